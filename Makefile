@@ -1,0 +1,44 @@
+# csisim: build, test, benchmark. `make help` lists the targets.
+
+GO ?= go
+BIN := bin
+
+.PHONY: help build test test-fast race lint bench nested clean golden schema
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+build: ## build bin/csisim and the reference driver bin/hostdir
+	$(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/csisim ./cmd/csisim
+	$(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/hostdir ./drivers/hostdir
+
+test: lint test-fast race nested ## everything that CI runs
+
+test-fast: build ## all tests of the main module
+	$(GO) test ./...
+
+race: ## the tests of the concurrent parts under the race detector
+	$(GO) test -race ./sim/kernel/... ./sim/machine/... ./sim/workdir/... ./drivers/... ./sim/component/... ./sim/workqueue/... ./sim/operation/... ./sim
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+nested: build ## the nested modules: Kubernetes' e2e mock driver, csi-sanity
+	cd test/e2emock && $(GO) test ./...
+	cd test/sanity && $(GO) test ./...
+
+golden: ## rewrite the golden files after a change that is meant
+	$(GO) test ./scenarios ./sim/scenario/... ./sim/trace ./sim/report -update
+
+bench: ## the benchmarks behind the figures in the README
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim
+	$(GO) test -run '^$$' -bench . ./sim/kernel ./sim/store ./sim/machine ./drivers ./drivers/mock
+
+schema: build ## write the JSON Schema of scenarios for editors
+	$(BIN)/csisim schema > schema/scenario.json
+
+clean: ## remove what was built, and what killed runs left behind
+	-$(BIN)/csisim clean
+	rm -rf $(BIN)
