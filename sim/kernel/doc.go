@@ -1,0 +1,10 @@
+// Package kernel runs the simulated control plane: cooperative processes in
+// virtual time, one at a time.
+//
+// A process is plain sequential Go that gives way only where it touches the
+// world: when it sleeps, waits, writes to the API, calls a driver or changes
+// the node's file system. Because exactly one process runs at a time, nothing
+// in a simulated component needs a lock; because every decision that the real
+// world would take by chance is drawn from one Strategy, a run is a function of
+// its scenario, strategy and seed.
+package kernel

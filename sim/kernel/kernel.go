@@ -1,0 +1,266 @@
+package kernel
+
+import (
+	"fmt"
+	"time"
+)
+
+// Epoch is the virtual time at which a run begins unless Options.Start says
+// otherwise. It is fixed so that object timestamps do not depend on the day.
+var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Options configure a Kernel. The zero value is a calm, virtual-time kernel.
+type Options struct {
+	// Strategy takes every decision. Default: Calm.
+	Strategy Strategy
+	// Start is the virtual time of the first instant. Default: Epoch.
+	Start time.Time
+	// Patience is how long, in wall time, the virtual clock stands still for a
+	// call that is under way outside the kernel. Default: 2 s.
+	Patience time.Duration
+	// MaxStepsPerInstant is how many times processes may be resumed without
+	// virtual time moving before the run is declared a livelock. Default: 5,000,000.
+	MaxStepsPerInstant int
+	// OnChoice is told of every decision that is not the calm one.
+	OnChoice func(Choice, int)
+	// OnOverdue is told when patience ran out for a call under way.
+	OnOverdue func(label string)
+	// Recorder compares or keeps the sequence of scheduling events. Default: none.
+	Recorder *Recorder
+}
+
+// Kernel schedules processes. It is not safe for concurrent use; the only doors
+// for other goroutines are calls under way (Launch) and Post.
+type Kernel struct {
+	opts     Options
+	now      time.Duration
+	ready    []*Process
+	timers   timerHeap
+	busy     int // pending timers that are work, not housekeeping
+	flights  flights
+	procs    map[int]*Process
+	nextID   int
+	seq      uint64
+	choices  uint64
+	hash     hash
+	steps    int
+	running  *Process
+	outside  uint64 // last event marked from outside any process
+	failure  error
+	pickable []*Process
+	idle     []*coroutine // stacks without a process
+	forced   bool         // the first ready process has been chosen already
+	calm     bool         // the strategy is Calm: nothing to ask
+}
+
+// New returns a kernel at the first instant with no process.
+func New(opts Options) *Kernel {
+	if opts.Strategy == nil {
+		opts.Strategy = Calm{}
+	}
+	if opts.Start.IsZero() {
+		opts.Start = Epoch
+	}
+	if opts.Patience == 0 {
+		opts.Patience = 2 * time.Second
+	}
+	if opts.MaxStepsPerInstant == 0 {
+		opts.MaxStepsPerInstant = 5_000_000
+	}
+	_, calm := opts.Strategy.(Calm)
+	return &Kernel{opts: opts, calm: calm, procs: map[int]*Process{}, hash: newHash(), flights: newFlights()}
+}
+
+// Now is the current virtual time.
+func (k *Kernel) Now() time.Time { return k.opts.Start.Add(k.now) }
+
+// Elapsed is the virtual time since the run began.
+func (k *Kernel) Elapsed() time.Duration { return k.now }
+
+// Hash is the running hash over all scheduling events so far: equal for equal
+// runs, different as soon as two runs part.
+func (k *Kernel) Hash() uint64 { return uint64(k.hash) }
+
+// Note mixes what happened in the simulated world into the hash, so that two
+// runs that schedule alike but write differently are told apart. The words are
+// put together only if somebody wants to read them.
+func (k *Kernel) Note(words ...string) { k.record(eventNote, 0, words...) }
+
+// Reason says why Run returned.
+type Reason int
+
+const (
+	// Done: the condition holds.
+	Done Reason = iota
+	// Deadline: virtual time reached the limit first.
+	Deadline
+	// Quiet: the condition does not hold and nothing is left that could change
+	// it but housekeeping timers (only with StopWhenQuiet).
+	Quiet
+	// Stuck: no process can ever run again.
+	Stuck
+	// Failed: Err tells; a livelock, a panic in a process or a divergence.
+	Failed
+)
+
+func (r Reason) String() string {
+	return [...]string{"done", "deadline", "quiet", "stuck", "failed"}[r]
+}
+
+// Until bounds a Run.
+type Until struct {
+	// Cond ends the run when it returns true. It is looked at whenever no process
+	// is ready, before virtual time moves. nil never ends it.
+	Cond func() bool
+	// At is the virtual time, since the beginning, at which the run ends. 0: no limit.
+	At time.Duration
+	// StopWhenQuiet ends the run as soon as only housekeeping is left.
+	StopWhenQuiet bool
+}
+
+// Run schedules processes until Until says stop. Virtual time moves only when no
+// process is ready and no call under way is still being waited for.
+func (k *Kernel) Run(u Until) Reason {
+	for {
+		k.flights.drainPosts()
+		if k.failure != nil {
+			return Failed
+		}
+		if p := k.pick(); p != nil {
+			k.resume(p)
+			continue
+		}
+		if u.Cond != nil && u.Cond() {
+			return Done
+		}
+		if k.landFlights() {
+			continue
+		}
+		if u.StopWhenQuiet && k.busy == 0 && !k.flights.any() {
+			return Quiet
+		}
+		if reason, ok := k.advance(u); !ok {
+			return reason
+		}
+	}
+}
+
+// Explores reports whether the strategy may choose other than calmly.
+func (k *Kernel) Explores() bool { return !k.calm }
+
+// Err is the failure that ended the last Run, if any.
+func (k *Kernel) Err() error { return k.failure }
+
+// advance moves the clock to the next timer, or to the limit.
+func (k *Kernel) advance(u Until) (Reason, bool) {
+	next, ok := k.timers.peek()
+	if u.At > 0 && (!ok || next.at > u.At) {
+		if k.flights.any() && k.awaitOverdue() {
+			return 0, true
+		}
+		k.moveTo(u.At)
+		return Deadline, false
+	}
+	if !ok {
+		if k.flights.any() && k.awaitOverdue() {
+			return 0, true
+		}
+		return Stuck, false
+	}
+	k.moveTo(next.at)
+	for ok && next.at <= k.now {
+		k.timers.pop()
+		k.fire(next)
+		next, ok = k.timers.peek()
+	}
+	return 0, true
+}
+
+func (k *Kernel) moveTo(at time.Duration) {
+	if at > k.now {
+		k.now = at
+		k.steps = 0
+	}
+}
+
+func (k *Kernel) fire(t *timer) {
+	if !t.idle {
+		k.busy--
+	}
+	t.proc.timer = nil
+	k.makeReady(t.proc)
+}
+
+func (k *Kernel) makeReady(p *Process) {
+	if p.state != parked {
+		return
+	}
+	p.state = ready
+	if p.timer != nil {
+		k.cancel(p)
+	}
+	k.ready = append(k.ready, p)
+}
+
+// pick takes the next process off the ready queue, as the strategy decides.
+func (k *Kernel) pick() *Process {
+	if len(k.ready) == 0 {
+		return nil
+	}
+	i := 0
+	if len(k.ready) > 1 && !k.forced && !k.calm {
+		i = k.choose(Choice{Kind: RunNext, N: len(k.ready), Processes: k.ready})
+	}
+	k.forced = false
+	p := k.ready[i]
+	if i == 0 {
+		k.ready[0] = nil
+		k.ready = k.ready[1:]
+	} else {
+		k.ready = append(k.ready[:i], k.ready[i+1:]...)
+	}
+	return p
+}
+
+// Choose draws one of n alternatives for a decision outside scheduling: how far
+// a view is brought up to date, whether a fault fires, what a random suffix is.
+// 0 is always what a calm, fault-free world would do.
+func (k *Kernel) Choose(kind ChoiceKind, n int, label string) int {
+	if n <= 1 {
+		return 0
+	}
+	return k.choose(Choice{Kind: kind, N: n, Label: label})
+}
+
+func (k *Kernel) choose(c Choice) int {
+	c.Index = k.choices
+	c.At = k.now
+	k.choices++
+	i := k.opts.Strategy.Choose(c)
+	if i < 0 || i >= c.N {
+		k.fail(fmt.Errorf("strategy %v chose %d of %d alternatives (%s, choice %d)", k.opts.Strategy, i, c.N, c.Kind, c.Index))
+		return 0
+	}
+	if i != 0 {
+		k.record(eventChoice, i, "")
+		if k.opts.OnChoice != nil {
+			k.opts.OnChoice(c, i)
+		}
+	}
+	return i
+}
+
+func (k *Kernel) fail(err error) {
+	if k.failure == nil {
+		k.failure = err
+	}
+}
+
+// Close ends all processes and waits for the calls under way to be given up.
+func (k *Kernel) Close() {
+	for _, p := range k.sorted() {
+		p.kill()
+	}
+	k.endIdle()
+	k.flights.close()
+}

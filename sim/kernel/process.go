@@ -1,0 +1,171 @@
+package kernel
+
+import (
+	"sort"
+	"time"
+)
+
+type processState uint8
+
+const (
+	parked processState = iota
+	ready
+	executing
+	ended
+)
+
+// Process is one sequential activity of a simulated component. Its methods may be
+// called only from its own body, but for Wake, Name and Ended.
+type Process struct {
+	k     *Kernel
+	id    int
+	name  string
+	group *Group
+	state processState
+	woken bool
+	cause uint64
+	deaf  bool // asleep or giving way: news is kept for the next Park
+	why   string
+	timer *timer
+	body  func(*Process)
+	co    *coroutine // nil before the first step
+	onEnd []func()
+	calls []*Flight
+}
+
+// Spawn starts a process at the end of the ready queue. group may be nil.
+func (k *Kernel) Spawn(group *Group, name string, body func(*Process)) *Process {
+	k.nextID++
+	p := &Process{k: k, id: k.nextID, name: name, group: group, body: body}
+	k.procs[p.id] = p
+	k.because(p)
+	group.add(p)
+	k.makeReady(p)
+	k.record(eventSpawn, p.id, name)
+	return p
+}
+
+// end notes that the process has returned, crashed or panicked.
+func (p *Process) end() {
+	p.state = ended
+	if p.timer != nil {
+		p.k.cancel(p)
+	}
+	delete(p.k.procs, p.id)
+	p.group.remove(p)
+	for _, f := range p.calls {
+		f.abandon()
+	}
+	for _, f := range p.onEnd {
+		f()
+	}
+}
+
+func (k *Kernel) resume(p *Process) {
+	if p.state == ended {
+		return
+	}
+	k.steps++
+	if k.steps > k.opts.MaxStepsPerInstant {
+		k.fail(k.livelock(p))
+		return
+	}
+	k.record(eventResume, p.id, p.name)
+	p.state = executing
+	p.why = ""
+	before := k.running
+	k.running = p
+	if p.co == nil {
+		p.co = k.coroutineFor(p)
+	}
+	p.co.next()
+	k.running = before
+}
+
+// kill crashes the process: its body unwinds at the call where it stands.
+func (p *Process) kill() {
+	if p.state == ended {
+		return
+	}
+	p.k.record(eventCrash, p.id, p.name)
+	for i, r := range p.k.ready {
+		if r == p {
+			p.k.ready = append(p.k.ready[:i], p.k.ready[i+1:]...)
+			break
+		}
+	}
+	if p.co == nil { // never ran: there is nothing to unwind
+		p.end()
+		return
+	}
+	p.co.stop()
+}
+
+// giveWay hands control to the kernel until the process is resumed.
+func (p *Process) giveWay() {
+	if p.state == ended || !p.co.yield(struct{}{}) {
+		panic(crashed{})
+	}
+}
+
+// Name is the process's name, such as "kubelet/node-a/reconciler".
+func (p *Process) Name() string { return p.name }
+
+// ID is the process's number, in order of its start.
+func (p *Process) ID() int { return p.id }
+
+// Kernel is the kernel that runs the process.
+func (p *Process) Kernel() *Kernel { return p.k }
+
+// Group is the component to which the process belongs; nil for none.
+func (p *Process) Group() *Group { return p.group }
+
+// Ended reports whether the process has returned or crashed.
+func (p *Process) Ended() bool { return p.state == ended }
+
+// OnEnd registers f to run when the process returns or crashes. f must not give way.
+func (p *Process) OnEnd(f func()) { p.onEnd = append(p.onEnd, f) }
+
+// Now is the current virtual time.
+func (p *Process) Now() time.Time { return p.k.Now() }
+
+// Elapsed is the virtual time since the run began.
+func (p *Process) Elapsed() time.Duration { return p.k.now }
+
+// Go starts a further process of the same component.
+func (p *Process) Go(name string, body func(*Process)) *Process {
+	return p.k.Spawn(p.group, name, body)
+}
+
+// Yield is a point at which the strategy may let another ready process run
+// first: just before an API write, a driver call or a change on disk.
+func (p *Process) Yield(at string) {
+	k := p.k
+	if len(k.ready) == 0 || k.calm {
+		return
+	}
+	k.pickable = append(append(k.pickable[:0], p), k.ready...)
+	i := k.choose(Choice{Kind: GiveWay, N: len(k.pickable), Label: at, Processes: k.pickable})
+	if i == 0 {
+		return
+	}
+	chosen := k.pickable[i]
+	k.ready = append(k.ready[:i-1], k.ready[i:]...)
+	k.ready = append([]*Process{chosen}, k.ready...)
+	p.why = at
+	p.state = ready
+	k.ready = append(k.ready, p)
+	k.forced = true
+	p.deaf = true
+	p.giveWay()
+	p.deaf = false
+}
+
+func (k *Kernel) sorted() []*Process {
+	all := make([]*Process, 0, len(k.procs))
+	for _, p := range k.procs {
+		all = append(all, p)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].id < all[j].id })
+	return all
+}

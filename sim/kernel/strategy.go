@@ -1,0 +1,107 @@
+package kernel
+
+import (
+	"fmt"
+	"time"
+)
+
+// ChoiceKind says what is being decided.
+type ChoiceKind uint8
+
+const (
+	// RunNext: which ready process runs next.
+	RunNext ChoiceKind = iota
+	// GiveWay: whether a process that is about to touch the world goes on (0)
+	// or another one runs first.
+	GiveWay
+	// Deliver: how many commits a lagging view of the store is given.
+	Deliver
+	// Fault: whether a fault fires (0 = no).
+	Fault
+	// Jitter: how much of a random delay is added (0 = none).
+	Jitter
+	// Suffix: a character of a generated name.
+	Suffix
+)
+
+func (k ChoiceKind) String() string {
+	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix"}[k]
+}
+
+// Choice is one decision to be taken among N alternatives, numbered from 0; 0 is
+// what a calm, fault-free world would do.
+type Choice struct {
+	Kind ChoiceKind
+	N    int
+	// Index numbers the decisions of a run.
+	Index uint64
+	// At is the virtual time since the beginning.
+	At time.Duration
+	// Label says what the decision is about.
+	Label string
+	// Processes are the alternatives of RunNext and GiveWay; only valid during the call.
+	Processes []*Process
+}
+
+// Strategy takes the decisions of a run. Given the same sequence of choices it
+// must answer alike.
+type Strategy interface {
+	Choose(Choice) int
+	String() string
+}
+
+// Calm takes the first alternative always: the fair, fault-free order.
+type Calm struct{}
+
+// Choose returns 0.
+func (Calm) Choose(Choice) int { return 0 }
+
+func (Calm) String() string { return "calm" }
+
+// Random draws every decision from a generator that depends on the seed alone.
+type Random struct {
+	Seed  uint64
+	state uint64
+}
+
+// NewRandom returns the random strategy of a seed.
+func NewRandom(seed uint64) *Random { return &Random{Seed: seed, state: seed} }
+
+// Choose draws a number below c.N.
+func (r *Random) Choose(c Choice) int { return int(r.next() % uint64(c.N)) }
+
+func (r *Random) String() string { return fmt.Sprintf("random, seed %d", r.Seed) }
+
+// next is SplitMix64: tiny, well mixed, and the same on every machine.
+func (r *Random) next() uint64 {
+	r.state += 0x9e3779b97f4a7c15
+	z := r.state
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+	return z ^ (z >> 31)
+}
+
+// Pick is one decision of a recorded run that was not the calm one.
+type Pick struct {
+	Index  uint64
+	Choice int
+}
+
+// Replay repeats the decisions of a recorded run and is calm after them.
+type Replay struct {
+	picks map[uint64]int
+}
+
+// NewReplay returns the strategy that repeats picks.
+func NewReplay(picks []Pick) *Replay {
+	r := &Replay{picks: make(map[uint64]int, len(picks))}
+	for _, p := range picks {
+		r.picks[p.Index] = p.Choice
+	}
+	return r
+}
+
+// Choose returns what was chosen in the recorded run, or 0.
+func (r *Replay) Choose(c Choice) int { return r.picks[c.Index] }
+
+func (r *Replay) String() string { return fmt.Sprintf("replay of %d choices", len(r.picks)) }
