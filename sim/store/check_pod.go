@@ -1,0 +1,208 @@
+package store
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// checkPod names the mistakes of a pod: its volumes and their uses in depth, of
+// the rest what makes a pod impossible.
+func checkPod(pod *corev1.Pod) field.ErrorList {
+	spec, at := &pod.Spec, field.NewPath("spec")
+	volumes, errs := podVolumes(pod, at.Child("volumes"))
+	if len(spec.Containers) == 0 {
+		errs = append(errs, field.Required(at.Child("containers"), ""))
+	}
+	var names []string
+	for i := range spec.Containers {
+		errs = append(errs, container(at.Child("containers").Index(i), &spec.Containers[i], volumes, names)...)
+		names = append(names, spec.Containers[i].Name)
+	}
+	for i := range spec.InitContainers {
+		errs = append(errs, container(at.Child("initContainers").Index(i), &spec.InitContainers[i], volumes, names)...)
+		names = append(names, spec.InitContainers[i].Name)
+	}
+	errs = append(errs, oneOf(at.Child("restartPolicy"), spec.RestartPolicy,
+		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
+	errs = append(errs, oneOf(at.Child("dnsPolicy"), spec.DNSPolicy,
+		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
+	if spec.ServiceAccountName != "" {
+		errs = append(errs, subdomain(at.Child("serviceAccountName"), spec.ServiceAccountName)...)
+	}
+	if spec.NodeName != "" {
+		errs = append(errs, subdomain(at.Child("nodeName"), spec.NodeName)...)
+	}
+	return errs
+}
+
+// podVolumes returns the valid volumes by name and the mistakes of the others.
+func podVolumes(pod *corev1.Pod, at *field.Path) (map[string]*corev1.VolumeSource, field.ErrorList) {
+	valid := map[string]*corev1.VolumeSource{}
+	var all field.ErrorList
+	for i := range pod.Spec.Volumes {
+		volume := &pod.Spec.Volumes[i]
+		errs := podVolumeSource(at.Index(i), &volume.VolumeSource)
+		if volume.Name == "" {
+			errs = append(errs, field.Required(at.Index(i).Child("name"), ""))
+		} else {
+			errs = append(errs, invalid(at.Index(i).Child("name"), volume.Name, labelName(volume.Name))...)
+		}
+		if _, taken := valid[volume.Name]; taken {
+			errs = append(errs, field.Duplicate(at.Index(i).Child("name"), volume.Name))
+		}
+		if len(errs) == 0 {
+			valid[volume.Name] = &volume.VolumeSource
+		}
+		all = append(all, errs...)
+		if claim := volume.PersistentVolumeClaim; claim != nil && makesClaim(pod, claim.ClaimName) {
+			all = append(all, field.Invalid(at.Index(i).Child("persistentVolumeClaim", "claimName"), claim.ClaimName,
+				"must not reference a PVC that gets created for an ephemeral volume"))
+		}
+	}
+	return valid, all
+}
+
+// makesClaim reports whether a claim of that name will be made for an ephemeral
+// volume of the pod.
+func makesClaim(pod *corev1.Pod, claim string) bool {
+	return pod.Name != "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Ephemeral != nil && pod.Name+"-"+v.Name == claim
+	})
+}
+
+func podVolumeSource(at *field.Path, source *corev1.VolumeSource) field.ErrorList {
+	sources := podSources.of(source)
+	if len(sources) == 0 {
+		return field.ErrorList{field.Required(at, "must specify a volume type")}
+	}
+	var errs field.ErrorList
+	for _, name := range sources[1:] {
+		errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 volume type"))
+	}
+	at = at.Child(sources[0])
+	switch {
+	case source.PersistentVolumeClaim != nil && source.PersistentVolumeClaim.ClaimName == "":
+		errs = append(errs, field.Required(at.Child("claimName"), ""))
+	case source.HostPath != nil && source.HostPath.Path == "":
+		errs = append(errs, field.Required(at.Child("path"), ""))
+	case source.Secret != nil && source.Secret.SecretName == "":
+		errs = append(errs, field.Required(at.Child("secretName"), ""))
+	case source.ConfigMap != nil && source.ConfigMap.Name == "":
+		errs = append(errs, field.Required(at.Child("name"), ""))
+	case source.Ephemeral != nil:
+		errs = append(errs, ephemeral(at, source.Ephemeral)...)
+	case source.CSI != nil:
+		errs = append(errs, driverName(at.Child("driver"), source.CSI.Driver)...)
+		if ref := source.CSI.NodePublishSecretRef; ref != nil && ref.Name == "" {
+			errs = append(errs, field.Required(at.Child("nodePublishSecretRef", "name"), ""))
+		}
+	}
+	return errs
+}
+
+func ephemeral(at *field.Path, source *corev1.EphemeralVolumeSource) field.ErrorList {
+	if source.VolumeClaimTemplate == nil {
+		return field.ErrorList{field.Required(at.Child("volumeClaimTemplate"), "")}
+	}
+	return checkClaim(&source.VolumeClaimTemplate.Spec, at.Child("volumeClaimTemplate", "spec"))
+}
+
+func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource, taken []string) field.ErrorList {
+	var errs field.ErrorList
+	switch {
+	case c.Name == "":
+		errs = append(errs, field.Required(at.Child("name"), ""))
+	case slices.Contains(taken, c.Name):
+		errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
+	default:
+		errs = append(errs, invalid(at.Child("name"), c.Name, labelName(c.Name))...)
+	}
+	if c.Image == "" {
+		errs = append(errs, field.Required(at.Child("image"), ""))
+	}
+	errs = append(errs, volumeMounts(at.Child("volumeMounts"), c, volumes)...)
+	errs = append(errs, volumeDevices(at.Child("volumeDevices"), c, volumes)...)
+	return append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
+		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
+}
+
+func volumeMounts(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource) field.ErrorList {
+	var errs field.ErrorList
+	paths := map[string]bool{}
+	for i, mount := range c.VolumeMounts {
+		at := at.Index(i)
+		if mount.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		}
+		if _, ok := volumes[mount.Name]; !ok {
+			errs = append(errs, field.NotFound(at.Child("name"), mount.Name))
+		}
+		if mount.MountPath == "" {
+			errs = append(errs, field.Required(at.Child("mountPath"), ""))
+		}
+		if paths[mount.MountPath] {
+			errs = append(errs, field.Invalid(at.Child("mountPath"), mount.MountPath, "must be unique"))
+		}
+		paths[mount.MountPath] = true
+		if slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == mount.Name }) {
+			errs = append(errs, field.Invalid(at.Child("name"), mount.Name, "must not already exist in volumeDevices"))
+		}
+		if slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.DevicePath == mount.MountPath }) {
+			errs = append(errs, field.Invalid(at.Child("mountPath"), mount.MountPath, "must not already exist as a path in volumeDevices"))
+		}
+		errs = append(errs, subPath(at, mount)...)
+	}
+	return errs
+}
+
+func subPath(at *field.Path, mount corev1.VolumeMount) field.ErrorList {
+	var errs field.ErrorList
+	if mount.SubPath != "" && mount.SubPathExpr != "" {
+		errs = append(errs, field.Invalid(at.Child("subPathExpr"), mount.SubPathExpr, "subPathExpr and subPath are mutually exclusive"))
+	}
+	if path.IsAbs(mount.SubPath) {
+		errs = append(errs, field.Invalid(at.Child("subPath"), mount.SubPath, "must be a relative path"))
+	}
+	if climbs(mount.SubPath) {
+		errs = append(errs, field.Invalid(at.Child("subPath"), mount.SubPath, "must not contain '..'"))
+	}
+	return errs
+}
+
+func climbs(p string) bool { return slices.Contains(strings.Split(p, "/"), "..") }
+
+func volumeDevices(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource) field.ErrorList {
+	var errs field.ErrorList
+	names, paths := map[string]bool{}, map[string]bool{}
+	for i, device := range c.VolumeDevices {
+		at := at.Index(i)
+		source, ok := volumes[device.Name]
+		if device.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		}
+		if names[device.Name] {
+			errs = append(errs, field.Invalid(at.Child("name"), device.Name, "must be unique"))
+		}
+		switch {
+		case !ok:
+			errs = append(errs, field.NotFound(at.Child("name"), device.Name))
+		case source.PersistentVolumeClaim == nil && source.Ephemeral == nil:
+			errs = append(errs, field.Invalid(at.Child("name"), device.Name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"))
+		}
+		if device.DevicePath == "" {
+			errs = append(errs, field.Required(at.Child("devicePath"), ""))
+		}
+		if paths[device.DevicePath] {
+			errs = append(errs, field.Invalid(at.Child("devicePath"), device.DevicePath, "must be unique"))
+		}
+		if climbs(device.DevicePath) {
+			errs = append(errs, field.Invalid(at.Child("devicePath"), device.DevicePath, "can not contain backsteps ('..')"))
+		}
+		names[device.Name], paths[device.DevicePath] = true, true
+	}
+	return errs
+}

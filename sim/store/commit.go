@@ -1,0 +1,88 @@
+package store
+
+import (
+	"strconv"
+)
+
+// Commit is one write. Old is nil when the object was created, New when it was
+// removed.
+type Commit struct {
+	Revision uint64
+	Resource *Resource
+	Key      Key
+	Old, New Object
+}
+
+// commit is a Commit with its place in history. A view that has yet to see it
+// holds on to it, and thereby to all later ones; nobody else does.
+type commit struct {
+	Commit
+	before *Snapshot // nil while no state is kept
+	moves  []move
+	next   *commit
+	final  Object
+}
+
+// move is what a commit changes in one index: the values that the object had and
+// has.
+type move struct {
+	index    Index
+	old, now []string
+}
+
+// last is the old object with the resource version of this commit: what a watch
+// tells of an object that is gone.
+func (c *commit) last() Object {
+	if c.final == nil {
+		c.final = shallowCopy(c.Old)
+		c.final.SetResourceVersion(strconv.FormatUint(c.Revision, 10))
+	}
+	return c.final
+}
+
+// Last is the object's final state with the resource version of its removal.
+func (c Commit) Last() Object {
+	return (&commit{Commit: c}).last()
+}
+
+// OnCommit calls observe after every commit, in their order and before any view
+// sees it. It must not write to the store.
+func (s *Store) OnCommit(observe func(Commit)) {
+	s.observers = append(s.observers, observe)
+}
+
+// commit makes the new state the head, in one transaction, and tells everyone.
+// It owns obj, which is nil for a removal.
+func (s *Store) commit(res *Resource, key Key, old, obj Object) {
+	revision := s.head.revision + 1
+	if obj != nil {
+		obj.SetResourceVersion(strconv.FormatUint(revision, 10))
+	}
+	c := &commit{
+		Commit: Commit{Revision: revision, Resource: res, Key: key, Old: old, New: obj},
+		moves:  res.moves(old, obj),
+	}
+	if s.versioned {
+		c.before = s.Snapshot()
+	}
+	if s.options.History > 0 {
+		s.remember(c.before)
+	}
+	s.head.apply(c)
+	s.latest.next = c
+	s.latest = c
+	if s.guard != nil {
+		s.guard.remember(res, key, obj)
+	}
+	for _, observe := range s.observers {
+		observe(c.Commit)
+	}
+	s.subscribers.dispatch(c)
+}
+
+// must stops at errors that only a mistake in this package can cause.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

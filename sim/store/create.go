@@ -1,0 +1,95 @@
+package store
+
+import (
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// maxGeneratedBase is how much of generateName is used, so that the suffix fits
+// into a label value.
+const maxGeneratedBase = 58
+
+// CreateObject is Create for callers that know the resource only at run time.
+func (s *Store) CreateObject(res *Resource, given Object) (Object, error) {
+	return s.create(res, given.DeepCopyObject().(Object))
+}
+
+// create owns obj.
+func (s *Store) create(res *Resource, obj Object) (Object, error) {
+	if obj.GetResourceVersion() != "" {
+		return nil, errVersionAtCreate
+	}
+	obj.GetObjectKind().SetGroupVersionKind(res.GVK)
+	if err := s.settleNamespace(res, obj); err != nil {
+		return nil, err
+	}
+	named := obj.GetName() != ""
+	s.fillMetadata(res, obj)
+	if res.fill != nil {
+		res.fill(obj)
+	}
+	if res.admit != nil {
+		if err := res.admit(admission{s.now(), s.head, s.options}, obj); err != nil {
+			return nil, err
+		}
+	}
+	if errs := res.mistakes(obj); len(errs) > 0 {
+		return nil, res.invalid(obj, errs)
+	}
+	key := KeyOf(obj)
+	if _, exists := s.head.GetObject(res, key); exists {
+		return nil, res.alreadyExists(named, obj.GetName())
+	}
+	s.commit(res, key, nil, obj)
+	return obj, nil
+}
+
+// fillMetadata sets what the server decides about a new object.
+func (s *Store) fillMetadata(res *Resource, obj Object) {
+	if obj.GetName() == "" && obj.GetGenerateName() != "" {
+		base := obj.GetGenerateName()
+		obj.SetName(base[:min(len(base), maxGeneratedBase)] + s.options.Suffix())
+	}
+	obj.SetUID(s.options.UID(res.GVR.Resource))
+	obj.SetCreationTimestamp(s.now())
+	obj.SetDeletionTimestamp(nil)
+	obj.SetDeletionGracePeriodSeconds(nil)
+	obj.SetSelfLink("")
+	if res.Generation {
+		obj.SetGeneration(1)
+	}
+	if res.Status && !res.keepsStatus {
+		clearField(obj, res.fields.status)
+	}
+}
+
+func (s *Store) now() metav1.Time {
+	return metav1.NewTime(s.options.Now()).Rfc3339Copy()
+}
+
+// mistakes validates a new object.
+func (r *Resource) mistakes(obj Object) field.ErrorList {
+	check := r.name
+	if check == nil {
+		check = subdomainName
+	}
+	var errs field.ErrorList
+	if hasLittleMetadata(obj) && len(check(obj.GetName(), false)) == 0 {
+		errs = finalizerNames(obj)
+	} else {
+		errs = validation.ValidateObjectMetaAccessor(obj, r.Namespaced, check, field.NewPath("metadata"))
+		errs = append(errs, finalizerNames(obj)...)
+	}
+	if r.validate != nil {
+		errs = append(errs, r.validate(obj)...)
+	}
+	return errs
+}
+
+// hasLittleMetadata reports whether nothing but the name and the finalizers of a
+// new object needs a check; its namespace exists.
+func hasLittleMetadata(obj Object) bool {
+	return obj.GetGenerateName() == "" && len(obj.GetLabels()) == 0 && len(obj.GetAnnotations()) == 0 &&
+		len(obj.GetOwnerReferences()) == 0 && len(obj.GetManagedFields()) == 0
+}

@@ -1,0 +1,98 @@
+package store
+
+import "slices"
+
+// subscribers finds the watches that a commit concerns without looking at any
+// other.
+type subscribers map[*Resource]*audience
+
+// audience are the watches of one resource: of all of it, of one object, of one
+// value of an index.
+type audience struct {
+	all     []*watch
+	byKey   map[Key][]*watch
+	byIndex map[Index]map[string][]*watch
+}
+
+func (s subscribers) add(w *watch) { s.of(w).set(w.sel, append(s.of(w).get(w.sel), w)) }
+
+func (s subscribers) remove(w *watch) { s.of(w).set(w.sel, without(s.of(w).get(w.sel), w)) }
+
+func (s subscribers) of(w *watch) *audience {
+	if s[w.res] == nil {
+		s[w.res] = &audience{}
+	}
+	return s[w.res]
+}
+
+func (a *audience) get(sel Selector) []*watch {
+	switch sel.index {
+	case "":
+		return a.all
+	case byKey:
+		return a.byKey[sel.key]
+	}
+	return a.byIndex[sel.index][sel.value]
+}
+
+func (a *audience) set(sel Selector, watches []*watch) {
+	switch sel.index {
+	case "":
+		a.all = watches
+	case byKey:
+		if a.byKey == nil {
+			a.byKey = map[Key][]*watch{}
+		}
+		put(a.byKey, sel.key, watches)
+	default:
+		if a.byIndex == nil {
+			a.byIndex = map[Index]map[string][]*watch{}
+		}
+		if a.byIndex[sel.index] == nil {
+			a.byIndex[sel.index] = map[string][]*watch{}
+		}
+		put(a.byIndex[sel.index], sel.value, watches)
+	}
+}
+
+// put keeps only what somebody listens to.
+func put[K comparable](in map[K][]*watch, at K, watches []*watch) {
+	if len(watches) == 0 {
+		delete(in, at)
+		return
+	}
+	in[at] = watches
+}
+
+// dispatch hands a commit to the views whose watches it concerns: those of the
+// whole resource first, then index by index, each in the order of their opening.
+func (s subscribers) dispatch(c *commit) {
+	a := s[c.Resource]
+	if a == nil {
+		return
+	}
+	c.tell(a.all)
+	if len(a.byKey) > 0 {
+		c.tell(a.byKey[c.Key])
+	}
+	for _, m := range c.moves {
+		watches := a.byIndex[m.index]
+		if len(watches) == 0 {
+			continue
+		}
+		for _, value := range m.now {
+			c.tell(watches[value])
+		}
+		for _, value := range m.old {
+			if !slices.Contains(m.now, value) {
+				c.tell(watches[value])
+			}
+		}
+	}
+}
+
+func (c *commit) tell(watches []*watch) {
+	for _, w := range watches {
+		w.view.receive(c, w)
+	}
+}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func (r *Resource) notFound(key Key) error {
+	return apierrors.NewNotFound(r.GVR.GroupResource(), key.Name)
+}
+
+func (r *Resource) invalid(obj Object, errs field.ErrorList) error {
+	sortMaps(errs)
+	return apierrors.NewInvalid(r.GVK.GroupKind(), obj.GetName(), errs)
+}
+
+// sortMaps orders the mistakes in labels and annotations, which are found in the
+// random order of a map.
+func sortMaps(errs field.ErrorList) {
+	for len(errs) > 0 {
+		end := slices.IndexFunc(errs, func(e *field.Error) bool { return e.Field != errs[0].Field })
+		if end < 0 {
+			end = len(errs)
+		}
+		if f := errs[0].Field; f == "metadata.labels" || f == "metadata.annotations" {
+			slices.SortFunc(errs[:end], func(a, b *field.Error) int { return strings.Compare(a.ErrorBody(), b.ErrorBody()) })
+		}
+		errs = errs[end:]
+	}
+}
+
+func (r *Resource) conflict(key Key, why error) error {
+	return apierrors.NewConflict(r.GVR.GroupResource(), key.Name, why)
+}
+
+// errVersionAtCreate has no reason: the real server did not expect it, either.
+var errVersionAtCreate = &apierrors.StatusError{ErrStatus: metav1.Status{
+	Status:  metav1.StatusFailure,
+	Code:    http.StatusInternalServerError,
+	Message: "resourceVersion should not be set on objects to be created",
+}}
+
+// errModified is why a write of an old resource version conflicts.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+// alreadyExists is the refusal of a taken name. A generated one can be tried
+// again.
+func (r *Resource) alreadyExists(named bool, name string) error {
+	if !named {
+		return apierrors.NewGenerateNameConflict(r.GVR.GroupResource(), name, 1)
+	}
+	return apierrors.NewAlreadyExists(r.GVR.GroupResource(), name)
+}

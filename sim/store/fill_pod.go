@@ -1,0 +1,145 @@
+package store
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// fillPod sets the defaults of a pod.
+func fillPod(pod *corev1.Pod) {
+	setEmpty(&pod.Status.Phase, corev1.PodPending)
+	setDefault(&pod.Spec.EnableServiceLinks, true)
+	for i := range pod.Spec.Containers {
+		requestLimits(&pod.Spec.Containers[i].Resources)
+	}
+	for i := range pod.Spec.InitContainers {
+		requestLimits(&pod.Spec.InitContainers[i].Resources)
+	}
+	fillPodSpec(&pod.Spec)
+}
+
+// fillPodSpec sets the defaults that pods and templates of pods share.
+func fillPodSpec(spec *corev1.PodSpec) {
+	setEmpty(&spec.DNSPolicy, corev1.DNSClusterFirst)
+	setEmpty(&spec.RestartPolicy, corev1.RestartPolicyAlways)
+	setEmpty(&spec.SchedulerName, corev1.DefaultSchedulerName)
+	setDefault(&spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
+	setDefault(&spec.SecurityContext, corev1.PodSecurityContext{})
+	for i := range spec.Containers {
+		fillContainer(&spec.Containers[i])
+	}
+	for i := range spec.InitContainers {
+		fillContainer(&spec.InitContainers[i])
+	}
+	for i := range spec.Volumes {
+		fillPodVolume(&spec.Volumes[i])
+	}
+}
+
+func fillContainer(c *corev1.Container) {
+	setEmpty(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
+	setEmpty(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
+	if c.ImagePullPolicy == "" {
+		c.ImagePullPolicy = pullPolicy(c.Image)
+	}
+	for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		if probe != nil {
+			fillProbe(probe)
+		}
+	}
+	for i := range c.Ports {
+		setEmpty(&c.Ports[i].Protocol, corev1.ProtocolTCP)
+	}
+	for i := range c.Env {
+		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+			setEmpty(&from.FieldRef.APIVersion, "v1")
+		}
+	}
+}
+
+// pullPolicy pulls always what has no fixed version.
+func pullPolicy(image string) corev1.PullPolicy {
+	name := image[strings.LastIndex(image, "/")+1:]
+	_, tag, tagged := strings.Cut(name, ":")
+	if strings.Contains(name, "@") || tagged && tag != "latest" {
+		return corev1.PullIfNotPresent
+	}
+	return corev1.PullAlways
+}
+
+func fillProbe(probe *corev1.Probe) {
+	for _, f := range []struct {
+		at    *int32
+		value int32
+	}{{&probe.TimeoutSeconds, 1}, {&probe.PeriodSeconds, 10}, {&probe.SuccessThreshold, 1}, {&probe.FailureThreshold, 3}} {
+		if *f.at == 0 {
+			*f.at = f.value
+		}
+	}
+	if probe.HTTPGet != nil {
+		setEmpty(&probe.HTTPGet.Path, "/")
+		setEmpty(&probe.HTTPGet.Scheme, corev1.URISchemeHTTP)
+	}
+}
+
+// requestLimits requests what is limited and not requested.
+func requestLimits(resources *corev1.ResourceRequirements) {
+	if resources.Limits != nil && resources.Requests == nil {
+		resources.Requests = corev1.ResourceList{}
+	}
+	// Requests may be filled in any order.
+	for name, limit := range resources.Limits {
+		if _, ok := resources.Requests[name]; !ok {
+			resources.Requests[name] = limit.DeepCopy()
+		}
+	}
+}
+
+// The access modes and lives of files that volumes make by default.
+const (
+	defaultFileMode  = int32(0o644)
+	defaultTokenLife = int64(3600)
+)
+
+func fillPodVolume(volume *corev1.Volume) {
+	if len(podSources.of(&volume.VolumeSource)) == 0 {
+		volume.EmptyDir = &corev1.EmptyDirVolumeSource{}
+	}
+	switch {
+	case volume.Secret != nil:
+		setDefault(&volume.Secret.DefaultMode, defaultFileMode)
+	case volume.ConfigMap != nil:
+		setDefault(&volume.ConfigMap.DefaultMode, defaultFileMode)
+	case volume.DownwardAPI != nil:
+		setDefault(&volume.DownwardAPI.DefaultMode, defaultFileMode)
+		fillFieldRefs(volume.DownwardAPI.Items)
+	case volume.HostPath != nil:
+		setDefault(&volume.HostPath.Type, corev1.HostPathUnset)
+	case volume.Ephemeral != nil && volume.Ephemeral.VolumeClaimTemplate != nil:
+		setDefault(&volume.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	case volume.Projected != nil:
+		fillProjected(volume.Projected)
+	}
+}
+
+func fillProjected(projected *corev1.ProjectedVolumeSource) {
+	setDefault(&projected.DefaultMode, defaultFileMode)
+	for i := range projected.Sources {
+		source := &projected.Sources[i]
+		if source.ServiceAccountToken != nil {
+			setDefault(&source.ServiceAccountToken.ExpirationSeconds, defaultTokenLife)
+		}
+		if source.DownwardAPI != nil {
+			fillFieldRefs(source.DownwardAPI.Items)
+		}
+	}
+}
+
+func fillFieldRefs(files []corev1.DownwardAPIVolumeFile) {
+	for i := range files {
+		if files[i].FieldRef != nil {
+			setEmpty(&files[i].FieldRef.APIVersion, "v1")
+		}
+	}
+}

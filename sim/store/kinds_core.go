@@ -1,0 +1,23 @@
+package store
+
+import "k8s.io/apimachinery/pkg/api/validation"
+
+func init() {
+	group("", "v1",
+		kind{name: "ConfigMap"},
+		kind{name: "Endpoints", rules: rules{createdByUpdate: true}},
+		kind{name: "Event", rules: eventRules},
+		kind{name: "LimitRange", rules: rules{createdByUpdate: true}},
+		kind{name: "Namespace", traits: clusterScoped | withStatus, rules: namespaceRules},
+		kind{name: "Node", traits: clusterScoped | withStatus, rules: nodeRules},
+		kind{name: "PersistentVolume", traits: clusterScoped | withStatus, rules: volumeRules},
+		kind{name: "PersistentVolumeClaim", traits: withStatus, rules: claimRules},
+		kind{name: "Pod", traits: withStatus | withGeneration, rules: podRules},
+		kind{name: "PodTemplate", traits: withGeneration},
+		kind{name: "ReplicationController", traits: withStatus | withGeneration},
+		kind{name: "ResourceQuota", traits: withStatus},
+		kind{name: "Secret", rules: secretRules},
+		kind{name: "Service", traits: withStatus, rules: rules{name: validation.NameIsDNS1035Label, createdByUpdate: true}},
+		kind{name: "ServiceAccount"},
+	)
+}

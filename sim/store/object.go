@@ -1,0 +1,48 @@
+// Package store keeps every object of a simulated cluster in one versioned
+// database and gives writes the semantics of the Kubernetes API server.
+//
+// Stored objects are immutable: reads share them, writes replace them. Each
+// write is one transaction and one revision. A [Snapshot] is a revision, a
+// [View] is the informer cache of one component: a snapshot that may be old and
+// only moves forward.
+//
+// A Store is not safe for concurrent use; the kernel runs one process at a time.
+package store
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Object is any Kubernetes object, as a pointer to its Go struct.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Key names an object within its resource. Namespace is empty for kinds that
+// belong to the cluster.
+type Key struct{ Namespace, Name string }
+
+// KeyOf returns the key that obj is stored under.
+func KeyOf(obj metav1.Object) Key {
+	return Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+}
+
+// String is "namespace/name", or "name" without a namespace.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
+
+// compare orders as the database does, by String.
+func (k Key) compare(other Key) int {
+	if k.Namespace == other.Namespace {
+		return strings.Compare(k.Name, other.Name)
+	}
+	return strings.Compare(k.String(), other.String())
+}

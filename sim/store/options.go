@@ -1,0 +1,84 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Epoch is the time a store tells when nobody gives it a clock.
+var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Options say where a store takes time and names from. The zero value works and
+// is deterministic.
+type Options struct {
+	// Now is the clock of creation and deletion timestamps. Default: always Epoch.
+	Now func() time.Time
+	// UID makes the uid of a new object of the named resource ("pods").
+	// Default: UUID-shaped, a function of how many objects were made before.
+	UID func(resource string) types.UID
+	// Suffix makes the five characters that generateName appends.
+	// Default: a function of how many names were made before.
+	Suffix func() string
+	// History is the number of past revisions that At can show, besides the head.
+	// Each costs some 20 KB. Default 0.
+	History int
+	// NoServiceAccounts leaves serviceAccountName of pods as it is given. By
+	// default a pod without one runs as "default".
+	NoServiceAccounts bool
+	// TaintNewNodes gives new nodes the not-ready taint, as the API server does.
+	// Default off: it takes a node lifecycle controller to remove it.
+	TaintNewNodes bool
+	// Guard remembers a hash of every stored object, for VerifyImmutable. It
+	// costs the encoding of each written object. Default off.
+	Guard bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = func() time.Time { return Epoch }
+	}
+	if o.UID == nil {
+		o.UID = countedUIDs()
+	}
+	if o.Suffix == nil {
+		o.Suffix = countedSuffixes()
+	}
+	return o
+}
+
+func countedUIDs() func(string) types.UID {
+	count := uint64(0)
+	return func(string) types.UID {
+		count++
+		return types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(scatter(count)), count))
+	}
+}
+
+// suffixAlphabet is the one of k8s.io/apimachinery's generated names: no vowels
+// and nothing that reads like one, so that no words appear.
+const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+
+func countedSuffixes() func() string {
+	count := uint64(0)
+	return func() string {
+		count++
+		rest := scatter(count)
+		suffix := make([]byte, 5)
+		for i := range suffix {
+			suffix[i] = suffixAlphabet[rest%uint64(len(suffixAlphabet))]
+			rest /= uint64(len(suffixAlphabet))
+		}
+		return string(suffix)
+	}
+}
+
+// scatter turns neighbouring counts into numbers that look unrelated.
+func scatter(count uint64) uint64 {
+	h := fnv.New64a()
+	_ = binary.Write(h, binary.BigEndian, count)
+	return h.Sum64()
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"iter"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Get returns the object of type T under key, which must not be changed.
+func Get[T Object](r Reader, key Key) (T, bool) {
+	obj, ok := r.GetObject(resourceFor[T](), key)
+	if !ok {
+		var none T
+		return none, false
+	}
+	return obj.(T), true
+}
+
+// NotFound is the error with which the API server says that there is no such T.
+func NotFound[T Object](key Key) error {
+	return apierrors.NewNotFound(resourceFor[T]().GVR.GroupResource(), key.Name)
+}
+
+// List ranges over the objects of type T in a namespace, or in all with "", in
+// the order of their keys. What is written meanwhile is not seen.
+func List[T Object](r Reader, namespace string) iter.Seq[T] {
+	return typed[T](r.ListObjects(resourceFor[T](), namespace))
+}
+
+// Indexed ranges over the objects of type T that have the value in the index, in
+// the order of their keys.
+func Indexed[T Object](r Reader, index Index, value string) iter.Seq[T] {
+	return typed[T](r.IndexedObjects(resourceFor[T](), index, value))
+}
+
+func typed[T Object](objects iter.Seq[Object]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for obj := range objects {
+			if !yield(obj.(T)) {
+				return
+			}
+		}
+	}
+}
+
+// resourceFor is the resource of a Go type that is fixed in the program.
+func resourceFor[T Object]() *Resource {
+	res, ok := byType[reflect.TypeFor[T]()]
+	if !ok {
+		panic("store: no resource is registered for " + reflect.TypeFor[T]().String())
+	}
+	return res
+}

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/diff"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var claimRules = rules{
+	fill:  func(obj Object) { fillClaim(obj.(*corev1.PersistentVolumeClaim)) },
+	admit: admitClaim,
+	prepare: func(obj, old Object) {
+		settleDataSource(&obj.(*corev1.PersistentVolumeClaim).Spec, &old.(*corev1.PersistentVolumeClaim).Spec)
+	},
+	admitUpdate: admitExpansion,
+	validate: func(obj Object) field.ErrorList {
+		return checkClaim(&obj.(*corev1.PersistentVolumeClaim).Spec, field.NewPath("spec"))
+	},
+	validateUpdate: checkClaimUpdate,
+	indexes: []indexer{
+		indexed(ClaimsByVolume, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
+			if pvc.Spec.VolumeName == "" {
+				return to
+			}
+			return append(to, pvc.Spec.VolumeName)
+		}),
+		indexed(ClaimsByClass, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
+			return append(to, classOf(pvc))
+		}),
+	},
+}
+
+func fillClaim(pvc *corev1.PersistentVolumeClaim) {
+	setEmpty(&pvc.Status.Phase, corev1.ClaimPending)
+	setDefault(&pvc.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+}
+
+func admitClaim(a admission, obj Object) error {
+	pvc := obj.(*corev1.PersistentVolumeClaim)
+	settleDataSource(&pvc.Spec, nil)
+	pvc.Finalizers = withFinalizer(pvc.Finalizers, "kubernetes.io/pvc-protection")
+	_, annotated := pvc.Annotations[corev1.BetaStorageClassAnnotation]
+	if pvc.Spec.StorageClassName != nil || annotated {
+		return nil
+	}
+	if class := defaultClass(a.cluster); class != nil {
+		pvc.Spec.StorageClassName = &class.Name
+	}
+	return nil
+}
+
+// defaultClass is the newest class that is annotated as the default one; of
+// equally new ones the first by name.
+func defaultClass(cluster Reader) *storagev1.StorageClass {
+	var newest *storagev1.StorageClass
+	for class := range List[*storagev1.StorageClass](cluster, "") {
+		isDefault := class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
+			class.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
+		if isDefault && (newest == nil || newest.CreationTimestamp.Before(&class.CreationTimestamp)) {
+			newest = class
+		}
+	}
+	return newest
+}
+
+// withFinalizer appends a finalizer that is not yet there.
+func withFinalizer(finalizers []string, name string) []string {
+	if slices.Contains(finalizers, name) {
+		return finalizers
+	}
+	return append(finalizers, name)
+}
+
+// classOf is the name of the claim's class, which older clients set by an
+// annotation; "" is none.
+func classOf(pvc *corev1.PersistentVolumeClaim) string {
+	if name, ok := pvc.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return name
+	}
+	if pvc.Spec.StorageClassName == nil {
+		return ""
+	}
+	return *pvc.Spec.StorageClassName
+}
+
+// settleDataSource drops a dataSource that is neither a claim nor a snapshot and
+// then copies dataSource and dataSourceRef to each other where one is missing.
+func settleDataSource(spec, old *corev1.PersistentVolumeClaimSpec) {
+	inUse := old != nil && (old.DataSource != nil || old.DataSourceRef != nil)
+	if !inUse && spec.DataSourceRef == nil && !isClaimOrSnapshot(spec.DataSource) {
+		spec.DataSource = nil
+	}
+	switch from, ref := spec.DataSource, spec.DataSourceRef; {
+	case ref != nil && ref.Namespace != nil && *ref.Namespace != "":
+	case from != nil && ref == nil:
+		spec.DataSourceRef = &corev1.TypedObjectReference{APIGroup: from.APIGroup, Kind: from.Kind, Name: from.Name}
+	case from == nil && ref != nil:
+		spec.DataSource = &corev1.TypedLocalObjectReference{APIGroup: ref.APIGroup, Kind: ref.Kind, Name: ref.Name}
+	}
+}
+
+func isClaimOrSnapshot(from *corev1.TypedLocalObjectReference) bool {
+	if from == nil {
+		return false
+	}
+	group := ""
+	if from.APIGroup != nil {
+		group = *from.APIGroup
+	}
+	return from.Kind == "PersistentVolumeClaim" && group == "" ||
+		from.Kind == "VolumeSnapshot" && group == "snapshot.storage.k8s.io"
+}
+
+func checkClaim(spec *corev1.PersistentVolumeClaimSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(spec.AccessModes) == 0 {
+		errs = append(errs, field.Required(path.Child("accessModes"), "at least 1 access mode is required"))
+	}
+	errs = append(errs, metav1validation.ValidateLabelSelector(spec.Selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
+	errs = append(errs, accessModes(path.Child("accessModes"), spec.AccessModes)...)
+	size, ok := spec.Resources.Requests[corev1.ResourceStorage]
+	switch {
+	case !ok:
+		errs = append(errs, field.Required(path.Child("resources").Key("storage"), ""))
+	case size.Sign() <= 0:
+		errs = append(errs, field.Invalid(path.Child("resources").Key("storage"), size.String(), "must be greater than zero"))
+	}
+	if class := spec.StorageClassName; class != nil && *class != "" {
+		errs = append(errs, subdomain(path.Child("storageClassName"), *class)...)
+	}
+	errs = append(errs, volumeMode(path.Child("volumeMode"), *spec.VolumeMode)...)
+	errs = append(errs, dataSources(path, spec)...)
+	if class := spec.VolumeAttributesClassName; class != nil && *class != "" {
+		errs = append(errs, subdomain(path.Child("volumeAttributesClassName"), *class)...)
+	}
+	return errs
+}
+
+func dataSources(path *field.Path, spec *corev1.PersistentVolumeClaimSpec) field.ErrorList {
+	var errs field.ErrorList
+	from, ref := spec.DataSource, spec.DataSourceRef
+	if from != nil {
+		errs = append(errs, dataSource(path.Child("dataSource"), from.APIGroup, from.Kind, from.Name)...)
+	}
+	if ref == nil {
+		return errs
+	}
+	errs = append(errs, dataSource(path.Child("dataSourceRef"), ref.APIGroup, ref.Kind, ref.Name)...)
+	if from == nil {
+		return errs
+	}
+	switch same := from.Kind == ref.Kind && from.Name == ref.Name && equality.Semantic.DeepEqual(from.APIGroup, ref.APIGroup); {
+	case ref.Namespace != nil && *ref.Namespace != "":
+		errs = append(errs, field.Invalid(path, path.Child("dataSource"), "may not be specified when dataSourceRef.namespace is specified"))
+	case !same:
+		errs = append(errs, field.Invalid(path, path.Child("dataSource"), "must match dataSourceRef"))
+	}
+	return errs
+}
+
+func dataSource(path *field.Path, group *string, kind, name string) field.ErrorList {
+	var errs field.ErrorList
+	if name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	if kind == "" {
+		errs = append(errs, field.Required(path.Child("kind"), ""))
+	}
+	if group == nil || *group == "" {
+		if kind != "PersistentVolumeClaim" {
+			errs = append(errs, field.Invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
+		}
+		return errs
+	}
+	return append(errs, invalid(path.Child("apiGroup"), *group, utilvalidation.IsDNS1123Subdomain(*group))...)
+}
+
+// checkClaimUpdate allows what binding (volumeName once, a class for a claim
+// without one), expansion and modification change.
+func checkClaimUpdate(obj, old Object) field.ErrorList {
+	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
+	errs := checkClaim(&now.Spec, field.NewPath("spec"))
+	spec, before := now.Spec.DeepCopy(), was.Spec.DeepCopy()
+	if before.VolumeName == "" {
+		before.VolumeName = spec.VolumeName
+	}
+	if before.StorageClassName == nil {
+		before.StorageClassName = spec.StorageClassName
+	}
+	if now.Status.Phase == corev1.ClaimBound {
+		spec.VolumeAttributesClassName = before.VolumeAttributesClassName
+		if spec.Resources.Requests != nil {
+			spec.Resources.Requests[corev1.ResourceStorage] = before.Resources.Requests[corev1.ResourceStorage]
+		}
+	}
+	if !equality.Semantic.DeepEqual(spec, before) {
+		errs = append(errs, field.Forbidden(field.NewPath("spec"),
+			fmt.Sprintf("spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n%s", diff.Diff(goNames{*before}, goNames{*spec}))))
+	}
+	errs = append(errs, checkShrink(now, was)...)
+	errs = append(errs, immutable(field.NewPath("volumeMode"), now.Spec.VolumeMode, was.Spec.VolumeMode)...)
+	return append(errs, checkAttributesRemoval(now, was)...)
+}
+
+// checkShrink allows to take back an expansion that failed, down to above the
+// size that the volume has.
+func checkShrink(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
+	size, before := now.Spec.Resources.Requests.Storage(), was.Spec.Resources.Requests.Storage()
+	if size.Cmp(*before) >= 0 || size.Cmp(*was.Status.Capacity.Storage()) > 0 {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("spec", "resources", "requests", "storage"), "field can not be less than status.capacity")}
+}
+
+func checkAttributesRemoval(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
+	path, class := field.NewPath("spec", "volumeAttributesClassName"), now.Spec.VolumeAttributesClassName
+	if was.Status.CurrentVolumeAttributesClassName == nil || equality.Semantic.DeepEqual(class, was.Spec.VolumeAttributesClassName) {
+		return nil
+	}
+	const rule = " is forbidden when status.currentVolumeAttributesClassName is not nil"
+	switch {
+	case class == nil:
+		return field.ErrorList{field.Forbidden(path, "update to nil"+rule)}
+	case *class == "":
+		return field.ErrorList{field.Forbidden(path, "update to empty string"+rule)}
+	}
+	return nil
+}
+
+// admitExpansion lets a claim grow only if it is bound and its class allows it.
+func admitExpansion(cluster Reader, obj, old Object) error {
+	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
+	if now.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) <= 0 {
+		return nil
+	}
+	refuse := func(why string) error {
+		return apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), now.Name, errors.New(why))
+	}
+	if was.Status.Phase != corev1.ClaimBound {
+		return refuse("Only bound persistent volume claims can be expanded")
+	}
+	class, ok := Get[*storagev1.StorageClass](cluster, Key{Name: classOf(now)})
+	if !ok || classOf(now) != classOf(was) || class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion {
+		return refuse("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
+	}
+	return nil
+}

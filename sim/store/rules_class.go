@@ -1,0 +1,74 @@
+package store
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var classRules = rules{
+	fill:           func(obj Object) { fillClass(obj.(*storagev1.StorageClass)) },
+	validate:       func(obj Object) field.ErrorList { return checkClass(obj.(*storagev1.StorageClass)) },
+	validateUpdate: checkClassUpdate,
+}
+
+func fillClass(class *storagev1.StorageClass) {
+	setDefault(&class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
+	setDefault(&class.VolumeBindingMode, storagev1.VolumeBindingImmediate)
+}
+
+func checkClass(class *storagev1.StorageClass) field.ErrorList {
+	errs := provisioner(field.NewPath("provisioner"), class.Provisioner)
+	errs = append(errs, parameters(field.NewPath("parameters"), class.Parameters)...)
+	errs = append(errs, oneOf(field.NewPath("reclaimPolicy"), *class.ReclaimPolicy,
+		corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)...)
+	return append(errs, oneOf(field.NewPath("volumeBindingMode"), *class.VolumeBindingMode,
+		storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer)...)
+}
+
+func checkClassUpdate(obj, old Object) field.ErrorList {
+	now, was := obj.(*storagev1.StorageClass), old.(*storagev1.StorageClass)
+	errs := immutable(field.NewPath("parameters"), now.Parameters, was.Parameters)
+	errs = append(errs, immutable(field.NewPath("provisioner"), now.Provisioner, was.Provisioner)...)
+	errs = append(errs, immutable(field.NewPath("reclaimPolicy"), now.ReclaimPolicy, was.ReclaimPolicy)...)
+	return append(errs, immutable(field.NewPath("volumeBindingMode"), now.VolumeBindingMode, was.VolumeBindingMode)...)
+}
+
+func provisioner(path *field.Path, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return qualifiedName(path, strings.ToLower(name))
+}
+
+var attributesClassRules = rules{
+	admit: func(_ admission, obj Object) error {
+		obj.SetFinalizers(withFinalizer(obj.GetFinalizers(), "kubernetes.io/vac-protection"))
+		return nil
+	},
+	validate:       func(obj Object) field.ErrorList { return checkAttributesClass(obj.(*storagev1.VolumeAttributesClass)) },
+	validateUpdate: checkAttributesClassUpdate,
+}
+
+func checkAttributesClass(class *storagev1.VolumeAttributesClass) field.ErrorList {
+	errs := provisioner(field.NewPath("driverName"), class.DriverName)
+	errs = append(errs, parameters(field.NewPath("parameters"), class.Parameters)...)
+	if len(class.Parameters) == 0 {
+		errs = append(errs, field.Required(field.NewPath("parameters"), "must contain at least one key/value pair"))
+	}
+	return errs
+}
+
+func checkAttributesClassUpdate(obj, old Object) field.ErrorList {
+	now, was := obj.(*storagev1.VolumeAttributesClass), old.(*storagev1.VolumeAttributesClass)
+	var errs field.ErrorList
+	if now.DriverName != was.DriverName {
+		errs = append(errs, field.Forbidden(field.NewPath("driverName"), "updates to driverName are forbidden."))
+	}
+	if immutable(nil, now.Parameters, was.Parameters) != nil {
+		errs = append(errs, field.Forbidden(field.NewPath("parameters"), "updates to parameters are forbidden."))
+	}
+	return append(errs, checkAttributesClass(now)...)
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/diff"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var podRules = rules{
+	fill:          func(obj Object) { fillPod(obj.(*corev1.Pod)) },
+	admit:         func(a admission, obj Object) error { return admitPod(a, obj.(*corev1.Pod)) },
+	prepareStatus: keepPodStatus,
+	validate:      func(obj Object) field.ErrorList { return checkPod(obj.(*corev1.Pod)) },
+	validateUpdate: func(obj, old Object) field.ErrorList {
+		return checkPodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+	},
+	grace: func(obj Object, requested *int64) int64 { return podGrace(obj.(*corev1.Pod), requested) },
+	indexes: []indexer{
+		indexed(PodsByNode, func(to []string, pod *corev1.Pod) []string {
+			if pod.Spec.NodeName == "" {
+				return to
+			}
+			return append(to, pod.Spec.NodeName)
+		}),
+		indexed(PodsByClaim, func(to []string, pod *corev1.Pod) []string {
+			for i := range pod.Spec.Volumes {
+				if claim := claimOf(pod, &pod.Spec.Volumes[i]); claim != "" && !slices.Contains(to, claim) {
+					to = append(to, claim)
+				}
+			}
+			return to
+		}),
+	},
+}
+
+// claimOf is the "namespace/name" of the claim behind a volume of a pod, "" if it
+// has none.
+func claimOf(pod *corev1.Pod, volume *corev1.Volume) string {
+	switch {
+	case volume.PersistentVolumeClaim != nil:
+		return pod.Namespace + "/" + volume.PersistentVolumeClaim.ClaimName
+	case volume.Ephemeral != nil:
+		return pod.Namespace + "/" + pod.Name + "-" + volume.Name
+	}
+	return ""
+}
+
+// podGrace is how many seconds a pod gets to stop: none if it runs nowhere.
+func podGrace(pod *corev1.Pod, requested *int64) int64 {
+	grace := int64(0)
+	switch {
+	case requested != nil:
+		grace = *requested
+	case pod.Spec.TerminationGracePeriodSeconds != nil:
+		grace = *pod.Spec.TerminationGracePeriodSeconds
+	}
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if pod.Spec.NodeName == "" || ended {
+		return 0
+	}
+	if grace < 0 {
+		return 1
+	}
+	return grace
+}
+
+// keepPodStatus keeps what a status write of a pod cannot change.
+func keepPodStatus(_ metav1.Time, obj, old Object) {
+	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
+	pod.OwnerReferences = was.OwnerReferences
+	setEmpty(&pod.Status.QOSClass, was.Status.QOSClass)
+	if pod.Status.ObservedGeneration == 0 {
+		pod.Status.ObservedGeneration = was.Status.ObservedGeneration
+	}
+}
+
+// admitPod does what the admission plugins of a default cluster do to a new pod.
+func admitPod(a admission, pod *corev1.Pod) error {
+	pod.Status.QOSClass = qosClass(pod)
+	if err := setPriority(a.cluster, pod); err != nil {
+		return err
+	}
+	tolerate(pod, corev1.TaintNodeNotReady)
+	tolerate(pod, corev1.TaintNodeUnreachable)
+	if !a.options.NoServiceAccounts {
+		setEmpty(&pod.Spec.ServiceAccountName, "default")
+	}
+	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
+	if pod.Spec.NodeName != "" {
+		copyTopology(a.cluster, pod)
+	}
+	return nil
+}
+
+// tolerationSeconds is how long a pod stays on a node that is in trouble.
+const tolerationSeconds = 300
+
+func tolerate(pod *corev1.Pod, taint string) {
+	for _, t := range pod.Spec.Tolerations {
+		effect := t.Effect == corev1.TaintEffectNoExecute || t.Effect == ""
+		if effect && (t.Key == taint || t.Key == "") {
+			return
+		}
+	}
+	seconds := int64(tolerationSeconds)
+	pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
+		Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+	})
+}
+
+// systemPriorities are the classes that every cluster has.
+var systemPriorities = map[string]int32{
+	"system-cluster-critical": 2000000000,
+	"system-node-critical":    2000001000,
+}
+
+func setPriority(cluster Reader, pod *corev1.Pod) error {
+	priority, preemption := int32(0), corev1.PreemptLowerPriority
+	if name := pod.Spec.PriorityClassName; name != "" {
+		class, ok := Get[*schedulingv1.PriorityClass](cluster, Key{Name: name})
+		system, builtIn := systemPriorities[name]
+		switch {
+		case ok:
+			priority = class.Value
+			if class.PreemptionPolicy != nil {
+				preemption = *class.PreemptionPolicy
+			}
+		case builtIn:
+			priority = system
+		default:
+			return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, fmt.Errorf("no PriorityClass with name %s was found", name))
+		}
+	}
+	pod.Spec.Priority = &priority
+	setDefault(&pod.Spec.PreemptionPolicy, preemption)
+	return nil
+}
+
+const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
+	"`spec.tolerations` (only additions to existing tolerations)," +
+	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+
+// checkPodUpdate allows a pod's images, deadline and gates to change, and
+// tolerations to be added.
+func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
+	path := field.NewPath("spec")
+	errs := checkPod(pod)
+	if len(pod.Spec.Containers) != len(old.Spec.Containers) {
+		return append(errs, field.Forbidden(path.Child("containers"), "pod updates may not add or remove containers"))
+	}
+	if len(pod.Spec.InitContainers) != len(old.Spec.InitContainers) {
+		return append(errs, field.Forbidden(path.Child("initContainers"), "pod updates may not add or remove containers"))
+	}
+	for _, t := range old.Spec.Tolerations {
+		if !slices.ContainsFunc(pod.Spec.Tolerations, func(kept corev1.Toleration) bool { return same(&kept, &t) }) {
+			errs = append(errs, field.Forbidden(path.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds"))
+		}
+	}
+	spec := pod.Spec.DeepCopy()
+	for i := range spec.Containers {
+		spec.Containers[i].Image = old.Spec.Containers[i].Image
+	}
+	for i := range spec.InitContainers {
+		spec.InitContainers[i].Image = old.Spec.InitContainers[i].Image
+	}
+	spec.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
+	spec.SchedulingGates = old.Spec.SchedulingGates
+	spec.Tolerations = old.Spec.Tolerations
+	was, grace := old.Spec.TerminationGracePeriodSeconds, spec.TerminationGracePeriodSeconds
+	if was != nil && *was < 0 && grace != nil && *grace == 1 {
+		spec.TerminationGracePeriodSeconds = was
+	}
+	if !equality.Semantic.DeepEqual(*spec, old.Spec) {
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%s", updatableFields, diff.Diff(goNames{old.Spec}, goNames{*spec}))))
+	}
+	return errs
+}

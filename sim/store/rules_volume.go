@@ -1,0 +1,222 @@
+package store
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/diff"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var volumeRules = rules{
+	fill:           func(obj Object) { fillVolume(obj.(*corev1.PersistentVolume)) },
+	admit:          admitVolume,
+	prepareStatus:  stampPhase,
+	validate:       func(obj Object) field.ErrorList { return checkVolume(obj.(*corev1.PersistentVolume)) },
+	validateUpdate: checkVolumeUpdate,
+	indexes: []indexer{
+		indexed(VolumesByClaim, func(to []string, pv *corev1.PersistentVolume) []string {
+			if pv.Spec.ClaimRef == nil {
+				return to
+			}
+			return append(to, pv.Spec.ClaimRef.Namespace+"/"+pv.Spec.ClaimRef.Name)
+		}),
+		indexed(VolumesByHandle, func(to []string, pv *corev1.PersistentVolume) []string {
+			if pv.Spec.CSI == nil {
+				return to
+			}
+			return append(to, pv.Spec.CSI.Driver+"^"+pv.Spec.CSI.VolumeHandle)
+		}),
+		indexed(UnboundVolumesByClass, func(to []string, pv *corev1.PersistentVolume) []string {
+			if pv.Spec.ClaimRef != nil {
+				return to
+			}
+			return append(to, pv.Spec.StorageClassName)
+		}),
+	},
+}
+
+func fillVolume(pv *corev1.PersistentVolume) {
+	setEmpty(&pv.Status.Phase, corev1.VolumePending)
+	setEmpty(&pv.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
+	setDefault(&pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	if pv.Spec.HostPath != nil {
+		setDefault(&pv.Spec.HostPath.Type, corev1.HostPathUnset)
+	}
+}
+
+func admitVolume(a admission, obj Object) error {
+	pv := obj.(*corev1.PersistentVolume)
+	pv.Status.LastPhaseTransitionTime = &a.now
+	pv.Finalizers = withFinalizer(pv.Finalizers, "kubernetes.io/pv-protection")
+	return nil
+}
+
+// stampPhase sets the time of a phase's change unless the client did.
+func stampPhase(now metav1.Time, obj, old Object) {
+	status, was := &obj.(*corev1.PersistentVolume).Status, &old.(*corev1.PersistentVolume).Status
+	at := status.LastPhaseTransitionTime
+	switch {
+	case status.Phase == was.Phase && at == nil:
+		status.LastPhaseTransitionTime = was.LastPhaseTransitionTime
+	case status.Phase != was.Phase && (at == nil || at.Equal(was.LastPhaseTransitionTime)):
+		status.LastPhaseTransitionTime = &now
+	}
+}
+
+func checkVolume(pv *corev1.PersistentVolume) field.ErrorList {
+	spec, path := &pv.Spec, field.NewPath("spec")
+	var errs field.ErrorList
+	if len(spec.AccessModes) == 0 {
+		errs = append(errs, field.Required(path.Child("accessModes"), ""))
+	}
+	errs = append(errs, accessModes(path.Child("accessModes"), spec.AccessModes)...)
+	errs = append(errs, volumeCapacity(path.Child("capacity"), spec.Capacity)...)
+	errs = append(errs, oneOf(path.Child("persistentVolumeReclaimPolicy"), spec.PersistentVolumeReclaimPolicy,
+		corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRecycle, corev1.PersistentVolumeReclaimRetain)...)
+	errs = append(errs, volumeSource(path, spec)...)
+	if spec.StorageClassName != "" {
+		errs = append(errs, subdomain(path.Child("storageClassName"), spec.StorageClassName)...)
+	}
+	errs = append(errs, volumeMode(path.Child("volumeMode"), *spec.VolumeMode)...)
+	return append(errs, volumeAttributesClass(path, spec)...)
+}
+
+func accessModes(path *field.Path, modes []corev1.PersistentVolumeAccessMode) field.ErrorList {
+	var errs field.ErrorList
+	exclusive, shared := false, false
+	for _, mode := range modes {
+		mistakes := oneOf(path, mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
+		errs = append(errs, mistakes...)
+		exclusive = exclusive || mode == corev1.ReadWriteOncePod
+		shared = shared || mode != corev1.ReadWriteOncePod && len(mistakes) == 0
+	}
+	if exclusive && shared {
+		errs = append(errs, field.Forbidden(path, "may not use ReadWriteOncePod with other access modes"))
+	}
+	return errs
+}
+
+func volumeMode(path *field.Path, mode corev1.PersistentVolumeMode) field.ErrorList {
+	return oneOf(path, mode, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
+}
+
+func volumeCapacity(path *field.Path, capacity corev1.ResourceList) field.ErrorList {
+	var errs field.ErrorList
+	if len(capacity) == 0 {
+		errs = append(errs, field.Required(path, ""))
+	}
+	size, ok := capacity[corev1.ResourceStorage]
+	if !ok || len(capacity) > 1 {
+		errs = append(errs, field.NotSupported(path, capacity, []corev1.ResourceName{corev1.ResourceStorage}))
+	}
+	if ok && size.Sign() <= 0 {
+		errs = append(errs, field.Invalid(path.Key("storage"), size.String(), "must be greater than zero"))
+	}
+	return errs
+}
+
+// volumeSource checks that a volume has exactly one source, and a CSI source in
+// depth.
+func volumeSource(path *field.Path, spec *corev1.PersistentVolumeSpec) field.ErrorList {
+	sources := volumeSources.of(&spec.PersistentVolumeSource)
+	if len(sources) == 0 {
+		return field.ErrorList{field.Required(path, "must specify a volume type")}
+	}
+	var errs field.ErrorList
+	for _, name := range sources[1:] {
+		errs = append(errs, field.Forbidden(path.Child(name), "may not specify more than 1 volume type"))
+	}
+	switch sources[0] {
+	case "csi":
+		errs = append(errs, csiSource(path.Child("csi"), spec.CSI)...)
+	case "hostPath":
+		if spec.HostPath.Path == "" {
+			errs = append(errs, field.Required(path.Child("hostPath", "path"), ""))
+		}
+	case "local":
+		if spec.Local.Path == "" {
+			errs = append(errs, field.Required(path.Child("local", "path"), ""))
+		}
+		if spec.NodeAffinity == nil || spec.NodeAffinity.Required == nil {
+			errs = append(errs, field.Required(path.Child("nodeAffinity"), "Local volume requires node affinity"))
+		}
+	}
+	return errs
+}
+
+func csiSource(path *field.Path, csi *corev1.CSIPersistentVolumeSource) field.ErrorList {
+	errs := driverName(path.Child("driver"), csi.Driver)
+	if csi.VolumeHandle == "" {
+		errs = append(errs, field.Required(path.Child("volumeHandle"), ""))
+	}
+	secrets := []struct {
+		name string
+		ref  *corev1.SecretReference
+	}{
+		{"controllerPublishSecretRef", csi.ControllerPublishSecretRef},
+		{"controllerExpandSecretRef", csi.ControllerExpandSecretRef},
+		{"nodePublishSecretRef", csi.NodePublishSecretRef},
+		{"nodeExpandSecretRef", csi.NodeExpandSecretRef},
+	}
+	for _, secret := range secrets {
+		if secret.ref != nil {
+			errs = append(errs, secretReference(path.Child(secret.name), secret.ref)...)
+		}
+	}
+	return errs
+}
+
+func secretReference(path *field.Path, ref *corev1.SecretReference) field.ErrorList {
+	var errs field.ErrorList
+	if ref.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	} else {
+		errs = append(errs, subdomain(path.Child("name"), ref.Name)...)
+	}
+	if ref.Namespace == "" {
+		return append(errs, field.Required(path.Child("namespace"), ""))
+	}
+	return append(errs, invalid(path.Child("namespace"), ref.Namespace, utilvalidation.IsDNS1123Label(ref.Namespace))...)
+}
+
+func volumeAttributesClass(path *field.Path, spec *corev1.PersistentVolumeSpec) field.ErrorList {
+	name := spec.VolumeAttributesClassName
+	if name == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if *name == "" {
+		errs = append(errs, field.Required(path.Child("volumeAttributesClassName"), "an empty string is disallowed"))
+	} else {
+		errs = append(errs, subdomain(path.Child("volumeAttributesClassName"), *name)...)
+	}
+	if spec.CSI == nil {
+		errs = append(errs, field.Required(path.Child("csi"), "has to be specified when using volumeAttributesClassName"))
+	}
+	return errs
+}
+
+func checkVolumeUpdate(obj, old Object) field.ErrorList {
+	now, was := obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume)
+	errs := checkVolume(now)
+	source := now.Spec.PersistentVolumeSource.DeepCopy()
+	if source.CSI != nil && was.Spec.CSI != nil && was.Spec.CSI.ControllerExpandSecretRef == nil {
+		source.CSI.ControllerExpandSecretRef = nil // it may be added later
+	}
+	if !equality.Semantic.DeepEqual(*source, was.Spec.PersistentVolumeSource) {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "persistentvolumesource"),
+			fmt.Sprintf("spec.persistentvolumesource is immutable after creation\n%s", diff.Diff(goNames{was.Spec.PersistentVolumeSource}, goNames{*source}))))
+	}
+	errs = append(errs, immutable(field.NewPath("volumeMode"), now.Spec.VolumeMode, was.Spec.VolumeMode)...)
+	if was.Spec.NodeAffinity != nil && !equality.Semantic.DeepEqual(now.Spec.NodeAffinity, was.Spec.NodeAffinity) {
+		errs = append(errs, field.Invalid(field.NewPath("nodeAffinity"), goNames{now.Spec.NodeAffinity}, "field is immutable, except for updating from beta label to GA"))
+	}
+	if was.Spec.VolumeAttributesClassName != nil && now.Spec.VolumeAttributesClassName == nil {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "volumeAttributesClassName"), "update from non-nil value to nil is forbidden"))
+	}
+	return errs
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"iter"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// Reader is anything that shows one state of the cluster: a *Store (its head), a
+// *Snapshot, a *View.
+type Reader interface {
+	GetObject(res *Resource, key Key) (Object, bool)
+	ListObjects(res *Resource, namespace string) iter.Seq[Object]
+	IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object]
+}
+
+// Snapshot is the state at one revision. It never changes.
+type Snapshot struct {
+	objects  *memdb.Txn
+	indexes  *treeSet
+	revision uint64
+}
+
+// Revision is the number of the last write that the snapshot shows.
+func (s *Snapshot) Revision() uint64 { return s.revision }
+
+// GetObject is Get for callers that know the resource only at run time.
+func (s *Snapshot) GetObject(res *Resource, key Key) (Object, bool) {
+	return s.get(objectID(res, key))
+}
+
+// ListObjects is List for callers that know the resource only at run time.
+func (s *Snapshot) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
+	prefix := res.prefix
+	if namespace != "" {
+		prefix += namespace + "/"
+	}
+	return func(yield func(Object) bool) {
+		rows, err := s.objects.Get(objectsTable, "id_prefix", prefix)
+		must(err)
+		for raw := rows.Next(); raw != nil; raw = rows.Next() {
+			if !yield(raw.(*row).object) {
+				return
+			}
+		}
+	}
+}
+
+// IndexedObjects is Indexed for callers that know the resource only at run time.
+func (s *Snapshot) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		for name := range s.indexes.after(entryPrefix(res, index, value)) {
+			obj, ok := s.get(res.prefix + name)
+			if ok && !yield(obj) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Snapshot) get(id string) (Object, bool) {
+	raw, err := s.objects.First(objectsTable, "id", id)
+	must(err)
+	if raw == nil {
+		return nil, false
+	}
+	return raw.(*row).object, true
+}

@@ -1,0 +1,61 @@
+package store
+
+import "fmt"
+
+// Store is the database of one simulated cluster.
+type Store struct {
+	options     Options
+	head        *head
+	past        []*Snapshot // oldest first, at most options.History
+	latest      *commit
+	versioned   bool // every state is kept by somebody
+	subscribers subscribers
+	observers   []func(Commit)
+	guard       guard
+}
+
+// New returns a store that holds the namespaces every cluster begins with.
+func New(options Options) *Store {
+	s := &Store{
+		options:     options.withDefaults(),
+		head:        newHead(),
+		latest:      &commit{},
+		subscribers: subscribers{},
+	}
+	s.versioned = options.History > 0
+	if options.Guard {
+		s.guard = guard{}
+	}
+	s.createNamespaces("default", "kube-system")
+	return s
+}
+
+// Revision is the number of the last write.
+func (s *Store) Revision() uint64 { return s.head.revision }
+
+// Snapshot is the head as it is now.
+func (s *Store) Snapshot() *Snapshot { return s.head.snapshot() }
+
+// At is the state as of a past revision, within Options.History.
+func (s *Store) At(revision uint64) (*Snapshot, error) {
+	if revision == s.head.revision {
+		return s.Snapshot(), nil
+	}
+	if revision > s.head.revision {
+		return nil, fmt.Errorf("revision %d is in the future: the store is at %d", revision, s.head.revision)
+	}
+	age := s.head.revision - revision
+	if age > uint64(len(s.past)) {
+		return nil, fmt.Errorf("revision %d is no longer kept: the oldest is %d, raise Options.History to keep more", revision, s.head.revision-uint64(len(s.past)))
+	}
+	return s.past[uint64(len(s.past))-age], nil
+}
+
+// remember keeps the state before a write for At.
+func (s *Store) remember(before *Snapshot) {
+	if len(s.past) == s.options.History {
+		s.past[0] = nil
+		s.past = s.past[1:]
+	}
+	s.past = append(s.past, before)
+}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// objectsTable holds all objects, ordered by their id, which begins with the
+// resource: a resource is a range of the table, and new kinds need no new table.
+const objectsTable = "objects"
+
+// row is one stored object.
+type row struct {
+	id     string
+	object Object
+}
+
+// emptyDatabase is what every store begins as a copy of. It is never written.
+var emptyDatabase = newDatabase()
+
+func newDatabase() *memdb.MemDB {
+	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: map[string]*memdb.TableSchema{
+		objectsTable: {Name: objectsTable, Indexes: map[string]*memdb.IndexSchema{
+			"id": {Name: "id", Unique: true, Indexer: byID{}},
+		}},
+	}})
+	must(err)
+	return db
+}
+
+// byID indexes rows by their id.
+type byID struct{}
+
+func (byID) FromObject(raw any) (bool, []byte, error) {
+	r, ok := raw.(*row)
+	if !ok {
+		return false, nil, fmt.Errorf("%T is not a row of the objects table", raw)
+	}
+	return true, []byte(r.id), nil
+}
+
+func (byID) FromArgs(args ...any) ([]byte, error) {
+	return []byte(args[0].(string)), nil
+}
+
+func (byID) PrefixFromArgs(args ...any) ([]byte, error) {
+	return []byte(args[0].(string)), nil
+}
+
+// objectID is where the object is in the objects table: ordered by resource,
+// then by "namespace/name" as in the API server's own storage.
+func objectID(res *Resource, key Key) string {
+	if key.Namespace == "" {
+		return res.prefix + key.Name
+	}
+	return res.prefix + key.Namespace + "/" + key.Name
+}
+
+// entryPrefix begins the index entries of all objects that have the value; what
+// follows it is the object's key. Entries hold no object, so a write that moves an
+// object in no index leaves the indexes alone.
+func entryPrefix(res *Resource, index Index, value string) string {
+	return res.prefix + string(index) + "\x00" + value + "\x00"
+}
+
+// entry is the index entry of an object.
+func entry(res *Resource, index Index, value string, key Key) string {
+	if key.Namespace == "" {
+		return res.prefix + string(index) + "\x00" + value + "\x00" + key.Name
+	}
+	return res.prefix + string(index) + "\x00" + value + "\x00" + key.Namespace + "/" + key.Name
+}

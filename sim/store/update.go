@@ -1,0 +1,238 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// part is what a write is about: an object or its status subresource.
+type part int
+
+const (
+	mainPart part = iota
+	statusPart
+)
+
+// UpdateObject is Update for callers that know the resource only at run time.
+func (s *Store) UpdateObject(res *Resource, obj Object) (Object, error) {
+	return s.replace(res, obj, mainPart)
+}
+
+// UpdateStatusObject is UpdateStatus for callers that know the resource only at
+// run time.
+func (s *Store) UpdateStatusObject(res *Resource, obj Object) (Object, error) {
+	return s.replace(res, obj, statusPart)
+}
+
+// ModifyObject is Modify for callers that know the resource only at run time.
+func (s *Store) ModifyObject(res *Resource, key Key, change func(Object)) (Object, error) {
+	return s.patch(res, key, change, mainPart)
+}
+
+// ModifyStatusObject is ModifyStatus for callers that know the resource only at
+// run time.
+func (s *Store) ModifyStatusObject(res *Resource, key Key, change func(Object)) (Object, error) {
+	return s.patch(res, key, change, statusPart)
+}
+
+func (s *Store) replace(res *Resource, given Object, what part) (Object, error) {
+	key := KeyOf(given)
+	old, ok := s.head.GetObject(res, key)
+	switch {
+	case !ok && res.createdByUpdate && what == mainPart:
+		return s.CreateObject(res, given)
+	case !ok:
+		return nil, res.notFound(key)
+	}
+	if err := res.checkUID(key, old, given.GetUID()); err != nil {
+		return nil, err
+	}
+	if given.GetResourceVersion() == "" && res.conditional {
+		return nil, res.invalid(given, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+		})
+	}
+	return s.put(res, given.DeepCopyObject().(Object), old, what)
+}
+
+func (s *Store) patch(res *Resource, key Key, change func(Object), what part) (Object, error) {
+	old, ok := s.head.GetObject(res, key)
+	if !ok {
+		return nil, res.notFound(key)
+	}
+	obj := old.DeepCopyObject().(Object)
+	change(obj)
+	return s.put(res, obj, old, what)
+}
+
+// put replaces old by obj, which it owns.
+func (s *Store) put(res *Resource, obj, old Object, what part) (Object, error) {
+	key := KeyOf(old)
+	if v := obj.GetResourceVersion(); v != "" && v != old.GetResourceVersion() {
+		return nil, res.conflict(key, errModified)
+	}
+	obj.GetObjectKind().SetGroupVersionKind(res.GVK)
+	res.keepServerFields(obj, old)
+	if res.fill != nil {
+		res.fill(obj)
+	}
+	sameSpec := true
+	if what == mainPart {
+		sameSpec = res.prepareMain(obj, old)
+	} else {
+		s.prepareStatus(res, obj, old)
+	}
+	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
+	if !unchanged {
+		if err := s.check(res, obj, old, what, sameSpec); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case endsDeletion(obj, old):
+		// Clients get the last state with the version they knew; watches see one
+		// removal.
+		s.commit(res, key, old, nil)
+		return obj, nil
+	case unchanged:
+		return old, nil
+	}
+	s.commit(res, key, old, obj)
+	return obj, nil
+}
+
+// keepServerFields undoes what no update can change.
+func (r *Resource) keepServerFields(obj, old Object) {
+	obj.SetResourceVersion(old.GetResourceVersion())
+	obj.SetGeneration(old.GetGeneration())
+	obj.SetCreationTimestamp(old.GetCreationTimestamp())
+	obj.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	obj.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
+	if obj.GetUID() == "" {
+		obj.SetUID(old.GetUID())
+	}
+}
+
+// prepareMain completes an update of the main resource and reports whether it
+// leaves the spec alone; of a kind without a spec, everything.
+func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
+	if r.Status {
+		keep(obj, old, r.fields.status)
+	}
+	if r.prepare != nil {
+		r.prepare(obj, old)
+	}
+	if r.fields.spec < 0 {
+		return same(obj, old)
+	}
+	sameSpec = sameField(obj, old, r.fields.spec)
+	if r.Generation && !sameSpec {
+		obj.SetGeneration(old.GetGeneration() + 1)
+	}
+	return sameSpec
+}
+
+func (s *Store) prepareStatus(res *Resource, obj, old Object) {
+	keep(obj, old, res.fields.spec)
+	if res.statusOnly {
+		obj.SetLabels(old.GetLabels())
+		obj.SetAnnotations(old.GetAnnotations())
+		obj.SetFinalizers(old.GetFinalizers())
+		obj.SetOwnerReferences(old.GetOwnerReferences())
+	}
+	if res.prepareStatus != nil {
+		res.prepareStatus(s.now(), obj, old)
+	}
+}
+
+// sameRest reports whether an update leaves alone all but spec and metadata. With
+// a status subresource, the part that the write is not about is the old one
+// already.
+func (r *Resource) sameRest(obj, old Object, what part) bool {
+	switch {
+	case !r.Status || r.fields.status < 0:
+		return same(obj, old)
+	case what == statusPart:
+		return sameField(obj, old, r.fields.status)
+	}
+	return true
+}
+
+// check refuses an update that the API server would refuse.
+func (s *Store) check(res *Resource, obj, old Object, what part, sameSpec bool) error {
+	errs := mistakesOfMetadata(obj, old)
+	if what == mainPart && res.validateUpdate != nil && !sameSpec {
+		errs = append(errs, res.validateUpdate(obj, old)...)
+	}
+	if len(errs) > 0 {
+		return res.invalid(obj, errs)
+	}
+	if what == mainPart && res.admitUpdate != nil {
+		return res.admitUpdate(s.head, obj, old)
+	}
+	return nil
+}
+
+// mistakesOfMetadata validates metadata that an update changes. The real server
+// checks twice and reports each mistake twice.
+func mistakesOfMetadata(obj, old Object) field.ErrorList {
+	switch {
+	case sameMetadata(obj, old):
+		return nil
+	case sameButFinalizers(obj, old) && mayHaveFinalizers(obj, old): // all else is as it was, and valid
+		return finalizerNames(obj)
+	}
+	errs := validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
+	return append(append(errs, errs...), finalizerNames(obj)...)
+}
+
+// sameMetadata reports whether an update leaves alone all metadata that a client
+// can change.
+func sameMetadata(obj, old Object) bool {
+	return slices.Equal(obj.GetFinalizers(), old.GetFinalizers()) && sameButFinalizers(obj, old)
+}
+
+func sameButFinalizers(obj, old Object) bool {
+	return obj.GetName() == old.GetName() &&
+		obj.GetNamespace() == old.GetNamespace() &&
+		obj.GetUID() == old.GetUID() &&
+		maps.Equal(obj.GetLabels(), old.GetLabels()) &&
+		maps.Equal(obj.GetAnnotations(), old.GetAnnotations()) &&
+		slices.EqualFunc(obj.GetOwnerReferences(), old.GetOwnerReferences(), sameOwner) &&
+		slices.EqualFunc(obj.GetManagedFields(), old.GetManagedFields(), sameEntry)
+}
+
+// mayHaveFinalizers: an object that is being deleted gets no new ones.
+func mayHaveFinalizers(obj, old Object) bool {
+	isNew := func(name string) bool { return !slices.Contains(old.GetFinalizers(), name) }
+	return old.GetDeletionTimestamp() == nil || !slices.ContainsFunc(obj.GetFinalizers(), isNew)
+}
+
+func sameOwner(a, b metav1.OwnerReference) bool { return same(&a, &b) }
+
+func sameEntry(a, b metav1.ManagedFieldsEntry) bool { return same(&a, &b) }
+
+// checkUID refuses an update that means an object with another uid.
+func (r *Resource) checkUID(key Key, old Object, uid types.UID) error {
+	if uid == "" || uid == old.GetUID() {
+		return nil
+	}
+	path := "/registry/" + r.GVR.Resource + "/" + key.String()
+	return r.conflict(key, fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", path, uid, old.GetUID()))
+}
+
+// endsDeletion reports whether an update takes away the last thing that held an
+// object which is being deleted.
+func endsDeletion(obj, old Object) bool {
+	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil {
+		return false
+	}
+	grace := old.GetDeletionGracePeriodSeconds()
+	return grace == nil || *grace == 0
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"iter"
+	"slices"
+)
+
+// View is what one component knows of the cluster: its informer cache. It shows
+// the head, or with SetLag an older revision, and never moves backwards.
+type View struct {
+	store   *Store
+	name    string
+	watches []*watch
+	lag     func()
+	pending []*commit
+}
+
+// NewView returns a view of the head for the named component.
+func (s *Store) NewView(name string) *View {
+	return &View{store: s, name: name}
+}
+
+// Name is the component's name.
+func (v *View) Name() string { return v.name }
+
+// Revision is the revision that the view reads.
+func (v *View) Revision() uint64 {
+	if len(v.pending) > 0 {
+		return v.pending[0].before.revision
+	}
+	return v.store.head.revision
+}
+
+// state is the one before the first commit that the view has yet to see.
+func (v *View) state() Reader {
+	if len(v.pending) > 0 {
+		return v.pending[0].before
+	}
+	return v.store.head
+}
+
+// GetObject is Get for callers that know the resource only at run time.
+func (v *View) GetObject(res *Resource, key Key) (Object, bool) {
+	return v.state().GetObject(res, key)
+}
+
+// ListObjects is List for callers that know the resource only at run time.
+func (v *View) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
+	return v.state().ListObjects(res, namespace)
+}
+
+// IndexedObjects is Indexed for callers that know the resource only at run time.
+func (v *View) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
+	return v.state().IndexedObjects(res, index, value)
+}
+
+// SetLag makes the view lag: commits that match one of its watches queue up
+// until Deliver hands them out, and queued is called when the first of them
+// does. queued must not write to the store. With nil, the default, the view
+// keeps up with the head; what is pending is delivered at once.
+func (v *View) SetLag(queued func()) {
+	v.lag = queued
+	if queued == nil {
+		v.Deliver(len(v.pending))
+		return
+	}
+	v.store.versioned = true
+}
+
+// Pending is the number of commits that wait for delivery.
+func (v *View) Pending() int { return len(v.pending) }
+
+// Deliver hands the next n pending commits to the watches, oldest first, and
+// moves the view forward. When none is left the view reads the head.
+func (v *View) Deliver(n int) {
+	for range min(n, len(v.pending)) {
+		c := v.pending[0]
+		v.pending[0] = nil
+		v.pending = v.pending[1:]
+		for _, w := range v.watches {
+			w.offer(c)
+		}
+	}
+}
+
+// Reset models a restart of the component: its watches are closed, what was
+// pending is forgotten, and it reads the head.
+func (v *View) Reset() { v.Close() }
+
+// Close models the end of the component: the watches are closed and nothing is
+// queued any more.
+func (v *View) Close() {
+	for _, w := range slices.Clone(v.watches) {
+		w.close()
+	}
+	v.pending = nil
+}
+
+// receive takes a commit that matches one of the view's watches.
+func (v *View) receive(c *commit, w *watch) {
+	if v.lag == nil {
+		w.offer(c)
+		return
+	}
+	if len(v.pending) > 0 && v.pending[len(v.pending)-1] == c {
+		return
+	}
+	v.pending = append(v.pending, c)
+	if len(v.pending) == 1 {
+		v.lag()
+	}
+}
+
+// catchUp queues what a new watch of a lagging view has yet to see: its initial
+// list is as old as the view.
+func (v *View) catchUp(w *watch) {
+	if len(v.pending) == 0 {
+		return
+	}
+	known := v.pending
+	v.pending = nil
+	for c := known[0]; c != nil; c = c.next {
+		isKnown := len(known) > 0 && known[0] == c
+		if isKnown {
+			known = known[1:]
+		}
+		if isKnown || w.matches(c) {
+			v.pending = append(v.pending, c)
+		}
+	}
+}

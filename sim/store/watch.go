@@ -1,0 +1,224 @@
+package store
+
+import (
+	"iter"
+	"slices"
+)
+
+// EventType says how an object changed as seen by a watch.
+type EventType string
+
+// An object that enters what a watch selects is Added, one that leaves it is
+// Deleted, as in the API server's watches.
+const (
+	Added    EventType = "ADDED"
+	Modified EventType = "MODIFIED"
+	Deleted  EventType = "DELETED"
+)
+
+// Event is one change of one object.
+type Event[T Object] struct {
+	Type EventType
+	// Object is the new state; of a Deleted object the last state that the watch
+	// selected, with the resource version of its end.
+	Object T
+	// Old is the state before, nil for an Added object.
+	Old T
+	// Revision is the commit's, or for the initial list the view's.
+	Revision uint64
+}
+
+// Selector narrows a watch to a part of a resource.
+type Selector struct {
+	index Index
+	value string
+	key   Key
+}
+
+// ByIndex selects the objects that have the value in the index.
+func ByIndex(index Index, value string) Selector { return Selector{index: index, value: value} }
+
+// byKey is the index of the objects' own names.
+const byKey Index = "by key"
+
+// ByKey selects the one object of that name.
+func ByKey(key Key) Selector { return Selector{index: byKey, key: key} }
+
+// Watcher is the queue of events of one watch.
+type Watcher[T Object] struct{ *watch }
+
+// Watch opens a watch on a whole resource, or on the part that one selector
+// picks. Its queue begins with an Added event for each object that the view
+// shows, in the order of their keys: the initial list of an informer.
+func Watch[T Object](v *View, sel ...Selector) *Watcher[T] {
+	return &Watcher[T]{v.watch(resourceFor[T](), sel...)}
+}
+
+// Next takes the oldest event out of the queue.
+func (w *Watcher[T]) Next() (Event[T], bool) {
+	raw, ok := w.next()
+	if !ok {
+		return Event[T]{}, false
+	}
+	event := Event[T]{Type: raw.Type, Object: raw.Object.(T), Revision: raw.Revision}
+	if raw.Old != nil {
+		event.Old = raw.Old.(T)
+	}
+	return event, true
+}
+
+// watch is a Watcher whose type is known at run time only.
+type watch struct {
+	view    *View
+	res     *Resource
+	sel     Selector
+	queue   []Event[Object] // what was taken out of it is empty
+	taken   int
+	listed  int // how many events of the initial list are still queued
+	onEvent func()
+}
+
+// WatchObjects is Watch for callers that know the resource only at run time.
+func (v *View) WatchObjects(res *Resource, sel ...Selector) *Watcher[Object] {
+	return &Watcher[Object]{v.watch(res, sel...)}
+}
+
+func (v *View) watch(res *Resource, sel ...Selector) *watch {
+	w := &watch{view: v, res: res}
+	objects := v.state().ListObjects(res, "")
+	if len(sel) > 1 {
+		panic("store: a watch takes one selector")
+	}
+	if len(sel) == 1 {
+		w.sel = sel[0]
+		objects = v.selected(res, w.sel)
+	}
+	for obj := range objects {
+		w.queue = append(w.queue, Event[Object]{Type: Added, Object: obj, Revision: v.Revision()})
+	}
+	w.listed = len(w.queue)
+	v.catchUp(w)
+	v.watches = append(v.watches, w)
+	v.store.subscribers.add(w)
+	return w
+}
+
+// selected lists what a selector picks.
+func (v *View) selected(res *Resource, sel Selector) iter.Seq[Object] {
+	if sel.index != byKey {
+		res.mustHave(sel.index)
+		return v.state().IndexedObjects(res, sel.index, sel.value)
+	}
+	return func(yield func(Object) bool) {
+		if obj, ok := v.state().GetObject(res, sel.key); ok {
+			yield(obj)
+		}
+	}
+}
+
+// OnEvent sets what is called whenever an event is queued. It must not write to
+// the store.
+func (w *watch) OnEvent(queued func()) { w.onEvent = queued }
+
+// Len is the number of queued events.
+func (w *watch) Len() int { return len(w.queue) - w.taken }
+
+// Bookmark is the revision up to which all commits were taken out by Next, 0
+// while the initial list is not.
+func (w *watch) Bookmark() uint64 {
+	if w.listed > 0 {
+		return 0
+	}
+	if w.Len() > 0 {
+		return w.queue[w.taken].Revision - 1
+	}
+	return w.view.Revision()
+}
+
+// Close ends the watch and drops what is queued.
+func (w *watch) Close() { w.close() }
+
+func (w *watch) close() {
+	w.view.store.subscribers.remove(w)
+	w.view.watches = without(w.view.watches, w)
+	w.queue, w.taken, w.listed = nil, 0, 0
+}
+
+func (w *watch) next() (Event[Object], bool) {
+	if w.Len() == 0 {
+		return Event[Object]{}, false
+	}
+	w.listed = max(0, w.listed-1)
+	event := w.queue[w.taken]
+	w.queue[w.taken] = Event[Object]{}
+	w.taken++
+	if w.Len() == 0 {
+		w.rewind()
+	}
+	return event, true
+}
+
+// maxKept is the number of events for which an empty queue keeps its memory.
+const maxKept = 1024
+
+// rewind makes an empty queue begin at the beginning again: most queues hold a
+// few events for a moment, and that ever so often.
+func (w *watch) rewind() {
+	w.queue, w.taken = w.queue[:0], 0
+	if cap(w.queue) > maxKept {
+		w.queue = nil
+	}
+}
+
+// matches reports whether a commit concerns the watch.
+func (w *watch) matches(c *commit) bool {
+	return c.Resource == w.res && (w.selects(c.Old) || w.selects(c.New))
+}
+
+// offer queues the event that a commit means for the watch, if any.
+func (w *watch) offer(c *commit) {
+	if c.Resource != w.res {
+		return
+	}
+	was, is := w.selects(c.Old), w.selects(c.New)
+	event := Event[Object]{Revision: c.Revision}
+	switch {
+	case was && is:
+		event.Type, event.Object, event.Old = Modified, c.New, c.Old
+	case is:
+		event.Type, event.Object = Added, c.New
+	case was:
+		event.Type, event.Object, event.Old = Deleted, c.last(), c.Old
+	default:
+		return
+	}
+	w.queue = append(w.queue, event)
+	if w.onEvent != nil {
+		w.onEvent()
+	}
+}
+
+func (w *watch) selects(obj Object) bool {
+	if obj == nil {
+		return false
+	}
+	switch w.sel.index {
+	case "":
+		return true
+	case byKey:
+		return KeyOf(obj) == w.sel.key
+	}
+	return slices.Contains(w.res.valuesOf(w.sel.index, obj), w.sel.value)
+}
+
+// without returns a new slice, so that whoever ranges over the old one goes on
+// undisturbed.
+func without(watches []*watch, gone *watch) []*watch {
+	var rest []*watch
+	for _, w := range watches {
+		if w != gone {
+			rest = append(rest, w)
+		}
+	}
+	return rest
+}
