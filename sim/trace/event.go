@@ -1,0 +1,82 @@
+// Package trace is the record of all that happens in a run: driver calls, API
+// writes, Kubernetes events, runtime requests, changes on disk, steps, choices
+// and faults. Reports, checks, goldens and replays are functions of it.
+package trace
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Kind is what an event is about; the values are those of the recorded traces.
+type Kind string
+
+const (
+	// Call is a CSI call: one event per call, at the time of its start.
+	Call Kind = "csi"
+	// API is a change of an API object.
+	API Kind = "api"
+	// KubeEvent is a Kubernetes Event.
+	KubeEvent Kind = "event"
+	// Runtime is what a kubelet asked of the container runtime.
+	Runtime Kind = "cri"
+	// Files is a listing of a kubelet's root directory.
+	Files Kind = "fs"
+	// FileChange is a change that a kubelet made on its node's disk.
+	FileChange Kind = "file"
+	// Step is what the scenario did, waited for or observed.
+	Step Kind = "step"
+	// Registration is a call between a kubelet and a registrar.
+	Registration Kind = "reg"
+	// ChoiceMade is a decision of the strategy other than the calm one.
+	ChoiceMade Kind = "choice"
+	// FaultFired is an injected fault that took effect, or a crash.
+	FaultFired Kind = "fault"
+	// Violation is an answer or a request that breaks the CSI spec.
+	Violation Kind = "violation"
+)
+
+// Event is one entry of a trace. Objects and messages in it are shared and must
+// not be changed.
+type Event struct {
+	// Seq numbers the events of a run, from 1.
+	Seq uint64
+	// Cause is the Seq of the event that led to this one; 0 if none did.
+	Cause uint64
+	// At is the virtual time since the run began; of a call, its start.
+	At   time.Duration
+	Kind Kind
+	// Actor is who did it, such as "attachdetach-controller" or "kubelet".
+	Actor string
+	// Node is the node on which it happened; empty for the control plane.
+	Node string
+	// Driver is the CSI driver that a call went to.
+	Driver string
+	// Method is the CSI method ("Node/NodeStageVolume"), the reason of a
+	// Kubernetes event, the runtime request.
+	Method string
+	// Message is free text: an event's or an error's message, a step.
+	Message string
+
+	Request, Response proto.Message
+	Code              string        // gRPC code name when not OK
+	Took              time.Duration // virtual duration of a call
+	Injected          string        // what a fault made of the call
+
+	Change   string // INIT, ADDED, MODIFIED, DELETED
+	Resource string // plural resource name; of a Kubernetes event its type
+	Name     string // "ns/name" or "name"; of a Kubernetes event "Kind/name"
+	Old, New runtime.Object
+	Count    int32 // of a Kubernetes event
+
+	// Detail is further structured content (runtime mounts, file listings, choices).
+	Detail any
+
+	open bool
+}
+
+// isChange reports whether the event is one of the many that tell how an object,
+// a file or a container changed.
+func (e *Event) isChange() bool { return e.Kind == API || e.Kind == FileChange || e.Kind == Runtime }

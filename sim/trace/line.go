@@ -1,0 +1,147 @@
+package trace
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// Line is an event in the form of the recorded traces: one JSON object a line.
+type Line struct {
+	T      int64          `json:"t"` // ms of virtual time since the run began
+	K      Kind           `json:"k"`
+	Seq    uint64         `json:"seq,omitempty"`
+	Cause  uint64         `json:"cause,omitempty"`
+	Ev     string         `json:"ev,omitempty"`
+	Node   string         `json:"node,omitempty"`
+	From   string         `json:"from,omitempty"`
+	Driver string         `json:"driver,omitempty"`
+	M      string         `json:"m,omitempty"`
+	Msg    string         `json:"msg,omitempty"`
+	R      string         `json:"r,omitempty"`
+	Name   string         `json:"name,omitempty"`
+	Obj    any            `json:"obj,omitempty"`
+	Patch  map[string]any `json:"patch,omitempty"`
+	Req    map[string]any `json:"req,omitempty"`
+	Resp   map[string]any `json:"resp,omitempty"`
+	Code   string         `json:"code,omitempty"`
+	Ms     int64          `json:"ms,omitempty"`
+	Inj    string         `json:"inj,omitempty"`
+}
+
+// MarshalJSON shows the empty request and answer of a call as {}, as the recorded traces do.
+func (l Line) MarshalJSON() ([]byte, error) {
+	type plain Line
+	if l.K != Call {
+		return json.Marshal(plain(l))
+	}
+	return json.Marshal(struct {
+		plain
+		Req  any `json:"req,omitempty"`
+		Resp any `json:"resp,omitempty"`
+	}{plain(l), orNil(l.Req), orNil(l.Resp)})
+}
+
+func orNil(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}
+
+var unindented = protojson.MarshalOptions{UseProtoNames: true}
+
+// Line renders the event, pruned as the recorded traces are and with secrets redacted.
+func (e *Event) Line() (Line, error) {
+	l := Line{
+		T: e.At.Milliseconds(), K: e.Kind, Seq: e.Seq, Cause: e.Cause, Ev: e.Change, Node: e.Node,
+		From: e.Actor, Driver: e.Driver, M: e.Method, Msg: e.Message, R: e.Resource, Name: e.Name,
+		Obj: e.Detail, Code: e.Code, Ms: e.Took.Milliseconds(), Inj: e.Injected,
+	}
+	var err error
+	if l.Req, err = messageFields(e.Request); err != nil {
+		return l, fmt.Errorf("render request of %s: %w", e.Method, err)
+	}
+	if l.Resp, err = messageFields(e.Response); err != nil {
+		return l, fmt.Errorf("render answer of %s: %w", e.Method, err)
+	}
+	switch {
+	case e.Kind == API:
+		err = l.change(e)
+	case e.Kind == KubeEvent:
+		l.Obj = map[string]any{"count": e.Count}
+	}
+	if err != nil {
+		return l, fmt.Errorf("render change of %s %s: %w", e.Resource, e.Name, err)
+	}
+	return l, nil
+}
+
+func (l *Line) change(e *Event) error {
+	after, err := Pruned(e.Resource, e.New)
+	if err != nil {
+		return err
+	}
+	switch e.Change {
+	case "MODIFIED":
+		before, err := Pruned(e.Resource, e.Old)
+		if err != nil {
+			return err
+		}
+		l.Patch = MergePatch(before, after)
+	case "DELETED":
+	default:
+		l.Obj = after
+	}
+	return nil
+}
+
+// Writer returns a sink that writes JSON Lines. The first error is kept and told by the returned function.
+func Writer(w io.Writer) (Sink, func() error) {
+	var failed error
+	buffered := bufio.NewWriter(w)
+	sink := func(e *Event) {
+		if failed != nil {
+			return
+		}
+		line, err := e.Line()
+		if err == nil {
+			var text []byte
+			if text, err = json.Marshal(line); err == nil {
+				_, err = buffered.Write(append(text, '\n'))
+			}
+		}
+		failed = err
+	}
+	return sink, func() error {
+		if failed == nil {
+			failed = buffered.Flush()
+		}
+		return failed
+	}
+}
+
+// Read parses a trace in JSON Lines.
+func Read(r io.Reader) ([]Line, error) {
+	var lines []Line
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, 64<<20)
+	for n := 1; scanner.Scan(); n++ {
+		if len(scanner.Bytes()) == 0 {
+			continue
+		}
+		var l Line
+		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("trace line %d: %w", n, err)
+		}
+		lines = append(lines, l)
+	}
+	return lines, scanner.Err()
+}
+
+// At is the virtual time of the line since the run began.
+func (l Line) At() time.Duration { return time.Duration(l.T) * time.Millisecond }

@@ -1,0 +1,133 @@
+package trace
+
+import (
+	"slices"
+	"time"
+)
+
+// Clock tells a recorder the virtual time since the run began, and lets it link
+// an event to the one that caused it.
+type Clock interface {
+	Elapsed() time.Duration
+	Mark(seq uint64) (cause uint64)
+}
+
+// Sink receives events in the order of their Seq, each once and complete.
+type Sink func(*Event)
+
+// Recorder keeps the events of a run and hands them to its sinks.
+type Recorder struct {
+	clock Clock
+	// KeepChanges bounds how many changes of objects, files and containers are
+	// kept in memory; calls, events, steps and the rest are always kept. Sinks see everything. Default: 4,000.
+	KeepChanges int
+
+	seq     uint64
+	events  []*Event
+	changes int
+	oldest  int // no change that is kept stands before it
+	holes   int // where changes were forgotten
+	sinks   []Sink
+	queue   []*Event // not yet handed to the sinks: an earlier call is still open
+}
+
+// NewRecorder returns an empty recorder.
+func NewRecorder(clock Clock) *Recorder { return &Recorder{clock: clock, KeepChanges: 4_000} }
+
+// To adds a sink that sees all events from now on.
+func (r *Recorder) To(s Sink) { r.sinks = append(r.sinks, s) }
+
+// Add records an event that is complete.
+func (r *Recorder) Add(e *Event) *Event {
+	r.append(e)
+	r.flush()
+	return e
+}
+
+// Begin records an event whose outcome is not known yet. End completes it.
+func (r *Recorder) Begin(e *Event) *Event {
+	e.open = true
+	return r.Add(e)
+}
+
+// End completes an event recorded by Begin.
+func (r *Recorder) End(e *Event) {
+	e.open = false
+	e.Took = r.clock.Elapsed() - e.At
+	r.clock.Mark(e.Seq)
+	r.flush()
+}
+
+// Close completes what is still open and hands it to the sinks.
+func (r *Recorder) Close() {
+	for _, e := range r.queue {
+		if e.open {
+			e.open = false
+			e.Took = r.clock.Elapsed() - e.At
+			if e.Code == "" {
+				e.Code, e.Message = "Unfinished", "the run ended before the call did"
+			}
+		}
+	}
+	r.flush()
+}
+
+func (r *Recorder) append(e *Event) {
+	r.seq++
+	e.Seq = r.seq
+	e.At = r.clock.Elapsed()
+	e.Cause = r.clock.Mark(e.Seq)
+	r.events = append(r.events, e)
+	if len(r.sinks) > 0 {
+		r.queue = append(r.queue, e)
+	}
+	if e.isChange() {
+		r.changes++
+		if r.changes > 2*r.KeepChanges {
+			r.forget()
+		}
+	}
+}
+
+// forget drops the oldest changes beyond KeepChanges. The holes that they leave
+// are closed when there are many, or when somebody looks.
+func (r *Recorder) forget() {
+	for ; r.changes > r.KeepChanges; r.oldest++ {
+		if r.events[r.oldest].isChange() {
+			r.events[r.oldest] = nil
+			r.changes--
+			r.holes++
+		}
+	}
+	if r.holes > len(r.events)/2 {
+		r.closeHoles()
+	}
+}
+
+func (r *Recorder) closeHoles() {
+	r.events = slices.DeleteFunc(r.events, func(e *Event) bool { return e == nil })
+	r.oldest -= r.holes
+	r.holes = 0
+}
+
+func (r *Recorder) flush() {
+	for len(r.queue) > 0 && !r.queue[0].open {
+		e := r.queue[0]
+		r.queue[0] = nil
+		r.queue = r.queue[1:]
+		for _, s := range r.sinks {
+			s(e)
+		}
+	}
+}
+
+// Events are the events kept so far, in the order of their Seq.
+func (r *Recorder) Events() []*Event {
+	if r.holes > 0 {
+		r.closeHoles()
+	}
+	return r.events
+}
+
+// Last is the Seq of the newest event.
+func (r *Recorder) Last() uint64 { return r.seq }

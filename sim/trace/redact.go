@@ -1,0 +1,118 @@
+package trace
+
+import (
+	"encoding/json"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Redacted stands where a secret was.
+const Redacted = "***redacted***"
+
+// tokensKey carries service account tokens in a volume context or in secrets. K-PATH-12
+const tokensKey = "csi.storage.k8s.io/serviceAccount.tokens"
+
+// messageFields renders a message by its field names, with every secret redacted.
+func messageFields(m proto.Message) (map[string]any, error) {
+	if m == nil || !m.ProtoReflect().IsValid() {
+		return nil, nil
+	}
+	if holdsSecrets(m.ProtoReflect()) {
+		m = proto.Clone(m)
+		redact(m.ProtoReflect())
+	}
+	text, err := unindented.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]any{}
+	return fields, json.Unmarshal(text, &fields)
+}
+
+func isSecret(f protoreflect.FieldDescriptor) bool {
+	return proto.GetExtension(f.Options(), csi.E_CsiSecret).(bool)
+}
+
+func holdsSecrets(m protoreflect.Message) (found bool) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case isSecret(f):
+			found = true
+		case f.IsMap():
+			found = v.Map().Has(protoreflect.ValueOfString(tokensKey).MapKey())
+		case f.Kind() == protoreflect.MessageKind && !f.IsList():
+			found = holdsSecrets(v.Message())
+		}
+		return !found
+	})
+	return found
+}
+
+func redact(m protoreflect.Message) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case isSecret(f) && f.IsMap():
+			redactValues(v.Map())
+		case isSecret(f):
+			m.Set(f, protoreflect.ValueOfString(Redacted))
+		case f.IsMap():
+			redactTokens(v.Map())
+		case f.Kind() == protoreflect.MessageKind && !f.IsList():
+			redact(v.Message())
+		}
+		return true
+	})
+}
+
+func redactValues(m protoreflect.Map) {
+	m.Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
+		m.Set(k, protoreflect.ValueOfString(Redacted))
+		return true
+	})
+}
+
+func redactTokens(m protoreflect.Map) {
+	key := protoreflect.ValueOfString(tokensKey).MapKey()
+	if !m.Has(key) {
+		return
+	}
+	m.Set(key, protoreflect.ValueOfString(redactedTokens(m.Get(key).String())))
+}
+
+// redactedTokens keeps audiences and expiry times, which are no secret.
+func redactedTokens(text string) string {
+	var byAudience map[string]map[string]any
+	if json.Unmarshal([]byte(text), &byAudience) != nil {
+		return Redacted
+	}
+	for _, token := range byAudience {
+		token["token"] = Redacted
+	}
+	out, err := json.Marshal(byAudience)
+	if err != nil {
+		return Redacted
+	}
+	return string(out)
+}
+
+// redactSecretObject hides the content of a Secret.
+func redactSecretObject(object map[string]any) {
+	for _, field := range []string{"data", "stringData"} {
+		content, ok := object[field].(map[string]any)
+		if !ok {
+			continue
+		}
+		for key := range content {
+			content[key] = Redacted
+		}
+	}
+	delete(annotations(object), "kubectl.kubernetes.io/last-applied-configuration")
+}
+
+func annotations(object map[string]any) map[string]any {
+	meta, _ := object["metadata"].(map[string]any)
+	all, _ := meta["annotations"].(map[string]any)
+	return all
+}

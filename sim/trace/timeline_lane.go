@@ -1,0 +1,63 @@
+package trace
+
+import "strings"
+
+// scenarioLane is where the user acts.
+const scenarioLane = "scenario"
+
+// laneOf names who did what the event tells. The actor of an API change is the
+// name of a process: component/node/part or component/part.
+func laneOf(e *Event) string {
+	component, rest, _ := strings.Cut(e.Actor, "/")
+	component = strings.TrimSuffix(component, "-controller")
+	if e.Kind == KubeEvent {
+		component = sidecarOf(component)
+	}
+	switch {
+	case component == "" && e.Node == "":
+		return scenarioLane
+	case component == "":
+		return e.Node
+	case e.Node != "":
+		return component + " " + e.Node
+	case onNodes[component] && rest != "":
+		node, _, _ := strings.Cut(rest, "/")
+		return component + " " + node
+	default:
+		return component
+	}
+}
+
+// sidecarOf finds the sidecar behind the source of an event: "external-resizer
+// <driver>" is csi-resizer, "<driver>_<host>_<id>" is csi-provisioner.
+func sidecarOf(source string) string {
+	name, _, _ := strings.Cut(source, " ")
+	if kind, ok := strings.CutPrefix(name, "external-"); ok {
+		return "csi-" + kind
+	}
+	if strings.Contains(source, "_") {
+		return "csi-provisioner"
+	}
+	return source
+}
+
+// onNodes are the components of which every node runs one.
+var onNodes = map[string]bool{"kubelet": true, "registrar": true, "node-driver-registrar": true, "driver": true}
+
+// laneEscape gives each kind of lane its colour: the user, kubelets, sidecars,
+// drivers, controllers.
+func laneEscape(lane string) string {
+	component, _, _ := strings.Cut(lane, " ")
+	switch {
+	case lane == scenarioLane:
+		return "\x1b[1m"
+	case component == "kubelet":
+		return "\x1b[32m"
+	case strings.HasPrefix(component, "csi-"), strings.HasSuffix(component, "registrar"):
+		return "\x1b[36m"
+	case component == "driver":
+		return "\x1b[33m"
+	default:
+		return "\x1b[34m"
+	}
+}

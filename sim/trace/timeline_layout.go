@@ -1,0 +1,134 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The columns of a timeline.
+const (
+	laneWidth     = 22
+	sentenceWidth = 60 // outcomes line up behind it
+	narrow        = 24 // a terminal that leaves less for sentences gets them unwrapped
+)
+
+// tone is how a line should strike the reader.
+type tone int
+
+const (
+	plain tone = iota
+	quiet
+	strong
+	warning
+	failure
+)
+
+// escapes are the ANSI sequences of the tones.
+var escapes = map[tone]string{quiet: "\x1b[2m", strong: "\x1b[1m", warning: "\x1b[33m", failure: "\x1b[1;31m"}
+
+const reset = "\x1b[0m"
+
+func (o TimelineOptions) paint(escape, text string) string {
+	if !o.Color || escape == "" || text == "" {
+		return text
+	}
+	return escape + text + reset
+}
+
+// line lays out one event, wrapped under its own sentence if it is too long.
+func (o TimelineOptions) line(number int, at time.Duration, told telling) string {
+	lane := fit(told.lane, laneWidth)
+	head := fmt.Sprintf("%s%s %10s  %s  ", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%4d", number)), seconds(at),
+		o.paint(laneEscape(told.lane), lane))
+	indent := len(o.Indent) + 4 + 1 + 10 + 2 + laneWidth + 2
+	return head + o.sentence(told, indent) + "\n"
+}
+
+// sentence is what happened, what came of it and why.
+func (o TimelineOptions) sentence(told telling, indent int) string {
+	tail := width(told.outcome)
+	if told.because != "" {
+		tail += 2 + width(told.because)
+	}
+	column := sentenceWidth
+	if room := o.Width - indent; o.Width > 0 && room >= narrow {
+		if width(told.text)+2+tail > room {
+			return o.wrapped(told, indent, room)
+		}
+		column = min(column, room-tail)
+	}
+	text := o.paint(escapes[told.tone], told.text)
+	if told.outcome != "" {
+		text += strings.Repeat(" ", max(2, column-width(told.text)))
+		text += o.paint(escapes[max(told.tone, told.ended)], told.outcome)
+	}
+	if told.because != "" {
+		text += "  " + o.paint(escapes[quiet], told.because)
+	}
+	return text
+}
+
+func width(text string) int { return utf8.RuneCountInString(text) }
+
+// wrapped breaks a sentence between words into lines of at most room columns.
+func (o TimelineOptions) wrapped(told telling, indent, room int) string {
+	var rows []string
+	row := ""
+	for word := range strings.FieldsSeq(told.text + " " + told.outcome + " " + told.because) {
+		switch {
+		case row == "":
+			row = word
+		case width(row)+1+width(word) > room:
+			rows = append(rows, row)
+			row = "  " + word
+		default:
+			row += " " + word
+		}
+	}
+	rows = append(rows, row)
+	escape := escapes[max(told.tone, told.ended)]
+	for i := range rows {
+		rows[i] = o.paint(escape, rows[i])
+	}
+	return strings.Join(rows, "\n"+strings.Repeat(" ", indent))
+}
+
+func (o TimelineOptions) gapLine(passed time.Duration) string {
+	return fmt.Sprintf("%s     %s\n", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%10s", "… "+Span(passed)+" …")))
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3fs", d.Seconds()) }
+
+// Span is a stretch of time in the words of people: "9.9 s", "6 min", "1 h 5 min".
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d.Round(100*time.Millisecond) < time.Minute:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + " s"
+	case d < time.Hour:
+		return withRest(d, time.Minute, "min", time.Second, "s")
+	default:
+		return withRest(d, time.Hour, "h", time.Minute, "min")
+	}
+}
+
+func withRest(d, unit time.Duration, name string, smaller time.Duration, smallerName string) string {
+	d = d.Round(smaller)
+	text := fmt.Sprintf("%d %s", d/unit, name)
+	if rest := d % unit / smaller; rest > 0 {
+		text += fmt.Sprintf(" %d %s", rest, smallerName)
+	}
+	return text
+}
+
+// fit pads or cuts text to exactly so many columns.
+func fit(text string, columns int) string {
+	n := width(text)
+	if n <= columns {
+		return text + strings.Repeat(" ", columns-n)
+	}
+	return string([]rune(text)[:columns-1]) + "…"
+}

@@ -1,0 +1,140 @@
+package trace
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// names makes ids and paths short enough to read. Two ids never get the same
+// short form.
+type names struct {
+	verbatim bool
+	shortOf  map[string]string
+	taken    map[string]bool
+	pods     map[string]string // by uid: namespace/name
+
+	longID      *regexp.Regexp // UUIDs and hashes
+	kubeletPath *regexp.Regexp // paths below a kubelet's root directory
+	podPath     *regexp.Regexp // paths that belong to a pod; its uid
+}
+
+// newNames compiles what it looks for, so that programs without a timeline need not.
+func newNames(verbatim bool) *names {
+	return &names{
+		verbatim: verbatim, shortOf: map[string]string{}, taken: map[string]bool{}, pods: map[string]string{},
+		longID:      regexp.MustCompile(`\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,64})\b`),
+		kubeletPath: regexp.MustCompile(`/var/lib/kubelet/[^\s"',;)\]]+`),
+		podPath:     regexp.MustCompile(`/pods/([0-9a-f-]{36})/|/volumeDevices/publish/[^/]+/([0-9a-f-]{36})$`),
+	}
+}
+
+// in shortens every id and every long path of a text.
+func (n *names) in(text string) string {
+	if n.verbatim {
+		return text
+	}
+	text = n.kubeletPath.ReplaceAllStringFunc(text, func(p string) string { return shortPath(p, 2) })
+	return n.longID.ReplaceAllStringFunc(text, n.id)
+}
+
+// id is the beginning of an id, as long as it must be to differ from the others.
+func (n *names) id(full string) string {
+	if short, ok := n.shortOf[full]; ok {
+		return short
+	}
+	short := full
+	for length := 4; length < len(full); length += 2 {
+		if short = full[:length] + "…"; !n.taken[short] {
+			break
+		}
+	}
+	n.shortOf[full], n.taken[short] = short, true
+	return short
+}
+
+// cut is the beginning of a text that matters little.
+func (n *names) cut(text string) string {
+	const longest = 80
+	if n.verbatim || utf8.RuneCountInString(text) <= longest {
+		return text
+	}
+	return string([]rune(text)[:longest-1]) + "…"
+}
+
+// shortPath keeps the last elements of a path.
+func shortPath(full string, elements int) string {
+	parts := strings.Split(strings.TrimPrefix(full, "/"), "/")
+	if len(parts) <= elements+1 {
+		return full
+	}
+	return "…/" + path.Join(parts[len(parts)-elements:]...)
+}
+
+// mountPoint is a path of a request: what it is called matters, not where it lies.
+func (n *names) mountPoint(full string) string {
+	if n.verbatim {
+		return full
+	}
+	last := path.Base(full)
+	if last == "globalmount" || last == "mount" {
+		return "…/" + last
+	}
+	return n.in(shortPath(full, 2))
+}
+
+// podOf is the name of the pod that a path belongs to; empty if it is not known.
+func (n *names) podOf(full string) string {
+	found := n.podPath.FindStringSubmatch(full)
+	if found == nil {
+		return ""
+	}
+	return n.pods[found[1]+found[2]]
+}
+
+// driver shortens a driver's name to its first label.
+func (n *names) driver(full string) string {
+	label, rest, dotted := strings.Cut(full, ".")
+	if n.verbatim || !dotted || len(rest) < 4 {
+		return full
+	}
+	return label + "…"
+}
+
+// volume shortens a unique volume name: kubernetes.io/csi/mock.example.com^vol-1 is mock…^vol-1.
+func (n *names) volume(unique string) string {
+	if n.verbatim {
+		return unique
+	}
+	driver, handle, ok := strings.Cut(strings.TrimPrefix(unique, "kubernetes.io/csi/"), "^")
+	if !ok {
+		return n.in(unique)
+	}
+	return n.driver(driver) + "^" + n.in(handle)
+}
+
+// kinds are the short words for resources; the rest loses its plural s.
+var kinds = map[string]string{
+	"persistentvolumeclaims": "pvc", "persistentvolumes": "pv", "volumeattachments": "attachment",
+	"storageclasses": "storageclass", "volumesnapshots": "snapshot", "volumesnapshotcontents": "snapshotcontent",
+	"volumesnapshotclasses": "snapshotclass", "volumeattributesclasses": "volumeattributesclass",
+	"csistoragecapacities": "csistoragecapacity",
+}
+
+// object is kind/name; the default namespace goes without saying.
+func (n *names) object(resource, name string) string {
+	kind, ok := kinds[resource]
+	if !ok {
+		kind = strings.TrimSuffix(resource, "s")
+	}
+	return kind + "/" + n.in(n.key(name))
+}
+
+// key is namespace/name without the default namespace.
+func (n *names) key(name string) string {
+	if n.verbatim {
+		return name
+	}
+	return strings.TrimPrefix(name, "default/")
+}
