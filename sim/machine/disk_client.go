@@ -1,0 +1,87 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+)
+
+// diskConn is a gRPC client of a unix socket. A connection that failed is dropped
+// and the next call dials anew at once, instead of waiting for the end of a back-off.
+type diskConn struct {
+	d    *Disk
+	path string
+
+	mu   sync.Mutex
+	conn *grpc.ClientConn
+}
+
+// DialSocket returns a client of whatever serves at path.
+func (d *Disk) DialSocket(p string) (grpc.ClientConnInterface, io.Closer, error) {
+	c := &diskConn{d: d, path: p}
+	conn, err := c.connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	c.conn = conn
+	return c, c, nil
+}
+
+// connect prepares a connection; the first call dials.
+func (c *diskConn) connect() (*grpc.ClientConn, error) {
+	if real := c.d.within(c.path); len(real) > maxSocketPath {
+		return nil, fmt.Errorf("dial unix %s: %w", c.path, &SocketPathError{Path: real})
+	}
+	return grpc.NewClient("passthrough:///"+c.path,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithAuthority("localhost"),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.d.dial(ctx, c.path) }))
+}
+
+// Invoke makes one unary call.
+func (c *diskConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	conn := c.current()
+	return c.judge(conn, conn.Invoke(ctx, method, args, reply, opts...))
+}
+
+// NewStream starts a streaming call.
+func (c *diskConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	conn := c.current()
+	stream, err := conn.NewStream(ctx, desc, method, opts...)
+	return stream, c.judge(conn, err)
+}
+
+// Close ends the client.
+func (c *diskConn) Close() error { return c.current().Close() }
+
+func (c *diskConn) current() *grpc.ClientConn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conn
+}
+
+// judge replaces a connection whose call could not reach the server.
+func (c *diskConn) judge(used *grpc.ClientConn, err error) error {
+	if status.Code(err) != codes.Unavailable {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn != used {
+		return err
+	}
+	fresh, dialErr := c.connect()
+	if dialErr != nil {
+		return err
+	}
+	c.conn = fresh
+	_ = used.Close() // fails only if it is closed already
+	return err
+}

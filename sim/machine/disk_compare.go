@@ -1,0 +1,116 @@
+package machine
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// entry tells a file from another that takes its place and its inode number.
+type entry struct {
+	inode  uint64
+	born   unix.StatxTimestamp
+	socket bool
+	dir    bool
+}
+
+// compareAround compares the directories that lead to a host path, and all that
+// was known below it.
+func (w *diskWatch) compareAround(real string) {
+	for at := w.root; at != real; {
+		below, ok := cutDir(real, at)
+		if !ok {
+			break
+		}
+		at = filepath.Join(at, components(below)[0])
+		w.compare(at, true)
+	}
+	for _, name := range w.knownBelow(real) {
+		w.compare(name, true)
+	}
+	if real == w.root {
+		w.compareEntries(real)
+	}
+}
+
+// compare reports the difference between what is known of a path and what is
+// there. If the file there is another one, its predecessor counts as removed only
+// where a removal was seen: a rename over a socket is a creation (K-REG-3).
+func (w *diskWatch) compare(real string, removalSeen bool) {
+	was, known := w.known[real]
+	is, exists := identify(real)
+	if known && (!exists || is != was) && removalSeen {
+		for _, name := range w.knownBelow(real) {
+			w.forget(name)
+		}
+		w.forget(real)
+	}
+	if !exists || known && is == was {
+		return
+	}
+	w.known[real] = is
+	w.report(Created, real, is)
+	if is.dir {
+		_ = w.notify.Add(real) // fails only if it vanished, which its parent tells
+		w.compareEntries(real)
+	}
+}
+
+func (w *diskWatch) compareEntries(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // it vanished, which its parent tells
+	}
+	for _, e := range entries {
+		w.compare(filepath.Join(dir, e.Name()), false)
+	}
+}
+
+func (w *diskWatch) forget(real string) {
+	was := w.known[real]
+	delete(w.known, real)
+	w.report(Removed, real, was)
+}
+
+// knownBelow lists what is known below a directory, entries before their directory.
+func (w *diskWatch) knownBelow(dir string) []string {
+	var names []string
+	for name := range w.known {
+		if strings.HasPrefix(name, dir+"/") {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, postOrder)
+	return names
+}
+
+// postOrder puts siblings in the order of their names, and a directory after all
+// that is in it.
+func postOrder(a, b string) int {
+	x, y := components(a), components(b)
+	for i := range min(len(x), len(y)) {
+		if c := strings.Compare(x[i], y[i]); c != 0 {
+			return c
+		}
+	}
+	return len(y) - len(x)
+}
+
+func (w *diskWatch) report(op Op, real string, e entry) {
+	event := Event{Op: op, Path: path.Join(w.path, strings.TrimPrefix(real, w.root)), IsSocket: e.socket}
+	w.queue = append(w.queue, event)
+}
+
+func identify(real string) (entry, bool) {
+	var stat unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, real, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &stat)
+	if err != nil {
+		return entry{}, false
+	}
+	kind := stat.Mode & unix.S_IFMT
+	return entry{inode: stat.Ino, born: stat.Btime, socket: kind == unix.S_IFSOCK, dir: kind == unix.S_IFDIR}, true
+}

@@ -1,0 +1,184 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
+)
+
+// BindMount shows source at target. It takes root.
+func (d *Disk) BindMount(source, target string, readOnly bool) error {
+	err := d.do(func() error { return bind(d.within(source), d.within(target), readOnly) })
+	if err == nil {
+		return nil
+	}
+	op := "bind mount " + source + " on"
+	return needsRoot(op+" "+target, &fs.PathError{Op: op, Path: target, Err: err})
+}
+
+func bind(source, target string, readOnly bool) error {
+	if err := unix.Mount(source, target, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	if !readOnly {
+		return nil
+	}
+	// A bind mount takes its access from its source; only a second step changes it.
+	err := unix.MountSetattr(unix.AT_FDCWD, target, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	if err != nil {
+		return errors.Join(fmt.Errorf("make it read-only: %w", err), unix.Unmount(target, 0))
+	}
+	return nil
+}
+
+// Unmount takes the topmost mount off target.
+func (d *Disk) Unmount(target string) error {
+	err := d.do(func() error { return unix.Unmount(d.within(target), 0) })
+	if err == nil {
+		return nil
+	}
+	return needsRoot("unmount "+target, &fs.PathError{Op: "unmount", Path: target, Err: err})
+}
+
+// IsMountPoint says whether something is mounted at path.
+func (d *Disk) IsMountPoint(p string) (is bool, err error) {
+	err = d.look(func() error {
+		// The kernel's answer is exact for bind mounts too, unlike a comparison
+		// of device numbers, and needs no search of the mount table.
+		var stat unix.Statx_t
+		if err := unix.Statx(unix.AT_FDCWD, d.within(p), 0, unix.STATX_TYPE, &stat); err != nil {
+			return &fs.PathError{Op: "stat", Path: d.within(p), Err: err}
+		}
+		is = stat.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+		return nil
+	})
+	return is, err
+}
+
+// Mounts lists the mounts in the node's own tree, sorted by target; in a namespace
+// all that were not there at first.
+func (d *Disk) Mounts() ([]Mount, error) {
+	table, err := d.mountTable()
+	if err != nil {
+		return nil, err
+	}
+	var mounts []Mount
+	for _, entry := range table {
+		if d.isOwn(entry) {
+			mounts = append(mounts, d.describe(entry, table))
+		}
+	}
+	sortMounts(mounts)
+	return mounts, nil
+}
+
+// References lists the other mounts in the node's own tree of the same file or
+// directory of the same file system.
+func (d *Disk) References(path string) ([]string, error) {
+	mounts, err := d.Mounts()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(mounts, func(m Mount) bool { return m.Target == path })
+	if i < 0 {
+		return nil, nil
+	}
+	var others []string
+	for _, m := range mounts {
+		if m.Target != path && m.Device == mounts[i].Device && m.Root == mounts[i].Root {
+			others = append(others, m.Target)
+		}
+	}
+	return others, nil
+}
+
+// isOwn reports whether a mount was made on this machine.
+func (d *Disk) isOwn(entry *mountinfo.Info) bool {
+	if d.own != nil {
+		return !d.own.base[entry.ID]
+	}
+	return d.isInside(entry.Mountpoint)
+}
+
+func (d *Disk) isInside(real string) bool {
+	_, below := cutDir(real, d.dir)
+	return below && real != d.dir
+}
+
+// mountTable is the mount table of the machine's namespace.
+func (d *Disk) mountTable() (table []*mountinfo.Info, err error) {
+	err = d.do(func() error {
+		f, err := os.Open("/proc/thread-self/mountinfo")
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		table, err = mountinfo.GetMountsFromReader(f, nil)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the mount table of node %s: %w", d.name, err)
+	}
+	return table, nil
+}
+
+func (d *Disk) describe(entry *mountinfo.Info, table []*mountinfo.Info) Mount {
+	options := strings.Split(entry.Options, ",")
+	return Mount{
+		Source:   entry.Source,
+		Target:   d.NodePath(entry.Mountpoint),
+		Root:     d.rootPath(entry, table),
+		FSType:   entry.FSType,
+		Device:   fmt.Sprintf("%d:%d", entry.Major, entry.Minor),
+		Options:  options,
+		ReadOnly: slices.Contains(options, "ro"),
+	}
+}
+
+// rootPath is the node path of what a mount shows: the mount table counts from
+// the root of the file system, which is mounted somewhere else on the host.
+func (d *Disk) rootPath(entry *mountinfo.Info, table []*mountinfo.Info) string {
+	if d.own != nil {
+		return d.own.path(entry, table)
+	}
+	for _, other := range slices.Backward(table) {
+		if other.Major != entry.Major || other.Minor != entry.Minor || d.isInside(other.Mountpoint) {
+			continue
+		}
+		below, ok := cutDir(entry.Root, strings.TrimSuffix(other.Root, "/"))
+		if real := strings.TrimSuffix(other.Mountpoint, "/") + below; ok && d.isInside(real) {
+			return d.NodePath(real)
+		}
+	}
+	return entry.Root
+}
+
+// unmountAll drops all mounts in the tree, the latest first. Programs are dead by
+// then; what is busy still is detached, to vanish when it is not.
+func (d *Disk) unmountAll() error {
+	table, err := d.mountTable()
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return d.do(func() error {
+		for _, entry := range slices.Backward(table) {
+			if !d.isOwn(entry) {
+				continue
+			}
+			err := unix.Unmount(entry.Mountpoint, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+			if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+				return needsRoot("unmount "+entry.Mountpoint, err)
+			}
+		}
+		return nil
+	})
+}

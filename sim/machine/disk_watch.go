@@ -1,0 +1,122 @@
+package machine
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// diskWatch follows a directory tree. It knows what it has reported and compares
+// that with what it finds, at every change made through the machine and at every
+// inotify event of a change made by others; so each creation is told once.
+type diskWatch struct {
+	d       *Disk
+	root    string // on the host, without symlinks
+	path    string // on the node
+	onEvent func(Event)
+	notify  *fsnotify.Watcher
+
+	mu         sync.Mutex
+	known      map[string]entry // by host path
+	queue      []Event
+	delivering bool
+	stopped    bool
+}
+
+// Watch reports what appears and disappears below dir: changes made through the
+// machine before the call that makes them returns, those of others from a goroutine
+// of the watch. Only where that goroutine is in a callback at the same time, it
+// delivers both, so that the callback is never entered twice.
+func (d *Disk) Watch(dir string, onEvent func(Event)) (stop func(), err error) {
+	w := &diskWatch{d: d, path: path.Clean(dir), onEvent: onEvent, known: map[string]entry{}}
+	if w.notify, err = fsnotify.NewWatcher(); err != nil {
+		return nil, fmt.Errorf("watch %s: %w", dir, err)
+	}
+	err = d.look(func() error {
+		if w.root, err = filepath.EvalSymlinks(d.within(dir)); err != nil {
+			return err
+		}
+		if err := w.notify.Add(w.root); err != nil {
+			return &fs.PathError{Op: "watch", Path: w.root, Err: err}
+		}
+		w.compareEntries(w.root) // K-REG-2
+		return nil
+	})
+	if err != nil {
+		_ = w.notify.Close()
+		return nil, err
+	}
+	d.mu.Lock()
+	d.watches = append(d.watches, w)
+	d.mu.Unlock()
+	w.deliver()
+	go w.follow()
+	return func() { d.unwatch(w) }, nil
+}
+
+func (d *Disk) unwatch(w *diskWatch) {
+	d.mu.Lock()
+	d.watches = slices.DeleteFunc(d.watches, func(other *diskWatch) bool { return other == w })
+	d.mu.Unlock()
+	w.stop()
+}
+
+// follow handles the changes made by others until the watch is stopped.
+func (w *diskWatch) follow() {
+	for {
+		select {
+		case event, ok := <-w.notify.Events:
+			if !ok {
+				return
+			}
+			// K-REG-3: writes, chmod and renames away do not matter.
+			if event.Has(fsnotify.Create) || event.Has(fsnotify.Remove) {
+				w.update(func() { w.compare(event.Name, event.Has(fsnotify.Remove)) })
+			}
+		case _, ok := <-w.notify.Errors:
+			if !ok {
+				return
+			}
+			w.update(func() { w.compareAround(w.root) }) // events were lost
+		}
+	}
+}
+
+// update compares where the machine's mounts are visible, and delivers what is new.
+func (w *diskWatch) update(compare func()) {
+	w.mu.Lock()
+	_ = w.d.do(func() error { compare(); return nil }) // a closed machine has no news
+	w.mu.Unlock()
+	w.deliver()
+}
+
+// deliver calls back without holding the lock, so that the callback is free to
+// use the machine; events that this causes are delivered by the call under way.
+func (w *diskWatch) deliver() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.delivering {
+		return
+	}
+	w.delivering = true
+	for len(w.queue) > 0 && !w.stopped {
+		event := w.queue[0]
+		w.queue = w.queue[1:]
+		w.mu.Unlock()
+		w.onEvent(event)
+		w.mu.Lock()
+	}
+	w.delivering = false
+}
+
+func (w *diskWatch) stop() {
+	w.mu.Lock()
+	w.stopped = true
+	w.mu.Unlock()
+	_ = w.notify.Close()
+}

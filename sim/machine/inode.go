@@ -1,0 +1,99 @@
+package machine
+
+import (
+	"io/fs"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// umask is what a node's daemons run with.
+const umask fs.FileMode = 0o022
+
+// inode is a file, directory, symlink or socket in memory. It stands in exactly
+// one directory; hard links do not exist.
+type inode struct {
+	name     string
+	parent   *inode // nil for the root
+	mode     fs.FileMode
+	data     []byte // a file's content, a symlink's target
+	children map[string]*inode
+	server   *memoryListener // of a socket, nil if nobody serves there
+	mounts   int             // how many mounts lie on this inode
+	deleted  bool
+}
+
+func (n *inode) add(name string, mode fs.FileMode) *inode {
+	child := &inode{name: name, parent: n, mode: mode}
+	if n.children == nil {
+		n.children = make(map[string]*inode)
+	}
+	n.children[name] = child
+	return child
+}
+
+func (n *inode) unlink() {
+	delete(n.parent.children, n.name)
+	n.deleted = true
+}
+
+func (n *inode) names() []string {
+	names := make([]string, 0, len(n.children))
+	for name := range n.children {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// path is where the inode lies in the tree of the root file system, which is how
+// the mount table names what a bind mount shows.
+func (n *inode) path() string {
+	if n.parent == nil {
+		return "/"
+	}
+	p := below(n.parent.path(), n.name)
+	if n.deleted {
+		p += "//deleted"
+	}
+	return p
+}
+
+// isIn reports whether n is dir or lies below it.
+func (n *inode) isIn(dir *inode) bool {
+	for n != nil && n != dir {
+		n = n.parent
+	}
+	return n != nil
+}
+
+func (n *inode) isSocket() bool { return n.mode.Type() == fs.ModeSocket }
+
+// notReadable is the error of opening n as a regular file.
+func (n *inode) notReadable() error {
+	switch {
+	case n.mode.IsDir():
+		return syscall.EISDIR
+	case n.isSocket():
+		return syscall.ENXIO
+	}
+	return nil
+}
+
+// inodeInfo is what Lstat tells of an inode, frozen at the time of the call.
+type inodeInfo struct {
+	name string
+	size int64
+	mode fs.FileMode
+}
+
+func (n *inode) info(name string) inodeInfo {
+	return inodeInfo{name: name, size: int64(len(n.data)), mode: n.mode}
+}
+
+func (i inodeInfo) Name() string       { return i.name }
+func (i inodeInfo) Size() int64        { return i.size }
+func (i inodeInfo) Mode() fs.FileMode  { return i.mode }
+func (i inodeInfo) IsDir() bool        { return i.mode.IsDir() }
+func (i inodeInfo) Sys() any           { return nil }
+func (i inodeInfo) ModTime() time.Time { return time.Time{} } // files in memory have no clock

@@ -1,0 +1,57 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// openLogs opens the files for the program's output, new ones for each instance.
+func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
+	if c.Stdout != "" {
+		f, err := createLog(c.Stdout)
+		if err != nil {
+			return err
+		}
+		cmd.Stdout, p.Stdout = f, f.Name()
+	}
+	if c.Stderr == "" {
+		return nil
+	}
+	if c.Stderr == c.Stdout {
+		cmd.Stderr, p.Stderr = cmd.Stdout, p.Stdout
+		return nil
+	}
+	f, err := createLog(c.Stderr)
+	if err != nil {
+		closeLogs(cmd)
+		return err
+	}
+	cmd.Stderr, p.Stderr = f, f.Name()
+	return nil
+}
+
+// createLog makes driver.log, or driver.2.log if that is there already, and so on.
+func createLog(name string) (*os.File, error) {
+	ext := filepath.Ext(name)
+	try := name
+	for n := 2; ; n++ {
+		f, err := os.OpenFile(try, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		try = fmt.Sprintf("%s.%d%s", strings.TrimSuffix(name, ext), n, ext)
+	}
+}
+
+func closeLogs(cmd *exec.Cmd) {
+	for _, w := range []any{cmd.Stdout, cmd.Stderr} {
+		if f, ok := w.(*os.File); ok {
+			_ = f.Close() // the program has its own copy; a second close of a shared file is harmless
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package machine
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// memoryConn is a client of a socket in memory. It runs the server's handler in
+// the caller's goroutine, on copies of the messages, so that neither side can
+// change what the other holds.
+type memoryConn struct {
+	machine *Memory
+	path    string
+	closed  atomic.Bool
+}
+
+// Close ends the client; later calls fail as those of a real one do.
+func (c *memoryConn) Close() error {
+	c.closed.Store(true)
+	return nil
+}
+
+// Invoke makes one unary call.
+func (c *memoryConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	if c.closed.Load() {
+		return status.Error(codes.Canceled, "grpc: the client connection is closing")
+	}
+	if err := ctx.Err(); err != nil {
+		return status.FromContextError(err).Err()
+	}
+	server, err := c.machine.serving(c.path)
+	if err != nil {
+		return err
+	}
+	transport := &memoryTransport{method: method}
+	answer, err := server.handle(ctx, transport, args)
+	transport.report(opts)
+	switch {
+	case c.machine.isDead(server):
+		return status.Error(codes.Unavailable, "error reading from server: EOF")
+	case ctx.Err() != nil:
+		return status.FromContextError(ctx.Err()).Err()
+	case err != nil:
+		return asStatus(err)
+	}
+	return copyMessage(reply, answer)
+}
+
+// Prompt reports whether whoever serves the socket now never blocks.
+func (c *memoryConn) Prompt() bool {
+	server, err := c.machine.serving(c.path)
+	return err == nil && !slices.ContainsFunc(server.services, func(s Service) bool { return !s.Prompt })
+}
+
+// NewStream fails: no service of a simulated node streams.
+func (c *memoryConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Errorf(codes.Unimplemented, "streaming call %s: a machine in memory has unary calls only", method)
+}
+
+func (m *Memory) isDead(l *memoryListener) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return l.dead
+}
+
+// handle finds the method's handler and runs it.
+func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport, args any) (any, error) {
+	serviceName, methodName, _ := strings.Cut(strings.TrimPrefix(transport.method, "/"), "/")
+	for _, service := range l.services {
+		if service.Desc.ServiceName != serviceName {
+			continue
+		}
+		for _, method := range service.Desc.Methods {
+			if method.MethodName == methodName {
+				decode := func(into any) error { return copyMessage(into, args) }
+				return method.Handler(service.Server, l.serverContext(ctx, transport), decode, nil)
+			}
+		}
+		return nil, status.Errorf(codes.Unimplemented, "unknown method %s for service %s", methodName, serviceName)
+	}
+	return nil, status.Errorf(codes.Unimplemented, "unknown service %s", serviceName)
+}
+
+// serverContext is what a server gets to see of a client's context: deadline,
+// cancellation and metadata, but none of its values.
+func (l *memoryListener) serverContext(client context.Context, transport *memoryTransport) context.Context {
+	sent, _ := metadata.FromOutgoingContext(client)
+	values := metadata.NewIncomingContext(context.Background(), sent.Copy())
+	values = peer.NewContext(values, &peer.Peer{Addr: &net.UnixAddr{Name: "@", Net: "unix"}})
+	values = grpc.NewContextWithServerTransportStream(values, transport)
+	return callContext{Context: client, values: values}
+}
+
+// callContext ends with one context and has the values of another.
+type callContext struct {
+	context.Context
+	values context.Context
+}
+
+func (c callContext) Value(key any) any { return c.values.Value(key) }
+
+// AfterFunc lets a server derive contexts without the goroutine that package
+// context would otherwise need for a context that is not its own.
+func (c callContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.Context, f) }
+
+// asStatus turns a handler's error into what arrives at a client.
+func asStatus(err error) error {
+	s, ok := status.FromError(err)
+	if !ok {
+		s = status.FromContextError(err)
+	}
+	return s.Err()
+}
+
+// copyMessage replaces the content of one message by that of another.
+func copyMessage(into, from any) error {
+	source, ok := from.(proto.Message)
+	if !ok {
+		return status.Errorf(codes.Internal, "grpc: error while marshaling: message is %T, want proto.Message", from)
+	}
+	target, ok := into.(proto.Message)
+	if !ok {
+		return status.Errorf(codes.Internal, "grpc: failed to unmarshal the received message: message is %T, want proto.Message", into)
+	}
+	proto.Reset(target)
+	proto.Merge(target, source)
+	return nil
+}

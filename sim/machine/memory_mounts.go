@@ -1,0 +1,151 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// mount shows a part of the tree at another place. The root file system is the
+// mount that lies on nothing.
+type mount struct {
+	root     *inode
+	on       location // where it lies
+	order    int      // later mounts have higher numbers
+	readOnly bool
+}
+
+// top goes from a location to the root of the mount that covers it, if any.
+func (m *Memory) top(at location) location {
+	for at.node.mounts > 0 {
+		over, ok := m.mounted[at]
+		if !ok { // the mounts lie on the inode as seen through others
+			return at
+		}
+		at = location{over, over.root}
+	}
+	return at
+}
+
+// BindMount shows source at target.
+func (m *Memory) BindMount(source, target string, readOnly bool) error {
+	return m.change(func() error {
+		return pathError("bind mount "+source+" on", target, m.bind(source, target, readOnly))
+	})
+}
+
+func (m *Memory) bind(source, target string, readOnly bool) error {
+	from, err := m.follow(source)
+	if err != nil {
+		return err
+	}
+	on, err := m.follow(target)
+	if err != nil {
+		return err
+	}
+	if from.node.mode.IsDir() != on.node.mode.IsDir() {
+		return syscall.ENOTDIR
+	}
+	if m.mounted == nil {
+		m.mounted = make(map[location]*mount)
+	}
+	m.nextMount++
+	// As in Linux, a bind of a read-only mount is read-only too.
+	m.mounted[on] = &mount{root: from.node, on: on, order: m.nextMount, readOnly: readOnly || from.mount.readOnly}
+	on.node.mounts++
+	return nil
+}
+
+// Unmount takes the topmost mount off target.
+func (m *Memory) Unmount(target string) error {
+	return m.change(func() error { return pathError("unmount", target, m.unmount(target)) })
+}
+
+func (m *Memory) unmount(target string) error {
+	at, err := m.follow(target)
+	if err != nil {
+		return err
+	}
+	if !m.isMountRoot(at) {
+		return syscall.EINVAL
+	}
+	for below := range m.mounted {
+		if below.mount == at.mount {
+			return syscall.EBUSY
+		}
+	}
+	on := at.mount.on
+	delete(m.mounted, on)
+	on.node.mounts--
+	return nil
+}
+
+func (m *Memory) isMountRoot(at location) bool {
+	return at.mount != &m.root && at.node == at.mount.root
+}
+
+// IsMountPoint says whether something is mounted at path.
+func (m *Memory) IsMountPoint(p string) (is bool, err error) {
+	err = m.read(func() error {
+		at, err := m.follow(p)
+		is = err == nil && m.isMountRoot(at)
+		return pathError("stat", p, err)
+	})
+	return is, err
+}
+
+// Mounts lists all mounts but the root file system.
+func (m *Memory) Mounts() (mounts []Mount, err error) {
+	err = m.read(func() error {
+		all := make([]*mount, 0, len(m.mounted))
+		for _, one := range m.mounted {
+			all = append(all, one)
+		}
+		slices.SortFunc(all, func(a, b *mount) int { return a.order - b.order })
+		for _, one := range all {
+			mounts = append(mounts, m.describe(one))
+		}
+		return nil
+	})
+	sortMounts(mounts)
+	return mounts, err
+}
+
+// References lists the other mounts of the same inode.
+func (m *Memory) References(p string) (others []string, err error) {
+	err = m.read(func() error {
+		at, err := m.follow(p)
+		if err != nil || !m.isMountRoot(at) {
+			return nil
+		}
+		for _, one := range m.mounted {
+			if one.root == at.node && one != at.mount {
+				others = append(others, m.path(one.on))
+			}
+		}
+		return nil
+	})
+	slices.Sort(others)
+	return others, err
+}
+
+func (m *Memory) describe(one *mount) Mount {
+	access := "rw"
+	if one.readOnly {
+		access = "ro"
+	}
+	return Mount{
+		Source:   "memory",
+		Target:   m.path(one.on),
+		Root:     one.root.path(),
+		FSType:   "memory",
+		Device:   "0:1",
+		Options:  []string{access},
+		ReadOnly: one.readOnly,
+	}
+}
+
+// sortMounts orders by target and leaves the order of mounts on one target.
+func sortMounts(mounts []Mount) {
+	slices.SortStableFunc(mounts, func(a, b Mount) int { return strings.Compare(a.Target, b.Target) })
+}

@@ -1,0 +1,161 @@
+package machine
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// maxSymlinks is the number of symlinks that Linux follows in one path.
+const maxSymlinks = 40
+
+// location is a point of the tree as a path walk sees it: an inode, and the
+// mount through which it was reached.
+type location struct {
+	mount *mount
+	node  *inode
+}
+
+// walk is a path resolution under way.
+type walk struct {
+	m         *Memory
+	at        location
+	rest      []string
+	followEnd bool // follow a symlink that is the last component
+	symlinks  int
+}
+
+// locate resolves a path. The last component is not followed if it is a symlink.
+func (m *Memory) locate(p string) (location, error) { return m.resolve(p, false) }
+
+// follow resolves a path, all symlinks included.
+func (m *Memory) follow(p string) (location, error) { return m.resolve(p, true) }
+
+func (m *Memory) resolve(p string, followEnd bool) (location, error) {
+	if at, ok, err := m.straight(p); ok {
+		return at, err
+	}
+	w := walk{m: m, at: m.top(location{&m.root, m.root.root}), rest: components(p), followEnd: followEnd}
+	for len(w.rest) > 0 {
+		if err := w.step(); err != nil {
+			return location{}, err
+		}
+	}
+	return w.at, nil
+}
+
+// straight resolves the common path: a clean one without symlinks. It leaves all
+// others to a walk, with false.
+func (m *Memory) straight(p string) (at location, ok bool, err error) {
+	at = m.top(location{&m.root, m.root.root})
+	for len(p) > 1 && p[0] == '/' {
+		p = p[1:]
+		name := p
+		if end := strings.IndexByte(p, '/'); end >= 0 {
+			name, p = p[:end], p[end:]
+		} else {
+			p = ""
+		}
+		if name == "" || name == "." || name == ".." {
+			return location{}, false, nil
+		}
+		child := at.node.children[name]
+		switch {
+		case !at.node.mode.IsDir():
+			return location{}, true, syscall.ENOTDIR
+		case child == nil:
+			return location{}, true, syscall.ENOENT
+		case child.mode.Type() == fs.ModeSymlink:
+			return location{}, false, nil
+		}
+		at = m.top(location{at.mount, child})
+	}
+	return at, p == "" || p == "/", nil
+}
+
+// entry resolves the directory part of a path, where its last component is to
+// be made or removed.
+func (m *Memory) entry(p string) (dir location, name string, err error) {
+	dir, err = m.follow(path.Dir(path.Clean(p)))
+	if err != nil {
+		return dir, "", err
+	}
+	if !dir.node.mode.IsDir() {
+		return dir, "", syscall.ENOTDIR
+	}
+	return dir, path.Base(path.Clean(p)), nil
+}
+
+func (w *walk) step() error {
+	name := w.rest[0]
+	w.rest = w.rest[1:]
+	if !w.at.node.mode.IsDir() {
+		return syscall.ENOTDIR
+	}
+	if name == ".." {
+		w.up()
+		return nil
+	}
+	child := w.at.node.children[name]
+	if child == nil {
+		return syscall.ENOENT
+	}
+	if child.mode.Type() == fs.ModeSymlink && (w.followEnd || len(w.rest) > 0) {
+		return w.into(string(child.data))
+	}
+	w.at = w.m.top(location{w.at.mount, child})
+	return nil
+}
+
+func (w *walk) up() {
+	for w.at.node == w.at.mount.root && w.at.mount != &w.m.root {
+		w.at = w.at.mount.on
+	}
+	if w.at.node.parent != nil {
+		w.at = w.m.top(location{w.at.mount, w.at.node.parent})
+	}
+}
+
+func (w *walk) into(target string) error {
+	if w.symlinks++; w.symlinks > maxSymlinks {
+		return syscall.ELOOP
+	}
+	if strings.HasPrefix(target, "/") {
+		w.at = w.m.top(location{&w.m.root, w.m.root.root})
+	}
+	w.rest = append(components(target), w.rest...)
+	return nil
+}
+
+// path is the node path of a location, with no symlink in it.
+func (m *Memory) path(at location) string {
+	for at.node == at.mount.root && at.mount != &m.root {
+		at = at.mount.on
+	}
+	if at.node.parent == nil {
+		return "/"
+	}
+	return below(m.path(location{at.mount, at.node.parent}), at.node.name)
+}
+
+// below is a name in a directory whose path is clean.
+func below(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
+}
+
+// components splits a path; ".." stays, since a symlink may stand before it.
+func components(p string) []string {
+	var names []string
+	for name := range strings.SplitSeq(p, "/") {
+		if name != "" && name != "." {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func dirMode(perm fs.FileMode) fs.FileMode { return fs.ModeDir | perm.Perm()&^umask }

@@ -1,0 +1,170 @@
+package machine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// listing is what a host directory has, or that it is missing.
+func listing(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "missing"
+	}
+	return fmt.Sprint(entries)
+}
+
+func TestProgramsThatHardCodePathsDoNotReachTheHost(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	for _, file := range []string{
+		"/var/lib/kubelet/x", "/csi/x", "/csi-data-dir/x", "/var/lib/csi-test/x", "/run/csi/x", "/var/run/csi/y",
+		"/run/csisim-test/x", "/var/lib/csisim-test/x", "/csisim-test/x",
+	} {
+		t.Run(file, func(t *testing.T) {
+			dir := filepath.Dir(file)
+			above, before := listing(filepath.Dir(dir)), listing(dir)
+			run(t, m, shell("mkdir -p "+dir+" && echo "+file+" >"+file))
+
+			data, err := m.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, file+"\n", string(data), "the node's files are those of its programs")
+			data, err = os.ReadFile(m.Path(strings.Replace(file, "/var/run", "/run", 1)))
+			require.NoError(t, err)
+			assert.Equal(t, file+"\n", string(data), "csisim finds them in the run's directory")
+			assert.Equal(t, before, listing(dir), "the host's directory is as before")
+			assert.Equal(t, above, listing(filepath.Dir(dir)))
+		})
+	}
+}
+
+func TestEachNodeHasItsOwnKubeletDirectory(t *testing.T) {
+	first, second := newNamespace(t), newNamespace(t)
+	defer first.Close()
+	defer second.Close()
+	run(t, first, shell("echo first >/var/lib/kubelet/x"))
+	assert.Equal(t, "\n", run(t, second, shell("cat /var/lib/kubelet/x 2>/dev/null; echo")))
+	require.NoError(t, second.WriteFile("/var/lib/kubelet/x", []byte("second\n"), 0o600))
+	assert.Equal(t, "first\n", run(t, first, shell("cat /var/lib/kubelet/x")))
+	assert.Equal(t, "second\n", run(t, second, shell("cat /var/lib/kubelet/x")))
+}
+
+func TestTheHostsContentStaysVisible(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	outside := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(outside, []byte("of the host"), 0o600))
+	assert.Equal(t, "of the host", run(t, m, shell("cat "+outside)))
+	for _, dir := range []string{"/usr/bin", "/etc", "/var/cache", "/dev"} {
+		want, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		got, err := m.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprint(want), fmt.Sprint(got), dir)
+	}
+}
+
+// A deployment mounts the kubelet's plugins_registry at /registration.
+func TestRegistrationIsTheKubeletsRegistry(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	mkdirs(t, m, registry)
+	r, _ := watch(t, m)
+	run(t, m, shell("touch /registration/d-reg.sock"))
+	assert.Equal(t, []string{"created " + registry + "/d-reg.sock"}, r.await(t, 1))
+}
+
+func TestProgramPathIsTheNodesOwnInANamespaceOnly(t *testing.T) {
+	const path = machine.KubeletDir + "/plugins"
+	assert.Equal(t, path, machine.NewMemory("node-1").ProgramPath(path))
+	d := newDisk(t)
+	defer d.Close()
+	assert.Equal(t, d.Path(path), d.ProgramPath(path))
+	n := newNamespace(t)
+	defer n.Close()
+	assert.Equal(t, path, n.ProgramPath(path))
+}
+
+func TestLongWorkDirectoriesLeaveRoomForSocketsInANamespace(t *testing.T) {
+	needRoot(t)
+	m, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), strings.Repeat("x", 90)))
+	require.NoError(t, err)
+	defer m.Close()
+	serve(t, m, &node{info: &csi.NodeGetInfoResponse{}})
+	require.NoError(t, getInfo(dial(t, m)))
+}
+
+func TestHostsMountTableIsAsBefore(t *testing.T) {
+	before := mountTable(t)
+	m := newNamespace(t)
+	staged(t, m)
+	run(t, m, shell("mkdir /mnt-of-driver && mount -t tmpfs mine /mnt-of-driver"))
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	var targets []string
+	for _, mount := range mounts {
+		targets = append(targets, mount.Target)
+	}
+	assert.Equal(t, []string{"/mnt-of-driver", staging}, targets, "wherever the driver mounts")
+	assert.Equal(t, before, mountTable(t))
+
+	require.NoError(t, m.PowerOff())
+	mounts, err = m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+	_, err = m.ReadFile(volume + "/data")
+	require.NoError(t, err, "files survive")
+	require.NoError(t, m.Close())
+	assert.Equal(t, before, mountTable(t))
+}
+
+func TestPowerOffKillsProgramsThatLeftTheirGroup(t *testing.T) {
+	onDisks(t, func(t *testing.T, m machine.Machine) {
+		text := run(t, m, shell("setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait $! 2>/dev/null & exit 0"))
+		pid, err := strconv.Atoi(strings.TrimSpace(text))
+		require.NoError(t, err)
+		require.NoError(t, m.PowerOff())
+		awaitGone(t, pid)
+	})
+}
+
+func TestAWorkDirectoryThatNodesHideIsAnError(t *testing.T) {
+	needRoot(t)
+	const parent = "/csi-data-dir"
+	if _, err := os.Stat(parent); err == nil {
+		t.Skip(parent + " exists on this host")
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(parent)) })
+	_, err := machine.NewNamespace("node-1", parent+"/n1")
+	assert.ErrorContains(t, err, "where the work directory is: choose another")
+	assert.NoDirExists(t, parent+"/n1")
+}
+
+// A node may take at most 10 ms.
+func BenchmarkNamespace(b *testing.B) {
+	if os.Geteuid() != 0 {
+		b.Skip("mount namespaces need root")
+	}
+	dir := b.TempDir()
+	for b.Loop() {
+		m, err := machine.NewNamespace("node-1", filepath.Join(dir, "n1"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}

@@ -1,0 +1,171 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
+)
+
+// ownRoot is the root directory of a machine in a mount namespace: a file system
+// in memory into which the host's content and the run's kubelet directory are
+// bound. What lies directly in one of the opened directories and is not there yet
+// is the machine's own when it is made; places are so from the start, whatever the
+// host has there.
+type ownRoot struct {
+	dir    string       // on the host, where the root is built
+	thread int          // id of the thread that has the root
+	base   map[int]bool // ids of the mounts of an empty machine
+}
+
+// opened are the directories whose entries are bound one by one, so that new
+// entries do not reach the host.
+var opened = []string{"/", "/run", "/var", "/var/lib"}
+
+// places are where drivers and kubelets of a real node keep their sockets and
+// their state.
+var places = []string{
+	KubeletDir, "/csi", "/csi-data-dir", "/registration", "/run/csi", "/var/lib/csi", "/var/lib/csi-*",
+}
+
+// build mounts and fills the root. It is unbindable meanwhile: one of the
+// directories that are bound has it in it.
+func (r *ownRoot) build(kubelet string) error {
+	if err := mountError(r.dir, unix.Mount("csisim", r.dir, "tmpfs", 0, "mode=755")); err != nil {
+		return err
+	}
+	if err := propagate(r.dir, unix.MS_UNBINDABLE); err != nil {
+		return err
+	}
+	if err := r.open("/"); err != nil {
+		return err
+	}
+	for _, dir := range []string{KubeletDir, "/csi", "/run/csi"} {
+		if err := os.MkdirAll(r.dir+dir, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.Symlink(KubeletDir+"/plugins_registry", r.dir+"/registration"); err != nil {
+		return err
+	}
+	if err := bindTree(kubelet, r.dir+KubeletDir); err != nil {
+		return err
+	}
+	return propagate(r.dir, unix.MS_PRIVATE)
+}
+
+// open binds the entries of one of the host's directories.
+func (r *ownRoot) open(dir string) error {
+	if err := os.MkdirAll(r.dir+dir, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case isPlace(name):
+		case slices.Contains(opened, name):
+			err = r.open(name)
+		default:
+			err = r.show(name, e.Type())
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it vanished meanwhile
+			return err
+		}
+	}
+	return nil
+}
+
+func isPlace(name string) bool {
+	return slices.ContainsFunc(places, func(pattern string) bool {
+		fits, err := path.Match(pattern, name)
+		return fits && err == nil
+	})
+}
+
+// show makes an entry that is the host's.
+func (r *ownRoot) show(name string, kind fs.FileMode) error {
+	target := r.dir + name
+	if kind&fs.ModeSymlink != 0 {
+		to, err := os.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(to, target)
+	}
+	if err := makePoint(target, kind.IsDir()); err != nil {
+		return err
+	}
+	return bindTree(name, target)
+}
+
+// makePoint makes something to mount on.
+func makePoint(target string, isDir bool) error {
+	if isDir {
+		return os.Mkdir(target, 0o755)
+	}
+	return os.WriteFile(target, nil, 0o644)
+}
+
+// pivot makes the directory the root of the calling thread.
+func (r *ownRoot) pivot() error {
+	if err := unix.Chdir(r.dir); err != nil {
+		return err
+	}
+	err := unix.PivotRoot(".", ".")
+	switch {
+	case err == nil: // the old root lies on the new one now
+		err = unix.Unmount(".", unix.MNT_DETACH)
+	case errors.Is(err, unix.EINVAL): // csisim's own root is no mount point
+		err = unix.Chroot(".")
+	}
+	if err != nil {
+		return err
+	}
+	return unix.Chdir("/")
+}
+
+// outside is the root directory as other threads and processes find it.
+func (r *ownRoot) outside() string {
+	return fmt.Sprintf("/proc/%d/task/%d/root", os.Getpid(), r.thread)
+}
+
+// path is the node path of what a mount shows: it lies below the base mount that
+// shows the most particular part of the same file system.
+func (r *ownRoot) path(entry *mountinfo.Info, table []*mountinfo.Info) string {
+	found, longest := entry.Root, -1
+	for _, other := range table {
+		if !r.base[other.ID] || other.Major != entry.Major || other.Minor != entry.Minor || len(other.Root) <= longest {
+			continue
+		}
+		if below, ok := cutDir(entry.Root, strings.TrimSuffix(other.Root, "/")); ok {
+			found, longest = path.Join(other.Mountpoint, below), len(other.Root)
+		}
+	}
+	return found
+}
+
+// bindTree shows source, with the mounts below it, at target.
+func bindTree(source, target string) error {
+	return mountError(target, unix.Mount(source, target, "", unix.MS_BIND|unix.MS_REC, ""))
+}
+
+func propagate(target string, kind uintptr) error {
+	return mountError(target, unix.Mount("", target, "", kind, ""))
+}
+
+func mountError(target string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: "mount", Path: target, Err: err}
+}

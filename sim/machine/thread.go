@@ -1,0 +1,78 @@
+package machine
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// thread is an OS thread of its own that runs closures one after the other. What
+// is special about it, its mount namespace or its being the parent of programs
+// that die with it, lasts as long as the thread.
+type thread struct {
+	work     chan func()
+	quit     chan struct{}
+	stopOnce sync.Once
+}
+
+var errStopped = errors.New("the machine is closed")
+
+// startThread starts a thread that runs setup first; it ends if setup fails.
+func startThread(setup func() error) (*thread, error) {
+	t := &thread{work: make(chan func()), quit: make(chan struct{})}
+	ready := make(chan error)
+	go t.run(setup, ready)
+	err := <-ready
+	if err != nil {
+		t.stop()
+	}
+	return t, err
+}
+
+// run never unlocks its OS thread: the Go runtime then ends the thread together
+// with the goroutine, and nobody else inherits its namespace.
+func (t *thread) run(setup func() error, ready chan<- error) {
+	runtime.LockOSThread()
+	if os.Getpid() == unix.Gettid() {
+		// The main thread stands for the process in /proc and never ends. While
+		// it is held here, the next goroutine gets another one.
+		elsewhere := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(elsewhere)
+			t.run(setup, ready)
+		}()
+		<-elsewhere
+		runtime.UnlockOSThread()
+		return
+	}
+	err := setup()
+	ready <- err
+	if err != nil {
+		return
+	}
+	for {
+		select {
+		case do := <-t.work:
+			do()
+		case <-t.quit:
+			return
+		}
+	}
+}
+
+// do runs f on the thread and returns its error. f must not call do.
+func (t *thread) do(f func() error) error {
+	answer := make(chan error, 1)
+	select {
+	case t.work <- func() { answer <- f() }:
+		return <-answer
+	case <-t.quit:
+		return errStopped
+	}
+}
+
+func (t *thread) stop() { t.stopOnce.Do(func() { close(t.quit) }) }

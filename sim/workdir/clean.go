@@ -1,0 +1,142 @@
+package workdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Report tells what Clean removed.
+type Report struct {
+	Runs []Leftover
+}
+
+// Leftover is what one killed run had left behind and Clean removed.
+type Leftover struct {
+	Dir       string
+	Killed    []Program
+	Unmounted []string // mount points
+	Detached  []string // loop devices
+}
+
+// Program is a process that outlived its run.
+type Program struct {
+	PID  int
+	Name string
+}
+
+// String is one line per removed thing, or nothing.
+func (r Report) String() string {
+	var b strings.Builder
+	for _, run := range r.Runs {
+		for _, p := range run.Killed {
+			fmt.Fprintf(&b, "killed process %d (%s)\n", p.PID, p.Name)
+		}
+		for _, m := range run.Unmounted {
+			fmt.Fprintf(&b, "unmounted %s\n", m)
+		}
+		for _, l := range run.Detached {
+			fmt.Fprintf(&b, "detached %s\n", l)
+		}
+		fmt.Fprintf(&b, "removed %s\n", run.Dir)
+	}
+	return b.String()
+}
+
+var runName = regexp.MustCompile(`^csisim-([0-9]+)-[0-9]+$`)
+
+// Clean removes the directories of runs that died below parent, with the
+// processes, mounts and loop devices that belong to them. It leaves live runs
+// alone, and the directories of other users. A run that cannot be removed does
+// not keep it from the next; the error then names all of them.
+func Clean(parent string) (Report, error) {
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	real, err := realPath(parent)
+	if err != nil {
+		return Report{}, fmt.Errorf("look for leftovers in %s: %w", parent, err)
+	}
+	entries, err := os.ReadDir(real)
+	if err != nil {
+		return Report{}, fmt.Errorf("look for leftovers in %s: %w", parent, err)
+	}
+	var report Report
+	var failed []error
+	for _, entry := range entries {
+		left, err := cleanRun(filepath.Join(real, entry.Name()), entry)
+		if err != nil {
+			failed = append(failed, err)
+		} else if left.Dir != "" {
+			report.Runs = append(report.Runs, left)
+		}
+	}
+	return report, errors.Join(failed...)
+}
+
+// cleanRun removes one directory if it belongs to a dead run of this user.
+func cleanRun(dir string, entry fs.DirEntry) (Leftover, error) {
+	name := runName.FindStringSubmatch(entry.Name())
+	if name == nil || !entry.IsDir() || !isMine(entry) {
+		return Leftover{}, nil
+	}
+	lock, err := acquire(dir, 0)
+	switch {
+	case errors.Is(err, errNotOurs):
+		return Leftover{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return cleanUnlocked(dir, name[1])
+	case err != nil:
+		return Leftover{}, fmt.Errorf("look at %s: %w", dir, err)
+	}
+	defer lock.Close()
+	return sweep(dir, readOwner(lock))
+}
+
+// cleanUnlocked removes a directory without a lock file: its run died right after
+// it made the directory, unless it lives and is about to make the file.
+func cleanUnlocked(dir, pid string) (Leftover, error) {
+	if _, err := os.Stat(filepath.Join("/proc", pid)); err == nil {
+		return Leftover{}, nil
+	}
+	number, err := strconv.Atoi(pid)
+	if err != nil {
+		return Leftover{}, nil
+	}
+	return sweep(dir, owner{pid: number})
+}
+
+func isMine(entry fs.DirEntry) bool {
+	info, err := entry.Info()
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// sweep removes a run: first what uses its files, then the files.
+func sweep(dir string, o owner) (left Leftover, err error) {
+	left.Dir = dir
+	if left.Killed, err = killPrograms(dir, o); err != nil {
+		return left, fmt.Errorf("clean %s: %w", dir, err)
+	}
+	if left.Unmounted, err = unmountBelow(dir); err != nil {
+		return left, fmt.Errorf("clean %s: %w", dir, err)
+	}
+	if left.Detached, err = detachLoops(dir); err != nil {
+		return left, fmt.Errorf("clean %s: %w", dir, err)
+	}
+	return left, RemoveTree(dir)
+}
+
+// isBelow says whether path is dir or below it.
+func isBelow(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, dir+"/")
+}

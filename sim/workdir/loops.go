@@ -1,0 +1,89 @@
+package workdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// file tells a file from all others, whatever its path.
+type file struct{ device, inode uint64 }
+
+// detachLoops frees the loop devices that show a file below dir. The path that the
+// kernel tells of a file is short of its beginning when the file was opened in a
+// mount namespace that is gone; so it is the file itself that counts.
+func detachLoops(dir string) ([]string, error) {
+	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	files := filesBelow(dir)
+	var detached []string
+	for _, path := range found {
+		backing, err := os.ReadFile(path)
+		if err != nil {
+			continue // detached by somebody else meanwhile
+		}
+		device := filepath.Join("/dev", strings.Split(path, "/")[3])
+		freed, err := detachLoop(device, func(f file) bool {
+			return files[f] || isBelow(strings.TrimSpace(string(backing)), dir)
+		})
+		if err != nil {
+			return detached, err
+		}
+		if freed {
+			detached = append(detached, device)
+		}
+	}
+	return detached, nil
+}
+
+// filesBelow are the regular files below dir; what vanishes meanwhile is not missed.
+func filesBelow(dir string) map[file]bool {
+	files := map[file]bool{}
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+				files[file{stat.Dev, stat.Ino}] = true
+			}
+		}
+		return nil
+	})
+	return files
+}
+
+// detachLoop frees a loop device if it shows a file of the run.
+func detachLoop(device string, isOurs func(file) bool) (freed bool, err error) {
+	f, err := os.Open(device)
+	if errors.Is(err, fs.ErrPermission) {
+		return false, nil // of somebody else
+	}
+	if err != nil {
+		return false, fmt.Errorf("detach loop device: %w", err)
+	}
+	defer f.Close()
+	info, err := unix.IoctlLoopGetStatus64(int(f.Fd()))
+	if errors.Is(err, unix.ENXIO) {
+		return false, nil // detached meanwhile
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at loop device %s: %w", device, err)
+	}
+	if !isOurs(file{info.Device, info.Inode}) {
+		return false, nil
+	}
+	err = unix.IoctlSetInt(int(f.Fd()), unix.LOOP_CLR_FD, 0)
+	if err != nil && !errors.Is(err, unix.ENXIO) {
+		return false, fmt.Errorf("detach loop device %s: %w", device, err)
+	}
+	return true, nil
+}

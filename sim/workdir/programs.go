@@ -1,0 +1,126 @@
+package workdir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// killPatience is how long killed processes may take to disappear.
+const killPatience = 5 * time.Second
+
+// KillPrograms kills all processes whose environment says that they belong to a
+// directory of this process's run, also those that left their parents' groups.
+func KillPrograms(dir string) ([]Program, error) { return killPrograms(dir, owner{}) }
+
+// killPrograms kills the processes whose environment says that they belong to
+// the run, until a look finds no more: they may fork meanwhile.
+func killPrograms(dir string, o owner) ([]Program, error) {
+	var killed []Program
+	deadline := time.Now().Add(killPatience)
+	for {
+		found, err := killOnce(dir, o)
+		killed = append(killed, found...)
+		if err != nil || len(found) == 0 {
+			return killed, err
+		}
+		if time.Now().After(deadline) {
+			return killed, errors.New("its programs start new ones faster than they can be killed")
+		}
+	}
+}
+
+func killOnce(dir string, o owner) ([]Program, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	var killed []Program
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		found, err := killIfOf(dir, o, pid)
+		if err != nil {
+			return killed, err
+		}
+		if found != nil {
+			killed = append(killed, *found)
+		}
+	}
+	return killed, nil
+}
+
+// killIfOf kills one process if it is of the run. The pidfd stands for the same
+// process throughout, even if its number is used anew meanwhile.
+func killIfOf(dir string, o owner, pid int) (*Program, error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) {
+		return nil, nil // gone, or a thread
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	defer unix.Close(fd)
+	if !isOf(dir, o, pid) {
+		return nil, nil
+	}
+	program := &Program{PID: pid, Name: programName(pid)}
+	err = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil, nil
+	}
+	if err == nil {
+		err = awaitExit(fd)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kill process %d (%s): %w", pid, program.Name, err)
+	}
+	return program, nil
+}
+
+// isOf is false for processes of other users, whose environment is not readable,
+// and for those older than the run.
+func isOf(dir string, o owner, pid int) bool {
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return false
+	}
+	for variable := range bytes.SplitSeq(environ, []byte{0}) {
+		run, ok := strings.CutPrefix(string(variable), EnvRun+"=")
+		if ok && isBelow(run, dir) {
+			started, err := startTime(pid)
+			return err == nil && started >= o.started
+		}
+	}
+	return false
+}
+
+func programName(pid int) string {
+	comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return strings.TrimSpace(string(comm))
+}
+
+func awaitExit(pidfd int) error {
+	deadline := time.Now().Add(killPatience)
+	for {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return errors.New("it survives SIGKILL: it hangs in the kernel")
+		}
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
+		if n > 0 {
+			return nil
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package workdir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// RemoveTree removes path and what is below it, but never enters a mount, not
+// even a bind mount of the same file system: data of a volume must survive a
+// forgotten unmount. A mount point stays in place and gives EBUSY; the rest is
+// removed. A missing path is no error.
+func RemoveTree(path string) error {
+	parent, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: filepath.Dir(path), Err: err}
+	}
+	defer unix.Close(parent)
+	return removeAt(parent, filepath.Base(path), path)
+}
+
+func removeAt(dir int, name, path string) error {
+	switch err := unix.Unlinkat(dir, name, 0); {
+	case err == nil, errors.Is(err, unix.ENOENT):
+		return nil
+	case !errors.Is(err, unix.EISDIR):
+		return unlinkError(path, err)
+	}
+	if err := emptyAt(dir, name, path); err != nil {
+		return err
+	}
+	err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	if err == nil || errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	return unlinkError(path, err)
+}
+
+// emptyAt removes the entries of a directory, as many as it can, and returns the
+// first error.
+func emptyAt(dir int, name, path string) error {
+	fd, err := unix.Openat2(dir, name, &unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_NO_XDEV,
+	})
+	if errors.Is(err, unix.EXDEV) {
+		return unlinkError(path, unix.EBUSY)
+	}
+	if err != nil {
+		return &fs.PathError{Op: "openat2", Path: path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	var first error
+	for _, entry := range names {
+		if err := removeAt(fd, entry, filepath.Join(path, entry)); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func unlinkError(path string, err error) error {
+	return &fs.PathError{Op: "unlinkat", Path: path, Err: err}
+}
