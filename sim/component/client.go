@@ -1,0 +1,62 @@
+package component
+
+import (
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// The functions below are a component's API client. Each is a point at which
+// another process may run first; each write is one transaction. Objects that
+// come back are shared and must not be changed.
+
+// Create creates an object.
+func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
+	p.Yield("create")
+	return store.Create(c.Store, obj)
+}
+
+// Update writes the main resource; with a stale resourceVersion it conflicts.
+func Update[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
+	p.Yield("update")
+	return store.Update(c.Store, obj)
+}
+
+// UpdateStatus writes the status subresource; with a stale resourceVersion it conflicts.
+func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
+	p.Yield("update status")
+	return store.UpdateStatus(c.Store, obj)
+}
+
+// Patch changes the main resource without regard to who changed it meanwhile.
+func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
+	p.Yield("patch")
+	return store.Modify(c.Store, key, change)
+}
+
+// PatchStatus is Patch for the status subresource.
+func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
+	p.Yield("patch status")
+	return store.ModifyStatus(c.Store, key, change)
+}
+
+// Delete asks for the object's deletion.
+func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
+	p.Yield("delete")
+	return store.Delete[T](c.Store, key, opts...)
+}
+
+// Live reads from the API server, past the component's cache. The error is the
+// API server's NotFound.
+func Live[T store.Object](p *kernel.Process, c *Component, key store.Key) (T, error) {
+	p.Yield("get")
+	obj, ok := store.Get[T](c.Store, key)
+	if !ok {
+		return obj, store.NotFound[T](key)
+	}
+	return obj, nil
+}
+
+// Cached reads from the component's informer cache.
+func Cached[T store.Object](c *Component, key store.Key) (T, bool) {
+	return store.Get[T](c.Cache, key)
+}

@@ -1,0 +1,75 @@
+package component
+
+import (
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Component is one running program. Its processes share its memory and its
+// informer cache and crash together; starting it again makes a new Component.
+type Component struct {
+	*World
+	// Name is the program's name in events and traces, such as "kubelet".
+	Name string
+	// Node is the node it runs on; empty for the control plane.
+	Node string
+	// Group is its processes.
+	Group *kernel.Group
+	// Cache is its informer cache: what it knows of the API, possibly not the newest.
+	Cache *store.View
+
+	informer *kernel.Process
+}
+
+// Start returns a component without processes. Under a strategy that explores,
+// its cache lags behind the API as the strategy decides.
+func (w *World) Start(name, node string) *Component {
+	c := &Component{World: w, Name: name, Node: node}
+	c.Group = kernel.NewGroup(c.processName(""))
+	c.Cache = w.Store.NewView(c.Group.Name)
+	if w.Kernel.Explores() {
+		c.informer = c.Go("informer", c.deliver)
+		c.Cache.SetLag(c.informer.Wake)
+	}
+	return c
+}
+
+// deliver brings the cache up to date, some commits at a time.
+func (c *Component) deliver(p *kernel.Process) {
+	for {
+		p.Wait("commits that its cache has not seen", func() bool { return c.Cache.Pending() > 0 })
+		n := c.Cache.Pending()
+		c.Cache.Deliver(n - c.Kernel.Choose(kernel.Deliver, n, c.Group.Name))
+		p.Yield("deliver commits to its cache")
+	}
+}
+
+func (c *Component) processName(part string) string {
+	name := c.Name
+	if c.Node != "" {
+		name += "/" + c.Node
+	}
+	if part != "" {
+		name += "/" + part
+	}
+	return name
+}
+
+// Go starts a process of the component.
+func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process {
+	return c.Kernel.Spawn(c.Group, c.processName(part), body)
+}
+
+// Crash ends the component where it stands: its memory is gone, what it wrote stays.
+func (c *Component) Crash() {
+	c.Group.Crash()
+	c.Cache.Close()
+}
+
+// Watch is an informer: the objects that match now, then every change as the
+// component's cache learns of it. Each wakes p.
+func Watch[T store.Object](c *Component, p *kernel.Process, sel ...store.Selector) *store.Watcher[T] {
+	w := store.Watch[T](c.Cache, sel...)
+	w.OnEvent(p.Wake)
+	return w
+}

@@ -1,0 +1,88 @@
+package component
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// eventLog finds the Event object that a repeated event counts up.
+type eventLog struct {
+	names map[eventIdentity]store.Key
+	made  int
+}
+
+// eventIdentity is what client-go's recorder compares when it counts repetitions.
+type eventIdentity struct {
+	source, node, uid, kind, reason, message string
+}
+
+func newEventLog() eventLog { return eventLog{names: map[eventIdentity]store.Key{}} }
+
+// Event emits a Kubernetes Event about an object: eventType is Normal or Warning.
+// It never fails and is no point at which another process may run: real
+// recorders work in the background.
+func (c *Component) Event(about store.Object, eventType, reason, format string, args ...any) {
+	c.EventFrom(c.Name, about, eventType, reason, format, args...)
+}
+
+// EventFrom is Event with another source than the component's name.
+func (c *Component) EventFrom(source string, about store.Object, eventType, reason, format string, args ...any) {
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	kind := about.GetObjectKind().GroupVersionKind().Kind
+	count := c.countEvent(source, kind, about, eventType, reason, message)
+	c.Trace.Add(&trace.Event{
+		Kind: trace.KubeEvent, Actor: source, Node: c.Node, Method: reason, Message: message,
+		Resource: eventType, Name: kind + "/" + about.GetName(), Count: count,
+	})
+}
+
+func (c *Component) countEvent(source, kind string, about store.Object, eventType, reason, message string) int32 {
+	id := eventIdentity{source, c.Node, string(about.GetUID()), kind, reason, message}
+	now := metav1.NewTime(c.Kernel.Now())
+	if key, ok := c.events.names[id]; ok {
+		counted, err := store.Modify(c.Store, key, func(e *corev1.Event) {
+			e.Count++
+			e.LastTimestamp = now
+		})
+		if err == nil {
+			return counted.Count
+		}
+	}
+	created, err := store.Adopt(c.Store, c.newEvent(source, about, eventType, reason, message, now))
+	if err != nil {
+		return 1 // its namespace is gone: the real recorder drops it as well
+	}
+	c.events.names[id] = store.KeyOf(created)
+	return 1
+}
+
+func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
+	c.events.made++
+	namespace := about.GetNamespace()
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	gvk := about.GetObjectKind().GroupVersionKind()
+	return &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      about.GetName() + "." + strconv.FormatInt(int64(c.events.made), 16),
+			Namespace: namespace,
+		},
+		InvolvedObject: corev1.ObjectReference{
+			Kind: gvk.Kind, APIVersion: gvk.GroupVersion().String(), Namespace: about.GetNamespace(),
+			Name: about.GetName(), UID: about.GetUID(), ResourceVersion: about.GetResourceVersion(),
+		},
+		Type: eventType, Reason: reason, Message: message,
+		Source:         corev1.EventSource{Component: source, Host: c.Node},
+		FirstTimestamp: now, LastTimestamp: now, Count: 1,
+	}
+}

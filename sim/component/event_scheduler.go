@@ -1,0 +1,46 @@
+package component
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Report emits an event the way of the events.k8s.io API, which the scheduler
+// uses: without a count. The first repetition makes the event a series; further
+// ones are not sent for many minutes and stay unseen.
+func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
+	kind := about.GetObjectKind().GroupVersionKind().Kind
+	id := eventIdentity{c.Name, c.Node, string(about.GetUID()), kind, reason, note}
+	now := metav1.NewMicroTime(c.Kernel.Now())
+	if key, ok := c.events.names[id]; ok {
+		if known, ok := store.Get[*corev1.Event](c.Store, key); ok {
+			if known.Series != nil {
+				return
+			}
+			_, err := store.Modify(c.Store, key, func(e *corev1.Event) {
+				e.Series = &corev1.EventSeries{Count: 2, LastObservedTime: now}
+			})
+			if err == nil {
+				c.told(kind, about, eventType, reason, note)
+			}
+			return
+		}
+	}
+	event := c.newEvent("", about, eventType, reason, note, metav1.Time{})
+	event.Source, event.Count = corev1.EventSource{}, 0
+	event.EventTime, event.ReportingController, event.ReportingInstance, event.Action = now, c.Name, c.Name, action
+	if created, err := store.Adopt(c.Store, event); err == nil {
+		c.events.names[id] = store.KeyOf(created)
+	}
+	c.told(kind, about, eventType, reason, note)
+}
+
+func (c *Component) told(kind string, about store.Object, eventType, reason, note string) {
+	c.Trace.Add(&trace.Event{
+		Kind: trace.KubeEvent, Actor: c.Name, Node: c.Node, Method: reason, Message: note,
+		Resource: eventType, Name: kind + "/" + about.GetName(),
+	})
+}

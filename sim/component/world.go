@@ -1,0 +1,59 @@
+// Package component is what every program of the simulated cluster is built
+// from: a kubelet, a controller, a sidecar. It ties a group of kernel processes
+// to an informer cache, to the API and to the trace.
+package component
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// World is what all components of one cluster share.
+type World struct {
+	Kernel *kernel.Kernel
+	Store  *store.Store
+	Trace  *trace.Recorder
+	events eventLog
+}
+
+// NewWorld connects a kernel, a store and a trace: every commit becomes an event
+// of the trace and part of the kernel's hash.
+func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
+	w := &World{Kernel: k, Store: s, Trace: r, events: newEventLog()}
+	s.OnCommit(w.record)
+	return w
+}
+
+func (w *World) record(c store.Commit) {
+	if c.Resource.GVR.Resource == "events" {
+		return // told by Component.Event
+	}
+	e := &trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
+	if p := w.Kernel.Running(); p != nil {
+		e.Actor = p.Name()
+	}
+	switch {
+	case c.Old == nil:
+		e.Change = "ADDED"
+	case c.New == nil:
+		e.Change = "DELETED"
+	}
+	if c.Old != nil {
+		e.Old = c.Old.(runtime.Object)
+	}
+	if c.New != nil {
+		e.New = c.New.(runtime.Object)
+	}
+	w.Kernel.Note(e.Change, " ", e.Resource, " ", e.Name, " ", strconv.FormatUint(c.Revision, 10))
+	w.Trace.Add(e)
+}
+
+// Say records what the scenario does or sees.
+func (w *World) Say(text string) {
+	w.Trace.Add(&trace.Event{Kind: trace.Step, Message: text})
+}

@@ -1,0 +1,78 @@
+package volume
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+)
+
+type mode = csi.VolumeCapability_AccessMode_Mode
+
+// NodeAccessMode is the access mode that the kubelet asks for: that of the PV's
+// first mode alone. K-RPC-6
+func NodeAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeMultiWriter bool) mode {
+	first := corev1.ReadWriteOnce
+	if len(modes) > 0 {
+		first = modes[0]
+	}
+	return one(first, singleNodeMultiWriter)
+}
+
+func one(m corev1.PersistentVolumeAccessMode, singleNodeMultiWriter bool) mode {
+	switch m {
+	case corev1.ReadWriteOnce:
+		if singleNodeMultiWriter {
+			return csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
+		}
+		return csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER
+	case corev1.ReadWriteOncePod:
+		if singleNodeMultiWriter {
+			return csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER
+		}
+		return csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER
+	case corev1.ReadOnlyMany:
+		return csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY
+	case corev1.ReadWriteMany:
+		return csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER
+	default:
+		return csi.VolumeCapability_AccessMode_UNKNOWN
+	}
+}
+
+// ControllerAccessMode is the access mode that a sidecar asks for, from all
+// modes of the claim or PV. C-LIB-6
+func ControllerAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeMultiWriter bool) (mode, error) {
+	has := func(m corev1.PersistentVolumeAccessMode) bool { return slices.Contains(modes, m) }
+	switch {
+	case len(modes) == 0:
+		return 0, fmt.Errorf("no access mode is given")
+	case has(corev1.ReadWriteOncePod) && len(modes) > 1:
+		return 0, fmt.Errorf("access mode ReadWriteOncePod cannot be combined with others: %v", modes)
+	case has(corev1.ReadWriteOncePod):
+		return one(corev1.ReadWriteOncePod, singleNodeMultiWriter), nil
+	case has(corev1.ReadWriteMany):
+		return one(corev1.ReadWriteMany, singleNodeMultiWriter), nil
+	case has(corev1.ReadOnlyMany) && has(corev1.ReadWriteOnce):
+		return 0, fmt.Errorf("access modes ReadOnlyMany and ReadWriteOnce cannot be combined")
+	default:
+		return one(modes[0], singleNodeMultiWriter), nil
+	}
+}
+
+// Capability builds the CSI volume capability of a PV or claim.
+func Capability(block bool, fsType string, mountFlags []string, m mode) *csi.VolumeCapability {
+	c := &csi.VolumeCapability{AccessMode: &csi.VolumeCapability_AccessMode{Mode: m}}
+	if block {
+		c.AccessType = &csi.VolumeCapability_Block{Block: &csi.VolumeCapability_BlockVolume{}}
+	} else {
+		c.AccessType = &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{FsType: fsType, MountFlags: mountFlags}}
+	}
+	return c
+}
+
+// IsBlock reports whether a volume mode is Block; none means Filesystem.
+func IsBlock(m *corev1.PersistentVolumeMode) bool {
+	return m != nil && *m == corev1.PersistentVolumeBlock
+}

@@ -1,0 +1,53 @@
+// Package volume holds what the kubelet and the controllers must agree on about
+// CSI volumes: names, access modes, whether a volume is attached before use.
+package volume
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Plugin is the name of the in-process volume plugin for CSI.
+const Plugin = "kubernetes.io/csi"
+
+// UniqueName identifies a CSI volume in node.status.volumesInUse and
+// volumesAttached. K-PATH-8, C-GEN-12
+func UniqueName(driver, handle string) string {
+	return Plugin + "/" + driver + "^" + handle
+}
+
+// SplitUniqueName is the inverse of UniqueName. C-GEN-12
+func SplitUniqueName(name string) (driver, handle string, ok bool) {
+	rest, ok := strings.CutPrefix(name, Plugin+"/")
+	if !ok {
+		return "", "", false
+	}
+	driver, handle, ok = strings.Cut(rest, "^")
+	return driver, handle, ok && !strings.Contains(handle, "^")
+}
+
+// UniqueInlineName identifies an inline CSI volume of a pod. K-PATH-8
+func UniqueInlineName(pod types.UID, volumeName string) string {
+	return Plugin + "/" + string(pod) + "-" + volumeName
+}
+
+// AttachmentName is the name of the VolumeAttachment of a volume on a node. K-PATH-6, C-CSIP-1
+func AttachmentName(handle, driver, node string) string {
+	return "csi-" + hash(handle+driver+node)
+}
+
+// InlineHandle is the volume id of an inline CSI volume. K-PATH-7
+func InlineHandle(pod types.UID, volumeName string) string {
+	return "csi-" + hash(string(pod)+volumeName)
+}
+
+// HandleHash is the directory name of a volume's staging directory. K-PATH-3
+func HandleHash(handle string) string { return hash(handle) }
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

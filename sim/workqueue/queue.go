@@ -1,0 +1,126 @@
+// Package workqueue is client-go's rate-limited work queue in virtual time: a key
+// is worked on by one worker at a time, is queued once however often it is
+// added, and is retried with exponential backoff. C-GEN-1, C-GEN-2
+package workqueue
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// Options of a queue. FirstDelay and MaxDelay bound the delay of a key that
+// fails: FirstDelay, then doubling.
+type Options struct {
+	Workers              int
+	FirstDelay, MaxDelay time.Duration
+}
+
+// Default is client-go's default controller rate limiter without its overall
+// bucket, which limits bursts of retries and not their order. C-GEN-1
+var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second}
+
+// Queue hands keys to a handler, on processes of its own.
+type Queue[K comparable] struct {
+	opts     Options
+	name     string
+	spawn    func(string, func(*kernel.Process)) *kernel.Process
+	handle   func(*kernel.Process, K) error
+	waiting  []K
+	queued   map[K]bool
+	working  map[K]bool
+	again    map[K]bool
+	failures map[K]int
+	later    map[K]time.Duration // when a delayed key is due
+	onDelay  func()
+	running  int
+}
+
+// New returns a queue whose workers are processes started by spawn. A handler
+// that returns an error gets its key again after the backoff.
+func New[K comparable](name string, o Options, spawn func(string, func(*kernel.Process)) *kernel.Process, handle func(*kernel.Process, K) error) *Queue[K] {
+	return &Queue[K]{
+		opts: o, name: name, spawn: spawn, handle: handle,
+		queued: map[K]bool{}, working: map[K]bool{}, again: map[K]bool{}, failures: map[K]int{}, later: map[K]time.Duration{},
+	}
+}
+
+// Add queues a key now.
+func (q *Queue[K]) Add(key K) {
+	if q.queued[key] {
+		return
+	}
+	if q.working[key] {
+		q.again[key] = true
+		return
+	}
+	q.queued[key] = true
+	q.waiting = append(q.waiting, key)
+	if q.running < q.opts.Workers {
+		q.running++
+		q.spawn(q.name, q.work)
+	}
+}
+
+// work takes keys until none is left.
+func (q *Queue[K]) work(p *kernel.Process) {
+	defer func() { q.running-- }()
+	for len(q.waiting) > 0 {
+		key := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		delete(q.queued, key)
+		q.working[key] = true
+		err := q.handle(p, key)
+		delete(q.working, key)
+		if err != nil {
+			q.retry(key)
+		} else {
+			delete(q.failures, key)
+		}
+		if q.again[key] {
+			delete(q.again, key)
+			q.Add(key)
+		}
+	}
+}
+
+func (q *Queue[K]) retry(key K) {
+	delay := q.opts.FirstDelay
+	for range q.failures[key] {
+		if delay *= 2; delay >= q.opts.MaxDelay {
+			delay = q.opts.MaxDelay
+			break
+		}
+	}
+	q.failures[key]++
+	q.AddAfter(key, delay)
+}
+
+// AddAfter queues a key once d has passed. Of several delays under way for one
+// key only the one that ends first counts.
+func (q *Queue[K]) AddAfter(key K, d time.Duration) {
+	q.spawn(q.name+" retry", func(p *kernel.Process) {
+		due := p.Elapsed() + d
+		if earlier, ok := q.later[key]; ok && earlier <= due {
+			return
+		}
+		q.later[key] = due
+		if q.onDelay != nil {
+			q.onDelay()
+		}
+		p.Sleep(d)
+		if q.later[key] == due {
+			delete(q.later, key)
+			q.Add(key)
+		}
+	})
+}
+
+// OnDelay registers f to be told when a key begins to wait for a delay.
+func (q *Queue[K]) OnDelay(f func()) { q.onDelay = f }
+
+// Delayed are the keys that wait for a delay, and when it ends; not to be changed.
+func (q *Queue[K]) Delayed() map[K]time.Duration { return q.later }
+
+// Failures is how often in a row the key has failed.
+func (q *Queue[K]) Failures(key K) int { return q.failures[key] }

@@ -1,0 +1,77 @@
+package workqueue_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// desk is a queue whose handler notes when it works on what.
+type desk struct {
+	*kernel.Kernel
+	*workqueue.Queue[string]
+	log []string
+}
+
+func newDesk(t *testing.T, o workqueue.Options, handle func(*kernel.Process, string) error) *desk {
+	d := &desk{Kernel: kernel.New(kernel.Options{})}
+	t.Cleanup(d.Close)
+	d.Queue = workqueue.New("queue", o, func(name string, body func(*kernel.Process)) *kernel.Process {
+		return d.Spawn(nil, name, body)
+	}, func(p *kernel.Process, key string) error {
+		d.log = append(d.log, fmt.Sprintf("%v %s", p.Elapsed(), key))
+		return handle(p, key)
+	})
+	return d
+}
+
+func TestAKeyIsQueuedOnceAndOnceMoreWhileItIsWorkedOn(t *testing.T) { // C-GEN-2
+	d := newDesk(t, workqueue.Options{Workers: 3}, func(p *kernel.Process, _ string) error { p.Sleep(time.Second); return nil })
+	d.Add("a")
+	d.Add("a")
+	d.Spawn(nil, "late", func(p *kernel.Process) {
+		p.Sleep(time.Millisecond)
+		d.Add("a")
+		d.Add("a")
+	})
+	d.Run(kernel.Until{})
+	assert.Equal(t, []string{"0s a", "1s a"}, d.log)
+}
+
+func TestWorkersWorkOnDifferentKeysAtOnce(t *testing.T) {
+	d := newDesk(t, workqueue.Options{Workers: 2}, func(p *kernel.Process, _ string) error { p.Sleep(time.Second); return nil })
+	for _, key := range []string{"a", "b", "c"} {
+		d.Add(key)
+	}
+	d.Run(kernel.Until{})
+	assert.Equal(t, []string{"0s a", "0s b", "1s c"}, d.log)
+}
+
+func TestFailuresAreRetriedWithDoublingDelays(t *testing.T) { // C-ATT-3, C-PROV-3
+	left := 4
+	d := newDesk(t, workqueue.Options{Workers: 1, FirstDelay: time.Second, MaxDelay: 3 * time.Second}, func(*kernel.Process, string) error {
+		if left--; left < 0 {
+			return nil
+		}
+		return errors.New("not yet")
+	})
+	d.Add("a")
+	d.Run(kernel.Until{})
+	assert.Equal(t, []string{"0s a", "1s a", "3s a", "6s a", "9s a"}, d.log)
+	assert.Zero(t, d.Failures("a"), "success forgets the failures")
+}
+
+func TestOfSeveralDelaysOfAKeyTheEarliestCounts(t *testing.T) {
+	d := newDesk(t, workqueue.Options{Workers: 1}, func(*kernel.Process, string) error { return nil })
+	d.AddAfter("a", 5*time.Second)
+	d.AddAfter("a", 2*time.Second)
+	d.AddAfter("a", 3*time.Second)
+	d.Run(kernel.Until{})
+	assert.Equal(t, []string{"2s a"}, d.log)
+}
