@@ -1,0 +1,102 @@
+package drivers_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// serveIn makes the test binary a driver program that serves on a machine's socket
+// until its standard input ends.
+const serveIn = "CSISIM_BENCH_SERVE_IN"
+
+func init() {
+	dir := os.Getenv(serveIn)
+	if dir == "" {
+		return
+	}
+	m, err := machine.NewDisk("node-a", dir)
+	if err != nil {
+		panic(err)
+	}
+	if _, err := m.BindSocket(socket, machine.Service{Desc: &csi.Node_ServiceDesc, Server: &server{}}); err != nil {
+		panic(err)
+	}
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	os.Exit(0)
+}
+
+// program starts a driver in a process of its own and returns the machine to
+// reach it through.
+func program(b *testing.B) machine.Machine {
+	dir, err := os.MkdirTemp("", "b")
+	require.NoError(b, err)
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), serveIn+"="+dir)
+	in, err := cmd.StdinPipe()
+	require.NoError(b, err)
+	require.NoError(b, cmd.Start())
+	b.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	m, err := machine.NewDisk("node-a", dir)
+	require.NoError(b, err)
+	require.Eventually(b, func() bool { _, err := m.Lstat(socket); return err == nil }, 10*time.Second, time.Millisecond)
+	return m
+}
+
+var stageRequest = &csi.NodeStageVolumeRequest{
+	VolumeId: "vol-0001", StagingTargetPath: "/var/lib/kubelet/plugins/kubernetes.io/csi/d/h/globalmount",
+	VolumeContext: map[string]string{"storage.kubernetes.io/csiProvisionerIdentity": "1795208863964-9870-d"},
+	VolumeCapability: &csi.VolumeCapability{
+		AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}},
+		AccessMode: &csi.VolumeCapability_AccessMode{Mode: csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER},
+	},
+}
+
+// BenchmarkSocket compares calls to a driver in another process: made in a bare
+// loop, and through the kernel and the wire with their record and checks.
+func BenchmarkSocket(b *testing.B) {
+	m := program(b)
+	b.Run("bare", func(b *testing.B) {
+		client, closer, err := m.DialSocket(socket)
+		require.NoError(b, err)
+		defer closer.Close()
+		call(b, client, b.N)
+	})
+	b.Run("wire", func(b *testing.B) {
+		k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
+		defer k.Close()
+		w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+		wire := drivers.NewWire(w)
+		defer wire.Close()
+		k.Spawn(nil, "kubelet", func(p *kernel.Process) {
+			call(b, wire.Conn(p, drivers.Site{
+				Caller: "kubelet", Driver: "d", Node: "node-a", Machine: m, Socket: socket, Deadline: time.Hour,
+			}), b.N)
+		})
+		k.Run(kernel.Until{})
+		require.NoError(b, k.Err())
+	})
+}
+
+func call(b *testing.B, client grpc.ClientConnInterface, n int) {
+	node := csi.NewNodeClient(client)
+	for range n {
+		if _, err := node.NodeStageVolume(context.Background(), stageRequest); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package drivers
+
+import (
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// call is one call on its way.
+type call struct {
+	*conn
+	fullMethod, method string
+	request, answer    proto.Message
+	event              *trace.Event
+	ended              bool
+}
+
+// errDeadline is what a caller sees that gave up.
+var errDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceeded")
+
+// make sends the call, or does with it what a fault wants.
+func (c *call) make() error {
+	f := c.wire.Faults.Strike(fault.Site{
+		Method: c.method, Driver: c.site.Driver, Node: c.site.Node, From: c.site.Caller, Volume: volumeOf(c.request),
+	})
+	if f == nil {
+		return c.send(c.process, c.answer)
+	}
+	c.event.Injected = f.Told()
+	switch f.Effect {
+	case fault.LoseAnswer:
+		_ = c.send(c.process, c.blankAnswer())
+		return status.Error(f.Code, f.Message)
+	case fault.HoldRequest:
+		return c.held(func(p *kernel.Process, answer proto.Message) error {
+			p.Sleep(f.Delay)
+			return c.deliver(p, answer)
+		})
+	case fault.HoldAnswer:
+		return c.held(func(p *kernel.Process, answer proto.Message) error {
+			err := c.deliver(p, answer)
+			p.Sleep(f.Delay)
+			return err
+		})
+	case fault.Kill:
+		return c.held(func(p *kernel.Process, answer proto.Message) error { return c.crash(p, f, answer) })
+	case fault.Hang:
+		c.process.WaitUntil("answer to "+c.method, c.site.Deadline, func() bool { return false })
+		return errDeadline
+	default:
+		return status.Error(f.Code, f.Message)
+	}
+}
+
+// held lets a call take virtual time, beyond its caller's deadline if need be:
+// what the driver does then, it does although nobody waits for it.
+func (c *call) held(send func(*kernel.Process, proto.Message) error) error {
+	answer := c.blankAnswer()
+	var err error
+	done := false
+	c.wire.World.Kernel.Spawn(nil, "call of "+c.method, func(p *kernel.Process) {
+		err = send(p, answer)
+		done = true
+		if c.process.Ended() {
+			c.end(errCallerGone)
+		}
+		c.process.Wake()
+	})
+	if !c.process.WaitUntil("answer to "+c.method, c.site.Deadline, func() bool { return done }) {
+		return errDeadline
+	}
+	proto.Merge(c.answer, answer)
+	return err
+}
+
+// errCallerGone is what becomes of an answer that nobody waits for.
+var errCallerGone = status.Error(codes.Canceled, "the caller is gone")
+
+// end records the outcome, as its caller saw it, once.
+func (c *call) end(err error) {
+	if c.ended {
+		return
+	}
+	c.ended = true
+	if err != nil {
+		c.event.Code, c.event.Message = status.Code(err).String(), status.Convert(err).Message()
+	} else {
+		c.event.Response = c.answer
+	}
+	c.wire.World.Trace.End(c.event)
+}
+
+func (c *call) blankAnswer() proto.Message { return c.answer.ProtoReflect().New().Interface() }
+
+// send gives the call to the driver unless its caller has given up already.
+func (c *call) send(p *kernel.Process, answer proto.Message) error {
+	if p.Elapsed() >= c.site.Deadline {
+		return errDeadline
+	}
+	return c.forward(p, answer, c.site.Deadline)
+}
+
+// deliver gives a held call to the driver whatever its caller did meanwhile.
+func (c *call) deliver(p *kernel.Process, answer proto.Message) error {
+	return c.forward(p, answer, p.Elapsed()+lateCall)
+}
+
+// lateCall bounds how long a driver may work on a call whose caller is gone.
+const lateCall = 10 * time.Minute
+
+func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Duration) error {
+	client, err := c.wire.dial(c.site)
+	if err != nil {
+		return status.Errorf(codes.Unavailable, "connection error: desc = %q", err.Error())
+	}
+	err = Exchange(p, c.site.Machine, client, c.fullMethod, c.onMachine(c.request), into, deadline)
+	if err != nil {
+		c.wire.forget(c.site, err)
+	}
+	return err
+}
+
+// volumeOf is the volume a request is about: its id, or the name of one to be made.
+func volumeOf(m proto.Message) string {
+	switch r := m.(type) {
+	case interface{ GetVolumeId() string }:
+		return r.GetVolumeId()
+	case interface{ GetName() string }:
+		return r.GetName()
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,77 @@
+package contract
+
+import "strings"
+
+// callNeeds names, for each call that is not for every driver, the capabilities of the controller
+// or the node of which it needs one.
+var callNeeds = map[string][]string{
+	"Controller/CreateVolume":               {"CREATE_DELETE_VOLUME"},
+	"Controller/DeleteVolume":               {"CREATE_DELETE_VOLUME"},
+	"Controller/ControllerPublishVolume":    {"PUBLISH_UNPUBLISH_VOLUME"},
+	"Controller/ControllerUnpublishVolume":  {"PUBLISH_UNPUBLISH_VOLUME"},
+	"Controller/ListVolumes":                {"LIST_VOLUMES"},
+	"Controller/ControllerGetVolume":        {"GET_VOLUME"},
+	"Controller/ControllerGetVolumeHealth":  {"GET_VOLUME_HEALTH", "LIST_VOLUME_HEALTH"},
+	"Controller/ControllerListVolumeHealth": {"LIST_VOLUME_HEALTH"},
+	"Controller/ControllerModifyVolume":     {"MODIFY_VOLUME"},
+	"Controller/GetCapacity":                {"GET_CAPACITY"},
+	"Controller/CreateSnapshot":             {"CREATE_DELETE_SNAPSHOT"},
+	"Controller/DeleteSnapshot":             {"CREATE_DELETE_SNAPSHOT"},
+	"Controller/ListSnapshots":              {"LIST_SNAPSHOTS"},
+	"Controller/GetSnapshot":                {"GET_SNAPSHOT"},
+	"Controller/ControllerExpandVolume":     {"EXPAND_VOLUME"},
+	"Node/NodeStageVolume":                  {"STAGE_UNSTAGE_VOLUME"},
+	"Node/NodeUnstageVolume":                {"STAGE_UNSTAGE_VOLUME"},
+	"Node/NodeGetVolumeStats":               {"GET_VOLUME_STATS"},
+	"Node/NodeGetVolumeHealth":              {"GET_VOLUME_HEALTH"},
+	"Node/NodeGetStorageHealth":             {"GET_STORAGE_HEALTH"},
+	"Node/NodeExpandVolume":                 {"EXPAND_VOLUME"},
+}
+
+// unconditional are the calls that every driver with the service implements.
+var unconditional = map[string]bool{
+	"Identity/GetPluginInfo":                true,
+	"Identity/GetPluginCapabilities":        true,
+	"Identity/Probe":                        true,
+	"Controller/ControllerGetCapabilities":  true,
+	"Controller/ValidateVolumeCapabilities": true,
+	"Node/NodeGetCapabilities":              true,
+	"Node/NodePublishVolume":                true,
+	"Node/NodeUnpublishVolume":              true,
+}
+
+// callPromised: a call is made only if the driver declared it.
+func (f *findings) callPromised(caps Caps) {
+	needs, declared := callNeeds[f.method], caps.of(f.method)
+	if declared == nil || len(needs) == 0 || declared.any(needs) {
+		return
+	}
+	f.add("", "the CSI spec has the call only with the capability "+strings.Join(needs, " or "), "is sent")
+}
+
+func mustImplement(method string, caps Caps) bool {
+	if method == "Node/NodeGetInfo" {
+		return caps.Controller.Has("PUBLISH_UNPUBLISH_VOLUME")
+	}
+	if strings.HasPrefix(method, "Controller/") && caps.Plugin.lacks("CONTROLLER_SERVICE") {
+		return false
+	}
+	return unconditional[method] || caps.of(method).any(callNeeds[method])
+}
+
+// of is the set in which the capabilities that a call needs are declared.
+func (c Caps) of(method string) Set {
+	if strings.HasPrefix(method, "Node/") {
+		return c.Node
+	}
+	return c.Controller
+}
+
+func (s Set) any(capabilities []string) bool {
+	for _, c := range capabilities {
+		if s[c] {
+			return true
+		}
+	}
+	return false
+}

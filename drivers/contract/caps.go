@@ -1,0 +1,87 @@
+package contract
+
+import (
+	"fmt"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+)
+
+// Set holds the names of capabilities as in the spec, such as "STAGE_UNSTAGE_VOLUME". A nil Set
+// means that the driver was not asked yet: nothing is then said about what it promised.
+type Set map[string]bool
+
+// Has says whether the capability was declared.
+func (s Set) Has(capability string) bool { return s[capability] }
+
+// lacks: the driver was asked, and did not declare the capability.
+func (s Set) lacks(capability string) bool { return s != nil && !s[capability] }
+
+// Caps is what a driver declared about itself. Plugin has the services and, as "ONLINE" and
+// "OFFLINE", the kinds of volume expansion.
+type Caps struct {
+	Plugin, Controller, Node Set
+}
+
+// Learn takes in the answer of a call; all but the three capability calls are ignored.
+func (c *Caps) Learn(resp proto.Message) {
+	switch r := resp.(type) {
+	case *csi.GetPluginCapabilitiesResponse:
+		c.Plugin = setOf(pluginNames(r))
+	case *csi.ControllerGetCapabilitiesResponse:
+		c.Controller = setOf(controllerNames(r))
+	case *csi.NodeGetCapabilitiesResponse:
+		c.Node = setOf(nodeNames(r))
+	}
+}
+
+func setOf(names []string) Set {
+	s := Set{}
+	for _, name := range names {
+		s[name] = true
+	}
+	return s
+}
+
+// volumeCondition is a capability up to CSI 1.12; 1.13 reserves its numbers.
+const volumeCondition = "VOLUME_CONDITION"
+
+// The names below are "UNKNOWN" for a capability without a type.
+
+func pluginNames(r *csi.GetPluginCapabilitiesResponse) []string {
+	var names []string
+	for _, c := range r.GetCapabilities() {
+		if e := c.GetVolumeExpansion(); e != nil {
+			names = append(names, e.GetType().String())
+		} else {
+			names = append(names, c.GetService().GetType().String())
+		}
+	}
+	return names
+}
+
+func controllerNames(r *csi.ControllerGetCapabilitiesResponse) []string {
+	var names []string
+	for _, c := range r.GetCapabilities() {
+		names = append(names, capabilityName(c.GetRpc().GetType(), 11))
+	}
+	return names
+}
+
+func nodeNames(r *csi.NodeGetCapabilitiesResponse) []string {
+	var names []string
+	for _, c := range r.GetCapabilities() {
+		names = append(names, capabilityName(c.GetRpc().GetType(), 4))
+	}
+	return names
+}
+
+func capabilityName[T interface {
+	~int32
+	fmt.Stringer
+}](t T, condition T) string {
+	if t == condition {
+		return volumeCondition
+	}
+	return t.String()
+}

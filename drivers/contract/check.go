@@ -1,0 +1,74 @@
+package contract
+
+import (
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+)
+
+// CheckResponse holds a driver's answer to a successful call against the CSI spec. The method is
+// named as in the trace, "Controller/CreateVolume"; req is the request that was answered; caps may
+// be nil.
+func CheckResponse(method string, req, resp proto.Message, caps *Caps) []Violation {
+	f, ok := start(method, resp)
+	if !ok {
+		return nil
+	}
+	f.sizes("", resp.ProtoReflect())
+	known := orNothing(caps)
+	f.identityResponse(resp, known)
+	f.controllerResponse(req, resp, known)
+	f.listResponse(req, resp, known)
+	f.snapshotResponse(req, resp, known)
+	f.nodeResponse(req, resp, known)
+	return f.list
+}
+
+// CheckRequest holds a request of Kubernetes against the CSI spec: its fields, and whether the
+// driver has declared what the request makes use of.
+func CheckRequest(method string, req proto.Message, caps *Caps) []Violation {
+	f, ok := start(method, req)
+	if !ok {
+		return nil
+	}
+	f.sizes("", req.ProtoReflect())
+	known := orNothing(caps)
+	f.callPromised(known)
+	f.controllerRequest(req, known)
+	f.nodeRequest(req, known)
+	return f.list
+}
+
+// CheckError holds the code of a failed call against the CSI spec. It speaks up only where the
+// spec leaves no room: codes that do not exist, "not implemented" for what was promised, "not
+// found" where deleting what is gone must succeed.
+func CheckError(method string, req proto.Message, code codes.Code, caps *Caps) []Violation {
+	f, ok := start(method, req)
+	if !ok {
+		return nil
+	}
+	switch {
+	case code > codes.Unauthenticated:
+		f.add("", "the CSI spec wants a canonical gRPC code", "is answered with code %d", code)
+	case code == codes.Unimplemented && mustImplement(method, orNothing(caps)):
+		f.add("", "the CSI spec requires the call of a driver with these capabilities", "is answered with Unimplemented")
+	case code == codes.NotFound && deletes[method]:
+		f.add("", "the CSI spec wants OK for what does not exist", "is answered with NotFound")
+	}
+	return f.list
+}
+
+var deletes = map[string]bool{"Controller/DeleteVolume": true, "Controller/DeleteSnapshot": true}
+
+func start(method string, m proto.Message) (*findings, bool) {
+	if m == nil || !m.ProtoReflect().IsValid() {
+		return nil, false
+	}
+	return &findings{method: method, message: string(m.ProtoReflect().Descriptor().Name())}, true
+}
+
+func orNothing(caps *Caps) Caps {
+	if caps == nil {
+		return Caps{}
+	}
+	return *caps
+}

@@ -1,0 +1,63 @@
+package contract
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+)
+
+const maxPluginName = 63
+
+// pluginName: alphanumeric at both ends, dashes, dots and alphanumerics between.
+var pluginName = regexp.MustCompile(`^[a-zA-Z0-9]([-.a-zA-Z0-9]*[a-zA-Z0-9])?$`)
+
+// domainName: labels that begin and end with an alphanumeric, as RFC 1035 has them; a leading
+// digit is common in practice and left alone.
+func domainName(s string) bool {
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *findings) identityResponse(resp proto.Message, caps Caps) {
+	switch r := resp.(type) {
+	case *csi.GetPluginInfoResponse:
+		f.pluginInfo(r)
+	case *csi.GetPluginCapabilitiesResponse:
+		learnt := caps
+		learnt.Plugin = setOf(pluginNames(r))
+		f.pluginPromises(learnt)
+	}
+}
+
+// CSI "GetPluginInfo".
+func (f *findings) pluginInfo(r *csi.GetPluginInfoResponse) {
+	f.required("name", r.GetName() != "")
+	f.required("vendor_version", r.GetVendorVersion() != "")
+	switch name := r.GetName(); {
+	case name == "":
+	case len(name) > maxPluginName:
+		f.add("name", "the CSI spec allows 63 characters", "has %d characters", len(name))
+	case !pluginName.MatchString(name) || !domainName(name):
+		f.add("name", "the CSI spec wants a domain name", "is %q", name)
+	}
+}
+
+// pluginPromises: CSI "GetPluginCapabilities", message VolumeExpansion. It can be judged once the
+// services were asked too.
+func (f *findings) pluginPromises(caps Caps) {
+	const online = "the CSI spec requires EXPAND_VOLUME of controller or node with ONLINE"
+	const offline = "the CSI spec requires EXPAND_VOLUME of the controller with OFFLINE"
+	noController := caps.Controller.lacks("EXPAND_VOLUME")
+	if caps.Plugin.Has("ONLINE") && noController && caps.Node.lacks("EXPAND_VOLUME") {
+		f.add("capabilities", online, "has ONLINE expansion alone")
+	}
+	if caps.Plugin.Has("OFFLINE") && noController {
+		f.add("capabilities", offline, "has OFFLINE expansion alone")
+	}
+}

@@ -1,0 +1,59 @@
+package contract
+
+import (
+	"fmt"
+	"path"
+)
+
+// Violation is one promise of the CSI spec that a message breaks.
+type Violation struct {
+	Method string // "Controller/CreateVolume"
+	Field  string // "CreateVolumeResponse.volume.volume_id"
+	Rule   string // what the spec says
+	Detail string // what was found
+}
+
+// String is one line, the field first and the section of the spec last.
+func (v Violation) String() string {
+	return fmt.Sprintf("%s %s: %s (%s)", v.Field, v.Detail, v.Rule, path.Base(v.Method))
+}
+
+const (
+	requiresIt     = "the CSI spec requires it"
+	notNegative    = "the CSI spec forbids negative values"
+	needCapability = "the CSI spec allows it only with the capability %s"
+)
+
+// findings collects the violations of one message.
+type findings struct {
+	method  string
+	message string
+	list    []Violation
+}
+
+func (f *findings) add(field, rule, detail string, args ...any) {
+	name := f.message
+	if field != "" {
+		name += "." + field
+	}
+	f.list = append(f.list, Violation{Method: f.method, Field: name, Rule: rule, Detail: fmt.Sprintf(detail, args...)})
+}
+
+func (f *findings) required(field string, present bool) {
+	if !present {
+		f.add(field, requiresIt, "is empty")
+	}
+}
+
+func (f *findings) notNegative(field string, n int64) {
+	if n < 0 {
+		f.add(field, notNegative, "is %d", n)
+	}
+}
+
+// promised checks that a capability which a message makes use of was declared.
+func (f *findings) promised(field string, used bool, declared Set, capability string) {
+	if used && declared.lacks(capability) {
+		f.add(field, fmt.Sprintf(needCapability, capability), "is set")
+	}
+}

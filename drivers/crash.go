@@ -1,0 +1,74 @@
+package drivers
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// Crasher ends parts of the cluster at calls, and starts them again.
+type Crasher interface {
+	// Kill ends the victim as SIGKILL, or the loss of power, does.
+	Kill(fault.Victim, Site) error
+	// Restart starts the victim again, unless it runs.
+	Restart(fault.Victim, Site) error
+}
+
+// errConnectionLost is what a caller sees whose driver died with its call.
+var errConnectionLost = status.Error(codes.Unavailable, "error reading from server: EOF")
+
+// workTime is how long, in wall time, a driver works on a call before fault.AtWork
+// kills somebody. A driver in this process has done all of it by then.
+const workTime = 2 * time.Millisecond
+
+// crash makes the call and lets somebody die at it. It runs in a process of its
+// own, since the caller may be the one.
+func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
+	if f.At == fault.OnReceipt {
+		c.kill(f)
+		if f.KillsDriver() {
+			return errConnectionLost
+		}
+		return c.deliver(p, answer)
+	}
+	killed := false
+	if f.At == fault.AtWork {
+		c.wire.World.Kernel.Spawn(nil, "crash during "+c.method, func(*kernel.Process) {
+			time.Sleep(workTime)
+			c.kill(f)
+			killed = true
+			p.Wake()
+		})
+	}
+	err := c.deliver(p, answer)
+	if f.At == fault.AtWork {
+		p.Wait("crash during "+c.method, func() bool { return killed })
+	} else {
+		c.kill(f)
+	}
+	if f.KillsDriver() {
+		return errConnectionLost
+	}
+	return err
+}
+
+func (c *call) kill(f *fault.Fault) {
+	k, site := c.wire.World.Kernel, c.site
+	try := func(do func(fault.Victim, Site) error, doing string) {
+		if err := do(f.Victim, site); err != nil {
+			k.Interrupt(fmt.Errorf("%s %s at %s: %w", doing, f.Victim, c.method, err))
+		}
+	}
+	try(c.wire.Crasher.Kill, "kill")
+	if f.RestartAfter > 0 {
+		k.After(nil, fmt.Sprintf("restart of %s", f.Victim), f.RestartAfter, func(*kernel.Process) {
+			try(c.wire.Crasher.Restart, "restart")
+		})
+	}
+}

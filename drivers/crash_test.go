@@ -1,0 +1,120 @@
+package drivers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// reaper is a cluster of which only the caller can die; it notes what else should.
+type reaper struct {
+	*line
+	caller *kernel.Group
+	did    []string
+	fails  error
+}
+
+func (r *reaper) Kill(victim fault.Victim, at drivers.Site) error {
+	r.note("kill", victim, at)
+	if victim == fault.Caller || victim == fault.Node {
+		r.caller.Crash()
+	}
+	return r.fails
+}
+
+func (r *reaper) Restart(victim fault.Victim, at drivers.Site) error {
+	r.note("restart", victim, at)
+	return nil
+}
+
+func (r *reaper) note(what string, victim fault.Victim, at drivers.Site) {
+	r.did = append(r.did, fmt.Sprintf("%v %s %s on %s after %d calls", r.Kernel.Elapsed(), what, victim, at.Node, len(r.server.calls)))
+}
+
+// crash makes one call at which somebody dies; answer is empty if its caller got none.
+func crash(t *testing.T, f fault.Fault) (r *reaper, answer string) {
+	r = &reaper{line: newLine(t, machine.NewMemory("node-a"), 0), caller: kernel.NewGroup("kubelet")}
+	r.wire.Crasher = r
+	f.Call, f.Effect = "NodeStageVolume", fault.Kill
+	r.wire.Faults.Inject(&f)
+	r.Kernel.Spawn(r.caller, "kubelet", func(p *kernel.Process) {
+		conn := r.wire.Conn(p, drivers.Site{
+			Caller: "kubelet", Driver: "d", Node: "node-a", Machine: r.on, Socket: socket, Deadline: 2 * time.Minute,
+		})
+		_, err := csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{VolumeId: "v"})
+		answer = status.Code(err).String()
+	})
+	r.Kernel.Run(kernel.Until{})
+	return r, answer
+}
+
+// Facts 51 to 55 of the recorded traces.
+func TestSomebodyDiesAtACall(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fault  fault.Fault
+		before int    // calls that the driver had done when somebody died
+		after  int    // and at the end
+		answer string // what the caller saw
+		code   string // what the trace says
+	}{
+		{"the driver on receipt", fault.Fault{Victim: fault.Driver, At: fault.OnReceipt}, 0, 0, "Unavailable", "Unavailable"},
+		{"the driver at work", fault.Fault{Victim: fault.Driver, At: fault.AtWork}, 1, 1, "Unavailable", "Unavailable"},
+		{"the driver before its answer", fault.Fault{Victim: fault.Driver, At: fault.BeforeAnswer}, 1, 1, "Unavailable", "Unavailable"},
+		{"the caller on receipt", fault.Fault{Victim: fault.Caller, At: fault.OnReceipt}, 0, 1, "", "Canceled"},
+		{"the caller while the driver works", fault.Fault{Victim: fault.Caller, At: fault.AtWork}, 1, 1, "", "Canceled"},
+		{"the caller before the answer", fault.Fault{Victim: fault.Caller, At: fault.BeforeAnswer}, 1, 1, "", "Canceled"},
+		{"the node on receipt", fault.Fault{Victim: fault.Node, At: fault.OnReceipt}, 0, 0, "", "Canceled"},
+		{"the node before the answer", fault.Fault{Victim: fault.Node, At: fault.BeforeAnswer}, 1, 1, "", "Canceled"},
+		{"somebody else on receipt", fault.Fault{Victim: "attachdetach", At: fault.OnReceipt}, 0, 1, "OK", ""},
+		{"somebody else before the answer", fault.Fault{Victim: "attachdetach", At: fault.BeforeAnswer}, 1, 1, "OK", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.fault.RestartAfter = 3 * time.Second
+			r, answer := crash(t, c.fault)
+			require.NoError(t, r.Kernel.Err())
+			assert.Equal(t, []string{
+				fmt.Sprintf("0s kill %s on node-a after %d calls", c.fault.Victim, c.before),
+				fmt.Sprintf("3s restart %s on node-a after %d calls", c.fault.Victim, c.after),
+			}, r.did)
+			assert.Equal(t, c.answer, answer)
+			assert.Equal(t, c.code, r.call(t).Code)
+			assert.Contains(t, r.call(t).Injected, string(c.fault.Victim)+" killed")
+		})
+	}
+}
+
+func TestAVictimWithoutARestartStaysDown(t *testing.T) {
+	r, _ := crash(t, fault.Fault{Victim: fault.Driver, At: fault.OnReceipt})
+	assert.Len(t, r.did, 1)
+}
+
+func TestALostConnectionIsToldInTheWordsOfGRPC(t *testing.T) {
+	r, _ := crash(t, fault.Fault{Victim: fault.Driver, At: fault.OnReceipt})
+	assert.Equal(t, "error reading from server: EOF", r.call(t).Message)
+}
+
+func TestAVictimThatCannotBeKilledEndsTheRun(t *testing.T) {
+	l := newLine(t, machine.NewMemory("node-a"), 0)
+	r := &reaper{line: l, fails: errors.New("it was started by somebody else")}
+	l.wire.Crasher = r
+	l.wire.Faults.Inject(&fault.Fault{Call: "*", Effect: fault.Kill, Victim: fault.Driver, At: fault.OnReceipt})
+	l.Kernel.Spawn(nil, "kubelet", func(p *kernel.Process) {
+		conn := l.wire.Conn(p, drivers.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: time.Minute})
+		_, _ = csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{})
+	})
+	assert.Equal(t, kernel.Failed, l.Kernel.Run(kernel.Until{}))
+	assert.EqualError(t, l.Kernel.Err(), "kill driver at Node/NodeStageVolume: it was started by somebody else")
+}

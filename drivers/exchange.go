@@ -1,0 +1,61 @@
+package drivers
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// InProcess reports whether the servers of a machine are Go code of this process
+// that runs while the kernel stands still.
+func InProcess(m machine.Machine) bool {
+	_, ok := m.(*machine.Memory)
+	return ok
+}
+
+// Exchange makes one unary call to a server on a machine and gives way until the
+// answer is there or the deadline, in virtual time since the run began, has
+// passed; the error is a gRPC status. What comes after the deadline is dropped.
+func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterface, fullMethod string, request, answer proto.Message, deadline time.Duration) error {
+	if isPrompt(client) && deadline > p.Elapsed() {
+		return client.Invoke(context.Background(), fullMethod, request, answer)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), deadline-p.Elapsed())
+	defer cancel()
+	arriving := answer.ProtoReflect().New().Interface()
+	var failure error
+	run := func() { failure = client.Invoke(ctx, fullMethod, request, arriving) }
+	fly := p.Fly
+	if InProcess(m) {
+		fly = p.FlyAlone
+	}
+	if !fly(shortMethod(fullMethod), deadline, run, cancel) {
+		return errDeadline
+	}
+	if failure != nil {
+		return failure
+	}
+	proto.Merge(answer, arriving)
+	return nil
+}
+
+// isPrompt reports whether a call never blocks, so that it can be made where the
+// caller stands.
+func isPrompt(client grpc.ClientConnInterface) bool {
+	c, ok := client.(interface{ Prompt() bool })
+	return ok && c.Prompt()
+}
+
+// NobodyListens tells a call that found no server at its socket from one that failed.
+func NobodyListens(err error) bool {
+	s, ok := status.FromError(err)
+	return ok && s.Code() == codes.Unavailable && strings.HasPrefix(s.Message(), "connection error")
+}

@@ -1,0 +1,100 @@
+// Package fault describes what can go wrong between a caller and a driver, and
+// decides for each call whether it does.
+package fault
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+)
+
+// Fault is one misbehaviour and the calls that it befalls. Empty filters match all.
+type Fault struct {
+	// Name is how the fault is cleared and told of.
+	Name string
+	// Call is the method, such as "NodeStageVolume"; * stands for any letters.
+	Call string
+	// Driver, Node, From and Volume narrow it down: the driver's name, the node
+	// called ("" for any), the caller ("csi-attacher"), the volume id or, for
+	// CreateVolume, the requested name.
+	Driver, Node, From, Volume string
+	// After lets this many matching calls pass first.
+	After int
+	// Times is how many calls it befalls; 0 is all until it is cleared.
+	Times int
+
+	// Effect is what happens to the call.
+	Effect Effect
+	// Code and Message are what the caller sees with Answer and LoseAnswer.
+	Code    codes.Code
+	Message string
+	// Delay is how long, in virtual time, the call is held with HoldRequest and HoldAnswer.
+	Delay time.Duration
+	// Victim dies with Kill, at a moment of the call, and is started again after
+	// RestartAfter of virtual time; 0 leaves it down.
+	Victim       Victim
+	At           Moment
+	RestartAfter time.Duration
+
+	seen, fired int
+}
+
+// Effect is the kind of misbehaviour.
+type Effect string
+
+const (
+	// Answer: the driver never sees the call, the caller sees Code.
+	Answer Effect = "answer"
+	// LoseAnswer: the driver does what it was asked, the caller sees Code (default Unavailable).
+	LoseAnswer Effect = "lose-answer"
+	// HoldRequest: the call reaches the driver after Delay, whatever its caller did meanwhile.
+	HoldRequest Effect = "hold-request"
+	// HoldAnswer: the driver acts at once, its answer arrives after Delay.
+	HoldAnswer Effect = "hold-answer"
+	// Hang: the driver never sees the call and never answers.
+	Hang Effect = "hang"
+	// Kill: somebody dies at the call. If it is the driver, the caller's connection
+	// is lost; else the call takes its course, whether its caller lives or not.
+	Kill Effect = "kill"
+)
+
+// Site is the call that is looked at.
+type Site struct {
+	Method             string // "Node/NodeStageVolume"
+	Driver, Node, From string
+	Volume             string
+}
+
+// Matches reports whether the fault is about such a call.
+func (f *Fault) Matches(s Site) bool {
+	_, short, _ := strings.Cut(s.Method, "/")
+	return (matches(f.Call, short) || matches(f.Call, s.Method)) &&
+		(f.Driver == "" || f.Driver == s.Driver) && (f.Node == "" || f.Node == s.Node) &&
+		(f.From == "" || f.From == s.From) && (f.Volume == "" || matches(f.Volume, s.Volume))
+}
+
+func matches(pattern, text string) bool {
+	ok, err := path.Match(pattern, text)
+	return err == nil && ok
+}
+
+// Told is the fault in the words of the recorded traces' inj field.
+func (f *Fault) Told() string {
+	switch f.Effect {
+	case LoseAnswer:
+		return fmt.Sprintf("driver did it, answer lost, code %v", f.Code)
+	case HoldRequest:
+		return fmt.Sprintf("held for %v before the driver saw it", f.Delay)
+	case HoldAnswer:
+		return fmt.Sprintf("driver did it at once, answer held for %v", f.Delay)
+	case Kill:
+		return f.toldOfKill()
+	case Hang:
+		return "hung, driver did not see it"
+	default:
+		return fmt.Sprintf("code %v", f.Code)
+	}
+}

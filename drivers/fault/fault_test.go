@@ -1,0 +1,57 @@
+package fault_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
+
+	"github.com/csisim/csisim/drivers/fault"
+)
+
+var stage = fault.Site{Method: "Node/NodeStageVolume", Driver: "d", Node: "node-a", From: "kubelet", Volume: "vol-0001"}
+
+func TestAFaultBefallsTheCallsThatAllItsFiltersName(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault fault.Fault
+		want  bool
+	}{
+		{"the method", fault.Fault{Call: "NodeStageVolume"}, true},
+		{"the method with its service", fault.Fault{Call: "Node/NodeStageVolume"}, true},
+		{"a pattern", fault.Fault{Call: "Node*Volume"}, true},
+		{"another method", fault.Fault{Call: "NodeUnstageVolume"}, false},
+		{"all filters", fault.Fault{Call: "*", Driver: "d", Node: "node-a", From: "kubelet", Volume: "vol-*"}, true},
+		{"another node", fault.Fault{Call: "*", Node: "node-b"}, false},
+		{"another driver", fault.Fault{Call: "*", Driver: "e"}, false},
+		{"another caller", fault.Fault{Call: "*", From: "csi-attacher"}, false},
+		{"another volume", fault.Fault{Call: "*", Volume: "vol-0002"}, false},
+	} {
+		assert.Equal(t, c.want, c.fault.Matches(stage), c.name)
+	}
+}
+
+func TestAFaultLetsTheFirstCallsPassAndIsUsedUp(t *testing.T) {
+	set := &fault.Set{}
+	set.Inject(&fault.Fault{Name: "f", Call: "NodeStageVolume", After: 1, Times: 2, Code: codes.Internal})
+	var struck []bool
+	for range 5 {
+		struck = append(struck, set.Strike(stage) != nil)
+	}
+	assert.Equal(t, []bool{false, true, true, false, false}, struck)
+	assert.Empty(t, set.InForce())
+	assert.Empty(t, set.Unused())
+}
+
+func TestTheFirstMatchingFaultStrikesAndClearingEndsIt(t *testing.T) {
+	set := &fault.Set{}
+	set.Inject(&fault.Fault{Name: "first", Call: "*"})
+	set.Inject(&fault.Fault{Name: "second", Call: "*"})
+	assert.Equal(t, "first", set.Strike(stage).Name)
+	assert.Equal(t, 1, set.Clear("first"))
+	assert.Zero(t, set.Clear("first"))
+	assert.Equal(t, []string{"second"}, []string{set.Unused()[0].Name})
+	assert.Equal(t, "second", set.Strike(stage).Name)
+	assert.Equal(t, 1, set.Clear(""))
+	assert.Nil(t, set.Strike(stage))
+}

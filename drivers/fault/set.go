@@ -1,0 +1,60 @@
+package fault
+
+// Set is the faults in force, in the order in which they were injected.
+type Set struct{ faults []*Fault }
+
+// Inject puts a fault in force.
+func (s *Set) Inject(f *Fault) { s.faults = append(s.faults, f) }
+
+// Clear ends the fault of that name, all faults if name is empty. It reports how
+// many it ended.
+func (s *Set) Clear(name string) int {
+	var kept []*Fault
+	for _, f := range s.faults {
+		if name != "" && f.Name != name {
+			kept = append(kept, f)
+		}
+	}
+	ended := len(s.faults) - len(kept)
+	s.faults = kept
+	return ended
+}
+
+// Strike returns the fault that befalls this call, nil if none does. The first
+// that matches and is not used up does.
+func (s *Set) Strike(site Site) *Fault {
+	for _, f := range s.faults {
+		if !f.Matches(site) || (f.Times > 0 && f.fired >= f.Times) {
+			continue
+		}
+		f.seen++
+		if f.seen <= f.After {
+			continue
+		}
+		f.fired++
+		return f
+	}
+	return nil
+}
+
+// InForce lists the faults that can still befall a call.
+func (s *Set) InForce() []*Fault {
+	var open []*Fault
+	for _, f := range s.faults {
+		if f.Times == 0 || f.fired < f.Times {
+			open = append(open, f)
+		}
+	}
+	return open
+}
+
+// Unused lists the faults that never befell a call.
+func (s *Set) Unused() []*Fault {
+	var unused []*Fault
+	for _, f := range s.faults {
+		if f.fired == 0 {
+			unused = append(unused, f)
+		}
+	}
+	return unused
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each test sees the defect with the switch and none without it.
+func TestBrokenBehaviours(t *testing.T) {
+	for name, shows := range map[string]func(t *testing.T, d *driver) bool{
+		"publish-not-idempotent": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			require.NoError(t, v.publish(target))
+			require.NoError(t, v.publish(target))
+			return d.w.mountsAt(target) == 2
+		},
+		"publish-wrong-volume-after-restart": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			d.create("other", capability(false, singleNode))
+			require.NoError(t, os.WriteFile(filepath.Join(v.staging, "f"), nil, 0o644))
+			d.crash()
+			require.NoError(t, v.publish(target))
+			return missing(filepath.Join(target, "f"))
+		},
+		"ignore-readonly": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			v.readOnly = true
+			require.NoError(t, v.publish(target))
+			return os.WriteFile(filepath.Join(target, "f"), nil, 0o644) == nil
+		},
+		"unpublish-not-found-errors": func(t *testing.T, d *driver) bool {
+			return d.create("vol", capability(false, singleNode)).unpublish(d.w.target("pod")) != nil
+		},
+		"unpublish-leaves-target-dir": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			require.NoError(t, v.publish(target))
+			require.NoError(t, v.unpublish(target))
+			return !missing(filepath.Join(target, "content"))
+		},
+		"stage-not-idempotent": func(t *testing.T, d *driver) bool {
+			return d.create("vol", capability(false, singleNode)).ready().stage() != nil
+		},
+		"unstage-leaves-mount": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode)).ready()
+			require.NoError(t, v.unstage())
+			return d.w.mountsAt(v.staging) == 1
+		},
+		"block-leaks-loop": func(t *testing.T, d *driver) bool {
+			require.NoError(t, d.create("vol", capability(true, singleNode)).ready().unstage())
+			return len(loopsBelow(d.w.dir)) == 1
+		},
+		"create-not-idempotent": func(t *testing.T, d *driver) bool {
+			first := d.create("vol", capability(false, singleNode))
+			second := d.create("vol", capability(false, singleNode))
+			return first.id != second.id
+		},
+		"delete-leaves-volume": func(t *testing.T, d *driver) bool {
+			require.NoError(t, d.create("vol", capability(false, singleNode)).delete())
+			return len(d.volumes()) == 1
+		},
+		"attach-to-many-nodes": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			d.w.start("node-b", "--mode", "node")
+			require.NoError(t, v.attach())
+			v.node = "node-b"
+			return v.attach() == nil
+		},
+		"forget-attachments-on-restart": func(t *testing.T, d *driver) bool {
+			require.NoError(t, d.create("vol", capability(false, singleNode)).attach())
+			d.crash()
+			return len(d.volumes()[0].GetStatus().GetPublishedNodeIds()) == 0
+		},
+		"lost-state-on-restart": func(t *testing.T, d *driver) bool {
+			d.create("vol", capability(false, singleNode))
+			d.crash()
+			return len(d.volumes()) == 0
+		},
+		"expand-forgets-size": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			_, err := d.ControllerExpandVolume(t.Context(), &csi.ControllerExpandVolumeRequest{
+				VolumeId: v.id, CapacityRange: &csi.CapacityRange{RequiredBytes: 8 * mib},
+			})
+			require.NoError(t, err)
+			return d.volumes()[0].GetVolume().GetCapacityBytes() < 8*mib
+		},
+		"snapshot-restores-empty": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode)).ready()
+			require.NoError(t, os.WriteFile(filepath.Join(v.staging, "f"), nil, 0o644))
+			return missing(filepath.Join(d.restore(v), "f"))
+		},
+		"detach-not-found-errors": func(t *testing.T, d *driver) bool {
+			return d.create("vol", capability(false, singleNode)).detach() != nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.False(t, shows(t, newWorld(t).start("node-a")), "a correct driver shows it as well")
+			assert.True(t, shows(t, newWorld(t).start("node-a", "--broken", name)))
+		})
+	}
+}
+
+func (d *driver) volumes() []*csi.ListVolumesResponse_Entry {
+	list, err := d.ListVolumes(d.w.t.Context(), &csi.ListVolumesRequest{})
+	require.NoError(d.w.t, err)
+	return list.GetEntries()
+}
+
+// restore makes a volume from a snapshot of v and returns its directory.
+func (d *driver) restore(v *volume) string {
+	t := d.w.t
+	snap, err := d.CreateSnapshot(t.Context(), &csi.CreateSnapshotRequest{Name: "snap", SourceVolumeId: v.id})
+	require.NoError(t, err)
+	made, err := d.CreateVolume(t.Context(), &csi.CreateVolumeRequest{
+		Name: "restored", VolumeCapabilities: []*csi.VolumeCapability{v.capability},
+		VolumeContentSource: &csi.VolumeContentSource{Type: &csi.VolumeContentSource_Snapshot{
+			Snapshot: &csi.VolumeContentSource_SnapshotSource{SnapshotId: snap.GetSnapshot().GetSnapshotId()},
+		}},
+	})
+	require.NoError(t, err)
+	return d.w.path("backend", "volumes", made.GetVolume().GetVolumeId(), "data")
+}
+
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return os.IsNotExist(err)
+}

@@ -1,0 +1,89 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Snapshot is a full copy of a volume's content; it outlives the volume.
+type Snapshot struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	VolumeID  string    `json:"volumeID"`
+	SizeBytes int64     `json:"sizeBytes"`
+	Block     bool      `json:"block,omitempty"`
+	Created   time.Time `json:"created"`
+}
+
+// SnapshotID is the id of the snapshot that is created under name.
+func SnapshotID(name string) string { return identify("snap-", name) }
+
+// CreateSnapshot copies the volume or returns the copy that an earlier call made.
+// Errors: ErrNotFound (volume), ErrIncompatible (a snapshot of another volume).
+func (b *Backend) CreateSnapshot(name, volumeID string) (s Snapshot, err error) {
+	err = b.exclusively(func() error {
+		s, err = b.snapshot(SnapshotID(name))
+		if err == nil && s.VolumeID != volumeID {
+			return fmt.Errorf("snapshot %s of volume %s: %w", name, s.VolumeID, ErrIncompatible)
+		}
+		if err == nil || !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		v, err := b.volume(volumeID)
+		if err != nil {
+			return err
+		}
+		s = Snapshot{
+			ID: SnapshotID(name), Name: name, VolumeID: volumeID,
+			SizeBytes: v.CapacityBytes, Block: v.Block, Created: time.Now().UTC(),
+		}
+		return b.install(snapshotsDir, s.ID, s, func(dir string) error {
+			return fill(filepath.Join(dir, dataName(v.Block)), b.DataPath(v), v.Block, v.CapacityBytes)
+		})
+	})
+	return s, err
+}
+
+// DeleteSnapshot removes the snapshot; one that is gone already is no error.
+func (b *Backend) DeleteSnapshot(id string) error {
+	return b.exclusively(func() error {
+		_, err := b.snapshot(id)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return b.remove(snapshotsDir, id)
+	})
+}
+
+// Snapshots lists all snapshots by id.
+func (b *Backend) Snapshots() (all []Snapshot, err error) {
+	err = b.exclusively(func() error {
+		ids, err := b.ids(snapshotsDir)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			s, err := b.snapshot(id)
+			if err != nil {
+				return err
+			}
+			all = append(all, s)
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (b *Backend) snapshot(id string) (Snapshot, error) {
+	var s Snapshot
+	return s, b.load(snapshotsDir, id, &s)
+}
+
+func (b *Backend) snapshotData(s Snapshot) string {
+	return filepath.Join(b.object(snapshotsDir, s.ID), dataName(s.Block))
+}

@@ -1,0 +1,264 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+)
+
+// MaxVolumeBytes is the largest volume the backend makes.
+const MaxVolumeBytes = 16 << 40
+
+// blockAlign is the unit in which block volumes grow, in bytes.
+const blockAlign = 4096
+
+// Source names what a volume was copied from. At most one field is set.
+type Source struct {
+	VolumeID   string `json:"volumeID,omitempty"`
+	SnapshotID string `json:"snapshotID,omitempty"`
+}
+
+// Volume is a directory (file system volume) or a sparse image (block volume).
+type Volume struct {
+	ID            string                `json:"id"`
+	Name          string                `json:"name"`
+	CapacityBytes int64                 `json:"capacityBytes"`
+	Block         bool                  `json:"block,omitempty"`
+	Source        Source                `json:"source,omitzero"`
+	Parameters    map[string]string     `json:"parameters,omitempty"`
+	Topology      map[string]string     `json:"topology,omitempty"`
+	Attachments   map[string]Attachment `json:"attachments,omitempty"`
+}
+
+// VolumeSpec is what is asked of a new volume. A capacity of zero means "any";
+// LimitBytes zero means no limit.
+type VolumeSpec struct {
+	Name          string
+	RequiredBytes int64
+	LimitBytes    int64
+	Block         bool
+	Source        Source
+	Parameters    map[string]string
+	Topology      map[string]string
+	// Accessible tells whether an existing volume's topology satisfies the request.
+	Accessible func(topology map[string]string) bool
+}
+
+// defaultVolumeBytes is the capacity of a volume for which none was asked.
+const defaultVolumeBytes = 1 << 30
+
+// VolumeID is the id of the volume that is created under name.
+func VolumeID(name string) string { return identify("vol-", name) }
+
+// DataPath is the directory or image that holds the volume's content.
+func (b *Backend) DataPath(v Volume) string {
+	return filepath.Join(b.object(volumesDir, v.ID), dataName(v.Block))
+}
+
+// CreateVolume makes the volume or returns the one that an earlier call with the
+// same specification made. Errors: ErrIncompatible, ErrNotFound (source),
+// ErrUnsuitable (source of the other kind), ErrOutOfRange.
+func (b *Backend) CreateVolume(spec VolumeSpec) (v Volume, err error) {
+	err = b.exclusively(func() error {
+		v, err = b.volume(VolumeID(spec.Name))
+		if err == nil {
+			return spec.fits(v)
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		v, err = b.createVolume(VolumeID(spec.Name), spec)
+		return err
+	})
+	return v, err
+}
+
+// CreateAnotherVolume makes a volume even when there is one under that name.
+func (b *Backend) CreateAnotherVolume(spec VolumeSpec) (v Volume, err error) {
+	err = b.exclusively(func() error {
+		ids, err := b.ids(volumesDir)
+		if err != nil {
+			return err
+		}
+		v, err = b.createVolume(fmt.Sprintf("%s-%d", VolumeID(spec.Name), len(ids)), spec)
+		return err
+	})
+	return v, err
+}
+
+func (b *Backend) createVolume(id string, spec VolumeSpec) (Volume, error) {
+	from, sourceBytes, err := b.source(spec)
+	if err != nil {
+		return Volume{}, err
+	}
+	capacity, err := spec.capacity(sourceBytes)
+	if err != nil {
+		return Volume{}, err
+	}
+	v := Volume{
+		ID: id, Name: spec.Name, CapacityBytes: capacity, Block: spec.Block,
+		Source: spec.Source, Parameters: spec.Parameters, Topology: spec.Topology,
+	}
+	err = b.install(volumesDir, id, v, func(dir string) error {
+		return fill(filepath.Join(dir, dataName(v.Block)), from, v.Block, capacity)
+	})
+	if err != nil {
+		return Volume{}, fmt.Errorf("create volume %s: %w", spec.Name, err)
+	}
+	return v, nil
+}
+
+// source finds the content to start from; from is empty for an empty volume.
+func (b *Backend) source(spec VolumeSpec) (from string, bytes int64, err error) {
+	var block bool
+	switch {
+	case spec.Source.SnapshotID != "":
+		s, err := b.snapshot(spec.Source.SnapshotID)
+		if err != nil {
+			return "", 0, err
+		}
+		from, bytes, block = b.snapshotData(s), s.SizeBytes, s.Block
+	case spec.Source.VolumeID != "":
+		v, err := b.volume(spec.Source.VolumeID)
+		if err != nil {
+			return "", 0, err
+		}
+		from, bytes, block = b.DataPath(v), v.CapacityBytes, v.Block
+	default:
+		return "", 0, nil
+	}
+	if block != spec.Block {
+		return "", 0, fmt.Errorf("source and volume must both be block or both be file system: %w", ErrUnsuitable)
+	}
+	return from, bytes, nil
+}
+
+// DeleteVolume removes the volume; one that is gone already is no error.
+// Errors: ErrInUse while attached.
+func (b *Backend) DeleteVolume(id string) error {
+	return b.exclusively(func() error {
+		v, err := b.volume(id)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(v.Attachments) > 0 {
+			return fmt.Errorf("volume %s is attached to %v: %w", id, v.AttachedNodes(), ErrInUse)
+		}
+		return b.remove(volumesDir, id)
+	})
+}
+
+// ExpandVolume makes the volume at least required bytes large and returns it.
+// Errors: ErrNotFound, ErrOutOfRange.
+func (b *Backend) ExpandVolume(id string, required, limit int64) (v Volume, err error) {
+	err = b.exclusively(func() error {
+		if v, err = b.volume(id); err != nil {
+			return err
+		}
+		if limit > 0 && v.CapacityBytes > limit {
+			return fmt.Errorf("volume %s has %d bytes, limit %d: %w", id, v.CapacityBytes, limit, ErrOutOfRange)
+		}
+		if v.CapacityBytes >= required {
+			return nil
+		}
+		capacity, err := VolumeSpec{RequiredBytes: required, LimitBytes: limit, Block: v.Block}.capacity(0)
+		if err != nil {
+			return err
+		}
+		if v.Block {
+			if err := os.Truncate(b.DataPath(v), capacity); err != nil {
+				return err
+			}
+		}
+		v.CapacityBytes = capacity
+		return b.saveVolume(v)
+	})
+	return v, err
+}
+
+// Volume looks a volume up. Errors: ErrNotFound.
+func (b *Backend) Volume(id string) (v Volume, err error) {
+	err = b.exclusively(func() error {
+		v, err = b.volume(id)
+		return err
+	})
+	return v, err
+}
+
+// Volumes lists all volumes by id.
+func (b *Backend) Volumes() (all []Volume, err error) {
+	err = b.exclusively(func() error {
+		all, err = b.volumes()
+		return err
+	})
+	return all, err
+}
+
+func (b *Backend) volumes() ([]Volume, error) {
+	ids, err := b.ids(volumesDir)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Volume, len(ids))
+	for i, id := range ids {
+		if all[i], err = b.volume(id); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (b *Backend) volume(id string) (Volume, error) {
+	var v Volume
+	return v, b.load(volumesDir, id, &v)
+}
+
+func (b *Backend) saveVolume(v Volume) error {
+	return WriteJSON(filepath.Join(b.object(volumesDir, v.ID), recordFile), v)
+}
+
+// fits tells whether v is what the specification would have made.
+func (s VolumeSpec) fits(v Volume) error {
+	sized := v.CapacityBytes >= s.RequiredBytes && (s.LimitBytes == 0 || v.CapacityBytes <= s.LimitBytes)
+	same := v.Block == s.Block && v.Source == s.Source && maps.Equal(v.Parameters, s.Parameters)
+	if !sized || !same || (s.Accessible != nil && !s.Accessible(v.Topology)) {
+		return fmt.Errorf("volume %s: %w", s.Name, ErrIncompatible)
+	}
+	return nil
+}
+
+// capacity settles the size of a volume that starts from a source of that size.
+func (s VolumeSpec) capacity(sourceBytes int64) (int64, error) {
+	capacity := s.RequiredBytes
+	if capacity == 0 {
+		capacity = defaultVolumeBytes
+		if s.LimitBytes > 0 {
+			capacity = min(capacity, s.LimitBytes)
+		}
+		capacity = max(capacity, sourceBytes)
+	}
+	if s.Block {
+		capacity = (capacity + blockAlign - 1) / blockAlign * blockAlign
+	}
+	switch {
+	case capacity < sourceBytes:
+		return 0, fmt.Errorf("%d bytes are fewer than the source's %d: %w", capacity, sourceBytes, ErrOutOfRange)
+	case s.LimitBytes > 0 && capacity > s.LimitBytes:
+		return 0, fmt.Errorf("%d bytes exceed the limit of %d: %w", capacity, s.LimitBytes, ErrOutOfRange)
+	case capacity > MaxVolumeBytes:
+		return 0, fmt.Errorf("%d bytes exceed the largest volume, %d: %w", capacity, int64(MaxVolumeBytes), ErrOutOfRange)
+	}
+	return capacity, nil
+}
+
+func dataName(block bool) string {
+	if block {
+		return "image"
+	}
+	return "data"
+}

@@ -1,0 +1,92 @@
+// Package broken names the ways in which hostdir can be told to misbehave, so
+// that tests can show which of them is noticed.
+package broken
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Behaviour is one deliberate defect.
+type Behaviour string
+
+// The defects.
+const (
+	PublishNotIdempotent  Behaviour = "publish-not-idempotent"
+	PublishWrongVolume    Behaviour = "publish-wrong-volume-after-restart"
+	IgnoreReadOnly        Behaviour = "ignore-readonly"
+	UnpublishNotFound     Behaviour = "unpublish-not-found-errors"
+	UnpublishLeavesTarget Behaviour = "unpublish-leaves-target-dir"
+	StageNotIdempotent    Behaviour = "stage-not-idempotent"
+	UnstageLeavesMount    Behaviour = "unstage-leaves-mount"
+	BlockLeaksLoop        Behaviour = "block-leaks-loop"
+	CreateNotIdempotent   Behaviour = "create-not-idempotent"
+	DeleteLeavesVolume    Behaviour = "delete-leaves-volume"
+	AttachToManyNodes     Behaviour = "attach-to-many-nodes"
+	ForgetAttachments     Behaviour = "forget-attachments-on-restart"
+	LostState             Behaviour = "lost-state-on-restart"
+	ExpandForgetsSize     Behaviour = "expand-forgets-size"
+	SnapshotRestoresEmpty Behaviour = "snapshot-restores-empty"
+	DetachNotFound        Behaviour = "detach-not-found-errors"
+)
+
+var catalogue = []struct {
+	name Behaviour
+	what string
+}{
+	{PublishNotIdempotent, "NodePublishVolume mounts again on top of what is mounted"},
+	{PublishWrongVolume, "after a restart NodePublishVolume shows another volume's content"},
+	{IgnoreReadOnly, "NodePublishVolume mounts writable when asked for read-only"},
+	{UnpublishNotFound, "NodeUnpublishVolume fails when the target is not mounted"},
+	{UnpublishLeavesTarget, "NodeUnpublishVolume leaves the target with a file in it"},
+	{StageNotIdempotent, "NodeStageVolume fails when the volume is staged already"},
+	{UnstageLeavesMount, "NodeUnstageVolume succeeds and leaves the mount"},
+	{BlockLeaksLoop, "the loop device of a block volume is never detached"},
+	{CreateNotIdempotent, "CreateVolume makes a second volume for the same name"},
+	{DeleteLeavesVolume, "DeleteVolume succeeds and leaves the volume"},
+	{AttachToManyNodes, "ControllerPublishVolume attaches a single-node volume to several nodes"},
+	{ForgetAttachments, "the controller starts with an empty attachment table"},
+	{LostState, "the controller starts without any volume or snapshot"},
+	{ExpandForgetsSize, "ControllerExpandVolume reports the new size and keeps the old one"},
+	{SnapshotRestoresEmpty, "a volume made from a snapshot is empty"},
+	{DetachNotFound, "ControllerUnpublishVolume fails when the volume is not attached"},
+}
+
+// Set is the chosen defects. The empty set is a correct driver.
+type Set map[Behaviour]bool
+
+// Has tells whether the driver shall show the defect.
+func (s Set) Has(b Behaviour) bool { return s[b] }
+
+// Parse reads names separated by commas.
+func Parse(names string) (Set, error) {
+	set := Set{}
+	for name := range strings.SplitSeq(names, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !known(Behaviour(name)) {
+			return nil, fmt.Errorf("no broken behaviour %q; there are:\n%s", name, Help())
+		}
+		set[Behaviour(name)] = true
+	}
+	return set, nil
+}
+
+func known(b Behaviour) bool {
+	for _, entry := range catalogue {
+		if entry.name == b {
+			return true
+		}
+	}
+	return false
+}
+
+// Help lists every defect with what it does, a line each.
+func Help() string {
+	var text strings.Builder
+	for _, entry := range catalogue {
+		fmt.Fprintf(&text, "  %-36s%s\n", entry.name, entry.what)
+	}
+	return text.String()
+}

@@ -1,0 +1,81 @@
+package mount
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Flags restrict what a bind mount allows, as MS_ bits.
+type Flags uintptr
+
+// ReadOnly forbids writing.
+const ReadOnly Flags = unix.MS_RDONLY
+
+var flagsByOption = map[string]Flags{
+	"rw": 0, "ro": ReadOnly, "defaults": 0,
+	"noexec": unix.MS_NOEXEC, "nosuid": unix.MS_NOSUID, "nodev": unix.MS_NODEV,
+	"noatime": unix.MS_NOATIME, "nodiratime": unix.MS_NODIRATIME, "relatime": unix.MS_RELATIME,
+}
+
+// ParseFlags translates mount options such as "ro" and "noexec".
+func ParseFlags(options []string) (Flags, error) {
+	var flags Flags
+	for _, option := range options {
+		f, known := flagsByOption[option]
+		if !known {
+			return 0, fmt.Errorf("mount option %q is not supported", option)
+		}
+		flags |= f
+	}
+	return flags, nil
+}
+
+// Bind makes source visible at target.
+func Bind(source, target string) error {
+	if err := unix.Mount(source, target, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("mount --bind %s %s: %w", source, target, explain(err))
+	}
+	return nil
+}
+
+// Restrict adds flags to the bind mount at target and keeps those it has: a
+// remount that dropped, say, nosuid would be refused in a user namespace.
+func Restrict(target string, flags Flags) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(target, &fs); err != nil {
+		return fmt.Errorf("statfs %s: %w", target, err)
+	}
+	const kept = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME
+	all := unix.MS_REMOUNT | unix.MS_BIND | uintptr(flags) | uintptr(fs.Flags)&kept
+	if err := unix.Mount("", target, "", all, ""); err != nil {
+		return fmt.Errorf("remount %s with flags %#x: %w", target, uintptr(flags), explain(err))
+	}
+	return nil
+}
+
+// Unmount takes away every mount at path, also when several lie on top of each
+// other, and tells whether there was one.
+func Unmount(path string) (was bool, err error) {
+	for {
+		table, err := Read()
+		if err != nil {
+			return was, err
+		}
+		if _, mounted := table.At(path); !mounted {
+			return was, nil
+		}
+		if err := unix.Unmount(path, unix.UMOUNT_NOFOLLOW); err != nil {
+			return was, fmt.Errorf("umount %s: %w", path, explain(err))
+		}
+		was = true
+	}
+}
+
+func explain(err error) error {
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("%w (hostdir needs CAP_SYS_ADMIN)", err)
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+// Package placement remembers with which arguments a volume was put at a path of
+// this node. Whether it is there is for the mount table to say; the record tells
+// a repeated call from a conflicting one, also after a restart.
+package placement
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+)
+
+// Placement is a volume at a staging or target path.
+type Placement struct {
+	VolumeID string `json:"volumeID"`
+	Path     string `json:"path"`
+	// Target is true for a published path, false for a staging path.
+	Target   bool   `json:"target,omitempty"`
+	ReadOnly bool   `json:"readOnly,omitempty"`
+	Mode     string `json:"mode"`
+	Flags    string `json:"flags,omitempty"`
+}
+
+// Ledger is the directory that holds the records of one node.
+type Ledger struct {
+	dir string
+}
+
+// Open makes the directory where it is missing.
+func Open(dir string) (Ledger, error) {
+	return Ledger{dir}, os.MkdirAll(dir, 0o755)
+}
+
+// Put records p before the work begins.
+func (l Ledger) Put(p Placement) error {
+	return backend.WriteJSON(l.file(p.Path), p)
+}
+
+// Get returns what was last recorded for path.
+func (l Ledger) Get(path string) (p Placement, known bool, err error) {
+	err = backend.ReadJSON(l.file(path), &p)
+	if errors.Is(err, os.ErrNotExist) {
+		return p, false, nil
+	}
+	return p, err == nil, err
+}
+
+// Drop forgets path after the work is undone.
+func (l Ledger) Drop(path string) error {
+	err := os.Remove(l.file(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Of lists what is recorded for a volume.
+func (l Ledger) Of(volumeID string) ([]Placement, error) {
+	files, err := filepath.Glob(filepath.Join(l.dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Placement
+	for _, file := range files {
+		var p Placement
+		if err := backend.ReadJSON(file, &p); err != nil {
+			return nil, err
+		}
+		if p.VolumeID == volumeID {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+func (l Ledger) file(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return filepath.Join(l.dir, hex.EncodeToString(sum[:])+".json")
+}

@@ -1,0 +1,84 @@
+package service
+
+import (
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
+)
+
+// access is how a caller wants to use a volume.
+type access struct {
+	block   bool
+	mode    csi.VolumeCapability_AccessMode_Mode
+	options []string
+	flags   mount.Flags
+}
+
+func readAccess(c *csi.VolumeCapability) (access, error) {
+	if c == nil {
+		return access{}, invalid("volume_capability is required")
+	}
+	a := access{block: c.GetBlock() != nil, mode: c.GetAccessMode().GetMode()}
+	if !a.block && c.GetMount() == nil {
+		return access{}, invalid("volume_capability has no access_type")
+	}
+	if a.mode == csi.VolumeCapability_AccessMode_UNKNOWN {
+		return access{}, invalid("volume_capability has no access_mode")
+	}
+	a.options = c.GetMount().GetMountFlags()
+	flags, err := mount.ParseFlags(a.options)
+	if err != nil {
+		return access{}, invalid("volume_capability: %v", err)
+	}
+	a.flags = flags
+	return a, nil
+}
+
+// readAccesses reads the capabilities of a volume to be; one volume is either a
+// block device or a file system.
+func readAccesses(cs []*csi.VolumeCapability) (block bool, err error) {
+	if len(cs) == 0 {
+		return false, invalid("volume_capabilities is required")
+	}
+	for i, c := range cs {
+		a, err := readAccess(c)
+		if err != nil {
+			return false, err
+		}
+		if i > 0 && a.block != block {
+			return false, invalid("a volume cannot be both a block device and a file system")
+		}
+		block = a.block
+	}
+	return block, nil
+}
+
+// singleNode tells whether the volume may be on one node only.
+func (a access) singleNode() bool {
+	switch a.mode {
+	case csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY,
+		csi.VolumeCapability_AccessMode_MULTI_NODE_SINGLE_WRITER,
+		csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER:
+		return false
+	}
+	return true
+}
+
+// singleTarget tells whether the volume may be at one target path of a node only.
+func (a access) singleTarget() bool {
+	return a.singleNode() && a.mode != csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
+}
+
+// readerOnly tells whether nobody may write.
+func (a access) readerOnly() bool {
+	return a.mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY ||
+		a.mode == csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY
+}
+
+// suits tells whether the volume can be used that way.
+func (a access) suits(v backend.Volume) bool { return a.block == v.Block }
+
+func (a access) flagList() string { return strings.Join(a.options, ",") }

@@ -1,0 +1,67 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+)
+
+// contextPath is the publish_context key for the volume's place in the backend.
+const contextPath = "path"
+
+func (c *controller) ControllerPublishVolume(_ context.Context, req *csi.ControllerPublishVolumeRequest) (*csi.ControllerPublishVolumeResponse, error) {
+	if !c.cfg.Attach {
+		return nil, unimplemented("--no-attach")
+	}
+	if err := require("volume_id", req.GetVolumeId(), "node_id", req.GetNodeId()); err != nil {
+		return nil, err
+	}
+	a, err := readAccess(req.GetVolumeCapability())
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.store.Volume(req.GetVolumeId())
+	if err != nil {
+		return nil, answer(err)
+	}
+	if !a.suits(v) {
+		return nil, invalid("volume %s cannot be used as the capability says", v.ID)
+	}
+	exclusive := a.singleNode() && !c.cfg.Broken.Has(broken.AttachToManyNodes)
+	attachment := backend.Attachment{ReadOnly: req.GetReadonly(), Mode: a.mode.String()}
+	if v, err = c.store.Attach(v.ID, req.GetNodeId(), attachment, exclusive); err != nil {
+		return nil, answer(err)
+	}
+	return &csi.ControllerPublishVolumeResponse{
+		PublishContext: map[string]string{contextPath: c.store.DataPath(v)},
+	}, nil
+}
+
+func (c *controller) ControllerUnpublishVolume(_ context.Context, req *csi.ControllerUnpublishVolumeRequest) (*csi.ControllerUnpublishVolumeResponse, error) {
+	if !c.cfg.Attach {
+		return nil, unimplemented("--no-attach")
+	}
+	if err := require("volume_id", req.GetVolumeId()); err != nil {
+		return nil, err
+	}
+	v, err := c.store.Volume(req.GetVolumeId())
+	if errors.Is(err, backend.ErrNotFound) { // a volume that is gone is attached nowhere
+		return &csi.ControllerUnpublishVolumeResponse{}, nil
+	}
+	if err != nil {
+		return nil, answer(err)
+	}
+	if _, attached := v.Attachments[req.GetNodeId()]; !attached && c.cfg.Broken.Has(broken.DetachNotFound) {
+		return nil, status.Errorf(codes.NotFound, "volume %s is not attached to node %s", v.ID, req.GetNodeId())
+	}
+	if err := c.store.Detach(v.ID, req.GetNodeId()); err != nil {
+		return nil, answer(err)
+	}
+	return &csi.ControllerUnpublishVolumeResponse{}, nil
+}

@@ -1,0 +1,101 @@
+package service
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
+)
+
+type node struct {
+	csi.UnimplementedNodeServer
+	cfg    Config
+	store  *backend.Backend
+	ledger placement.Ledger
+	// restarted is true when an earlier instance has served this node.
+	restarted bool
+}
+
+func newNode(cfg Config, store *backend.Backend) (*node, error) {
+	_, err := os.Stat(cfg.NodeStateDir)
+	restarted := err == nil
+	ledger, err := placement.Open(filepath.Join(cfg.NodeStateDir, "placements"))
+	if err != nil {
+		return nil, err
+	}
+	err = store.RegisterNode(backend.Node{ID: cfg.NodeID, MaxVolumes: cfg.MaxVolumes, Topology: cfg.Topology})
+	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted}, err
+}
+
+func (n *node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
+	info := &csi.NodeGetInfoResponse{NodeId: n.cfg.NodeID, MaxVolumesPerNode: n.cfg.MaxVolumes}
+	if len(n.cfg.Topology) > 0 {
+		info.AccessibleTopology = &csi.Topology{Segments: n.cfg.Topology}
+	}
+	return info, nil
+}
+
+func (n *node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
+	types := []csi.NodeServiceCapability_RPC_Type{
+		csi.NodeServiceCapability_RPC_EXPAND_VOLUME,
+		csi.NodeServiceCapability_RPC_GET_VOLUME_STATS,
+		csi.NodeServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER,
+	}
+	if n.cfg.Stage {
+		types = append(types, csi.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME)
+	}
+	answer := &csi.NodeGetCapabilitiesResponse{}
+	for _, t := range types {
+		answer.Capabilities = append(answer.Capabilities, &csi.NodeServiceCapability{
+			Type: &csi.NodeServiceCapability_Rpc{Rpc: &csi.NodeServiceCapability_RPC{Type: t}},
+		})
+	}
+	return answer, nil
+}
+
+// usable finds a volume that may be used on this node in that way, and tells
+// whether it may only be read.
+func (n *node) usable(id string, a access, publishContext map[string]string) (v backend.Volume, readOnly bool, err error) {
+	if v, err = n.store.Volume(id); err != nil {
+		return v, false, answer(err)
+	}
+	if !a.suits(v) {
+		return v, false, precondition("volume %s cannot be used as the capability says", id)
+	}
+	if !n.cfg.Attach {
+		return v, a.readerOnly(), nil
+	}
+	attachment, attached := v.Attachments[n.cfg.NodeID]
+	if !attached {
+		return v, false, precondition("volume %s is not attached to node %s", id, n.cfg.NodeID)
+	}
+	if publishContext[contextPath] == "" {
+		return v, false, invalid("publish_context lacks %q, which ControllerPublishVolume returned", contextPath)
+	}
+	return v, attachment.ReadOnly || a.readerOnly(), nil
+}
+
+// exists tells whether the volume is in the backend.
+func (n *node) exists(id string) (bool, error) {
+	_, err := n.store.Volume(id)
+	if errors.Is(err, backend.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// label marks this node's loop device for a volume. Loop devices are visible to
+// every node that shares the machine, so the label tells node and backend too.
+func (n *node) label(volumeID string) string {
+	key := strings.Join([]string{n.cfg.DriverName, n.store.Dir(), n.cfg.NodeID, volumeID}, "\x00")
+	sum := sha256.Sum256([]byte(key))
+	return "hostdir-" + hex.EncodeToString(sum[:16])
+}

@@ -1,0 +1,132 @@
+package service
+
+import (
+	"context"
+	"os"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
+)
+
+func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStatsRequest) (*csi.NodeGetVolumeStatsResponse, error) {
+	if err := require("volume_id", req.GetVolumeId(), "volume_path", req.GetVolumePath()); err != nil {
+		return nil, err
+	}
+	v, err := n.store.Volume(req.GetVolumeId())
+	if err != nil {
+		return nil, answer(err)
+	}
+	if err := n.visible(v, req.GetVolumePath()); err != nil {
+		return nil, answer(err)
+	}
+	if v.Block {
+		return &csi.NodeGetVolumeStatsResponse{Usage: []*csi.VolumeUsage{
+			{Unit: csi.VolumeUsage_BYTES, Total: v.CapacityBytes},
+		}}, nil
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(req.GetVolumePath(), &fs); err != nil {
+		return nil, status.Errorf(codes.Internal, "statfs %s: %v", req.GetVolumePath(), err)
+	}
+	return &csi.NodeGetVolumeStatsResponse{Usage: []*csi.VolumeUsage{
+		{
+			Unit:  csi.VolumeUsage_BYTES,
+			Total: int64(fs.Blocks) * fs.Bsize, Available: int64(fs.Bavail) * fs.Bsize,
+			Used: int64(fs.Blocks-fs.Bfree) * fs.Bsize,
+		},
+		{
+			Unit:  csi.VolumeUsage_INODES,
+			Total: int64(fs.Files), Available: int64(fs.Ffree), Used: int64(fs.Files - fs.Ffree),
+		},
+	}}, nil
+}
+
+// NodeExpandVolume makes a loop device as large as its image; a directory has
+// grown with the backend's record.
+func (n *node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequest) (*csi.NodeExpandVolumeResponse, error) {
+	if err := require("volume_id", req.GetVolumeId(), "volume_path", req.GetVolumePath()); err != nil {
+		return nil, err
+	}
+	required, _, err := readRange(req.GetCapacityRange())
+	if err != nil {
+		return nil, err
+	}
+	v, err := n.store.Volume(req.GetVolumeId())
+	if err != nil {
+		return nil, answer(err)
+	}
+	if req.GetVolumeCapability() != nil {
+		a, err := readAccess(req.GetVolumeCapability())
+		if err != nil {
+			return nil, err
+		}
+		if !a.suits(v) {
+			return nil, invalid("volume %s cannot be used as the capability says", v.ID)
+		}
+	}
+	if required > v.CapacityBytes {
+		return nil, status.Errorf(codes.OutOfRange, "volume %s has %d bytes: ControllerExpandVolume comes first", v.ID, v.CapacityBytes)
+	}
+	if v.Block {
+		err = n.growDevice(v)
+	} else {
+		err = n.visible(v, req.GetVolumePath())
+	}
+	if err != nil {
+		return nil, answer(err)
+	}
+	return &csi.NodeExpandVolumeResponse{CapacityBytes: v.CapacityBytes}, nil
+}
+
+func (n *node) growDevice(v backend.Volume) error {
+	devices, err := loop.Find(n.label(v.ID))
+	if err != nil {
+		return err
+	}
+	if len(devices) == 0 {
+		return status.Errorf(codes.NotFound, "volume %s has no device on this node", v.ID)
+	}
+	for _, d := range devices {
+		if err := d.Refresh(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visible answers NOT_FOUND unless path shows the volume, staged or published.
+func (n *node) visible(v backend.Volume, path string) error {
+	missing := status.Errorf(codes.NotFound, "volume %s is not at %s", v.ID, path)
+	there, err := os.Stat(path)
+	if err != nil {
+		return missing
+	}
+	if !v.Block {
+		content, err := os.Stat(n.store.DataPath(v))
+		if err != nil || !os.SameFile(there, content) {
+			return missing
+		}
+		return nil
+	}
+	devices, err := loop.Find(n.label(v.ID))
+	if err != nil {
+		return err
+	}
+	for _, d := range devices {
+		if sameDevice(d.Path, path) {
+			return nil
+		}
+	}
+	return missing
+}
+
+func sameDevice(a, b string) bool {
+	var sa, sb unix.Stat_t
+	return unix.Stat(a, &sa) == nil && unix.Stat(b, &sb) == nil &&
+		sa.Mode&unix.S_IFMT == unix.S_IFBLK && sb.Mode&unix.S_IFMT == unix.S_IFBLK && sa.Rdev == sb.Rdev
+}

@@ -1,0 +1,62 @@
+// Package service answers CSI calls with a backend and this machine's mounts.
+package service
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+)
+
+// Version is what GetPluginInfo reports.
+const Version = "0.1.0"
+
+// Config describes one instance of the driver.
+type Config struct {
+	DriverName string
+	// NodeID is the name of this node; required with Node.
+	NodeID string
+	// StateDir is shared by all instances. NodeStateDir belongs to this node;
+	// the default lies below StateDir.
+	StateDir, NodeStateDir string
+	// Controller and Node choose the services that this instance offers.
+	Controller, Node bool
+	// Attach and Stage switch ControllerPublishVolume and NodeStageVolume on.
+	Attach, Stage bool
+	// Topology is where this node lies; empty means that topology is off.
+	Topology map[string]string
+	// MaxVolumes limits the volumes attached to this node; 0 means no limit.
+	MaxVolumes int64
+	Broken     broken.Set
+}
+
+// Register opens the state and adds the services to the server.
+func Register(server *grpc.Server, cfg Config) error {
+	store, err := backend.Open(cfg.StateDir)
+	if err != nil {
+		return err
+	}
+	csi.RegisterIdentityServer(server, identity{cfg: cfg})
+	if cfg.Controller {
+		c, err := newController(cfg, store)
+		if err != nil {
+			return fmt.Errorf("start controller service: %w", err)
+		}
+		csi.RegisterControllerServer(server, c)
+	}
+	if cfg.Node {
+		if cfg.NodeStateDir == "" {
+			cfg.NodeStateDir = filepath.Join(store.Dir(), "node-state", cfg.NodeID)
+		}
+		n, err := newNode(cfg, store)
+		if err != nil {
+			return fmt.Errorf("start node service: %w", err)
+		}
+		csi.RegisterNodeServer(server, n)
+	}
+	return nil
+}

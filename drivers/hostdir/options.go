@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+	"github.com/csisim/csisim/drivers/hostdir/internal/service"
+)
+
+const defaultDriverName = "hostdir.csisim.dev"
+
+type options struct {
+	endpoint string
+	config   service.Config
+}
+
+func parseOptions(args []string, out io.Writer) (options, error) {
+	var o options
+	var mode string
+	var noAttach, noStage bool
+	c := &o.config
+
+	flags := flag.NewFlagSet("hostdir", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&o.endpoint, "endpoint", "", "socket to serve on, unix:///path or a path (required)")
+	flags.StringVar(&mode, "mode", "all", "services to offer: controller, node or all")
+	flags.StringVar(&c.DriverName, "driver-name", defaultDriverName, "name of the driver")
+	flags.StringVar(&c.NodeID, "node-id", "", "id of this node (required for the node service)")
+	flags.StringVar(&c.StateDir, "state-dir", "", "backend directory that all instances share (required)")
+	flags.StringVar(&c.NodeStateDir, "node-state-dir", "", "directory for records of this node (default <state-dir>/node-state/<node-id>)")
+	flags.Int64Var(&c.MaxVolumes, "max-volumes", 0, "most volumes attached to this node; 0 means no limit")
+	flags.BoolVar(&noAttach, "no-attach", false, "do without ControllerPublishVolume")
+	flags.BoolVar(&noStage, "no-stage", false, "do without NodeStageVolume")
+	flags.Func("topology", "where this node lies, `key=value`, may be repeated; the controller uses the keys", func(s string) error {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok || key == "" || value == "" {
+			return errors.New("expected key=value")
+		}
+		if c.Topology == nil {
+			c.Topology = map[string]string{}
+		}
+		c.Topology[key] = value
+		return nil
+	})
+	flags.Func("broken", "misbehave as `names` say, separated by commas:\n"+broken.Help(), func(s string) (err error) {
+		c.Broken, err = broken.Parse(s)
+		return err
+	})
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	c.Attach, c.Stage = !noAttach, !noStage
+	c.Controller = mode == "controller" || mode == "all"
+	c.Node = mode == "node" || mode == "all"
+	return o, o.check(mode, flags.Args())
+}
+
+// check collects everything that is wrong with the options.
+func (o options) check(mode string, rest []string) error {
+	var errs []error
+	if len(rest) > 0 {
+		errs = append(errs, fmt.Errorf("unexpected arguments %q", rest))
+	}
+	if !o.config.Controller && !o.config.Node {
+		errs = append(errs, fmt.Errorf("--mode %q is not controller, node or all", mode))
+	}
+	if o.endpoint == "" {
+		errs = append(errs, errors.New("--endpoint is required"))
+	}
+	if o.config.StateDir == "" {
+		errs = append(errs, errors.New("--state-dir is required"))
+	}
+	if o.config.Node && o.config.NodeID == "" {
+		errs = append(errs, errors.New("--node-id is required for the node service"))
+	}
+	if o.config.MaxVolumes < 0 {
+		errs = append(errs, errors.New("--max-volumes must not be negative"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/service"
+)
+
+// stopPatience is how long calls in flight may take once the driver shall stop.
+const stopPatience = 5 * time.Second
+
+// serve answers calls on the endpoint until ctx ends, then lets the calls in
+// flight finish and removes the socket.
+func serve(ctx context.Context, endpoint string, cfg service.Config) error {
+	server := grpc.NewServer(grpc.ChainUnaryInterceptor(logFailure, service.Exclusive()))
+	if err := service.Register(server, cfg); err != nil {
+		return err
+	}
+	listener, err := listen(endpoint)
+	if err != nil {
+		return err
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		patience := time.AfterFunc(stopPatience, server.Stop)
+		defer patience.Stop()
+		server.GracefulStop() // closes the listener, which removes the socket
+	}()
+	if err := server.Serve(listener); err != nil {
+		return err
+	}
+	<-stopped
+	return nil
+}
+
+// maxSocketPath is what the kernel's socket address holds, less its final zero.
+const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
+
+// listen opens the socket and replaces one that a killed process left.
+func listen(endpoint string) (net.Listener, error) {
+	path := strings.TrimPrefix(strings.TrimPrefix(endpoint, "unix:"), "//")
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket path may have", path, maxSocketPath)
+	}
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Type() != fs.ModeSocket {
+		return nil, fmt.Errorf("listen on %s: it exists and is no socket", path)
+	}
+	if err == nil {
+		if err := removeStale(path); err != nil {
+			return nil, err
+		}
+	}
+	return net.Listen("unix", path)
+}
+
+func removeStale(path string) error {
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		conn.Close()
+		return fmt.Errorf("listen on %s: another process serves it", path)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("listen on %s: %w", path, err)
+	}
+	return os.Remove(path)
+}
+
+func logFailure(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	answer, err := handle(ctx, req)
+	if err != nil {
+		log.Printf("%s: %s: %s", call.FullMethod, status.Code(err), status.Convert(err).Message())
+	}
+	return answer, err
+}

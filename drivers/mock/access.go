@@ -1,0 +1,62 @@
+package mock
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+)
+
+type accessMode = csi.VolumeCapability_AccessMode_Mode
+
+// saysHowManyWriters: the modes that came with SINGLE_NODE_MULTI_WRITER.
+func saysHowManyWriters(m accessMode) bool {
+	return m == csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER ||
+		m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
+}
+
+func multiNode(m accessMode) bool {
+	switch m {
+	case csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY,
+		csi.VolumeCapability_AccessMode_MULTI_NODE_SINGLE_WRITER,
+		csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER:
+		return true
+	}
+	return false
+}
+
+// severalTargets: the modes that allow a second NodePublishVolume on the node, by the two tables
+// of CSI "NodePublishVolume".
+func severalTargets(m accessMode) bool {
+	return multiNode(m) || m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
+}
+
+// supports says whether a volume can be used that way: as the block device or file system that it
+// was made as, and on several nodes only if it was made for that. The single-node modes are
+// interchangeable, since an administrator may narrow a volume later (ReadWriteOncePod).
+func (v *volume) supports(c *csi.VolumeCapability) bool {
+	if len(v.capabilities) == 0 {
+		return true
+	}
+	for _, made := range v.capabilities {
+		sameType := (made.GetBlock() != nil) == (c.GetBlock() != nil)
+		reach := multiNode(made.GetAccessMode().GetMode()) || !multiNode(c.GetAccessMode().GetMode())
+		if sameType && reach {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *volume) supportsAll(list []*csi.VolumeCapability) bool {
+	for _, c := range list {
+		if !v.supports(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameUse: the arguments that CSI "NodePublishVolume Errors" holds a repeated call against.
+func sameUse(a *csi.VolumeCapability, aReadOnly bool, b *csi.VolumeCapability, bReadOnly bool) bool {
+	return aReadOnly == bReadOnly && proto.Equal(a, b)
+}

@@ -1,0 +1,39 @@
+package mock
+
+import (
+	"context"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Controller is a controller plugin: csi.IdentityServer and csi.ControllerServer. It has no state
+// of its own, so any number of instances may serve one Driver.
+type Controller struct {
+	identity
+	csi.UnimplementedControllerServer
+}
+
+var (
+	_ csi.IdentityServer   = (*Controller)(nil)
+	_ csi.ControllerServer = (*Controller)(nil)
+)
+
+// Controller makes an instance of the controller plugin.
+func (d *Driver) Controller() *Controller {
+	return &Controller{identity: identity{driver: d}}
+}
+
+func (s *Controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
+	return &csi.ControllerGetCapabilitiesResponse{Capabilities: s.driver.controllerCapabilities()}, nil
+}
+
+// notImplemented is the answer of a call whose capability is switched off (CSI "Error Scheme").
+func notImplemented(rpc string) error {
+	return status.Errorf(codes.Unimplemented, "%s is not implemented by this driver", rpc)
+}
+
+func noVolume(id string) error {
+	return status.Errorf(codes.NotFound, "volume %s does not exist", id)
+}

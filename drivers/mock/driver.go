@@ -1,0 +1,190 @@
+package mock
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// Driver is the storage system: volumes, snapshots and attachments, and what each node has mounted.
+// All instances made by Controller and Node work on it, also those made later, as the instances of
+// a restarted driver do. It is safe for concurrent use.
+type Driver struct {
+	options Options
+	faults  map[string]bool
+
+	mu           sync.Mutex
+	volumes      map[string]*volume
+	volumeNames  map[string]*volume
+	everKnown    map[string]bool // ids of all volumes there ever were
+	snapshots    map[string]*snapshot
+	snapshotName map[string]*snapshot
+	nodes        map[string]*nodeState
+	usedBytes    int64
+	volumeSerial int
+	snapSerial   int
+}
+
+type volume struct {
+	serial       int
+	id, name     string
+	bytes        int64
+	parameters   map[string]string
+	mutable      map[string]string
+	context      map[string]string
+	capabilities []*csi.VolumeCapability // none: any
+	source       *csi.VolumeContentSource
+	topology     []*csi.Topology
+	attachments  map[string]attachment // by node id
+	adverse      *Condition
+}
+
+type attachment struct {
+	capability *csi.VolumeCapability
+	readOnly   bool
+}
+
+type snapshot struct {
+	serial             int
+	id, name, sourceID string
+	bytes              int64
+	created            *timestamppb.Timestamp
+	pollsLeft          int
+}
+
+// New makes the storage system. It panics with the message of Options.Validate if the options
+// contradict each other.
+func New(o Options) *Driver {
+	if err := o.Validate(); err != nil {
+		panic(fmt.Sprintf("mock driver: %v", err))
+	}
+	d := &Driver{
+		options:      o,
+		faults:       map[string]bool{},
+		volumes:      map[string]*volume{},
+		volumeNames:  map[string]*volume{},
+		everKnown:    map[string]bool{},
+		snapshots:    map[string]*snapshot{},
+		snapshotName: map[string]*snapshot{},
+		nodes:        map[string]*nodeState{},
+	}
+	for _, name := range o.Faulty {
+		d.faults[name] = true
+	}
+	for _, e := range o.Existing {
+		v := &volume{id: e.ID, bytes: e.CapacityBytes}
+		if v.bytes == 0 {
+			v.bytes = defaultVolumeBytes
+		}
+		d.insertVolume(v)
+	}
+	return d
+}
+
+// Name is the driver's name as GetPluginInfo answers it.
+func (d *Driver) Name() string { return d.options.name() }
+
+// Restart is what a restart of the controller plugin does to the storage system: nothing, unless
+// it misbehaves.
+func (d *Driver) Restart() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.faults[forgetAttachmentOnRestart] {
+		return
+	}
+	for _, v := range d.volumes {
+		clear(v.attachments)
+	}
+}
+
+// Condition is what is wrong with a volume.
+type Condition struct {
+	Reason  string // one CamelCase word
+	Message string // for the user
+}
+
+// SetCondition makes a volume abnormal, or normal again with nil. It shows in the answers if
+// volumeCondition or volumeHealth is on. Unknown volumes are an error.
+func (d *Driver) SetCondition(volumeID string, c *Condition) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v := d.volumes[volumeID]
+	if v == nil {
+		return fmt.Errorf("set condition of volume %s: no such volume", volumeID)
+	}
+	v.adverse = c
+	return nil
+}
+
+// Detach takes a volume off a node behind everybody's back, as an administrator of the storage
+// system could.
+func (d *Driver) Detach(volumeID, nodeID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if v := d.volumes[volumeID]; v != nil {
+		delete(v.attachments, nodeID)
+	}
+}
+
+func (d *Driver) insertVolume(v *volume) {
+	d.volumeSerial++
+	v.serial = d.volumeSerial
+	if v.id == "" {
+		v.id = fmt.Sprintf("%s%04d", d.options.volumeIDPrefix(), v.serial-len(d.options.Existing))
+	}
+	v.attachments = map[string]attachment{}
+	d.volumes[v.id] = v
+	d.everKnown[v.id] = true
+	if v.name != "" {
+		d.volumeNames[v.name] = v
+	}
+	d.usedBytes += v.bytes
+}
+
+func (d *Driver) removeVolume(v *volume) {
+	delete(d.volumes, v.id)
+	if d.volumeNames[v.name] == v {
+		delete(d.volumeNames, v.name)
+	}
+	d.usedBytes -= v.bytes
+}
+
+// now is the time of a new snapshot.
+func (d *Driver) now() *timestamppb.Timestamp {
+	if d.options.Now != nil {
+		return timestamppb.New(d.options.Now())
+	}
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	return timestamppb.New(start.Add(time.Duration(d.snapSerial) * time.Second))
+}
+
+func (d *Driver) volumesInOrder() []*volume {
+	return slices.SortedFunc(maps.Values(d.volumes), func(a, b *volume) int { return a.serial - b.serial })
+}
+
+func (d *Driver) snapshotsInOrder() []*snapshot {
+	return slices.SortedFunc(maps.Values(d.snapshots), func(a, b *snapshot) int { return a.serial - b.serial })
+}
+
+func (v *volume) message() *csi.Volume {
+	m := &csi.Volume{
+		VolumeId:      v.id,
+		CapacityBytes: v.bytes,
+		VolumeContext: maps.Clone(v.context),
+	}
+	if v.source != nil {
+		m.ContentSource = proto.CloneOf(v.source)
+	}
+	for _, t := range v.topology {
+		m.AccessibleTopology = append(m.AccessibleTopology, proto.CloneOf(t))
+	}
+	return m
+}
+
+func (v *volume) nodeIDs() []string { return slices.Sorted(maps.Keys(v.attachments)) }

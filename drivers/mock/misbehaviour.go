@@ -1,0 +1,98 @@
+package mock
+
+import "slices"
+
+// Misbehaviour is one promise of the CSI spec that the driver can be told to break
+// (Options.Faulty).
+type Misbehaviour struct {
+	Name    string // as in Options.Faulty
+	Summary string // what the driver does wrong
+	Breaks  string // the section of the CSI spec that forbids it
+}
+
+const (
+	answersWrongName            = "answers-wrong-name"
+	neverReady                  = "never-ready"
+	promisesTooMuch             = "promises-too-much"
+	createReturnsNoID           = "create-returns-no-id"
+	createNotIdempotent         = "create-not-idempotent"
+	createDropsSource           = "create-drops-source"
+	wrongCapacity               = "wrong-capacity"
+	expandTooLittle             = "expand-too-little"
+	deleteLeaks                 = "delete-leaks"
+	deleteWhilePublished        = "delete-while-published"
+	deleteNotIdempotent         = "delete-not-idempotent"
+	attachNotIdempotent         = "attach-not-idempotent"
+	attachesTwice               = "attaches-twice"
+	detachLeaks                 = "detach-leaks"
+	detachNotIdempotent         = "detach-not-idempotent"
+	forgetAttachmentOnRestart   = "forget-attachment-on-restart"
+	listRepeatsVolume           = "list-repeats-volume"
+	listIgnoresMaxEntries       = "list-ignores-max-entries"
+	snapshotWithoutTime         = "snapshot-without-time"
+	snapshotNotIdempotent       = "snapshot-not-idempotent"
+	nodeGetInfoEmptyID          = "node-get-info-empty-id"
+	stageNeedsNoAttach          = "stage-needs-no-attach"
+	stageNotIdempotent          = "stage-not-idempotent"
+	stageMountsNothing          = "stage-mounts-nothing"
+	unstageLeaks                = "unstage-leaks"
+	unstageNotIdempotent        = "unstage-not-idempotent"
+	unstageWhilePublished       = "unstage-while-published"
+	publishNeedsNoStage         = "publish-needs-no-stage"
+	publishNotIdempotent        = "publish-not-idempotent"
+	publishIgnoresReadonly      = "publish-ignores-readonly"
+	publishIgnoresAccessMode    = "publish-ignores-access-mode"
+	unpublishLeaks              = "unpublish-leaks"
+	unpublishNotIdempotent      = "unpublish-not-idempotent"
+	forgetPublicationsOnRestart = "forget-publications-on-restart"
+	statsNegative               = "stats-negative"
+)
+
+var misbehaviours = []Misbehaviour{
+	{answersWrongName, "the plugin name is not a domain name", "GetPluginInfo"},
+	{neverReady, "Probe says for ever that the plugin is not ready", "Probe"},
+	{promisesTooMuch, "GET_CAPACITY is promised, yet the call is not implemented", "ControllerGetCapabilities"},
+	{createReturnsNoID, "the new volume has no id", "CreateVolume"},
+	{createNotIdempotent, "a repeated call makes a second volume", "CreateVolume"},
+	{createDropsSource, "the answer does not name the snapshot or volume that it was made from", "CreateVolume"},
+	{wrongCapacity, "the new volume is half as big as required", "CreateVolume"},
+	{expandTooLittle, "the volume is reported one byte smaller than required", "ControllerExpandVolume"},
+	{deleteLeaks, "deletion succeeds, the volume stays", "DeleteVolume"},
+	{deleteWhilePublished, "a volume in use is deleted", "DeleteVolume"},
+	{deleteNotIdempotent, "deleting what is gone is an error", "DeleteVolume"},
+	{attachNotIdempotent, "a repeated attach is an error", "ControllerPublishVolume"},
+	{attachesTwice, "a single-node volume is attached to several nodes", "ControllerPublishVolume"},
+	{detachLeaks, "detach succeeds, the volume stays attached", "ControllerUnpublishVolume"},
+	{detachNotIdempotent, "detaching what is not attached is an error", "ControllerUnpublishVolume"},
+	{forgetAttachmentOnRestart, "a restart of the controller loses all attachments", "ControllerPublishVolume"},
+	{listRepeatsVolume, "the first volume of a page is listed twice", "ListVolumes"},
+	{listIgnoresMaxEntries, "all entries come on one page", "ListVolumes"},
+	{snapshotWithoutTime, "the snapshot has no creation time", "CreateSnapshot"},
+	{snapshotNotIdempotent, "a repeated call makes a second snapshot", "CreateSnapshot"},
+	{nodeGetInfoEmptyID, "the node has no id", "NodeGetInfo"},
+	{stageNeedsNoAttach, "a volume is staged on a node that it is not attached to", "NodeStageVolume"},
+	{stageNotIdempotent, "a repeated stage is an error", "NodeStageVolume"},
+	{stageMountsNothing, "stage succeeds without a mount", "NodeStageVolume"},
+	{unstageLeaks, "unstage succeeds, the mount stays", "NodeUnstageVolume"},
+	{unstageNotIdempotent, "unstaging what is not staged is an error", "NodeUnstageVolume"},
+	{unstageWhilePublished, "a volume is unstaged under a pod that uses it", "NodeUnstageVolume"},
+	{publishNeedsNoStage, "a volume is published that was not staged", "NodePublishVolume"},
+	{publishNotIdempotent, "a repeated publish is an error", "NodePublishVolume"},
+	{publishIgnoresReadonly, "a read-only publish is writable", "NodePublishVolume"},
+	{publishIgnoresAccessMode, "a single-writer volume is published to several targets", "NodePublishVolume"},
+	{unpublishLeaks, "unpublish succeeds, the mount stays", "NodeUnpublishVolume"},
+	{unpublishNotIdempotent, "unpublishing what is not published is an error", "NodeUnpublishVolume"},
+	{forgetPublicationsOnRestart, "a restart of the node plugin forgets what is staged and published", "NodeUnpublishVolume"},
+	{statsNegative, "the available bytes are negative", "NodeGetVolumeStats"},
+}
+
+// Misbehaviours lists what Options.Faulty accepts.
+func Misbehaviours() []Misbehaviour { return slices.Clone(misbehaviours) }
+
+func misbehaviour(name string) (Misbehaviour, bool) {
+	i := slices.IndexFunc(misbehaviours, func(m Misbehaviour) bool { return m.Name == name })
+	if i < 0 {
+		return Misbehaviour{}, false
+	}
+	return misbehaviours[i], true
+}

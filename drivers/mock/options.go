@@ -1,0 +1,127 @@
+package mock
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	defaultName           = "mock.csi.example.com"
+	defaultVendorVersion  = "0.1"
+	defaultVolumeIDPrefix = "vol-"
+	defaultVolumeBytes    = int64(1 << 30)
+)
+
+// Options says what the driver can do. The zero value is a driver with the full life of a volume:
+// create and delete, attach (also read-only), stage, SINGLE_NODE_MULTI_WRITER. A switch that is on
+// by default is a pointer, so that YAML can say `attach: false`.
+type Options struct {
+	Name          string `json:"name,omitempty" doc:"Driver name in GetPluginInfo; default mock.csi.example.com."`
+	VendorVersion string `json:"vendorVersion,omitempty" doc:"Version in GetPluginInfo; default 0.1."`
+
+	CreateDeleteVolume *bool `json:"createDeleteVolume,omitempty" doc:"Controller capability CREATE_DELETE_VOLUME; default true."`
+	Attach             *bool `json:"attach,omitempty" doc:"Controller capability PUBLISH_UNPUBLISH_VOLUME; default true."`
+	PublishReadonly    *bool `json:"publishReadonly,omitempty" doc:"Controller capability PUBLISH_READONLY; default the value of attach."`
+	Stage              *bool `json:"stage,omitempty" doc:"Node capability STAGE_UNSTAGE_VOLUME; default true."`
+
+	SingleNodeMultiWriter *bool `json:"singleNodeMultiWriter,omitempty" doc:"Controller and node capability SINGLE_NODE_MULTI_WRITER; default true."`
+
+	ControllerExpand bool `json:"controllerExpand,omitempty" doc:"Controller capability EXPAND_VOLUME; default false."`
+	NodeExpand       bool `json:"nodeExpand,omitempty" doc:"Node capability EXPAND_VOLUME; default false."`
+	OfflineExpand    bool `json:"offlineExpand,omitempty" doc:"Expansion only while the volume is not published (OFFLINE instead of ONLINE); needs controllerExpand; default false."`
+
+	Snapshot      bool `json:"snapshot,omitempty" doc:"Controller capability CREATE_DELETE_SNAPSHOT; default false."`
+	SnapshotPolls int  `json:"snapshotPolls,omitempty" doc:"How many answers about a new snapshot say that it is not ready to use; default 0."`
+	ListSnapshots bool `json:"listSnapshots,omitempty" doc:"Controller capability LIST_SNAPSHOTS; default false."`
+	GetSnapshot   bool `json:"getSnapshot,omitempty" doc:"Controller capability GET_SNAPSHOT; default false."`
+	Clone         bool `json:"clone,omitempty" doc:"Controller capability CLONE_VOLUME; default false."`
+
+	ListVolumes               bool `json:"listVolumes,omitempty" doc:"Controller capability LIST_VOLUMES; default false."`
+	ListVolumesPublishedNodes bool `json:"listVolumesPublishedNodes,omitempty" doc:"Controller capability LIST_VOLUMES_PUBLISHED_NODES; needs listVolumes or getVolume, and attach; default false."`
+	GetVolume                 bool `json:"getVolume,omitempty" doc:"Controller capability GET_VOLUME; default false."`
+	GetCapacity               bool `json:"getCapacity,omitempty" doc:"Controller capability GET_CAPACITY; default false."`
+
+	ModifyVolume      bool     `json:"modifyVolume,omitempty" doc:"Controller capability MODIFY_VOLUME; default false."`
+	MutableParameters []string `json:"mutableParameters,omitempty" doc:"Keys of mutable parameters that are accepted, others are InvalidArgument; default any key."`
+
+	VolumeMountGroup bool `json:"volumeMountGroup,omitempty" doc:"Node capability VOLUME_MOUNT_GROUP; default false."`
+	Stats            bool `json:"stats,omitempty" doc:"Node capability GET_VOLUME_STATS; default false."`
+	VolumeCondition  bool `json:"volumeCondition,omitempty" doc:"Capability VOLUME_CONDITION of CSI up to 1.12, in the answers of the list, get and stats calls; default false."`
+	VolumeHealth     bool `json:"volumeHealth,omitempty" doc:"Capability GET_VOLUME_HEALTH of controller and node, which follows VOLUME_CONDITION in CSI 1.13; default false."`
+
+	Topology    bool   `json:"topology,omitempty" doc:"Plugin capability VOLUME_ACCESSIBILITY_CONSTRAINTS; default false."`
+	TopologyKey string `json:"topologyKey,omitempty" doc:"Key of the one topology segment that a node has unless it is given its own; default <name>/zone, value the node id."`
+
+	MaxVolumesPerNode int64  `json:"maxVolumesPerNode,omitempty" doc:"Attach limit of a node, reported by NodeGetInfo and enforced; default 0, unlimited."`
+	CapacityBytes     int64  `json:"capacityBytes,omitempty" doc:"Size of the storage pool in bytes; default 0, unlimited."`
+	VolumeIDPrefix    string `json:"volumeIDPrefix,omitempty" doc:"What a volume id starts with, a number follows; default vol-."`
+	Ephemeral         bool   `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), made at publish and gone at unpublish; default false."`
+
+	Existing []ExistingVolume `json:"existing,omitempty" doc:"Volumes that are there before the first call; default none."`
+	Faulty   []string         `json:"faulty,omitempty" doc:"Names of misbehaviours, see Misbehaviours; default none."`
+
+	// Now stamps snapshots. Default: one second after the last snapshot, from 2024-01-01 on.
+	Now func() time.Time `json:"-"`
+}
+
+// ExistingVolume is a volume made by an administrator, for statically provisioned PVs. It can be
+// used with any access mode, as block device or file system.
+type ExistingVolume struct {
+	ID            string `json:"id" doc:"The volume id, the PV's volumeHandle."`
+	CapacityBytes int64  `json:"capacityBytes,omitempty" doc:"Size in bytes; default 1 GiB."`
+}
+
+// Validate tells all mistakes of the options at once.
+func (o Options) Validate() error {
+	var mistakes []error
+	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }
+	if o.OfflineExpand && !o.ControllerExpand {
+		wrong("offlineExpand needs controllerExpand")
+	}
+	if o.ListVolumesPublishedNodes && !o.attach() {
+		wrong("listVolumesPublishedNodes needs attach")
+	}
+	if o.ListVolumesPublishedNodes && !o.ListVolumes && !o.GetVolume {
+		wrong("listVolumesPublishedNodes needs listVolumes or getVolume")
+	}
+	if o.PublishReadonly != nil && *o.PublishReadonly && !o.attach() {
+		wrong("publishReadonly needs attach")
+	}
+	if o.MaxVolumesPerNode < 0 || o.CapacityBytes < 0 || o.SnapshotPolls < 0 {
+		wrong("maxVolumesPerNode, capacityBytes and snapshotPolls must not be negative")
+	}
+	seen := map[string]bool{}
+	for _, v := range o.Existing {
+		if v.ID == "" || seen[v.ID] || v.CapacityBytes < 0 {
+			wrong("existing volume %q: want a unique id and a capacity that is not negative", v.ID)
+		}
+		seen[v.ID] = true
+	}
+	for _, name := range o.Faulty {
+		if _, ok := misbehaviour(name); !ok {
+			wrong("faulty: there is no misbehaviour %q, see mock.Misbehaviours", name)
+		}
+	}
+	return errors.Join(mistakes...)
+}
+
+func onByDefault(p *bool) bool { return p == nil || *p }
+
+func (o Options) createDeleteVolume() bool    { return onByDefault(o.CreateDeleteVolume) }
+func (o Options) attach() bool                { return onByDefault(o.Attach) }
+func (o Options) stage() bool                 { return onByDefault(o.Stage) }
+func (o Options) singleNodeMultiWriter() bool { return onByDefault(o.SingleNodeMultiWriter) }
+func (o Options) publishReadonly() bool       { return o.attach() && onByDefault(o.PublishReadonly) }
+
+func (o Options) name() string           { return or(o.Name, defaultName) }
+func (o Options) vendorVersion() string  { return or(o.VendorVersion, defaultVendorVersion) }
+func (o Options) volumeIDPrefix() string { return or(o.VolumeIDPrefix, defaultVolumeIDPrefix) }
+func (o Options) topologyKey() string    { return or(o.TopologyKey, o.name()+"/zone") }
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

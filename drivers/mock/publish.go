@@ -1,0 +1,204 @@
+package mock
+
+import (
+	"context"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// inline is the key with which Kubernetes marks a volume that lives as long as its pod.
+const inline = "csi.storage.k8s.io/ephemeral"
+
+// NodePublishVolume: CSI "NodePublishVolume".
+func (n *Node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
+	if err := n.checkPublish(req); err != nil {
+		return nil, err
+	}
+	end, err := n.begin(req.GetVolumeId())
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	var v *volume
+	var published bool
+	if err := n.locked(func() (err error) {
+		v, published, err = n.mayPublish(req)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := n.staged(v, req); err != nil {
+		return nil, err
+	}
+	readOnly := req.GetReadonly() && !n.driver.faults[publishIgnoresReadonly]
+	if err := n.mountTarget(v, published, readOnly, req); err != nil {
+		return nil, err
+	}
+	return &csi.NodePublishVolumeResponse{}, n.locked(func() error {
+		n.driver.everKnown[v.id] = true
+		n.state.published[req.GetTargetPath()] = mount{
+			volumeID:   v.id,
+			capability: proto.CloneOf(req.GetVolumeCapability()),
+			asked:      req.GetReadonly(),
+			readOnly:   readOnly,
+		}
+		return nil
+	})
+}
+
+func (n *Node) checkPublish(req *csi.NodePublishVolumeRequest) error {
+	if err := first(
+		required("volume_id", req.GetVolumeId()),
+		absolute("target_path", req.GetTargetPath()),
+		n.driver.capability(req.GetVolumeCapability()),
+	); err != nil {
+		return err
+	}
+	if !n.stages(req) {
+		return nil
+	}
+	if req.GetStagingTargetPath() == "" {
+		return status.Error(codes.FailedPrecondition, "staging_target_path is required")
+	}
+	return absolute("staging_target_path", req.GetStagingTargetPath())
+}
+
+func (n *Node) isInline(req *csi.NodePublishVolumeRequest) bool {
+	return n.driver.options.Ephemeral && req.GetVolumeContext()[inline] == "true"
+}
+
+func (n *Node) stages(req *csi.NodePublishVolumeRequest) bool {
+	return n.driver.options.stage() && !n.isInline(req)
+}
+
+// mayPublish holds a request against the volume and what is published already: the tables of CSI
+// "NodePublishVolume".
+func (n *Node) mayPublish(req *csi.NodePublishVolumeRequest) (v *volume, published bool, err error) {
+	if n.isInline(req) {
+		v = &volume{id: req.GetVolumeId()}
+	} else if v, err = n.usable(req.GetVolumeId(), req.GetVolumeCapability(), req.GetVolumeContext(), req.GetPublishContext()); err != nil {
+		return nil, false, err
+	}
+	at, published := n.state.published[req.GetTargetPath()]
+	switch {
+	case !published:
+		return v, false, n.mayPublishBeside(v, req)
+	case at.volumeID != v.id:
+		return nil, false, status.Errorf(codes.FailedPrecondition, "volume %s is published on that path", at.volumeID)
+	case n.driver.faults[publishNotIdempotent]:
+		return nil, false, status.Errorf(codes.Internal, "volume %s is published there already", v.id)
+	case !sameUse(at.capability, at.asked, req.GetVolumeCapability(), req.GetReadonly()):
+		return nil, false, status.Errorf(codes.AlreadyExists, "volume %s is published there with another volume_capability or readonly", v.id)
+	}
+	return v, true, nil
+}
+
+// mayPublishBeside checks a new target against the other targets of the volume on this node.
+func (n *Node) mayPublishBeside(v *volume, req *csi.NodePublishVolumeRequest) error {
+	if n.driver.faults[publishIgnoresAccessMode] {
+		return nil
+	}
+	mode := req.GetVolumeCapability().GetAccessMode().GetMode()
+	for _, path := range mountsOf(n.state.published, v.id) {
+		if !severalTargets(mode) {
+			return status.Errorf(codes.FailedPrecondition, "volume %s is published on %s already, and %s allows one target", v.id, path, mode)
+		}
+		if !proto.Equal(n.state.published[path].capability, req.GetVolumeCapability()) {
+			return status.Errorf(codes.FailedPrecondition, "volume %s is published on %s with another volume_capability", v.id, path)
+		}
+	}
+	return nil
+}
+
+// staged checks that the volume is at the staging path, also after a reboot of the node took the
+// mounts away.
+func (n *Node) staged(v *volume, req *csi.NodePublishVolumeRequest) error {
+	d := n.driver
+	if !n.stages(req) || d.faults[publishNeedsNoStage] {
+		return nil
+	}
+	d.mu.Lock()
+	staged := n.state.staged[req.GetStagingTargetPath()].volumeID == v.id
+	d.mu.Unlock()
+	if staged && req.GetVolumeCapability().GetMount() != nil && !d.faults[stageMountsNothing] {
+		var err error
+		if staged, err = n.isMounted(req.GetStagingTargetPath(), true); err != nil {
+			return err
+		}
+	}
+	if !staged {
+		return status.Errorf(codes.FailedPrecondition, "volume %s must be staged before publishing", v.id)
+	}
+	return nil
+}
+
+func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePublishVolumeRequest) error {
+	if n.state.mounter == nil {
+		return nil
+	}
+	target := req.GetTargetPath()
+	mounted, err := n.isMounted(target, published)
+	if err != nil || mounted {
+		return err
+	}
+	switch {
+	case req.GetVolumeCapability().GetBlock() != nil:
+		err = n.state.mounter.MountDevice(v.device(), target)
+	case n.stages(req):
+		err = n.state.mounter.Mount(req.GetStagingTargetPath(), target, readOnly)
+	default:
+		err = n.state.mounter.Mount(v.device(), target, readOnly)
+	}
+	if err != nil {
+		return status.Errorf(codes.Internal, "publish volume %s on %s: %v", v.id, target, err)
+	}
+	return nil
+}
+
+// NodeUnpublishVolume: CSI "NodeUnpublishVolume".
+func (n *Node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
+	if err := first(
+		required("volume_id", req.GetVolumeId()),
+		absolute("target_path", req.GetTargetPath()),
+	); err != nil {
+		return nil, err
+	}
+	return &csi.NodeUnpublishVolumeResponse{}, n.undo(req.GetVolumeId(), req.GetTargetPath(), n.state.published, n.mayUnpublish)
+}
+
+// undo unmounts what may says can still be there, and forgets it.
+func (n *Node) undo(volumeID, path string, mounts map[string]mount, may func(volumeID, path string) (bool, error)) error {
+	end, err := n.begin(volumeID)
+	if err != nil {
+		return err
+	}
+	defer end()
+	var undo bool
+	if err := n.locked(func() (err error) { undo, err = may(volumeID, path); return err }); err != nil || !undo {
+		return err
+	}
+	if err := n.unmount(path); err != nil {
+		return err
+	}
+	return n.locked(func() error { delete(mounts, path); return nil })
+}
+
+// mayUnpublish says whether there can be something to undo; see mayUnstage for deleted volumes.
+func (n *Node) mayUnpublish(volumeID, path string) (undo bool, err error) {
+	d := n.driver
+	at, published := n.state.published[path]
+	switch {
+	case !d.everKnown[volumeID]:
+		return false, noVolume(volumeID)
+	case d.faults[unpublishLeaks], published && at.volumeID != volumeID:
+		return false, nil
+	case !published && d.faults[unpublishNotIdempotent]:
+		return false, status.Errorf(codes.Internal, "volume %s is not published", volumeID)
+	case !published && d.faults[forgetPublicationsOnRestart]:
+		return false, nil
+	}
+	return true, nil
+}

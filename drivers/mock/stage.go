@@ -1,0 +1,119 @@
+package mock
+
+import (
+	"context"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// NodeStageVolume: CSI "NodeStageVolume". A file system is mounted on the staging path; for a
+// block device there is nothing to do.
+func (n *Node) NodeStageVolume(_ context.Context, req *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
+	d := n.driver
+	if !d.options.stage() {
+		return nil, notImplemented("NodeStageVolume")
+	}
+	if err := first(
+		required("volume_id", req.GetVolumeId()),
+		absolute("staging_target_path", req.GetStagingTargetPath()),
+		d.capability(req.GetVolumeCapability()),
+	); err != nil {
+		return nil, err
+	}
+	end, err := n.begin(req.GetVolumeId())
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	var v *volume
+	var staged bool
+	if err := n.locked(func() (err error) {
+		v, staged, err = n.mayStage(req)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := n.mountStaging(v, staged, req); err != nil {
+		return nil, err
+	}
+	return &csi.NodeStageVolumeResponse{}, n.locked(func() error {
+		n.state.staged[req.GetStagingTargetPath()] = mount{volumeID: v.id, capability: proto.CloneOf(req.GetVolumeCapability())}
+		return nil
+	})
+}
+
+// mayStage holds a request against the volume and what is staged already.
+func (n *Node) mayStage(req *csi.NodeStageVolumeRequest) (v *volume, staged bool, err error) {
+	v, err = n.usable(req.GetVolumeId(), req.GetVolumeCapability(), req.GetVolumeContext(), req.GetPublishContext())
+	if err != nil {
+		return nil, false, err
+	}
+	at, staged := n.state.staged[req.GetStagingTargetPath()]
+	switch {
+	case !staged:
+		if paths := mountsOf(n.state.staged, v.id); len(paths) > 0 {
+			return nil, false, status.Errorf(codes.FailedPrecondition, "volume %s is staged to %s already", v.id, paths[0])
+		}
+	case at.volumeID != v.id:
+		return nil, false, status.Errorf(codes.FailedPrecondition, "volume %s is staged to that path", at.volumeID)
+	case n.driver.faults[stageNotIdempotent]:
+		return nil, false, status.Errorf(codes.Internal, "volume %s is staged already", v.id)
+	case !proto.Equal(at.capability, req.GetVolumeCapability()):
+		return nil, false, status.Errorf(codes.AlreadyExists, "volume %s is staged with another volume_capability", v.id)
+	}
+	return v, staged, nil
+}
+
+func (n *Node) mountStaging(v *volume, staged bool, req *csi.NodeStageVolumeRequest) error {
+	if req.GetVolumeCapability().GetBlock() != nil || n.state.mounter == nil || n.driver.faults[stageMountsNothing] {
+		return nil
+	}
+	path := req.GetStagingTargetPath()
+	mounted, err := n.isMounted(path, staged)
+	if err != nil || mounted {
+		return err
+	}
+	if err := n.state.mounter.Mount(v.device(), path, false); err != nil {
+		return status.Errorf(codes.Internal, "stage volume %s on %s: %v", v.id, path, err)
+	}
+	return nil
+}
+
+// NodeUnstageVolume: CSI "NodeUnstageVolume".
+func (n *Node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRequest) (*csi.NodeUnstageVolumeResponse, error) {
+	d := n.driver
+	if !d.options.stage() {
+		return nil, notImplemented("NodeUnstageVolume")
+	}
+	if err := first(
+		required("volume_id", req.GetVolumeId()),
+		absolute("staging_target_path", req.GetStagingTargetPath()),
+	); err != nil {
+		return nil, err
+	}
+	return &csi.NodeUnstageVolumeResponse{}, n.undo(req.GetVolumeId(), req.GetStagingTargetPath(), n.state.staged, n.mayUnstage)
+}
+
+// mayUnstage says whether there can be something to undo. A volume that was deleted meanwhile can
+// still be unstaged, or a node that was away would never get rid of its mount.
+func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
+	d := n.driver
+	at, staged := n.state.staged[path]
+	switch {
+	case !d.everKnown[volumeID]:
+		return false, noVolume(volumeID)
+	case d.faults[unstageLeaks], staged && at.volumeID != volumeID:
+		return false, nil
+	case !staged && d.faults[unstageNotIdempotent]:
+		return false, status.Errorf(codes.Internal, "volume %s is not staged", volumeID)
+	case !staged && d.faults[forgetPublicationsOnRestart]:
+		return false, nil
+	}
+	if targets := mountsOf(n.state.published, volumeID); len(targets) > 0 && !d.faults[unstageWhilePublished] {
+		return false, status.Errorf(codes.FailedPrecondition, "volume %s is still published on %s", volumeID, targets[0])
+	}
+	return true, nil
+}

@@ -1,0 +1,77 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers"
+)
+
+// ask finds out whether the driver serves; final says that waiting longer will not help.
+func (p *Program) ask(ctx context.Context, client grpc.ClientConnInterface) (final bool, problem error) {
+	if err := p.checkSocket(); err != nil {
+		return false, err
+	}
+	identity := csi.NewIdentityClient(client)
+	var trailer metadata.MD // only a gRPC server sends one
+	probe, err := identity.Probe(ctx, &csi.ProbeRequest{}, grpc.Trailer(&trailer))
+	if err != nil {
+		return p.judge("Identity/Probe", err, len(trailer) > 0)
+	}
+	if ready := probe.GetReady(); ready != nil && !ready.GetValue() {
+		return false, fmt.Errorf("%w: Identity/Probe answers ready=false", ErrNotReady)
+	}
+	info, err := identity.GetPluginInfo(ctx, &csi.GetPluginInfoRequest{}, grpc.Trailer(&trailer))
+	if err != nil {
+		return p.judge("Identity/GetPluginInfo", err, len(trailer) > 0)
+	}
+	if info.GetName() != p.spec.Driver {
+		return true, fmt.Errorf("%w: it says its name is %q and %q is configured: correct one of the two",
+			ErrWrongDriver, info.GetName(), p.spec.Driver)
+	}
+	return false, nil
+}
+
+func (p *Program) checkSocket() error {
+	socket := p.machine.ProgramPath(p.spec.Socket)
+	info, err := p.machine.Lstat(p.spec.Socket)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: there is no %s: does the command hand {{.Endpoint}} or {{.Socket}} to the driver?", ErrNotListening, socket)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrNotListening, err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%w: %s is no socket", ErrNotListening, socket)
+	}
+	return nil
+}
+
+// errNoAnswer says that a call was cut off by the start timeout.
+var errNoAnswer = errors.New("no answer")
+
+// judge says what a failed call means; answered is whether the error came from a
+// gRPC server and not from the connection.
+func (p *Program) judge(method string, err error, answered bool) (final bool, problem error) {
+	socket := p.machine.ProgramPath(p.spec.Socket)
+	switch code := status.Code(err); {
+	case answered && code == codes.Unimplemented:
+		return true, fmt.Errorf("%w: %s: it has no %s: %w", ErrNotCSI, socket, method, err)
+	case answered:
+		return false, fmt.Errorf("%w: %s: %w", ErrNotReady, method, err)
+	case code == codes.DeadlineExceeded, code == codes.Canceled:
+		return false, fmt.Errorf("%w: %s: %w to %s", ErrNotCSI, socket, errNoAnswer, method)
+	case drivers.NobodyListens(err) && strings.Contains(err.Error(), "while dialing"):
+		return false, fmt.Errorf("%w: %s: %w", ErrNotListening, socket, err)
+	default:
+		return false, fmt.Errorf("%w: %s: %w", ErrNotCSI, socket, err)
+	}
+}

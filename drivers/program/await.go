@@ -1,0 +1,71 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// pollPeriod is how often, in wall time, a starting program is asked.
+const pollPeriod = 20 * time.Millisecond
+
+// await returns when the driver answers, or why it does not: at once when it
+// never will, else after the start timeout or the end of the caller's context.
+func (p *Program) await(caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
+	ctx, cancel := context.WithTimeout(caller, p.spec.StartTimeout)
+	defer cancel()
+	go func() { // a call must not outlive the program that it waits for
+		select {
+		case <-process.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	err := p.poll(ctx, client, process)
+	if err != nil && caller.Err() != nil {
+		return context.Cause(caller)
+	}
+	return err
+}
+
+func (p *Program) poll(ctx context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
+	ticks := time.NewTicker(pollPeriod)
+	defer ticks.Stop()
+	var problem error
+	for {
+		final, answer := p.ask(ctx, client)
+		if answer == nil || final {
+			return answer
+		}
+		if !errors.Is(answer, errNoAnswer) || !tellsMore(problem) {
+			problem = answer
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return p.giveUp(process, problem)
+		}
+	}
+}
+
+// tellsMore reports whether what an earlier call found says more than that the last
+// one was cut off: somebody answered, though not as a driver does.
+func tellsMore(problem error) bool {
+	return errors.Is(problem, ErrNotReady) || errors.Is(problem, ErrNotCSI)
+}
+
+func (p *Program) giveUp(process *machine.Process, problem error) error {
+	select {
+	case <-process.Done():
+		return fmt.Errorf("%w before it answered: %s", ErrExited, process.Exit())
+	default:
+		return fmt.Errorf("%w (waited %v)", problem, p.spec.StartTimeout)
+	}
+}

@@ -1,0 +1,81 @@
+package program
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// What can be wrong with a program that does not become a running driver. A
+// socket path that is too long is a *machine.SocketPathError.
+var (
+	ErrNotFound      = errors.New("program not found")
+	ErrNotExecutable = errors.New("program is not executable")
+	ErrExited        = errors.New("program exited")
+	ErrNotListening  = errors.New("nobody listens at the socket")
+	ErrNotCSI        = errors.New("whoever listens at the socket does not speak CSI")
+	ErrWrongDriver   = errors.New("another driver answers")
+	ErrNotReady      = errors.New("driver is not ready")
+)
+
+// StartError is why a driver could not be started; whoever tells it says of which
+// driver. It wraps one of the errors above and shows the end of the program's log.
+type StartError struct {
+	Driver, Node string
+	Command      string // as it was started, empty if it never was
+	Log          string // host path, empty if the program never ran
+	Tail         []string
+	Err          error
+}
+
+func (e *StartError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Err.Error())
+	if e.Command != "" {
+		b.WriteString("\n  command: " + e.Command)
+	}
+	switch {
+	case e.Log == "":
+	case len(e.Tail) == 0:
+		b.WriteString("\n  it wrote nothing to " + filepath.Base(e.Log))
+	default:
+		b.WriteString("\n  the end of " + filepath.Base(e.Log) + ":")
+		for _, line := range e.Tail {
+			b.WriteString("\n    " + line)
+		}
+	}
+	return b.String()
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// tailLines and tailBytes bound what an error shows of a log.
+const (
+	tailLines = 10
+	tailBytes = 8 << 10
+)
+
+// tail is the last lines of a log. A log that cannot be read has none.
+func tail(file string) []string {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	from := max(0, info.Size()-tailBytes)
+	text := make([]byte, info.Size()-from)
+	n, _ := f.ReadAt(text, from) // a short read is as good as it gets
+	lines := strings.Split(strings.TrimRight(string(text[:n]), "\n"), "\n")
+	if lines[0] == "" && len(lines) == 1 {
+		return nil
+	}
+	if from > 0 {
+		lines = lines[1:] // it begins in the middle
+	}
+	return lines[max(0, len(lines)-tailLines):]
+}

@@ -1,0 +1,38 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// lookUp finds the executable and returns its absolute path.
+func lookUp(program string) (string, error) {
+	found, err := exec.LookPath(program)
+	switch {
+	case err == nil || errors.Is(err, exec.ErrDot):
+		return filepath.Abs(found)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR):
+		return "", fmt.Errorf("%w: %s: it must be a file with execute permission (chmod +x)", ErrNotExecutable, program)
+	case strings.Contains(program, "/"):
+		return "", fmt.Errorf("%w: %s: build it first, or correct the path", ErrNotFound, program)
+	default:
+		return "", fmt.Errorf("%w: %s is not in PATH: give its path, or add its directory to PATH", ErrNotFound, program)
+	}
+}
+
+// explainStart names the mistakes that show only when a file is executed.
+func explainStart(program string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%w: %s is neither a program for this computer nor a script that begins with #!: %w", ErrNotExecutable, program, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: the interpreter or loader of %s, or the working directory, is missing: %w", ErrNotFound, program, err)
+	default:
+		return err
+	}
+}

@@ -1,0 +1,138 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// stopGrace is how long, in wall time, a program may take to end after SIGTERM.
+const stopGrace = 2 * time.Second
+
+// Program is a driver's program on one machine, over all its restarts. It is not
+// safe for concurrent use.
+type Program struct {
+	machine  machine.Machine
+	spec     Spec
+	process  *machine.Process // of the latest instance
+	instance int
+}
+
+// Start starts the program and returns once the driver answers, or ctx ends. The
+// error is a *StartError; nothing runs then.
+func Start(ctx context.Context, m machine.Machine, s Spec) (*Program, error) {
+	if s.NodeID == "" {
+		s.NodeID = s.NodeName
+	}
+	if s.StartTimeout == 0 {
+		s.StartTimeout = defaultStartTimeout
+	}
+	p := &Program{machine: m, spec: s}
+	if err := p.spec.makeDirs(); err != nil {
+		return nil, p.failed(machine.Command{}, nil, err)
+	}
+	if err := p.start(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Running reports whether the program runs.
+func (p *Program) Running() bool {
+	select {
+	case <-p.process.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// Exit tells how the latest instance ended, such as "signal: killed"; empty while it runs.
+func (p *Program) Exit() string { return p.process.Exit() }
+
+// Log is the host file with the output of the latest instance.
+func (p *Program) Log() string { return p.process.Stdout }
+
+// Kill ends the program at once, as a crash does: its socket stays.
+func (p *Program) Kill() error { return p.process.Kill() }
+
+// Stop ends the program with SIGTERM, and with SIGKILL if it takes longer than 2 s
+// of wall time.
+func (p *Program) Stop() error { return p.process.Stop(stopGrace) }
+
+// StopAll is Stop for several programs at once.
+func StopAll(programs []*Program) error {
+	failed := make([]error, len(programs))
+	var all sync.WaitGroup
+	for i, p := range programs {
+		all.Go(func() { failed[i] = p.Stop() })
+	}
+	all.Wait()
+	return errors.Join(failed...)
+}
+
+// Restart starts the program again, after stopping it if it runs.
+func (p *Program) Restart(ctx context.Context) error {
+	if p.Running() {
+		if err := p.Stop(); err != nil {
+			return err
+		}
+	}
+	return p.start(ctx)
+}
+
+// start starts the next instance.
+func (p *Program) start(ctx context.Context) error {
+	c, err := p.prepare()
+	if err != nil {
+		return p.failed(machine.Command{}, nil, err)
+	}
+	client, closer, err := p.machine.DialSocket(p.spec.Socket)
+	if err != nil { // the path is too long; nothing is dialled yet
+		return p.failed(c, nil, err)
+	}
+	defer closer.Close()
+	process, err := p.machine.Start(c)
+	if err != nil {
+		return p.failed(c, nil, explainStart(c.Path, err))
+	}
+	if err := p.await(ctx, client, process); err != nil {
+		return p.failed(c, process, errors.Join(err, process.Kill()))
+	}
+	p.process = process
+	return nil
+}
+
+// prepare makes the directories and the command line.
+func (p *Program) prepare() (machine.Command, error) {
+	c, err := p.spec.command(p.machine)
+	if err != nil {
+		return c, err
+	}
+	if c.Path, err = lookUp(c.Path); err != nil {
+		return c, err
+	}
+	if err := p.machine.MkdirAll(p.spec.socketDir(), 0o755); err != nil {
+		return c, err
+	}
+	p.instance++
+	c.Stdout = p.spec.logFile(p.instance)
+	c.Stderr = c.Stdout
+	return c, nil
+}
+
+func (p *Program) failed(c machine.Command, process *machine.Process, err error) error {
+	e := &StartError{Driver: p.spec.Driver, Node: p.spec.NodeName, Err: err}
+	if c.Path != "" {
+		e.Command = strings.Join(append([]string{c.Path}, c.Args...), " ")
+	}
+	if process != nil {
+		e.Log = process.Stdout
+		e.Tail = tail(e.Log)
+	}
+	return e
+}

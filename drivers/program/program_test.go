@@ -1,0 +1,259 @@
+package program_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+func TestAProgramIsStartedOnceItAnswers(t *testing.T) {
+	d := newDisk(t)
+	s := spec(t, "good")
+	p, err := program.Start(t.Context(), d, s)
+	require.NoError(t, err)
+
+	assert.True(t, p.Running())
+	assert.Empty(t, p.Exit())
+	assert.Equal(t, filepath.Join(s.LogDir, "tiny.csi.example.com-node-a-1.log"), p.Log())
+	text, err := os.ReadFile(p.Log())
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "tiny driver, mode good")
+}
+
+func TestAKilledProgramLeavesItsSocketAndCanBeRestarted(t *testing.T) {
+	d := newDisk(t)
+	s := spec(t, "good")
+	p, err := program.Start(t.Context(), d, s)
+	require.NoError(t, err)
+
+	require.NoError(t, p.Kill())
+	assert.False(t, p.Running())
+	assert.Equal(t, "signal: killed", p.Exit())
+	info, err := d.Lstat(socket)
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeSocket, info.Mode().Type())
+
+	require.NoError(t, p.Restart(t.Context()))
+	assert.True(t, p.Running())
+	assert.Equal(t, filepath.Join(s.LogDir, "tiny.csi.example.com-node-a-2.log"), p.Log(), "each instance has its log")
+}
+
+func TestStopIsTerminationAndThenKill(t *testing.T) {
+	for mode, want := range map[string]string{"good": "signal: terminated", "stubborn": "signal: killed"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			p, err := program.Start(t.Context(), newDisk(t), spec(t, mode))
+			require.NoError(t, err)
+			require.NoError(t, p.Stop())
+			assert.Equal(t, want, p.Exit())
+			assert.False(t, p.Running())
+		})
+	}
+}
+
+func TestSeveralProgramsAreGivenTheirGraceAtOnce(t *testing.T) {
+	var all []*program.Program
+	for range 3 {
+		p, err := program.Start(t.Context(), newDisk(t), spec(t, "stubborn"))
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+	began := time.Now()
+	require.NoError(t, program.StopAll(all))
+	assert.Less(t, time.Since(began), 4*time.Second, "the grace is 2 s")
+	for _, p := range all {
+		assert.Equal(t, "signal: killed", p.Exit())
+	}
+}
+
+func TestAnInterruptEndsTheWaitForAProgram(t *testing.T) {
+	enough := errors.New("the user had enough")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, enough)
+	defer cancel()
+	_, err := program.Start(ctx, newDisk(t), spec(t, "deaf"))
+	assert.ErrorIs(t, err, enough)
+}
+
+func TestWhatIsWrongWithAProgramIsSaidPlainly(t *testing.T) {
+	script := func(t *testing.T, perm fs.FileMode, text string) string {
+		file := filepath.Join(t.TempDir(), "driver.sh")
+		require.NoError(t, os.WriteFile(file, []byte(text), perm))
+		return file
+	}
+	const patience = time.Second // the test binary takes its time to start
+	for name, tt := range map[string]struct {
+		mode    string
+		timeout time.Duration // default: long, the failure is noticed at once
+		change  func(t *testing.T, s *program.Spec)
+		is      error
+		says    []string
+	}{
+		"a path that does not exist": {
+			change: func(t *testing.T, s *program.Spec) { s.Command = []string{"/no/such/driver"} },
+			is:     program.ErrNotFound, says: []string{"/no/such/driver", "build it first"},
+		},
+		"a name that is not in PATH": {
+			change: func(t *testing.T, s *program.Spec) { s.Command = []string{"no-such-driver-anywhere"} },
+			is:     program.ErrNotFound, says: []string{"not in PATH"},
+		},
+		"no execute permission": {
+			change: func(t *testing.T, s *program.Spec) { s.Command = []string{script(t, 0o644, "#!/bin/sh\n")} },
+			is:     program.ErrNotExecutable, says: []string{"chmod +x"},
+		},
+		"a directory": {
+			change: func(t *testing.T, s *program.Spec) { s.Command = []string{t.TempDir()} },
+			is:     program.ErrNotExecutable,
+		},
+		"neither binary nor script": {
+			change: func(t *testing.T, s *program.Spec) { s.Command = []string{script(t, 0o755, "echo hello\n")} },
+			is:     program.ErrNotExecutable, says: []string{"#!"},
+		},
+		"a script without its interpreter": {
+			change: func(t *testing.T, s *program.Spec) { s.Command = []string{script(t, 0o755, "#!/no/such/shell\n")} },
+			is:     program.ErrNotFound, says: []string{"interpreter"},
+		},
+		"it exits at once": {
+			mode: "exit", is: program.ErrExited,
+			says: []string{"exit status 3", "the end of tiny.csi.example.com-node-a-1.log:", "no backend configured"},
+		},
+		"it never listens": {
+			mode: "deaf", timeout: patience, is: program.ErrNotListening,
+			says: []string{"{{.Endpoint}}", "waited 1s", "tiny driver, mode deaf"},
+		},
+		"it speaks no gRPC": {
+			mode: "garbage", timeout: patience, is: program.ErrNotCSI, says: []string{"csi.sock"},
+		},
+		"it accepts and is silent": {
+			mode: "silent", timeout: patience, is: program.ErrNotCSI, says: []string{"no answer to Identity/Probe"},
+		},
+		"it speaks gRPC but no CSI": {
+			mode: "not csi", is: program.ErrNotCSI, says: []string{"it has no Identity/Probe"},
+		},
+		"it answers another name": {
+			mode: "other name", is: program.ErrWrongDriver,
+			says: []string{`"other.csi.example.com"`, `"tiny.csi.example.com" is configured`},
+		},
+		"it is not ready for ever": {
+			mode: "not ready", timeout: patience, is: program.ErrNotReady, says: []string{"ready=false"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := spec(t, tt.mode)
+			if tt.timeout > 0 {
+				s.StartTimeout = tt.timeout
+			}
+			if tt.change != nil {
+				tt.change(t, &s)
+			}
+			p, err := program.Start(t.Context(), newDisk(t), s)
+			assert.Nil(t, p)
+			var failed *program.StartError
+			require.ErrorAs(t, err, &failed)
+			assert.ErrorIs(t, err, tt.is)
+			assert.Equal(t, driverName+" on node-a", failed.Driver+" on "+failed.Node)
+			for _, words := range tt.says {
+				assert.ErrorContains(t, err, words)
+			}
+		})
+	}
+}
+
+func TestASocketPathThatIsTooLongIsRefusedBeforeTheStart(t *testing.T) {
+	s := spec(t, "good")
+	s.Socket = machine.KubeletDir + "/plugins/" + strings.Repeat("long-", 20) + "/csi.sock"
+	_, err := program.Start(t.Context(), newDisk(t), s)
+	var tooLong *machine.SocketPathError
+	require.ErrorAs(t, err, &tooLong)
+	assert.ErrorContains(t, err, "the limit is 107")
+	logs, err := os.ReadDir(s.LogDir)
+	require.NoError(t, err)
+	assert.Empty(t, logs)
+}
+
+func TestTheTailOfALogIsItsLastLines(t *testing.T) {
+	s := spec(t, "")
+	s.Command = []string{"/bin/sh", "-c", `for n in $(seq 3000); do echo "line $n"; done; exit 1`}
+	_, err := program.Start(t.Context(), newDisk(t), s)
+	var failed *program.StartError
+	require.ErrorAs(t, err, &failed)
+	require.Len(t, failed.Tail, 10)
+	assert.Equal(t, "line 2991", failed.Tail[0])
+	assert.Equal(t, "line 3000", failed.Tail[9])
+}
+
+func TestTemplatesAreFilledIn(t *testing.T) {
+	d := newDisk(t)
+	s := spec(t, "")
+	s.NodeID, s.StateDir, s.NodeStateDir = "id-a", filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "node")
+	s.Command = []string{"/bin/sh", "-c", `printf '%s\n' "$@" "$WHERE"; pwd; exit 1`, "sh",
+		"{{.Endpoint}}", "{{.Socket}}", "{{.NodeID}}", "{{.NodeName}}", "{{.StateDir}}", "{{.NodeStateDir}}", "{{.KubeletDir}}", "{{.Driver}}"}
+	s.Env["WHERE"] = "on {{.NodeName}}"
+	_, err := program.Start(t.Context(), d, s)
+	var failed *program.StartError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, []string{
+		"unix://" + d.ProgramPath(socket), d.ProgramPath(socket), "id-a", "node-a", s.StateDir, s.NodeStateDir,
+		d.ProgramPath(machine.KubeletDir), driverName, "on node-a", d.ProgramPath(machine.KubeletDir),
+	}, failed.Tail)
+	assert.DirExists(t, s.StateDir)
+	assert.DirExists(t, s.NodeStateDir)
+}
+
+func TestTheNodeIDIsTheNodeNameByDefault(t *testing.T) {
+	s := spec(t, "")
+	s.Command = []string{"/bin/sh", "-c", "echo {{.NodeID}}; exit 1"}
+	_, err := program.Start(t.Context(), newDisk(t), s)
+	var failed *program.StartError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, []string{"node-a"}, failed.Tail)
+}
+
+func TestMistakesInTemplatesAreNamed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(s *program.Spec)
+		says   []string
+	}{
+		"unknown field in an argument": {
+			func(s *program.Spec) { s.Command = append(s.Command, "--node={{.Nodename}}") },
+			[]string{"command word 2", "Nodename", "known fields: Endpoint, Socket, NodeID, NodeName"},
+		},
+		"unknown field in the environment": {
+			func(s *program.Spec) { s.Env["NODE"] = "{{.Host}}" },
+			[]string{"environment variable NODE", "Host"},
+		},
+		"broken template": {
+			func(s *program.Spec) { s.Dir = "{{.Socket" },
+			[]string{"working directory", "unclosed action"},
+		},
+		"no command": {
+			func(s *program.Spec) { s.Command = nil },
+			[]string{"want the program and its arguments"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(t, "good")
+			tt.change(&s)
+			_, err := program.Start(t.Context(), newDisk(t), s)
+			for _, words := range tt.says {
+				assert.ErrorContains(t, err, words)
+			}
+		})
+	}
+}
+
+func TestAMachineInMemoryRunsNoPrograms(t *testing.T) {
+	_, err := program.Start(t.Context(), machine.NewMemory("node-a"), spec(t, "good"))
+	assert.ErrorContains(t, err, "cannot run programs")
+}

@@ -1,0 +1,142 @@
+// Package program starts external CSI drivers: programs of the user that serve
+// CSI on a socket of a node. Unlike the simulated parts it lives in wall time.
+package program
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// Spec says which program serves which driver on which node. Command, Env and Dir
+// are Go templates over Fields.
+type Spec struct {
+	// Driver is the name that the driver must answer in GetPluginInfo.
+	Driver string
+	// NodeName is the name of the node in the cluster; it is part of the log's name.
+	NodeName string
+	// NodeID is what the driver shall call the node. Default: NodeName.
+	NodeID string
+	// Mode is which half of the driver this instance is: "controller" or "node".
+	Mode string
+	// Command is the program and its arguments. A bare name is looked up in PATH,
+	// a relative path starts at csisim's own working directory.
+	Command []string
+	// Env is added to csisim's own environment and overrides it.
+	Env map[string]string
+	// Dir is the working directory, a path of the node. Default: the kubelet's directory.
+	Dir string
+	// Socket is where the driver shall serve, a path of the node.
+	Socket string
+	// StateDir, a directory of the host, is shared by all instances of the driver
+	// and outlives them. NodeStateDir is the same for one node. Both are made if missing.
+	StateDir, NodeStateDir string
+	// LogDir is the directory of the host for <driver>-<node>-<n>.log, one file for
+	// each instance, with both its standard output and error.
+	LogDir string
+	// StartTimeout is how long, in wall time, the program may take until it answers.
+	// Default: 10 s.
+	StartTimeout time.Duration
+}
+
+const defaultStartTimeout = 10 * time.Second
+
+// Fields are what templates can ask for. All paths are as the program finds them.
+type Fields struct {
+	Endpoint     string // the socket as unix:///path
+	Socket       string // the socket as a plain path
+	NodeID       string // what the driver shall call the node
+	NodeName     string // what the cluster calls the node
+	StateDir     string // shared by all instances of the driver, survives restarts
+	NodeStateDir string // of this node alone, survives restarts
+	KubeletDir   string // the node's /var/lib/kubelet
+	Driver       string // the driver's name
+	Mode         string // "controller" or "node"
+}
+
+func fieldNames() string {
+	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode"
+}
+
+func (s Spec) fields(m machine.Machine) Fields {
+	socket := m.ProgramPath(s.Socket)
+	return Fields{
+		Endpoint: "unix://" + socket, Socket: socket, NodeID: s.NodeID, NodeName: s.NodeName,
+		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode,
+	}
+}
+
+// command fills the templates in.
+func (s Spec) command(m machine.Machine) (machine.Command, error) {
+	if len(s.Command) == 0 {
+		return machine.Command{}, fmt.Errorf("command: it is empty, want the program and its arguments")
+	}
+	fields := s.fields(m)
+	var filled []string
+	for i, text := range s.Command {
+		word, err := fill(fmt.Sprintf("command word %d", i+1), text, fields)
+		if err != nil {
+			return machine.Command{}, err
+		}
+		filled = append(filled, word)
+	}
+	c := machine.Command{Path: filled[0], Args: filled[1:]}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		value, err := fill("environment variable "+name, s.Env[name], fields)
+		if err != nil {
+			return machine.Command{}, err
+		}
+		c.Env = append(c.Env, name+"="+value)
+	}
+	var err error
+	c.Dir, err = fill("working directory", s.Dir, fields)
+	return c, err
+}
+
+func fill(what, text string, fields Fields) (string, error) {
+	parsed, err := template.New(what).Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("%s %q: %w", what, text, err)
+	}
+	var filled strings.Builder
+	if err := parsed.Execute(&filled, fields); err != nil {
+		return "", fmt.Errorf("%s %q: %w; known fields: %s", what, text, err, fieldNames())
+	}
+	return filled.String(), nil
+}
+
+// makeDirs makes the directories of the host and their paths absolute: the program
+// runs elsewhere.
+func (s *Spec) makeDirs() error {
+	for _, dir := range []*string{&s.StateDir, &s.NodeStateDir, &s.LogDir} {
+		if *dir == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(*dir)
+		if err != nil {
+			return err
+		}
+		*dir = absolute
+		if err := os.MkdirAll(absolute, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logFile is where the n-th instance writes to.
+func (s Spec) logFile(n int) string {
+	name := fmt.Sprintf("%s-%s-%d.log", s.Driver, s.NodeName, n)
+	return filepath.Join(s.LogDir, strings.ReplaceAll(name, "/", "_"))
+}
+
+// socketDir is the directory of the driver's socket on the node.
+func (s Spec) socketDir() string { return path.Dir(path.Clean(s.Socket)) }

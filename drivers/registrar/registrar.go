@@ -1,0 +1,145 @@
+// Package registrar stands in for node-driver-registrar: it offers a CSI driver to
+// the kubelet of its node.
+package registrar
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Name is how traces name a registrar.
+const Name = "registrar"
+
+// Options say which driver is offered where.
+type Options struct {
+	// Node is the name of the node.
+	Node string
+	// Machine is the node's computer.
+	Machine machine.Machine
+	// Endpoint is the driver's socket as the kubelet sees it.
+	Endpoint string
+	// RegistrationDir is where the registration socket is made. Default:
+	// /var/lib/kubelet/plugins_registry.
+	RegistrationDir string
+	// Driver is what traces and faults call the driver before it has told its
+	// name. Default: nothing.
+	Driver string
+	// RestartDelay is how long its supervisor waits, in virtual time, before the
+	// n-th restart, counted from 1; a negative delay leaves it down until Start.
+	// Default: CrashLoop.
+	RestartDelay func(n int) time.Duration
+}
+
+// Registrar is one instance of the program, over all its restarts. Its methods are
+// for whoever drives the run, not for its own processes.
+type Registrar struct {
+	world   *component.World
+	wire    *drivers.Wire
+	options Options
+
+	program    *kernel.Group // nil while it is down
+	listener   machine.Listener
+	driver     string // as the driver told it
+	registered bool
+}
+
+// Start starts the registrar of one driver on one node.
+func Start(w *component.World, wire *drivers.Wire, o Options) *Registrar {
+	if o.RegistrationDir == "" {
+		o.RegistrationDir = machine.KubeletDir + "/plugins_registry"
+	}
+	if o.RestartDelay == nil {
+		o.RestartDelay = CrashLoop
+	}
+	r := &Registrar{world: w, wire: wire, options: o, driver: o.Driver}
+	r.Start()
+	return r
+}
+
+// Start starts the program again unless it runs.
+func (r *Registrar) Start() {
+	if r.program != nil {
+		return
+	}
+	name := path.Join(Name, r.options.Node, path.Base(path.Dir(r.options.Endpoint)))
+	r.program = kernel.NewGroup(name)
+	r.world.Kernel.Spawn(r.program, name, r.supervise)
+}
+
+// Stop ends the program with SIGTERM: it removes its socket. C-REG-4
+func (r *Registrar) Stop() error {
+	listener := r.end()
+	if listener == nil {
+		return nil
+	}
+	if err := listener.Close(); err != nil {
+		return fmt.Errorf("stop the registrar of %s on node %s: %w", r.driver, r.options.Node, err)
+	}
+	return nil
+}
+
+// Kill ends the program with SIGKILL: its socket stays, and nobody answers there.
+func (r *Registrar) Kill() {
+	if listener := r.end(); listener != nil {
+		listener.Abandon()
+	}
+}
+
+// Running reports whether the program was started and neither stopped nor killed,
+// and its supervisor has not left it down.
+func (r *Registrar) Running() bool { return r.program != nil }
+
+// Registered reports whether the kubelet has accepted the driver from the program
+// as it runs now.
+func (r *Registrar) Registered() bool { return r.registered }
+
+// Socket is the registration socket, as the node sees it; empty until the driver
+// has told its name.
+func (r *Registrar) Socket() string {
+	if r.driver == "" {
+		return ""
+	}
+	return path.Join(r.options.RegistrationDir, r.driver+"-reg.sock")
+}
+
+// end ends the processes and returns the socket that was served, if any.
+func (r *Registrar) end() machine.Listener {
+	if r.program != nil {
+		r.program.Crash()
+	}
+	listener := r.listener
+	r.program, r.listener, r.registered = nil, nil, false
+	return listener
+}
+
+// clearSocket removes the socket that an earlier instance left. C-REG-2
+func (r *Registrar) clearSocket() error {
+	m, socket := r.options.Machine, r.Socket()
+	info, err := m.Lstat(socket)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%s is there and is no socket", socket)
+	}
+	return m.Remove(socket)
+}
+
+func (r *Registrar) note(format string, args ...any) {
+	r.world.Trace.Add(&trace.Event{
+		Kind: trace.Registration, Actor: Name, Node: r.options.Node, Driver: r.driver,
+		Method: "exit", Message: fmt.Sprintf(format, args...),
+	})
+}

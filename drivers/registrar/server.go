@@ -1,0 +1,47 @@
+package registrar
+
+import (
+	"context"
+
+	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// server answers the kubelet at the registration socket. C-REG-3
+type server struct {
+	registration.UnimplementedRegistrationServer
+	info   *registration.PluginInfo
+	notify func(*registration.RegistrationStatus)
+
+	status *registration.RegistrationStatus // the kubelet's verdict; nil until it is there
+}
+
+func newServer(r *Registrar, p *kernel.Process) *server {
+	s := &server{info: &registration.PluginInfo{
+		Type: registration.CSIPlugin, Name: r.driver, Endpoint: r.options.Endpoint, SupportedVersions: []string{"1.0.0"},
+	}}
+	s.notify = func(verdict *registration.RegistrationStatus) {
+		s.status = verdict
+		p.Wake()
+	}
+	if !drivers.InProcess(r.options.Machine) { // calls come on threads of their own
+		deliver := s.notify
+		s.notify = func(verdict *registration.RegistrationStatus) {
+			r.world.Kernel.Post(func() { deliver(verdict) })
+		}
+	}
+	return s
+}
+
+// GetInfo says who the plugin is.
+func (s *server) GetInfo(context.Context, *registration.InfoRequest) (*registration.PluginInfo, error) {
+	return s.info, nil
+}
+
+// NotifyRegistrationStatus takes the kubelet's verdict.
+func (s *server) NotifyRegistrationStatus(_ context.Context, verdict *registration.RegistrationStatus) (*registration.RegistrationStatusResponse, error) {
+	s.notify(verdict)
+	return &registration.RegistrationStatusResponse{}, nil
+}

@@ -1,0 +1,106 @@
+// Package drivers starts and reaches CSI drivers. What is under test is real:
+// programs that serve CSI on a socket, or Go servers in this process. Every call
+// to any of them passes one wire, which records it, injects faults and holds the
+// answer against the CSI spec.
+package drivers
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Wire carries every call between the control plane and the drivers.
+type Wire struct {
+	World  *component.World
+	Faults fault.Set
+	// Crasher is needed by faults that kill.
+	Crasher Crasher
+
+	caps        map[string]*contract.Caps
+	connections map[string]connection
+	violations  []contract.Violation
+}
+
+type connection struct {
+	client grpc.ClientConnInterface
+	closer io.Closer
+}
+
+// NewWire returns a wire without faults.
+func NewWire(w *component.World) *Wire {
+	return &Wire{World: w, caps: map[string]*contract.Caps{}, connections: map[string]connection{}}
+}
+
+// Site is one end of the wire: who calls which socket.
+type Site struct {
+	Caller   string // as traces name it: "kubelet", "csi-attacher"
+	Driver   string
+	Node     string // empty for the controller plugin
+	Machine  machine.Machine
+	Socket   string        // as the machine sees it
+	Deadline time.Duration // virtual time, since the run began, at which the caller gives up
+}
+
+// Conn is a client connection for one process. Its calls give way; their
+// deadline is the site's, in virtual time, not that of the context.
+func (w *Wire) Conn(p *kernel.Process, s Site) grpc.ClientConnInterface {
+	return &conn{wire: w, process: p, site: s}
+}
+
+// Violations are the breaches of the CSI spec seen so far.
+func (w *Wire) Violations() []contract.Violation { return w.violations }
+
+// Close ends all connections.
+func (w *Wire) Close() {
+	for _, c := range w.connections {
+		c.closer.Close()
+	}
+	clear(w.connections)
+}
+
+type conn struct {
+	wire    *Wire
+	process *kernel.Process
+	site    Site
+}
+
+// NewStream is not part of CSI.
+func (c *conn) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Error(codes.Unimplemented, "CSI has no streaming calls")
+}
+
+// Invoke makes one call: fault, driver, check of the answer, record.
+func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ ...grpc.CallOption) error {
+	method := shortMethod(fullMethod)
+	request, answer := args.(proto.Message), reply.(proto.Message)
+	c.process.Yield(method)
+	event := c.wire.World.Trace.Begin(&trace.Event{
+		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: method, Request: request,
+	})
+	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
+	err := call.make()
+	call.end(err)
+	c.wire.check(call, err)
+	c.process.Yield("answer to " + method)
+	return err
+}
+
+// shortMethod turns "/csi.v1.Node/NodeStageVolume" into "Node/NodeStageVolume".
+func shortMethod(full string) string {
+	service := full[strings.LastIndexByte(full[:strings.LastIndexByte(full, '/')], '.')+1:]
+	return service
+}
