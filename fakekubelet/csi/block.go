@@ -1,0 +1,130 @@
+package csi
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// NewBlockMapper writes the volume data file of a raw block volume, anew at each
+// pass that wants to map it. K-OP-9, K-BLK-1
+func (pl *Plugin) NewBlockMapper(p *kernel.Process, spec *Spec) error {
+	f, dir := pl.files(p), blockDataDir(spec.Name)
+	if err := f.mkdir(dir); err != nil {
+		return fmt.Errorf("failed to create data dir %s: %w", dir, err)
+	}
+	return f.writeData(dir, pl.podData(spec, spec.Handle("")))
+}
+
+// SetUpDevice stages a raw block volume. K-BLK-2
+func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) error {
+	publishContext, err := pl.publishContext(p, spec)
+	if err != nil {
+		return TransientError{err}
+	}
+	s, err := pl.begin(p, spec.Driver())
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.SetUpDevice failed to get CSI client: %w", err)}
+	}
+	stages, err := s.has(capStage)
+	if err != nil { // wrapped, and thereby final. K-BLK-4
+		err = fmt.Errorf("kubernetes.io/csi: blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: %w", err)
+	} else if stages {
+		err = s.stageBlock(spec, publishContext)
+	}
+	if IsFinal(err) {
+		pl.removeBlockFiles(p, spec.Name)
+	}
+	return err
+}
+
+func (s *step) stageBlock(spec *Spec, publishContext map[string]string) error {
+	secrets, err := s.secrets("NodeStageSecretRef", spec.PV.Spec.CSI.NodeStageSecretRef)
+	if err != nil {
+		return TransientError{err}
+	}
+	staging := BlockStagingPath(spec.Name)
+	if err := s.files(s.process).mkdir(staging); err != nil {
+		return fmt.Errorf("blockMapper.stageVolumeForBlock failed to create dir %s: %w", staging, err)
+	}
+	return s.stage(spec, &csispec.NodeStageVolumeRequest{
+		VolumeId: spec.Handle(""), PublishContext: publishContext, StagingTargetPath: staging,
+		Secrets: secrets, VolumeContext: spec.attributes(),
+	}, "")
+}
+
+// MapPodDevice publishes a raw block volume for a pod. The staging path is sent
+// even if the driver does not stage. K-BLK-3
+func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) error {
+	publishContext, err := pl.publishContext(p, spec)
+	if err != nil {
+		return TransientError{err}
+	}
+	s, err := pl.begin(p, spec.Driver())
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.MapPodDevice failed to get CSI client: %w", err)}
+	}
+	secrets, err := s.secrets("NodePublishSecretRef", publishSecretRef(spec, pod))
+	if err != nil {
+		return TransientError{err}
+	}
+	target := BlockPublishPath(pod.UID, spec.Name)
+	if err := pl.files(p).mkdir(path.Dir(target)); err != nil {
+		return fmt.Errorf("blockMapper.publishVolumeForBlock failed to create dir %s: %w", path.Dir(target), err)
+	}
+	return s.publish(spec, &csispec.NodePublishVolumeRequest{
+		VolumeId: spec.Handle(pod.UID), PublishContext: publishContext, StagingTargetPath: BlockStagingPath(spec.Name),
+		TargetPath: target, Readonly: spec.ReadOnly, Secrets: secrets, VolumeContext: s.volumeContext(spec, pod),
+	}, "")
+}
+
+// MapBlockVolume makes the published device known to the pod: a bind mount in
+// the volume's own directory, a symbolic link in the pod's. K-BLK-6
+func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod) error {
+	device, err := pl.machine.EvalSymlinks(BlockPublishPath(pod.UID, spec.Name)) // K-BLK-7
+	if err != nil {
+		return fmt.Errorf("failed to evaluate the published device: %w", err)
+	}
+	f := pl.files(p)
+	mapDir, link := BlockMapDir(spec.Name), PodDevicePath(pod.UID, spec.Name)
+	mapped := path.Join(mapDir, string(pod.UID))
+	if err := f.mkdir(mapDir); err != nil {
+		return err
+	}
+	if err := f.bind(device, mapped); err != nil {
+		return err
+	}
+	if err := f.mkdir(path.Dir(link)); err != nil {
+		return err
+	}
+	if err := f.remove(link); err != nil {
+		return err
+	}
+	return f.change("symlink", link, func(m machine.Machine) error { return m.Symlink(device, link) })
+}
+
+// bind mounts a device on a regular file unless it is there already.
+func (f files) bind(device, target string) error {
+	mounted, err := f.machine.IsMountPoint(target)
+	if err == nil && mounted {
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := f.write(target, nil); err != nil {
+			return err
+		}
+	}
+	return f.change("bind mount", target, func(m machine.Machine) error { return m.BindMount(device, target, false) })
+}
+
+// BlockMapping is the map directory and the pod's link, as the success events name them. K-BLK-8
+func BlockMapping(spec *Spec, pod *corev1.Pod) (mapDir, podDir string) {
+	return BlockMapDir(spec.Name), path.Dir(PodDevicePath(pod.UID, spec.Name))
+}

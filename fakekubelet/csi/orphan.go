@@ -1,0 +1,51 @@
+package csi
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// AnyMounted reports whether a CSI volume of the pod is a mount point still. K-POD-6, K-ORPH-1
+func (pl *Plugin) AnyMounted(pod types.UID) bool {
+	for _, name := range pl.list(path.Join(PodDir(pod), "volumes", EscapedName)) {
+		if mounted, err := pl.machine.IsMountPoint(TargetPath(pod, name)); err == nil && mounted {
+			return true
+		}
+	}
+	return false
+}
+
+// PodsOnDisk are the pods that have a directory on the node.
+func (pl *Plugin) PodsOnDisk() []types.UID {
+	var pods []types.UID
+	for _, name := range pl.list(PodsDir) {
+		pods = append(pods, types.UID(name))
+	}
+	return pods
+}
+
+// RemovePodDir removes the directory of a pod that is gone. Below volumes only
+// empty directories go: a data file that was left there keeps the pod's
+// directory for ever. K-ORPH-2
+func (pl *Plugin) RemovePodDir(pod types.UID) {
+	if pl.removeEmpty(path.Join(PodDir(pod), "volumes")) {
+		_ = pl.machine.RemoveAll(PodDir(pod))
+	}
+}
+
+// removeEmpty removes a tree that holds nothing but directories, as far as it
+// can, and reports whether all of it is gone.
+func (pl *Plugin) removeEmpty(dir string) bool {
+	entries, err := pl.machine.ReadDir(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	empty := true
+	for _, e := range entries {
+		empty = e.IsDir() && pl.removeEmpty(path.Join(dir, e.Name())) && empty
+	}
+	return empty && pl.machine.Remove(dir) == nil
+}

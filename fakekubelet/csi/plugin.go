@@ -1,0 +1,63 @@
+// Package csi is the kubelet's in-process volume plugin for CSI: it turns the
+// volume manager's operations into files on the node and calls of the driver.
+package csi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// Timeout is the deadline of a whole step: capability probes and the call. K-RPC-4
+const Timeout = 2 * time.Minute
+
+// background is the context of all calls: their deadlines are virtual, and the
+// wire's site carries them.
+var background = context.Background()
+
+// Drivers is the map of registered drivers. K-RPC-10
+type Drivers interface {
+	// Endpoint is the driver's socket as the node sees it.
+	Endpoint(driver string) (socket string, ok bool)
+}
+
+// Plugin acts for one kubelet.
+type Plugin struct {
+	kubelet *component.Component
+	machine machine.Machine
+	wire    *drivers.Wire
+	drivers Drivers
+}
+
+// New returns the plugin of a kubelet on its machine.
+func New(kubelet *component.Component, m machine.Machine, wire *drivers.Wire, registered Drivers) *Plugin {
+	return &Plugin{kubelet: kubelet, machine: m, wire: wire, drivers: registered}
+}
+
+// step is one operation on a driver: its calls share one deadline.
+type step struct {
+	*Plugin
+	process *kernel.Process
+	driver  string
+	node    csi.NodeClient
+}
+
+// begin looks the driver up, as each step does anew. K-RPC-10
+func (pl *Plugin) begin(p *kernel.Process, driver string) (*step, error) {
+	socket, ok := pl.drivers.Endpoint(driver)
+	if !ok {
+		return nil, fmt.Errorf("driver name %s not found in the list of registered CSI drivers", driver)
+	}
+	conn := pl.wire.Conn(p, drivers.Site{
+		Caller: "kubelet", Driver: driver, Node: pl.kubelet.Node, Machine: pl.machine, Socket: socket,
+		Deadline: p.Elapsed() + Timeout,
+	})
+	return &step{Plugin: pl, process: p, driver: driver, node: csi.NewNodeClient(conn)}, nil
+}

@@ -1,0 +1,98 @@
+package csi
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// SetUp publishes a filesystem volume for a pod. keepDirs says that directories
+// must outlive a final error: the volume was reconstructed, or this is a
+// remount. K-PUB-1, K-PUB-10
+func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, keepDirs bool) error {
+	s, err := pl.begin(p, spec.Driver())
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: %w", err)}
+	}
+	if err := s.supports(spec); err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetupAt failed to check volume lifecycle mode: %w", err)}
+	}
+	handle, target := spec.Handle(pod.UID), TargetPath(pod.UID, spec.Name)
+	request := &csispec.NodePublishVolumeRequest{VolumeId: handle, TargetPath: target, Readonly: spec.ReadOnly}
+	if spec.PV != nil {
+		if err := s.persistentRequest(request, spec); err != nil {
+			return err
+		}
+	}
+	f, dir := pl.files(p), path.Dir(target)
+	if err := f.mkdir(dir); err != nil {
+		return fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to create dir %q: %w", dir, err)
+	}
+	if request.Secrets, err = s.secrets("NodePublishSecretRef", publishSecretRef(spec, pod)); err != nil {
+		return TransientError{err}
+	}
+	request.VolumeContext = s.volumeContext(spec, pod)
+	group, err := s.mountGroup(pod)
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", err)}
+	}
+	data := pl.podData(spec, handle)
+	data[keyLifecycle] = spec.lifecycle()
+	if err = f.writeData(dir, data); err == nil {
+		err = s.publish(spec, request, group)
+	}
+	if IsFinal(err) && !keepDirs {
+		_ = f.removeMountDir(target)
+	}
+	return err
+}
+
+// persistentRequest fills in what only a persistent volume has: where it is
+// staged and how it is attached.
+func (s *step) persistentRequest(request *csispec.NodePublishVolumeRequest, spec *Spec) error {
+	stages, err := s.has(capStage)
+	if err != nil { // wrapped, and thereby final whatever the code. K-PUB-9
+		return fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: %w", err)
+	}
+	if stages {
+		request.StagingTargetPath = StagingPath(s.driver, request.VolumeId)
+	}
+	if request.PublishContext, err = s.publishContext(s.process, spec); err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to fetch publishContext: %w", err)}
+	}
+	return nil
+}
+
+func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, group string) error {
+	capability, err := s.capability(spec, group)
+	if err != nil {
+		return err
+	}
+	request.VolumeCapability = capability
+	_, err = s.node.NodePublishVolume(background, request)
+	return classified(err)
+}
+
+// supports checks the volume's lifecycle mode against the CSIDriver. K-PUB-7
+func (s *step) supports(spec *Spec) error {
+	mode := storagev1.VolumeLifecycleMode(spec.lifecycle())
+	driver, ok := component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
+	switch {
+	case !ok && mode == storagev1.VolumeLifecyclePersistent:
+		return nil
+	case !ok:
+		return fmt.Errorf("volume mode %q not supported by driver %s (no CSIDriver object)", mode, s.driver)
+	case slices.Contains(driver.Spec.VolumeLifecycleModes, mode):
+		return nil
+	default:
+		return fmt.Errorf("volume mode %q not supported by driver %s (only supports %q)", mode, s.driver, driver.Spec.VolumeLifecycleModes)
+	}
+}

@@ -1,0 +1,67 @@
+package csi
+
+import (
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Found is a volume of a pod that a scan of the disk brought to light.
+type Found struct {
+	Pod  types.UID
+	Spec *Spec
+}
+
+// Scan looks for volumes in the pods' directories. Staging directories are not
+// looked at, so a staged volume without a pod directory stays unseen; so does
+// one without a usable data file, which could not be unpublished anyway.
+// K-RECON-1, K-RECON-2, K-RECON-5
+func (pl *Plugin) Scan() []Found {
+	var found []Found
+	add := func(pod types.UID, dir string, mode corev1.PersistentVolumeMode) {
+		if data, err := pl.ReadData(dir); err == nil {
+			found = append(found, Found{Pod: pod, Spec: specFrom(data, mode)})
+		}
+	}
+	for _, pod := range pl.list(PodsDir) {
+		uid := types.UID(pod)
+		for _, name := range pl.list(path.Join(PodDir(uid), "volumes", EscapedName)) {
+			add(uid, path.Dir(TargetPath(uid, name)), corev1.PersistentVolumeFilesystem)
+		}
+		for _, name := range pl.list(path.Join(PodDir(uid), "volumeDevices", EscapedName)) {
+			add(uid, blockDataDir(name), corev1.PersistentVolumeBlock)
+		}
+	}
+	return found
+}
+
+// specFrom is all that the disk remembers: no access modes, options or attributes. K-RECON-2
+func specFrom(d Data, mode corev1.PersistentVolumeMode) *Spec {
+	if d[keyLifecycle] == ephemeral {
+		return &Spec{Name: d[keySpec], Inline: &corev1.CSIVolumeSource{Driver: d[keyDriver]}}
+	}
+	return &Spec{Name: d[keySpec], PV: &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: d[keySpec]},
+		Spec: corev1.PersistentVolumeSpec{
+			VolumeMode: &mode,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				CSI: &corev1.CSIPersistentVolumeSource{Driver: d[keyDriver], VolumeHandle: d[keyHandle]},
+			},
+		},
+	}}
+}
+
+// list is the names in a directory; none if it cannot be read.
+func (pl *Plugin) list(dir string) []string {
+	entries, err := pl.machine.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
+}

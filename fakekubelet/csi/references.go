@@ -1,0 +1,28 @@
+package csi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// ReferencedError says that a staged volume is still mounted elsewhere. The
+// device's state does not change by it. K-ERR-6
+type ReferencedError struct{ error }
+
+// checkReferences refuses to unstage while another mount shows what lies at the
+// staging path, unless it lies in the plugin directory itself. K-UNSTAGE-2
+func (pl *Plugin) checkReferences(staging string) error {
+	mounts, err := pl.machine.References(staging)
+	if err != nil {
+		return err
+	}
+	own := strings.TrimPrefix(staging, machine.KubeletDir)
+	references := slices.DeleteFunc(mounts, func(target string) bool { return strings.Contains(target, own) })
+	if len(references) == 0 {
+		return nil
+	}
+	return ReferencedError{fmt.Errorf("the device mount path %q is still mounted by other references %v", staging, references)}
+}

@@ -1,0 +1,122 @@
+package csi
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+const (
+	capStage       = csispec.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME
+	capMountGroup  = csispec.NodeServiceCapability_RPC_VOLUME_MOUNT_GROUP
+	capMultiWriter = csispec.NodeServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER
+)
+
+// has asks the driver; capabilities are never cached. K-RPC-5
+func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
+	answer, err := s.node.NodeGetCapabilities(background, &csispec.NodeGetCapabilitiesRequest{})
+	if err != nil {
+		return false, classified(err)
+	}
+	for _, c := range answer.GetCapabilities() {
+		if c.GetRpc().GetType() == capability {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// capability is what the volume is asked for, with an access mode that depends
+// on one more question to the driver.
+func (s *step) capability(spec *Spec, group string) (*csispec.VolumeCapability, error) {
+	multiWriter, err := s.has(capMultiWriter)
+	if err != nil {
+		return nil, err
+	}
+	mode := volume.NodeAccessMode(spec.accessModes(), multiWriter)
+	c := volume.Capability(spec.Block(), spec.fsType(), spec.mountFlags(), mode)
+	if m := c.GetMount(); m != nil {
+		m.VolumeMountGroup = group
+	}
+	return c, nil
+}
+
+// mountGroup is the pod's fsGroup if the driver wants to apply it itself. K-FSG-1
+func (s *step) mountGroup(pod *corev1.Pod) (string, error) {
+	delegated, err := s.has(capMountGroup)
+	security := pod.Spec.SecurityContext
+	if err != nil || !delegated || security == nil || security.FSGroup == nil {
+		return "", err
+	}
+	return strconv.FormatInt(*security.FSGroup, 10), nil
+}
+
+// publishContext is the attachment's metadata; its state is not looked at. K-ATT-8
+func (pl *Plugin) publishContext(p *kernel.Process, spec *Spec) (map[string]string, error) {
+	if !volume.MustAttach(pl.kubelet.Cache, spec.Driver()) {
+		return nil, nil
+	}
+	name := volume.AttachmentName(spec.Handle(""), spec.Driver(), pl.kubelet.Node)
+	va, err := component.Live[*storagev1.VolumeAttachment](p, pl.kubelet, store.Key{Name: name})
+	if err != nil {
+		return nil, err
+	}
+	return va.Status.AttachmentMetadata, nil
+}
+
+// secrets are read live at each attempt. K-PUB-13
+func (s *step) secrets(field string, ref *corev1.SecretReference) (map[string]string, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	secret, err := component.Live[*corev1.Secret](s.process, s.kubelet, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, fmt.Errorf("fetching %s %s/%s failed: %w", field, ref.Namespace, ref.Name, err)
+	}
+	values := map[string]string{}
+	for key, value := range secret.Data {
+		values[key] = string(value)
+	}
+	return values, nil
+}
+
+// publishSecretRef names the secret of NodePublishVolume: that of an inline
+// volume lies in the pod's namespace. K-PUB-3
+func publishSecretRef(spec *Spec, pod *corev1.Pod) *corev1.SecretReference {
+	switch {
+	case spec.PV != nil:
+		return spec.PV.Spec.CSI.NodePublishSecretRef
+	case spec.Inline.NodePublishSecretRef != nil:
+		return &corev1.SecretReference{Namespace: pod.Namespace, Name: spec.Inline.NodePublishSecretRef.Name}
+	default:
+		return nil
+	}
+}
+
+// volumeContext is the volume's attributes, with the pod's identity if the
+// CSIDriver asks for it. K-PUB-4
+func (s *step) volumeContext(spec *Spec, pod *corev1.Pod) map[string]string {
+	driver, ok := component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
+	if !ok || driver.Spec.PodInfoOnMount == nil || !*driver.Spec.PodInfoOnMount {
+		return spec.attributes()
+	}
+	merged := map[string]string{}
+	maps.Copy(merged, spec.attributes())
+	maps.Copy(merged, map[string]string{
+		"csi.storage.k8s.io/pod.name":            pod.Name,
+		"csi.storage.k8s.io/pod.namespace":       pod.Namespace,
+		"csi.storage.k8s.io/pod.uid":             string(pod.UID),
+		"csi.storage.k8s.io/serviceAccount.name": pod.Spec.ServiceAccountName,
+		"csi.storage.k8s.io/ephemeral":           strconv.FormatBool(spec.Inline != nil),
+	})
+	return merged
+}

@@ -1,0 +1,79 @@
+package csi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// Spec is a volume as a pod wants it: a persistent volume, or an inline volume
+// of the pod itself.
+type Spec struct {
+	// Name is the PV's name, or the pod volume's name of an inline volume. K-PATH-4
+	Name string
+	// PV is nil for an inline volume.
+	PV *corev1.PersistentVolume
+	// Inline is nil for a persistent volume.
+	Inline *corev1.CSIVolumeSource
+	// ReadOnly is the pod's wish; pv.spec.csi.readOnly is ignored on the node. K-DSW-9
+	ReadOnly bool
+}
+
+// Driver is the CSI driver's name.
+func (s *Spec) Driver() string {
+	if s.Inline != nil {
+		return s.Inline.Driver
+	}
+	return s.PV.Spec.CSI.Driver
+}
+
+// Handle is the CSI volume id. K-PATH-7
+func (s *Spec) Handle(pod types.UID) string {
+	if s.Inline != nil {
+		return volume.InlineHandle(pod, s.Name)
+	}
+	return s.PV.Spec.CSI.VolumeHandle
+}
+
+// UniqueName is the volume's name in the node's status. K-PATH-8
+func (s *Spec) UniqueName(pod types.UID) string {
+	if s.Inline != nil {
+		return volume.UniqueInlineName(pod, s.Name)
+	}
+	return volume.UniqueName(s.Driver(), s.Handle(pod))
+}
+
+// Block reports whether the volume is used as a raw device.
+func (s *Spec) Block() bool { return s.PV != nil && volume.IsBlock(s.PV.Spec.VolumeMode) }
+
+func (s *Spec) accessModes() []corev1.PersistentVolumeAccessMode {
+	if s.PV == nil {
+		return nil
+	}
+	return s.PV.Spec.AccessModes
+}
+
+func (s *Spec) fsType() string {
+	switch {
+	case s.Inline != nil && s.Inline.FSType != nil:
+		return *s.Inline.FSType
+	case s.PV != nil:
+		return s.PV.Spec.CSI.FSType
+	}
+	return ""
+}
+
+func (s *Spec) mountFlags() []string {
+	if s.PV == nil {
+		return nil
+	}
+	return s.PV.Spec.MountOptions
+}
+
+func (s *Spec) attributes() map[string]string {
+	if s.Inline != nil {
+		return s.Inline.VolumeAttributes
+	}
+	return s.PV.Spec.CSI.VolumeAttributes
+}

@@ -1,0 +1,70 @@
+package csi
+
+import (
+	"fmt"
+	"path"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// MountDevice stages a filesystem volume. pod is the first that wants it: its
+// fsGroup counts. K-STAGE-1, K-STAGE-4
+func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) error {
+	const what = "attacher.MountDevice failed"
+	s, err := pl.begin(p, spec.Driver())
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: %s to create newCsiDriverClient: %w", what, err)}
+	}
+	stages, err := s.has(capStage)
+	if err != nil {
+		return err
+	}
+	handle := spec.Handle("")
+	publishContext, err := pl.publishContext(p, spec)
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: %s: %w", what, err)}
+	}
+	var secrets map[string]string
+	if stages {
+		if secrets, err = s.secrets("NodeStageSecretRef", spec.PV.Spec.CSI.NodeStageSecretRef); err != nil {
+			return TransientError{err}
+		}
+	}
+	staging := StagingPath(s.driver, handle)
+	f := pl.files(p)
+	if err := f.mkdir(staging); err != nil {
+		return fmt.Errorf("kubernetes.io/csi: %s to create dir %s: %w", what, staging, err)
+	}
+	if !stages { // the directory stays behind for ever. K-STAGE-2
+		return nil
+	}
+	group, err := s.mountGroup(pod)
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: %s to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", what, err)}
+	}
+	err = f.writeData(path.Dir(staging), stagingData(s.driver, handle))
+	if err == nil {
+		err = s.stage(spec, &csispec.NodeStageVolumeRequest{
+			VolumeId: handle, PublishContext: publishContext, StagingTargetPath: staging,
+			Secrets: secrets, VolumeContext: spec.attributes(),
+		}, group)
+	}
+	if IsFinal(err) { // nothing is staged, so nothing will be unstaged. K-STAGE-7
+		_ = f.removeMountDir(staging)
+	}
+	return err
+}
+
+// stage sends NodeStageVolume, with the capability that the driver's answers lead to.
+func (s *step) stage(spec *Spec, request *csispec.NodeStageVolumeRequest, group string) error {
+	capability, err := s.capability(spec, group)
+	if err != nil {
+		return err
+	}
+	request.VolumeCapability = capability
+	_, err = s.node.NodeStageVolume(background, request)
+	return classified(err)
+}

@@ -1,0 +1,115 @@
+package csi
+
+import (
+	"fmt"
+	"path"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// BlockUnmapper undoes the mapping of a raw block volume with nothing but what is on disk.
+type BlockUnmapper struct {
+	pl   *Plugin
+	spec string
+	data Data
+}
+
+// NewBlockUnmapper reads the volume data file; without it nothing can be undone. K-BLK-9, K-BLK-11
+func (pl *Plugin) NewBlockUnmapper(specName string) (*BlockUnmapper, error) {
+	data, err := pl.ReadData(blockDataDir(specName))
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes.io/csi: unmapper failed to load volume data file [%s]: %w", blockDataDir(specName), err)
+	}
+	return &BlockUnmapper{pl: pl, spec: specName, data: data}, nil
+}
+
+// UnmapPodDevice takes the kubelet's own link and bind mount away, then
+// unpublishes the volume. K-BLK-9
+func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
+	f := u.pl.files(p)
+	mapped := path.Join(BlockMapDir(u.spec), string(pod))
+	if err := f.remove(PodDevicePath(pod, u.spec)); err != nil {
+		return err
+	}
+	if mounted, err := u.pl.machine.IsMountPoint(mapped); err == nil && mounted {
+		if err := f.change("unmount", mapped, func(m machine.Machine) error { return m.Unmount(mapped) }); err != nil {
+			return err
+		}
+	}
+	if err := f.remove(mapped); err != nil {
+		return err
+	}
+	s, err := u.pl.begin(p, u.data[keyDriver])
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.UnmapPodDevice failed to get CSI client: %w", err)}
+	}
+	if _, err := s.node.NodeUnpublishVolume(background, &csispec.NodeUnpublishVolumeRequest{
+		VolumeId: u.data[keyHandle], TargetPath: BlockPublishPath(pod, u.spec),
+	}); err != nil {
+		return fmt.Errorf("kubernetes.io/csi: blockMapper.UnmapPodDevice failed: %w", err)
+	}
+	return nil
+}
+
+// MappedElsewhere lists the pods whose device is still mapped. K-BLK-10
+func (u *BlockUnmapper) MappedElsewhere() []string {
+	entries, err := u.pl.machine.ReadDir(BlockMapDir(u.spec))
+	if err != nil {
+		return nil
+	}
+	var pods []string
+	for _, e := range entries {
+		if mounted, err := u.pl.machine.IsMountPoint(path.Join(BlockMapDir(u.spec), e.Name())); err == nil && mounted {
+			pods = append(pods, e.Name())
+		}
+	}
+	return pods
+}
+
+// TearDownDevice unstages a raw block volume: without a staging directory there
+// is no call. K-BLK-10
+func (u *BlockUnmapper) TearDownDevice(p *kernel.Process) error {
+	s, err := u.pl.begin(p, u.data[keyDriver])
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.TearDownDevice failed to get CSI client: %w", err)}
+	}
+	staging := BlockStagingPath(u.spec)
+	if _, err := u.pl.machine.Lstat(staging); err == nil {
+		if err := s.unstageBlock(u.data[keyHandle], staging); err != nil {
+			return err
+		}
+	}
+	u.pl.removeBlockFiles(p, u.spec)
+	return u.pl.files(p).removeAll(BlockMapDir(u.spec))
+}
+
+func (s *step) unstageBlock(handle, staging string) error {
+	stages, err := s.has(capStage)
+	if err != nil {
+		return fmt.Errorf("kubernetes.io/csi: blockMapper.TearDownDevice failed to check STAGE_UNSTAGE_VOLUME capability: %w", err)
+	}
+	if !stages {
+		return nil
+	}
+	if _, err := s.node.NodeUnstageVolume(background, &csispec.NodeUnstageVolumeRequest{
+		VolumeId: handle, StagingTargetPath: staging,
+	}); err != nil {
+		return fmt.Errorf("kubernetes.io/csi: blockMapper.TearDownDevice failed: %w", err)
+	}
+	return s.files(s.process).removeAll(staging)
+}
+
+// removeBlockFiles takes away what a volume leaves behind when nobody publishes
+// or stages it any more; at the first that cannot go it stops, and nobody is
+// told. K-BLK-4
+func (pl *Plugin) removeBlockFiles(p *kernel.Process, specName string) {
+	f := pl.files(p)
+	if f.remove(path.Join(blockDir, "publish", specName)) != nil || f.remove(BlockStagingPath(specName)) != nil {
+		return
+	}
+	_ = f.removeAll(path.Join(blockDir, escaped(specName)))
+}

@@ -1,0 +1,80 @@
+package csi
+
+import (
+	"fmt"
+	"path"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// Unmounter undoes SetUp with nothing but what is on disk.
+type Unmounter struct {
+	pl     *Plugin
+	target string
+	data   Data
+}
+
+// NewUnmounter reads the pod's volume data file; without it the volume cannot be
+// unpublished. K-UNPUB-1
+func (pl *Plugin) NewUnmounter(pod types.UID, specName string) (*Unmounter, error) {
+	target := TargetPath(pod, specName)
+	data, err := pl.ReadData(path.Dir(target))
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes.io/csi: unmounter failed to load volume data file [%s]: %w", path.Dir(target), err)
+	}
+	return &Unmounter{pl: pl, target: target, data: data}, nil
+}
+
+// TearDown unpublishes the volume; any error is a failure, whatever its code. K-UNPUB-2, K-UNPUB-3
+func (u *Unmounter) TearDown(p *kernel.Process) error {
+	s, err := u.pl.begin(p, u.data[keyDriver])
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed to get CSI client: %w", err)}
+	}
+	if _, err := s.node.NodeUnpublishVolume(background, &csispec.NodeUnpublishVolumeRequest{
+		VolumeId: u.data[keyHandle], TargetPath: u.target,
+	}); err != nil {
+		return fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed: %w", err)
+	}
+	if err := u.pl.files(p).removeMountDir(u.target); err != nil { // K-UNPUB-4
+		return fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed to clean mount dir [%s]: %w", u.target, err)
+	}
+	return nil
+}
+
+// UnmountDevice unstages a filesystem volume. The data file beside the staging
+// path says what it is; if it is missing there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
+func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
+	if err := pl.checkReferences(staging); err != nil {
+		return err
+	}
+	if _, err := pl.machine.Lstat(path.Join(path.Dir(staging), dataFile)); err != nil {
+		return nil
+	}
+	data, err := pl.ReadData(path.Dir(staging))
+	if err != nil {
+		return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to load volume data file [%s]: %w", path.Dir(staging), err)
+	}
+	s, err := pl.begin(p, data[keyDriver])
+	if err != nil {
+		return TransientError{fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to create newCsiDriverClient: %w", err)}
+	}
+	stages, err := s.has(capStage)
+	if err != nil {
+		return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to check whether STAGE_UNSTAGE_VOLUME set: %w", err)
+	}
+	if stages {
+		if _, err := s.node.NodeUnstageVolume(background, &csispec.NodeUnstageVolumeRequest{
+			VolumeId: data[keyHandle], StagingTargetPath: staging,
+		}); err != nil {
+			return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed: %w", err)
+		}
+	}
+	if err := pl.files(p).removeMountDir(staging); err != nil {
+		return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to clean up mount dir [%s]: %w", staging, err)
+	}
+	return nil
+}

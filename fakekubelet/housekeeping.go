@@ -1,0 +1,66 @@
+package fakekubelet
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// housekeepingPeriod is how often is looked for what pods left behind. K-ORPH-1
+const housekeepingPeriod = 2 * time.Second
+
+// housekeeping cleans up after pods that the kubelet does not know: those whose
+// worker has ended, and those that an earlier kubelet left on the node.
+type housekeeping struct {
+	*Kubelet
+	process *kernel.Process
+	suspect map[types.UID]bool // pods that may have left something
+}
+
+func (k *Kubelet) startHousekeeping() {
+	h := &housekeeping{Kubelet: k, suspect: map[types.UID]bool{}}
+	k.housekeeping = h
+	h.process = k.Go("housekeeping", func(p *kernel.Process) {
+		tick := p.Tick(housekeepingPeriod)
+		for _, uid := range slices.Concat(k.csi.PodsOnDisk(), k.options.Runtime.Pods()) {
+			h.lookAt(uid)
+		}
+		for {
+			tick.Wait("the end of pods")
+			h.pass()
+		}
+	})
+}
+
+// lookAt makes the next pass look at what a pod has left.
+func (h *housekeeping) lookAt(uid types.UID) {
+	h.suspect[uid] = true
+	h.process.Wake()
+}
+
+func (h *housekeeping) pass() {
+	for _, uid := range slices.Sorted(maps.Keys(h.suspect)) {
+		if h.clean(uid) {
+			delete(h.suspect, uid)
+		}
+	}
+}
+
+// clean stops the containers of a pod that nobody knows, and removes its
+// directory once nothing in it is mounted. It reports whether all has been done
+// that ever will be. K-POD-8, K-ORPH-1, K-ORPH-2
+func (h *housekeeping) clean(uid types.UID) bool {
+	if h.pods.workers[uid] != nil {
+		return true // it comes back here when its worker ends
+	}
+	h.options.Runtime.Stop(uid)
+	if h.volumes.PossiblyMounted(uid) {
+		return false
+	}
+	h.csi.RemovePodDir(uid)
+	return true
+}

@@ -1,0 +1,82 @@
+// Package fakekubelet is the node side of the control plane: one kubelet per
+// node, made of the real one's parts under the real one's names. It drives the
+// node's CSI drivers through registration, staging and publishing.
+package fakekubelet
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/nodeinfo"
+	"github.com/csisim/csisim/fakekubelet/pluginmanager"
+	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/fakekubelet/volumemanager"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// Options describe a node.
+type Options struct {
+	Name   string
+	Labels map[string]string
+	Taints []corev1.Taint
+	// MaxPods is the node's pod capacity. Default: 110.
+	MaxPods int
+	Machine machine.Machine
+	Runtime *runtime.Runtime
+	Wire    *drivers.Wire
+}
+
+// Kubelet is one running kubelet. Its memory is gone when it crashes; the
+// machine, the runtime and the Node object are not.
+type Kubelet struct {
+	*component.Component
+	options      Options
+	csi          *csi.Plugin
+	info         *nodeinfo.Manager
+	volumes      *volumemanager.Manager
+	plugins      *pluginmanager.Manager
+	pods         *podManager
+	housekeeping *housekeeping
+}
+
+// Start starts a kubelet, for the first time or again after a crash. K-VM-1
+func Start(w *component.World, o Options) *Kubelet {
+	if o.MaxPods == 0 {
+		o.MaxPods = 110
+	}
+	k := &Kubelet{Component: w.Start("kubelet", o.Name), options: o}
+	MakeDirectories(o.Machine)
+	k.csi = csi.New(k.Component, o.Machine, o.Wire, registered{k})
+	k.info = nodeinfo.Start(k.Component)
+	k.register()
+	k.pods = newPodManager(k)
+	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods)
+	k.startStatusLoop()
+	k.plugins = pluginmanager.Start(k.Component, o.Machine, o.Wire, k.info)
+	k.pods.start()
+	k.startHousekeeping()
+	return k
+}
+
+// registered is the driver map before and after the plugin manager is up. K-REG-1
+type registered struct{ *Kubelet }
+
+func (r registered) Endpoint(driver string) (string, bool) {
+	if r.plugins == nil {
+		return "", false
+	}
+	return r.plugins.Endpoint(driver)
+}
+
+// Registered lists the drivers that the kubelet can call.
+func (k *Kubelet) Registered() []string { return k.plugins.Registered() }
+
+// MakeDirectories makes what a kubelet owns on its machine; an installer may do
+// so before the kubelet's first start. K-PATH-1
+func MakeDirectories(m machine.Machine) {
+	for _, dir := range []string{"", "/pods", "/plugins", "/plugins_registry"} {
+		_ = m.MkdirAll(machine.KubeletDir+dir, 0o750)
+	}
+}

@@ -1,0 +1,100 @@
+package nodeinfo
+
+import (
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Refresh asks a driver for its limit anew and publishes it.
+type Refresh func(*kernel.Process) error
+
+// limits are the registered drivers and the tickers of those whose limit is
+// refreshed periodically.
+type limits struct {
+	refresh map[string]Refresh
+	tickers map[string]*ticker
+}
+
+// Registered tells that a driver has been registered; refresh is called with the
+// period that its CSIDriver wants, if any. K-ALLOC-2
+func (m *Manager) Registered(driver string, refresh Refresh) {
+	m.limits.refresh[driver] = refresh
+	m.restartTicker(driver)
+}
+
+// Unregistered tells that a driver has gone. A refresh under way goes on. K-RACE-8
+func (m *Manager) Unregistered(driver string) {
+	delete(m.limits.refresh, driver)
+	m.restartTicker(driver)
+}
+
+// followPeriods restarts tickers as CSIDriver objects come, go or change their period. K-ALLOC-2
+func (m *Manager) followPeriods(p *kernel.Process) {
+	csiDrivers := component.Watch[*storagev1.CSIDriver](m.kubelet, p)
+	for {
+		for event, ok := csiDrivers.Next(); ok; event, ok = csiDrivers.Next() {
+			if event.Type != store.Modified || period(event.Old) != period(event.Object) {
+				m.restartTicker(event.Object.Name)
+			}
+		}
+		p.Park("changes of CSIDriver objects")
+	}
+}
+
+func period(d *storagev1.CSIDriver) time.Duration {
+	if d.Spec.NodeAllocatableUpdatePeriodSeconds == nil {
+		return 0
+	}
+	return time.Duration(*d.Spec.NodeAllocatableUpdatePeriodSeconds) * time.Second
+}
+
+// restartTicker replaces the driver's ticker, if there is reason for one, and so
+// restarts its phase. K-ALLOC-2
+func (m *Manager) restartTicker(driver string) {
+	if old := m.limits.tickers[driver]; old != nil {
+		old.stop()
+		delete(m.limits.tickers, driver)
+	}
+	refresh := m.limits.refresh[driver]
+	object, ok := component.Cached[*storagev1.CSIDriver](m.kubelet, store.Key{Name: driver})
+	if refresh == nil || !ok || period(object) == 0 {
+		return
+	}
+	t := &ticker{period: period(object), refresh: refresh}
+	t.process = m.kubelet.Go("allocatable "+driver, t.run)
+	m.limits.tickers[driver] = t
+}
+
+// ticker refreshes the limit of one driver.
+type ticker struct {
+	period  time.Duration
+	refresh Refresh
+	process *kernel.Process
+	stopped bool
+}
+
+func (t *ticker) stop() {
+	t.stopped = true
+	t.process.Wake()
+}
+
+// run refreshes after every full period. Of the ticks that fall into a refresh
+// one is made up for, the others are lost.
+func (t *ticker) run(p *kernel.Process) {
+	for next := p.Elapsed() + t.period; ; next += t.period {
+		for next+t.period <= p.Elapsed() {
+			next += t.period
+		}
+		for !t.stopped && p.IdleUntil("the next refresh of the attach limit", next) {
+		}
+		if t.stopped {
+			return
+		}
+		_ = t.refresh(p) // K-ALLOC-1: failures are logged only
+	}
+}

@@ -1,0 +1,152 @@
+package nodeinfo
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+const migratedPluginsAnnotation = "storage.alpha.kubernetes.io/migrated-plugins"
+
+// migratedPlugins are the in-tree plugins that CSI drivers stand in for, sorted. K-NODE-4
+var migratedPlugins = strings.Join([]string{
+	"kubernetes.io/aws-ebs",
+	"kubernetes.io/azure-disk",
+	"kubernetes.io/azure-file",
+	"kubernetes.io/cinder",
+	"kubernetes.io/gce-pd",
+	"kubernetes.io/portworx-volume",
+	"kubernetes.io/vsphere-volume",
+}, ",")
+
+// setMigratedPlugins reports whether it changed the annotation.
+func setMigratedPlugins(n *storagev1.CSINode) bool {
+	if n.Annotations[migratedPluginsAnnotation] == migratedPlugins {
+		return false
+	}
+	metav1.SetMetaDataAnnotation(&n.ObjectMeta, migratedPluginsAnnotation, migratedPlugins)
+	return true
+}
+
+// create makes the CSINode, owned by the node. K-NODE-4
+func (m *Manager) create(p *kernel.Process) (*storagev1.CSINode, error) {
+	n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{
+		Name:            m.kubelet.Node,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: m.kubelet.Node, UID: m.nodeUID}},
+	}}
+	setMigratedPlugins(n)
+	return component.Create(p, m.kubelet, n)
+}
+
+// checkOwner deletes a CSINode that belongs to another node object of this name. K-NODE-5
+func (m *Manager) checkOwner(p *kernel.Process, n *storagev1.CSINode) error {
+	for _, owner := range n.OwnerReferences {
+		if owner.Kind == "Node" && owner.Name == m.kubelet.Node && owner.UID == m.nodeUID {
+			return nil
+		}
+	}
+	if _, err := component.Delete[*storagev1.CSINode](p, m.kubelet, m.key()); err != nil {
+		return fmt.Errorf("delete CSINode %s, which another node object owns: %w", n.Name, err)
+	}
+	return fmt.Errorf("CSINode %s was owned by another node object and is deleted", n.Name)
+}
+
+// addToCSINode is one try to publish a driver. K-NODE-7
+func (m *Manager) addToCSINode(p *kernel.Process, d Driver) error {
+	n, err := component.Live[*storagev1.CSINode](p, m.kubelet, m.key())
+	if apierrors.IsNotFound(err) {
+		n, err = m.create(p)
+	}
+	if err != nil {
+		return err
+	}
+	if err := m.checkOwner(p, n); err != nil {
+		return err
+	}
+	changed := n.DeepCopy()
+	annotated := setMigratedPlugins(changed)
+	if !setDriver(&changed.Spec, d.entry()) && !annotated { // K-NODE-11
+		return nil
+	}
+	_, err = component.Update(p, m.kubelet, changed)
+	return err
+}
+
+// removeFromCSINode is one try to withdraw a driver; who owns the CSINode does
+// not matter. K-NODE-13, K-NODE-14
+func (m *Manager) removeFromCSINode(p *kernel.Process, driver string) error {
+	n, err := component.Live[*storagev1.CSINode](p, m.kubelet, m.key())
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	changed := n.DeepCopy()
+	if !dropDriver(&changed.Spec, driver) {
+		return nil
+	}
+	_, err = component.Update(p, m.kubelet, changed)
+	return err
+}
+
+// entry is what the CSINode says about the driver. K-NODE-10
+func (d Driver) entry() storagev1.CSINodeDriver {
+	e := storagev1.CSINodeDriver{Name: d.Name, NodeID: d.NodeID}
+	if len(d.Topology) > 0 {
+		e.TopologyKeys = slices.Sorted(maps.Keys(d.Topology))
+	}
+	if d.MaxVolumes > 0 {
+		count := int32(min(d.MaxVolumes, math.MaxInt32))
+		e.Allocatable = &storagev1.VolumeNodeResources{Count: &count}
+	}
+	return e
+}
+
+// setDriver puts the entry at the end of the list unless one that means the same
+// is there; it reports whether it changed the list. K-NODE-10, K-NODE-11
+func setDriver(spec *storagev1.CSINodeSpec, entry storagev1.CSINodeDriver) bool {
+	for _, old := range spec.Drivers {
+		if old.Name == entry.Name && sameEntry(old, entry) {
+			return false
+		}
+	}
+	dropDriver(spec, entry.Name)
+	spec.Drivers = append(spec.Drivers, entry)
+	return true
+}
+
+func sameEntry(a, b storagev1.CSINodeDriver) bool {
+	return a.NodeID == b.NodeID &&
+		slices.Equal(slices.Sorted(slices.Values(a.TopologyKeys)), slices.Sorted(slices.Values(b.TopologyKeys))) &&
+		volumeLimit(a) == volumeLimit(b)
+}
+
+// volumeLimit is an entry's limit, 0 for none.
+func volumeLimit(e storagev1.CSINodeDriver) int32 {
+	if e.Allocatable == nil || e.Allocatable.Count == nil {
+		return 0
+	}
+	return *e.Allocatable.Count
+}
+
+// dropDriver reports whether the driver was in the list. An empty list is nil, as
+// the API server returns it.
+func dropDriver(spec *storagev1.CSINodeSpec, name string) bool {
+	before := len(spec.Drivers)
+	spec.Drivers = slices.DeleteFunc(spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == name })
+	dropped := len(spec.Drivers) < before
+	if len(spec.Drivers) == 0 {
+		spec.Drivers = nil
+	}
+	return dropped
+}

@@ -1,0 +1,108 @@
+package nodeinfo
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// nodeIDAnnotation holds the node's id with each driver, as a JSON map.
+const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
+
+// addToNode is one try to publish a driver on the Node. K-NODE-7
+func (m *Manager) addToNode(p *kernel.Process, d Driver) error {
+	node, err := component.Live[*corev1.Node](p, m.kubelet, m.key())
+	if err != nil {
+		return err
+	}
+	ids, err := nodeIDs(node)
+	if err != nil {
+		return err
+	}
+	missing, err := missingLabels(node.Labels, d.Topology)
+	if err != nil {
+		return err
+	}
+	if ids[d.Name] == d.NodeID && len(d.Topology) == 0 { // K-NODE-8
+		return nil
+	}
+	ids[d.Name] = d.NodeID
+	return m.patchNode(p, ids, missing)
+}
+
+// removeFromNode is one try to withdraw a driver from the Node. K-NODE-13
+func (m *Manager) removeFromNode(p *kernel.Process, driver string) error {
+	node, err := component.Live[*corev1.Node](p, m.kubelet, m.key())
+	if err != nil {
+		return err
+	}
+	ids, err := nodeIDs(node)
+	if err != nil {
+		return err
+	}
+	if _, there := ids[driver]; !there {
+		return nil
+	}
+	delete(ids, driver)
+	return m.patchNode(p, ids, nil)
+}
+
+// patchNode replaces the annotation as a whole, without a resource version: what
+// others wrote to it since it was read is lost. K-RACE-9
+func (m *Manager) patchNode(p *kernel.Process, ids, labels map[string]string) error {
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return fmt.Errorf("encode annotation %s: %w", nodeIDAnnotation, err)
+	}
+	_, err = component.PatchStatus(p, m.kubelet, m.key(), func(node *corev1.Node) {
+		if len(ids) == 0 {
+			delete(node.Annotations, nodeIDAnnotation)
+		} else {
+			metav1.SetMetaDataAnnotation(&node.ObjectMeta, nodeIDAnnotation, string(text))
+		}
+		// Labels may be set in any order.
+		for key, value := range labels {
+			metav1.SetMetaDataLabel(&node.ObjectMeta, key, value)
+		}
+	})
+	return err
+}
+
+func nodeIDs(node *corev1.Node) (map[string]string, error) {
+	ids := map[string]string{}
+	text := node.Annotations[nodeIDAnnotation]
+	if text == "" {
+		return ids, nil
+	}
+	if err := json.Unmarshal([]byte(text), &ids); err != nil {
+		return nil, fmt.Errorf("failed to parse annotation %s=%q of node %s: %w", nodeIDAnnotation, text, node.Name, err)
+	}
+	if ids == nil { // the annotation says null
+		ids = map[string]string{}
+	}
+	return ids, nil
+}
+
+// missingLabels are the topology labels that a node does not have yet. A label
+// that is there is never changed. K-NODE-9
+func missingLabels(labels, topology map[string]string) (map[string]string, error) {
+	missing := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(topology)) {
+		is, there := labels[key]
+		switch {
+		case !there:
+			missing[key] = topology[key]
+		case is != topology[key]:
+			return nil, fmt.Errorf("detected topology value collision: driver reported %q:%q but existing label is %q:%q",
+				key, topology[key], key, is)
+		}
+	}
+	return missing, nil
+}

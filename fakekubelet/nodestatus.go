@@ -1,0 +1,127 @@
+package fakekubelet
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Pace of the node status loop. K-CFG-3
+const (
+	statusPeriod = 10 * time.Second
+	reportPeriod = 5 * time.Minute
+)
+
+// statusLoop reports the node's status: at once when it has changed, else every
+// five minutes. It is the only place from which the volume manager learns that a
+// volume has been reported in use. K-ATT-2, K-ATT-3
+type statusLoop struct {
+	*Kubelet
+	nextReport time.Duration // due even if nothing has changed
+}
+
+func (k *Kubelet) startStatusLoop() {
+	s := &statusLoop{Kubelet: k}
+	process := k.Go("node status", s.run)
+	k.volumes.OnInUseChanged(process.Wake)
+	k.info.OnChange(process.Wake)
+}
+
+// run looks at the status every ten seconds, but costs nothing while there is
+// nothing to report and nothing to learn.
+func (s *statusLoop) run(p *kernel.Process) {
+	nodes := component.Watch[*corev1.Node](s.Component, p, store.ByKey(s.key()))
+	for tick := p.Tick(statusPeriod); ; tick.Next() {
+		s.update(p)
+		for !s.due(p) {
+			s.rest(p)
+			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
+				continue // what others wrote is looked at as it is then
+			}
+		}
+	}
+}
+
+func (s *statusLoop) rest(p *kernel.Process) {
+	if _, ok := s.node(); ok {
+		p.IdleUntil("changes of the node's status", s.nextReport)
+	} else {
+		p.Park("its Node object, which it does not make again")
+	}
+}
+
+func (s *statusLoop) key() store.Key { return store.Key{Name: s.options.Name} }
+
+func (s *statusLoop) node() (*corev1.Node, bool) {
+	return component.Cached[*corev1.Node](s.Component, s.key())
+}
+
+// due reports whether the next look has something to report or to learn.
+func (s *statusLoop) due(p *kernel.Process) bool {
+	node, ok := s.node()
+	return ok && (s.differs(node) || !s.volumes.ReportedInUse() || p.Elapsed() >= s.nextReport)
+}
+
+// differs reports whether the node's status is not what it should be.
+func (s *statusLoop) differs(node *corev1.Node) bool {
+	inUse, known := s.volumes.VolumesInUse()
+	return known && !slices.Equal(inUse, node.Status.VolumesInUse) || readyStatus(node) != s.readiness().Status
+}
+
+func (s *statusLoop) update(p *kernel.Process) {
+	node, ok := s.node()
+	if !ok {
+		return
+	}
+	inUse, known := s.volumes.VolumesInUse()
+	changed := s.differs(node)
+	if changed || p.Elapsed() >= s.nextReport {
+		if node, ok = s.report(p, inUse, known); !ok {
+			return // tried again at the next look
+		}
+		s.nextReport = p.Elapsed() + reportPeriod
+		if changed {
+			s.nextReport += s.jitter()
+		}
+	}
+	if known {
+		s.volumes.MarkReportedInUse(node.Status.VolumesInUse)
+	}
+}
+
+// report writes the status. Until all that is held is known, what was said about
+// volumes stays. K-ATT-2
+func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, known bool) (*corev1.Node, bool) {
+	node, err := component.PatchStatus(p, s.Component, s.key(), func(n *corev1.Node) {
+		if known {
+			n.Status.VolumesInUse = inUse
+		}
+		n.Status.Conditions = s.conditions(n.Status.Conditions)
+	})
+	return node, err == nil
+}
+
+// jitter spreads the report that follows a change by up to half a period either
+// way, so that nodes do not stay in step. K-ATT-2
+func (s *statusLoop) jitter() time.Duration {
+	const steps = 16
+	i := s.Kernel.Choose(kernel.Jitter, steps, "node status report")
+	if i >= steps/2 {
+		i -= steps
+	}
+	return time.Duration(i) * reportPeriod / steps
+}
+
+func readyStatus(node *corev1.Node) corev1.ConditionStatus {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package pluginmanager
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"k8s.io/apimachinery/pkg/util/version"
+	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
+
+	"github.com/csisim/csisim/fakekubelet/nodeinfo"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// csiTimeout is the deadline of NodeGetInfo. K-RPC-4
+const csiTimeout = 2 * time.Minute
+
+// validate is the version rule and the rule of duplicate names. K-REG-9, K-REG-10
+func (m *Manager) validate(step string, info *registration.PluginInfo) (*version.Version, error) {
+	if len(info.SupportedVersions) == 0 {
+		return nil, fmt.Errorf("%s for CSI driver %q failed. Plugin returned an empty list for supported versions", step, info.Name)
+	}
+	highest, err := version.HighestSupportedVersion(info.SupportedVersions)
+	if err != nil {
+		return nil, fmt.Errorf("%s for CSI driver %q failed. None of the versions specified %q are supported. err=%w",
+			step, info.Name, info.SupportedVersions, err)
+	}
+	if old, ok := m.drivers[info.Name]; ok && !old.version.LessThan(highest) {
+		return nil, fmt.Errorf("%s for CSI driver %q failed. Another driver with the same name is already registered with a higher supported version: %q",
+			step, info.Name, old.version)
+	}
+	return highest, nil
+}
+
+// registerDriver puts a driver in the driver map and publishes it. Volumes may use
+// it before that is done. K-REG-8, K-RACE-5
+func (m *Manager) registerDriver(p *kernel.Process, info *registration.PluginInfo) error {
+	highest, err := m.validate("RegisterPlugin", info)
+	if err != nil {
+		return err
+	}
+	m.drivers[info.Name] = driver{endpoint: info.Endpoint, version: highest}
+	m.changed()
+	if err := m.publishDriver(p, info.Name, m.info.Install); err != nil {
+		_ = m.forgetDriver(p, info.Name) // K-REG-14: also what another socket had registered
+		return err
+	}
+	m.info.Registered(info.Name, func(p *kernel.Process) error { return m.RefreshLimit(p, info.Name) })
+	return nil
+}
+
+// forgetDriver withdraws a driver by name, whoever registered it. K-REG-16
+func (m *Manager) forgetDriver(p *kernel.Process, name string) error {
+	if _, ok := m.drivers[name]; ok {
+		delete(m.drivers, name)
+		m.changed()
+	}
+	return m.info.Uninstall(p, name)
+}
+
+// RefreshLimit asks a driver for its attach limit anew and publishes it in the
+// CSINode. K-ALLOC-1, K-ALLOC-3
+func (m *Manager) RefreshLimit(p *kernel.Process, driver string) error {
+	if err := m.publishDriver(p, driver, m.info.UpdateCSINode); err != nil {
+		return fmt.Errorf("refresh the attach limit of driver %s: %w", driver, err)
+	}
+	return nil
+}
+
+// publishDriver hands on what the driver says about itself; it asks once. K-REG-12
+func (m *Manager) publishDriver(p *kernel.Process, name string, publish func(*kernel.Process, nodeinfo.Driver) error) error {
+	endpoint, ok := m.Endpoint(name)
+	if !ok {
+		return errNotRegistered(name)
+	}
+	node := csi.NewNodeClient(m.wire.Conn(p, m.site(name, endpoint, p.Elapsed()+csiTimeout)))
+	info, err := node.NodeGetInfo(context.Background(), &csi.NodeGetInfoRequest{})
+	if err != nil {
+		return err
+	}
+	return publish(p, nodeinfo.Driver{
+		Name:       name,
+		NodeID:     info.GetNodeId(),
+		MaxVolumes: info.GetMaxVolumesPerNode(),
+		Topology:   info.GetAccessibleTopology().GetSegments(),
+	})
+}

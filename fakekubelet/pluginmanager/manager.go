@@ -1,0 +1,89 @@
+// Package pluginmanager finds the registration sockets of plugins on a node and
+// registers and unregisters the CSI drivers behind them.
+package pluginmanager
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/fakekubelet/nodeinfo"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/operation"
+)
+
+// RegistryDir is where plugins put their registration sockets. K-PATH-2
+const RegistryDir = machine.KubeletDir + "/plugins_registry"
+
+// Manager is the plugin manager of one kubelet.
+type Manager struct {
+	kubelet *component.Component
+	machine machine.Machine
+	wire    *drivers.Wire
+	info    *nodeinfo.Manager
+
+	creations  creation // how many there were
+	desired    desiredState
+	actual     actualState
+	drivers    map[string]driver // the driver map of K-RPC-10, by name
+	operations *operation.Pending
+	attempts   map[string]attempt         // by socket, the last registration that failed
+	dialling   map[string]*kernel.Process // by socket
+	reconciler *kernel.Process
+	onChange   []func()
+}
+
+// driver is an entry of the driver map.
+type driver struct {
+	endpoint string
+	version  *version.Version
+}
+
+// Start begins to watch the plugins' directory. K-REG-2
+func Start(c *component.Component, m machine.Machine, wire *drivers.Wire, info *nodeinfo.Manager) *Manager {
+	pm := &Manager{
+		kubelet: c, machine: m, wire: wire, info: info,
+		desired: desiredState{}, actual: actualState{}, drivers: map[string]driver{}, attempts: map[string]attempt{},
+		dialling: map[string]*kernel.Process{},
+	}
+	pm.operations = operation.New(c.Kernel, c.Go, func(operation.Key) { pm.reconciler.Wake() })
+	pm.reconciler = c.Go("plugin-manager", pm.reconcile)
+	return pm
+}
+
+// Endpoint is the socket of a registered driver, as the node sees it. K-RPC-10
+func (m *Manager) Endpoint(driver string) (socket string, ok bool) {
+	d, ok := m.drivers[driver]
+	return d.endpoint, ok
+}
+
+// Registered are the names of the registered drivers, sorted.
+func (m *Manager) Registered() []string { return slices.Sorted(maps.Keys(m.drivers)) }
+
+// OnChange registers f to be called whenever a driver is registered, replaced or
+// unregistered. f must not give way.
+func (m *Manager) OnChange(f func()) { m.onChange = append(m.onChange, f) }
+
+func (m *Manager) changed() {
+	for _, f := range m.onChange {
+		f()
+	}
+}
+
+// site is one of the node's sockets as the kubelet calls it.
+func (m *Manager) site(driver, socket string, deadline time.Duration) drivers.Site {
+	return drivers.Site{
+		Caller: "kubelet", Driver: driver, Node: m.kubelet.Node, Machine: m.machine, Socket: socket, Deadline: deadline,
+	}
+}
+
+// errNotRegistered has the words that people search for. K-RPC-10
+func errNotRegistered(driver string) error {
+	return fmt.Errorf("driver name %s not found in the list of registered CSI drivers", driver)
+}

@@ -1,0 +1,92 @@
+package pluginmanager
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/operation"
+)
+
+// reconcilePeriod is how often the kubelet compares the two states. K-REG-6
+const reconcilePeriod = time.Second
+
+// attempt is a registration that failed.
+type attempt struct {
+	created creation
+	unheard bool // nobody listened at the socket
+}
+
+// reconcile makes the registered plugins those whose sockets are there. Its first
+// pass is at once. K-REG-6
+func (m *Manager) reconcile(p *kernel.Process) {
+	stop, err := m.watch()
+	if err != nil {
+		panic(fmt.Errorf("plugin manager of node %s: %w", m.kubelet.Node, err))
+	}
+	defer stop()
+	poll := p.Tick(reconcilePeriod)
+	for {
+		m.pass()
+		m.await(p, poll)
+	}
+}
+
+// pass starts what operations can be started. Those of one socket never overlap. K-REG-6, K-REG-7
+func (m *Manager) pass() {
+	for _, gone := range m.actual.outdated(m.desired) {
+		_ = m.run(gone.socket, func(p *kernel.Process) error { return m.unregister(p, gone) })
+	}
+	for _, socket := range m.actual.missing(m.desired) {
+		created := m.desired[socket]
+		_ = m.run(socket, func(p *kernel.Process) error { return m.register(p, socket, created) })
+	}
+}
+
+// operationName is shared by registering and unregistering: the backoff of either
+// holds back both. K-REG-7
+const operationName = "registration at"
+
+// run starts an operation. A refusal means that a later pass tries again.
+func (m *Manager) run(socket string, body func(*kernel.Process) error) error {
+	return m.operations.Run(operation.Key{Volume: socket}, operationName, body)
+}
+
+// await ends at the poll after the next news, or after a backoff is over.
+func (m *Manager) await(p *kernel.Process, poll *kernel.Ticker) {
+	due, work := m.nextRetry()
+	const why = "changes in the plugins' directory"
+	switch {
+	case due == 0:
+		poll.Wait(why)
+	case work:
+		poll.WaitUntil(why, due)
+	default:
+		p.IdleUntil(why, due)
+		p.Wake()
+		poll.Wait(why)
+	}
+}
+
+// nextRetry is when the first backoff ends, 0 if there is none. work is false if
+// all that waits for it are dead sockets: only their re-creation, which is news,
+// can lead to anything.
+func (m *Manager) nextRetry() (due time.Duration, work bool) {
+	var outdated []string
+	for _, gone := range m.actual.outdated(m.desired) {
+		outdated = append(outdated, gone.socket)
+	}
+	for _, socket := range append(outdated, m.actual.missing(m.desired)...) {
+		at, ok := m.operations.RetryAt(operation.Key{Volume: socket}, operationName)
+		if !ok {
+			continue
+		}
+		if last := m.attempts[socket]; !last.unheard || last.created != m.desired[socket] {
+			work = true
+		}
+		if due == 0 || at < due {
+			due = at
+		}
+	}
+	return due, work
+}

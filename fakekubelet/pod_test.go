@@ -1,0 +1,205 @@
+package fakekubelet_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/sim/store"
+)
+
+func TestAPodsLife(t *testing.T) { // K-POD-1, K-POD-5, K-POD-6, facts 1 and 3
+	n := start(t, setting{})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.settle()
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{
+		"Pending", "NodeStageVolume OK", "NodePublishVolume OK", "RunPodSandbox", "CreateContainer", "StartContainer", "Running",
+		"StopContainer", "StopPodSandbox", "Succeeded", "NodeUnpublishVolume OK", "NodeUnstageVolume OK", "gone",
+	}, n.story())
+	assert.Equal(t, []string{
+		"Normal Pulled: Container image \"registry.local/sleep:1\" already present on machine and can be accessed by the pod (1)",
+		"Normal Created: Container created (1)", "Normal Started: Container started (1)", "Normal Killing: Stopping container c (1)",
+	}, n.events())
+}
+
+func TestWhatAContainerSees(t *testing.T) { // facts 1 and 9
+	mounts := func(n *node) any {
+		for _, e := range n.news() {
+			if e.Method == "CreateContainer" {
+				return e.Detail.(map[string]any)["mounts"]
+			}
+		}
+		return nil
+	}
+	t.Run("a filesystem", func(t *testing.T) {
+		n := start(t, setting{})
+		n.volume("data")
+		uid := n.pod("web", using("data"))
+		n.settle()
+		assert.Equal(t, []runtime.Mount{{Container: "/mnt/data", Host: csi.TargetPath(uid, "pv-data")}}, mounts(n))
+	})
+	t.Run("a device", func(t *testing.T) {
+		n := start(t, setting{})
+		n.volume("data", block)
+		uid := n.pod("web", usingDevice("data"))
+		n.settle()
+		assert.Equal(t, []runtime.Mount{{Device: "/dev/xvda", Host: csi.PodDevicePath(uid, "pv-data"), Permissions: "mrw"}}, mounts(n))
+	})
+}
+
+func TestAForceDeletedPodIsCleanedUpLikeAnyOther(t *testing.T) { // K-POD-8, fact 58
+	n := mounted(t, setting{})
+	n.forceDelete("web")
+	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+	n.settle()
+	assert.Equal(t, []string{"gone", "StopContainer", "StopPodSandbox", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.story())
+	assert.LessOrEqual(t, n.times("NodeUnstageVolume")[0], 400*time.Millisecond)
+	assert.Empty(t, n.files())
+}
+
+func TestACompletedPodIsUnmountedToo(t *testing.T) { // K-POD-7
+	n := mounted(t, setting{})
+	_, err := store.ModifyStatus(n.Store, podKey("web"), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	require.NoError(t, err)
+	n.settle()
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+	assert.Equal(t, corev1.PodSucceeded, n.phase("web"), "it is there until somebody deletes it")
+
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+	assert.Empty(t, n.files())
+}
+
+func TestAPodWithAFinalizerIsCleanedUpOnce(t *testing.T) {
+	n := mounted(t, setting{})
+	_, err := store.Modify(n.Store, podKey("web"), func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} })
+	require.NoError(t, err)
+	n.deletePod("web")
+	n.pass(time.Minute)
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+	_, err = store.Modify(n.Store, podKey("web"), func(p *corev1.Pod) { p.Finalizers = nil })
+	require.NoError(t, err)
+	n.settle()
+	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+	assert.Len(t, n.calls(), 2)
+}
+
+// Fact 49: the pod object does not wait for a mount in flight.
+func TestAPodDeletedWhileItsVolumeIsBeingStaged(t *testing.T) { // K-RACE-11, K-RACE-12
+	n := start(t, setting{})
+	n.volume("data")
+	n.hold("NodeStageVolume", 15*time.Second)
+	n.pod("web", using("data"))
+	n.until(func() bool { return len(n.times("NodeStageVolume")) == 1 })
+	n.pass(time.Second)
+	n.forget()
+	n.deletePod("web")
+	n.pass(2 * time.Second)
+	assert.Equal(t, []string{"Failed", "gone"}, n.story())
+	assert.InDelta(t, 1.5, n.moment("pods DELETED").Seconds(), 0.5)
+
+	n.settle()
+	assert.Equal(t, []string{"NodePublishVolume OK", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+	published := n.times("NodePublishVolume")[0]
+	assert.InDelta(t, 0.1, (n.times("NodeUnpublishVolume")[0] - published).Seconds(), 0.1)
+	assert.InDelta(t, 0.2, (n.times("NodeUnstageVolume")[0] - published).Seconds(), 0.1)
+	assert.Empty(t, n.files())
+	assert.Empty(t, n.mounts())
+}
+
+// Fact 47: nothing is sent for a volume while a call of it is in flight; at the
+// deadline the kubelet cleans up at once.
+func TestAPodDeletedWhileItsVolumeHangsInPublish(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.hold("NodePublishVolume", 140*time.Second)
+	n.pod("web", using("data"))
+	n.until(func() bool { return len(n.times("NodePublishVolume")) == 1 })
+	n.pass(5 * time.Second)
+	n.forget()
+	n.deletePod("web")
+	n.pass(110 * time.Second)
+	assert.Equal(t, []string{"Failed", "gone"}, n.story())
+	n.pass(6 * time.Second)
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+	assert.InDelta(t, 115.1, n.times("NodeUnpublishVolume")[0].Seconds(), 0.1)
+}
+
+// Fact 50: once its own wait has expired a pod starts with the worker's next try.
+func TestAPodWhoseWaitHasExpiredStartsAtTheNextTry(t *testing.T) { // K-REC-8, K-POD-2, K-POD-3
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodeStageVolume", codes.Internal, 8) // until 127.9 s
+	n.pod("web", using("data"))
+	n.until(func() bool { return len(n.times("NodePublishVolume")) == 1 })
+	n.until(func() bool { return n.phase("web") == corev1.PodRunning })
+	running := (n.Kernel.Elapsed() - n.since.At).Seconds()
+	assert.InDelta(t, 123+10, running, 1)
+	for _, e := range n.events() {
+		assert.NotContains(t, e, "Unable to attach", "K-POD-2: a wait that took too long is nobody told")
+	}
+}
+
+func TestDeletionEndsTheWaitForVolumesAtOnce(t *testing.T) { // K-POD-4
+	n := start(t, attaching)
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.pass(4 * time.Second)
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{"Failed", "gone"}, n.story())
+	assert.InDelta(t, 1.5, n.moment("pods DELETED").Seconds(), 0.5)
+	assert.Empty(t, n.events())
+}
+
+func TestAPodThatComesBackUnderItsNameIsAnotherPod(t *testing.T) { // fact 72
+	n := mounted(t, setting{})
+	old := n.uid("web")
+	n.forceDelete("web")
+	n.pod("web", using("data"))
+	n.settle()
+	assert.Equal(t, corev1.PodRunning, n.phase("web"))
+	assert.False(t, n.exists(csi.PodDir(old)))
+	assert.True(t, n.exists(n.targetOf("web")))
+}
+
+// Fact 73, ll2: mounts and sandboxes are gone, the pod's containers start anew.
+func TestAReboot(t *testing.T) {
+	n := mounted(t, setting{})
+	n.killKubelet()
+	n.runtime.PowerOff()
+	require.NoError(t, n.machine.PowerOff())
+	n.registrar.Kill()
+	n.driver.Node(nodeOptions(n)).Reboot()
+	n.startKubelet()
+	n.pass(4 * time.Second)
+	assert.Contains(t, n.events()[0], "Warning FailedMount: MountVolume.MountDevice failed for volume \"pv-data\" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient")
+
+	n.forget()
+	n.startDriver()
+	n.registrar.Start()
+	n.settle()
+	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK", "RunPodSandbox", "CreateContainer", "StartContainer"}, n.story())
+	assert.Contains(t, n.events(), "Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created. (1)")
+	assert.Equal(t, corev1.PodRunning, n.phase("web"))
+}
+
+func TestAnIdleKubeletCostsNothing(t *testing.T) {
+	n := mounted(t, setting{})
+	n.settle()
+	n.pass(time.Minute) // past the first status rounds
+	before := n.Kernel.Hash()
+	n.pass(3 * time.Minute) // short of the five-minute report
+	assert.Equal(t, before, n.Kernel.Hash(), "no process has run")
+}

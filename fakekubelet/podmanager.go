@@ -1,0 +1,90 @@
+package fakekubelet
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// podManager knows the pods of this node and runs one worker for each.
+type podManager struct {
+	*Kubelet
+	known   map[types.UID]*corev1.Pod
+	workers map[types.UID]*podWorker
+}
+
+func newPodManager(k *Kubelet) *podManager {
+	return &podManager{Kubelet: k, known: map[types.UID]*corev1.Pod{}, workers: map[types.UID]*podWorker{}}
+}
+
+func (m *podManager) start() {
+	m.Go("pods", func(p *kernel.Process) {
+		pods := component.Watch[*corev1.Pod](m.Component, p, store.ByIndex(store.PodsByNode, m.options.Name))
+		nodes := component.Watch[*corev1.Node](m.Component, p, store.ByKey(store.Key{Name: m.options.Name}))
+		for {
+			for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+				m.observe(e)
+			}
+			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
+				m.volumes.NodeChanged()
+			}
+			p.Park("pods of its node")
+		}
+	})
+}
+
+func (m *podManager) observe(e store.Event[*corev1.Pod]) {
+	pod := e.Object
+	if e.Type == store.Deleted {
+		delete(m.known, pod.UID)
+	} else {
+		m.known[pod.UID] = pod
+	}
+	w := m.workers[pod.UID]
+	if w == nil && e.Type != store.Deleted {
+		w = newPodWorker(m, pod)
+		m.workers[pod.UID] = w
+	}
+	if w != nil {
+		w.observe(pod, e.Type == store.Deleted)
+	}
+	m.volumes.PodChanged(pod.UID)
+}
+
+// forget drops a worker that has ended.
+func (m *podManager) forget(uid types.UID) {
+	delete(m.workers, uid)
+	m.volumes.PodChanged(uid)
+	m.housekeeping.lookAt(uid)
+}
+
+// Pod is the pod as the API last showed it; none when it is gone.
+func (m *podManager) Pod(uid types.UID) (*corev1.Pod, bool) {
+	pod, ok := m.known[uid]
+	return pod, ok
+}
+
+// Terminating reports whether the pod's containers should stop. K-DSW-3
+func (m *podManager) Terminating(uid types.UID) bool {
+	w := m.workers[uid]
+	return w == nil || w.terminating
+}
+
+// RuntimeGone reports whether the pod's containers have stopped for good. K-DSW-13, K-POD-5
+func (m *podManager) RuntimeGone(uid types.UID) bool {
+	w := m.workers[uid]
+	return w == nil || w.stopped
+}
+
+// VolumesChanged wakes who waits for a pod's volumes: its worker, or what cleans
+// up after it.
+func (m *podManager) VolumesChanged(uid types.UID) {
+	if w := m.workers[uid]; w != nil {
+		w.process.Wake()
+	} else {
+		m.housekeeping.lookAt(uid)
+	}
+}

@@ -1,0 +1,123 @@
+package fakekubelet
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// setStatus writes the pod's status, unless the pod is gone.
+func (w *podWorker) setStatus(p *kernel.Process, change func(*corev1.PodStatus)) {
+	_, _ = component.PatchStatus(p, w.Component, store.KeyOf(w.pod), func(pod *corev1.Pod) {
+		if pod.UID == w.pod.UID {
+			change(&pod.Status)
+		}
+	})
+}
+
+func (w *podWorker) condition(s *corev1.PodStatus, t corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {
+	c := corev1.PodCondition{Type: t, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(w.Kernel.Now())}
+	for i := range s.Conditions {
+		if s.Conditions[i].Type != t {
+			continue
+		}
+		if s.Conditions[i].Status == status {
+			c.LastTransitionTime = s.Conditions[i].LastTransitionTime
+		}
+		s.Conditions[i] = c
+		return
+	}
+	s.Conditions = append(s.Conditions, c)
+}
+
+func (w *podWorker) containerNames() []string {
+	var names []string
+	for i := range w.pod.Spec.Containers {
+		names = append(names, w.pod.Spec.Containers[i].Name)
+	}
+	return names
+}
+
+func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() corev1.ContainerState) {
+	s.ContainerStatuses = nil
+	for i := range w.pod.Spec.Containers {
+		c := &w.pod.Spec.Containers[i]
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, State: state(), Ready: running, Started: &running,
+		})
+	}
+}
+
+// waitingStatus: the containers wait for their volumes. Those that ran before the
+// node went down have ended.
+func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
+	state := func() corev1.ContainerState {
+		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
+	}
+	if w.pod.Status.Phase == corev1.PodRunning {
+		state = w.terminated("", 0)
+	}
+	return func(s *corev1.PodStatus) {
+		unready := fmt.Sprintf("containers with unready status: %v", w.containerNames())
+		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
+		w.condition(s, corev1.PodInitialized, corev1.ConditionTrue, "", "")
+		w.condition(s, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", unready)
+		w.condition(s, corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", unready)
+		w.containers(s, false, state)
+		if s.StartTime == nil {
+			now := metav1.NewTime(w.Kernel.Now())
+			s.StartTime = &now
+		}
+	}
+}
+
+func (w *podWorker) sandboxStatus() func(*corev1.PodStatus) {
+	return func(s *corev1.PodStatus) {
+		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionTrue, "", "")
+	}
+}
+
+func (w *podWorker) runningStatus() func(*corev1.PodStatus) {
+	return func(s *corev1.PodStatus) {
+		now := metav1.NewTime(w.Kernel.Now())
+		s.Phase = corev1.PodRunning
+		w.condition(s, corev1.PodReady, corev1.ConditionTrue, "", "")
+		w.condition(s, corev1.ContainersReady, corev1.ConditionTrue, "", "")
+		w.containers(s, true, func() corev1.ContainerState {
+			return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
+		})
+	}
+}
+
+// completedStatus: the containers were told to stop and exited with code 0.
+func (w *podWorker) completedStatus() func(*corev1.PodStatus) {
+	return func(s *corev1.PodStatus) {
+		s.Phase = corev1.PodSucceeded
+		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
+		w.condition(s, corev1.PodInitialized, corev1.ConditionTrue, "PodCompleted", "")
+		w.condition(s, corev1.PodReady, corev1.ConditionFalse, "PodCompleted", "")
+		w.condition(s, corev1.ContainersReady, corev1.ConditionFalse, "PodCompleted", "")
+		w.containers(s, false, w.terminated("Completed", 0))
+	}
+}
+
+// failedStatus is that of a pod that ended before its containers ever ran.
+func (w *podWorker) failedStatus() func(*corev1.PodStatus) {
+	return func(s *corev1.PodStatus) {
+		s.Phase = corev1.PodFailed
+		w.containers(s, false, w.terminated("ContainerStatusUnknown", 137))
+	}
+}
+
+func (w *podWorker) terminated(reason string, code int32) func() corev1.ContainerState {
+	return func() corev1.ContainerState {
+		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			Reason: reason, ExitCode: code, FinishedAt: metav1.NewTime(w.Kernel.Now()),
+		}}
+	}
+}

@@ -1,0 +1,169 @@
+package fakekubelet
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/volumemanager"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Pace of a pod worker. K-POD-3
+const (
+	syncRetry     = 10 * time.Second
+	syncRetryMore = 5 * time.Second // at most this much is added by chance
+	resync        = 60 * time.Second
+	resyncMore    = 30 * time.Second
+	// relist is how often the kubelet looks what the runtime has.
+	relist = time.Second
+)
+
+// podWorker takes one pod through its life: volumes, containers, their end, the
+// volumes' end, the pod's.
+type podWorker struct {
+	*podManager
+	pod         *corev1.Pod
+	process     *kernel.Process
+	terminating bool // its end has begun; there is no way back. K-POD-4
+	stopped     bool // containers have stopped for good: volumes may go. K-POD-5
+	ended       bool // the pod's final phase has been written
+	gone        bool // the API has no such pod any more
+}
+
+func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
+	w := &podWorker{podManager: m, pod: pod}
+	w.process = m.Go("pod "+store.KeyOf(pod).String(), w.run)
+	return w
+}
+
+// observe takes notice of a newer state of the pod. Its end begins when it is
+// deleted, has come to its final phase, or is gone altogether. K-POD-4, K-POD-7, K-POD-8
+func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
+	w.pod, w.gone = pod, gone
+	w.ended = w.ended || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	w.terminating = w.terminating || w.ended || w.gone || pod.DeletionTimestamp != nil
+	w.process.Wake()
+}
+
+func (w *podWorker) run(p *kernel.Process) {
+	for !w.terminating {
+		w.sync(p)
+	}
+	w.stop(p)
+	for !w.volumes.WaitForUnmount(p, w.pod.UID) {
+		p.Sleep(syncRetry + w.chance(syncRetryMore))
+	}
+	w.volumes.WaitForPathsGone(p, w.pod.UID)
+	w.finish(p)
+	w.forget(w.pod.UID)
+}
+
+// sync is one SyncPod, and the rest until the next one. K-POD-1
+func (w *podWorker) sync(p *kernel.Process) {
+	if !w.running() {
+		w.setStatus(p, w.waitingStatus())
+	}
+	w.makePodDirectories()
+	err := w.volumes.WaitForAttachAndMount(p, w.pod, func() bool { return w.terminating })
+	switch {
+	case err != nil:
+		w.failSync(p, err)
+	case w.terminating:
+	case !w.running():
+		w.runContainers(p)
+		w.rest(p)
+	default:
+		w.rest(p)
+	}
+}
+
+func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID) }
+
+// rest waits for the pod's end, or for the next regular sync where that matters.
+func (w *podWorker) rest(p *kernel.Process) {
+	next := p.Elapsed() + resync + w.chance(resyncMore)
+	for !w.terminating {
+		if !w.volumes.NeedsSyncs(w.pod.UID) {
+			p.Park("the pod's end")
+		} else if !p.IdleUntil("the pod's next regular sync", next) {
+			return
+		}
+	}
+}
+
+// failSync tells the pod what is wrong with its volumes, except for a wait that
+// took too long, and waits for the next try. K-POD-2, K-POD-3
+func (w *podWorker) failSync(p *kernel.Process, err *volumemanager.WaitError) {
+	switch {
+	case err.Exhausted != "":
+		w.reject(p, err)
+		return
+	case !err.Timeout:
+		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "Unable to attach or mount volumes: %v", err)
+	}
+	next := p.Elapsed() + syncRetry + w.chance(syncRetryMore)
+	p.WaitUntil("the next try to mount its volumes", next, func() bool { return w.terminating })
+}
+
+// reject ends a pod for which its node has no room, and has the driver's limit
+// refreshed, so that the scheduler will know. K-ALLOC-3, K-ALLOC-4
+func (w *podWorker) reject(p *kernel.Process, err *volumemanager.WaitError) {
+	const reason = "VolumeAttachmentLimitExceeded"
+	_ = w.plugins.RefreshLimit(p, err.Exhausted) // logged only
+	message := fmt.Sprintf("Node has reached its volume attachment limit, rejecting pod. %v", err)
+	w.Event(w.pod, corev1.EventTypeWarning, reason, "%s", message)
+	w.terminating = true
+	w.end(p, func(s *corev1.PodStatus) {
+		s.Phase, s.Reason, s.Message = corev1.PodFailed, reason, "Pod was rejected: "+message
+	})
+}
+
+// chance is a random part of a delay, none when the strategy is calm.
+func (w *podWorker) chance(most time.Duration) time.Duration {
+	const steps = 16
+	return most * time.Duration(w.Kernel.Choose(kernel.Jitter, steps, "pod sync")) / steps
+}
+
+// stop is SyncTerminatingPod: the containers stop, and only then may volumes be
+// unpublished. K-POD-5. The worker itself goes on when the runtime has been
+// looked at again, twice if there was no container to stop (facts 3 and 49).
+func (w *podWorker) stop(p *kernel.Process) {
+	endedBefore, wait := w.ended, relist
+	if w.running() {
+		wait = 0
+		w.options.Runtime.Stop(w.pod.UID)
+		for i := range w.pod.Spec.Containers {
+			w.Event(w.pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", w.pod.Spec.Containers[i].Name)
+		}
+		w.end(p, w.completedStatus())
+	}
+	w.stopped = true
+	w.volumes.PodChanged(w.pod.UID)
+	if !endedBefore {
+		p.Sleep(wait + relist - p.Elapsed()%relist)
+	}
+}
+
+// end writes the pod's final phase, once.
+func (w *podWorker) end(p *kernel.Process, status func(*corev1.PodStatus)) {
+	if !w.ended {
+		w.ended = true
+		w.setStatus(p, status)
+	}
+}
+
+// finish is the end of SyncTerminatedPod: the final status, then the deletion
+// that the API server has waited for. K-POD-6
+func (w *podWorker) finish(p *kernel.Process) {
+	w.end(p, w.failedStatus())
+	p.Wait("the pod's deletion", func() bool { return w.gone || w.pod.DeletionTimestamp != nil })
+	if !w.gone {
+		_, _ = component.Delete[*corev1.Pod](p, w.Component, store.KeyOf(w.pod),
+			store.GracePeriod(0), store.PreconditionUID(w.pod.UID))
+	}
+	p.Wait("the removal of the pod's finalizers", func() bool { return w.gone })
+}

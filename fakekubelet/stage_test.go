@@ -1,0 +1,232 @@
+package fakekubelet_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+func attachRequired(s *storagev1.CSIDriverSpec) { s.AttachRequired = new(true) }
+
+func TestNodeStageVolumeRequest(t *testing.T) { // K-STAGE-3, K-STAGE-5, K-RPC-6
+	n := start(t, setting{driver: mock.Options{VolumeMountGroup: true}, csiDriver: attachRequired})
+	create(n, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "stage", Namespace: "kube-system"}, Data: map[string][]byte{"key": []byte("k1")}})
+	n.volume("data", func(pv *corev1.PersistentVolume) {
+		pv.Annotations = map[string]string{"volume.beta.kubernetes.io/mount-options": "ignored"}
+		pv.Spec.MountOptions = []string{"noatime"}
+		pv.Spec.CSI.FSType = "xfs"
+		pv.Spec.CSI.VolumeAttributes = map[string]string{"pool": "fast"}
+		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "kube-system", Name: "stage"}
+	})
+	n.attached("data")
+	n.pod("web", using("data"), fsGroup(2000))
+	n.until(func() bool { return len(n.times("NodeStageVolume")) > 0 })
+
+	want := &csispec.NodeStageVolumeRequest{
+		VolumeId:          "h-data",
+		PublishContext:    map[string]string{"lun": "7"},
+		StagingTargetPath: csi.StagingPath(driverName, "h-data"),
+		VolumeCapability: &csispec.VolumeCapability{
+			AccessMode: &csispec.VolumeCapability_AccessMode{Mode: csispec.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER},
+			AccessType: &csispec.VolumeCapability_Mount{Mount: &csispec.VolumeCapability_MountVolume{
+				FsType: "xfs", MountFlags: []string{"noatime"}, VolumeMountGroup: "2000",
+			}},
+		},
+		Secrets:       map[string]string{"key": "k1"},
+		VolumeContext: map[string]string{"pool": "fast"},
+	}
+	assert.Empty(t, cmp.Diff(want, request[*csispec.NodeStageVolumeRequest](n), protocmp.Transform()))
+}
+
+func TestAnEmptyFSTypeStaysEmpty(t *testing.T) { // K-STAGE-3, fact 10
+	n := start(t, setting{})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.settle()
+	assert.Empty(t, request[*csispec.NodeStageVolumeRequest](n).VolumeCapability.GetMount().FsType)
+}
+
+// K-STAGE-7, K-ERR-4, facts 26 and 56
+func TestWhatFollowsAFailedStageOnceThePodIsGone(t *testing.T) {
+	final := []codes.Code{
+		codes.Unknown, codes.Internal, codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied,
+		codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented, codes.DataLoss, codes.Unauthenticated,
+	}
+	uncertain := []codes.Code{codes.Canceled, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Aborted, codes.Unavailable}
+	for _, code := range append(final, uncertain...) {
+		t.Run(code.String(), func(t *testing.T) {
+			n := start(t, setting{})
+			n.volume("data")
+			n.fail("NodeStageVolume", code, 0)
+			n.pod("web", using("data"))
+			n.thirdRetry()
+			n.forget()
+			n.deletePod("web")
+			n.settle()
+			want := []string{}
+			if slices.Contains(uncertain, code) {
+				want = []string{"NodeUnstageVolume OK"}
+			}
+			assert.Equal(t, want, n.calls())
+			assert.Empty(t, n.files(), "nothing is left on disk")
+		})
+	}
+}
+
+func TestAFinalErrorAfterAnUncertainOneForgetsTheStage(t *testing.T) { // K-TRACE-9, K-ERR-1
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodeStageVolume", codes.DeadlineExceeded, 1)
+	n.fail("NodeStageVolume", codes.Internal, 0)
+	n.pod("web", using("data"))
+	n.thirdRetry()
+	assert.Equal(t, []string{
+		"NodeStageVolume DeadlineExceeded", "NodeStageVolume Internal", "NodeStageVolume Internal", "NodeStageVolume Internal",
+	}, n.calls())
+	assert.NotContains(t, n.files(), csi.StagingPath(driverName, "h-data")+"/")
+
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	assert.Empty(t, n.calls())
+}
+
+func TestAnUncertainStageKeepsItsDirectoryAndData(t *testing.T) { // K-STAGE-6
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodeStageVolume", codes.Aborted, 0)
+	n.pod("web", using("data"))
+	n.pass(300 * time.Millisecond)
+	staging := csi.StagingPath(driverName, "h-data")
+	assert.Contains(t, n.files(), staging+"/")
+	assert.Contains(t, n.files(), staging[:len(staging)-len("globalmount")]+`vol_data.json {"driverName":"disk.csi.example.com","volumeHandle":"h-data"}`)
+}
+
+// What goes wrong before NodeStageVolume, and whether NodeUnstageVolume follows.
+func TestWhatKeepsTheDriverFromBeingAskedToStage(t *testing.T) { // K-STAGE-6, K-PUB-12
+	missing := func(pv *corev1.PersistentVolume) {
+		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "kube-system", Name: "stage"}
+	}
+	cases := []struct {
+		name  string
+		pv    func(*corev1.PersistentVolume)
+		given func(*node)
+		event string
+	}{
+		{
+			name:  "the driver is not registered",
+			given: func(n *node) { n.unregister() },
+			event: "MountVolume.MountDevice failed for volume \"pv-data\" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: " +
+				"driver name disk.csi.example.com not found in the list of registered CSI drivers",
+		},
+		{
+			name:  "its secret is missing",
+			pv:    missing,
+			event: "MountVolume.MountDevice failed for volume \"pv-data\" : fetching NodeStageSecretRef kube-system/stage failed: secrets \"stage\" not found",
+		},
+		{
+			name:  "the driver is down",
+			given: func(n *node) { n.killDriver() },
+			event: "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: " +
+				"dial unix /var/lib/kubelet/plugins/disk.csi.example.com/csi.sock: connect: no such file or directory\"",
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{})
+			if c.pv == nil {
+				c.pv = func(*corev1.PersistentVolume) {}
+			}
+			n.volume("data", c.pv)
+			if c.given != nil {
+				c.given(n)
+			}
+			n.pod("web", using("data"))
+			n.pass(2 * time.Second)
+			assert.Equal(t, []string{
+				"Warning FailedMount: " + c.event + " (1)", "Warning FailedMount: " + c.event + " (2)", "Warning FailedMount: " + c.event + " (3)",
+			}, n.events())
+			assert.Empty(t, n.files(machine.KubeletDir+"/plugins/kubernetes.io"), "nothing was made on disk")
+
+			n.deletePod("web")
+			n.settle()
+			assert.Empty(t, n.times("NodeStageVolume"))
+			assert.Empty(t, n.times("NodeUnstageVolume"), "K-RACE-25: false uncertainty ends without a call")
+		})
+	}
+}
+
+func TestRetriesOfAStage(t *testing.T) { // K-OP-3, fact 22
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodeStageVolume", codes.Internal, 9)
+	n.pod("web", using("data"))
+	n.settle()
+	assert.InDeltaSlice(t, []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 122}, n.gaps("NodeStageVolume"), 0.2)
+	assert.Equal(t, corev1.PodRunning, n.phase("web"))
+}
+
+func TestTheFirstPodDecidesAndTheVolumeIsStagedAnewForTheNext(t *testing.T) { // K-STAGE-4, K-UNSTAGE-5
+	n := start(t, setting{})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.deletePod("web")
+	n.settle()
+	n.pod("web", using("data"))
+	n.settle()
+	assert.Equal(t, []string{
+		"NodeUnpublishVolume OK", "NodeUnstageVolume OK", "NodeStageVolume OK", "NodePublishVolume OK",
+	}, n.calls())
+}
+
+func TestADriverThatDoesNotStageLeavesADirectory(t *testing.T) { // K-STAGE-2, fact 8
+	n := start(t, setting{driver: mock.Options{Stage: new(false)}})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{csi.StagingPath(driverName, "h-data") + "/"}, n.files())
+}
+
+// Fact 38: registration does not trigger the next try.
+func TestAVolumeOfADriverThatComesLate(t *testing.T) {
+	n := start(t, setting{})
+	n.unregister()
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.pass(4500 * time.Millisecond)
+	n.registrar.Start()
+	n.until(func() bool { return len(n.kubelet.Registered()) > 0 })
+	n.forget()
+	n.settle()
+	assert.Greater(t, n.times("NodeStageVolume")[0], time.Second)
+	assert.Equal(t, corev1.PodRunning, n.phase("web"))
+}
+
+// Fact 26: a retry that is due before the pod is gone is still made.
+func TestOneMoreTryForADeletedPod(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodeStageVolume", codes.Unavailable, 0)
+	n.pod("web", using("data"))
+	n.pass(time.Second)
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{"NodeStageVolume Unavailable", "NodeUnstageVolume OK"}, n.calls())
+}

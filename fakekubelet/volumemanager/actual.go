@@ -1,0 +1,139 @@
+package volumemanager
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+)
+
+// actual is the actual state of world: what is attached, staged and published.
+type actual struct {
+	volumes map[string]*held
+	ofPod   map[types.UID]map[string]bool
+}
+
+// ternary is yes, no, or not known yet.
+type ternary int
+
+const (
+	unknown ternary = iota
+	no
+	yes
+)
+
+// deviceState is how far a volume is staged.
+type deviceState string
+
+const (
+	notMounted      deviceState = "NotMounted"
+	globallyMounted deviceState = "GloballyMounted"
+	deviceUncertain deviceState = "Uncertain"
+)
+
+// held is one volume of this node. An entry that is neither staged nor used by a
+// pod is dropped at the next pass.
+type held struct {
+	name       string
+	spec       *csi.Spec
+	attachable ternary // unknown only after reconstruction
+	device     deviceState
+	pods       map[types.UID]*heldBy
+	// reconstructed volumes never lose an uncertain device to a final error. K-ERR-3
+	reconstructed bool
+}
+
+// podState is how far a volume is published for one pod.
+type podState string
+
+const (
+	mounted   podState = "Mounted"
+	uncertain podState = "Uncertain"
+)
+
+// heldBy is one pod's use of a volume.
+type heldBy struct {
+	uid           types.UID
+	spec          *csi.Spec
+	state         podState
+	remount       bool // requiresRepublish. K-PUB-16
+	reconstructed bool
+}
+
+func newActual() *actual {
+	return &actual{volumes: map[string]*held{}, ofPod: map[types.UID]map[string]bool{}}
+}
+
+// attach enters a volume that is attached, or needs no attaching.
+func (a *actual) attach(name string, spec *csi.Spec, attachable ternary) *held {
+	v := a.volumes[name]
+	if v == nil {
+		v = &held{name: name, device: notMounted, pods: map[types.UID]*heldBy{}}
+		a.volumes[name] = v
+	}
+	v.spec, v.attachable = spec, attachable
+	return v
+}
+
+func (a *actual) drop(name string) { delete(a.volumes, name) }
+
+func (a *actual) setPod(v *held, uid types.UID, spec *csi.Spec, state podState) *heldBy {
+	by := v.pods[uid]
+	if by == nil {
+		by = &heldBy{uid: uid}
+		v.pods[uid] = by
+	}
+	by.spec, by.state = spec, state
+	if a.ofPod[uid] == nil {
+		a.ofPod[uid] = map[string]bool{}
+	}
+	a.ofPod[uid][v.name] = true
+	return by
+}
+
+func (a *actual) removePod(v *held, uid types.UID) {
+	delete(v.pods, uid)
+	delete(a.ofPod[uid], v.name)
+	if len(a.ofPod[uid]) == 0 {
+		delete(a.ofPod, uid)
+	}
+}
+
+func (a *actual) pod(name string, uid types.UID) *heldBy {
+	v := a.volumes[name]
+	if v == nil {
+		return nil
+	}
+	return v.pods[uid]
+}
+
+// mountedElsewhere reports another pod that has the volume, for sure or perhaps. K-MNT-3
+func (v *held) mountedElsewhere(uid types.UID) bool {
+	for other := range v.pods {
+		if other != uid {
+			return true
+		}
+	}
+	return false
+}
+
+// deviceFailed is the device's state after a failed stage. K-ERR-1
+func (v *held) deviceFailed(err error) {
+	switch {
+	case csi.IsUncertain(err):
+		v.device = deviceUncertain
+	case csi.IsFinal(err) && v.device == deviceUncertain && !v.reconstructed:
+		v.device = notMounted
+	}
+}
+
+// podFailed is the pod's state after a failed publish; remounts change nothing. K-ERR-2
+func (a *actual) podFailed(v *held, uid types.UID, spec *csi.Spec, err error) {
+	by := v.pods[uid]
+	switch {
+	case by != nil && by.state == mounted:
+	case csi.IsUncertain(err):
+		a.setPod(v, uid, spec, uncertain)
+	case csi.IsFinal(err) && by != nil && !by.reconstructed:
+		a.removePod(v, uid)
+	}
+}

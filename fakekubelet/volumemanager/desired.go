@@ -1,0 +1,102 @@
+package volumemanager
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+)
+
+// desired is the desired state of world: which pods want which volumes.
+type desired struct {
+	volumes map[string]*wanted
+	ofPod   map[types.UID]map[string]bool // the inverse: volume names by pod
+	errors  map[types.UID][]string
+}
+
+// wanted is one volume that pods want.
+type wanted struct {
+	name          string
+	attachable    bool // decided when the volume is first wanted. K-DSW-12
+	reportedInUse bool // the API server has it in volumesInUse. K-DSW-14
+	pods          map[types.UID]*wantedBy
+}
+
+// wantedBy is one pod's wish; pods of one volume may see different specs. K-PATH-9
+type wantedBy struct {
+	pod         *corev1.Pod
+	spec        *csi.Spec
+	volumeNames []string // pod.spec.volumes[].name; several if they name one claim
+}
+
+func newDesired() *desired {
+	return &desired{volumes: map[string]*wanted{}, ofPod: map[types.UID]map[string]bool{}, errors: map[types.UID][]string{}}
+}
+
+// add notes that a pod wants a volume, and reports whether it did not before. The
+// pod's newest spec counts.
+func (d *desired) add(name string, attachable bool, pod *corev1.Pod, volumeName string, spec *csi.Spec) (isNew bool) {
+	v := d.volumes[name]
+	if v == nil {
+		v = &wanted{name: name, attachable: attachable, pods: map[types.UID]*wantedBy{}}
+		d.volumes[name] = v
+	}
+	by := &wantedBy{pod: pod, spec: spec, volumeNames: []string{volumeName}}
+	was := v.pods[pod.UID]
+	if was != nil && !slices.Contains(was.volumeNames, volumeName) {
+		by.volumeNames = append(by.volumeNames, was.volumeNames...)
+	} else if was != nil {
+		by.volumeNames = was.volumeNames
+	}
+	v.pods[pod.UID] = by
+	if d.ofPod[pod.UID] == nil {
+		d.ofPod[pod.UID] = map[string]bool{}
+	}
+	d.ofPod[pod.UID][name] = true
+	return was == nil
+}
+
+func (d *desired) remove(name string, pod types.UID) {
+	v := d.volumes[name]
+	if v == nil {
+		return
+	}
+	delete(v.pods, pod)
+	if len(v.pods) == 0 {
+		delete(d.volumes, name)
+	}
+	delete(d.ofPod[pod], name)
+	if len(d.ofPod[pod]) == 0 {
+		delete(d.ofPod, pod)
+	}
+}
+
+func (d *desired) wants(name string, pod types.UID) *wantedBy {
+	v := d.volumes[name]
+	if v == nil {
+		return nil
+	}
+	return v.pods[pod]
+}
+
+// fail keeps an error for whoever waits for the pod; about ten distinct ones are kept. K-DSW-10
+func (d *desired) fail(pod types.UID, err error) {
+	const kept = 10
+	if all := d.errors[pod]; len(all) <= kept && !slices.Contains(all, err.Error()) {
+		d.errors[pod] = append(all, err.Error())
+	}
+}
+
+// popErrors hands the stored errors out once. K-RACE-18
+func (d *desired) popErrors(pod types.UID) []string {
+	all := d.errors[pod]
+	delete(d.errors, pod)
+	return all
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,44 @@
+package volumemanager
+
+import (
+	"slices"
+
+	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// exhausted is the driver that has no room on this node for a volume that the pod
+// still waits for; empty if there is none. Only drivers that have their limit
+// refreshed are looked at. K-ALLOC-3
+func (m *Manager) exhausted(p *kernel.Process, pod *corev1.Pod, unattached []string) string {
+	for _, name := range sortedKeys(m.desired.ofPod[pod.UID]) {
+		by := m.desired.wants(name, pod.UID)
+		if !m.desired.volumes[name].attachable || !slices.Contains(unattached, by.volumeNames[0]) {
+			continue
+		}
+		driver := by.spec.Driver()
+		d, ok := component.Cached[*storagev1.CSIDriver](m.kubelet, store.Key{Name: driver})
+		if !ok || d.Spec.NodeAllocatableUpdatePeriodSeconds == nil {
+			continue
+		}
+		id := volume.AttachmentName(by.spec.Handle(pod.UID), driver, m.kubelet.Node)
+		va, err := component.Live[*storagev1.VolumeAttachment](p, m.kubelet, store.Key{Name: id})
+		if err == nil && attachErrorCode(va) == codes.ResourceExhausted {
+			return driver
+		}
+	}
+	return ""
+}
+
+func attachErrorCode(va *storagev1.VolumeAttachment) codes.Code {
+	if e := va.Status.AttachError; e != nil && e.ErrorCode != nil {
+		return codes.Code(*e.ErrorCode)
+	}
+	return codes.OK
+}

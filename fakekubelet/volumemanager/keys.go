@@ -1,0 +1,24 @@
+package volumemanager
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/operation"
+)
+
+// deviceKey is that of what concerns a volume as a whole: nothing else is done
+// with the volume meanwhile. K-OP-1
+func deviceKey(volume string) operation.Key { return operation.Key{Volume: volume} }
+
+// mountKey: no two pods mount one persistent volume at a time. K-OP-1
+func mountKey(volume string, by *wantedBy) operation.Key {
+	if by.spec.Inline != nil {
+		return operation.Key{Volume: volume, Pod: string(by.pod.UID)}
+	}
+	return deviceKey(volume)
+}
+
+// unmountKey: pods may be unmounted side by side. K-OP-2
+func unmountKey(volume string, pod types.UID) operation.Key {
+	return operation.Key{Volume: volume, Pod: string(pod)}
+}

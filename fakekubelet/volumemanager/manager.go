@@ -1,0 +1,157 @@
+// Package volumemanager is the kubelet's volume manager: it learns from pods
+// which volumes are wanted (desired state of world), knows what is mounted
+// (actual state of world) and starts the operations that bring one to the other.
+package volumemanager
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/operation"
+)
+
+// Pods is what the pod workers know.
+type Pods interface {
+	// Pod is a pod of this node as the kubelet knows it, until it is gone from
+	// the API or has been replaced.
+	Pod(uid types.UID) (*corev1.Pod, bool)
+	// Terminating reports whether the pod's containers should stop. K-DSW-3
+	Terminating(uid types.UID) bool
+	// RuntimeGone reports whether its containers have stopped for good, or the
+	// kubelet does not know the pod. K-POD-5
+	RuntimeGone(uid types.UID) bool
+	// VolumesChanged tells whoever waits that there is news about the pod's volumes.
+	VolumesChanged(uid types.UID)
+}
+
+// Manager is the volume manager of one kubelet.
+type Manager struct {
+	kubelet *component.Component
+	csi     *csi.Plugin
+	pods    Pods
+	ops     *operation.Pending
+	desired *desired
+	actual  *actual
+
+	populator  *populator
+	reconciler *reconciler
+	onInUse    func()
+}
+
+// Start starts the volume manager's loops. What the disk shows of volumes is
+// taken up before the first pass. K-VM-1
+func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods) *Manager {
+	m := &Manager{
+		kubelet: kubelet, csi: plugin, pods: pods, desired: newDesired(), actual: newActual(), onInUse: func() {},
+	}
+	m.ops = operation.New(kubelet.Kernel, kubelet.Go, func(key operation.Key) { m.reconciler.look(key.Volume) })
+	m.reconciler = newReconciler(m)
+	m.populator = newPopulator(m)
+	m.reconstruct()
+	m.populator.start()
+	m.reconciler.start()
+	return m
+}
+
+// PodChanged makes the populator look at a pod: it is new, changed, terminating,
+// or its containers have stopped.
+func (m *Manager) PodChanged(uid types.UID) { m.populator.look(uid) }
+
+// NodeChanged makes the volumes look again that the Node object may have kept
+// waiting: for their attachment, or for labels that they need. K-ATT-4, K-OP-9
+func (m *Manager) NodeChanged() {
+	// In any order: a pass sorts what it looks at.
+	for name, w := range m.desired.volumes {
+		if v := m.actual.volumes[name]; v == nil || len(v.pods) < len(w.pods) {
+			m.reconciler.look(name)
+		}
+	}
+}
+
+// OnInUseChanged sets what is told when VolumesInUse may have changed.
+func (m *Manager) OnInUseChanged(f func()) { m.onInUse = f }
+
+// VolumesInUse is the list for node.status.volumesInUse: attachable volumes that
+// are wanted or held. ok is false until the reconciler knows all that is held. K-REC-11, K-ATT-2
+func (m *Manager) VolumesInUse() (names []corev1.UniqueVolumeName, ok bool) {
+	if !m.reconciler.synced {
+		return nil, false
+	}
+	set := map[string]bool{}
+	for name, v := range m.desired.volumes {
+		set[name] = v.attachable
+	}
+	for name, v := range m.actual.volumes {
+		set[name] = set[name] || v.attachable == yes
+	}
+	for _, name := range sortedKeys(set) {
+		if set[name] {
+			names = append(names, corev1.UniqueVolumeName(name))
+		}
+	}
+	return names, true
+}
+
+// MarkReportedInUse takes notice of the list that the API server now has; every
+// flag is overwritten. K-DSW-14, K-ATT-3
+func (m *Manager) MarkReportedInUse(names []corev1.UniqueVolumeName) {
+	reported := map[string]bool{}
+	for _, name := range names {
+		reported[string(name)] = true
+	}
+	// In any order: a pass sorts what it looks at.
+	for name, v := range m.desired.volumes {
+		if v.reportedInUse != reported[name] {
+			v.reportedInUse = reported[name]
+			m.reconciler.look(name)
+		}
+	}
+}
+
+// ReportedInUse reports whether every wanted volume that is attached before use
+// is known to have been reported in use.
+func (m *Manager) ReportedInUse() bool {
+	for _, v := range m.desired.volumes {
+		if v.attachable && !v.reportedInUse {
+			return false
+		}
+	}
+	return true
+}
+
+// SpecOf is the volume behind a pod volume's name; nil if it is not wanted.
+func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
+	// In any order: one is enough.
+	for name := range m.desired.ofPod[uid] {
+		if by := m.desired.wants(name, uid); slices.Contains(by.volumeNames, volumeName) {
+			return by.spec
+		}
+	}
+	return nil
+}
+
+// NeedsSyncs reports whether regular syncs of a pod do anything for its volumes:
+// a driver wants one of them published anew. K-PUB-16
+func (m *Manager) NeedsSyncs(uid types.UID) bool {
+	// In any order: one is enough.
+	for name := range m.desired.ofPod[uid] {
+		if m.republishes(m.desired.wants(name, uid).spec.Driver()) {
+			return true
+		}
+	}
+	return false
+}
+
+// changed tells all who depend on the state of a volume and of pods' use of it.
+func (m *Manager) changed(name string, pods ...types.UID) {
+	m.reconciler.look(name)
+	for _, uid := range pods {
+		m.populator.look(uid)
+		m.pods.VolumesChanged(uid)
+	}
+	m.onInUse()
+}

@@ -1,0 +1,67 @@
+package volumemanager
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// prepareMap is the part of map_volume that happens in the reconciler itself,
+// before any backoff is looked at. What fails here is not tried anew at each
+// pass, as in reality, but when something has changed. K-OP-9, K-BLK-1
+func (r *reconciler) prepareMap(p *kernel.Process, by *wantedBy) bool {
+	if err := r.nodeAffinity(by.spec); err != nil {
+		r.kubelet.Event(by.pod, corev1.EventTypeWarning, "FailedMount", "MapVolume.NodeAffinity check failed for volume %q : %v", by.spec.Name, err)
+		return false
+	}
+	if err := r.csi.NewBlockMapper(p, by.spec); err != nil {
+		_ = r.failMap(by, "NewBlockVolumeMapper initialization", err)
+		return false
+	}
+	return true
+}
+
+// mapBlock is the asynchronous part of map_volume. K-BLK-1
+func (m *Manager) mapBlock(p *kernel.Process, v *held, by *wantedBy) error {
+	spec, uid := by.spec, by.pod.UID
+	if exclusive(spec) && v.mountedElsewhere(uid) {
+		return m.failMap(by, "SetUpDevice", errReadWriteOncePod)
+	}
+	if err := m.waitForAttach(p, spec); err != nil {
+		return m.failMap(by, "WaitForAttach", err)
+	}
+	if v.device != globallyMounted {
+		if err := m.csi.SetUpDevice(p, spec); err != nil {
+			v.deviceFailed(err)
+			m.changed(v.name)
+			return m.failMap(by, "SetUpDevice", err)
+		}
+		v.device = globallyMounted
+	}
+	if err := m.csi.MapPodDevice(p, spec, by.pod); err != nil {
+		m.actual.podFailed(v, uid, spec, err)
+		m.changed(v.name, uid)
+		return m.failMap(by, "MapPodDevice", err)
+	}
+	if err := m.csi.MapBlockVolume(p, spec, by.pod); err != nil { // published all the same. K-BLK-5
+		m.actual.setPod(v, uid, spec, uncertain)
+		m.changed(v.name, uid)
+		return m.failMap(by, "MapBlockVolume", err)
+	}
+	m.tellMapped(by)
+	m.markMounted(v, by)
+	return nil
+}
+
+func (m *Manager) failMap(by *wantedBy, step string, err error) error {
+	m.kubelet.Event(by.pod, corev1.EventTypeWarning, "FailedMapVolume", "MapVolume.%s failed for volume %q : %v", step, by.spec.Name, err)
+	return err
+}
+
+// tellMapped emits the two events of a mapped device. K-BLK-8
+func (m *Manager) tellMapped(by *wantedBy) {
+	mapDir, podDir := csi.BlockMapping(by.spec, by.pod)
+	m.kubelet.Event(by.pod, corev1.EventTypeNormal, "SuccessfulMountVolume", "MapVolume.MapPodDevice succeeded for volume %q globalMapPath %q", by.spec.Name, mapDir)
+	m.kubelet.Event(by.pod, corev1.EventTypeNormal, "SuccessfulMountVolume", "MapVolume.MapPodDevice succeeded for volume %q volumeMapPath %q", by.spec.Name, podDir)
+}

@@ -1,0 +1,179 @@
+package volumemanager
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// populatorPeriod is the pause between two passes. K-DSW-1
+const populatorPeriod = 100 * time.Millisecond
+
+// populator keeps the desired state of world in step with the pods.
+type populator struct {
+	*Manager
+	process   *kernel.Process
+	dirty     map[types.UID]bool
+	processed map[types.UID]bool
+	// passed says that one pass has seen all pods: unmounting may begin. K-REC-3
+	passed bool
+}
+
+func newPopulator(m *Manager) *populator {
+	return &populator{Manager: m, dirty: map[types.UID]bool{}, processed: map[types.UID]bool{}}
+}
+
+func (po *populator) look(uid types.UID) {
+	po.dirty[uid] = true
+	if po.process != nil {
+		po.process.Wake()
+	}
+}
+
+// reprocess makes the next pass look at the pod's volumes anew. K-DSW-4
+func (po *populator) reprocess(uid types.UID) {
+	delete(po.processed, uid)
+	po.look(uid)
+}
+
+func (po *populator) start() {
+	po.process = po.kubelet.Go("populator", func(p *kernel.Process) {
+		drivers := component.Watch[*storagev1.CSIDriver](po.kubelet, p)
+		p.Sleep(populatorPeriod)
+		tick := p.Tick(populatorPeriod)
+		for {
+			for e, ok := drivers.Next(); ok; e, ok = drivers.Next() {
+				po.driverChanged(e.Object.Name)
+			}
+			po.pass(p)
+			tick.Wait("changes of pods")
+		}
+	})
+}
+
+// pass adds the volumes of new pods, then removes those of finished ones. K-DSW-2
+func (po *populator) pass(p *kernel.Process) {
+	uids := sortedKeys(po.dirty)
+	clear(po.dirty)
+	for _, uid := range uids {
+		po.add(p, uid)
+	}
+	for _, uid := range uids {
+		po.remove(uid)
+	}
+	if !po.passed {
+		po.passed = true
+		po.reconciler.lookAtAll()
+	}
+}
+
+// add is about pods that are not on their way out; before the first full pass
+// also about those whose containers may still run. K-DSW-3
+func (po *populator) add(p *kernel.Process, uid types.UID) {
+	pod, ok := po.pods.Pod(uid)
+	switch {
+	case !ok || po.processed[uid]:
+		return
+	case po.passed && po.pods.Terminating(uid), po.pods.RuntimeGone(uid):
+		return
+	}
+	po.processed[uid] = true
+	if po.wantAll(p, pod) { // K-DSW-10
+		delete(po.desired.errors, uid)
+		po.remount(uid)
+	}
+	po.pods.VolumesChanged(uid)
+}
+
+// wantAll enters the volumes that the pod's containers use, and reports whether
+// all of them could be looked up. K-DSW-5
+func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
+	mounts, devices := usedVolumes(pod)
+	all := true
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if !mounts[v.Name] && !devices[v.Name] {
+			continue
+		}
+		spec, err := po.spec(p, pod, v, mounts[v.Name], devices[v.Name])
+		switch {
+		case err != nil:
+			po.desired.fail(pod.UID, err)
+			all = false
+		case spec != nil:
+			po.want(pod, v.Name, spec)
+		}
+	}
+	return all
+}
+
+func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec) {
+	name := spec.UniqueName(pod.UID)
+	attachable := spec.Inline == nil && volume.MustAttach(po.kubelet.Cache, spec.Driver())
+	if po.desired.add(name, attachable, pod, volumeName, spec) {
+		po.changed(name)
+	}
+}
+
+// remount flags the pod's volumes whose driver wants them published anew. K-DSW-10, K-PUB-16
+func (po *populator) remount(uid types.UID) {
+	// In any order: a pass sorts what it looks at.
+	for name := range po.actual.ofPod[uid] {
+		if by := po.actual.pod(name, uid); po.republishes(by.spec.Driver()) {
+			by.remount = true
+			po.reconciler.look(name)
+		}
+	}
+}
+
+func (m *Manager) republishes(driver string) bool {
+	d, ok := component.Cached[*storagev1.CSIDriver](m.kubelet, store.Key{Name: driver})
+	return ok && d.Spec.RequiresRepublish != nil && *d.Spec.RequiresRepublish
+}
+
+// driverChanged looks again at what a CSIDriver decides for wanted volumes:
+// attachable ones may become ones that need no attaching, never the other way
+// round; pods may need regular syncs. K-DSW-12, K-RACE-37
+func (po *populator) driverChanged(driver string) {
+	for _, name := range sortedKeys(po.desired.volumes) {
+		w := po.desired.volumes[name]
+		for _, uid := range sortedKeys(w.pods) {
+			if w.pods[uid].spec.Driver() != driver {
+				break
+			}
+			if w.attachable && !volume.MustAttach(po.kubelet.Cache, driver) {
+				w.attachable = false
+				po.changed(name)
+			}
+			po.pods.VolumesChanged(uid)
+		}
+	}
+}
+
+// remove takes a pod's volumes out of the desired state once its containers have
+// stopped; one that was never mounted stays while the pod object does. K-DSW-13
+func (po *populator) remove(uid types.UID) {
+	if !po.pods.RuntimeGone(uid) {
+		return
+	}
+	_, known := po.pods.Pod(uid)
+	for _, name := range sortedKeys(po.desired.ofPod[uid]) {
+		if known && po.actual.pod(name, uid) == nil {
+			continue
+		}
+		po.desired.remove(name, uid)
+		po.changed(name)
+	}
+	if !known {
+		delete(po.processed, uid)
+		delete(po.desired.errors, uid)
+	}
+}

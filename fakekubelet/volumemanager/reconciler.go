@@ -1,0 +1,166 @@
+package volumemanager
+
+import (
+	"errors"
+	"time"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/operation"
+)
+
+// reconcilerPeriod is the pause between two passes. K-REC-1
+const reconcilerPeriod = 100 * time.Millisecond
+
+// reconciler starts operations. A pass looks at the volumes about which
+// something has changed, and at those whose backoff has ended.
+type reconciler struct {
+	*Manager
+	process *kernel.Process
+	dirty   map[string]bool
+	retries map[string]time.Duration // when a volume in backoff is due
+	// unchecked: reconstructed volumes still wait for the node's status. K-RECON-6
+	unchecked bool
+	// synced: a pass has been made in which nothing was unchecked. K-ATT-2
+	synced bool
+}
+
+func newReconciler(m *Manager) *reconciler {
+	return &reconciler{Manager: m, dirty: map[string]bool{}, retries: map[string]time.Duration{}}
+}
+
+func (r *reconciler) look(name string) {
+	r.dirty[name] = true
+	if r.process != nil {
+		r.process.Wake()
+	}
+}
+
+func (r *reconciler) lookAtAll() {
+	// In any order: a pass sorts what it looks at.
+	for name := range r.desired.volumes {
+		r.look(name)
+	}
+	// In any order: a pass sorts what it looks at.
+	for name := range r.actual.volumes {
+		r.look(name)
+	}
+}
+
+func (r *reconciler) start() {
+	r.process = r.kubelet.Go("reconciler", func(p *kernel.Process) {
+		tick := p.Tick(reconcilerPeriod)
+		for {
+			r.pass(p)
+			if due, ok := r.nextRetry(); ok {
+				tick.WaitUntil("changes of volumes, or the end of a backoff", due)
+			} else {
+				tick.Wait("changes of volumes")
+			}
+		}
+	})
+}
+
+func (r *reconciler) nextRetry() (next time.Duration, ok bool) {
+	for _, due := range r.retries {
+		if !ok || due < next {
+			next, ok = due, true
+		}
+	}
+	return next, ok
+}
+
+// pass: unmount, then mount, then unmount devices, then reconstructed volumes. K-REC-2
+func (r *reconciler) pass(p *kernel.Process) {
+	// In any order: a pass sorts what it looks at.
+	for name, due := range r.retries {
+		if due <= p.Elapsed() {
+			r.dirty[name] = true
+			delete(r.retries, name)
+		}
+	}
+	names := sortedKeys(r.dirty)
+	clear(r.dirty)
+	ready := r.readyToUnmount()
+	if ready {
+		for _, name := range names {
+			r.unmountVolume(name)
+		}
+	}
+	for _, name := range names {
+		r.mountVolume(p, name)
+	}
+	if ready {
+		for _, name := range names {
+			r.unmountDevice(name)
+		}
+	}
+	if r.unchecked {
+		r.updateReconstructed(p)
+	}
+	if !r.unchecked && !r.synced {
+		r.synced = true
+		r.onInUse()
+	}
+}
+
+// readyToUnmount: the pods are known and so is what the node's status says. K-REC-3
+func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unchecked }
+
+// run starts an operation, or remembers when it may be tried again. K-REC-7
+func (r *reconciler) run(key operation.Key, name string, body func(*kernel.Process) error) {
+	if err := r.ops.Run(key, name, body); errors.Is(err, operation.ErrBackoff) {
+		if due, ok := r.ops.RetryAt(key, name); ok {
+			if was, ok := r.retries[key.Volume]; !ok || due < was {
+				r.retries[key.Volume] = due
+			}
+		}
+	}
+}
+
+// unmountVolume: pods that do not want the volume any more. K-REC-4
+func (r *reconciler) unmountVolume(name string) {
+	v := r.actual.volumes[name]
+	if v == nil {
+		return
+	}
+	for _, uid := range sortedKeys(v.pods) {
+		if r.desired.wants(name, uid) == nil && !r.ops.IsPending(unmountKey(name, uid)) {
+			r.startUnmount(v, v.pods[uid])
+		}
+	}
+}
+
+// mountVolume: pods that want the volume. While any operation on the volume
+// runs, nothing is started. K-REC-5
+func (r *reconciler) mountVolume(p *kernel.Process, name string) {
+	w := r.desired.volumes[name]
+	if w == nil {
+		return
+	}
+	for _, uid := range sortedKeys(w.pods) {
+		if r.ops.IsPending(deviceKey(name)) {
+			return
+		}
+		by, v := w.pods[uid], r.actual.volumes[name]
+		switch {
+		case v == nil:
+			r.startVerify(w, by)
+		case v.pods[uid] == nil || v.pods[uid].state == uncertain || v.pods[uid].remount:
+			r.startMount(p, v, by)
+		}
+	}
+}
+
+// unmountDevice: a volume that no pod has or wants is unstaged, then dropped. K-REC-6
+func (r *reconciler) unmountDevice(name string) {
+	v := r.actual.volumes[name]
+	if v == nil || len(v.pods) > 0 || r.desired.volumes[name] != nil || r.ops.IsPending(deviceKey(name)) {
+		return
+	}
+	if v.device == notMounted {
+		r.actual.drop(name)
+		r.changed(name)
+		return
+	}
+	r.startUnmountDevice(v)
+}

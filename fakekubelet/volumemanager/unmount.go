@@ -1,0 +1,83 @@
+package volumemanager
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// startUnmount unpublishes a volume from a pod. Reading the volume data file is
+// part of the pass; while that fails nothing is started, and nothing tells. K-UNPUB-1
+func (r *reconciler) startUnmount(v *held, by *heldBy) {
+	key := unmountKey(v.name, by.uid)
+	if by.spec.Block() {
+		u, err := r.csi.NewBlockUnmapper(by.spec.Name)
+		if err != nil {
+			return
+		}
+		r.run(key, "unmap_volume", func(p *kernel.Process) error {
+			by.state = uncertain // K-BLK-9
+			r.changed(v.name, by.uid)
+			return r.unmounted(v, by, u.UnmapPodDevice(p, by.uid))
+		})
+		return
+	}
+	u, err := r.csi.NewUnmounter(by.uid, by.spec.Name)
+	if err != nil {
+		return
+	}
+	r.run(key, "volume_unmount", func(p *kernel.Process) error {
+		return r.unmounted(v, by, u.TearDown(p))
+	})
+}
+
+// unmounted notes the outcome: a failure of any kind leaves the mount uncertain. K-ERR-6
+func (m *Manager) unmounted(v *held, by *heldBy, err error) error {
+	if err != nil {
+		by.state = uncertain
+	} else {
+		m.actual.removePod(v, by.uid)
+	}
+	m.changed(v.name, by.uid)
+	return err
+}
+
+// startUnmountDevice unstages a volume that no pod uses. K-UNSTAGE-1
+func (r *reconciler) startUnmountDevice(v *held) {
+	key := deviceKey(v.name)
+	if v.spec.Block() {
+		u, err := r.csi.NewBlockUnmapper(v.spec.Name)
+		if err != nil { // K-BLK-11
+			return
+		}
+		r.run(key, "unmap_device", func(p *kernel.Process) error { return r.unmapDevice(p, v, u) })
+		return
+	}
+	staging := csi.StagingPath(v.spec.Driver(), v.spec.Handle(""))
+	r.run(key, "unmount_device", func(p *kernel.Process) error {
+		return r.deviceUnmounted(v, r.csi.UnmountDevice(p, staging))
+	})
+}
+
+func (m *Manager) unmapDevice(p *kernel.Process, v *held, u *csi.BlockUnmapper) error {
+	if pods := u.MappedElsewhere(); len(pods) > 0 {
+		return fmt.Errorf("the device %q is still referenced from other Pods %v", csi.BlockMapDir(v.spec.Name), pods)
+	}
+	v.device = deviceUncertain
+	return m.deviceUnmounted(v, u.TearDownDevice(p))
+}
+
+func (m *Manager) deviceUnmounted(v *held, err error) error {
+	var referenced csi.ReferencedError
+	switch {
+	case err == nil:
+		v.device = notMounted
+	case errors.As(err, &referenced): // changes nothing. K-ERR-6
+	default:
+		v.device = deviceUncertain
+	}
+	m.changed(v.name)
+	return err
+}

@@ -1,0 +1,60 @@
+package volumemanager
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// startVerify looks whether the controller has attached the volume: only once it
+// was reported in use, and only if the cached node lists it as attached. K-ATT-1, K-ATT-4
+func (r *reconciler) startVerify(w *wanted, by *wantedBy) {
+	if w.attachable {
+		if !w.reportedInUse {
+			return
+		}
+		node, ok := component.Cached[*corev1.Node](r.kubelet, r.node())
+		if ok && !lists(node, w.name) {
+			return
+		}
+	}
+	r.run(deviceKey(w.name), "verify_controller_attached_volume", func(p *kernel.Process) error {
+		return r.verify(p, w, by)
+	})
+}
+
+func (m *Manager) node() store.Key { return store.Key{Name: m.kubelet.Node} }
+
+func lists(node *corev1.Node, volume string) bool {
+	for _, a := range node.Status.VolumesAttached {
+		if string(a.Name) == volume {
+			return true
+		}
+	}
+	return false
+}
+
+// verify asks the API server itself, past the cache. K-ATT-5
+func (m *Manager) verify(p *kernel.Process, w *wanted, by *wantedBy) error {
+	attachable := no
+	if w.attachable {
+		attachable = yes
+		if !w.reportedInUse {
+			return fmt.Errorf("volume %s is not yet reported in use", w.name)
+		}
+		node, err := component.Live[*corev1.Node](p, m.kubelet, m.node())
+		if err != nil {
+			return fmt.Errorf("VerifyControllerAttachedVolume failed fetching node from API server: %w", err)
+		}
+		if !lists(node, w.name) {
+			return fmt.Errorf("volume not attached according to node status for volume %q", by.spec.Name)
+		}
+	}
+	m.actual.attach(w.name, by.spec, attachable)
+	m.changed(w.name)
+	return nil
+}

@@ -1,0 +1,157 @@
+package volumemanager
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// How long and how often a pod worker looks for its volumes. K-REC-8, K-POD-6
+const (
+	WaitLimit  = 2*time.Minute + 3*time.Second
+	waitPeriod = 300 * time.Millisecond
+	pathPeriod = 100 * time.Millisecond
+)
+
+// WaitError says which volumes a pod still waits for, by their names in the pod. K-REC-9
+type WaitError struct {
+	Unmounted  []string // all that are missing
+	Unattached []string // those that the kubelet does not hold
+	Failed     []string // those that could not even be looked up
+	Cause      string
+	// Timeout: the wait took too long or was cancelled, and nobody is told. K-POD-2
+	Timeout bool
+	// Exhausted is the driver that can attach no more volumes to the node. K-ALLOC-3
+	Exhausted string
+}
+
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("unmounted volumes=%v, unattached volumes=%v, failed to process volumes=%v: %s", e.Unmounted, e.Unattached, e.Failed, e.Cause)
+}
+
+// WaitForAttachAndMount waits until every volume of the pod is mounted for sure.
+// It ends at once when the volumes cannot be looked up, or when cancelled says
+// so. K-REC-8, K-POD-4
+func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, cancelled func() bool) *WaitError {
+	expected := expectedVolumes(pod)
+	if len(expected) == 0 {
+		return nil
+	}
+	m.populator.reprocess(pod.UID)
+	var errs []string
+	outcome := poll(p, "its volumes to be mounted: "+strings.Join(expected, " "), cancelled, func() bool {
+		errs = m.desired.popErrors(pod.UID)
+		return len(errs) > 0 || len(m.missing(pod, expected).Unmounted) == 0
+	})
+	e := m.missing(pod, expected)
+	if len(e.Unmounted) == 0 {
+		return nil
+	}
+	e.Cause, e.Timeout = outcome, true
+	if outcome == polled {
+		e.Cause, e.Timeout = strings.Join(errs, "; "), false
+	}
+	e.Exhausted = m.exhausted(p, pod, e.Unattached)
+	return e
+}
+
+// WaitForUnmount waits until no volume of the pod is mounted for sure; uncertain
+// ones do not count. It reports whether that came about in time. K-REC-10
+func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
+	never := func() bool { return false }
+	return polled == poll(p, "its volumes to be unmounted", never, func() bool {
+		// In any order: one is enough.
+		for name := range m.actual.ofPod[uid] {
+			if m.actual.pod(name, uid).state == mounted {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// The outcomes of poll, as context errors put them.
+const (
+	polled   = ""
+	timedOut = "context deadline exceeded"
+	canceled = "context canceled"
+)
+
+// poll looks at once, and then at every period at which there is news, until
+// done holds or the limit is reached. A cancellation ends it at once.
+func poll(p *kernel.Process, why string, cancelled, done func() bool) string {
+	begin := p.Elapsed()
+	limit := begin + WaitLimit
+	for !done() {
+		p.ParkUntil(why, limit)
+		next := begin + (p.Elapsed()-begin+waitPeriod-1)/waitPeriod*waitPeriod
+		p.WaitUntil(why, min(next, limit), cancelled)
+		switch {
+		case cancelled():
+			return canceled
+		case p.Elapsed() >= limit:
+			return timedOut
+		}
+	}
+	return polled
+}
+
+// PossiblyMounted reports whether a volume of the pod is mounted or may be, by
+// what the kubelet knows and by what the disk shows. K-POD-6
+func (m *Manager) PossiblyMounted(uid types.UID) bool {
+	return len(m.actual.ofPod[uid]) > 0 || m.csi.AnyMounted(uid)
+}
+
+// WaitForPathsGone polls without limit until nothing of the pod may be mounted. K-POD-6
+func (m *Manager) WaitForPathsGone(p *kernel.Process, uid types.UID) {
+	tick := p.Tick(pathPeriod)
+	for m.PossiblyMounted(uid) {
+		if len(m.actual.ofPod[uid]) > 0 {
+			tick.Wait("its volumes to be unpublished")
+		} else { // a mount that only the driver can take away, and nobody tells when
+			p.Idle(pathPeriod)
+		}
+	}
+}
+
+// missing says which of a pod's volumes are not mounted for sure, and why.
+func (m *Manager) missing(pod *corev1.Pod, expected []string) *WaitError {
+	e := &WaitError{Unmounted: slices.Clone(expected), Failed: slices.Clone(expected)}
+	without := func(names, gone []string) []string {
+		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(gone, name) })
+	}
+	// Volumes are struck off the lists in any order.
+	for name := range m.desired.ofPod[pod.UID] {
+		names := m.desired.wants(name, pod.UID).volumeNames
+		e.Failed = without(e.Failed, names)
+		if held := m.actual.pod(name, pod.UID); held != nil && held.state == mounted {
+			e.Unmounted = without(e.Unmounted, names)
+		}
+		if m.actual.volumes[name] == nil {
+			e.Unattached = append(e.Unattached, names...)
+		}
+	}
+	slices.Sort(e.Unattached)
+	return e
+}
+
+// expectedVolumes are the pod volumes to wait for, sorted.
+func expectedVolumes(pod *corev1.Pod) []string {
+	mounts, devices := usedVolumes(pod)
+	var names []string
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		isCSI := v.CSI != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+		if isCSI && (mounts[v.Name] || devices[v.Name]) {
+			names = append(names, v.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
