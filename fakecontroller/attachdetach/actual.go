@@ -1,0 +1,142 @@
+package attachdetach
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// actualState is the actual state of world: what is attached, for certain or
+// perhaps, what nodes say they use, and what they are to be told.
+type actualState struct {
+	volumes  map[string]*attachedVolume
+	byNode   map[string]map[string]bool
+	byObject map[string]pair            // by the name of the VolumeAttachment
+	inUse    map[string]map[string]bool // node.status.volumesInUse, as last seen
+	reports  map[string]map[string]bool // node.status.volumesAttached, as it should be
+	flagged  map[string]bool            // nodes whose status needs to be written
+}
+
+// attachedVolume is a volume that is, or may be, attached somewhere. The spec is
+// shared by all its nodes. C-ADC-41
+type attachedVolume struct {
+	spec  *spec
+	nodes map[string]*attachment
+}
+
+// attachment is one volume on one node; uncertain unless confirmed.
+type attachment struct {
+	confirmed   bool
+	detachAsked bool
+	askedAt     time.Duration
+}
+
+func newActualState() actualState {
+	return actualState{
+		volumes:  map[string]*attachedVolume{},
+		byNode:   map[string]map[string]bool{},
+		byObject: map[string]pair{},
+		inUse:    map[string]map[string]bool{},
+		reports:  map[string]map[string]bool{},
+		flagged:  map[string]bool{},
+	}
+}
+
+// get is nil for a volume that is detached.
+func (a *actualState) get(at pair) *attachment {
+	if v := a.volumes[at.volume]; v != nil {
+		return v.nodes[at.node]
+	}
+	return nil
+}
+
+func (a *actualState) confirmed(at pair) bool {
+	found := a.get(at)
+	return found != nil && found.confirmed
+}
+
+// markAttached records a confirmed attachment, which the node is told of. C-ADC-42
+func (a *actualState) markAttached(at pair, s *spec) {
+	a.add(at, s).confirmed = true
+	a.report(at)
+}
+
+// markUncertain records that a volume may be attached. The node is told nothing new.
+func (a *actualState) markUncertain(at pair, s *spec) { a.add(at, s).confirmed = false }
+
+func (a *actualState) add(at pair, s *spec) *attachment {
+	v := a.volumes[at.volume]
+	if v == nil {
+		v = &attachedVolume{nodes: map[string]*attachment{}}
+		a.volumes[at.volume] = v
+	}
+	v.spec = s
+	if v.nodes[at.node] == nil {
+		v.nodes[at.node] = &attachment{}
+		insert(a.byNode, at.node, at.volume)
+		insert(a.inUse, at.node, at.volume) // C-ADC-40: mounted until the node says otherwise
+		a.byObject[objectName(at)] = at
+	}
+	return v.nodes[at.node]
+}
+
+// remove records that a volume is detached. C-ADC-42
+func (a *actualState) remove(at pair) {
+	v := a.volumes[at.volume]
+	if v == nil || v.nodes[at.node] == nil {
+		return
+	}
+	delete(v.nodes, at.node)
+	if len(v.nodes) == 0 {
+		delete(a.volumes, at.volume)
+	}
+	delete(a.byNode[at.node], at.volume)
+	delete(a.byObject, objectName(at))
+	a.unreport(at)
+}
+
+// report puts a volume on the list that the node is told.
+func (a *actualState) report(at pair) {
+	if !a.reports[at.node][at.volume] {
+		insert(a.reports, at.node, at.volume)
+		a.flagged[at.node] = true
+	}
+}
+
+// unreport takes a volume off the list that the node is told.
+func (a *actualState) unreport(at pair) {
+	if a.reports[at.node][at.volume] {
+		delete(a.reports[at.node], at.volume)
+		a.flagged[at.node] = true
+	}
+}
+
+// confirmedNodes is where a volume is attached for certain, sorted.
+func (a *actualState) confirmedNodes(volume string) []string {
+	v := a.volumes[volume]
+	if v == nil {
+		return nil
+	}
+	var nodes []string
+	for _, node := range slices.Sorted(maps.Keys(v.nodes)) {
+		if v.nodes[node].confirmed {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+func insert(sets map[string]map[string]bool, key, member string) {
+	if sets[key] == nil {
+		sets[key] = map[string]bool{}
+	}
+	sets[key][member] = true
+}
+
+// objectName is the name of the VolumeAttachment of a pair. C-CSIP-1
+func objectName(at pair) string {
+	driver, handle, _ := volume.SplitUniqueName(at.volume)
+	return volume.AttachmentName(handle, driver, at.node)
+}

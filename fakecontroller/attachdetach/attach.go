@@ -1,0 +1,73 @@
+package attachdetach
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// attach is the attach operation: after any error the volume may be attached. C-OP-2, C-OP-3
+func (c *Controller) attach(p *kernel.Process, at pair, s *spec, pods []*corev1.Pod) error {
+	if err := c.makeAttachment(p, at, s); err != nil {
+		c.actual.markUncertain(at, s)
+		for _, pod := range pods {
+			c.Event(pod, corev1.EventTypeWarning, "FailedAttachVolume", "AttachVolume.Attach failed for volume %q : %v", s.pv.Name, err)
+		}
+		return err
+	}
+	for _, pod := range pods {
+		c.Event(pod, corev1.EventTypeNormal, "SuccessfulAttachVolume", "AttachVolume.Attach succeeded for volume %q ", s.pv.Name)
+	}
+	c.actual.markAttached(at, s)
+	c.trustOnlyIfAttached(at)
+	return nil
+}
+
+// makeAttachment creates the VolumeAttachment, if there is none, and waits until
+// it says that the volume is attached. C-CSIP-3
+func (c *Controller) makeAttachment(p *kernel.Process, at pair, s *spec) error {
+	va := attachmentOf(at, s)
+	if _, ok := component.Cached[*storagev1.VolumeAttachment](c.Component, store.KeyOf(va)); !ok {
+		if _, err := component.Create(p, c.Component, va); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return c.awaitAttachment(p, va.Name, attached, timedOut{driver: s.driver, verb: "attach", handle: s.handle})
+}
+
+// attachmentOf is the VolumeAttachment of a volume on a node. C-CSIP-2
+func attachmentOf(at pair, s *spec) *storagev1.VolumeAttachment {
+	return &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: objectName(at)},
+		Spec: storagev1.VolumeAttachmentSpec{
+			Attacher: s.driver,
+			NodeName: at.node,
+			Source:   storagev1.VolumeAttachmentSource{PersistentVolumeName: &s.pv.Name},
+		},
+	}
+}
+
+// attached reads a VolumeAttachment, nil if there is none, that is to become
+// attached. C-CSIP-5: an error that was reported earlier fails at once. C-CSIP-6
+func attached(va *storagev1.VolumeAttachment) (done bool, err error) {
+	switch {
+	case va == nil:
+		return false, nil
+	case va.DeletionTimestamp != nil:
+		return false, fmt.Errorf("VolumeAttachment %s is being deleted", va.Name)
+	case va.Status.Attached:
+		return true, nil
+	case va.Status.AttachError != nil:
+		return false, errors.New(va.Status.AttachError.Message)
+	default:
+		return false, nil
+	}
+}

@@ -1,0 +1,147 @@
+// Package attachdetach is the attach/detach controller of the
+// kube-controller-manager: it makes VolumeAttachments for the volumes of
+// scheduled pods, takes them away when nobody needs them any more, and tells
+// kubelets through node.status.volumesAttached what is attached.
+//
+// The desired state of world is fed by informers, the actual state by the
+// results of operations; a reconciler that polls every 100 ms starts what leads
+// from one to the other. It looks only at what has changed since its last pass.
+package attachdetach
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// Timers of the real controller. C-ADC-1, C-ADC-2
+const (
+	pollPeriod        = 100 * time.Millisecond
+	maxWaitForUnmount = 6 * time.Minute
+	populatorPeriod   = time.Minute
+	podListPeriod     = 3 * time.Minute
+	defaultSyncPeriod = time.Minute
+)
+
+// Options are the controller's flags; the zero value is its defaults. C-ADC-2
+type Options struct {
+	// ReconcileSyncPeriod is how often attachments are compared with their
+	// VolumeAttachments. Default: 60 s.
+	ReconcileSyncPeriod time.Duration
+	// DisableReconcileSync leaves that comparison out.
+	DisableReconcileSync bool
+	// DisableForceDetachOnTimeout never detaches what a node may still have
+	// mounted, unless the node is tainted as out of service.
+	DisableForceDetachOnTimeout bool
+}
+
+// Controller is one running attach/detach controller.
+type Controller struct {
+	*component.Component
+	opts    Options
+	started time.Duration
+
+	desired desiredState
+	actual  actualState
+	ops     *operation.Pending
+	claims  *workqueue.Queue[store.Key]
+
+	dirty      map[pair]bool // what the next pass looks at
+	agenda     agenda        // what a later pass looks at, and when
+	waiting    map[string]*attachmentNews
+	unverified map[pair]bool // attached pairs whose VolumeAttachment says otherwise
+	backlog    backlog
+
+	reconciler, syncer, populator *kernel.Process
+}
+
+// Start starts the controller, which recovers what it must know from the nodes
+// and VolumeAttachments that are there.
+func Start(w *component.World, opts Options) *Controller {
+	if opts.ReconcileSyncPeriod == 0 {
+		opts.ReconcileSyncPeriod = defaultSyncPeriod
+	}
+	c := &Controller{
+		Component:  w.Start("attachdetach-controller", ""),
+		opts:       opts,
+		started:    w.Kernel.Elapsed(),
+		desired:    newDesiredState(),
+		actual:     newActualState(),
+		dirty:      map[pair]bool{},
+		agenda:     newAgenda(),
+		waiting:    map[string]*attachmentNews{},
+		unverified: map[pair]bool{},
+		backlog:    newBacklog(),
+	}
+	c.ops = operation.New(w.Kernel, c.Go, c.operationEnded)
+	c.claims = workqueue.New("claims", workqueue.Default, c.Go, c.syncClaim)
+	c.Go("informers", c.run)
+	return c
+}
+
+// run recovers, starts the loops and then takes in what the informers tell. C-ADC-3
+func (c *Controller) run(p *kernel.Process) {
+	in := c.openInformers(p)
+	// Node events have been handled by the time the state is recovered: what
+	// recovery takes for mounted stays so until the next node update. C-ADC-40
+	c.takeNodes(in)
+	c.recover()
+	c.reconciler = c.Go("reconciler", c.reconcile)
+	c.populator = c.Go("populator", c.populate)
+	if !c.opts.DisableReconcileSync && c.opts.ReconcileSyncPeriod >= time.Second { // C-ADC-50
+		c.syncer = c.Go("sync", c.verify)
+	}
+	for {
+		c.takeNodes(in)
+		c.takeDrivers(in)
+		c.takeClaims(in)
+		c.takePods(in)
+		c.takeAttachments(in)
+		p.Park("news of pods, claims, nodes, drivers and attachments")
+	}
+}
+
+// mark makes the next pass look at a pair.
+func (c *Controller) mark(at pair) {
+	c.dirty[at] = true
+	if c.reconciler != nil {
+		c.reconciler.Wake()
+	}
+}
+
+// markNode makes the next pass look at all that is attached to a node.
+func (c *Controller) markNode(node string) {
+	// Marks may be made in any order: a pass sorts them.
+	for volume := range c.actual.byNode[node] {
+		c.mark(pair{volume, node})
+	}
+}
+
+// markRivals makes the next pass look at the nodes that want a volume which only
+// one can have.
+func (c *Controller) markRivals(volume string) {
+	// In any order, since a pass sorts the marks.
+	for node := range c.desired.byVolume[volume] {
+		if c.desired.get(pair{volume, node}).spec.multiAttachAllowed() {
+			return
+		}
+		c.mark(pair{volume, node})
+	}
+}
+
+// operationEnded lets the next pass see what an operation has changed.
+func (c *Controller) operationEnded(key operation.Key) {
+	if key.Node != "" {
+		c.mark(pair{key.Volume, key.Node})
+	} else if v := c.actual.volumes[key.Volume]; v != nil {
+		// In any order, since a pass sorts the marks.
+		for node := range v.nodes {
+			c.mark(pair{key.Volume, node})
+		}
+	}
+	c.markRivals(key.Volume)
+}

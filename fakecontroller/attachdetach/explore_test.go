@@ -1,0 +1,69 @@
+package attachdetach
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// explored is a move of a pod from node-a to node-b under a strategy.
+func explored(t *testing.T, strategy kernel.Strategy) *cluster {
+	k := kernel.New(kernel.Options{Strategy: strategy})
+	defer k.Close()
+	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true})
+	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+	c.node("node-a")
+	c.node("node-b")
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.kernel.Run(kernel.Until{At: 20 * time.Second})
+	c.uses("node-a", "v")
+	c.deletePod("p")
+	c.pod("q", "node-b", "v")
+	c.kernel.Run(kernel.Until{At: 30 * time.Second})
+	require.NotNil(t, c.attachment("v", "node-a"), "the node uses the volume")
+	c.uses("node-a")
+	c.kernel.Run(kernel.Until{At: 10 * time.Minute})
+	require.NoError(t, k.Err())
+	return c
+}
+
+// Whatever the order of events and however old the cache: the volume moves, and
+// is never attached to both nodes.
+func TestMoveSucceedsInEveryOrder(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := explored(t, kernel.NewRandom(seed))
+			assert.Nil(t, c.attachment("v", "node-a"))
+			require.NotNil(t, c.attachment("v", "node-b"))
+			assert.True(t, c.attachment("v", "node-b").Status.Attached)
+			assert.Empty(t, c.volumesAttached("node-a"))
+			assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"))
+			attachments := 0
+			for _, e := range c.world.Trace.Events() {
+				if e.Kind == trace.API && e.Resource == "volumeattachments" && e.Change != "MODIFIED" {
+					attachments += map[string]int{"ADDED": 1, "DELETED": -1}[e.Change]
+					assert.LessOrEqual(t, attachments, 1)
+				}
+			}
+		})
+	}
+}
+
+func TestEqualSeedsGiveEqualRuns(t *testing.T) {
+	for seed := range uint64(5) {
+		first, second := explored(t, kernel.NewRandom(seed)), explored(t, kernel.NewRandom(seed))
+		assert.Equal(t, first.kernel.Hash(), second.kernel.Hash())
+		assert.Equal(t, first.story(), second.story())
+	}
+}

@@ -1,0 +1,199 @@
+package attachdetach
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// C-ADC-60, C-ADC-61, golden b1: the attachment first, then the event half a
+// second later, then the node; back: the node first, then the attachment.
+func TestVolumeIsAttachedAndDetachedInOrder(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.at(1030 * time.Millisecond)
+	c.pod("p", "node-a", "v")
+	c.at(5 * time.Second)
+	c.uses("node-a", "v")
+	c.at(10 * time.Second)
+	c.deletePod("p")
+	c.at(15030 * time.Millisecond)
+	require.NotNil(t, c.attachment("v", "node-a"), "the node still uses the volume") // C-ADC-25
+	c.uses("node-a")
+	c.at(20 * time.Second)
+
+	assert.Equal(t, []string{
+		"1.1s attachment ADDED",
+		`1.6s Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
+		"1.6s node-a has 1 attached",
+		"15.1s node-a has 0 attached",
+		"15.1s attachment DELETED",
+	}, c.story())
+}
+
+func TestIdleControllerIsQuiet(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	assert.Equal(t, kernel.Quiet, c.kernel.Run(kernel.Until{StopWhenQuiet: true}))
+	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
+	assert.Less(t, c.kernel.Elapsed(), 2*time.Second)
+	assert.Equal(t, kernel.Stuck, c.kernel.Run(kernel.Until{}), "no timer is left, not even of housekeeping")
+}
+
+// C-GEN-11: no attachment where the driver needs none.
+func TestVolumeOfDriverWithoutAttachIsLeftAlone(t *testing.T) {
+	c := newCluster(t)
+	no := false
+	create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: &no}})
+	c.node("node-a")
+	c.volume("v")
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.at(10 * time.Second)
+	assert.Nil(t, c.attachment("v", "node-a"))
+}
+
+// C-ADC-9: only for nodes that ask for it.
+func TestPodOnUnmanagedNodeIsIgnored(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.changeNode("node-a", func(n *corev1.Node) { n.Annotations = nil })
+	c.volume("v")
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.at(10 * time.Second)
+	assert.Nil(t, c.attachment("v", "node-a"))
+}
+
+// C-ADC-16: a pod that came before its node is found by the pod listing.
+func TestPodBeforeItsNodeWaitsForTheListing(t *testing.T) {
+	c := newCluster(t)
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.at(time.Second)
+	c.node("node-a")
+	at := c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
+	assert.Equal(t, podListPeriod, at)
+}
+
+// C-ADC-12: the claim's binding makes the volume known.
+func TestClaimBoundAfterThePodIsAttached(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.at(time.Second)
+	c.volume("v")
+	c.at(2 * time.Second)
+	assert.NotNil(t, c.attachment("v", "node-a"))
+}
+
+// C-ADC-34, golden d2: told once, attached when the other node lets go.
+func TestMultiAttachIsReportedOnceAndResolved(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.node("node-b")
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("d2", "node-a", "v")
+	c.at(2 * time.Second)
+	c.uses("node-a", "v")
+	c.pod("d2b", "node-b", "v")
+	c.at(20 * time.Second)
+	c.deletePod("d2")
+	c.uses("node-a")
+	c.at(30 * time.Second)
+
+	assert.Equal(t, []string{
+		"0s attachment ADDED",
+		`500ms Pod/d2 SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
+		"500ms node-a has 1 attached",
+		`2s Pod/d2b FailedAttachVolume Multi-Attach error for volume "v" Volume is already used by pod(s) d2`,
+		"20s node-a has 0 attached",
+		"20s attachment DELETED",
+		"20.5s attachment ADDED", // fact 32: about 0.5 s after the old one is gone
+		`21s Pod/d2b SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
+		"21s node-b has 1 attached",
+	}, c.story())
+}
+
+// C-ADC-31: two nodes at once.
+func TestManyNodesAttachASharedVolume(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.node("node-b")
+	c.volume("v", corev1.ReadWriteMany)
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.pod("q", "node-b", "v")
+	c.at(2 * time.Second)
+	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
+	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"))
+	assert.Empty(t, c.warnings())
+}
+
+// Two pods of one node need one attachment, until the last is gone.
+func TestLastPodOfANodeDetaches(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.pod("q", "node-a", "v")
+	c.at(2 * time.Second)
+	c.deletePod("p")
+	c.uses("node-a")
+	c.at(4 * time.Second)
+	require.NotNil(t, c.attachment("v", "node-a"))
+	c.deletePod("q")
+	c.at(6 * time.Second)
+	assert.Nil(t, c.attachment("v", "node-a"))
+}
+
+// fact 57, golden ee3: found by the periodic check.
+func TestAttachmentDeletedByHandIsMadeAgain(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.at(10 * time.Second)
+	_, err := store.Delete[*storagev1.VolumeAttachment](c.store, store.KeyOf(c.attachment("v", "node-a")))
+	require.NoError(t, err)
+	c.at(59 * time.Second)
+	require.Nil(t, c.attachment("v", "node-a"))
+	c.at(70 * time.Second)
+
+	assert.Equal(t, []string{
+		"0s attachment ADDED",
+		`500ms Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
+		"500ms node-a has 1 attached",
+		"10s attachment DELETED",
+		"1m0s node-a has 0 attached",
+		"1m0s attachment ADDED",
+		`1m0.5s Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
+		"1m0.5s node-a has 1 attached",
+	}, c.story()[:8])
+}

@@ -1,0 +1,80 @@
+package attachdetach
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// managedAnnotation makes a node one for which this controller attaches. C-ADC-9
+const managedAnnotation = "volumes.kubernetes.io/controller-managed-attach-detach"
+
+// nodeAdded: C-ADC-8, C-ADC-45
+func (c *Controller) nodeAdded(node *corev1.Node) {
+	c.actual.flagged[node.Name] = true
+	c.nodeUpdated(node, nil)
+}
+
+// nodeUpdated: C-ADC-8. A node that was managed stays so. C-ADC-9
+func (c *Controller) nodeUpdated(node, old *corev1.Node) {
+	if _, managed := node.Annotations[managedAnnotation]; managed {
+		c.desired.addNode(node.Name)
+	}
+	c.setInUse(node)
+	if old == nil || isHealthy(node) != isHealthy(old) || isOutOfService(node) != isOutOfService(old) {
+		c.markNode(node.Name)
+	}
+	if c.actual.flagged[node.Name] && c.reconciler != nil {
+		c.reconciler.Wake()
+	}
+}
+
+// nodeDeleted keeps what the node said last: without a node nobody can say that a
+// volume was unmounted. C-ADC-8, C-ADC-63
+func (c *Controller) nodeDeleted(node *corev1.Node) {
+	c.desired.removeNode(node.Name)
+	c.setInUse(node)
+	c.markNode(node.Name)
+}
+
+// setInUse replaces what a node uses by what its status says. C-ADC-40
+func (c *Controller) setInUse(node *corev1.Node) {
+	was := c.actual.inUse[node.Name]
+	is := make(map[string]bool, len(node.Status.VolumesInUse))
+	for _, volume := range node.Status.VolumesInUse {
+		is[string(volume)] = true
+	}
+	c.actual.inUse[node.Name] = is
+	// In any order, since a pass sorts the marks.
+	for volume := range was {
+		if !is[volume] && c.actual.byNode[node.Name][volume] {
+			c.mark(pair{volume, node.Name})
+		}
+	}
+}
+
+func isHealthy(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func isOutOfService(node *corev1.Node) bool {
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == corev1.TaintNodeOutOfService {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeCondition is what decides about a forced detach. A node that is gone is
+// unhealthy and has no taint. C-ADC-24, C-ADC-25
+func (c *Controller) nodeCondition(name string) (healthy, outOfService bool) {
+	node, ok := component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
+	return ok && isHealthy(node), ok && isOutOfService(node)
+}

@@ -1,0 +1,53 @@
+package attachdetach
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// pair is a volume, by its unique name, on a node.
+type pair struct{ volume, node string }
+
+func (a pair) compare(b pair) int {
+	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.volume, b.volume))
+}
+
+// spec is what is known of a volume. A nil spec is a volume of which only the
+// unique name was recovered, from a node's status. C-ADC-5
+type spec struct {
+	pv             *corev1.PersistentVolume
+	driver, handle string
+}
+
+func (s *spec) unique() string { return volume.UniqueName(s.driver, s.handle) }
+
+// multiAttachAllowed: C-ADC-31
+func (s *spec) multiAttachAllowed() bool { return s == nil || volume.MultiAttachAllowed(s.pv) }
+
+// operationKey: an operation on a volume that one node only can have excludes
+// all others on that volume. C-OP-7
+func (s *spec) operationKey(at pair) operation.Key {
+	if s.multiAttachAllowed() {
+		return operation.Key{Volume: at.volume, Node: at.node}
+	}
+	return operation.Key{Volume: at.volume}
+}
+
+// specOf describes a persistent volume that a CSI driver serves; false for others.
+func specOf(pv *corev1.PersistentVolume) (*spec, bool) {
+	if pv.Spec.CSI == nil {
+		return nil, false
+	}
+	return &spec{pv, pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle}, true
+}
+
+// attachable is specOf for volumes that are attached before use. C-GEN-11
+func attachable(cache store.Reader, pv *corev1.PersistentVolume) (*spec, bool) {
+	s, ok := specOf(pv)
+	return s, ok && volume.MustAttach(cache, s.driver)
+}

@@ -1,0 +1,121 @@
+package attachdetach
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// podChanged: C-ADC-10
+func (c *Controller) podChanged(pod *corev1.Pod) {
+	switch {
+	case pod.Spec.NodeName == "" || len(pod.Spec.Volumes) == 0:
+	case volume.Terminated(pod):
+		c.removePod(pod)
+	default:
+		c.addPod(pod)
+	}
+}
+
+func (c *Controller) podDeleted(pod *corev1.Pod) {
+	if pod.Spec.NodeName != "" && len(pod.Spec.Volumes) > 0 {
+		c.removePod(pod)
+	}
+}
+
+// syncClaim has another look at the pods of a claim that is bound. C-ADC-12
+func (c *Controller) syncClaim(_ *kernel.Process, key store.Key) error {
+	claim, ok := component.Cached[*corev1.PersistentVolumeClaim](c.Component, key)
+	if !ok || !isBound(claim) {
+		return nil
+	}
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.PodsByClaim, key.String()) {
+		if pod.Spec.NodeName != "" && !volume.Terminated(pod) {
+			c.addPod(pod)
+		}
+	}
+	return nil
+}
+
+// addPod says that the pod's volumes are wanted on its node. Volumes that cannot
+// be told yet are left to the populator. C-ADC-11
+func (c *Controller) addPod(pod *corev1.Pod) {
+	if !c.desired.manages(pod.Spec.NodeName) {
+		c.postpone(pod)
+		return
+	}
+	specs, complete := c.volumesOf(pod)
+	for _, s := range specs {
+		if c.desired.add(s, pod) {
+			c.mark(pair{s.unique(), pod.Spec.NodeName})
+		}
+	}
+	if complete {
+		delete(c.backlog.unresolved, store.KeyOf(pod))
+	} else {
+		c.postpone(pod)
+	}
+}
+
+// removePod takes the pod's volumes back. Which they are is looked up again, so
+// what can no longer be told is left to the populator. C-ADC-14
+func (c *Controller) removePod(pod *corev1.Pod) {
+	delete(c.backlog.unresolved, store.KeyOf(pod))
+	if c.desired.byPod[pod.UID] == nil {
+		return
+	}
+	specs, _ := c.volumesOf(pod)
+	for _, s := range specs {
+		c.removeVolume(s.unique(), pod)
+	}
+	if c.desired.byPod[pod.UID] != nil {
+		c.leaveOver(pod)
+	}
+}
+
+func (c *Controller) removeVolume(name string, pod *corev1.Pod) {
+	if at, last := c.desired.remove(name, pod.UID); last {
+		c.mark(at)
+	}
+}
+
+// volumesOf is the attachable volumes of a pod. It is complete unless a claim is
+// not known, not bound, or bound to something else. C-ADC-11
+func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
+	complete = true
+	for i := range pod.Spec.Volumes {
+		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
+		if !ok {
+			continue // inline CSI volumes are never attached. C-GEN-11
+		}
+		pv := c.boundVolume(pod, key, ephemeral)
+		if pv == nil {
+			complete = false
+			continue
+		}
+		if s, ok := attachable(c.Cache, pv); ok {
+			specs = append(specs, s)
+		}
+	}
+	return specs, complete
+}
+
+func (c *Controller) boundVolume(pod *corev1.Pod, key store.Key, ephemeral bool) *corev1.PersistentVolume {
+	claim, ok := component.Cached[*corev1.PersistentVolumeClaim](c.Component, key)
+	if !ok || !isBound(claim) || (ephemeral && !metav1.IsControlledBy(claim, pod)) {
+		return nil
+	}
+	pv, ok := component.Cached[*corev1.PersistentVolume](c.Component, store.Key{Name: claim.Spec.VolumeName})
+	if !ok || pv.Spec.ClaimRef == nil || pv.Spec.ClaimRef.UID != claim.UID {
+		return nil
+	}
+	return pv
+}
+
+func isBound(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Status.Phase == corev1.ClaimBound && claim.Spec.VolumeName != ""
+}

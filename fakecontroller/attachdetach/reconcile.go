@@ -1,0 +1,121 @@
+package attachdetach
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/operation"
+)
+
+// Names of operations. C-OP-1
+const (
+	attachOperation = "volume_attach"
+	detachOperation = "volume_detach"
+)
+
+// reconcile is the reconciler's loop.
+func (c *Controller) reconcile(p *kernel.Process) {
+	tick := p.Tick(pollPeriod)
+	for {
+		c.pass(p)
+		const why = "a difference between desired and actual state"
+		if at, ok := c.agenda.next(); ok {
+			tick.WaitUntil(why, at)
+		} else {
+			tick.Wait(why)
+		}
+	}
+}
+
+// pass: detach first, then attach, then tell the nodes. C-ADC-20
+func (c *Controller) pass(p *kernel.Process) {
+	for _, at := range c.agenda.takeDue(p.Elapsed()) {
+		c.dirty[at] = true
+	}
+	work := slices.SortedFunc(maps.Keys(c.dirty), pair.compare)
+	clear(c.dirty)
+	for _, at := range work {
+		c.agenda.cancel(at)
+	}
+	for _, at := range work {
+		if c.desired.get(at) == nil && c.actual.get(at) != nil { // C-ADC-21
+			c.tryDetach(p, at)
+		}
+	}
+	for _, at := range work {
+		if want := c.desired.get(at); want != nil {
+			c.tryAttach(at, want)
+		}
+	}
+	c.patchNodes(p)
+}
+
+// tryDetach starts a detach unless something speaks against it. C-ADC-22
+func (c *Controller) tryDetach(p *kernel.Process, at pair) {
+	key := c.actual.volumes[at.volume].spec.operationKey(at)
+	if !c.ops.SafeToRetry(key, detachOperation) {
+		c.retryLater(at, key, detachOperation)
+		return
+	}
+	found := c.actual.get(at)
+	if !found.detachAsked {
+		found.detachAsked, found.askedAt = true, p.Elapsed()
+	}
+	view := detachView{
+		waited:       p.Elapsed() - found.askedAt,
+		mounted:      c.actual.inUse[at.node][at.volume],
+		neverByForce: c.opts.DisableForceDetachOnTimeout,
+	}
+	view.healthy, view.outOfService = c.nodeCondition(at.node)
+	verdict := view.decide()
+	if !verdict.detach {
+		if !view.healthy && !view.neverByForce {
+			c.agenda.set(at, found.askedAt+maxWaitForUnmount+1)
+		}
+		return
+	}
+	c.actual.unreport(at)
+	if err := c.patchNode(p, at.node); err != nil { // C-ADC-27
+		c.actual.report(at)
+		c.mark(at)
+		return
+	}
+	err := c.ops.Run(key, detachOperation, func(p *kernel.Process) error { return c.detach(p, at, verdict.verify) })
+	if err != nil { // C-ADC-28
+		c.actual.report(at)
+		c.retryLater(at, key, detachOperation)
+	}
+}
+
+// tryAttach starts an attach unless the volume is attached, being worked on, or
+// attached where it excludes this node. C-ADC-32..34
+func (c *Controller) tryAttach(at pair, want *desiredVolume) {
+	key := want.spec.operationKey(at)
+	if c.ops.IsPending(key) {
+		return
+	}
+	if c.actual.confirmed(at) {
+		c.actual.get(at).detachAsked = false // C-ADC-23
+		return
+	}
+	if !want.spec.multiAttachAllowed() {
+		if others := c.actual.confirmedNodes(at.volume); len(others) > 0 {
+			c.reportMultiAttach(at, want, others)
+			return
+		}
+	}
+	pods := want.scheduled()
+	err := c.ops.Run(key, attachOperation, func(p *kernel.Process) error { return c.attach(p, at, want.spec, pods) })
+	if err != nil {
+		c.retryLater(at, key, attachOperation)
+	}
+}
+
+// retryLater has a pair looked at when its backoff is over. The end of an
+// operation that still runs is told by operationEnded.
+func (c *Controller) retryLater(at pair, key operation.Key, name string) {
+	if when, ok := c.ops.RetryAt(key, name); ok {
+		c.agenda.set(at, when)
+	}
+}

@@ -1,0 +1,98 @@
+package attachdetach
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// restartable is a cluster in which pod p on node-a uses v, and its controller.
+func restartable(t *testing.T) (*cluster, *Controller) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.volume("v")
+	c.attacher()
+	a := Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	return c, a
+}
+
+// fact 36, golden m3: what became superfluous meanwhile is detached at once.
+func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
+	c, a := restartable(t)
+	c.at(5 * time.Second)
+	c.uses("node-a", "v")
+	a.Crash()
+	c.deletePod("p")
+	c.uses("node-a")
+	c.at(20 * time.Second)
+	require.NotNil(t, c.attachment("v", "node-a"))
+	Start(c.world, Options{})
+	assert.Equal(t, 20*time.Second, c.until("detach", c.gone("v", "node-a")))
+	assert.Empty(t, c.volumesAttached("node-a"))
+}
+
+// fact 54, golden dd4: the attachment succeeded meanwhile.
+func TestRestartFinishesAnAttach(t *testing.T) {
+	c, a := restartable(t)
+	c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
+	a.Crash()
+	c.at(5 * time.Second)
+	Start(c.world, Options{})
+	at := c.until("volumesAttached", func() bool { return len(c.volumesAttached("node-a")) == 1 })
+	assert.Equal(t, 5500*time.Millisecond, at)
+	assert.Contains(t, c.story(), `5.5s Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `)
+}
+
+// fact 54 (dd5), C-ADC-6, C-ADC-40: with the pod gone the attachment lingers until
+// the node's status is written for any reason.
+func TestRestartLeavesAnUncertainAttachmentUntilTheNodeReports(t *testing.T) {
+	c, a := restartable(t)
+	c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
+	a.Crash()
+	c.deletePod("p")
+	c.at(5 * time.Second)
+	Start(c.world, Options{})
+	c.at(4 * time.Minute)
+	require.NotNil(t, c.attachment("v", "node-a"))
+	c.changeNodeStatus("node-a", func(s *corev1.NodeStatus) { s.Conditions[0].Message = "five-minute report" })
+	assert.Equal(t, 4*time.Minute, c.until("detach", c.gone("v", "node-a")))
+}
+
+// C-ADC-7: a running pod notices nothing.
+func TestRestartKeepsWhatIsInUse(t *testing.T) {
+	c, a := restartable(t)
+	c.at(5 * time.Second)
+	c.uses("node-a", "v")
+	a.Crash()
+	before := len(c.story())
+	a = Start(c.world, Options{})
+	c.at(5 * time.Minute)
+	assert.Len(t, c.story(), before)
+	assert.NotNil(t, a.actual.volumes[unique("v")].spec, "its pod tells what it is")
+}
+
+// C-ADC-5, C-ADC-51: what the node believes is verified.
+func TestRestartMakesALostAttachmentAgain(t *testing.T) {
+	c, a := restartable(t)
+	c.at(5 * time.Second)
+	c.uses("node-a", "v")
+	a.Crash()
+	c.attachmentVanishes("v", "node-a")
+	Start(c.world, Options{})
+	at := c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
+	assert.Equal(t, 65*time.Second, at)
+}
+
+func (c *cluster) attachmentVanishes(volume, node string) {
+	c.t.Helper()
+	_, err := store.Delete[*storagev1.VolumeAttachment](c.store, store.KeyOf(c.attachment(volume, node)))
+	require.NoError(c.t, err)
+	c.until("end of the attachment", c.gone(volume, node))
+}

@@ -1,0 +1,87 @@
+package attachdetach
+
+import (
+	"maps"
+	"slices"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// verify compares confirmed attachments with their VolumeAttachments once per
+// period. Those whose object has not changed since it last said "attached" would
+// pass, so only the others are looked at. C-ADC-50
+func (c *Controller) verify(p *kernel.Process) {
+	for {
+		p.Wait("attachments in doubt", func() bool { return len(c.unverified) > 0 })
+		at := nextMultiple(c.started, c.opts.ReconcileSyncPeriod, p.Elapsed())
+		for p.IdleUntil("the next check of attachments", at) {
+		}
+		for _, at := range slices.SortedFunc(maps.Keys(c.unverified), pair.compare) {
+			c.verifyOne(p, at)
+		}
+	}
+}
+
+// distrust has an attachment verified at the next check.
+func (c *Controller) distrust(at pair) {
+	c.unverified[at] = true
+	if c.syncer != nil {
+		c.syncer.Wake()
+	}
+}
+
+// trustOnlyIfAttached has an attachment verified unless its object confirms it now.
+func (c *Controller) trustOnlyIfAttached(at pair) {
+	va, ok := component.Cached[*storagev1.VolumeAttachment](c.Component, store.Key{Name: objectName(at)})
+	if !ok || !va.Status.Attached {
+		c.distrust(at)
+	}
+}
+
+// verifyOne forgets an attachment that is none; a pod that needs the volume makes
+// the next pass attach it again. C-ADC-52
+func (c *Controller) verifyOne(p *kernel.Process, at pair) {
+	if !c.actual.confirmed(at) {
+		delete(c.unverified, at)
+		return
+	}
+	if c.hasUnknown(at.node) {
+		return
+	}
+	delete(c.unverified, at)
+	if !c.isAttached(p, at) {
+		c.actual.remove(at)
+		c.mark(at)
+		c.markRivals(at.volume)
+	}
+}
+
+// hasUnknown: a volume of which only the name is known makes the check fail for
+// its whole node. C-ADC-51
+func (c *Controller) hasUnknown(node string) bool {
+	// In any order: one is enough.
+	for name := range c.actual.byNode[node] {
+		if c.actual.volumes[name].spec == nil && c.actual.confirmed(pair{name, node}) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAttached: C-ADC-51
+func (c *Controller) isAttached(p *kernel.Process, at pair) bool {
+	if !volume.MustAttach(c.Cache, c.actual.volumes[at.volume].spec.driver) {
+		return true
+	}
+	key := store.Key{Name: objectName(at)}
+	if va, ok := component.Cached[*storagev1.VolumeAttachment](c.Component, key); ok {
+		return va.Status.Attached
+	}
+	va, err := component.Live[*storagev1.VolumeAttachment](p, c.Component, key)
+	return err == nil && va.Status.Attached
+}

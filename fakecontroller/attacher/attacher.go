@@ -1,0 +1,144 @@
+// Package attacher is the external-attacher sidecar: it turns VolumeAttachments
+// of one driver into ControllerPublishVolume and ControllerUnpublishVolume calls.
+package attacher
+
+import (
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// Caller is how traces name the sidecar.
+const Caller = "csi-attacher"
+
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the
+// rest defaults to what the sidecar does without flags. C-ATT-1
+type Options struct {
+	// Driver is the driver's name.
+	Driver string
+	// Machine and Socket are where the controller plugin serves.
+	Machine machine.Machine
+	Socket  string
+	// Timeout bounds each ControllerPublishVolume and ControllerUnpublishVolume.
+	// Default: 15 s.
+	Timeout time.Duration
+	// RetryIntervalStart and RetryIntervalMax bound the backoff of a failed
+	// attachment. Defaults: 1 s, 5 min.
+	RetryIntervalStart, RetryIntervalMax time.Duration
+	// Workers is how many attachments are worked on at once. Default: 10.
+	Workers int
+	// ReconcileSync is how often attachments are compared with ListVolumes, if the
+	// driver can tell. Default: 1 min.
+	ReconcileSync time.Duration
+	// MaxEntries is the page size of ListVolumes; 0 leaves it to the driver.
+	MaxEntries int32
+	// DefaultFSType is the file system of volumes that name none.
+	DefaultFSType string
+	// ExitOnConnectionLoss ends the sidecar when it loses the driver, as happens
+	// where nothing restarts it. By default it is restarted, as in a pod: it waits
+	// for the driver's socket and begins anew.
+	ExitOnConnectionLoss bool
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Timeout, 15*time.Second)
+	setDefault(&o.RetryIntervalStart, time.Second)
+	setDefault(&o.RetryIntervalMax, 5*time.Minute)
+	setDefault(&o.Workers, 10)
+	setDefault(&o.ReconcileSync, time.Minute)
+	return o
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Attacher is a sidecar, over its restarts.
+type Attacher struct {
+	world *component.World
+	wire  *drivers.Wire
+	opts  Options
+	run   *run
+}
+
+// run is the sidecar from one start to its end.
+type run struct {
+	*component.Component
+	wire     *drivers.Wire
+	opts     Options
+	features features
+	// attachments and volumes are its two queues. C-ATT-3
+	attachments, volumes *workqueue.Queue[store.Key]
+	force                map[store.Key]bool // C-ATT-41
+	lost                 func()
+}
+
+// Start starts the sidecar.
+func Start(w *component.World, wire *drivers.Wire, opts Options) *Attacher {
+	a := &Attacher{world: w, wire: wire, opts: opts.withDefaults()}
+	a.begin()
+	return a
+}
+
+// Crash ends the sidecar where it stands. Start begins a new one.
+func (a *Attacher) Crash() { a.run.Crash() }
+
+// Running reports whether the sidecar has not ended.
+func (a *Attacher) Running() bool { return a.run.Group.Running() > 0 }
+
+func (a *Attacher) begin() {
+	r := &run{
+		Component: a.world.Start(Caller+"/"+a.opts.Driver, ""),
+		wire:      a.wire,
+		opts:      a.opts,
+		force:     map[store.Key]bool{},
+	}
+	r.lost = func() { a.exit(r) }
+	a.run = r
+	r.Go("main", r.main)
+}
+
+// exit ends a run that has lost its driver. C-LIB-1
+func (a *Attacher) exit(r *run) {
+	a.world.Kernel.Spawn(nil, "supervisor of "+r.Name, func(*kernel.Process) {
+		if r != a.run || !a.Running() {
+			return
+		}
+		r.Crash()
+		if !a.opts.ExitOnConnectionLoss {
+			a.begin()
+		}
+	})
+}
+
+// main asks the driver what it can do and starts the handler that fits. C-LIB-2
+func (r *run) main(p *kernel.Process) {
+	r.features = r.askDriver(p)
+	handle := r.syncAttachment
+	if !r.features.attach {
+		handle = r.syncTrivially
+	}
+	// A key waits for one retry at most: the second call that a failed attach makes
+	// at once uses up a step of the backoff. C-ATT-3
+	backoff := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
+	r.attachments = workqueue.New("attachments", backoff, r.Go, handle)
+	r.volumes = workqueue.New("volumes", backoff, r.Go, r.syncVolume)
+	r.attachments.OnDelay(r.Go("resync", r.resync).Wake)
+	if r.features.listsPublished {
+		r.Go("reconciler", r.reconcile)
+	}
+	r.inform(p)
+}
+
+// own reports whether an attachment is this sidecar's. C-ATT-5
+func (r *run) own(va *storagev1.VolumeAttachment) bool { return va.Spec.Attacher == r.features.driver }

@@ -1,0 +1,72 @@
+package attacher
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// syncDetach detaches and writes down how it went. C-ATT-21
+func (r *run) syncDetach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
+	err := r.detach(p, va)
+	if err == nil {
+		return r.markDetached(p, store.KeyOf(va))
+	}
+	failure := &storagev1.VolumeError{Time: metav1.NewTime(p.Now()), Message: err.Error()}
+	r.saveError(p, va, func(s *storagev1.VolumeAttachmentStatus) { s.DetachError = failure })
+	r.exitIfLost(err)
+	return err
+}
+
+// detach: C-ATT-20
+func (r *run) detach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
+	from, err := r.sourceOf(va)
+	if err != nil {
+		return err
+	}
+	source, err := from.csi()
+	if err != nil {
+		return err
+	}
+	secrets, err := r.secrets(p, source.ControllerPublishSecretRef)
+	if err != nil {
+		return err
+	}
+	nodeID, err := r.nodeID(va.Spec.NodeName, va)
+	if err != nil {
+		return err
+	}
+	_, err = csi.NewControllerClient(r.conn(p, r.opts.Timeout)).ControllerUnpublishVolume(context.Background(), &csi.ControllerUnpublishVolumeRequest{
+		VolumeId: source.VolumeHandle, NodeId: nodeID, Secrets: secrets,
+	})
+	return err
+}
+
+// markDetached lets the attachment go first and corrects its status then, if it
+// is still there. C-ATT-20
+func (r *run) markDetached(p *kernel.Process, key store.Key) error {
+	_, err := component.Patch(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
+		va.Finalizers = without(va.Finalizers, r.finalizer())
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("could not mark as detached: %w", err)
+	}
+	_, err = component.PatchStatus(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
+		va.Status = storagev1.VolumeAttachmentStatus{AttachError: va.Status.AttachError}
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package attacher
+
+import (
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// shortCall is the deadline of the questions at the start. C-ATT-1
+const shortCall = time.Second
+
+// features is what the driver says about itself, asked once per start. C-LIB-3
+type features struct {
+	driver                string
+	attach                bool // C-ATT-2
+	readOnly              bool
+	singleNodeMultiWriter bool
+	listsPublished        bool
+}
+
+// askDriver waits for the driver and asks until it answers.
+func (r *run) askDriver(p *kernel.Process) features {
+	d := sidecar.Meet(p, r.wire, r.site(), shortCall)
+	publish := d.Can("PUBLISH_UNPUBLISH_VOLUME")
+	return features{
+		driver: d.Name, attach: publish, readOnly: d.Can("PUBLISH_READONLY"),
+		singleNodeMultiWriter: d.Can("SINGLE_NODE_MULTI_WRITER"),
+		listsPublished:        publish && d.Can("LIST_VOLUMES") && d.Can("LIST_VOLUMES_PUBLISHED_NODES"),
+	}
+}
+
+func (r *run) site() drivers.Site {
+	return drivers.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+}
+
+func (r *run) conn(p *kernel.Process, timeout time.Duration) grpc.ClientConnInterface {
+	return r.connUntil(p, p.Elapsed()+timeout)
+}
+
+func (r *run) connUntil(p *kernel.Process, deadline time.Duration) grpc.ClientConnInterface {
+	site := r.site()
+	site.Deadline = deadline
+	return r.wire.Conn(p, site)
+}
+
+// isConnectionLoss tells an error of the connection from an answer Unavailable.
+func isConnectionLoss(err error) bool {
+	s := status.Convert(err)
+	return s.Code() == codes.Unavailable &&
+		(strings.HasPrefix(s.Message(), "connection error") || strings.HasPrefix(s.Message(), "error reading from server"))
+}

@@ -1,0 +1,75 @@
+package attacher
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// finalizer is the sidecar's finalizer on attachments and volumes. C-ATT-13
+func (r *run) finalizer() string { return "external-attacher/" + sanitized(r.features.driver) }
+
+// sanitized replaces what is neither letter, digit nor dash by a dash. A name must
+// not end with one. C-LIB-4
+func sanitized(driver string) string {
+	name := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' {
+			return c
+		}
+		return '-'
+	}, driver)
+	if strings.HasSuffix(name, "-") {
+		name += "X"
+	}
+	return name
+}
+
+// guardVolume keeps a PersistentVolume from vanishing while it is attached. C-ATT-12
+func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error {
+	if slices.Contains(pv.Finalizers, r.finalizer()) {
+		return nil
+	}
+	_, err := component.Patch(p, r.Component, store.KeyOf(pv), func(pv *corev1.PersistentVolume) {
+		pv.Finalizers = append(pv.Finalizers, r.finalizer())
+	})
+	if err != nil {
+		return fmt.Errorf("could not add PersistentVolume finalizer: %w", err)
+	}
+	return nil
+}
+
+// mayRelease: C-ATT-4
+func (r *run) mayRelease(pv *corev1.PersistentVolume) bool {
+	return r.features.attach && pv.DeletionTimestamp != nil && slices.Contains(pv.Finalizers, r.finalizer())
+}
+
+// syncVolume takes the finalizer off a PersistentVolume that is being deleted and
+// that no attachment names. C-ATT-30
+func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
+	pv, ok := component.Cached[*corev1.PersistentVolume](r.Component, key)
+	if !ok || !r.mayRelease(pv) {
+		return nil
+	}
+	for range store.Indexed[*storagev1.VolumeAttachment](r.Cache, store.AttachmentsByVolume, pv.Name) {
+		return nil // the end of that attachment brings the volume back
+	}
+	_, err := component.Patch(p, r.Component, key, func(pv *corev1.PersistentVolume) {
+		pv.Finalizers = without(pv.Finalizers, r.finalizer())
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func without(list []string, gone string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
+}

@@ -1,0 +1,50 @@
+package attacher
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// inform queues what the informers tell. C-ATT-4
+func (r *run) inform(p *kernel.Process) {
+	attachments := component.Watch[*storagev1.VolumeAttachment](r.Component, p, store.ByIndex(store.AttachmentsByAttacher, r.features.driver))
+	volumes := component.Watch[*corev1.PersistentVolume](r.Component, p)
+	for {
+		for e, ok := attachments.Next(); ok; e, ok = attachments.Next() {
+			r.attachmentChanged(e)
+		}
+		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
+			if e.Type != store.Deleted && r.mayRelease(e.Object) {
+				r.volumes.Add(store.KeyOf(e.Object))
+			}
+		}
+		p.Park("VolumeAttachments and PersistentVolumes")
+	}
+}
+
+func (r *run) attachmentChanged(e store.Event[*storagev1.VolumeAttachment]) {
+	switch {
+	case e.Type == store.Deleted:
+		if name := e.Object.Spec.Source.PersistentVolumeName; name != nil {
+			r.volumes.Add(store.Key{Name: *name})
+		}
+	case e.Type == store.Added || matters(e.Old, e.Object):
+		r.attachments.Add(store.KeyOf(e.Object))
+	}
+}
+
+// matters: an attachment in which nothing but the sidecar's own error report has
+// changed is not worked on before its backoff is over. C-ATT-4
+func matters(old, now *storagev1.VolumeAttachment) bool {
+	was, is := *old, *now
+	for _, va := range []*storagev1.VolumeAttachment{&was, &is} {
+		va.ResourceVersion, va.ManagedFields = "", nil
+		va.Status.AttachError, va.Status.DetachError = nil, nil
+	}
+	return !equality.Semantic.DeepEqual(&was, &is)
+}

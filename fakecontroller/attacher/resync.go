@@ -1,0 +1,31 @@
+package attacher
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// resyncPeriod is how often the informers tell everything again. C-ATT-1
+const resyncPeriod = 10 * time.Minute
+
+// resync cuts long backoffs short: told again, an attachment is worked on at once.
+// Those that wait for nothing would be left alone, so only the others are told of.
+func (r *run) resync(p *kernel.Process) {
+	started := p.Elapsed()
+	for {
+		p.Wait("attachments in backoff", func() bool { return len(r.attachments.Delayed()) > 0 })
+		at := started + ((p.Elapsed()-started)/resyncPeriod+1)*resyncPeriod
+		for p.IdleUntil("resync of the informers", at) {
+		}
+		for _, key := range slices.SortedFunc(maps.Keys(r.attachments.Delayed()), byName) {
+			r.attachments.Add(key)
+		}
+	}
+}
+
+func byName(a, b store.Key) int { return cmp.Compare(a.Name, b.Name) }

@@ -1,0 +1,157 @@
+package attacher
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+const (
+	driverName = "disk.csi.example.com"
+	socket     = "/csi/csi.sock"
+	finalizer  = "external-attacher/disk-csi-example-com"
+)
+
+// site is the world of one test: a driver's controller plugin, and an API in
+// which the test plays everybody but the attacher.
+type site struct {
+	t       *testing.T
+	kernel  *kernel.Kernel
+	store   *store.Store
+	world   *component.World
+	wire    *drivers.Wire
+	machine *machine.Memory
+	driver  *mock.Driver
+	server  machine.Listener
+}
+
+func newSite(t *testing.T, strategy kernel.Strategy, o mock.Options) *site {
+	k := kernel.New(kernel.Options{Strategy: strategy})
+	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
+	w := component.NewWorld(k, s, trace.NewRecorder(k))
+	o.Name = driverName
+	o.Existing = []mock.ExistingVolume{{ID: "h-v"}}
+	c := &site{t, k, s, w, drivers.NewWire(w), machine.NewMemory("controller"), mock.New(o), nil}
+	t.Cleanup(func() { k.Close(); c.wire.Close() })
+	c.serve()
+	c.driver.Node(mock.NodeOptions{NodeID: "node-a"}) // the driver knows its nodes
+	c.objects()
+	return c
+}
+
+func (c *site) serve() {
+	c.t.Helper()
+	plugin := c.driver.Controller()
+	server, err := c.machine.BindSocket(socket,
+		machine.Service{Desc: &csi.Identity_ServiceDesc, Server: plugin},
+		machine.Service{Desc: &csi.Controller_ServiceDesc, Server: plugin})
+	require.NoError(c.t, err)
+	c.server = server
+}
+
+func (c *site) options() Options {
+	return Options{Driver: driverName, Machine: c.machine, Socket: socket}
+}
+
+func (c *site) start() *Attacher { return Start(c.world, c.wire, c.options()) }
+
+// objects makes node-a, which runs the driver, and volume v.
+func (c *site) objects() {
+	create(c, &storagev1.CSINode{
+		ObjectMeta: metav1.ObjectMeta{Name: "node-a"},
+		Spec:       storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driverName, NodeID: "node-a"}}},
+	})
+	create(c, &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "v"},
+		Spec: corev1.PersistentVolumeSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
+				Driver: driverName, VolumeHandle: "h-v", FSType: "ext4",
+			}},
+		},
+	})
+}
+
+func create[T store.Object](c *site, obj T) T {
+	c.t.Helper()
+	made, err := store.Create(c.store, obj)
+	require.NoError(c.t, err)
+	return made
+}
+
+var attachmentKey = store.Key{Name: "va"}
+
+func (c *site) attach() {
+	name := "v"
+	create(c, &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: "va"},
+		Spec: storagev1.VolumeAttachmentSpec{
+			Attacher: driverName, NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name},
+		},
+	})
+}
+
+func (c *site) detach() {
+	c.t.Helper()
+	_, err := store.Delete[*storagev1.VolumeAttachment](c.store, attachmentKey)
+	require.NoError(c.t, err)
+}
+
+func (c *site) attachment() *storagev1.VolumeAttachment {
+	va, _ := store.Get[*storagev1.VolumeAttachment](c.store, attachmentKey)
+	return va
+}
+
+func (c *site) volume() *corev1.PersistentVolume {
+	pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+	return pv
+}
+
+// at runs until a virtual time.
+func (c *site) at(when time.Duration) {
+	c.t.Helper()
+	c.kernel.Run(kernel.Until{At: when})
+	require.NoError(c.t, c.kernel.Err())
+	require.NoError(c.t, c.store.VerifyImmutable())
+}
+
+// calls is when a method was called.
+func (c *site) calls(method string) []time.Duration {
+	var at []time.Duration
+	for _, e := range c.world.Trace.Events() {
+		if e.Kind == trace.Call && e.Method == "Controller/"+method {
+			at = append(at, e.At)
+		}
+	}
+	return at
+}
+
+// story is the calls and changes, in their order.
+func (c *site) story() []string {
+	var lines []string
+	for _, e := range c.world.Trace.Events() {
+		switch e.Kind {
+		case trace.Call:
+			lines = append(lines, e.Method+" "+e.Code)
+		case trace.API:
+			lines = append(lines, fmt.Sprintf("%s %s", e.Resource, e.Change))
+		}
+	}
+	return lines
+}

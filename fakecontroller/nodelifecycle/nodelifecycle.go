@@ -1,0 +1,109 @@
+// Package nodelifecycle is what the kube-controller-manager does about nodes that
+// fall silent: the node lifecycle controller, which judges nodes by the heartbeats
+// of their kubelets and taints them, and the taint eviction controller, which
+// deletes pods that do not tolerate the taints.
+package nodelifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Timers of the real controller.
+const (
+	monitorPeriod = 5 * time.Second
+	gracePeriod   = 50 * time.Second
+	startupGrace  = 60 * time.Second
+	taintDelay    = 100 * time.Millisecond
+)
+
+// Heartbeats tells how kubelets do, in place of the leases that they renew every
+// 10 s: so an idle cluster needs no timers.
+type Heartbeats interface {
+	// LastRenewal is when, in virtual time since the run began, the node's kubelet
+	// renewed its lease last, and whether it is alive and goes on doing so.
+	LastRenewal(node string) (at time.Duration, alive bool)
+	// OnChange calls f whenever a kubelet starts or dies.
+	OnChange(f func(node string))
+}
+
+// Controller is one running node lifecycle controller.
+type Controller struct {
+	*component.Component
+	heartbeats Heartbeats
+	started    time.Duration
+	registered map[string]*corev1.Node  // nodes whose RegisteredNode event is out
+	watched    map[string]bool          // nodes that a later pass of the monitor must look at
+	reported   map[string]time.Duration // when a kubelet wrote its node's status last
+	lastPass   time.Duration
+	evictions  evictions
+}
+
+// Start starts the controller. Without heartbeats every kubelet counts as alive.
+func Start(w *component.World, heartbeats Heartbeats) *Controller {
+	c := &Controller{
+		Component:  w.Start("node-controller", ""),
+		heartbeats: heartbeats,
+		started:    w.Kernel.Elapsed(),
+		registered: map[string]*corev1.Node{},
+		watched:    map[string]bool{},
+		reported:   map[string]time.Duration{},
+		lastPass:   w.Kernel.Elapsed(), // the first pass comes a period after the start
+		evictions:  newEvictions(),
+	}
+	monitor := c.Go("monitor", c.monitor)
+	if heartbeats != nil {
+		heartbeats.OnChange(func(node string) {
+			c.watched[node] = true
+			monitor.Wake()
+		})
+	}
+	c.Go("taints", c.keepConditionTaints)
+	c.Go("eviction", c.evict)
+	return c
+}
+
+// alive reports whether a node's kubelet is alive and, if not, since when nothing
+// was heard of it.
+func (c *Controller) alive(node *corev1.Node) (heardOf time.Duration, alive bool) {
+	if c.heartbeats == nil {
+		return 0, true
+	}
+	at, alive := c.heartbeats.LastRenewal(node.Name)
+	created := node.CreationTimestamp.Sub(c.Kernel.Now()) + c.Kernel.Elapsed()
+	return max(at, created, c.reported[node.Name]), alive
+}
+
+// passAt is the instant of the monitor's first pass at or after a time.
+func (c *Controller) passAt(at time.Duration) time.Duration {
+	at = max(at, c.started)
+	periods := (at - c.started + monitorPeriod - 1) / monitorPeriod
+	return c.started + periods*monitorPeriod
+}
+
+// nextPass is the instant of the first pass that is still to come.
+func (c *Controller) nextPass(now time.Duration) time.Duration {
+	return c.passAt(max(now, c.lastPass+1))
+}
+
+// podsOf is the pods bound to a node.
+func (c *Controller) podsOf(node string) func(func(*corev1.Pod) bool) {
+	return store.Indexed[*corev1.Pod](c.Cache, store.PodsByNode, node)
+}
+
+func (c *Controller) node(name string) (*corev1.Node, bool) {
+	return component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
+}
+
+// patchTaints changes a node's taints if that changes anything.
+func (c *Controller) patchTaints(p *kernel.Process, node *corev1.Node, change func([]corev1.Taint) []corev1.Taint) error {
+	_, err := component.Patch(p, c.Component, store.KeyOf(node), func(n *corev1.Node) {
+		n.Spec.Taints = change(n.Spec.Taints)
+	})
+	return err
+}

@@ -1,0 +1,94 @@
+// Package persistentvolume is the PV binder of kube-controller-manager: it binds
+// claims to volumes, asks external provisioners for new ones, and says what
+// becomes of a volume whose claim is gone.
+package persistentvolume
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// ResyncPeriod is how often all claims and volumes are looked at again. C-PV-1
+const ResyncPeriod = 15 * time.Second
+
+// Controller is one running PV binder.
+type Controller struct {
+	*component.Component
+	claims     *component.Overlay[*corev1.PersistentVolumeClaim]
+	volumes    *component.Overlay[*corev1.PersistentVolume]
+	claimKeys  *workqueue.Queue[store.Key]
+	volumeKeys *workqueue.Queue[store.Key]
+	operations *operation.Pending
+	resync     *kernel.Process
+
+	// What a resync could change: to sync anything else is a no-op.
+	openClaims, openVolumes map[store.Key]bool
+}
+
+// Start runs the PV binder. Started again after a crash it takes up where the
+// API objects are: every step of binding is idempotent. C-PV-23
+func Start(w *component.World) *Controller {
+	c := &Controller{
+		Component:   w.Start("persistentvolume-controller", ""),
+		openClaims:  map[store.Key]bool{},
+		openVolumes: map[store.Key]bool{},
+	}
+	c.claims = component.NewOverlay[*corev1.PersistentVolumeClaim](c.Component)
+	c.volumes = component.NewOverlay[*corev1.PersistentVolume](c.Component)
+	c.claimKeys = workqueue.New("claims", workqueue.Default, c.Go, c.syncClaim)
+	c.volumeKeys = workqueue.New("volumes", workqueue.Default, c.Go, c.syncVolume)
+	c.operations = operation.New(w.Kernel, c.Go, nil)
+	c.resync = c.Go("resync", c.resyncForEver)
+	c.Go("informers", c.follow)
+	return c
+}
+
+// follow queues what its informers tell.
+func (c *Controller) follow(p *kernel.Process) {
+	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
+	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
+	for {
+		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
+			c.claimChanged(e)
+		}
+		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
+			c.volumeChanged(e)
+		}
+		p.Wait("changes of claims and volumes", func() bool { return claims.Len()+volumes.Len() > 0 })
+	}
+}
+
+func (c *Controller) claimChanged(e store.Event[*corev1.PersistentVolumeClaim]) {
+	key := store.KeyOf(e.Object)
+	if e.Type != store.Deleted {
+		mark(c.openClaims, key, !claimSettled(e.Object), c.resync)
+		c.claimKeys.Add(key)
+		return
+	}
+	delete(c.openClaims, key)
+	c.claims.Drop(key)
+	if e.Object.Spec.VolumeName != "" { // C-PV-4
+		c.volumeKeys.Add(store.Key{Name: e.Object.Spec.VolumeName})
+	}
+}
+
+func (c *Controller) volumeChanged(e store.Event[*corev1.PersistentVolume]) {
+	key := store.KeyOf(e.Object)
+	if e.Type != store.Deleted {
+		mark(c.openVolumes, key, !volumeSettled(e.Object), c.resync)
+		c.volumeKeys.Add(key)
+		return
+	}
+	delete(c.openVolumes, key)
+	c.volumes.Drop(key)
+	if ref := e.Object.Spec.ClaimRef; ref != nil { // C-PV-4
+		c.claimKeys.Add(store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	}
+}

@@ -1,0 +1,64 @@
+package persistentvolume
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// resyncForEver queues the open claims, then the open volumes, every 15 s. C-PV-1
+func (c *Controller) resyncForEver(p *kernel.Process) {
+	start := p.Elapsed()
+	for {
+		p.Wait("claims or volumes that are not settled", func() bool { return len(c.openClaims)+len(c.openVolumes) > 0 })
+		p.Idle(untilNext(p.Elapsed()-start, ResyncPeriod))
+		for _, key := range sorted(c.openClaims) {
+			c.claimKeys.Add(key)
+		}
+		for _, key := range sorted(c.openVolumes) {
+			c.volumeKeys.Add(key)
+		}
+	}
+}
+
+// untilNext is how long it takes to the next multiple of a period.
+func untilNext(elapsed, period time.Duration) time.Duration { return period - elapsed%period }
+
+func mark(open map[store.Key]bool, key store.Key, isOpen bool, resync *kernel.Process) {
+	if !isOpen {
+		delete(open, key)
+		return
+	}
+	open[key] = true
+	if len(open) == 1 {
+		resync.Wake()
+	}
+}
+
+func claimSettled(claim *corev1.PersistentVolumeClaim) bool {
+	return fullyBound(claim) && claim.Status.Phase == corev1.ClaimBound
+}
+
+// volumeSettled: an available volume waits for claims, which look for it
+// themselves; recycling is tried again at each resync.
+func volumeSettled(pv *corev1.PersistentVolume) bool {
+	switch pv.Status.Phase {
+	case corev1.VolumeAvailable, corev1.VolumeBound:
+		return true
+	case corev1.VolumeReleased, corev1.VolumeFailed:
+		return pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRecycle
+	}
+	return false
+}
+
+func sorted(keys map[store.Key]bool) []store.Key {
+	return slices.SortedFunc(maps.Keys(keys), func(a, b store.Key) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}

@@ -1,0 +1,128 @@
+// Package podgc is the pod garbage collector of the kube-controller-manager: it
+// removes pods that no kubelet will ever end.
+package podgc
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Timers of the real controller. C-ADC-62, C-ADC-63
+const (
+	period     = 20 * time.Second
+	quarantine = 40 * time.Second
+)
+
+// Controller is one running pod garbage collector.
+type Controller struct {
+	*component.Component
+	started time.Duration
+	// suspects are pods that a change of theirs or of their node made worth a look.
+	suspects map[store.Key]bool
+	// missing is when a node with pods was first found missing.
+	missing map[string]time.Duration
+}
+
+// Start starts the controller. It looks at pods every 20 s after its start, but
+// only wakes when one may have to go.
+func Start(w *component.World) *Controller {
+	c := &Controller{
+		Component: w.Start("pod-garbage-collector", ""),
+		started:   w.Kernel.Elapsed(),
+		suspects:  map[store.Key]bool{},
+		missing:   map[string]time.Duration{},
+	}
+	c.Go("", c.run)
+	return c
+}
+
+func (c *Controller) run(p *kernel.Process) {
+	nodes := component.Watch[*corev1.Node](c.Component, p)
+	pods := component.Watch[*corev1.Pod](c.Component, p)
+	for {
+		for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
+			c.nodeChanged(e)
+		}
+		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+			c.suspect(e.Object)
+		}
+		if len(c.suspects) == 0 {
+			p.Park("pods that nobody ends")
+			continue
+		}
+		if p.ParkUntil("the next garbage collection", c.nextPass(p.Elapsed())) {
+			continue
+		}
+		c.collect(p)
+	}
+}
+
+// nextPass is the first pass after now.
+func (c *Controller) nextPass(now time.Duration) time.Duration {
+	return c.started + ((now-c.started)/period+1)*period
+}
+
+func (c *Controller) nodeChanged(e store.Event[*corev1.Node]) {
+	if e.Type == store.Added {
+		delete(c.missing, e.Object.Name)
+	}
+	if e.Type == store.Modified && abandoned(e.Object) == abandoned(e.Old) {
+		return
+	}
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.PodsByNode, e.Object.Name) {
+		c.suspect(pod)
+	}
+}
+
+// suspect keeps a pod in mind as long as there is a reason to remove it.
+func (c *Controller) suspect(pod *corev1.Pod) {
+	key := store.KeyOf(pod)
+	if now, ok := component.Cached[*corev1.Pod](c.Component, key); ok && c.reason(now) != none {
+		c.suspects[key] = true
+	} else {
+		delete(c.suspects, key)
+	}
+}
+
+// collect removes the pods that are due. A pod that stays all the same is looked
+// at again when it changes.
+func (c *Controller) collect(p *kernel.Process) {
+	byKey := func(a, b store.Key) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(c.suspects), byKey) {
+		pod, ok := component.Cached[*corev1.Pod](c.Component, key)
+		if !ok {
+			delete(c.suspects, key)
+			continue
+		}
+		why := c.reason(pod)
+		if why == orphaned && !c.outOfQuarantine(p, pod.Spec.NodeName) {
+			continue
+		}
+		if why == none || c.remove(p, pod, why) == nil {
+			delete(c.suspects, key)
+		}
+	}
+}
+
+// outOfQuarantine reports whether a node has been missing long enough. The real
+// queue hands the node out some microseconds after the pass at which it is due,
+// and sometimes before: then it takes one pass more. C-ADC-63
+func (c *Controller) outOfQuarantine(p *kernel.Process, node string) bool {
+	since, known := c.missing[node]
+	if !known {
+		late := time.Duration(c.Kernel.Choose(kernel.Jitter, 2, "quarantine of a deleted node"))
+		c.missing[node] = p.Elapsed() + late
+		return false
+	}
+	return p.Elapsed()-since >= quarantine
+}

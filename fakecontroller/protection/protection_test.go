@@ -1,0 +1,158 @@
+package protection
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+func newWorld(t *testing.T) *component.World {
+	k := kernel.New(kernel.Options{})
+	s := store.New(store.Options{Now: k.Now, Guard: true})
+	t.Cleanup(func() {
+		k.Close()
+		assert.NoError(t, s.VerifyImmutable())
+	})
+	w := component.NewWorld(k, s, trace.NewRecorder(k))
+	StartClaims(w)
+	StartVolumes(w)
+	return w
+}
+
+func run(t *testing.T, w *component.World) {
+	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + time.Second})
+	require.NoError(t, w.Kernel.Err())
+}
+
+func add[T store.Object](t *testing.T, w *component.World, obj T) T {
+	made, err := store.Create(w.Store, obj)
+	require.NoError(t, err)
+	return made
+}
+
+func exists[T store.Object](w *component.World, key store.Key) bool {
+	_, ok := store.Get[T](w.Store, key)
+	return ok
+}
+
+var size = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+
+func aClaim(owners ...metav1.OwnerReference) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p-data", OwnerReferences: owners},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: size},
+		},
+	}
+}
+
+func aPod(node string, source corev1.VolumeSource) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: corev1.PodSpec{
+		NodeName: node, Containers: []corev1.Container{{Name: "c", Image: "sleep"}},
+		Volumes: []corev1.Volume{{Name: "data", VolumeSource: source}},
+	}}
+}
+
+var (
+	named     = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "p-data"}}
+	ephemeral = corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: aClaim().Spec}}}
+)
+
+// C-PVCP-1, C-PVCP-2
+func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
+	for _, c := range []struct {
+		says string
+		pod  *corev1.Pod
+		own  bool // the pod owns the claim
+		end  func(*corev1.PodStatus)
+		held bool
+	}{
+		{says: "none"},
+		{says: "on a node", pod: aPod("n", named), held: true},
+		{says: "not scheduled", pod: aPod("", named)},
+		{says: "terminated but there", pod: aPod("n", named), end: func(s *corev1.PodStatus) { s.Phase = corev1.PodSucceeded }, held: true},
+		{says: "its own ephemeral claim", pod: aPod("n", ephemeral), own: true, held: true},
+		{says: "an ephemeral claim of that name", pod: aPod("n", ephemeral)},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			w := newWorld(t)
+			claim := aClaim()
+			if c.pod != nil {
+				pod := add(t, w, c.pod)
+				if c.own {
+					claim = aClaim(*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod")))
+				}
+				if c.end != nil {
+					_, err := store.ModifyStatus(w.Store, store.KeyOf(pod), func(p *corev1.Pod) { c.end(&p.Status) })
+					require.NoError(t, err)
+				}
+			}
+			claim = add(t, w, claim)
+			run(t, w)
+			_, err := store.Delete[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
+			require.NoError(t, err)
+			run(t, w)
+			assert.Equal(t, c.held, exists[*corev1.PersistentVolumeClaim](w, store.KeyOf(claim)))
+			if !c.held {
+				return
+			}
+			_, err = store.Delete[*corev1.Pod](w.Store, store.KeyOf(c.pod), store.GracePeriod(0)) // C-PVCP-4
+			require.NoError(t, err)
+			run(t, w)
+			assert.False(t, exists[*corev1.PersistentVolumeClaim](w, store.KeyOf(claim)))
+		})
+	}
+}
+
+// C-PVCP-1, C-PVP-1: finalizers that somebody took off come back.
+func TestFinalizersAreGivenAgain(t *testing.T) {
+	w := newWorld(t)
+	claim := add(t, w, aClaim())
+	pv := add(t, w, aVolume())
+	_, err := store.Modify(w.Store, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) { c.Finalizers = nil })
+	require.NoError(t, err)
+	_, err = store.Modify(w.Store, store.KeyOf(pv), func(v *corev1.PersistentVolume) { v.Finalizers = nil })
+	require.NoError(t, err)
+	run(t, w)
+	claim, _ = store.Get[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
+	assert.Equal(t, []string{ClaimFinalizer}, claim.Finalizers)
+	pv, _ = store.Get[*corev1.PersistentVolume](w.Store, store.KeyOf(pv))
+	assert.Equal(t, []string{VolumeFinalizer}, pv.Finalizers)
+}
+
+func aVolume() *corev1.PersistentVolume {
+	return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: corev1.PersistentVolumeSpec{
+		Capacity: size, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "v"}},
+	}}
+}
+
+// C-PVP-1
+func TestBoundVolumeIsHeldUntilItIsReleased(t *testing.T) {
+	w := newWorld(t)
+	key := store.Key{Name: "v"}
+	add(t, w, aVolume())
+	phase := func(phase corev1.PersistentVolumePhase) {
+		_, err := store.ModifyStatus(w.Store, key, func(v *corev1.PersistentVolume) { v.Status.Phase = phase })
+		require.NoError(t, err)
+		run(t, w)
+	}
+	phase(corev1.VolumeBound)
+	_, err := store.Delete[*corev1.PersistentVolume](w.Store, key)
+	require.NoError(t, err)
+	run(t, w)
+	assert.True(t, exists[*corev1.PersistentVolume](w, key))
+	phase(corev1.VolumeReleased)
+	assert.False(t, exists[*corev1.PersistentVolume](w, key))
+}

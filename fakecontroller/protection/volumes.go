@@ -1,0 +1,57 @@
+package protection
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// VolumeFinalizer holds a volume that is bound. C-GEN-13
+const VolumeFinalizer = "kubernetes.io/pv-protection"
+
+// Volumes is one running PV protection controller.
+type Volumes struct {
+	*component.Component
+	queue *workqueue.Queue[store.Key]
+}
+
+// StartVolumes runs the PV protection controller.
+func StartVolumes(w *component.World) *Volumes {
+	c := &Volumes{Component: w.Start("pv-protection-controller", "")}
+	c.queue = workqueue.New("volumes", workqueue.Default, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+func (c *Volumes) follow(p *kernel.Process) {
+	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
+	for {
+		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
+			if e.Type != store.Deleted && needsWork(e.Object, VolumeFinalizer) {
+				c.queue.Add(store.KeyOf(e.Object))
+			}
+		}
+		p.Wait("changes of volumes", func() bool { return volumes.Len() > 0 })
+	}
+}
+
+// sync gives a volume its finalizer, or takes it off a volume that is being
+// deleted and not bound. C-PVP-1
+func (c *Volumes) sync(p *kernel.Process, key store.Key) error {
+	pv, ok := component.Cached[*corev1.PersistentVolume](c.Component, key)
+	switch {
+	case !ok || !needsWork(pv, VolumeFinalizer):
+		return nil
+	case pv.DeletionTimestamp == nil:
+		return writeFinalizers(p, c.Component, pv, append(slices.Clone(pv.Finalizers), VolumeFinalizer))
+	case pv.Status.Phase == corev1.VolumeBound:
+		return nil
+	default:
+		return writeFinalizers(p, c.Component, pv, without(pv.Finalizers, VolumeFinalizer))
+	}
+}

@@ -1,0 +1,57 @@
+package provisioner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// cleanupTries is how often a volume that is not what was asked for is deleted.
+const cleanupTries = 5
+
+// createVolume has the driver make the volume of a claim and describes it as a
+// PersistentVolume.
+func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (*corev1.PersistentVolume, result) {
+	plan, failure := c.prepare(p, pvc, class)
+	if failure.err != nil {
+		return nil, failure
+	}
+	answer, err := csi.NewControllerClient(c.conn(p)).CreateVolume(context.Background(), plan.request)
+	if err != nil {
+		r := resultOf(err, c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") && plan.node != "")
+		c.forgetTopology(pvc, r)
+		return nil, r
+	}
+	volume := answer.GetVolume()
+	if got, want := volume.GetCapacityBytes(), plan.request.GetCapacityRange().GetRequiredBytes(); got != 0 && got < want {
+		return nil, c.refuse(p, plan, volume, fmt.Errorf("created volume capacity %d less than requested capacity %d", got, want))
+	}
+	c.forgetTopology(pvc, result{state: finished})
+	return c.persistentVolume(pvc, class, plan, volume), result{}
+}
+
+// forgetTopology lets the next attempt choose anew, once the driver is known not
+// to be working on the last one. C-PROV-34
+func (c *Provisioner) forgetTopology(pvc claim, r result) {
+	if r.state == finished || r.state == reschedule {
+		delete(c.topologies, pvc.UID)
+	}
+}
+
+// refuse deletes a volume that is not what was asked for. The claim's next
+// attempt makes it again. C-PROV-45
+func (c *Provisioner) refuse(p *kernel.Process, plan plan, volume *csi.Volume, why error) result {
+	request := &csi.DeleteVolumeRequest{VolumeId: volume.GetVolumeId(), Secrets: plan.request.GetSecrets()}
+	var err error
+	for range cleanupTries {
+		if _, err = csi.NewControllerClient(c.conn(p)).DeleteVolume(context.Background(), request); err == nil {
+			return result{state: inBackground, err: why}
+		}
+	}
+	return result{state: inBackground, err: fmt.Errorf("%w. Cleanup of volume %s failed, volume is orphaned: %w", why, plan.request.GetName(), err)}
+}

@@ -1,0 +1,151 @@
+package provisioner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	storagevolume "k8s.io/component-helpers/storage/volume"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+type persistentVolume = *corev1.PersistentVolume
+
+// concerns reports whether the volume is this provisioner's. C-PROV-70
+func (c *Provisioner) concerns(pv persistentVolume) bool {
+	if pv.Annotations[storagevolume.AnnMigratedTo] == c.driver {
+		return true
+	}
+	if by, ok := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]; ok {
+		return by == c.driver
+	}
+	return pv.Spec.CSI != nil && pv.Spec.CSI.Driver == c.driver
+}
+
+// syncVolume keeps the finalizer of a volume right and deletes the volume when
+// it is released.
+func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
+	pv, ok := component.Cached[persistentVolume](c.Component, store.Key{Name: name})
+	if !ok {
+		return nil
+	}
+	pv, err := c.keepFinalizer(p, pv)
+	if err != nil {
+		return err
+	}
+	if !shouldDelete(pv) {
+		return nil
+	}
+	if err := c.deleteVolume(p, pv); err != nil {
+		c.event(pv, corev1.EventTypeWarning, "VolumeFailedDelete", "%v", err)
+		return err
+	}
+	return c.removeObject(p, pv)
+}
+
+// keepFinalizer: C-PROV-71
+func (c *Provisioner) keepFinalizer(p *kernel.Process, pv persistentVolume) (persistentVolume, error) {
+	has := hasFinalizer(pv)
+	deletable := pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete
+	switch {
+	case deletable && !has && pv.DeletionTimestamp == nil && pv.Status.Phase == corev1.VolumeBound:
+		return c.patchFinalizer(p, pv, true)
+	case !deletable && has:
+		return c.patchFinalizer(p, pv, false)
+	}
+	return pv, nil
+}
+
+func hasFinalizer(pv persistentVolume) bool {
+	return slices.Contains(pv.Finalizers, storagevolume.PVDeletionProtectionFinalizer)
+}
+
+// patchFinalizer puts the provisioner's finalizer on a volume or takes it off.
+func (c *Provisioner) patchFinalizer(p *kernel.Process, pv persistentVolume, on bool) (persistentVolume, error) {
+	patched, err := component.Patch(p, c.Component, store.KeyOf(pv), func(now persistentVolume) {
+		now.Finalizers = slices.DeleteFunc(now.Finalizers, func(f string) bool { return f == storagevolume.PVDeletionProtectionFinalizer })
+		if on {
+			now.Finalizers = append(now.Finalizers, storagevolume.PVDeletionProtectionFinalizer)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("change the finalizers of volume %s: %w", pv.Name, err)
+	}
+	return patched, nil
+}
+
+// shouldDelete: C-PROV-72
+func shouldDelete(pv persistentVolume) bool {
+	return pv.Status.Phase == corev1.VolumeReleased &&
+		pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete &&
+		(pv.DeletionTimestamp == nil || hasFinalizer(pv))
+}
+
+// deleteVolume has the driver delete a volume that is attached nowhere. C-PROV-73
+func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error {
+	if pv.Spec.CSI == nil {
+		return fmt.Errorf("persistentvolume %s is not a CSI volume", pv.Name)
+	}
+	if c.promises.Can("PUBLISH_UNPUBLISH_VOLUME") {
+		for attachment := range store.Indexed[*storagev1.VolumeAttachment](c.Cache, store.AttachmentsByVolume, pv.Name) {
+			return fmt.Errorf("persistentvolume %s is still attached to node %s", pv.Name, attachment.Spec.NodeName)
+		}
+	}
+	secrets, err := c.deletionSecret(p, pv)
+	if err != nil {
+		return err
+	}
+	_, err = csi.NewControllerClient(c.conn(p)).DeleteVolume(context.Background(), &csi.DeleteVolumeRequest{
+		VolumeId: pv.Spec.CSI.VolumeHandle, Secrets: secrets,
+	})
+	return err
+}
+
+// deletionSecret is named by the volume's annotations, else by its class. A
+// secret that is gone does not keep the volume.
+func (c *Provisioner) deletionSecret(p *kernel.Process, pv persistentVolume) (map[string]string, error) {
+	ref, err := c.deletionSecretRef(pv)
+	if err != nil || ref == nil || ref.Name == "" {
+		return nil, err
+	}
+	secrets, err := c.readSecret(p, ref)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return secrets, err
+}
+
+func (c *Provisioner) deletionSecretRef(pv persistentVolume) (*corev1.SecretReference, error) {
+	if name, ok := pv.Annotations[annDeletionSecretName]; ok {
+		return &corev1.SecretReference{Name: name, Namespace: pv.Annotations[annDeletionSecretNamespace]}, nil
+	}
+	class, ok := component.Cached[*storagev1.StorageClass](c.Component, store.Key{Name: storagevolume.GetPersistentVolumeClass(pv)})
+	if !ok || pv.Spec.ClaimRef == nil {
+		return nil, nil
+	}
+	former := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: pv.Spec.ClaimRef.Namespace, Name: pv.Spec.ClaimRef.Name}}
+	return secretKinds[0].resolve(class.Parameters, pv.Name, former)
+}
+
+// removeObject deletes the object of a volume that is no more and takes the
+// finalizer off that held it. C-PROV-74, C-PROV-75
+func (c *Provisioner) removeObject(p *kernel.Process, pv persistentVolume) error {
+	if _, err := component.Delete[persistentVolume](p, c.Component, store.KeyOf(pv)); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete volume object %s: %w", pv.Name, err)
+	}
+	if !hasFinalizer(pv) {
+		return nil
+	}
+	if _, err := c.patchFinalizer(p, pv, false); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+package provisioner
+
+import (
+	"google.golang.org/grpc"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// conn is a connection for one call, which must end within the timeout.
+func (c *Provisioner) conn(p *kernel.Process) grpc.ClientConnInterface {
+	site := c.site()
+	site.Deadline = p.Elapsed() + c.options.Timeout
+	return c.wire.Conn(p, site)
+}
+
+func (c *Provisioner) site() drivers.Site {
+	return drivers.Site{Caller: Name, Driver: c.driver, Machine: c.options.Machine, Socket: c.options.Socket}
+}

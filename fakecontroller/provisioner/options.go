@@ -1,0 +1,56 @@
+package provisioner
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// Options are what the program's flags say. C-PROV-1
+type Options struct {
+	// Driver is the name that calls to the driver are recorded under until the
+	// driver has told its own.
+	Driver string
+	// Machine and Socket are where the controller plugin serves.
+	Machine machine.Machine
+	Socket  string
+
+	// Timeout bounds each CSI call, in virtual time. Default 10 s.
+	Timeout time.Duration
+	// RetryIntervalStart and RetryIntervalMax bound the delay before a claim or
+	// volume that failed is tried again. Default 1 s and 5 min.
+	RetryIntervalStart, RetryIntervalMax time.Duration
+	// NoCreateMetadata leaves the names of claim and volume out of the parameters
+	// of CreateVolume. By default they are sent, as with --extra-create-metadata.
+	NoCreateMetadata bool
+	// StrictTopology asks for the selected node's segment and no other.
+	StrictTopology bool
+	// NoImmediateTopology asks for no topology when no node is selected and the
+	// class allows all.
+	NoImmediateTopology bool
+	// DefaultFSType is used when the class names none. Default none.
+	DefaultFSType string
+	// ControllerPublishReadOnly makes volumes of claims that are ReadOnlyMany
+	// alone read-only.
+	ControllerPublishReadOnly bool
+}
+
+// Workers is how many claims, and how many volumes, are worked on at once.
+const Workers = 100
+
+// infeasibleDelay is how long a claim rests that the driver called infeasible,
+// whatever the retry intervals are. C-PROV-15
+const infeasibleDelay = 5 * time.Minute
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Timeout, 10*time.Second)
+	setDefault(&o.RetryIntervalStart, time.Second)
+	setDefault(&o.RetryIntervalMax, 5*time.Minute)
+	return o
+}
+
+func setDefault(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}

@@ -1,0 +1,129 @@
+// Package provisioner is the in-process equivalent of the external-provisioner
+// sidecar: it has the driver make volumes for claims, writes the volumes down as
+// PersistentVolumes, and has the driver delete them when they are released.
+package provisioner
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// Name is the program's name in traces.
+const Name = "csi-provisioner"
+
+// Provisioner is one running csi-provisioner.
+type Provisioner struct {
+	*component.Component
+	wire    *drivers.Wire
+	options Options
+
+	driver   string // as the plugin calls itself
+	promises sidecar.Driver
+	identity string // of this start of the program; becomes a volume attribute. C-PROV-2
+	source   string // of the events about claims and volumes. C-PROV-5
+
+	claims  *workqueue.Queue[types.UID]
+	volumes *workqueue.Queue[string]
+	unsaved *workqueue.Queue[string]
+
+	known      map[types.UID]claim // claims to provision, as the informer last told
+	inProgress map[types.UID]claim // C-PROV-13
+	infeasible slowSet
+	topologies map[types.UID]*chosenTopology
+	segments   map[string][]term // of all nodes, by topology keys; kept until a node changes
+	toSave     map[string]unsavedVolume
+}
+
+// Start runs a csi-provisioner for one driver. What an earlier run had under way
+// it does not remember. C-PROV-13
+func Start(w *component.World, wire *drivers.Wire, o Options) *Provisioner {
+	c := &Provisioner{
+		Component:  w.Start(Name, ""),
+		wire:       wire,
+		options:    o.withDefaults(),
+		driver:     o.Driver,
+		known:      map[types.UID]claim{},
+		inProgress: map[types.UID]claim{},
+		infeasible: slowSet{},
+		topologies: map[types.UID]*chosenTopology{},
+		segments:   map[string][]term{},
+		toSave:     map[string]unsavedVolume{},
+	}
+	retrying := workqueue.Options{Workers: Workers, FirstDelay: c.options.RetryIntervalStart, MaxDelay: c.options.RetryIntervalMax} // C-PROV-3
+	c.claims = workqueue.New("claims", retrying, c.Go, c.syncClaim)
+	c.volumes = workqueue.New("volumes", retrying, c.Go, c.syncVolume)
+	saving := workqueue.Default
+	saving.Workers = 4 // C-PROV-4
+	c.unsaved = workqueue.New("unsaved volumes", saving, c.Go, c.save)
+	c.Go("main", c.run)
+	return c
+}
+
+// run gets to know the driver, then follows claims, volumes and nodes.
+func (c *Provisioner) run(p *kernel.Process) {
+	c.promises = sidecar.Meet(p, c.wire, c.site(), c.options.Timeout)
+	c.driver = c.promises.Name
+	c.nameItself()
+	claims := component.Watch[claim](c.Component, p)
+	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
+	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
+		c.Go("nodes", c.followNodes)
+	}
+	for {
+		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
+			c.claimChanged(e)
+		}
+		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
+			if e.Type != store.Deleted && c.concerns(e.Object) {
+				c.volumes.Add(e.Object.Name)
+			}
+		}
+		p.Wait("claims and volumes to work on", func() bool { return claims.Len()+volumes.Len() > 0 })
+	}
+}
+
+// nameItself makes what the real program draws at random a function of the time
+// of its start. C-PROV-2, C-PROV-5
+func (c *Provisioner) nameItself() {
+	now := c.Kernel.Now().UnixMilli()
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d %d", c.driver, now, c.Store.Revision())
+	n := h.Sum64()
+	c.identity = fmt.Sprintf("%d-%d-%s", now, n%10000, c.driver)
+	c.source = fmt.Sprintf("%s_csisim_%08x-%04x-4%03x-8%03x-%012x", c.driver, uint32(n>>32), uint16(n>>16), n>>4&0xfff, n&0xfff, n&0xffffffffffff)
+}
+
+// claimChanged queues a claim that may need a volume. A claim that goes away is
+// queued by nobody: either it is in progress and its retry is due some time, or
+// nothing is left to do for it. C-PROV-13, C-PROV-14
+func (c *Provisioner) claimChanged(e store.Event[claim]) {
+	pvc := e.Object
+	if e.Type == store.Deleted {
+		delete(c.known, pvc.UID)
+		if c.inProgress[pvc.UID] == nil {
+			delete(c.topologies, pvc.UID)
+		}
+		return
+	}
+	if !c.asked(pvc) {
+		delete(c.known, pvc.UID)
+		delete(c.inProgress, pvc.UID)
+		return
+	}
+	c.known[pvc.UID] = pvc
+	c.claims.Add(pvc.UID)
+}
+
+func (c *Provisioner) event(about store.Object, eventType, reason, format string, args ...any) {
+	c.EventFrom(c.source, about, eventType, reason, format, args...)
+}

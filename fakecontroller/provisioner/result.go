@@ -1,0 +1,48 @@
+package provisioner
+
+import (
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// state says what an attempt left behind. C-PROV-20, C-PROV-60
+type state string
+
+const (
+	// finished: the driver is not working on the volume.
+	finished state = "finished"
+	// inBackground: the driver may still be working on it, or be done.
+	inBackground state = "in background"
+	// noChange: the driver was not asked; what was, still is.
+	noChange state = "no change"
+	// reschedule: finished, and another node may have more luck.
+	reschedule state = "reschedule"
+)
+
+// result is how an attempt failed; err is nil if it did not.
+type result struct {
+	state      state
+	err        error
+	infeasible bool
+}
+
+// resultOf sorts an error of CreateVolume. mayReschedule says that the driver
+// has topology and a node was chosen. C-PROV-60
+func resultOf(err error, mayReschedule bool) result {
+	s, ok := status.FromError(err)
+	if !ok {
+		return result{state: inBackground, err: err}
+	}
+	r := result{state: finished, err: err}
+	switch s.Code() {
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.Aborted:
+		r.state = inBackground
+	case codes.ResourceExhausted:
+		if mayReschedule {
+			r.state = reschedule
+		}
+	case codes.InvalidArgument: // C-PROV-15
+		r.infeasible = true
+	}
+	return r
+}

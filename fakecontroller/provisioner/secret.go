@@ -1,0 +1,191 @@
+package provisioner
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// The kinds of secret that a class can name, and where each goes. C-PROV-25
+const (
+	provisionerSecret       = "provisioner"
+	controllerPublishSecret = "controller-publish"
+	nodeStageSecret         = "node-stage"
+	nodePublishSecret       = "node-publish"
+	controllerExpandSecret  = "controller-expand"
+	nodeExpandSecret        = "node-expand"
+	controllerModifySecret  = "controller-modify"
+)
+
+// secretKind is the parameter keys of one kind.
+type secretKind struct{ kind, oldName, oldNamespace string }
+
+var secretKinds = []secretKind{
+	{provisionerSecret, "csiProvisionerSecretName", "csiProvisionerSecretNamespace"},
+	{controllerPublishSecret, "csiControllerPublishSecretName", "csiControllerPublishSecretNamespace"},
+	{nodeStageSecret, "csiNodeStageSecretName", "csiNodeStageSecretNamespace"},
+	{nodePublishSecret, "csiNodePublishSecretName", "csiNodePublishSecretNamespace"},
+	{controllerExpandSecret, "", ""},
+	{nodeExpandSecret, "", ""},
+	{controllerModifySecret, "", ""},
+}
+
+const (
+	defaultSecretName      = prefix + "secret-name"
+	defaultSecretNamespace = prefix + "secret-namespace"
+)
+
+func (k secretKind) nameKeys() []string {
+	return keys(prefix+k.kind+"-secret-name", k.oldName)
+}
+
+func (k secretKind) namespaceKeys() []string {
+	return keys(prefix+k.kind+"-secret-namespace", k.oldNamespace)
+}
+
+func keys(key, old string) []string {
+	if old == "" {
+		return []string{key}
+	}
+	return []string{key, old}
+}
+
+func isSecretKey(key string) bool {
+	if key == defaultSecretName || key == defaultSecretNamespace {
+		return true
+	}
+	return slices.ContainsFunc(secretKinds, func(k secretKind) bool {
+		return slices.Contains(k.nameKeys(), key) || slices.Contains(k.namespaceKeys(), key)
+	})
+}
+
+// secretRefs are the secrets of a volume by kind.
+type secretRefs map[string]*corev1.SecretReference
+
+// secretsOf resolves all secrets that the class names for a claim's volume.
+func secretsOf(parameters map[string]string, volume string, pvc claim) (secretRefs, error) {
+	refs := secretRefs{}
+	for _, kind := range secretKinds {
+		ref, err := kind.resolve(parameters, volume, pvc)
+		if err != nil {
+			return nil, err
+		}
+		if ref != nil {
+			refs[kind.kind] = ref
+		}
+	}
+	return refs, nil
+}
+
+// resolve is the reference of one kind, nil if the class names none. pvc may be
+// nil when the claim is gone.
+func (k secretKind) resolve(parameters map[string]string, volume string, pvc claim) (*corev1.SecretReference, error) {
+	name, named, err := single(parameters, k.nameKeys())
+	if err != nil {
+		return nil, err
+	}
+	namespace, placed, err := single(parameters, k.namespaceKeys())
+	if err != nil {
+		return nil, err
+	}
+	if !named && !placed {
+		name, named = parameters[defaultSecretName], hasKey(parameters, defaultSecretName)
+		namespace, placed = parameters[defaultSecretNamespace], hasKey(parameters, defaultSecretNamespace)
+	}
+	switch {
+	case !named && !placed:
+		return nil, nil
+	case named != placed:
+		return nil, fmt.Errorf("either name and namespace for %s secrets specified, Both must be specified", k.kind)
+	case name == "" || namespace == "":
+		return nil, fmt.Errorf("either name and namespace for %s secrets are empty, Both must be non-empty", k.kind)
+	}
+	return expand(name, namespace, volume, pvc)
+}
+
+func hasKey(m map[string]string, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// single is the value under one of several keys that mean the same.
+func single(parameters map[string]string, keys []string) (value string, found bool, err error) {
+	for _, key := range keys {
+		v, ok := parameters[key]
+		if ok && found {
+			return "", false, fmt.Errorf("%s is specified twice, as %s", keys[0], key)
+		}
+		if ok {
+			value, found = v, true
+		}
+	}
+	return value, found, nil
+}
+
+// expand fills in the templates of name and namespace. C-PROV-26
+func expand(name, namespace, volume string, pvc claim) (*corev1.SecretReference, error) {
+	tokens := map[string]string{"pv.name": volume}
+	if pvc != nil {
+		tokens["pvc.namespace"] = pvc.Namespace
+	}
+	space, err := fillTemplate(namespace, tokens)
+	if err != nil {
+		return nil, fmt.Errorf("secret namespace %q: %w", namespace, err)
+	}
+	if len(validation.IsDNS1123Label(space)) > 0 {
+		return nil, fmt.Errorf("secret namespace %q resolved to %q, which is not a valid namespace name", namespace, space)
+	}
+	if pvc != nil {
+		tokens["pvc.name"] = pvc.Name
+		for key, value := range pvc.Annotations {
+			tokens["pvc.annotations['"+key+"']"] = value
+		}
+	}
+	full, err := fillTemplate(name, tokens)
+	if err != nil {
+		return nil, fmt.Errorf("secret name %q: %w", name, err)
+	}
+	if len(validation.IsDNS1123Subdomain(full)) > 0 {
+		return nil, fmt.Errorf("secret name %q resolved to %q, which is not a valid secret name", name, full)
+	}
+	return &corev1.SecretReference{Name: full, Namespace: space}, nil
+}
+
+func fillTemplate(template string, tokens map[string]string) (string, error) {
+	var unknown []string
+	filled := os.Expand(template, func(token string) string {
+		value, ok := tokens[token]
+		if !ok {
+			unknown = append(unknown, token)
+		}
+		return value
+	})
+	if len(unknown) > 0 {
+		return "", fmt.Errorf("invalid tokens: %s", strings.Join(unknown, ", "))
+	}
+	return filled, nil
+}
+
+// readSecret is the content of a secret, nothing without a reference.
+func (c *Provisioner) readSecret(p *kernel.Process, ref *corev1.SecretReference) (map[string]string, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	secret, err := component.Live[*corev1.Secret](p, c.Component, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, fmt.Errorf("error getting secret %s in namespace %s: %w", ref.Name, ref.Namespace, err)
+	}
+	content := map[string]string{}
+	for key, value := range secret.Data {
+		content[key] = string(value)
+	}
+	return content, nil
+}

@@ -1,0 +1,194 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// defaultMaxPods is how many pods a node takes that does not say.
+const defaultMaxPods = 110
+
+// node is a node and what is assigned to it.
+type node struct {
+	name   string
+	object *corev1.Node     // nil as long as only its pods or its CSINode are known
+	limits map[string]int64 // of volumes, by driver. C-SCHED-21
+	pods   map[types.UID]*placement
+	// volumes are those of the pods, by driver; nil when they have to be looked up
+	// again. C-SCHED-23
+	volumes map[string]map[string]bool
+}
+
+// placement is a pod on a node, also one that is only assumed to be there.
+type placement struct {
+	key    store.Key
+	uid    types.UID
+	node   *node
+	claims []store.Key // of all volumes
+	named  []store.Key // without those of generic ephemeral volumes. C-SCHED-50
+	pod    *corev1.Pod
+}
+
+// cluster is what the scheduler knows of nodes and assigned pods, kept up to
+// date change by change.
+type cluster struct {
+	nodes      map[string]*node
+	order      []*node // nodes that exist, those with the fewest pods first, then by name
+	byHostname map[string][]*node
+	placed     map[types.UID]*placement
+	users      map[store.Key]map[types.UID]*placement // by claim
+	namedBy    map[store.Key]int                      // pods that name a claim
+}
+
+func newCluster() *cluster {
+	return &cluster{
+		nodes: map[string]*node{}, byHostname: map[string][]*node{},
+		placed: map[types.UID]*placement{}, users: map[store.Key]map[types.UID]*placement{}, namedBy: map[store.Key]int{},
+	}
+}
+
+func (c *cluster) node(name string) *node {
+	n, ok := c.nodes[name]
+	if !ok {
+		n = &node{name: name, pods: map[types.UID]*placement{}}
+		c.nodes[name] = n
+	}
+	return n
+}
+
+func compareNodes(a, b *node) int {
+	return cmp.Or(cmp.Compare(len(a.pods), len(b.pods)), cmp.Compare(a.name, b.name))
+}
+
+// moving takes a node out of the order while change alters its place.
+func (c *cluster) moving(n *node, change func()) {
+	if n.object == nil {
+		change()
+		return
+	}
+	if i, ok := slices.BinarySearchFunc(c.order, n, compareNodes); ok {
+		c.order = slices.Delete(c.order, i, i+1)
+	}
+	change()
+	if n.object != nil {
+		i, _ := slices.BinarySearchFunc(c.order, n, compareNodes)
+		c.order = slices.Insert(c.order, i, n)
+	}
+}
+
+func (c *cluster) setNode(object *corev1.Node) {
+	n := c.node(object.Name)
+	before := hostname(n.object)
+	if n.object == nil {
+		n.object = object
+		i, _ := slices.BinarySearchFunc(c.order, n, compareNodes)
+		c.order = slices.Insert(c.order, i, n)
+	} else {
+		n.object = object
+	}
+	if now := hostname(object); now != before {
+		c.unlistHost(n, before)
+		c.byHostname[now] = append(c.byHostname[now], n)
+	}
+}
+
+func (c *cluster) removeNode(name string) {
+	n := c.node(name)
+	c.unlistHost(n, hostname(n.object))
+	c.moving(n, func() { n.object = nil })
+}
+
+func (c *cluster) unlistHost(n *node, host string) {
+	rest := slices.DeleteFunc(c.byHostname[host], func(o *node) bool { return o == n })
+	if len(rest) == 0 {
+		delete(c.byHostname, host)
+	} else {
+		c.byHostname[host] = rest
+	}
+}
+
+func hostname(object *corev1.Node) string {
+	if object == nil {
+		return ""
+	}
+	return object.Labels[corev1.LabelHostname]
+}
+
+func (c *cluster) isPlaced(pod *corev1.Pod) bool {
+	_, ok := c.placed[pod.UID]
+	return ok
+}
+
+// place assigns a pod to a node; a pod that is there already stays.
+func (c *cluster) place(pod *corev1.Pod, name string) {
+	if p, ok := c.placed[pod.UID]; ok {
+		if p.node.name == name {
+			return
+		}
+		c.remove(pod.UID)
+	}
+	n := c.node(name)
+	p := &placement{key: store.KeyOf(pod), uid: pod.UID, node: n, pod: pod}
+	for i := range pod.Spec.Volumes {
+		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
+		if !ok {
+			continue
+		}
+		p.claims = append(p.claims, key)
+		if !ephemeral {
+			p.named = append(p.named, key)
+		}
+	}
+	c.placed[pod.UID] = p
+	c.moving(n, func() { n.pods[pod.UID] = p })
+	c.changeUse(p, 1)
+}
+
+// remove takes a pod off its node and reports whether it was on one.
+func (c *cluster) remove(uid types.UID) bool {
+	p, ok := c.placed[uid]
+	if !ok {
+		return false
+	}
+	delete(c.placed, uid)
+	c.moving(p.node, func() { delete(p.node.pods, uid) })
+	c.changeUse(p, -1)
+	return true
+}
+
+func (c *cluster) changeUse(p *placement, n int) {
+	if len(p.claims) > 0 {
+		p.node.volumes = nil
+	}
+	for _, claim := range p.claims {
+		if n > 0 {
+			if c.users[claim] == nil {
+				c.users[claim] = map[types.UID]*placement{}
+			}
+			c.users[claim][p.uid] = p
+		} else if delete(c.users[claim], p.uid); len(c.users[claim]) == 0 {
+			delete(c.users, claim)
+		}
+	}
+	for _, claim := range p.named {
+		if c.namedBy[claim] += n; c.namedBy[claim] == 0 {
+			delete(c.namedBy, claim)
+		}
+	}
+}
+
+// claimChanged has the volumes looked up again on the nodes where the claim is used.
+func (c *cluster) claimChanged(claim store.Key) {
+	for _, p := range c.users[claim] {
+		p.node.volumes = nil
+	}
+}
+
+// inUse reports whether a pod on some node names the claim. C-SCHED-50
+func (c *cluster) inUse(claim store.Key) bool { return c.namedBy[claim] > 0 }

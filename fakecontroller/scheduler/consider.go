@@ -1,0 +1,121 @@
+package scheduler
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	storagevolume "k8s.io/component-helpers/storage/volume"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// attempt is what is found out about a pod before any node is looked at.
+type attempt struct {
+	pod         *corev1.Pod
+	affinity    *nodeaffinity.RequiredNodeAffinity // nil if the pod goes anywhere
+	claims      []store.Key
+	bound       []*corev1.PersistentVolumeClaim
+	delayed     []delayedClaim                      // the scheduler binds them or has them made
+	exclusive   bool                                // a ReadWriteOncePod claim of the pod is in use. C-SCHED-50
+	wanted      map[string]map[string]bool          // CSI volumes by driver. C-SCHED-22
+	fixedVolume map[string]*corev1.PersistentVolume // of the bound claims
+}
+
+// delayedClaim is a claim whose binding waits for the choice of a node.
+type delayedClaim struct {
+	claim      *corev1.PersistentVolumeClaim
+	class      *storagev1.StorageClass
+	candidates []*corev1.PersistentVolume
+}
+
+// unboundClaims is what users search for.
+const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
+
+// consider looks at a pod's claims. C-SCHED-1
+func (s *Scheduler) consider(pod *corev1.Pod) (*attempt, refusal) {
+	a := &attempt{pod: pod, claims: claimsOf(pod)}
+	if constrained(pod) {
+		affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+		a.affinity = &affinity
+	}
+	for i := range pod.Spec.Volumes {
+		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
+		if !ok {
+			continue
+		}
+		claim, ok := s.claims.Get(key)
+		if why := unusable(pod, claim, ok, key, ephemeral); why != "" {
+			return nil, refusal{claimsOfPod, why, true}
+		}
+		if !ephemeral && isExclusive(claim) && s.cluster.inUse(key) {
+			a.exclusive = true
+		}
+		if !s.sort(a, claim) {
+			return nil, refusal{claimsOfPod, unboundClaims, true}
+		}
+	}
+	s.sortDelayed(a)
+	s.lookUpVolumes(a)
+	return a, refusal{}
+}
+
+func constrained(pod *corev1.Pod) bool {
+	return len(pod.Spec.NodeSelector) > 0 || (pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil)
+}
+
+// unusable says why a pod cannot have a claim; "" if it can.
+func unusable(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim, exists bool, key store.Key, ephemeral bool) string {
+	switch {
+	case !exists && ephemeral:
+		return fmt.Sprintf("waiting for ephemeral volume controller to create the persistentvolumeclaim %q", key.Name)
+	case !exists:
+		return fmt.Sprintf("persistentvolumeclaim %q not found", key.Name)
+	case claim.Status.Phase == corev1.ClaimLost:
+		return fmt.Sprintf("persistentvolumeclaim %q bound to non-existent persistentvolume %q", key.Name, claim.Spec.VolumeName)
+	case claim.DeletionTimestamp != nil:
+		return fmt.Sprintf("persistentvolumeclaim %q is being deleted", key.Name)
+	case ephemeral && !metav1.IsControlledBy(claim, pod):
+		return fmt.Sprintf("PVC %s was not created for pod %s (pod is not owner)", key, store.KeyOf(pod))
+	}
+	return ""
+}
+
+func isExclusive(claim *corev1.PersistentVolumeClaim) bool {
+	for _, mode := range claim.Spec.AccessModes {
+		if mode == corev1.ReadWriteOncePod {
+			return true
+		}
+	}
+	return false
+}
+
+// sort puts a claim with the bound or the delayed ones; false if it is neither.
+func (s *Scheduler) sort(a *attempt, claim *corev1.PersistentVolumeClaim) bool {
+	if fullyBound(claim) {
+		a.bound = append(a.bound, claim)
+		return true
+	}
+	if claim.Spec.VolumeName != "" {
+		return false
+	}
+	class, ok := component.Cached[*storagev1.StorageClass](s.Component, store.Key{Name: storagevolume.GetPersistentVolumeClaimClass(claim)})
+	if !ok || class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
+		return false
+	}
+	for _, known := range a.delayed {
+		if known.claim.UID == claim.UID {
+			return true
+		}
+	}
+	a.delayed = append(a.delayed, delayedClaim{claim: claim, class: class})
+	return true
+}
+
+func fullyBound(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Spec.VolumeName != "" && metav1.HasAnnotation(claim.ObjectMeta, storagevolume.AnnBindCompleted)
+}

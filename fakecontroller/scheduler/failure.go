@@ -1,0 +1,118 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// failure is why a pod fits nowhere.
+type failure struct {
+	message string
+	plugins pluginSet
+}
+
+// preFilterFailure is one that was found before any node was looked at. The
+// words "not found" are those of preemption, which had nothing to go by.
+func preFilterFailure(nodes int, no refusal) failure {
+	if nodes == 0 {
+		return noNodes
+	}
+	return failure{
+		message: fmt.Sprintf("0/%d nodes are available: %s. not found", nodes, no.reason),
+		plugins: setOf(no.plugin),
+	}
+}
+
+var noNodes = failure{message: "no nodes available to schedule pods", plugins: nodeReasons}
+
+// diagnose asks every node for its reason.
+func (s *Scheduler) diagnose(a *attempt) failure {
+	refusals := make([]refusal, 0, len(s.cluster.order))
+	for _, n := range s.cluster.order {
+		_, no := s.filter(a, n)
+		refusals = append(refusals, no)
+	}
+	return failureOf(refusals)
+}
+
+// failureOf sums up the refusals of all nodes in the words of the real scheduler.
+func failureOf(refusals []refusal) failure {
+	if len(refusals) == 0 {
+		return noNodes
+	}
+	reasons, preemption := map[string]int{}, map[string]int{}
+	var plugins pluginSet
+	for _, no := range refusals {
+		reasons[no.reason]++
+		plugins |= setOf(no.plugin)
+		if no.forGood {
+			preemption["Preemption is not helpful for scheduling"]++
+		} else {
+			preemption["No preemption victims found for incoming pod"]++
+		}
+	}
+	return failure{
+		message: fmt.Sprintf("0/%d nodes are available: %s. no new claims to deallocate, preemption: 0/%d nodes are available: %s.",
+			len(refusals), histogram(reasons), len(refusals), histogram(preemption)),
+		plugins: plugins,
+	}
+}
+
+func histogram(counts map[string]int) string {
+	var lines []string
+	// In any order: the lines are sorted below.
+	for reason, count := range counts {
+		lines = append(lines, fmt.Sprintf("%d %s", count, reason))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, ", ")
+}
+
+// unschedulable tells why a pod fits nowhere and lets it wait for an event that
+// may help.
+func (s *Scheduler) unschedulable(p *kernel.Process, pod *corev1.Pod, why failure) {
+	s.queue.wait(store.KeyOf(pod), p.Elapsed(), why.plugins, claimsOf(pod))
+	s.tellFailure(p, pod, corev1.PodReasonUnschedulable, why.message)
+}
+
+func (s *Scheduler) tellFailure(p *kernel.Process, pod *corev1.Pod, reason, message string) {
+	s.Report(pod, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", message)
+	if cond := scheduledCondition(pod); cond != nil && cond.Status == corev1.ConditionFalse && cond.Reason == reason && cond.Message == message {
+		return
+	}
+	// A pod that is gone needs no status.
+	_, _ = component.PatchStatus(p, s.Component, store.KeyOf(pod), func(now *corev1.Pod) {
+		if now.UID == pod.UID {
+			s.setUnscheduled(now, reason, message)
+		}
+	})
+}
+
+func scheduledCondition(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == corev1.PodScheduled {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func (s *Scheduler) setUnscheduled(pod *corev1.Pod, reason, message string) {
+	cond := scheduledCondition(pod)
+	if cond == nil {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled})
+		cond = scheduledCondition(pod)
+	}
+	if cond.Status != corev1.ConditionFalse {
+		cond.Status = corev1.ConditionFalse
+		cond.LastTransitionTime.Time = s.Kernel.Now()
+	}
+	cond.Reason, cond.Message = reason, message
+}

@@ -1,0 +1,179 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagevolume "k8s.io/component-helpers/storage/volume"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// choice is a node and what has to be done about volumes to run the pod there.
+type choice struct {
+	node *node
+	plan bindingPlan
+}
+
+// choose takes the first node that fits, those with the fewest pods first. A
+// strategy that explores may take any other that fits.
+func (s *Scheduler) choose(a *attempt) (choice, bool) {
+	nodes := s.cluster.order
+	if host, ok := a.pod.Spec.NodeSelector[corev1.LabelHostname]; ok {
+		nodes = s.cluster.byHostname[host]
+	} else if name, ok := namedNode(a.pod); ok {
+		nodes = nil
+		if n, known := s.cluster.nodes[name]; known && n.object != nil {
+			nodes = []*node{n}
+		}
+	}
+	var fitting []choice
+	for _, n := range nodes {
+		plan, no := s.filter(a, n)
+		if no.reason != "" {
+			continue
+		}
+		fitting = append(fitting, choice{n, plan})
+		if !s.Kernel.Explores() {
+			break
+		}
+	}
+	if len(fitting) == 0 {
+		return choice{}, false
+	}
+	return fitting[s.Kernel.Choose(kernel.Suffix, len(fitting), "node of pod "+a.pod.Name)], true
+}
+
+// namedNode is the node that a pod's affinity names, as DaemonSet pods do.
+func namedNode(pod *corev1.Pod) (string, bool) {
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
+		return "", false
+	}
+	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil || len(required.NodeSelectorTerms) != 1 {
+		return "", false
+	}
+	for _, field := range required.NodeSelectorTerms[0].MatchFields {
+		if field.Key == "metadata.name" && field.Operator == corev1.NodeSelectorOpIn && len(field.Values) == 1 {
+			return field.Values[0], true
+		}
+	}
+	return "", false
+}
+
+// filter runs the plugins in their order; the first that refuses counts.
+func (s *Scheduler) filter(a *attempt, n *node) (bindingPlan, refusal) {
+	if no := filterNode(a, n); no.reason != "" {
+		return bindingPlan{}, no
+	}
+	if a.exclusive { // C-SCHED-50
+		return bindingPlan{}, refusal{volumeRestrictions, "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod", false}
+	}
+	if s.exceedsLimit(a, n) { // C-SCHED-20
+		return bindingPlan{}, refusal{nodeVolumeLimits, "node(s) exceed max volume count", false}
+	}
+	plan, no := s.filterVolumes(a, n)
+	if no.reason != "" {
+		return bindingPlan{}, no
+	}
+	return plan, filterZone(a, n)
+}
+
+// filterNode is what pod and Node object decide.
+func filterNode(a *attempt, n *node) refusal {
+	if n.object.Spec.Unschedulable && !tolerates(a.pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
+		return refusal{nodeUnschedulable, "node(s) were unschedulable", true}
+	}
+	for i := range n.object.Spec.Taints {
+		taint := &n.object.Spec.Taints[i]
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(a.pod, taint) {
+			return refusal{taintToleration, fmt.Sprintf("node(s) had untolerated taint {%s: %s}", taint.Key, taint.Value), true}
+		}
+	}
+	if a.affinity != nil {
+		if match, err := a.affinity.Match(n.object); err != nil || !match {
+			return refusal{nodeAffinity, "node(s) didn't match Pod's node affinity/selector", true}
+		}
+	}
+	if int64(len(n.pods)) >= maxPods(n.object) {
+		return refusal{nodeResources, "Too many pods", false}
+	}
+	return refusal{}
+}
+
+func maxPods(n *corev1.Node) int64 {
+	if limit, ok := n.Status.Allocatable[corev1.ResourcePods]; ok {
+		return limit.Value()
+	}
+	return defaultMaxPods
+}
+
+func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
+	for i := range pod.Spec.Tolerations {
+		t := &pod.Spec.Tolerations[i]
+		sameValue := t.Operator == corev1.TolerationOpExists || t.Value == taint.Value
+		if (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) && sameValue {
+			return true
+		}
+	}
+	return false
+}
+
+// zoneLabels are the topology labels that in-tree plugins put on volumes.
+var zoneLabels = []string{
+	corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion,
+}
+
+// generalKey is the present name of a topology label.
+var generalKey = map[string]string{
+	corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
+	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+}
+
+// filterZone: C-SCHED-40
+func filterZone(a *attempt, n *node) refusal {
+	for _, claim := range a.bound {
+		pv := a.fixedVolume[claim.Spec.VolumeName]
+		if pv != nil && !inZone(pv, n.object.Labels) {
+			return refusal{volumeZone, "node(s) had no available volume zone", true}
+		}
+	}
+	return refusal{}
+}
+
+func inZone(pv *corev1.PersistentVolume, node map[string]string) bool {
+	anyLabel := false
+	for _, key := range zoneLabels {
+		_, ok := node[key]
+		anyLabel = anyLabel || ok
+	}
+	for _, key := range zoneLabels {
+		zones, ok := pv.Labels[key]
+		if !ok || !anyLabel {
+			continue
+		}
+		value, ok := node[key]
+		if !ok {
+			value = node[generalKey[key]]
+		}
+		if !zoneSet(zones)[value] {
+			return false
+		}
+	}
+	return true
+}
+
+// fitsAffinity reports whether a volume can be used on a node.
+func fitsAffinity(pv *corev1.PersistentVolume, n *node) bool {
+	return storagevolume.CheckNodeAffinity(pv, n.object.Labels) == nil
+}
+
+// zoneSet splits the value of a volume's zone label.
+func zoneSet(zones string) map[string]bool {
+	set := map[string]bool{}
+	for zone := range strings.SplitSeq(zones, "__") {
+		set[zone] = true
+	}
+	return set
+}

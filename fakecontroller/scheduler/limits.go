@@ -1,0 +1,109 @@
+package scheduler
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	storagevolume "k8s.io/component-helpers/storage/volume"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// lookUpVolumes finds the volumes of the attempt's claims.
+func (s *Scheduler) lookUpVolumes(a *attempt) {
+	a.fixedVolume = map[string]*corev1.PersistentVolume{}
+	for _, claim := range a.bound {
+		if pv, ok := s.volumes.Get(store.Key{Name: claim.Spec.VolumeName}); ok {
+			a.fixedVolume[pv.Name] = pv
+		}
+	}
+	a.wanted = s.volumesOf(a.claims)
+}
+
+// volumesOf are the CSI volumes of claims, by driver. A claim without a volume
+// counts as one of the driver that will make it. C-SCHED-22
+func (s *Scheduler) volumesOf(claims []store.Key) map[string]map[string]bool {
+	found := map[string]map[string]bool{}
+	for _, key := range claims {
+		driver, handle, ok := s.csiVolumeOf(key)
+		if !ok {
+			continue
+		}
+		if found[driver] == nil {
+			found[driver] = map[string]bool{}
+		}
+		found[driver][handle] = true
+	}
+	return found
+}
+
+func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) {
+	claim, ok := s.claims.Get(key)
+	if !ok {
+		return "", "", false
+	}
+	if claim.Spec.VolumeName != "" {
+		if pv, ok := s.volumes.Get(store.Key{Name: claim.Spec.VolumeName}); ok {
+			if pv.Spec.CSI == nil {
+				return "", "", false
+			}
+			return pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle, true
+		}
+	}
+	class, ok := component.Cached[*storagev1.StorageClass](s.Component, store.Key{Name: storagevolume.GetPersistentVolumeClaimClass(claim)})
+	if !ok {
+		return "", "", false
+	}
+	return class.Provisioner, "not made yet: " + key.String(), true
+}
+
+// exceedsLimit reports whether a node cannot attach the pod's volumes as well. A
+// volume that is attached but that no pod uses takes a place of its own, even if
+// it is one of those the pod wants. C-SCHED-23, C-SCHED-24
+func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
+	// In any order: one is enough.
+	for driver, wanted := range a.wanted {
+		limit, ok := n.limits[driver]
+		if !ok {
+			continue
+		}
+		used := s.volumesOn(n)[driver]
+		needed := 0
+		for handle := range wanted {
+			if !used[handle] {
+				needed++
+			}
+		}
+		if needed > 0 && int64(len(used)+s.attachedOnly(n, driver, used)+needed) > limit {
+			return true
+		}
+	}
+	return false
+}
+
+// volumesOn are the volumes of all pods on a node.
+func (s *Scheduler) volumesOn(n *node) map[string]map[string]bool {
+	if n.volumes == nil {
+		var claims []store.Key
+		for _, p := range n.pods {
+			claims = append(claims, p.claims...)
+		}
+		n.volumes = s.volumesOf(claims)
+	}
+	return n.volumes
+}
+
+// attachedOnly counts the volumes that are attached to a node and used by no pod.
+func (s *Scheduler) attachedOnly(n *node, driver string, used map[string]bool) int {
+	seen := map[string]bool{}
+	for attachment := range store.Indexed[*storagev1.VolumeAttachment](s.Cache, store.AttachmentsByNode, n.name) {
+		if attachment.Spec.Attacher != driver || attachment.Spec.Source.PersistentVolumeName == nil {
+			continue
+		}
+		pv, ok := s.volumes.Get(store.Key{Name: *attachment.Spec.Source.PersistentVolumeName})
+		if ok && pv.Spec.CSI != nil && !used[pv.Spec.CSI.VolumeHandle] {
+			seen[pv.Spec.CSI.VolumeHandle] = true
+		}
+	}
+	return len(seen)
+}

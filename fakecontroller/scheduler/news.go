@@ -1,0 +1,196 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// news is the scheduler's informers.
+type news struct {
+	nodes       *store.Watcher[*corev1.Node]
+	csiNodes    *store.Watcher[*storagev1.CSINode]
+	pods        *store.Watcher[*corev1.Pod]
+	claims      *store.Watcher[*corev1.PersistentVolumeClaim]
+	volumes     *store.Watcher[*corev1.PersistentVolume]
+	classes     *store.Watcher[*storagev1.StorageClass]
+	attachments *store.Watcher[*storagev1.VolumeAttachment]
+	drivers     *store.Watcher[*storagev1.CSIDriver]
+	capacities  *store.Watcher[*storagev1.CSIStorageCapacity]
+}
+
+func (s *Scheduler) watch(p *kernel.Process) *news {
+	c := s.Component
+	return &news{
+		nodes:       component.Watch[*corev1.Node](c, p),
+		csiNodes:    component.Watch[*storagev1.CSINode](c, p),
+		pods:        component.Watch[*corev1.Pod](c, p),
+		claims:      component.Watch[*corev1.PersistentVolumeClaim](c, p),
+		volumes:     component.Watch[*corev1.PersistentVolume](c, p),
+		classes:     component.Watch[*storagev1.StorageClass](c, p),
+		attachments: component.Watch[*storagev1.VolumeAttachment](c, p),
+		drivers:     component.Watch[*storagev1.CSIDriver](c, p),
+		capacities:  component.Watch[*storagev1.CSIStorageCapacity](c, p),
+	}
+}
+
+// takeIn brings the scheduler's state up to date and queues the pods that a
+// change may help. C-SCHED-10, C-SCHED-27
+func (n *news) takeIn(s *Scheduler) {
+	each(n.nodes, s.nodeChanged)
+	each(n.csiNodes, s.csiNodeChanged)
+	each(n.pods, s.podChanged)
+	each(n.claims, s.claimChanged)
+	each(n.volumes, s.volumeChanged)
+	each(n.classes, func(e store.Event[*storagev1.StorageClass]) {
+		if e.Type != store.Deleted {
+			s.queue.activateRejected(setOf(volumeBinding, claimsOfPod))
+		}
+	})
+	each(n.attachments, func(e store.Event[*storagev1.VolumeAttachment]) {
+		if e.Type == store.Deleted {
+			s.queue.activateRejected(setOf(nodeVolumeLimits))
+		}
+	})
+	each(n.drivers, func(e store.Event[*storagev1.CSIDriver]) {
+		if e.Type == store.Modified && checksCapacity(e.Old) && !checksCapacity(e.Object) {
+			s.queue.activateRejected(setOf(volumeBinding))
+		}
+	})
+	each(n.capacities, func(e store.Event[*storagev1.CSIStorageCapacity]) {
+		if e.Type != store.Deleted {
+			s.queue.activateRejected(setOf(volumeBinding))
+		}
+	})
+}
+
+func each[T store.Object](w *store.Watcher[T], handle func(store.Event[T])) {
+	for e, ok := w.Next(); ok; e, ok = w.Next() {
+		handle(e)
+	}
+}
+
+// nodeReasons are the plugins that look at the Node object.
+var nodeReasons = setOf(nodeUnschedulable, taintToleration, nodeAffinity, nodeResources, volumeBinding, volumeZone)
+
+func (s *Scheduler) nodeChanged(e store.Event[*corev1.Node]) {
+	if e.Type == store.Deleted {
+		s.cluster.removeNode(e.Object.Name)
+		s.wakeBinding()
+		return
+	}
+	s.cluster.setNode(e.Object)
+	if e.Type == store.Added || nodeMattersNow(e.Old, e.Object) {
+		by := nodeReasons
+		if e.Type == store.Added {
+			by |= setOf(nodeVolumeLimits, volumeRestrictions, claimsOfPod)
+		}
+		s.queue.activateRejected(by)
+	}
+}
+
+func nodeMattersNow(old, now *corev1.Node) bool {
+	return old.Spec.Unschedulable != now.Spec.Unschedulable || !maps.Equal(old.Labels, now.Labels) ||
+		!equality.Semantic.DeepEqual(old.Spec.Taints, now.Spec.Taints) || maxPods(old) != maxPods(now)
+}
+
+func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
+	n := s.cluster.node(e.Object.Name)
+	n.limits = nil
+	if e.Type == store.Deleted {
+		return
+	}
+	for _, d := range e.Object.Spec.Drivers {
+		if d.Allocatable == nil || d.Allocatable.Count == nil {
+			continue
+		}
+		if n.limits == nil {
+			n.limits = map[string]int64{}
+		}
+		n.limits[d.Name] = int64(*d.Allocatable.Count)
+	}
+	by := setOf(nodeVolumeLimits)
+	if e.Type == store.Added {
+		by |= setOf(volumeBinding)
+	}
+	s.queue.activateRejected(by)
+}
+
+// podChanged: a pod that has run to its end has left its node as far as the
+// scheduler is concerned.
+func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
+	pod, key := e.Object, store.KeyOf(e.Object)
+	gone := e.Type == store.Deleted || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	switch {
+	case gone:
+		s.podGone(pod)
+	case pod.Spec.NodeName != "":
+		s.queue.forget(key)
+		s.cluster.place(pod, pod.Spec.NodeName)
+	case !schedulable(pod):
+		s.queue.forget(key)
+		s.wakeBinder(key)
+	case e.Type == store.Added || podMattersNow(e.Old, pod):
+		s.queue.activate(key)
+	}
+}
+
+func (s *Scheduler) podGone(pod *corev1.Pod) {
+	s.queue.forget(store.KeyOf(pod))
+	s.wakeBinder(store.KeyOf(pod))
+	if s.cluster.remove(pod.UID) {
+		s.queue.activateRejected(setOf(nodeResources, volumeRestrictions, nodeVolumeLimits))
+	}
+}
+
+// podMattersNow reports whether more than a pod's status has changed.
+func podMattersNow(old, now *corev1.Pod) bool {
+	return !equality.Semantic.DeepEqual(&old.Spec, &now.Spec) || !maps.Equal(old.Labels, now.Labels)
+}
+
+func (s *Scheduler) claimChanged(e store.Event[*corev1.PersistentVolumeClaim]) {
+	key := store.KeyOf(e.Object)
+	s.wakeWaiters(key)
+	if e.Old == nil || e.Old.Spec.VolumeName != e.Object.Spec.VolumeName {
+		s.cluster.claimChanged(key)
+	}
+	if e.Type == store.Deleted {
+		s.claims.Drop(key)
+		return
+	}
+	by := setOf(volumeBinding, claimsOfPod, volumeZone)
+	if e.Type == store.Added {
+		by |= setOf(nodeVolumeLimits, volumeRestrictions)
+	}
+	s.queue.activateUsers(key, by)
+}
+
+func (s *Scheduler) volumeChanged(e store.Event[*corev1.PersistentVolume]) {
+	if ref := e.Object.Spec.ClaimRef; ref != nil {
+		s.wakeWaiters(store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	}
+	if e.Type == store.Deleted {
+		s.volumes.Drop(store.KeyOf(e.Object))
+		return
+	}
+	s.queue.activateRejected(setOf(volumeBinding, volumeZone))
+}
+
+// claimsOf are the claims of a pod's volumes.
+func claimsOf(pod *corev1.Pod) []store.Key {
+	var claims []store.Key
+	for i := range pod.Spec.Volumes {
+		if key, _, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i]); ok && !slices.Contains(claims, key) {
+			claims = append(claims, key)
+		}
+	}
+	return claims
+}

@@ -1,0 +1,41 @@
+package scheduler
+
+// plugin is the part of the scheduler that rejects a node. An event can make a
+// pod schedulable only if it concerns a plugin that has rejected the pod.
+type plugin int
+
+// The plugins in the order in which they look at a node.
+const (
+	nodeUnschedulable plugin = iota
+	taintToleration
+	nodeAffinity
+	nodeResources
+	volumeRestrictions
+	nodeVolumeLimits
+	volumeBinding
+	volumeZone
+	// claimsOfPod stands for what is found before any node is looked at.
+	claimsOfPod
+	pluginCount
+)
+
+// pluginSet is a set of plugins.
+type pluginSet uint16
+
+func setOf(plugins ...plugin) pluginSet {
+	var set pluginSet
+	for _, p := range plugins {
+		set |= 1 << p
+	}
+	return set
+}
+
+func (s pluginSet) has(p plugin) bool { return s&(1<<p) != 0 }
+
+// refusal is why a pod cannot go to a node, or to any. A zero refusal is none.
+type refusal struct {
+	plugin plugin
+	reason string
+	// forGood says that it would not help to evict other pods.
+	forGood bool
+}

@@ -1,0 +1,221 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Backoff of a pod that was tried in vain: 1 s, doubling with each attempt.
+const (
+	initialBackoff = time.Second
+	maxBackoff     = 10 * time.Second
+)
+
+// queue holds the pods that need a node. A pod is active, waits for an event that
+// could make it schedulable, or after an error for its backoff. A pod that an
+// event makes active ends its backoff early if nothing else is active, as the
+// real queue lets it (SchedulerPopFromBackoffQ).
+type queue struct {
+	active   []store.Key
+	retries  []store.Key // active, but tried before: they give way to new pods
+	isActive map[store.Key]bool
+	attempts map[store.Key]int
+	backoff  map[store.Key]time.Duration // after an error, when it ends
+	waiting  map[store.Key]*waitingPod
+	byClaim  map[store.Key]map[store.Key]bool
+	blocked  [pluginCount]int // how many waiting pods each plugin has rejected
+	arrivals int
+	arrived  []*waitingPod // in order, with some that wait no more
+}
+
+// waitingPod is a pod that fits nowhere.
+type waitingPod struct {
+	key     store.Key
+	arrival int
+	since   time.Duration
+	plugins pluginSet
+	claims  []store.Key
+}
+
+func newQueue() *queue {
+	return &queue{
+		isActive: map[store.Key]bool{}, attempts: map[store.Key]int{}, backoff: map[store.Key]time.Duration{},
+		waiting: map[store.Key]*waitingPod{}, byClaim: map[store.Key]map[store.Key]bool{},
+	}
+}
+
+// activate queues a pod for the next attempt.
+func (q *queue) activate(key store.Key) {
+	q.stopWaiting(key)
+	if _, off := q.backoff[key]; off || q.isActive[key] {
+		return
+	}
+	q.isActive[key] = true
+	if q.attempts[key] > 0 {
+		q.retries = append(q.retries, key)
+	} else {
+		q.active = append(q.active, key)
+	}
+}
+
+// next takes the pod that is to be tried now.
+func (q *queue) next(now time.Duration) (store.Key, bool) {
+	q.endBackoffs(now)
+	for _, from := range []*[]store.Key{&q.active, &q.retries} {
+		for len(*from) > 0 {
+			key := (*from)[0]
+			*from = (*from)[1:]
+			if q.isActive[key] {
+				delete(q.isActive, key)
+				return key, true
+			}
+		}
+	}
+	return store.Key{}, false
+}
+
+func (q *queue) tried(key store.Key) { q.attempts[key]++ }
+
+// wait keeps a pod until an event that may help.
+func (q *queue) wait(key store.Key, now time.Duration, plugins pluginSet, claims []store.Key) {
+	q.stopWaiting(key)
+	q.arrivals++
+	w := &waitingPod{key: key, arrival: q.arrivals, since: now, plugins: plugins, claims: claims}
+	q.waiting[key] = w
+	q.arrived = append(q.arrived, w)
+	q.count(plugins, 1)
+	for _, claim := range claims {
+		if q.byClaim[claim] == nil {
+			q.byClaim[claim] = map[store.Key]bool{}
+		}
+		q.byClaim[claim][key] = true
+	}
+}
+
+func (q *queue) stopWaiting(key store.Key) {
+	w, ok := q.waiting[key]
+	if !ok {
+		return
+	}
+	delete(q.waiting, key)
+	q.count(w.plugins, -1)
+	for _, claim := range w.claims {
+		delete(q.byClaim[claim], key)
+		if len(q.byClaim[claim]) == 0 {
+			delete(q.byClaim, claim)
+		}
+	}
+}
+
+func (q *queue) count(plugins pluginSet, n int) {
+	for plugin := range pluginCount {
+		if plugins.has(plugin) {
+			q.blocked[plugin] += n
+		}
+	}
+}
+
+// fail keeps a pod that could not be bound until its backoff is over.
+func (q *queue) fail(key store.Key, now time.Duration) {
+	delay := initialBackoff
+	for n := 1; n < q.attempts[key] && delay < maxBackoff; n++ {
+		delay = min(2*delay, maxBackoff)
+	}
+	q.backoff[key] = now + delay
+}
+
+func (q *queue) endBackoffs(now time.Duration) {
+	var over []store.Key
+	for key, at := range q.backoff {
+		if at <= now {
+			over = append(over, key)
+		}
+	}
+	slices.SortFunc(over, compareKeys)
+	for _, key := range over {
+		delete(q.backoff, key)
+		q.activate(key)
+	}
+}
+
+// forget drops a pod that needs no node any more.
+func (q *queue) forget(key store.Key) {
+	q.stopWaiting(key)
+	delete(q.isActive, key)
+	delete(q.attempts, key)
+	delete(q.backoff, key)
+}
+
+// activateRejected queues the waiting pods that one of the plugins has rejected.
+func (q *queue) activateRejected(by pluginSet) {
+	any := false
+	for plugin := range pluginCount {
+		any = any || (by.has(plugin) && q.blocked[plugin] > 0)
+	}
+	if any {
+		q.activateWhere(func(w *waitingPod) bool { return w.plugins&by != 0 })
+	}
+}
+
+// activateUsers queues the waiting pods that use a claim and that one of the
+// plugins has rejected.
+func (q *queue) activateUsers(claim store.Key, by pluginSet) {
+	users := make([]*waitingPod, 0, len(q.byClaim[claim]))
+	for key := range q.byClaim[claim] {
+		if w := q.waiting[key]; w.plugins&by != 0 {
+			users = append(users, w)
+		}
+	}
+	q.activateAll(users)
+}
+
+// activateLeftovers queues the pods that have waited since then or longer.
+func (q *queue) activateLeftovers(since time.Duration) {
+	q.activateWhere(func(w *waitingPod) bool { return w.since <= since })
+}
+
+func (q *queue) activateWhere(which func(*waitingPod) bool) {
+	var found []*waitingPod
+	// In any order: activateAll sorts them.
+	for _, w := range q.waiting {
+		if which(w) {
+			found = append(found, w)
+		}
+	}
+	q.activateAll(found)
+}
+
+func (q *queue) activateAll(pods []*waitingPod) {
+	slices.SortFunc(pods, func(a, b *waitingPod) int { return cmp.Compare(a.arrival, b.arrival) })
+	for _, w := range pods {
+		q.activate(w.key)
+	}
+}
+
+func (q *queue) hasBackoff() bool { return len(q.backoff) > 0 }
+func (q *queue) hasWaiting() bool { return len(q.waiting) > 0 }
+
+func (q *queue) backoffEnds() time.Duration {
+	first := time.Duration(-1)
+	for _, at := range q.backoff {
+		if first < 0 || at < first {
+			first = at
+		}
+	}
+	return first
+}
+
+// oldest is since when the first of the waiting pods has waited.
+func (q *queue) oldest() time.Duration {
+	for q.waiting[q.arrived[0].key] != q.arrived[0] {
+		q.arrived = q.arrived[1:]
+	}
+	return q.arrived[0].since
+}
+
+func compareKeys(a, b store.Key) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,98 @@
+// Package scheduler takes kube-scheduler's decisions: which node a pod goes to,
+// as far as its volumes, its node selector and affinity, taints and the number
+// of pods decide, and which volumes are bound or made for it there.
+package scheduler
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// leftoverAfter is how long an unschedulable pod waits for an event that could
+// help before it is tried again anyway.
+const leftoverAfter = 5 * time.Minute
+
+// Scheduler is one running kube-scheduler.
+type Scheduler struct {
+	*component.Component
+	loop    *kernel.Process
+	cluster *cluster
+	queue   *queue
+	// What the scheduler has decided and the API may not show yet. C-SCHED-7
+	claims  *component.Overlay[*corev1.PersistentVolumeClaim]
+	volumes *component.Overlay[*corev1.PersistentVolume]
+	// binding are the pods that wait for their volumes, by pod and by claim.
+	binding map[store.Key]*kernel.Process
+	waiters map[store.Key]map[*kernel.Process]bool
+}
+
+// Start runs the scheduler.
+func Start(w *component.World) *Scheduler {
+	s := &Scheduler{
+		Component: w.Start("default-scheduler", ""),
+		cluster:   newCluster(),
+		queue:     newQueue(),
+		binding:   map[store.Key]*kernel.Process{},
+		waiters:   map[store.Key]map[*kernel.Process]bool{},
+	}
+	s.claims = component.NewOverlay[*corev1.PersistentVolumeClaim](s.Component)
+	s.volumes = component.NewOverlay[*corev1.PersistentVolume](s.Component)
+	s.loop = s.Go("scheduling", s.run)
+	return s
+}
+
+// run schedules one pod after the other.
+func (s *Scheduler) run(p *kernel.Process) {
+	news := s.watch(p)
+	for {
+		news.takeIn(s)
+		key, ok := s.queue.next(p.Elapsed())
+		if ok {
+			s.scheduleOne(p, key)
+			continue
+		}
+		switch {
+		case s.queue.hasBackoff():
+			p.ParkUntil("pods to schedule", s.queue.backoffEnds())
+		case s.queue.hasWaiting():
+			if !p.IdleUntil("pods to schedule", s.queue.oldest()+leftoverAfter) {
+				s.queue.activateLeftovers(p.Elapsed() - leftoverAfter)
+			}
+		default:
+			p.Park("pods to schedule")
+		}
+	}
+}
+
+// scheduleOne finds a node for a pod, assumes the pod there and binds it.
+func (s *Scheduler) scheduleOne(p *kernel.Process, key store.Key) {
+	pod, ok := component.Cached[*corev1.Pod](s.Component, key)
+	if !ok || !schedulable(pod) || s.cluster.isPlaced(pod) {
+		return
+	}
+	s.queue.tried(key)
+	a, refusal := s.consider(pod)
+	if refusal.reason != "" {
+		s.unschedulable(p, pod, preFilterFailure(len(s.cluster.order), refusal))
+		return
+	}
+	chosen, ok := s.choose(a)
+	if !ok {
+		s.unschedulable(p, pod, s.diagnose(a))
+		return
+	}
+	s.bind(p, a, chosen)
+}
+
+// schedulable reports whether a pod is the scheduler's business: it has no node,
+// runs or will run, and nobody else schedules it.
+func schedulable(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !volume.Terminated(pod) &&
+		len(pod.Spec.SchedulingGates) == 0 && pod.Spec.SchedulerName == corev1.DefaultSchedulerName
+}

@@ -1,0 +1,195 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+const driver = "d.example.com"
+
+// world is an API with a scheduler and nobody else.
+type world struct {
+	*component.World
+	t         testing.TB
+	scheduler *Scheduler
+}
+
+func newWorld(t testing.TB, o store.Options) *world {
+	k := kernel.New(kernel.Options{})
+	o.Now = k.Now
+	w := &world{World: component.NewWorld(k, store.New(o), trace.NewRecorder(k)), t: t}
+	w.scheduler = Start(w.World)
+	t.Cleanup(func() {
+		k.Close()
+		if o.Guard {
+			assert.NoError(t, w.Store.VerifyImmutable())
+		}
+	})
+	return w
+}
+
+func guarded(t *testing.T) *world { return newWorld(t, store.Options{Guard: true}) }
+
+func (w *world) add(objects ...store.Object) {
+	w.t.Helper()
+	for _, obj := range objects {
+		res, err := store.ResourceOf(obj)
+		require.NoError(w.t, err)
+		_, err = w.Store.CreateObject(res, obj)
+		require.NoError(w.t, err)
+	}
+}
+
+func (w *world) runFor(d time.Duration) {
+	w.t.Helper()
+	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + d})
+	require.NoError(w.t, w.Kernel.Err())
+}
+
+func modify[T store.Object](w *world, namespace, name string, change func(T)) {
+	w.t.Helper()
+	_, err := store.Modify(w.Store, store.Key{Namespace: namespace, Name: name}, change)
+	require.NoError(w.t, err)
+}
+
+func remove[T store.Object](w *world, namespace, name string) {
+	w.t.Helper()
+	_, err := store.Delete[T](w.Store, store.Key{Namespace: namespace, Name: name}, store.GracePeriod(0))
+	require.NoError(w.t, err)
+}
+
+// nodeOf is the node of a pod, "" if it has none.
+func (w *world) nodeOf(pod string) string {
+	obj, ok := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: pod})
+	require.True(w.t, ok)
+	return obj.Spec.NodeName
+}
+
+// why is the message of a pod that fits nowhere.
+func (w *world) why(pod string) string {
+	obj, _ := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: pod})
+	if cond := scheduledCondition(obj); cond != nil {
+		return cond.Message
+	}
+	return ""
+}
+
+func aNode(name string, change ...func(*corev1.Node)) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
+	for _, f := range change {
+		f(n)
+	}
+	return n
+}
+
+func aPod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "sleep"}}},
+	}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+func on(node string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node} }
+}
+
+func using(claims ...string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		for _, claim := range claims {
+			p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}})
+		}
+	}
+}
+
+func aClaim(name, class string, change ...func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
+	c := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: &class,
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}
+	for _, f := range change {
+		f(c)
+	}
+	return c
+}
+
+func boundTo(volume string) func(*corev1.PersistentVolumeClaim) {
+	return func(c *corev1.PersistentVolumeClaim) {
+		c.Spec.VolumeName = volume
+		c.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+	}
+}
+
+func exclusively(c *corev1.PersistentVolumeClaim) {
+	c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
+}
+
+func aVolume(name string, change ...func(*corev1.PersistentVolume)) *corev1.PersistentVolume {
+	v := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			StorageClassName:       "later",
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name}},
+		},
+	}
+	for _, f := range change {
+		f(v)
+	}
+	return v
+}
+
+// available makes a stored volume available, as the PV binder would.
+func (w *world) available(name string) {
+	_, err := store.ModifyStatus(w.Store, store.Key{Name: name}, func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeAvailable })
+	require.NoError(w.t, err)
+}
+
+func only(key, value string) func(*corev1.PersistentVolume) {
+	return func(v *corev1.PersistentVolume) {
+		v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}}}}}}}
+	}
+}
+
+// laterClass binds when a pod is scheduled.
+func laterClass(provisioner string, allowed ...string) *storagev1.StorageClass {
+	mode := storagev1.VolumeBindingWaitForFirstConsumer
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "later"}, Provisioner: provisioner, VolumeBindingMode: &mode}
+	if len(allowed) > 0 {
+		class.AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{
+			{Key: corev1.LabelHostname, Values: allowed}}}}
+	}
+	return class
+}
+
+// csiNode says how many volumes of the driver a node takes.
+func csiNode(name string, limit int32) *storagev1.CSINode {
+	return &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{
+		{Name: driver, NodeID: name, Allocatable: &storagev1.VolumeNodeResources{Count: &limit}}}}}
+}
+
+func attachment(name, volume, node string) *storagev1.VolumeAttachment {
+	return &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.VolumeAttachmentSpec{
+		Attacher: driver, NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}}}
+}
