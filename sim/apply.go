@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Apply creates an object or changes it to what is given, as kubectl apply does:
+// fields that an earlier Apply set and this one leaves out are removed, fields
+// that others set are kept. It returns "created", "configured" or "unchanged".
+func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
+	res, err := store.ResourceOf(obj)
+	if err != nil {
+		return "", err
+	}
+	given := obj.DeepCopyObject().(store.Object)
+	if res.Namespaced && given.GetNamespace() == "" {
+		given.SetNamespace("default")
+	}
+	live, exists := c.World.Store.GetObject(res, store.KeyOf(given))
+	if !exists || given.GetName() == "" {
+		created, err := c.World.Store.CreateObject(res, given)
+		if err != nil {
+			return "", err
+		}
+		c.applied[appliedKey(res, store.KeyOf(created))] = given
+		return "created", nil
+	}
+	merged, err := c.merge(res, live, given)
+	if err != nil {
+		return "", fmt.Errorf("apply %s %s: %w", res, store.KeyOf(given), err)
+	}
+	updated, err := c.World.Store.UpdateObject(res, merged)
+	if err != nil {
+		return "", err
+	}
+	c.applied[appliedKey(res, store.KeyOf(given))] = given
+	if updated.GetResourceVersion() == live.GetResourceVersion() {
+		return "unchanged", nil
+	}
+	return "configured", nil
+}
+
+func appliedKey(res *store.Resource, key store.Key) string { return res.String() + " " + key.String() }
+
+// merge is the three-way merge of what was applied before, what is given now and
+// what is stored.
+func (c *Cluster) merge(res *store.Resource, live, given store.Object) (store.Object, error) {
+	current, err := json.Marshal(live)
+	if err != nil {
+		return nil, err
+	}
+	before, next := []byte("{}"), []byte(nil)
+	if applied := c.applied[appliedKey(res, store.KeyOf(live))]; applied != nil {
+		if before, err = json.Marshal(applied); err != nil {
+			return nil, err
+		}
+	}
+	if next, err = json.Marshal(given); err != nil {
+		return nil, err
+	}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(live)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := strategicpatch.CreateThreeWayMergePatch(before, next, current, meta, true)
+	if err != nil {
+		return nil, err
+	}
+	text, err := strategicpatch.StrategicMergePatch(current, patch, live)
+	if err != nil {
+		return nil, err
+	}
+	merged := reflect.New(reflect.TypeOf(live).Elem()).Interface().(store.Object)
+	return merged, json.Unmarshal(text, merged)
+}
+
+// Delete asks for an object's deletion, as kubectl delete does.
+func (c *Cluster) Delete(res *store.Resource, key store.Key, opts ...store.DeleteOption) error {
+	_, err := c.World.Store.DeleteObject(res, key, opts...)
+	return err
+}

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// check tells the first mistake that can be seen without starting anything.
+func (o Options) check() error {
+	nodes := map[string]bool{}
+	for _, n := range o.Nodes {
+		subject := fmt.Sprintf("node %q", n.Name)
+		if problems := validation.IsDNS1123Subdomain(n.Name); len(problems) > 0 {
+			return &ConfigError{subject, "its name is not a DNS subdomain: " + problems[0]}
+		}
+		if nodes[n.Name] {
+			return &ConfigError{subject, "two nodes have this name"}
+		}
+		nodes[n.Name] = true
+	}
+	names := map[string]bool{}
+	for i, d := range o.Drivers {
+		if err := d.check(i, nodes); err != nil {
+			return err
+		}
+		if names[d.Name] && d.Name != "" {
+			return &ConfigError{fmt.Sprintf("driver %q", d.Name), "two drivers have this name"}
+		}
+		names[d.Name] = true
+	}
+	return nil
+}
+
+func (d Driver) check(i int, nodes map[string]bool) error {
+	subject := fmt.Sprintf("driver %q", d.Name)
+	if d.Name == "" {
+		subject = fmt.Sprintf("driver %d", i+1)
+	}
+	ways := 0
+	for _, given := range []bool{d.Mock != nil, d.Program != nil, d.Socket != nil, d.Servers != nil} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return &ConfigError{subject, fmt.Sprintf("%d of mock, program, socket and servers are given, exactly one is needed", ways)}
+	case d.Name == "" && d.Servers != nil:
+		return &ConfigError{subject, "Go servers need the driver's name"}
+	case d.Name == "" && d.Program != nil:
+		return &ConfigError{subject, "a driver program needs the driver's name: it is what GetPluginInfo must answer"}
+	case d.Program != nil && len(d.Program.Command) == 0:
+		return &ConfigError{subject, "the program's command is empty"}
+	}
+	if d.Program != nil && d.Program.Single && len(nodes) != 1 {
+		return &ConfigError{subject, fmt.Sprintf("a single program serves the controller and one node, the cluster has %d nodes", len(nodes))}
+	}
+	for node := range d.NodeIDs {
+		if !nodes[node] {
+			return &ConfigError{subject, fmt.Sprintf("nodeIDs names node %q, which does not exist", node)}
+		}
+	}
+	if d.Socket != nil {
+		for node := range d.Socket.Nodes {
+			if !nodes[node] {
+				return &ConfigError{subject, fmt.Sprintf("socket.nodes names node %q, which does not exist", node)}
+			}
+		}
+	}
+	if d.Mock != nil {
+		if err := d.Mock.Validate(); err != nil {
+			return &ConfigError{subject, err.Error()}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/sim/workdir"
+)
+
+// Cluster is a simulated cluster. It is not safe for concurrent use, but for
+// Interrupt.
+type Cluster struct {
+	// World is the kernel, the store and the trace.
+	World *component.World
+	// Wire is between the control plane and the drivers: faults go in here.
+	Wire *drivers.Wire
+
+	options      Options
+	work         *workdir.Dir
+	controlPlane machine.Machine
+	nodes        []*node
+	drivers      []*driver
+	controllers  []*controller
+	beats        *heartbeats
+	applied      map[string]store.Object // what was last applied
+}
+
+// New makes a cluster and starts everything in it; virtual time does not move
+// before the first wait. A *ConfigError or an *EnvironmentError says why it
+// cannot be made. Whatever New has begun is undone when it fails.
+func New(o Options) (*Cluster, error) {
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	c := &Cluster{options: o, applied: map[string]store.Object{}}
+	k := kernel.New(kernel.Options{
+		Strategy: o.Strategy, Patience: o.Patience, Recorder: o.Recorder,
+		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
+	})
+	s := store.New(store.Options{Now: k.Now, Guard: o.Guard})
+	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
+	for _, sink := range o.Sinks {
+		c.World.Trace.To(sink)
+	}
+	c.Wire = drivers.NewWire(c.World)
+	c.Wire.Crasher = crashes{c}
+	if err := c.start(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (c *Cluster) start() error {
+	if err := c.startMachines(); err != nil {
+		return err
+	}
+	for _, n := range c.nodes {
+		fakekubelet.MakeDirectories(n.machine)
+	}
+	if err := c.startDrivers(); err != nil {
+		return err
+	}
+	c.startControllers()
+	for _, n := range c.nodes {
+		n.startKubelet(c)
+	}
+	return nil
+}
+
+// Close ends the cluster: no process, mount, socket or file of it is left. It
+// may be called more than once.
+func (c *Cluster) Close() error {
+	c.World.Kernel.Close()
+	c.World.Trace.Close()
+	c.Wire.Close()
+	errs := []error{c.stopPrograms()} // at once: each may take its time
+	for _, d := range c.drivers {
+		errs = append(errs, d.stop())
+	}
+	for _, n := range c.nodes {
+		errs = append(errs, n.machine.Close())
+	}
+	if c.controlPlane != nil {
+		errs = append(errs, c.controlPlane.Close())
+	}
+	if c.work != nil {
+		errs = append(errs, c.work.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Interrupt ends what the cluster is doing with err. It may be called from any
+// goroutine.
+func (c *Cluster) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
+
+func (c *Cluster) recordChoice(choice kernel.Choice, pick int) {
+	c.World.Trace.Add(&trace.Event{
+		Kind: trace.ChoiceMade, Message: choiceText(choice, pick),
+		Detail: map[string]any{"index": choice.Index, "pick": pick, "of": choice.N},
+	})
+}
+
+func choiceText(choice kernel.Choice, pick int) string {
+	if pick < len(choice.Processes) {
+		return fmt.Sprintf("%s: %s", choice.Kind, choice.Processes[pick].Name())
+	}
+	return fmt.Sprintf("%s: %s", choice.Kind, choice.Label)
+}
+
+func (c *Cluster) recordOverdue(label string) {
+	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
+}
+
+// Nodes are the names of the nodes.
+func (c *Cluster) Nodes() []string {
+	var names []string
+	for _, n := range c.nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// Drivers are the names of the drivers.
+func (c *Cluster) Drivers() []string {
+	var names []string
+	for _, d := range c.drivers {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// Controllers are the names of the controllers and sidecars.
+func (c *Cluster) Controllers() []string {
+	var names []string
+	for _, ctl := range c.controllers {
+		names = append(names, ctl.name)
+	}
+	return names
+}
+
+func (c *Cluster) node(name string) (*node, error) {
+	i := slices.IndexFunc(c.nodes, func(n *node) bool { return n.Name == name })
+	if i < 0 {
+		return nil, &ConfigError{fmt.Sprintf("node %q", name), fmt.Sprintf("there is no such node; there are %v", c.Nodes())}
+	}
+	return c.nodes[i], nil
+}

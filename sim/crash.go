@@ -1,0 +1,224 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// told records that the scenario made something happen.
+func (c *Cluster) told(node, format string, args ...any) {
+	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
+}
+
+// KillDriver ends a plugin like SIGKILL: its socket file stays. An empty node
+// means the controller plugin. The registrar runs on.
+func (c *Cluster) KillDriver(name, node string) error {
+	p, err := c.plugin(name, node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "%s killed", p)
+	return p.kill()
+}
+
+// StopDriver ends a plugin and its registrar like SIGTERM: both remove their sockets.
+func (c *Cluster) StopDriver(name, node string) error {
+	p, err := c.plugin(name, node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "%s stopped", p)
+	if p.registrar != nil {
+		if err := p.registrar.Stop(); err != nil {
+			return err
+		}
+	}
+	return p.stop()
+}
+
+// StartDriver starts a plugin, and its registrar, unless they run.
+func (c *Cluster) StartDriver(name, node string) error {
+	p, err := c.plugin(name, node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "%s started", p)
+	if err := p.start(); err != nil {
+		return err
+	}
+	if p.registrar != nil {
+		p.registrar.Start()
+	}
+	return nil
+}
+
+// StopRegistrar ends a registrar like SIGTERM: it removes its socket.
+func (c *Cluster) StopRegistrar(name, node string) error {
+	p, err := c.nodePlugin(name, node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "registrar of %s stopped", p)
+	return p.registrar.Stop()
+}
+
+// KillRegistrar ends a registrar like SIGKILL: its socket stays.
+func (c *Cluster) KillRegistrar(name, node string) error {
+	p, err := c.nodePlugin(name, node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "registrar of %s killed", p)
+	p.registrar.Kill()
+	return nil
+}
+
+// StartRegistrar starts a registrar unless it runs.
+func (c *Cluster) StartRegistrar(name, node string) error {
+	p, err := c.nodePlugin(name, node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "registrar of %s started", p)
+	p.registrar.Start()
+	return nil
+}
+
+func (c *Cluster) nodePlugin(name, node string) (*plugin, error) {
+	p, err := c.plugin(name, node)
+	if err == nil && p.registrar == nil {
+		return nil, &ConfigError{fmt.Sprintf("driver %q", name), "only a node's plugin has a registrar"}
+	}
+	return p, err
+}
+
+// KillKubelet crashes a kubelet: its memory is gone, files, mounts and containers stay.
+func (c *Cluster) KillKubelet(name string) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	if n.kubelet == nil {
+		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it does not run"}
+	}
+	c.told(name, "kubelet killed")
+	n.crashKubelet(c)
+	return nil
+}
+
+// StartKubelet starts a kubelet again.
+func (c *Cluster) StartKubelet(name string) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case n.off:
+		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "the node is powered off"}
+	case n.kubelet != nil:
+		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it runs already"}
+	}
+	c.told(name, "kubelet started")
+	n.startKubelet(c)
+	return nil
+}
+
+// KillController crashes a controller or sidecar: its memory is gone.
+func (c *Cluster) KillController(name string) error {
+	found, err := c.controllersNamed(name)
+	if err != nil {
+		return err
+	}
+	c.told("", "%s killed", name)
+	for _, ctl := range found {
+		if ctl.running != nil {
+			ctl.running.Crash()
+			ctl.running = nil
+		}
+	}
+	return nil
+}
+
+// StartController starts a controller or sidecar unless it runs.
+func (c *Cluster) StartController(name string) error {
+	found, err := c.controllersNamed(name)
+	if err != nil {
+		return err
+	}
+	c.told("", "%s started", name)
+	for _, ctl := range found {
+		if ctl.running == nil {
+			ctl.running = ctl.start()
+		}
+	}
+	return nil
+}
+
+// PowerOff takes a node's power: kubelet, containers, driver programs and mounts
+// are gone at once, files stay.
+func (c *Cluster) PowerOff(name string) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	if n.off {
+		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
+	}
+	c.told(name, "power lost")
+	n.off = true
+	if n.kubelet != nil {
+		n.crashKubelet(c)
+	}
+	n.runtime.PowerOff()
+	for _, d := range c.drivers {
+		if p := d.nodes[name]; p != nil {
+			p.registrar.Kill()
+			p.running = false
+			p.backend.lostPower()
+		}
+	}
+	if err := n.machine.PowerOff(); err != nil {
+		return &EnvironmentError{"power off node " + name, err}
+	}
+	return nil
+}
+
+// PowerOn boots a node: drivers and their registrars, then the kubelet.
+func (c *Cluster) PowerOn(name string) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	if !n.off {
+		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
+	}
+	c.told(name, "power on")
+	n.off = false
+	for _, d := range c.drivers {
+		p := d.nodes[name]
+		if p == nil {
+			continue
+		}
+		if err := p.start(); err != nil {
+			return err
+		}
+		p.registrar.Start()
+	}
+	n.startKubelet(c)
+	return nil
+}
+
+// stop ends all of a driver's plugins, for the end of the cluster.
+func (d *driver) stop() error {
+	var first error
+	for _, p := range append([]*plugin{d.controller}, values(d.nodes)...) {
+		if p == nil {
+			continue
+		}
+		if err := p.stop(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/drivers/registrar"
+)
+
+// crashes lets faults kill parts of the cluster at calls.
+type crashes struct{ *Cluster }
+
+// Kill ends the victim.
+func (c crashes) Kill(victim fault.Victim, at drivers.Site) error {
+	switch victim = named(victim, at); victim {
+	case fault.Driver:
+		return c.KillDriver(at.Driver, at.Node)
+	case fault.Kubelet:
+		return c.KillKubelet(at.Node)
+	case fault.Node:
+		return c.PowerOff(at.Node)
+	case registrar.Name:
+		return c.KillRegistrar(at.Driver, at.Node)
+	default:
+		return c.KillController(string(victim))
+	}
+}
+
+// Restart starts the victim again, unless it runs or its node has no power.
+func (c crashes) Restart(victim fault.Victim, at drivers.Site) error {
+	var n *node
+	if at.Node != "" {
+		var err error
+		if n, err = c.node(at.Node); err != nil {
+			return err
+		}
+	}
+	off := n != nil && n.off
+	switch victim = named(victim, at); {
+	case victim == fault.Node && off:
+		return c.PowerOn(at.Node)
+	case victim == fault.Node, off:
+		return nil
+	case victim == fault.Driver:
+		return c.StartDriver(at.Driver, at.Node)
+	case victim == fault.Kubelet && n.kubelet != nil:
+		return nil
+	case victim == fault.Kubelet:
+		return c.StartKubelet(at.Node)
+	case victim == registrar.Name:
+		return c.StartRegistrar(at.Driver, at.Node)
+	default:
+		return c.StartController(string(victim))
+	}
+}
+
+// named says who the caller is: a kubelet, a registrar, or a driver's sidecar.
+func named(victim fault.Victim, at drivers.Site) fault.Victim {
+	switch {
+	case victim != fault.Caller:
+		return victim
+	case at.Caller == string(fault.Kubelet), at.Caller == registrar.Name:
+		return fault.Victim(at.Caller)
+	default:
+		return fault.Victim(at.Caller + "/" + at.Driver)
+	}
+}

@@ -1,0 +1,123 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// askTimeout bounds, in wall time, the few questions that are put to a driver
+// before the cluster starts; a program has its own start timeout.
+const askTimeout = 10 * time.Second
+
+// ask puts a question to a plugin before the cluster starts.
+func (p *plugin) ask(what string, question func(context.Context, grpc.ClientConnInterface) error) error {
+	client, closer, err := p.machine.DialSocket(p.socket)
+	if err != nil {
+		return &EnvironmentError{"reach " + p.String(), err}
+	}
+	defer closer.Close()
+	timeout := askTimeout
+	if program := p.driver.Program; program != nil && program.StartTimeout > 0 {
+		timeout = program.StartTimeout
+	}
+	ctx, cancel := context.WithTimeout(p.interrupt, timeout)
+	defer cancel()
+	err = question(ctx, client)
+	switch {
+	case err == nil:
+		return nil
+	case p.interrupt.Err() != nil:
+		err = context.Cause(p.interrupt)
+	case ctx.Err() != nil || status.Code(err) == codes.DeadlineExceeded:
+		err = fmt.Errorf("no answer within %v", timeout)
+	}
+	return &EnvironmentError{fmt.Sprintf("ask %s for its %s", p, what), err}
+}
+
+// learnName asks a driver that was there before the cluster for its name.
+func (p *plugin) learnName() error {
+	var name string
+	err := p.ask("name (GetPluginInfo)", func(ctx context.Context, client grpc.ClientConnInterface) error {
+		info, err := csi.NewIdentityClient(client).GetPluginInfo(ctx, &csi.GetPluginInfoRequest{})
+		name = info.GetName()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return p.driver.named(p, name)
+}
+
+// named takes notice of the name that a driver gives itself.
+func (d *driver) named(p *plugin, name string) error {
+	switch {
+	case name == "":
+		return &EnvironmentError{"start " + p.String(), fmt.Errorf("GetPluginInfo answers an empty name")}
+	case d.Name == "":
+		d.Name = name
+	case d.Name != name:
+		return &EnvironmentError{"start " + p.String(), fmt.Errorf("GetPluginInfo answers the name %q, the scenario says %q", name, d.Name)}
+	}
+	return nil
+}
+
+// attaches reports whether the controller plugin promises PUBLISH_UNPUBLISH_VOLUME.
+func (d *driver) attaches() (promised bool, err error) {
+	if d.controller == nil {
+		return false, nil
+	}
+	err = d.controller.ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
+		answer, err := csi.NewControllerClient(client).ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
+		for _, capability := range answer.GetCapabilities() {
+			promised = promised || capability.GetRpc().GetType() == csi.ControllerServiceCapability_RPC_PUBLISH_UNPUBLISH_VOLUME
+		}
+		return err
+	})
+	return promised, err
+}
+
+// installCSIDriver makes the driver's CSIDriver object, as its deployment would.
+func (c *Cluster) installCSIDriver(d *driver) error {
+	if d.NoCSIDriver {
+		return nil
+	}
+	spec := storagev1.CSIDriverSpec{}
+	if d.CSIDriver != nil {
+		spec = *d.CSIDriver
+	}
+	if spec.AttachRequired == nil {
+		attaches, err := d.attaches()
+		if err != nil {
+			return err
+		}
+		spec.AttachRequired = &attaches
+	}
+	_, err := store.Create(c.World.Store, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: d.Name}, Spec: spec})
+	if err != nil {
+		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "its CSIDriver object is refused: " + err.Error()}
+	}
+	return nil
+}
+
+// topology is what the mock driver reports for a node: the node's zone under the
+// driver's topology key. Without a zone the node's id stands for it.
+func (d *driver) topology(zone string) map[string]string {
+	if d.Mock == nil || !d.Mock.Topology || zone == "" {
+		return nil
+	}
+	key := d.Mock.TopologyKey
+	if key == "" {
+		key = d.Name + "/zone"
+	}
+	return map[string]string{key: zone}
+}

@@ -1,0 +1,228 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// driver is one installed CSI driver: its controller plugin and its node plugins.
+type driver struct {
+	Driver
+	mock       *mock.Driver // of a Mock driver: the backend
+	controller *plugin      // nil if the driver has none
+	nodes      map[string]*plugin
+}
+
+// plugin is one instance of a driver: the controller's, or that of a node.
+type plugin struct {
+	driver    *driver
+	node      string // empty for the controller
+	zone      string // of the node
+	machine   machine.Machine
+	socket    string // as the machine sees it
+	backend   backend
+	running   bool
+	registrar *registrar.Registrar // nil for the controller
+	interrupt context.Context      // ends what it is waited for in wall time
+}
+
+// backend starts and ends one instance of a driver.
+type backend interface {
+	start() error
+	// kill ends it like SIGKILL: the socket file stays.
+	kill() error
+	// stop ends it like SIGTERM: it removes its socket.
+	stop() error
+	// lostPower tells it that its node went down with all mounts.
+	lostPower()
+}
+
+// startDrivers starts all plugins and their registrars.
+func (c *Cluster) startDrivers() error {
+	for _, o := range c.options.Drivers {
+		d := &driver{Driver: o, nodes: map[string]*plugin{}}
+		c.drivers = append(c.drivers, d)
+		if err := c.startDriver(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) startDriver(d *driver) error {
+	if d.Mock != nil {
+		d.setUpMock()
+	}
+	single := d.Program != nil && d.Program.Single
+	if !d.NoController && !single {
+		p, err := c.newPlugin(d, Node{}, c.controlPlane)
+		if err != nil {
+			return err
+		}
+		d.controller = p
+	}
+	for _, n := range c.nodes {
+		if d.NoNode || !d.runsOn(n.Name) {
+			continue
+		}
+		p, err := c.newPlugin(d, n.Node, n.machine)
+		if err != nil {
+			return err
+		}
+		d.nodes[n.Name] = p
+		p.registrar = registrar.Start(c.World, c.Wire, registrar.Options{
+			Node: n.Name, Machine: n.machine, Endpoint: p.socket, Driver: d.Name,
+		})
+		if single {
+			d.controller = p
+		}
+	}
+	return c.installCSIDriver(d)
+}
+
+// runsOn reports whether the driver has a plugin on the node.
+func (d *driver) runsOn(node string) bool {
+	return d.Socket == nil || d.Socket.Node != "" || d.Socket.Nodes[node] != ""
+}
+
+// nodeID is the CSI node id that the driver is told to have on a node.
+func (d *driver) nodeID(node string) string {
+	if id := d.NodeIDs[node]; id != "" {
+		return id
+	}
+	return node
+}
+
+// newPlugin makes and starts one instance. The socket is where drivers and
+// kubelets expect it on a node.
+func (c *Cluster) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
+	p := &plugin{driver: d, node: node.Name, zone: node.Zone, machine: m, interrupt: c.options.Context}
+	p.socket = path.Join(machine.KubeletDir, "plugins", d.directory(), "csi.sock")
+	var err error
+	switch {
+	case d.Program != nil:
+		p.backend, err = c.newProgram(p)
+	case d.Socket != nil:
+		p.backend, err = newSocketBackend(p)
+	default:
+		p.backend = &serving{plugin: p}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	if d.Socket != nil {
+		return p, p.learnName()
+	}
+	return p, nil
+}
+
+// directory is the driver's directory below plugins; a driver whose name is not
+// known yet gets the number of its place.
+func (d *driver) directory() string {
+	if d.Name != "" {
+		return d.Name
+	}
+	return "unnamed"
+}
+
+func (p *plugin) start() error {
+	if p.running {
+		return nil
+	}
+	if err := p.backend.start(); err != nil {
+		return err
+	}
+	p.running = true
+	return nil
+}
+
+func (p *plugin) kill() error {
+	if !p.running {
+		return nil
+	}
+	p.running = false
+	return p.backend.kill()
+}
+
+func (p *plugin) stop() error {
+	if !p.running {
+		return nil
+	}
+	p.running = false
+	return p.backend.stop()
+}
+
+// String names the instance in messages.
+func (p *plugin) String() string {
+	if p.node == "" {
+		return fmt.Sprintf("driver %s, controller", p.driver.Name)
+	}
+	return fmt.Sprintf("driver %s on %s", p.driver.Name, p.node)
+}
+
+// plugins lists all instances, the controller's first, then by node in the
+// cluster's order.
+func (c *Cluster) plugins(d *driver) []*plugin {
+	var all []*plugin
+	if d.controller != nil && d.controller.node == "" {
+		all = append(all, d.controller)
+	}
+	for _, n := range c.nodes {
+		if p := d.nodes[n.Name]; p != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// DriverNodes are the names of the nodes on which a driver has a plugin.
+func (c *Cluster) DriverNodes(name string) []string {
+	var nodes []string
+	for _, d := range c.drivers {
+		if d.Name != name {
+			continue
+		}
+		for _, p := range c.plugins(d) {
+			if p.node != "" {
+				nodes = append(nodes, p.node)
+			}
+		}
+	}
+	return nodes
+}
+
+func (c *Cluster) plugin(name, node string) (*plugin, error) {
+	for _, d := range c.drivers {
+		if d.Name != name {
+			continue
+		}
+		p := d.nodes[node]
+		if node == "" {
+			p = d.controller
+		}
+		if p == nil {
+			return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("it has no plugin on %q", node)}
+		}
+		return p, nil
+	}
+	return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
+}
+
+// values are the plugins in the order of their nodes' names.
+func values(plugins map[string]*plugin) []*plugin {
+	var all []*plugin
+	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		all = append(all, plugins[name])
+	}
+	return all
+}

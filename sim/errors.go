@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// ConfigError says that a cluster cannot be made as described.
+type ConfigError struct {
+	Subject string // what is wrong, such as `driver "x"`
+	Problem string
+}
+
+func (e *ConfigError) Error() string { return e.Subject + ": " + e.Problem }
+
+// EnvironmentError says that this machine cannot do what the cluster needs, or
+// that a driver program does not start.
+type EnvironmentError struct {
+	Doing string
+	Err   error
+}
+
+func (e *EnvironmentError) Error() string { return fmt.Sprintf("%s: %v", e.Doing, e.Err) }
+
+// Unwrap is the cause.
+func (e *EnvironmentError) Unwrap() error { return e.Err }
+
+// StuckError says that what was waited for did not come about, and who waits for
+// what instead.
+type StuckError struct {
+	// What was waited for.
+	What string
+	// Reason is Deadline if the virtual time ran out, Stuck if nothing can ever
+	// happen any more.
+	Reason kernel.Reason
+	// After is the virtual time that was given.
+	After time.Duration
+	// Waiting has a line for each group of processes that waits.
+	Waiting []string
+}
+
+func (e *StuckError) Error() string {
+	text := fmt.Sprintf("timed out waiting for the condition: %s (after %v of cluster time)", e.What, e.After)
+	if e.Reason == kernel.Stuck {
+		text = fmt.Sprintf("%s can never come true: nothing is left to happen", e.What)
+	}
+	if len(e.Waiting) == 0 {
+		return text
+	}
+	return text + "\n  " + strings.Join(e.Waiting, "\n  ")
+}

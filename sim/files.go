@@ -1,0 +1,82 @@
+package sim
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// Files lists what a node's kubelet directory holds, in the form of the recorded
+// traces: directories with their modes, sockets, devices, links, mounts, and the
+// content of volume data files.
+func (c *Cluster) Files(name string) []string {
+	n, err := c.node(name)
+	if err != nil {
+		return nil
+	}
+	mounts := map[string]machine.Mount{}
+	table, err := n.machine.Mounts()
+	if err == nil {
+		for _, m := range table {
+			mounts[m.Target] = m
+		}
+	}
+	var lines []string
+	for _, top := range []string{"plugins", "plugins_registry", "pods"} {
+		lines = append(lines, listing(n.machine, mounts, top)...)
+	}
+	return lines
+}
+
+func listing(m machine.Machine, mounts map[string]machine.Mount, name string) []string {
+	full := path.Join(machine.KubeletDir, name)
+	info, err := m.Lstat(full)
+	if err != nil {
+		return nil
+	}
+	lines := []string{describe(m, name, full, info) + mountText(mounts, full)}
+	if !info.IsDir() {
+		return lines
+	}
+	if _, isMount := mounts[full]; isMount {
+		return lines // what is below belongs to the driver
+	}
+	entries, err := m.ReadDir(full)
+	if err != nil {
+		return lines
+	}
+	for _, e := range entries {
+		lines = append(lines, listing(m, mounts, path.Join(name, e.Name()))...)
+	}
+	return lines
+}
+
+func describe(m machine.Machine, name, full string, info fs.FileInfo) string {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return fmt.Sprintf("%s/ %o", name, mode.Perm())
+	case mode&fs.ModeSocket != 0:
+		return name + " (socket)"
+	case mode&fs.ModeDevice != 0:
+		return name + " (device)"
+	case mode&fs.ModeSymlink != 0:
+		target, _ := m.Readlink(full)
+		return name + " -> " + target
+	case path.Base(name) == "vol_data.json":
+		content, _ := m.ReadFile(full)
+		return name + " = " + strings.TrimSpace(string(content))
+	default:
+		return name
+	}
+}
+
+func mountText(mounts map[string]machine.Mount, full string) string {
+	mount, ok := mounts[full]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(" [mount %s %s src=%s]", mount.FSType, strings.Join(mount.Options, ","), mount.Root)
+}

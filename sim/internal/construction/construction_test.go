@@ -1,0 +1,185 @@
+// Package construction holds the project to its rules by reading the code: what
+// is simulated must not know of real time, chance or threads, and what a driver
+// repository links must stay lean.
+package construction
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
+)
+
+const module = "github.com/csisim/csisim/"
+
+// simulated are the packages whose code runs inside the kernel, with the files
+// that stand at its border.
+var simulated = map[string][]string{
+	"sim/kernel":         {"flight.go"},
+	"sim/store":          nil,
+	"sim/component":      nil,
+	"sim/operation":      nil,
+	"sim/workqueue":      nil,
+	"sim/volume":         nil,
+	"fakekubelet/...":    nil,
+	"fakecontroller/...": nil,
+}
+
+// clock are the functions of package time that read or follow the real clock.
+var clock = map[string]bool{
+	"Now": true, "Since": true, "Until": true, "After": true, "AfterFunc": true, "Tick": true,
+	"NewTimer": true, "NewTicker": true, "Sleep": true,
+}
+
+func TestSimulatedCodeKnowsNoRealTimeNoChanceNoThreadsNoMapOrder(t *testing.T) {
+	border := map[string]bool{}
+	var patterns []string
+	for path, files := range simulated {
+		patterns = append(patterns, module+path)
+		for _, f := range files {
+			border["/"+path+"/"+f] = true
+		}
+	}
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
+	}, patterns...)
+	require.NoError(t, err)
+	require.Greater(t, len(loaded), 15)
+	for _, p := range loaded {
+		require.Empty(t, p.Errors, p.PkgPath)
+		for _, file := range p.Syntax {
+			name := p.Fset.Position(file.Pos()).Filename
+			atBorder := false
+			for suffix := range border {
+				atBorder = atBorder || strings.HasSuffix(name, suffix)
+			}
+			if !atBorder {
+				for _, problem := range (&reader{p, file}).problems() {
+					t.Error(problem)
+				}
+			}
+		}
+	}
+}
+
+// reader looks for what a file must not do.
+type reader struct {
+	*packages.Package
+	file *ast.File
+}
+
+func (r *reader) problems() (found []string) {
+	add := func(at token.Pos, format string, args ...any) {
+		found = append(found, fmt.Sprintf("%s: %s", r.Fset.Position(at), fmt.Sprintf(format, args...)))
+	}
+	for _, i := range r.file.Imports {
+		switch path := strings.Trim(i.Path.Value, `"`); path {
+		case "math/rand", "math/rand/v2", "crypto/rand", "sync", "sync/atomic":
+			add(i.Pos(), "simulated code must not import %s", path)
+		}
+	}
+	ast.Inspect(r.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			add(n.Pos(), "simulated code must not start a goroutine: spawn a process")
+		case *ast.SelectorExpr:
+			if use, ok := r.TypesInfo.Uses[n.Sel].(*types.Func); ok && use.Pkg() != nil && use.Pkg().Path() == "time" &&
+				use.Signature().Recv() == nil && clock[n.Sel.Name] {
+				add(n.Pos(), "simulated code must not call time.%s: time is virtual", n.Sel.Name)
+			}
+		case *ast.RangeStmt:
+			if _, isMap := r.TypesInfo.TypeOf(n.X).Underlying().(*types.Map); isMap && r.hasEffects(n.Body) && !r.excused(n) {
+				add(n.Pos(), "ranging over a map with calls in the body: sort the keys, or say in a comment above why any order will do")
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// hasEffects reports whether a loop body calls anything but builtins and conversions.
+func (r *reader) hasEffects(body *ast.BlockStmt) (effects bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if t, ok := r.TypesInfo.Types[call.Fun]; ok && (t.IsBuiltin() || t.IsType()) {
+			return true
+		}
+		effects = true
+		return false
+	})
+	return effects
+}
+
+// excused: a comment that ends on the line above, or stands on the line itself,
+// says that any order will do.
+func (r *reader) excused(loop ast.Node) bool {
+	line := r.Fset.Position(loop.Pos()).Line
+	for _, group := range r.file.Comments {
+		end := r.Fset.Position(group.End()).Line
+		if (end == line-1 || end == line) && strings.Contains(group.Text(), "any order") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestWhatDriverRepositoriesLinkStaysLean(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"sim").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	require.Contains(t, deps, module+"sim/kernel")
+	for _, dep := range deps {
+		for _, heavy := range []string{
+			"k8s.io/kubernetes", "k8s.io/apiserver", "sigs.k8s.io/kind", "github.com/spf13/cobra", "github.com/spf13/pflag",
+			"github.com/google/cel-go", "github.com/stretchr/testify", "testing",
+		} {
+			assert.False(t, dep == heavy || strings.HasPrefix(dep, heavy+"/"), "package sim links %s", dep)
+		}
+	}
+}
+
+func TestArrowsPointDownwards(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+"...").Output()
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		words := strings.Fields(strings.ReplaceAll(line, module, ""))
+		for _, imported := range words[1:] {
+			assert.False(t, upwards(words[0], imported), "%s must not import %s", words[0], imported)
+		}
+	}
+}
+
+// upwards: a controller knows no other controller; kubelet, controllers and
+// drivers do not know the cluster; and what lies beneath knows none of them.
+func upwards(from, to string) bool {
+	within := func(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
+	folder := func(path string) string {
+		return strings.Join(strings.SplitN(path, "/", 3)[:min(2, strings.Count(path, "/")+1)], "/")
+	}
+	above := func(path string) bool {
+		return path == "sim" || within(path, "sim/scenario") || within(path, "sim/report") || within(path, "cmd")
+	}
+	middle := func(path string) bool {
+		return within(path, "fakekubelet") || within(path, "fakecontroller") || within(path, "drivers")
+	}
+	switch {
+	case within(from, "fakecontroller"):
+		return above(to) || within(to, "fakekubelet") || (within(to, "fakecontroller") && folder(from) != folder(to))
+	case middle(from):
+		return above(to) || within(to, "fakecontroller") || (within(from, "drivers") && within(to, "fakekubelet"))
+	case above(from) || !within(from, "sim") || within(from, "sim/internal"):
+		return false
+	default: // kernel, store, trace, machine ...
+		return above(to) || middle(to)
+	}
+}

@@ -1,0 +1,61 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/workdir"
+)
+
+// controlPlaneName is the machine on which controller plugins run.
+const controlPlaneName = "control-plane"
+
+// startMachines makes the computers of the nodes and that of the control plane:
+// in memory if all drivers are Go code of this process, else on disk.
+func (c *Cluster) startMachines() error {
+	if c.options.outside() {
+		work, err := workdir.New(c.options.WorkDir)
+		if err != nil {
+			return &EnvironmentError{"put the cluster on disk", err}
+		}
+		c.work = work
+	}
+	var err error
+	if c.controlPlane, err = c.newMachine(controlPlaneName); err != nil {
+		return err
+	}
+	for _, o := range c.options.Nodes {
+		m, err := c.newMachine(o.Name)
+		if err != nil {
+			return err
+		}
+		c.nodes = append(c.nodes, newNode(c, o, m))
+	}
+	return nil
+}
+
+func (c *Cluster) newMachine(name string) (machine.Machine, error) {
+	if c.work == nil {
+		return machine.NewMemory(name), nil
+	}
+	dir := filepath.Join(c.work.Path(), name)
+	wanted := c.options.Isolation
+	if wanted == Namespace || (wanted == Auto && c.options.programs()) {
+		m, err := machine.NewNamespace(name, dir)
+		switch {
+		case err == nil:
+			return m, nil
+		case !errors.Is(err, machine.ErrNoPermission):
+			return nil, &EnvironmentError{"put the cluster on disk", err}
+		case wanted == Namespace:
+			return nil, &EnvironmentError{fmt.Sprintf("isolation %q", wanted), err}
+		}
+	}
+	m, err := machine.NewDisk(name, dir)
+	if err != nil {
+		return nil, &EnvironmentError{"put the cluster on disk", err}
+	}
+	return m, nil
+}

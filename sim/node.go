@@ -1,0 +1,57 @@
+package sim
+
+import (
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// node is one node: its computer, and the kubelet while it runs.
+type node struct {
+	Node
+	machine machine.Machine
+	runtime *runtime.Runtime
+	kubelet *fakekubelet.Kubelet // nil while it is down
+	stopped time.Duration        // when the kubelet went down last
+	started time.Duration        // when the kubelet started last
+	off     bool                 // the node has no power
+}
+
+func newNode(c *Cluster, o Node, m machine.Machine) *node {
+	return &node{Node: o, machine: m, runtime: runtime.New(c.World, o.Name)}
+}
+
+func (n *node) startKubelet(c *Cluster) {
+	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
+		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods,
+		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire,
+	})
+	n.started = c.World.Kernel.Elapsed()
+	c.heartbeatChanged(n.Name)
+}
+
+func (n *node) crashKubelet(c *Cluster) {
+	n.kubelet.Crash()
+	n.kubelet = nil
+	n.stopped = c.World.Kernel.Elapsed()
+	c.heartbeatChanged(n.Name)
+}
+
+func (n *node) labels() map[string]string {
+	labels := maps.Clone(n.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if n.Zone != "" {
+		labels[corev1.LabelTopologyZone] = n.Zone
+	}
+	if n.Region != "" {
+		labels[corev1.LabelTopologyRegion] = n.Region
+	}
+	return labels
+}

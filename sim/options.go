@@ -1,0 +1,169 @@
+// Package sim is csisim's public Go API: a whole simulated cluster that drives
+// CSI drivers through their lives, in one process and in virtual time.
+package sim
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Options describe a cluster. The zero value is a working cluster of two nodes,
+// node-a and node-b, without a driver.
+type Options struct {
+	// Nodes of the cluster. Default: node-a and node-b.
+	Nodes []Node
+	// Drivers that are installed. Default: none.
+	Drivers []Driver
+	// Strategy takes every decision of the run. Default: kernel.Calm{}.
+	Strategy kernel.Strategy
+	// Context ends the wait for a driver program that starts, or for a driver that
+	// is asked who it is. Default: context.Background().
+	Context context.Context
+	// Patience is how long, in wall time, virtual time stands still for a driver
+	// that has not answered. Default: 2 s.
+	Patience time.Duration
+	// WorkDir is where the run's own directory is made; only clusters with drivers
+	// outside this process need one. Default: os.TempDir().
+	WorkDir string
+	// Recorder keeps or compares the scheduling events. Default: none.
+	Recorder *kernel.Recorder
+	// Sinks see every event of the trace as it happens. Default: none.
+	Sinks []trace.Sink
+	// Isolation says how nodes are kept apart. Default: Auto.
+	Isolation Isolation
+	// Guard makes Close look whether anybody changed a stored object in place, which
+	// is a mistake in a component. Default: false, for it costs time.
+	Guard bool
+	// DriverLogs is the directory for the output of driver programs. Default: a
+	// directory of the run, which goes with it.
+	DriverLogs string
+}
+
+// Isolation says how the nodes of a run are kept apart from each other and from
+// the machine they run on.
+type Isolation string
+
+const (
+	// Auto gives each node a mount namespace if a driver is a program and the
+	// machine permits it.
+	Auto Isolation = "auto"
+	// Namespace insists on mount namespaces.
+	Namespace Isolation = "namespace"
+	// None gives each node a directory only.
+	None Isolation = "none"
+)
+
+// Node is one node of the cluster.
+type Node struct {
+	Name string
+	// Labels are put on the Node object, beside the usual ones. Default: none.
+	Labels map[string]string
+	// Zone and Region become the well-known topology labels. Default: none.
+	Zone, Region string
+	// Taints of the Node object. Default: none.
+	Taints []corev1.Taint
+	// MaxPods is the node's pod capacity. Default: 110.
+	MaxPods int
+}
+
+// Driver is one CSI driver. Exactly one of Mock, Program, Socket and Servers says
+// how it is reached.
+type Driver struct {
+	// Name is the CSI driver name, which GetPluginInfo must tell. Of a Socket it
+	// may be left empty; then GetPluginInfo decides. Default of a Mock: its own.
+	Name string
+	// Mock is the reference driver in memory.
+	Mock *mock.Options
+	// Program is a driver program, started for each node and for the controller.
+	Program *Program
+	// Socket is a driver that runs already.
+	Socket *Socket
+	// Servers are Go servers in this process, called without a socket.
+	Servers *Servers
+	// NodeIDs are the CSI node ids by node name. Default: the node's name.
+	NodeIDs map[string]string
+	// NoNode and NoController leave that half of the driver out.
+	NoNode, NoController bool
+	// CSIDriver is the spec of its CSIDriver object. Default: attachRequired as
+	// the controller's PUBLISH_UNPUBLISH_VOLUME capability says.
+	CSIDriver *storagev1.CSIDriverSpec
+	// NoCSIDriver leaves the CSIDriver object to whoever applies it.
+	NoCSIDriver bool
+}
+
+// Program is how a driver program is started. Command, ControllerCommand and the
+// values of Env are templates: {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}}
+// {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}}.
+type Program struct {
+	// Command is the program and its arguments.
+	Command []string
+	// ControllerCommand starts the controller plugin. Default: Command.
+	ControllerCommand []string
+	// Single starts one process that is both the controller plugin and the plugin
+	// of the only node, as drivers do that keep all state in one process.
+	Single bool
+	// Env is added to the program's environment.
+	Env map[string]string
+	// StartTimeout is how long, in wall time, it may take to answer. Default: 10 s.
+	StartTimeout time.Duration
+}
+
+// Socket names the unix sockets of a driver that runs already.
+type Socket struct {
+	Controller string
+	// Nodes are the sockets by node name.
+	Nodes map[string]string
+	// Node is the socket of the only node.
+	Node string
+}
+
+// Servers are the gRPC services of a driver in this process.
+type Servers struct {
+	Controller []machine.Service
+	Node       func(node string) []machine.Service
+}
+
+func (o Options) withDefaults() Options {
+	if len(o.Nodes) == 0 {
+		o.Nodes = []Node{{Name: "node-a"}, {Name: "node-b"}}
+	}
+	if o.Strategy == nil {
+		o.Strategy = kernel.Calm{}
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	if o.Isolation == "" {
+		o.Isolation = Auto
+	}
+	return o
+}
+
+// outside reports whether some driver is not Go code of this process, so that
+// nodes need real files and sockets.
+func (o Options) outside() bool {
+	for _, d := range o.Drivers {
+		if d.Program != nil || d.Socket != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// programs reports whether some driver is a program of the run's own.
+func (o Options) programs() bool {
+	for _, d := range o.Drivers {
+		if d.Program != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"path/filepath"
+
+	"github.com/csisim/csisim/drivers/program"
+)
+
+// programBackend is a driver program of the run's own.
+type programBackend struct {
+	*plugin
+	spec    program.Spec
+	program *program.Program
+}
+
+func (c *Cluster) newProgram(p *plugin) (backend, error) {
+	d := p.driver
+	o := d.Program
+	spec := program.Spec{
+		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket,
+		StateDir: filepath.Join(c.work.Path(), "state", d.Name),
+		LogDir:   c.logDir(), StartTimeout: o.StartTimeout,
+	}
+	if o.Single {
+		spec.Mode = "all"
+	}
+	if p.node == "" {
+		spec.NodeName, spec.Mode = controlPlaneName, "controller"
+		if len(o.ControllerCommand) > 0 {
+			spec.Command = o.ControllerCommand
+		}
+	} else {
+		spec.NodeID = d.nodeID(p.node)
+	}
+	spec.NodeStateDir = filepath.Join(c.work.Path(), "state", d.Name+"-"+spec.NodeName)
+	return &programBackend{plugin: p, spec: spec}, nil
+}
+
+func (c *Cluster) logDir() string {
+	if c.options.DriverLogs != "" {
+		return c.options.DriverLogs
+	}
+	return filepath.Join(c.work.Path(), "logs")
+}
+
+func (b *programBackend) start() error {
+	var err error
+	if b.program == nil {
+		b.program, err = program.Start(b.interrupt, b.machine, b.spec)
+	} else {
+		err = b.program.Restart(b.interrupt)
+	}
+	if err != nil {
+		return &EnvironmentError{"start " + b.String(), err}
+	}
+	return nil
+}
+
+// stopPrograms ends all driver programs that run.
+func (c *Cluster) stopPrograms() error {
+	var running []*program.Program
+	for _, d := range c.drivers {
+		for _, p := range c.plugins(d) {
+			if b, ok := p.backend.(*programBackend); ok && p.running {
+				running = append(running, b.program)
+			}
+		}
+	}
+	return program.StopAll(running)
+}
+
+func (b *programBackend) kill() error { return b.program.Kill() }
+func (b *programBackend) stop() error { return b.program.Stop() }
+func (b *programBackend) lostPower()  {}

@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// bootLimit is how much virtual time nodes and drivers get to come up.
+const bootLimit = 5 * time.Minute
+
+// Boot runs until all nodes are Ready and all drivers are registered on them.
+func (c *Cluster) Boot() error {
+	err := c.WaitFor("nodes Ready and drivers registered", bootLimit, func() bool { return c.missing() == "" })
+	if stuck := (*StuckError)(nil); errors.As(err, &stuck) {
+		stuck.What = c.missing()
+	}
+	return err
+}
+
+// missing is the first thing that is not up: a node or a driver on it.
+func (c *Cluster) missing() string {
+	for _, n := range c.nodes {
+		if n.kubelet == nil {
+			continue
+		}
+		node, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: n.Name})
+		if !ok || !isReady(node) {
+			return "node " + n.Name + " to be Ready"
+		}
+		for _, d := range c.drivers {
+			if p := d.nodes[n.Name]; p != nil && p.registrar.Running() && !c.registered(d, n) {
+				return fmt.Sprintf("driver %s to be registered on %s", d.Name, n.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// registered: the kubelet lists a driver as soon as it begins to register it; that
+// the driver told its node's id shows in the CSINode.
+func (c *Cluster) registered(d *driver, n *node) bool {
+	csiNode, ok := store.Get[*storagev1.CSINode](c.World.Store, store.Key{Name: n.Name})
+	return ok && slices.Contains(n.kubelet.Registered(), d.Name) &&
+		slices.ContainsFunc(csiNode.Spec.Drivers, func(entry storagev1.CSINodeDriver) bool { return entry.Name == d.Name })
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// WaitFor runs until cond holds, at most for limit of virtual time. What says
+// what is waited for, for the *StuckError.
+func (c *Cluster) WaitFor(what string, limit time.Duration, cond func() bool) error {
+	return c.run(what, limit, kernel.Until{Cond: cond, At: c.World.Kernel.Elapsed() + limit}, kernel.Done)
+}
+
+// Settle runs until only housekeeping is left to do, at most for limit of virtual time.
+func (c *Cluster) Settle(limit time.Duration) error {
+	return c.run("the cluster to settle", limit, kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}, kernel.Quiet, kernel.Stuck)
+}
+
+// Advance lets d of virtual time pass.
+func (c *Cluster) Advance(d time.Duration) error {
+	return c.run(fmt.Sprintf("%v to pass", d), d, kernel.Until{At: c.World.Kernel.Elapsed() + d}, kernel.Deadline)
+}
+
+func (c *Cluster) run(what string, limit time.Duration, until kernel.Until, good ...kernel.Reason) error {
+	k := c.World.Kernel
+	reason := k.Run(until)
+	switch {
+	case reason == kernel.Failed:
+		return k.Err()
+	case slices.Contains(good, reason):
+		return nil
+	default:
+		return &StuckError{What: what, Reason: reason, After: limit, Waiting: k.Waiting()}
+	}
+}

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// serving is a plugin whose servers are Go code of this process: the mock driver
+// or a user's own.
+type serving struct {
+	*plugin
+	listener machine.Listener
+}
+
+// setUpMock makes the mock driver's backend under the driver's name.
+func (d *driver) setUpMock() {
+	options := *d.Mock
+	if d.Name != "" {
+		options.Name = d.Name
+	}
+	d.mock = mock.New(options)
+	d.Name = d.mock.Name()
+}
+
+func (s *serving) start() error {
+	if err := s.machine.Remove(s.socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &EnvironmentError{"remove the old socket of " + s.String(), err}
+	}
+	listener, err := s.machine.BindSocket(s.socket, s.services()...)
+	if err != nil {
+		return &EnvironmentError{"start " + s.String(), err}
+	}
+	s.listener = listener
+	return nil
+}
+
+func (s *serving) services() []machine.Service {
+	d := s.driver
+	switch {
+	case d.Servers != nil && s.node == "":
+		return d.Servers.Controller
+	case d.Servers != nil:
+		return d.Servers.Node(s.node)
+	case s.node == "":
+		d.mock.Restart()
+		controller := d.mock.Controller()
+		return []machine.Service{
+			{Desc: &csi.Identity_ServiceDesc, Server: controller, Prompt: true},
+			{Desc: &csi.Controller_ServiceDesc, Server: controller, Prompt: true},
+		}
+	default:
+		node := s.mockNode()
+		node.Restart()
+		return []machine.Service{
+			{Desc: &csi.Identity_ServiceDesc, Server: node, Prompt: true},
+			{Desc: &csi.Node_ServiceDesc, Server: node, Prompt: true},
+		}
+	}
+}
+
+func (s *serving) mockNode() *mock.Node {
+	return s.driver.mock.Node(mock.NodeOptions{
+		NodeID: s.driver.nodeID(s.node), Topology: s.driver.topology(s.zone), Mounter: &mounter{machine: s.machine, driver: s.driver.Name},
+	})
+}
+
+func (s *serving) kill() error { s.listener.Abandon(); return nil }
+func (s *serving) stop() error { return s.listener.Close() }
+
+func (s *serving) lostPower() {
+	if s.driver.mock != nil && s.node != "" {
+		s.mockNode().Reboot()
+	}
+}
+
+// mounter lets the mock driver mount on its node's machine: a volume's content is
+// a directory or a file of that machine.
+type mounter struct {
+	machine machine.Machine
+	driver  string
+}
+
+func (m *mounter) content(source string) string { return path.Join("/mock", m.driver, source) }
+
+// Mount binds a volume, or another mount, on target.
+func (m *mounter) Mount(source, target string, readOnly bool) error {
+	if !path.IsAbs(source) {
+		source = m.content(source)
+		if err := m.machine.MkdirAll(source, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := m.machine.MkdirAll(target, 0o755); err != nil {
+		return err
+	}
+	return m.machine.BindMount(source, target, readOnly)
+}
+
+// MountDevice binds the volume's device on target.
+func (m *mounter) MountDevice(source, target string) error {
+	device := m.content(path.Join("dev", source))
+	for _, file := range []string{device, target} {
+		if err := m.touch(file); err != nil {
+			return err
+		}
+	}
+	return m.machine.BindMount(device, target, false)
+}
+
+func (m *mounter) touch(file string) error {
+	if _, err := m.machine.Lstat(file); err == nil {
+		return nil
+	}
+	if err := m.machine.MkdirAll(path.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return m.machine.WriteFile(file, nil, 0o644)
+}
+
+// Unmount takes off what is mounted on target, and the target.
+func (m *mounter) Unmount(target string) error {
+	mounted, err := m.IsMounted(target)
+	if err != nil {
+		return err
+	}
+	if mounted {
+		if err := m.machine.Unmount(target); err != nil {
+			return err
+		}
+	}
+	if path.Base(target) == "globalmount" { // the kubelet made it
+		return nil
+	}
+	if err := m.machine.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// IsMounted reports whether something is mounted on target.
+func (m *mounter) IsMounted(target string) (bool, error) {
+	mounted, err := m.machine.IsMountPoint(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return mounted, err
+}

@@ -1,0 +1,63 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// existing is a driver that somebody else runs: its socket is linked to where
+// the node expects it. It can be neither killed nor started.
+type existing struct {
+	*plugin
+	target string
+}
+
+func newSocketBackend(p *plugin) (backend, error) {
+	s := p.driver.Socket
+	target := s.Controller
+	switch {
+	case p.node != "" && s.Nodes[p.node] != "":
+		target = s.Nodes[p.node]
+	case p.node != "" && s.Node != "":
+		target = s.Node
+	case target == "":
+		target = s.Node
+	}
+	absolute, err := filepath.Abs(target)
+	if err != nil {
+		return nil, &EnvironmentError{"find the socket of " + p.String(), err}
+	}
+	return &existing{plugin: p, target: absolute}, nil
+}
+
+func (e *existing) start() error {
+	info, err := os.Stat(e.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: start the driver first, or correct the path", err)
+	}
+	if err != nil {
+		return &EnvironmentError{"reach " + e.String(), err}
+	}
+	if info.Mode()&os.ModeSocket == 0 {
+		return &EnvironmentError{"reach " + e.String(), fmt.Errorf("%s is not a unix socket", e.target)}
+	}
+	link := e.machine.Path(e.socket)
+	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+		return &EnvironmentError{"link the socket of " + e.String(), err}
+	}
+	_ = os.Remove(link)
+	if err := os.Symlink(e.target, link); err != nil {
+		return &EnvironmentError{"link the socket of " + e.String(), err}
+	}
+	return nil
+}
+
+func (e *existing) kill() error {
+	return &ConfigError{e.String(), "it was started by somebody else and can be neither killed nor stopped"}
+}
+
+func (e *existing) stop() error { return os.Remove(e.machine.Path(e.socket)) }
+func (e *existing) lostPower()  {}
