@@ -1,0 +1,101 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+type junitSuites struct {
+	XMLName  xml.Name   `xml:"testsuites"`
+	Name     string     `xml:"name,attr"`
+	Tests    int        `xml:"tests,attr"`
+	Failures int        `xml:"failures,attr"`
+	Errors   int        `xml:"errors,attr"`
+	Time     string     `xml:"time,attr"`
+	Suite    junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Time     string      `xml:"time,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name     string         `xml:"name,attr"`
+	Class    string         `xml:"classname,attr"`
+	File     string         `xml:"file,attr"`
+	Time     string         `xml:"time,attr"`
+	Failures []junitProblem `xml:"failure"`
+	Error    *junitProblem  `xml:"error"`
+}
+
+type junitProblem struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit writes the runs as one test suite, a scenario being a test case. What
+// could not be run is an error, what was not as expected a failure.
+func JUnit(w io.Writer, runs []Run) error {
+	suite := junitSuite{Name: "csisim", Tests: len(runs)}
+	var wall time.Duration
+	for _, run := range runs {
+		c := caseOf(run)
+		suite.Cases = append(suite.Cases, c)
+		if len(c.Failures) > 0 {
+			suite.Failures++
+		}
+		if c.Error != nil {
+			suite.Errors++
+		}
+		if run.Result != nil {
+			wall += run.Result.WallTime
+		}
+	}
+	suite.Time = wallSeconds(wall)
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(junitSuites{
+		Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time, Suite: suite,
+	}); err != nil {
+		return fmt.Errorf("write JUnit report: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func caseOf(run Run) junitCase {
+	c := junitCase{Name: scenarioName(run), Class: "csisim", File: run.File, Time: wallSeconds(0)}
+	if run.Err != nil {
+		c.Error = &junitProblem{Message: firstLine(run.Err.Error()), Type: "error", Text: run.Err.Error()}
+	}
+	if run.Result == nil {
+		return c
+	}
+	c.Time = wallSeconds(run.Result.WallTime)
+	plain := NewPrinter(io.Discard, Options{})
+	for _, f := range run.Result.Failures {
+		c.Failures = append(c.Failures, junitProblem{
+			Message: firstLine(f.Verdict), Type: "expectation", Text: strings.Trim(plain.failure(run, f), "\n") + "\n",
+		})
+	}
+	return c
+}
+
+func wallSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,97 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/scenario/strict"
+)
+
+// Cluster is the shape of the simulated cluster.
+type Cluster struct {
+	Nodes Nodes `json:"nodes,omitempty" doc:"The nodes: a number, or a list with names; default node-a and node-b."`
+}
+
+// Nodes are the nodes of a cluster, in a file a list, or a number of them.
+type Nodes []Node
+
+// Node is one node of the cluster.
+type Node struct {
+	Name    string            `json:"name" want:"required" example:"node-a" doc:"The node's name."`
+	Zone    string            `json:"zone,omitempty" example:"zone-a" doc:"Its label topology.kubernetes.io/zone."`
+	Region  string            `json:"region,omitempty" example:"r1" doc:"Its label topology.kubernetes.io/region."`
+	Labels  map[string]string `json:"labels,omitempty" doc:"Further labels."`
+	Taints  []Taint           `json:"taints,omitempty" doc:"Its taints."`
+	MaxPods int               `json:"maxPods,omitempty" doc:"Its pod capacity; default 110."`
+}
+
+// Taint is a taint of a node.
+type Taint struct {
+	Key    string `json:"key" want:"required" example:"node.kubernetes.io/out-of-service" doc:"The taint's key."`
+	Value  string `json:"value,omitempty" doc:"The taint's value."`
+	Effect string `json:"effect" want:"required" enum:"NoSchedule|PreferNoSchedule|NoExecute" doc:"What it does to pods."`
+}
+
+// maxNodes bounds the shorthand, so that a slip of the finger is told and not tried.
+const maxNodes = 10_000
+
+// Wanted describes both forms.
+func (Nodes) Wanted() string { return "a number of nodes from 1, or a list of nodes with their names" }
+
+// UnmarshalStrict reads either form.
+func (ns *Nodes) UnmarshalStrict(n *strict.Node) {
+	if n.IsList() {
+		n.Decode((*[]Node)(ns))
+		if len(*ns) == 0 {
+			n.Report("an empty list", ns.Wanted())
+		}
+		return
+	}
+	var number uint
+	if n.IsMap() || n.IsNull() {
+		n.ReportWrong(ns.Wanted())
+		return
+	}
+	n.Decode(&number)
+	if number == 0 || number > maxNodes {
+		n.ReportWrong(ns.Wanted())
+		return
+	}
+	for i := range int(number) {
+		*ns = append(*ns, Node{Name: nodeName(i)})
+	}
+}
+
+// nodeName is node-a to node-z, then node-27 and so on.
+func nodeName(i int) string {
+	if i < 26 {
+		return "node-" + string(rune('a'+i))
+	}
+	return fmt.Sprintf("node-%d", i+1)
+}
+
+// JSONSchema allows both forms.
+func (Nodes) JSONSchema() map[string]any {
+	return map[string]any{"oneOf": []any{
+		map[string]any{"type": "integer", "minimum": 1, "maximum": maxNodes},
+		map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"$ref": reflect.TypeFor[Node]()}},
+	}}
+}
+
+func (ns Nodes) options() []sim.Node {
+	all := make([]sim.Node, len(ns))
+	for i, n := range ns {
+		all[i] = sim.Node{Name: n.Name, Labels: n.Labels, Zone: n.Zone, Region: n.Region, MaxPods: n.MaxPods}
+		for _, t := range n.Taints {
+			all[i].Taints = append(all[i].Taints, t.taint())
+		}
+	}
+	return all
+}
+
+func (t Taint) taint() corev1.Taint {
+	return corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
+}

@@ -1,0 +1,105 @@
+package scenario
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/scenario/strict"
+)
+
+// Expectations are what must hold of a run, at its end or at an expect step. All of them are looked at, so
+// that a failing scenario tells everything at once.
+type Expectations struct {
+	Since      string            `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
+	Calls      []calls.Pattern   `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
+	Exact      bool              `json:"exact,omitempty" doc:"No other calls may stand between."`
+	Forbidden  []Forbidden       `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
+	Objects    []ObjectCondition `json:"objects,omitempty" doc:"What must be true of objects."`
+	Events     []EventPattern    `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
+	That       []Statement       `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed and objects(\"pods\") that must be true."`
+	Leftovers  *Allowed          `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns; default none at the end of a scenario."`
+	Violations *Allowed          `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
+	Fails      string            `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
+}
+
+func (e *Expectations) check(c *checker) {
+	if e.Since != "" {
+		if _, ok := c.names[e.Since]; !ok {
+			var known []string
+			for name := range c.names {
+				known = append(known, name)
+			}
+			c.unknown("since", "step", e.Since, known)
+		}
+	}
+	for i := range e.Calls {
+		c.at(strict.Index(c.in("calls"), i), func() { c.pattern(&e.Calls[i]) })
+	}
+	for i := range e.Forbidden {
+		c.at(strict.Index(c.in("forbidden"), i), func() { c.pattern(&e.Forbidden[i].Pattern) })
+	}
+	for i := range e.Objects {
+		c.at(strict.Index(c.in("objects"), i), func() { e.Objects[i].check(c) })
+	}
+	for i := range e.Events {
+		c.at(strict.Index(c.in("events"), i), func() { e.Events[i].check(c) })
+	}
+	if e.Exact && len(e.Calls) == 0 {
+		c.report("exact", "exact without calls", "calls, or no exact")
+	}
+}
+
+// pattern reports a node or driver of a pattern that is not there.
+func (c *checker) pattern(p *calls.Pattern) {
+	if p.Node != "" {
+		c.node("node", p.Node)
+	}
+	if p.Driver != "" {
+		c.driver("driver", p.Driver)
+	}
+	if p.Code == calls.Code("OK") && p.Message != "" {
+		c.report("message", "a message of a call that succeeds", "no message, or another code")
+	}
+}
+
+// failures are what does not hold now.
+func (e *Expectations) failures(r *runner) []*Failure {
+	since := r.began
+	if e.Since != "" {
+		since = r.stepBegan[e.Since]
+	}
+	var found []*Failure
+	add := func(f *Failure, err error) {
+		if err != nil {
+			f = &Failure{Verdict: err.Error()}
+		}
+		if f != nil {
+			found = append(found, f)
+		}
+	}
+	r.journal.update()
+	add(e.wantedCalls(r, since), nil)
+	for i := range e.Forbidden {
+		add(e.Forbidden[i].failure(r, since), nil)
+	}
+	for i := range e.Objects {
+		add(objectFailure(r, &e.Objects[i]))
+	}
+	for i := range e.Events {
+		add(e.Events[i].failure(r, since), nil)
+	}
+	for i := range e.That {
+		add(e.That[i].failure(r, since))
+	}
+	add(leftoverFailure(r, e.Leftovers), nil)
+	add(violationFailure(r, e.Violations), nil)
+	return found
+}
+
+// plural is "1 call", "2 calls".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

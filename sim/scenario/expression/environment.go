@@ -1,0 +1,122 @@
+// Package expression evaluates the CEL expressions of scenarios: conditions on one object, and statements
+// about a whole run.
+package expression
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/ext"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Source is the run that statements are about. Objects are decoded JSON, calls and events the lines of
+// the trace with readable names.
+type Source interface {
+	// Objects are those of a resource, such as "pods", sorted by namespace and name.
+	Objects(resource string) ([]any, error)
+	Calls() []any
+	Events() []any
+	Elapsed() time.Duration
+}
+
+// Expression is one that has been compiled.
+type Expression struct {
+	Text    string
+	program cel.Program
+}
+
+// Object compiles a condition on one object, which is named object in it.
+func Object(text string) (*Expression, error) {
+	return compile(text, cel.Variable("object", cel.DynType))
+}
+
+// Run compiles a statement about a run. The source may be nil as long as nothing is evaluated.
+func Run(text string, source Source) (*Expression, error) {
+	list := cel.ListType(cel.DynType)
+	return compile(text,
+		cel.Variable("calls", list),
+		cel.Variable("events", list),
+		cel.Variable("elapsed", cel.DurationType),
+		cel.Function("objects", cel.Overload("objects_of_resource", []*cel.Type{cel.StringType}, list,
+			cel.UnaryBinding(func(name ref.Val) ref.Val { return listed(source, string(name.(types.String))) }))),
+	)
+}
+
+func compile(text string, names ...cel.EnvOption) (*Expression, error) {
+	library := []cel.EnvOption{ext.Strings(), ext.Lists(), ext.Sets(), ext.Math(), cel.OptionalTypes(), quantity}
+	env, err := cel.NewEnv(append(library, names...)...)
+	if err != nil {
+		return nil, fmt.Errorf("make CEL environment: %w", err)
+	}
+	ast, issues := env.Compile(text)
+	if issues.Err() != nil {
+		return nil, fmt.Errorf("%s", oneLine(issues))
+	}
+	if out := ast.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
+		return nil, fmt.Errorf("the expression gives %v, not true or false", out)
+	}
+	program, err := env.Program(ast)
+	if err != nil {
+		return nil, fmt.Errorf("prepare CEL expression: %w", err)
+	}
+	return &Expression{Text: text, program: program}, nil
+}
+
+// quantity turns a Kubernetes quantity such as "1Gi" into a number.
+var quantity = cel.Function("quantity", cel.Overload("quantity_of_string", []*cel.Type{cel.StringType}, cel.IntType,
+	cel.UnaryBinding(func(text ref.Val) ref.Val {
+		parsed, err := resource.ParseQuantity(string(text.(types.String)))
+		if err != nil {
+			return types.NewErr("quantity %q: %v", text, err)
+		}
+		return types.Int(parsed.Value())
+	})))
+
+// oneLine is what CEL has to say, without its drawing of the place.
+func oneLine(issues *cel.Issues) string {
+	var all []string
+	for _, e := range issues.Errors() {
+		all = append(all, fmt.Sprintf("%s at character %d", e.Message, e.Location.Column()+1))
+	}
+	return strings.Join(all, "; ")
+}
+
+func listed(source Source, name string) ref.Val {
+	objects, err := source.Objects(name)
+	if err != nil {
+		return types.NewErr("%v", err)
+	}
+	return types.DefaultTypeAdapter.NativeToValue(objects)
+}
+
+// HoldsFor evaluates a condition on an object, which is decoded JSON. A field that the object does not
+// have makes it false, not an error: while a scenario waits it may appear.
+func (x *Expression) HoldsFor(object map[string]any) (bool, error) {
+	return x.holds(map[string]any{"object": object})
+}
+
+// Holds evaluates a statement about the run.
+func (x *Expression) Holds(source Source) (bool, error) {
+	return x.holds(map[string]any{"calls": source.Calls(), "events": source.Events(), "elapsed": source.Elapsed()})
+}
+
+func (x *Expression) holds(names map[string]any) (bool, error) {
+	value, _, err := x.program.Eval(names)
+	if err != nil {
+		if strings.Contains(err.Error(), "no such key") {
+			return false, nil
+		}
+		return false, fmt.Errorf("evaluate %q: %w", x.Text, err)
+	}
+	native, err := value.ConvertToNative(reflect.TypeFor[bool]())
+	if err != nil {
+		return false, fmt.Errorf("evaluate %q: it is %v, not true or false", x.Text, value.Value())
+	}
+	return native.(bool), nil
+}

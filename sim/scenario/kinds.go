@@ -1,0 +1,62 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// shortNames are what people call resources besides their plural and their kind.
+var shortNames = map[string][]string{
+	"pods":                    {"po"},
+	"persistentvolumeclaims":  {"pvc"},
+	"persistentvolumes":       {"pv"},
+	"nodes":                   {"no"},
+	"namespaces":              {"ns"},
+	"storageclasses":          {"sc"},
+	"volumeattachments":       {"va"},
+	"volumeattributesclasses": {"vac"},
+	"serviceaccounts":         {"sa"},
+	"configmaps":              {"cm"},
+	"statefulsets":            {"sts"},
+	"deployments":             {"deploy"},
+	"daemonsets":              {"ds"},
+	"replicasets":             {"rs"},
+	"volumesnapshots":         {"vs"},
+	"volumesnapshotclasses":   {"vsclass"},
+	"volumesnapshotcontents":  {"vsc"},
+}
+
+// kindNames finds resources by every name that kubectl takes.
+var kindNames = func() map[string]*store.Resource {
+	names := map[string]*store.Resource{}
+	for _, res := range store.Resources() {
+		all := append([]string{res.GVR.Resource, strings.ToLower(res.GVK.Kind)}, shortNames[res.GVR.Resource]...)
+		for _, name := range all {
+			if _, taken := names[name]; !taken {
+				names[name] = res
+			}
+		}
+	}
+	return names
+}()
+
+// kindList is every name of a resource, sorted.
+func kindList() []string {
+	var all []string
+	for name := range kindNames {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// resourceNamed finds a resource by any of its names, in any case.
+func resourceNamed(name string) (*store.Resource, bool) {
+	res, ok := kindNames[strings.ToLower(name)]
+	return res, ok
+}
+
+// singular is how messages name a resource: pod, persistentvolumeclaim.
+func singular(res *store.Resource) string { return strings.ToLower(res.GVK.Kind) }

@@ -1,0 +1,51 @@
+// Package manifest reads Kubernetes manifests as kubectl would, into the typed objects of k8s.io/api, and
+// reports every mistake with its line, column and path.
+package manifest
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/csisim/csisim/sim/scenario/strict"
+)
+
+// Object is one object of a manifest and the place it was written at.
+type Object struct {
+	runtime.Object
+	File string
+	At   strict.Position // of its first key
+
+	path      string // that leads to the object in its document
+	positions strict.Positions
+}
+
+// Problem is a mistake in the object's field at the path, such as spec.nodeName.
+func (o Object) Problem(path, found, want, suggestion string) strict.Problem {
+	if path != "" && o.path != "" {
+		path = "." + path
+	}
+	path = o.path + path
+	at := o.positions.At(path)
+	return strict.Problem{
+		File: o.File, Line: at.Line, Column: at.Column,
+		Path: path, Found: found, Want: want, Suggestion: suggestion,
+	}
+}
+
+// Meta is the object's metadata.
+func (o Object) Meta() metav1.Object { return o.Object.(metav1.Object) }
+
+// String names the object and its place: Pod default/web-0 (scenarios/x.yaml:14). Without a namespace in the
+// manifest there is none in the name; of a generated name there is the beginning, with a star.
+func (o Object) String() string {
+	name := o.Meta().GetName()
+	if name == "" {
+		name = o.Meta().GetGenerateName() + "*"
+	}
+	if namespace := o.Meta().GetNamespace(); namespace != "" {
+		name = namespace + "/" + name
+	}
+	return fmt.Sprintf("%s %s (%s:%d)", o.GetObjectKind().GroupVersionKind().Kind, name, o.File, o.At.Line)
+}

@@ -1,0 +1,114 @@
+// Package partial holds a wanted part of an object or a message against the whole of it. What a scenario
+// does not mention is not looked at.
+package partial
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Mismatch says in one line where got, decoded JSON, is not as wanted; it is empty when all that is
+// wanted is there. Maps may have more keys than wanted, lists more items; a list that is wanted empty must
+// be empty. * in a wanted text stands for any text, null for a key that is not there. A zero value is
+// equal to one left out, as in the answers of protocol buffers.
+func Mismatch(want, got any) string { return mismatch("", want, got) }
+
+func mismatch(path string, want, got any) string {
+	switch want := want.(type) {
+	case map[string]any:
+		return mismatchMap(path, want, got)
+	case []any:
+		return mismatchList(path, want, got)
+	}
+	if sameScalar(want, got) {
+		return ""
+	}
+	if want == nil {
+		return differs(path, "absent", got)
+	}
+	return differs(path, want, got)
+}
+
+func mismatchMap(path string, want map[string]any, got any) string {
+	fields, ok := got.(map[string]any)
+	if !ok && got != nil {
+		return differs(path, "a map", got)
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if found := mismatch(join(path, key), want[key], fields[key]); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+func mismatchList(path string, want []any, got any) string {
+	items, ok := got.([]any)
+	if !ok && got != nil {
+		return differs(path, "a list", got)
+	}
+	if len(want) == 0 && len(items) > 0 {
+		return differs(path, "an empty list", got)
+	}
+	for _, item := range want {
+		if !slices.ContainsFunc(items, func(candidate any) bool { return Mismatch(item, candidate) == "" }) {
+			return differs(path, fmt.Sprintf("an item %s", Text(item)), got)
+		}
+	}
+	return ""
+}
+
+func sameScalar(want, got any) bool {
+	if got == nil {
+		return want == nil || reflect.ValueOf(want).IsZero()
+	}
+	switch got.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return want != nil && Wildcard(Text(want), Text(got))
+}
+
+func differs(path string, want, got any) string {
+	if path == "" {
+		return fmt.Sprintf("is %s, not %s", Text(got), Text(want))
+	}
+	return fmt.Sprintf("%s is %s, not %s", path, Text(got), Text(want))
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// Text is a decoded JSON value in the form of YAML in one line. Whole numbers are equal texts whether they
+// were held as text, integer or float.
+func Text(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "not set"
+	case string:
+		return value
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	case map[string]any:
+		parts := make([]string, 0, len(value))
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			parts = append(parts, key+": "+Text(value[key]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		parts := make([]string, len(value))
+		for i, item := range value {
+			parts[i] = Text(item)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprint(value)
+}

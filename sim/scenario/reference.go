@@ -1,0 +1,131 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/scenario/partial"
+	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for any
+// text; a PersistentVolume or VolumeAttachment can be named by its claim: pv: pvc/data.
+type Reference struct {
+	Resource  *store.Resource
+	Namespace string
+	Name      string
+
+	key string // of the map, as it stands in the file
+}
+
+// claimPrefix begins the name of a volume or attachment that is named by its claim.
+const claimPrefix = "pvc/"
+
+// take reads the reference out of a map and leaves the rest to the caller.
+func (r *Reference) take(n *strict.Node) (rest *strict.Node) {
+	var found []string
+	for _, entry := range n.Entries() {
+		res, ok := resourceNamed(entry.Name)
+		if !ok {
+			continue
+		}
+		found = append(found, entry.Name)
+		r.Resource, r.key = res, entry.Name
+		entry.Value.Decode(&r.Name)
+	}
+	if len(found) > 1 {
+		n.Report(fmt.Sprintf("%d objects (%s)", len(found), strings.Join(found, ", ")), "one object")
+	}
+	if r.Resource == nil {
+		return n
+	}
+	r.Namespace = ""
+	if r.Resource.Namespaced {
+		r.Namespace = corev1.NamespaceDefault
+		if namespace := n.Value("namespace"); namespace != nil {
+			namespace.Decode(&r.Namespace)
+		}
+		found = append(found, "namespace")
+	}
+	return n.Without(found...)
+}
+
+// schemaProperties are the keys that a reference can have, for the schema of what contains one.
+func schemaProperties() map[string]any {
+	properties := map[string]any{
+		"namespace": map[string]any{"type": "string", "default": corev1.NamespaceDefault, "description": "The object's namespace."},
+	}
+	for name, res := range kindNames {
+		properties[name] = map[string]any{"type": "string", "description": "The name of a " + res.GVK.Kind + "; * stands for any text."}
+	}
+	return properties
+}
+
+// String is kind and name: pod/web, pod/team-a/web.
+func (r Reference) String() string {
+	if r.Resource == nil {
+		return "an object"
+	}
+	name := r.Name
+	if r.Namespace != "" && r.Namespace != corev1.NamespaceDefault {
+		name = r.Namespace + "/" + name
+	}
+	return r.key + " " + name
+}
+
+// many says whether the name can stand for several objects.
+func (r Reference) many() bool {
+	return strings.Contains(r.Name, "*") || r.byClaim()
+}
+
+func (r Reference) byClaim() bool { return strings.HasPrefix(r.Name, claimPrefix) }
+
+// find is all objects there are of the reference.
+func (r Reference) find(s *store.Store) []store.Object {
+	if !r.many() {
+		if obj, ok := s.GetObject(r.Resource, store.Key{Namespace: r.Namespace, Name: r.Name}); ok {
+			return []store.Object{obj}
+		}
+		return nil
+	}
+	var found []store.Object
+	for obj := range s.ListObjects(r.Resource, r.Namespace) {
+		if r.matches(s, obj) {
+			found = append(found, obj)
+		}
+	}
+	return found
+}
+
+func (r Reference) matches(s *store.Store, obj store.Object) bool {
+	if !r.byClaim() {
+		return partial.Wildcard(r.Name, obj.GetName())
+	}
+	claim := strings.TrimPrefix(r.Name, claimPrefix)
+	switch obj := obj.(type) {
+	case *corev1.PersistentVolume:
+		return isOfClaim(obj, claim)
+	case *storagev1.VolumeAttachment:
+		if obj.Spec.Source.PersistentVolumeName == nil {
+			return false
+		}
+		pv, ok := store.Get[*corev1.PersistentVolume](s, store.Key{Name: *obj.Spec.Source.PersistentVolumeName})
+		return ok && isOfClaim(pv, claim)
+	}
+	return false
+}
+
+func isOfClaim(pv *corev1.PersistentVolume, claim string) bool {
+	bound := pv.Spec.ClaimRef
+	if bound == nil {
+		return false
+	}
+	if !strings.Contains(claim, "/") {
+		claim = corev1.NamespaceDefault + "/" + claim
+	}
+	return partial.Wildcard(claim, bound.Namespace+"/"+bound.Name)
+}

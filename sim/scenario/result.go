@@ -1,0 +1,112 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Exit is how a run ended.
+type Exit string
+
+const (
+	// Passed: everything was as expected.
+	Passed Exit = "passed"
+	// Failed: something was not.
+	Failed Exit = "failed"
+	// BadInput: the scenario cannot be run as it is.
+	BadInput Exit = "bad input"
+	// Environment: this machine cannot run it, or a driver program does not start.
+	Environment Exit = "environment"
+)
+
+// Code is the exit code of a command that runs a scenario.
+func (e Exit) Code() int {
+	return map[Exit]int{Passed: 0, Failed: 1, BadInput: 2, Environment: 3}[e]
+}
+
+// Result is what came of a run.
+type Result struct {
+	Scenario    *Scenario
+	Exit        Exit
+	Steps       []StepResult
+	Failures    []Failure
+	Trace       []*trace.Event
+	VirtualTime time.Duration
+	WallTime    time.Duration
+	// Calls is the number of CSI calls.
+	Calls int
+	// Names are readable names of volumes, nodes and pods, for rendering calls.
+	Names *calls.Names
+}
+
+// State is how far a step has come.
+type State string
+
+const (
+	// Running is a step that has begun.
+	Running State = "running"
+	// StepPassed is a step that ended well.
+	StepPassed State = "passed"
+	// StepFailed is the step that ended the scenario.
+	StepFailed State = "failed"
+	// Skipped is a step that never began.
+	Skipped State = "skipped"
+)
+
+// StepResult is what came of a step.
+type StepResult struct {
+	Number      int // from 1
+	Name, Kind  string
+	Title       string // one line
+	Line        int
+	State       State
+	Began, Took time.Duration // virtual time since the run began; virtual duration
+	Wall        time.Duration
+	// Output is what the step has to say, such as "pod/web created".
+	Output []string
+}
+
+// Failure is one thing that was not as expected.
+type Failure struct {
+	Verdict string // one line
+	// Step is the number of the step, from 1; 0 for what was expected at the end.
+	Step          int
+	File          string
+	Line          int
+	Expected, Got string
+	// Trail are the events that led there, the last one last.
+	Trail []*trace.Event
+	// Hint is what to look at or to try.
+	Hint string
+
+	about *trace.Event // at which the trail ends
+}
+
+func (f *Failure) Error() string { return f.Verdict }
+
+// Text is the failure in full, with the trail's events named by names.
+func (f Failure) Text(names *calls.Names) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: %s\n", f.File, f.Line, f.Verdict)
+	block := func(title, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-9s %s\n", title, strings.ReplaceAll(text, "\n", "\n            "))
+		}
+	}
+	block("expected", f.Expected)
+	block("got", f.Got)
+	var lines []string
+	for _, e := range f.Trail {
+		lines = append(lines, EventLine(e, names))
+	}
+	block("led there", strings.Join(lines, "\n"))
+	block("hint", f.Hint)
+	return b.String()
+}
+
+// CallSequence lists the CSI calls of a trace, one a line, in a form that is the same for equal runs.
+func CallSequence(events []*trace.Event) string { return calls.Sequence(events) }

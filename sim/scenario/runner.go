@@ -1,0 +1,234 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// runner is one run of a scenario.
+type runner struct {
+	scenario  *Scenario
+	cluster   *sim.Cluster
+	options   RunOptions
+	result    *Result
+	journal   *journal
+	began     uint64            // Seq of the last event before the first step
+	stepBegan map[string]uint64 // the same of each step with a name
+	output    []string          // of the step that runs
+}
+
+func newRunner(s *Scenario, cluster *sim.Cluster, o RunOptions, result *Result) *runner {
+	return &runner{
+		scenario: s, cluster: cluster, options: o, result: result,
+		journal: newJournal(cluster.World.Trace), stepBegan: map[string]uint64{},
+	}
+}
+
+// options describe the cluster that the scenario wants.
+func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.Recorder) sim.Options {
+	options := sim.Options{
+		Context: ctx,
+		Nodes:   s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
+		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard,
+	}
+	switch {
+	case o.Strategy != nil:
+		options.Strategy = o.Strategy()
+	case o.Seed != 0:
+		options.Strategy = kernel.NewRandom(o.Seed)
+	}
+	for _, d := range s.Drivers {
+		driver := d.options(filepath.Dir(s.File))
+		driver.NoCSIDriver = driver.NoCSIDriver || s.appliesCSIDriver(driver.Name)
+		options.Drivers = append(options.Drivers, driver)
+	}
+	return options
+}
+
+// appliesCSIDriver says whether the objects at the start have the driver's CSIDriver.
+func (s *Scenario) appliesCSIDriver(name string) bool {
+	return slices.ContainsFunc(s.objects, func(o object) bool {
+		return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" && o.Meta().GetName() == name
+	})
+}
+
+// run boots the cluster, runs the steps and looks at the expectations.
+func (r *runner) run() {
+	if !r.prepare() || !r.runSteps() {
+		r.fail(violationFailure(r, r.allowedViolations()), r.scenario.line("expect"), 0)
+		return
+	}
+	if r.options.Until == "" {
+		r.expectAtEnd()
+	}
+}
+
+// prepare brings the cluster up and applies the objects of the scenario. CSIDriver objects come first: the
+// kubelet and the attach/detach controller look at them from the start.
+func (r *runner) prepare() bool {
+	isDriver := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" }
+	var before, after []object
+	for _, o := range r.scenario.objects {
+		if isDriver(o) {
+			before = append(before, o)
+		} else {
+			after = append(after, o)
+		}
+	}
+	err := r.apply(before)
+	if err == nil {
+		err = r.boot()
+	}
+	if err == nil {
+		err = r.apply(after)
+	}
+	r.began = r.cluster.World.Trace.Last()
+	return !r.failed(err, r.scenario.line("objects"), 0)
+}
+
+func (r *runner) boot() error {
+	return stuck(r.cluster.Boot(), func(f *Failure) {
+		f.Expected = "all nodes Ready and all drivers registered on them"
+		f.about = r.news(isFailedCall)
+	})
+}
+
+func (r *runner) runSteps() bool {
+	last, _ := r.scenario.last(r.options.Until) // checked by Run
+	passed := true
+	for i, step := range r.scenario.Steps {
+		report := StepResult{
+			Number: i + 1, Name: step.Name, Kind: step.Kind, Title: step.Title(), Line: step.Line, State: Skipped,
+			Began: r.elapsed(),
+		}
+		if passed && i <= last {
+			passed = r.runStep(step, &report)
+		}
+		r.result.Steps = append(r.result.Steps, report)
+	}
+	return passed
+}
+
+func (r *runner) runStep(step Step, report *StepResult) bool {
+	watch := startStopwatch()
+	report.State = Running
+	r.tell(*report)
+	r.output = nil
+	if step.Name != "" {
+		r.stepBegan[step.Name] = r.cluster.World.Trace.Last()
+	}
+	r.cluster.World.Say(step.title)
+	err := step.action.do(r)
+	report.State = StepPassed
+	if r.failed(err, step.Line, report.Number) {
+		report.State = StepFailed
+	}
+	report.Took, report.Wall, report.Output = r.elapsed()-report.Began, watch.elapsed(), r.output
+	r.tell(*report)
+	return report.State == StepPassed
+}
+
+func (r *runner) tell(report StepResult) {
+	if r.options.Progress != nil {
+		r.options.Progress(report)
+	}
+}
+
+// settleLimit is the virtual time that is given to what is still going on at the end of a scenario.
+const settleLimit = 10 * time.Minute
+
+// expectAtEnd lets what is going on come to its end and looks at the scenario's expectations.
+func (r *runner) expectAtEnd() {
+	line := r.scenario.line("expect")
+	err := r.cluster.Settle(settleLimit)
+	if stuck := (*sim.StuckError)(nil); err != nil && !errors.As(err, &stuck) && r.failed(err, line, 0) {
+		return
+	}
+	expect := r.scenario.Expect
+	if expect.Leftovers == nil {
+		expect.Leftovers = &Allowed{}
+	}
+	expect.Violations = r.allowedViolations()
+	for _, f := range expect.failures(r) {
+		r.fail(f, line, 0)
+	}
+}
+
+func (r *runner) allowedViolations() *Allowed {
+	if allowed := r.scenario.Expect.Violations; allowed != nil {
+		return allowed
+	}
+	return &Allowed{}
+}
+
+// failures are several things at once that a step found.
+type failures []*Failure
+
+func (fs failures) Error() string { return plural(len(fs), "failed expectation") }
+
+// failed turns an error into failures of the run; it reports whether there was one.
+func (r *runner) failed(err error, line, step int) bool {
+	var several failures
+	var one *Failure
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &several):
+		for _, f := range several {
+			r.fail(f, line, step)
+		}
+	case errors.As(err, &one):
+		r.fail(one, line, step)
+	default:
+		r.fail(&Failure{Verdict: firstLine(err.Error()), Got: restOf(err.Error())}, line, step)
+	}
+	return true
+}
+
+// fail adds a failure with its place and its trail.
+func (r *runner) fail(f *Failure, line, step int) {
+	if f == nil {
+		return
+	}
+	r.journal.update()
+	f.Step, f.File, f.Line = step, r.scenario.File, line
+	f.Trail = trail(r.cluster.World.Trace.Events(), f.about, r.journal.names)
+	if f.Hint == "" {
+		f.Hint = r.hint()
+	}
+	r.result.Failures = append(r.result.Failures, *f)
+	r.result.Exit = Failed
+}
+
+// finish completes the result when the cluster is closed.
+func (r *runner) finish() {
+	r.journal.update()
+	r.result.Trace = r.cluster.World.Trace.Events()
+	r.result.VirtualTime = r.elapsed()
+	r.result.Calls, r.result.Names = len(r.journal.calls), r.journal.names
+	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {
+		r.result.expectFailure(pattern, r.scenario)
+	}
+}
+
+func (r *runner) elapsed() time.Duration { return r.cluster.World.Kernel.Elapsed() }
+
+func (r *runner) store() *store.Store { return r.cluster.World.Store }
+
+// say keeps what a step has to tell its user.
+func (r *runner) say(text string) { r.output = append(r.output, text) }
+
+// driver is the name of the driver that is meant by name, the only one if it is empty.
+func (r *runner) driver(name string) string {
+	if all := r.cluster.Drivers(); name == "" && len(all) == 1 {
+		return all[0]
+	}
+	return name
+}

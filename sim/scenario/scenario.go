@@ -1,0 +1,60 @@
+package scenario
+
+import (
+	"github.com/csisim/csisim/sim/scenario/manifest"
+	"github.com/csisim/csisim/sim/scenario/strict"
+)
+
+// Scenario is one scenario file.
+type Scenario struct {
+	APIVersion  string       `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the scenario language."`
+	Kind        string       `json:"kind" want:"required" enum:"Scenario" doc:"Always Scenario."`
+	Name        string       `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
+	Description string       `json:"description,omitempty" doc:"What the scenario shows."`
+	Kubernetes  Version      `json:"kubernetes,omitempty" doc:"The version of Kubernetes that is simulated; default 1.36."`
+	Cluster     Cluster      `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
+	Drivers     []Driver     `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
+	Objects     Manifests    `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
+	Steps       []Step       `json:"steps,omitempty" doc:"What happens, in order."`
+	Expect      Expectations `json:"expect,omitempty" doc:"What must hold at the end."`
+
+	// File is where the scenario was read from.
+	File string `json:"-"`
+
+	objects   []object
+	positions strict.Positions
+}
+
+// object is one object of the scenario's manifests.
+type object = manifest.Object
+
+// line is where a field of the scenario stands. What the file leaves out is told at its last step.
+func (s *Scenario) line(field string) int {
+	if _, ok := s.positions[field]; !ok && len(s.Steps) > 0 {
+		return s.Steps[len(s.Steps)-1].Line
+	}
+	return s.positions.At(field).Line
+}
+
+// Version is a version of Kubernetes.
+type Version string
+
+// supported is the version that is simulated.
+const supported Version = "1.36"
+
+// Wanted names the supported version.
+func (Version) Wanted() string { return `"1.36", the only version so far` }
+
+// UnmarshalStrict reads the version, with or without quotes.
+func (v *Version) UnmarshalStrict(n *strict.Node) {
+	*v = supported
+	text, ok := n.Text()
+	if (ok && text != string(supported)) || (!ok && n.Found() != "number "+string(supported)) {
+		n.ReportWrong(v.Wanted())
+	}
+}
+
+// JSONSchema allows both ways to write it.
+func (Version) JSONSchema() map[string]any {
+	return map[string]any{"enum": []any{string(supported), 1.36}}
+}

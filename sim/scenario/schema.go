@@ -1,0 +1,63 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// SchemaID is where the schema of scenarios is published.
+const SchemaID = "https://csisim.dev/schema/v1alpha1/scenario.json"
+
+// Schema is the JSON Schema of scenario files, made from the tags of the types that read them.
+func Schema() ([]byte, error) {
+	text, err := json.MarshalIndent(strict.Schema(reflect.TypeFor[Scenario](), SchemaID), "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("render schema: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// mapOf is the schema of a map with the fields of the structs and further properties.
+func mapOf(more map[string]any, structs ...any) map[string]any {
+	properties := map[string]any{}
+	for name, property := range more {
+		properties[name] = property
+	}
+	for _, s := range structs {
+		for _, f := range strict.Fields(reflect.TypeOf(s)) {
+			properties[f.Name] = map[string]any{"$ref": f.Type, "description": f.Doc}
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// partialObject are the keys of any object's partial manifest.
+func partialObject() map[string]any {
+	properties := schemaProperties()
+	for _, res := range store.Resources() {
+		for _, f := range objectFieldsOf(res) {
+			if _, taken := properties[f.Name]; !taken {
+				properties[f.Name] = map[string]any{}
+			}
+		}
+	}
+	properties["kind"] = map[string]any{"type": "string", "description": "The object's kind, as in a manifest."}
+	properties["apiVersion"] = map[string]any{"type": "string"}
+	return properties
+}
+
+// JSONSchema is that of a reference or a partial manifest with conditions.
+func (ObjectCondition) JSONSchema() map[string]any { return mapOf(partialObject(), objectFields{}) }
+
+// JSONSchema is that of a condition on an object, on calls, on events or on a registration.
+func (waitStep) JSONSchema() map[string]any {
+	return mapOf(partialObject(), objectFields{}, calls.Pattern{}, waitFields{})
+}
+
+// refTo is the schema of another type.
+func refTo[T any]() map[string]any { return map[string]any{"$ref": reflect.TypeFor[T]()} }

@@ -1,0 +1,86 @@
+package scenario
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/sim"
+)
+
+func init() {
+	register("kill-driver", "Kills a driver's plugin (SIGKILL): its socket file stays, calls in flight are cut off.",
+		`kill-driver: {node: node-a}`, &killDriverStep{})
+	register("stop-driver", "Stops a driver's plugin (SIGTERM), on a node with its registrar, so that it is unregistered.",
+		`stop-driver: {driver: mock.csi.csisim.dev, controller: true}`, &stopDriverStep{})
+	register("start-driver", "Starts a driver's plugin that was killed or stopped, on a node with its registrar.",
+		`start-driver: {node: node-a}`, &startDriverStep{})
+	register("restart-driver", "Stops a driver's plugin and starts it again, as a rolling update does.",
+		`restart-driver: {node: node-a}`, &restartDriverStep{})
+}
+
+// pluginFields say which parts of a driver are meant: the controller plugin, the one on a node, or, with
+// neither, all of them.
+type pluginFields struct {
+	Driver     string `json:"driver,omitempty" doc:"The driver; default the only one."`
+	Node       string `json:"node,omitempty" doc:"Its plugin on this node."`
+	Controller bool   `json:"controller,omitempty" doc:"Its controller plugin; without node and controller all of its plugins."`
+}
+
+func (s *pluginFields) check(c *checker) {
+	c.driver("driver", s.Driver)
+	if s.Node != "" {
+		c.node("node", s.Node)
+	}
+	if s.Node != "" && s.Controller {
+		c.report("controller", "node and controller", "one of them; without both all plugins of the driver")
+	}
+}
+
+// each does something to every plugin that is meant; the controller plugin's node is empty.
+func (s *pluginFields) each(r *runner, do func(driver, node string) error) error {
+	driver := r.driver(s.Driver)
+	switch {
+	case s.Controller:
+		return do(driver, "")
+	case s.Node != "":
+		return do(driver, s.Node)
+	}
+	for _, node := range r.plugins(driver) {
+		if err := do(driver, node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plugins are the nodes that have a driver's plugin, and the empty name for its controller plugin.
+func (r *runner) plugins(driver string) []string {
+	nodes := slices.Clone(r.cluster.DriverNodes(driver))
+	for _, d := range r.scenario.Drivers {
+		if (d.name() == driver || d.name() == "") && !d.NoController {
+			nodes = append([]string{""}, nodes...)
+		}
+	}
+	return nodes
+}
+
+type (
+	killDriverStep    struct{ pluginFields }
+	stopDriverStep    struct{ pluginFields }
+	startDriverStep   struct{ pluginFields }
+	restartDriverStep struct{ pluginFields }
+)
+
+func (s *killDriverStep) do(r *runner) error  { return s.each(r, r.cluster.KillDriver) }
+func (s *stopDriverStep) do(r *runner) error  { return s.each(r, r.cluster.StopDriver) }
+func (s *startDriverStep) do(r *runner) error { return s.each(r, r.cluster.StartDriver) }
+
+func (s *restartDriverStep) do(r *runner) error {
+	return s.each(r, func(driver, node string) error { return restartDriver(r.cluster, driver, node) })
+}
+
+func restartDriver(c *sim.Cluster, driver, node string) error {
+	if err := c.StopDriver(driver, node); err != nil {
+		return err
+	}
+	return c.StartDriver(driver, node)
+}

@@ -1,0 +1,21 @@
+package scenario
+
+func init() {
+	register("power-off", "Takes a node's power away: kubelet, pods, driver and mounts are gone, files stay.", `power-off: node-a`, powerOffStep(""))
+	register("power-on", "Boots a node again.", `power-on: node-a`, powerOnStep(""))
+}
+
+// These steps are the name of a node.
+type (
+	powerOffStep string
+	powerOnStep  string
+)
+
+func (powerOffStep) Wanted() string { return wantNode }
+func (powerOnStep) Wanted() string  { return wantNode }
+
+func (s powerOffStep) check(c *checker) { c.node("", string(s)) }
+func (s powerOnStep) check(c *checker)  { c.node("", string(s)) }
+
+func (s powerOffStep) do(r *runner) error { return r.cluster.PowerOff(string(s)) }
+func (s powerOnStep) do(r *runner) error  { return r.cluster.PowerOn(string(s)) }

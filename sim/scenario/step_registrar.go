@@ -1,0 +1,41 @@
+package scenario
+
+func init() {
+	register("stop-registrar", "Stops node-driver-registrar (SIGTERM): it removes its socket, the driver is unregistered.",
+		`stop-registrar: {node: node-a}`, &stopRegistrarStep{})
+	register("kill-registrar", "Kills node-driver-registrar (SIGKILL): its socket file stays, the kubelet does not notice.",
+		`kill-registrar: {node: node-a}`, &killRegistrarStep{})
+	register("start-registrar", "Starts node-driver-registrar: the driver is registered again.",
+		`start-registrar: {node: node-a}`, &startRegistrarStep{})
+}
+
+// registrarFields say which registrar is meant.
+type registrarFields struct {
+	Driver string `json:"driver,omitempty" doc:"The driver; default the only one."`
+	Node   string `json:"node" want:"required" example:"node-a" doc:"The node."`
+}
+
+func (s *registrarFields) check(c *checker) {
+	c.driver("driver", s.Driver)
+	if s.Node != "" {
+		c.node("node", s.Node)
+	}
+}
+
+type (
+	stopRegistrarStep  struct{ registrarFields }
+	killRegistrarStep  struct{ registrarFields }
+	startRegistrarStep struct{ registrarFields }
+)
+
+func (s *stopRegistrarStep) do(r *runner) error {
+	return r.cluster.StopRegistrar(r.driver(s.Driver), s.Node)
+}
+
+func (s *killRegistrarStep) do(r *runner) error {
+	return r.cluster.KillRegistrar(r.driver(s.Driver), s.Node)
+}
+
+func (s *startRegistrarStep) do(r *runner) error {
+	return r.cluster.StartRegistrar(r.driver(s.Driver), s.Node)
+}

@@ -1,0 +1,10 @@
+package scenario
+
+import "time"
+
+// stopwatch measures the wall time of a run, which nothing in the run depends on.
+type stopwatch struct{ started time.Time }
+
+func startStopwatch() stopwatch { return stopwatch{time.Now()} }
+
+func (s stopwatch) elapsed() time.Duration { return time.Since(s.started) }

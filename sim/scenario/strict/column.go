@@ -1,0 +1,63 @@
+package strict
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// These find, in a line the parser complains of, the character it means, as a byte offset; -1 for none.
+
+func first(text string) func(string, string) int {
+	return func(line, _ string) int { return strings.Index(line, text) }
+}
+
+func last(text string) func(string, string) int {
+	return func(line, _ string) int { return strings.LastIndex(line, text) }
+}
+
+func firstOf(characters string) func(string, string) int {
+	return func(line, _ string) int { return strings.IndexAny(line, characters) }
+}
+
+func lastOf(characters string) func(string, string) int {
+	return func(line, _ string) int { return strings.LastIndexAny(line, characters) }
+}
+
+func firstTab(line, _ string) int { return strings.IndexByte(line, '\t') }
+
+func firstQuote(line, _ string) int { return strings.IndexAny(line, `"'`) }
+
+// startOfValue is where a value begins: the start of the line, or behind a dash, a colon, a bracket or a comma.
+var startOfValue = regexp.MustCompile("(?:^|[-:\\[{,])\\s*([@`%|>])")
+
+func badStart(line, _ string) int {
+	match := startOfValue.FindStringSubmatchIndex(line)
+	if match == nil {
+		return -1
+	}
+	return match[2]
+}
+
+// lastColon is the last colon that could end a key.
+func lastColon(line, _ string) int {
+	line = strings.TrimRight(line, "\r")
+	if strings.HasSuffix(line, ":") {
+		return len(line) - 1
+	}
+	return strings.LastIndex(line, ": ")
+}
+
+var quotedName = regexp.MustCompile(`'([^']*)'`)
+
+func unknownAlias(line, complaint string) int {
+	match := quotedName.FindStringSubmatch(complaint)
+	if match == nil {
+		return -1
+	}
+	return strings.Index(line, "*"+match[1])
+}
+
+func controlCharacter(line, _ string) int {
+	return strings.IndexFunc(strings.TrimRight(line, "\r"), func(r rune) bool { return unicode.IsControl(r) && r != '\t' })
+}

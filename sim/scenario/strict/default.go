@@ -1,0 +1,53 @@
+package strict
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// setDefault gives a value that the file leaves out its default, and so to what is inside of it.
+// A default that does not fit its field is a mistake in the program, not in the file.
+func setDefault(v reflect.Value, f *field) {
+	if f.fallback != "" {
+		d := &Document{Source: Source{File: "default"}, Positions: Positions{}, lines: [][]byte{nil}}
+		d.node(literal(f.typ, f.fallback), "").decode(v, f)
+		if len(d.problems) > 0 {
+			panic(fmt.Sprintf("strict: default of field %s: %v", f.name, d.problems))
+		}
+		return
+	}
+	if v.Kind() != reflect.Struct || readsItself(v.Addr().Interface()) {
+		return
+	}
+	for _, inner := range fieldsOf(v.Type()) {
+		if inner.fallback != "" || inner.typ.Kind() == reflect.Struct {
+			setDefault(inner.of(v), inner)
+		}
+	}
+}
+
+// readsItself says whether a struct comes from a foreign form, so that its fields are none of the file's.
+// One that implements Unmarshaler commonly is a struct with a shorthand, whose defaults hold all the same.
+func readsItself(pointer any) bool {
+	switch pointer.(type) {
+	case *Raw, json.Unmarshaler, encoding.TextUnmarshaler:
+		return true
+	}
+	return false
+}
+
+// literal parses the text of a tag. What goes into a string needs no quotes there.
+func literal(t reflect.Type, text string) *yaml.Node {
+	if deref(t).Kind() == reflect.String {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: stringTag, Value: text}
+	}
+	roots, err := parseAll([]byte(text))
+	if err != nil || len(roots) != 1 {
+		panic(fmt.Sprintf("strict: tag %q of a %s is not YAML: %v", text, t, err))
+	}
+	return roots[0]
+}

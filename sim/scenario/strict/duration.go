@@ -1,0 +1,38 @@
+package strict
+
+import (
+	"strings"
+	"time"
+)
+
+// Duration is a span of virtual or wall time, in a file a text such as "90s" or "6m". It is never negative.
+type Duration struct{ time.Duration }
+
+// Wanted describes the texts that are durations.
+func (Duration) Wanted() string { return `a duration such as "90s" or "6m"` }
+
+// UnmarshalStrict reads the text. A bare number is refused, since nothing says of which unit it is.
+func (d *Duration) UnmarshalStrict(n *Node) {
+	text, ok := n.Text()
+	if !ok {
+		n.ReportWrong(d.Wanted())
+		return
+	}
+	span, err := time.ParseDuration(text)
+	if err != nil || strings.HasPrefix(text, "-") {
+		n.ReportWrong(d.Wanted())
+		return
+	}
+	d.Duration = span
+}
+
+// MarshalText writes the duration as a file would hold it.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// JSONSchema is a string of numbers with units.
+func (Duration) JSONSchema() map[string]any {
+	return map[string]any{
+		"type":    "string",
+		"pattern": `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
+	}
+}

@@ -1,0 +1,72 @@
+package strict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one mistake in a file: where it stands, what was found there and what would be right.
+type Problem struct {
+	File         string
+	Line, Column int    // from 1; the column counts characters, not bytes
+	Path         string // of the value, as in steps[2].wait.pod; empty for the file as a whole
+	Found        string // as it stands in the file: number 3, unknown field "nodess"
+	Want         string // what would be right: a string such as "web-0"
+	Suggestion   string // the known word nearest to the one found, or empty
+}
+
+// Error tells the problem in one line that starts with file:line:column, the form editors and CI annotations read.
+func (p Problem) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
+	if p.Path != "" {
+		b.WriteString(p.Path + ": ")
+	}
+	fmt.Fprintf(&b, "found %s, want %s", p.Found, p.Want)
+	if p.Suggestion != "" {
+		fmt.Fprintf(&b, "; did you mean %q?", p.Suggestion)
+	}
+	return b.String()
+}
+
+// Problems is everything that is wrong with one or several files, in the order of the files' lines.
+type Problems []Problem
+
+// Error holds one line for each problem.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err is nil when there are no problems. A function that returns the error interface returns Err(),
+// since an empty Problems in an error is not nil.
+func (ps Problems) Err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
+// Sorted returns the problems by file and position, each once: a mistake in an anchored value is found
+// again at each alias, yet there is one place to correct it.
+func (ps Problems) Sorted() Problems {
+	sorted := slices.Clone(ps)
+	slices.SortStableFunc(sorted, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Found, b.Found),
+			cmp.Compare(a.Want, b.Want),
+		)
+	})
+	return slices.CompactFunc(sorted, func(a, b Problem) bool {
+		a.Path = b.Path
+		return a == b
+	})
+}

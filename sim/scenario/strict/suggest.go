@@ -1,0 +1,66 @@
+package strict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Nearest is the known word that the given one was most likely meant to be, or empty when none is near.
+// Case, dashes and underscores do not count, a swap of neighbours counts as one mistake.
+func Nearest(word string, known []string) string {
+	plain := foldWord(word)
+	nearest, least := "", max(1, len(plain)/4)+1
+	for _, candidate := range known {
+		if distance := edits(plain, foldWord(candidate)); distance < least {
+			nearest, least = candidate, distance
+		}
+	}
+	return nearest
+}
+
+func foldWord(word string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(word))
+}
+
+// edits counts the characters to insert, delete, replace or swap with their neighbour to turn a into b.
+func edits(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	rows := make([][]int, len(from)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(to)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(from); i++ {
+		for j := 1; j <= len(to); j++ {
+			replace := rows[i-1][j-1]
+			if from[i-1] != to[j-1] {
+				replace++
+			}
+			rows[i][j] = min(replace, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && from[i-1] == to[j-2] && from[i-2] == to[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(from)][len(to)]
+}
+
+// maxListed is the number of names up to which a message lists them all.
+const maxListed = 16
+
+// oneOf lists the names that are allowed somewhere, or counts them where a list would bury the message.
+func oneOf(names []string, noun, where string) string {
+	switch {
+	case len(names) == 0:
+		return "no " + noun + "s at all"
+	case len(names) == 1:
+		return names[0]
+	case len(names) > maxListed:
+		return fmt.Sprintf("one of the %d %ss of %s", len(names), noun, where)
+	}
+	return "one of " + strings.Join(slices.Sorted(slices.Values(names)), ", ")
+}

@@ -1,0 +1,170 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// maxTrail is the number of events that a failure shows.
+const maxTrail = 9
+
+// trail is the short story that ends with an event: what caused it, back to the beginning, and what
+// happened to the same volume.
+func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.Event {
+	if last == nil {
+		return nil
+	}
+	chosen := map[*trace.Event]bool{last: true}
+	for _, e := range causes(all, last) {
+		if len(chosen) < maxTrail && isTold(e) {
+			chosen[e] = true
+		}
+	}
+	volume := names.About(last)
+	for i := len(all) - 1; i >= 0 && len(chosen) < maxTrail; i-- {
+		if e := all[i]; e.Seq < last.Seq && isOf(volume, e, names) {
+			chosen[e] = true
+		}
+	}
+	var story []*trace.Event
+	for _, e := range all {
+		if chosen[e] {
+			story = append(story, e)
+		}
+	}
+	return story
+}
+
+// causes follows the links back from an event, the nearest cause first.
+func causes(all []*trace.Event, last *trace.Event) []*trace.Event {
+	var found []*trace.Event
+	for e := last; e.Cause != 0 && e.Cause < e.Seq; {
+		at, ok := slices.BinarySearchFunc(all, e.Cause, func(e *trace.Event, seq uint64) int {
+			return int(int64(e.Seq) - int64(seq))
+		})
+		if !ok {
+			break // long forgotten
+		}
+		e = all[at]
+		found = append(found, e)
+	}
+	return found
+}
+
+// isTold leaves out of a story what is no news to its reader.
+func isTold(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.FileChange, trace.Files, trace.ChoiceMade:
+		return false
+	case trace.API:
+		return e.Resource != "leases" && e.Resource != "events" && e.Resource != "nodes"
+	case trace.Call:
+		return !calls.IsAsking(e)
+	}
+	return true
+}
+
+// isOf says whether an event belongs to the story of a volume: a call about it, a warning about it, and
+// every fault and crash.
+func isOf(volume string, e *trace.Event, names *calls.Names) bool {
+	switch e.Kind {
+	case trace.FaultFired:
+		return true
+	case trace.Call:
+		return volume != "" && !calls.IsAsking(e) && names.About(e) == volume
+	case trace.KubeEvent:
+		return volume != "" && isWarning(e) && names.About(e) == volume
+	}
+	return false
+}
+
+// EventLine is an event in one line: when, who, what.
+func EventLine(e *trace.Event, names *calls.Names) string {
+	at := fmt.Sprintf("%10.3fs  ", e.At.Seconds())
+	switch e.Kind {
+	case trace.Call:
+		return at + strings.TrimSpace(strings.TrimPrefix(names.Line(e), strings.TrimSpace(at)))
+	case trace.API:
+		return at + program(e.Actor) + "  " + strings.ToLower(e.Change) + " " + e.Resource + " " + e.Name
+	case trace.KubeEvent:
+		return at + e.Actor + "  event " + e.Method + " " + e.Name + ": " + firstLine(e.Message)
+	}
+	return at + strings.TrimSpace(string(e.Kind)+" "+e.Actor+" "+e.Node+" "+e.Method+" "+firstLine(e.Message))
+}
+
+// program is the part of a process's name that tells which program it belongs to.
+func program(actor string) string {
+	name, rest, _ := strings.Cut(actor, "/")
+	if node, _, _ := strings.Cut(rest, "/"); name == "kubelet" && node != "" {
+		return name + " " + node
+	}
+	return orText(name, "scenario")
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// lastOf is the newest event that is of the kind.
+func (r *runner) lastOf(is func(*trace.Event) bool) *trace.Event {
+	all := r.cluster.World.Trace.Events()
+	for i := len(all) - 1; i >= 0; i-- {
+		if is(all[i]) {
+			return all[i]
+		}
+	}
+	return nil
+}
+
+// lastAbout is the newest event that tells something of the objects: what Kubernetes says of one of them, a
+// call about its volume, else any change of it.
+func (r *runner) lastAbout(ref Reference) *trace.Event {
+	about := r.connected(ref)
+	told := func(e *trace.Event) bool {
+		switch e.Kind {
+		case trace.KubeEvent:
+			return about[e.Name]
+		case trace.Call:
+			return !calls.IsAsking(e) && about["volume "+r.journal.names.Volume(e)]
+		}
+		return false
+	}
+	if e := r.lastOf(told); e != nil {
+		return e
+	}
+	return r.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
+}
+
+// connected are the names under which events tell of the objects and of the claims that pods among them use.
+func (r *runner) connected(ref Reference) map[string]bool {
+	about := map[string]bool{}
+	for _, obj := range ref.find(r.store()) {
+		add(about, ref.Resource, store.KeyOf(obj))
+		if pod, ok := obj.(*corev1.Pod); ok {
+			for _, v := range pod.Spec.Volumes {
+				if v.PersistentVolumeClaim != nil {
+					claims, _ := resourceNamed("pvc")
+					add(about, claims, store.Key{Namespace: pod.Namespace, Name: v.PersistentVolumeClaim.ClaimName})
+				}
+			}
+		}
+	}
+	add(about, ref.Resource, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	return about
+}
+
+func add(about map[string]bool, res *store.Resource, key store.Key) {
+	about[res.GVK.Kind+"/"+key.Name] = true
+	about[res.GVR.Resource+" "+key.String()] = true
+	if res.GVR.Resource == "persistentvolumeclaims" {
+		about["volume "+key.Name] = true
+	}
+}
