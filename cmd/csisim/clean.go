@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/sim/workdir"
+)
+
+func newClean(env environment) *cobra.Command {
+	var dir string
+	command := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what runs that were killed left behind",
+		Long: `Remove what runs that were killed (with SIGKILL, or with the machine) left behind:
+programs, mounts, loop devices and files. Live runs are left alone. The next
+'csisim run' does the same.`,
+		Args: atMost(0),
+		RunE: func(*cobra.Command, []string) error {
+			removed, err := workdir.Clean(dir)
+			fmt.Fprint(env.stdout, removed)
+			if err != nil {
+				return &failure{code: exitEnvironment, err: err}
+			}
+			if len(removed.Runs) == 0 {
+				fmt.Fprintln(env.stdout, "nothing is left behind")
+			}
+			return nil
+		},
+	}
+	command.Flags().StringVar(&dir, "work-dir", "", "`DIR` that was given to the runs (default the system's temporary directory)")
+	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	return command
+}
+
+// cleanBefore removes what earlier runs left behind. That it cannot is no reason
+// not to run.
+func cleanBefore(env environment, dir string) {
+	removed, err := workdir.Clean(dir)
+	if len(removed.Runs) > 0 {
+		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural(len(removed.Runs), "run"), removed)
+	}
+	if err != nil {
+		fmt.Fprintf(env.stderr, "csisim: %v\n", err)
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/sim/workdir"
+)
+
+// Exit codes.
+const (
+	exitPassed      = 0
+	exitFailed      = 1
+	exitInput       = 2
+	exitEnvironment = 3
+	exitInterrupted = 130
+)
+
+// failure ends the command with a code. What has been told already has no err.
+type failure struct {
+	code int
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return fmt.Sprintf("exit code %d", f.code)
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is a mistake on the command line.
+func usage(format string, args ...any) error {
+	return &failure{code: exitInput, err: fmt.Errorf(format, args...)}
+}
+
+// unknown says that there is no such name, and which was meant or could be.
+func unknown(what, name string, known []string) error {
+	if nearest := strict.Nearest(name, known); nearest != "" {
+		return fmt.Errorf("unknown %s %q; did you mean %q?", what, name, nearest)
+	}
+	return fmt.Errorf("unknown %s %q: there are %s", what, name, strings.Join(known, ", "))
+}
+
+// told ends the command with a code when the report has said why.
+func told(code int) error {
+	if code == exitPassed {
+		return nil
+	}
+	return &failure{code: code}
+}
+
+// failureOf completes an error with its exit code and, for wrong usage, a hint.
+func failureOf(err error, command *cobra.Command) failure {
+	var f *failure
+	if !errors.As(err, &f) {
+		f = &failure{code: codeOf(err), err: err}
+		if f.code == exitFailed {
+			f.code = exitInput // cobra's own errors are about the command line
+		}
+	}
+	full := *f
+	if full.code == exitInput && full.err != nil && full.hint == "" {
+		full.hint = fmt.Sprintf("Run '%s --help' for usage.", command.CommandPath())
+	}
+	return full
+}
+
+// codeOf is the exit code for an error of a run.
+func codeOf(err error) int {
+	var config *sim.ConfigError
+	var environment *sim.EnvironmentError
+	var workDir *workdir.CreateError
+	switch {
+	case err == nil:
+		return exitPassed
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &config):
+		return exitInput
+	case errors.As(err, &environment), errors.As(err, &workDir):
+		return exitEnvironment
+	default:
+		return exitFailed
+	}
+}

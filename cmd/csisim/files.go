@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+var yamlExtensions = []string{"yaml", "yml"}
+
+// completeScenarios offers YAML files and directories to the shell.
+func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return yamlExtensions, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// scenarioFiles are the files that arguments name: a file, a directory with all
+// scenarios in and below it, or a pattern. Each comes once, in the order given.
+func scenarioFiles(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		found, err := filesOf(arg)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range found {
+			if !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files, nil
+}
+
+func filesOf(arg string) ([]string, error) {
+	info, err := os.Stat(arg)
+	switch {
+	case err == nil && info.IsDir():
+		return filesBelow(arg)
+	case err == nil:
+		return []string{filepath.Clean(arg)}, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, usage("%w", err)
+	}
+	matches, err := filepath.Glob(arg)
+	if err != nil {
+		return nil, usage("pattern %s: %w", arg, err)
+	}
+	if len(matches) == 0 {
+		return nil, usage("%s: no such file or directory", arg)
+	}
+	var files []string
+	for _, match := range matches {
+		found, err := filesOf(match)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+func filesBelow(dir string) ([]string, error) {
+	// It tells scenarios from the manifests that may lie beside them.
+	scenarioKind := regexp.MustCompile(`(?m)^kind:\s*["']?Scenario["']?\s*(#.*)?$`)
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains(yamlExtensions, strings.TrimPrefix(filepath.Ext(path), ".")) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if scenarioKind.Match(text) {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	if len(files) == 0 {
+		return nil, usage("%s: there is no scenario in this directory", dir)
+	}
+	return files, nil
+}

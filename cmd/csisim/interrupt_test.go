@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// interrupted is how soon, in wall time, csisim ends after Ctrl-C.
+const interrupted = 3 * time.Second
+
+// busy is a run that hangs in a call, for an hour of wall time, after a pod got a
+// file system and a raw block volume: there are mounts, a loop device, programs.
+func busy(way string) string {
+	header := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"
+	hanging := `- name: bad.csi.example.com
+  program: {command: [baddriver, "{{.Socket}}"], env: {BAD_DRIVER: "` + way + `"}}
+`
+	_, claim, _ := strings.Cut(claimOf("bad.csi.example.com"), "objects:\n")
+	class, steps, _ := strings.Cut(claim, "steps:\n")
+	return header + hostdirDriver + hanging + hostdirObjects + class + hostdirSteps + steps
+}
+
+// running is csisim in the middle of a run.
+type running struct {
+	*place
+	command *exec.Cmd
+	output  bytes.Buffer
+	ended   chan struct{}
+}
+
+// start runs the scenario of a place until begun says that it is where it should be.
+func start(t *testing.T, p *place, begun func() bool) *running {
+	t.Helper()
+	r := &running{place: p, command: p.marked("run", "--patience", "1h", "s.yaml"), ended: make(chan struct{})}
+	r.command.Stdout, r.command.Stderr = &r.output, &r.output
+	require.NoError(t, r.command.Start())
+	go func() {
+		defer close(r.ended)
+		_ = r.command.Wait() // its state tells
+	}()
+	require.Eventually(t, func() bool { return begun() || r.hasEnded() }, 20*time.Second, 5*time.Millisecond)
+	if r.hasEnded() {
+		require.FailNow(t, "it ended too early", r.output.String())
+	}
+	return r
+}
+
+// marked is the command of the place with a mark for the call that hangs.
+func (p *place) marked(args ...string) *exec.Cmd {
+	c := p.command(args...)
+	c.Env = append(c.Env, "HANGING="+p.mark())
+	return c
+}
+
+func (p *place) mark() string { return filepath.Join(p.dir, "hanging") }
+
+func (p *place) hangs() bool { _, err := os.Stat(p.mark()); return err == nil }
+
+func (r *running) hasEnded() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *running) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	require.NoError(t, r.command.Process.Signal(s))
+}
+
+// awaitEnd returns the code with which csisim ended, -1 for a signal.
+func (r *running) awaitEnd(t *testing.T, within time.Duration) int {
+	t.Helper()
+	select {
+	case <-r.ended:
+		return r.command.ProcessState.ExitCode()
+	case <-time.After(within):
+		require.FailNow(t, "csisim runs on", "for %v; it said:\n%s", within, r.output.String())
+		return 0
+	}
+}
+
+// startBusy begins a busy run, and makes sure that there is something to clean up.
+func startBusy(t *testing.T, bin, way string) *running {
+	t.Helper()
+	p := newPlace(t, bin)
+	p.write("s.yaml", busy(way))
+	r := start(t, p, p.hangs)
+	require.Len(t, p.programs("hostdir"), 2)
+	require.Len(t, p.programs("baddriver"), 2)
+	require.NotEmpty(t, p.loops(), "the raw block volume has a loop device")
+	require.Empty(t, p.linesOf("/proc/self/mountinfo"), "mounts are in the namespaces of nodes")
+	return r
+}
+
+func needsMounts(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting takes root")
+	}
+	if _, err := os.Stat("/dev/loop-control"); err != nil {
+		t.Skip("this machine has no loop devices")
+	}
+}
+
+func TestInterrupts(t *testing.T) {
+	bin := build(t)
+	for name, test := range map[string]func(*testing.T, string){
+		"an interrupt ends the run and leaves nothing behind":  interruptEndsTheRun,
+		"an interrupt ends the wait for a driver that starts":  interruptEndsAStart,
+		"a second interrupt kills at once":                     secondInterruptKills,
+		"a killed run is cleaned up by the next, and by clean": nextCleansUp,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, bin) })
+	}
+}
+
+func interruptEndsTheRun(t *testing.T, bin string) {
+	needsMounts(t)
+	for _, test := range []struct {
+		name, way string
+		signal    syscall.Signal
+	}{
+		{"Ctrl-C", "hangs in CreateVolume", syscall.SIGINT},
+		{"termination", "hangs in CreateVolume", syscall.SIGTERM},
+		{"programs that do not want to end", "hangs in CreateVolume, ignores SIGTERM", syscall.SIGINT},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := startBusy(t, bin, test.way)
+			r.signal(t, test.signal)
+			assert.Equal(t, 130, r.awaitEnd(t, interrupted))
+			assert.Contains(t, r.output.String(), "interrupted; everything of the run is cleaned up")
+			assert.Empty(t, r.leftovers())
+		})
+	}
+}
+
+func interruptEndsAStart(t *testing.T, bin string) {
+	for _, way := range []string{"never listens", "accepts only", "hangs in Probe", "hangs in ControllerGetCapabilities"} {
+		t.Run(way, func(t *testing.T) {
+			p := newPlace(t, bin)
+			p.write("s.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"+badDriver(way, "1h"))
+			r := start(t, p, func() bool { return len(p.programs("baddriver")) > 0 })
+			r.signal(t, syscall.SIGINT)
+			assert.Equal(t, 130, r.awaitEnd(t, interrupted))
+			assert.Empty(t, r.leftovers())
+		})
+	}
+}
+
+// The second Ctrl-C does not wait for programs; what it leaves is for clean.
+func secondInterruptKills(t *testing.T, bin string) {
+	needsMounts(t)
+	r := startBusy(t, bin, "hangs in CreateVolume, ignores SIGTERM")
+	r.signal(t, syscall.SIGINT)
+	require.Eventually(t, func() bool { return len(r.programs("hostdir")) == 0 }, time.Second, time.Millisecond, "the first one is at work")
+	require.False(t, r.hasEnded(), "baddriver is given its grace")
+	r.signal(t, syscall.SIGINT)
+	assert.Equal(t, -1, r.awaitEnd(t, time.Second/2))
+	assert.Equal(t, syscall.SIGINT, r.command.ProcessState.Sys().(syscall.WaitStatus).Signal())
+	r.awaitNoPrograms(t)
+	r.cleans(t, "clean")
+}
+
+// What dies with csisim is what uses the machine: programs, and the mounts of nodes.
+// The rest is removed by the next run, or by clean.
+func nextCleansUp(t *testing.T, bin string) {
+	needsMounts(t)
+	for _, next := range []string{"clean", "run"} {
+		t.Run(next, func(t *testing.T) {
+			r := startBusy(t, bin, "hangs in CreateVolume")
+			r.signal(t, syscall.SIGKILL)
+			assert.Equal(t, -1, r.awaitEnd(t, interrupted))
+			r.awaitNoPrograms(t)
+			assert.Empty(t, r.linesOf("/proc/self/mountinfo"))
+			r.cleans(t, next)
+		})
+	}
+}
+
+func (r *running) awaitNoPrograms(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(r.programs("")) == 0 }, interrupted, time.Millisecond, "programs die with csisim")
+}
+
+// cleans cleans up what a killed run has left, and looks whether anything is.
+func (r *running) cleans(t *testing.T, command string) {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(r.work, "csisim-*"))
+	require.NoError(t, err)
+	require.Len(t, dirs, 1, "the directory of the killed run")
+	args := []string{command}
+	if command == "run" {
+		r.write("next.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"+mocked)
+		args = append(args, "next.yaml")
+	}
+	out, err := r.place.command(args...).CombinedOutput()
+	assert.NoError(t, err, string(out))
+	if command == "run" {
+		assert.Contains(t, string(out), "cleaned up after 1 run that had been killed:")
+	}
+	assert.Contains(t, string(out), "detached /dev/loop")
+	assert.Contains(t, string(out), "removed "+dirs[0])
+	assert.Empty(t, r.leftovers())
+	again, err := r.place.command("clean").CombinedOutput()
+	assert.NoError(t, err)
+	assert.Equal(t, "nothing is left behind\n", string(again))
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/sim/scenario/strict"
+)
+
+// load reads scenarios. It tells the mistakes of all of them and then fails.
+func load(env environment, files []string) ([]*scenario.Scenario, error) {
+	var scenarios []*scenario.Scenario
+	mistakes, wrong := 0, 0
+	for _, file := range files {
+		s, err := scenario.Load(file)
+		if err != nil {
+			wrong++
+			mistakes += tellMistakes(env, file, err)
+			continue
+		}
+		scenarios = append(scenarios, s)
+	}
+	if wrong == 0 {
+		return scenarios, nil
+	}
+	fmt.Fprintf(env.stderr, "csisim: %s in %s\n", plural(mistakes, "mistake"), plural(wrong, "file"))
+	return nil, told(exitInput)
+}
+
+// tellMistakes writes what is wrong with a file, a line each, and returns how many
+// mistakes there are.
+func tellMistakes(env environment, file string, err error) int {
+	var problems strict.Problems
+	if !errors.As(err, &problems) {
+		fmt.Fprintln(env.stderr, err)
+		annotate(env, file, 0, 0, err.Error())
+		return 1
+	}
+	for _, p := range problems {
+		fmt.Fprintln(env.stderr, p.Error())
+		place := fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
+		annotate(env, p.File, p.Line, p.Column, strings.TrimPrefix(p.Error(), place))
+	}
+	return len(problems)
+}
+
+// annotate puts a mistake beside its line in a pull request.
+func annotate(env environment, file string, line, column int, message string) {
+	if workspace := workspaceOf(env); workspace != "" {
+		fmt.Fprint(env.stdout, report.Annotation(workspace, file, line, column, "scenario", message))
+	}
+}
+
+// workspaceOf is the repository's root in a GitHub workflow; empty anywhere else.
+func workspaceOf(env environment) string {
+	if env.getenv("GITHUB_ACTIONS") != "true" {
+		return ""
+	}
+	if root := env.getenv("GITHUB_WORKSPACE"); root != "" {
+		return root
+	}
+	return "."
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

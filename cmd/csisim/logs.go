@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/csisim/csisim/sim/scenario"
+)
+
+// keptLogs is where the driver logs of one scenario are kept: beside the
+// directories of runs, out of reach of clean.
+func keptLogs(workDir string, s *scenario.Scenario) string {
+	if workDir == "" {
+		workDir = os.TempDir()
+	}
+	return filepath.Join(workDir, fmt.Sprintf("csisim-logs-%d", os.Getpid()), scenarioBase(s))
+}
+
+// withLogs is the directory if there are logs in it; one without is removed.
+func withLogs(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	if len(entries) > 0 {
+		return dir
+	}
+	if os.Remove(dir) == nil {
+		_ = os.Remove(filepath.Dir(dir)) // stays if other scenarios have logs in it
+	}
+	return ""
+}

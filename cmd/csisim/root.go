@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// execute runs the command and returns its exit code.
+func execute(ctx context.Context, env environment, args []string) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	root.SetOut(env.stdout)
+	root.SetErr(env.stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitPassed
+	}
+	failure := failureOf(err, command)
+	if failure.err != nil {
+		fmt.Fprintf(env.stderr, "csisim: %v\n", failure.err)
+	}
+	if failure.hint != "" {
+		fmt.Fprintln(env.stderr, failure.hint)
+	}
+	return failure.code
+}
+
+func newRoot(env environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "csisim",
+		Short: "Run CSI drivers through what Kubernetes does to them, in virtual time",
+		Long: `csisim simulates the Kubernetes storage control plane in one process and drives
+real CSI drivers with it: what takes a cluster ten minutes takes milliseconds,
+and what happens once in ten thousand runs happens when a scenario says so.
+
+Exit codes: 0 passed, 1 an expectation failed, 2 bad input, 3 this machine
+cannot do it, 130 interrupted.`,
+		Example: `  csisim run scenarios/basic.yaml
+  csisim run scenarios --strategy random --seed 7
+  csisim validate my-scenario.yaml`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(root *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage("%w", unknown("command", args[0], commandNames(root)))
+		},
+		RunE: func(root *cobra.Command, _ []string) error { return root.Help() },
+	}
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	root.SetFlagErrorFunc(flagMistake)
+	root.AddCommand(newRun(env), newValidate(env), newSchema(env), newSteps(env), newVersion(env), newClean(env))
+	return root
+}
+
+func commandNames(root *cobra.Command) []string {
+	var names []string
+	for _, command := range root.Commands() {
+		if command.IsAvailableCommand() {
+			names = append(names, command.Name())
+		}
+	}
+	return names
+}
+
+// flagMistake leaves out how Go's parsers are called.
+func flagMistake(_ *cobra.Command, err error) error {
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		text, _, _ := strings.Cut(err.Error(), ": strconv.")
+		return usage("%s: not a number that fits", text)
+	}
+	return usage("%w", err)
+}
+
+// needs is cobra's minimum of arguments with a message that says of what.
+func needs(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage("%s is missing", what)
+		}
+		return nil
+	}
+}
+
+// atMost refuses further arguments.
+func atMost(n int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usage("unexpected argument %s", strings.Join(args[n:], " "))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/sim"
+)
+
+// runFlags are the flags of csisim run.
+type runFlags struct {
+	strategy         string
+	seed             uint64
+	trace, junit     string
+	until            string
+	patience         time.Duration
+	isolation        string
+	workDir          string
+	keep             bool
+	checkDeterminism bool
+	verbose          int
+}
+
+var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.None)}
+
+func newRun(env environment) *cobra.Command {
+	var f runFlags
+	command := &cobra.Command{
+		Use:   "run FILE...",
+		Short: "Run scenarios",
+		Long: `Run scenarios: files, directories with all scenarios in and below them, or patterns.
+
+A run is a function of the scenario, the strategy and the seed: the command that a
+failure names makes the same run again.`,
+		Example: `  csisim run scenarios/basic.yaml -v
+  csisim run scenarios --junit report.xml
+  csisim run scenarios/basic.yaml --strategy random --seed 7 --trace basic.jsonl`,
+		Args:              needs("a scenario FILE"),
+		ValidArgsFunction: completeScenarios,
+		RunE: func(command *cobra.Command, args []string) error {
+			strategy, err := chosenStrategy(command, f.strategy)
+			if err != nil {
+				return err
+			}
+			f.strategy = strategy
+			if err := f.check(); err != nil {
+				return err
+			}
+			return run(command.Context(), env, f, args)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
+	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")
+	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
+	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
+	flags.CountVarP(&f.verbose, "verbose", "v", "tell what happens; -vv leaves nothing out")
+	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
+	flags.StringVar(&f.isolation, "isolation", string(sim.Auto), "how nodes are kept apart: `MODE` is auto, namespace or none")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
+	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
+	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare")
+	complete(command, "strategy", completeStrategies)
+	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	for _, flag := range []string{"seed", "until", "patience"} {
+		complete(command, flag, cobra.NoFileCompletions)
+	}
+	return command
+}
+
+// complete sets what the shell offers for a flag.
+func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
+	if err := command.RegisterFlagCompletionFunc(flag, words); err != nil {
+		panic(err) // there is no such flag: a slip in this package
+	}
+}
+
+func (f runFlags) check() error {
+	if !slices.Contains(isolations, f.isolation) {
+		return usage("%w", unknown("isolation", f.isolation, isolations))
+	}
+	if f.patience <= 0 {
+		return usage("--patience %v: it must be more than 0", f.patience)
+	}
+	return nil
+}
+
+// run cleans up after runs that were killed, loads all scenarios, and runs them if
+// none has a mistake.
+func run(ctx context.Context, env environment, f runFlags, args []string) error {
+	files, err := scenarioFiles(args)
+	if err != nil {
+		return err
+	}
+	cleanBefore(env, f.workDir)
+	scenarios, err := load(env, files)
+	if err != nil {
+		return err
+	}
+	s := newSession(env, f, scenarios)
+	for _, next := range scenarios {
+		if ctx.Err() != nil {
+			break
+		}
+		s.run(ctx, next)
+	}
+	return s.end(ctx)
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim/trace"
+)
+
+const (
+	passes     = "testdata/scenarios/passes.yaml"
+	fails      = "testdata/scenarios/fails.yaml"
+	impossible = "testdata/scenarios/impossible.yaml"
+	mistakes   = "testdata/mistakes/unknown.yaml"
+)
+
+// 0 passed, 1 an expectation failed, 2 bad input, 3 the environment cannot do it; of several the highest.
+func TestExitCodeTellsHowTheRunEnded(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		last string
+	}{
+		{"passed", []string{passes}, 0, "1 scenario: 1 passed, 0 failed · "},
+		{"an expectation failed", []string{fails}, 1, "1 scenario: 0 passed, 1 failed · "},
+		{"a mistake in a scenario", []string{mistakes, passes}, 2, ""},
+		{"no such step", []string{passes, "--until", "99"}, 2, "1 scenario: 0 passed, 0 failed, 1 could not run · "},
+		{"no such program", []string{impossible}, 3, "1 scenario: 0 passed, 0 failed, 1 could not run · "},
+		{"all of them", []string{"testdata/scenarios"}, 3, "3 scenarios: 1 passed, 1 failed, 1 could not run · "},
+		{"until before the failure", []string{fails, "--until", "2"}, 0, "1 scenario: 1 passed, 0 failed · "},
+		{"twice the same", []string{passes, "--check-determinism", "--seed", "7"}, 0, "1 scenario: 1 passed, 0 failed · "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := csisim(t, append([]string{"run", "--work-dir", t.TempDir()}, test.args...)...)
+			assert.Equal(t, test.code, got.code, got.stderr)
+			assert.True(t, strings.HasPrefix(lastLine(got.stdout), test.last), got.stdout)
+		})
+	}
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// A failure shows its place, what led there, how to repeat it and where its trace is; in a pipe without escapes.
+func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
+	traceFile := filepath.Join(t.TempDir(), "new", "out.jsonl")
+	got := csisim(t, "run", fails, "--seed", "7", "--trace", traceFile)
+	assert.Equal(t, 1, got.code)
+	for _, part := range []string{
+		"FAIL fails  ",
+		fails + ":22  step 3: bound\n",
+		"→ CreateVolume pvc-",
+		"✗ Internal: ",
+		"    replay    csisim run " + fails + " --strategy random --seed 7\n",
+		"    trace     " + traceFile + "\n",
+	} {
+		assert.Contains(t, got.stdout, part)
+	}
+	assert.NotContains(t, got.stdout, "\x1b")
+	assert.NotEmpty(t, readTrace(t, traceFile))
+}
+
+func readTrace(t *testing.T, name string) []trace.Line {
+	t.Helper()
+	file, err := os.Open(name)
+	require.NoError(t, err)
+	defer file.Close()
+	lines, err := trace.Read(file)
+	require.NoError(t, err)
+	return lines
+}
+
+func TestEachScenarioWritesItsOwnTrace(t *testing.T) {
+	dir := t.TempDir()
+	csisim(t, "run", passes, fails, "--trace", filepath.Join(dir, "t.jsonl"))
+	assert.NotEmpty(t, readTrace(t, filepath.Join(dir, "passes-t.jsonl")))
+	assert.NotEmpty(t, readTrace(t, filepath.Join(dir, "fails-t.jsonl")))
+}
+
+func TestVerboseTellsTheStory(t *testing.T) {
+	got := csisim(t, "run", passes, "-v")
+	for _, part := range []string{"→ CreateVolume pvc-", "bound to pv/pvc-", "Probe · GetPluginInfo · ", "→ DeleteVolume "} {
+		assert.Contains(t, got.stdout, part)
+	}
+	assert.Contains(t, csisim(t, "run", passes, "-vv").stdout, "→ Probe {}", "-vv folds nothing")
+}
+
+func TestJUnitReportIsWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "junit.xml")
+	csisim(t, "run", "testdata/scenarios", "--junit", file)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var suites struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+	}
+	require.NoError(t, xml.Unmarshal(text, &suites))
+	assert.Equal(t, [3]int{3, 1, 1}, [3]int{suites.Tests, suites.Failures, suites.Errors})
+}
+
+// In a GitHub workflow failures and mistakes stand beside their lines.
+func TestAnnotationsAreWrittenInAWorkflow(t *testing.T) {
+	workspace, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	workflow := []string{"GITHUB_ACTIONS=true", "GITHUB_WORKSPACE=" + workspace}
+	assert.Contains(t, csisimIn(t, workflow, "run", fails).stdout, "\n::error file=cmd/csisim/"+fails+",line=22,title=fails::timed out waiting")
+	got := csisimIn(t, workflow, "validate", mistakes)
+	assert.Contains(t, got.stdout, "::error file=cmd/csisim/"+mistakes+",line=4,col=1,title=scenario::cloud: found unknown field")
+	assert.Contains(t, got.stdout, ",line=6,")
+}
+
+// All mistakes of all files are told at once, and nothing is run.
+func TestValidateTellsAllMistakes(t *testing.T) {
+	got := csisim(t, "validate", mistakes, passes)
+	assert.Equal(t, 2, got.code)
+	assert.Empty(t, got.stdout)
+	assert.Regexp(t, `(?s)^testdata/mistakes/unknown.yaml:4:1: cloud: .*\ntestdata/mistakes/unknown.yaml:6:\d+: .*did you mean "wait"\?\ncsisim: 2 mistakes in 1 file\n$`, got.stderr)
+
+	got = csisim(t, "validate", "testdata/scenarios")
+	assert.Equal(t, outcome{stdout: "3 scenarios, no mistakes\n"}, got)
+}
+
+func TestStepsAndSchemaDescribeTheLanguage(t *testing.T) {
+	assert.Regexp(t, `(?m)^wait  +Lets virtual time pass`, csisim(t, "steps").stdout)
+	assert.Regexp(t, `(?s)^wait\n  Lets .*\nFields\n.*\nExample\n  wait: `, csisim(t, "steps", "wait").stdout)
+	assert.Contains(t, csisim(t, "schema").stdout, `"$schema"`)
+}
+
+// What a killed run left behind is removed by the next one, or by clean, and told.
+func TestLeftoversOfKilledRunsAreRemoved(t *testing.T) {
+	for _, args := range [][]string{{"clean"}, {"run", passes}} {
+		t.Run(args[0], func(t *testing.T) {
+			parent := t.TempDir()
+			dead := exec.Command("true")
+			require.NoError(t, dead.Run())
+			left := filepath.Join(parent, fmt.Sprintf("csisim-%d-1", dead.ProcessState.Pid()))
+			require.NoError(t, os.MkdirAll(filepath.Join(left, "node-a"), 0o700))
+
+			got := csisim(t, append(args, "--work-dir", parent)...)
+			assert.Zero(t, got.code)
+			assert.Contains(t, got.stdout+got.stderr, "removed "+left)
+			assert.NoDirExists(t, left)
+		})
+	}
+	assert.Equal(t, "nothing is left behind\n", csisim(t, "clean", "--work-dir", t.TempDir()).stdout)
+}
+
+// The first signal ends the run in order; the exit code is that of an interrupted program.
+func TestASignalEndsTheRunInOrder(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			c := command(t.Context(), nil, "run", "testdata/endless/century.yaml", "-v")
+			var stderr strings.Builder
+			c.Stderr = &stderr
+			stdout, err := c.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, c.Start())
+			lines := bufio.NewScanner(stdout)
+			require.True(t, lines.Scan(), "it has begun")
+			require.NoError(t, c.Process.Signal(signal))
+			last := ""
+			for lines.Scan() {
+				last = lines.Text()
+			}
+			_ = c.Wait()
+			assert.Equal(t, 130, c.ProcessState.ExitCode())
+			assert.Contains(t, last, "1 scenario: 0 passed, 0 failed, 1 not run")
+			assert.Contains(t, stderr.String(), "csisim: interrupted")
+		})
+	}
+}

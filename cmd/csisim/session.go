@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// session runs scenarios one after the other and reports on them.
+type session struct {
+	env      environment
+	flags    runFlags
+	terminal report.Terminal
+	printer  *report.Printer
+	traces   map[string]string // by scenario file
+	runs     []report.Run
+	code     int
+}
+
+func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *session {
+	terminal := report.TerminalOf(env.stdout, env.getenv)
+	options := report.Options{Terminal: terminal, Workspace: workspaceOf(env), Planned: len(scenarios)}
+	options.Live = terminal.Live && f.verbose == 0 // the timeline shows the progress
+	return &session{
+		env: env, flags: f, terminal: terminal, printer: report.NewPrinter(env.stdout, options),
+		traces: traceFiles(f.trace, scenarios),
+	}
+}
+
+// run runs one scenario. What an interrupt cut short has no result to report.
+func (s *session) run(ctx context.Context, sc *scenario.Scenario) {
+	s.printer.Started(sc.Name)
+	run := s.attempt(ctx, sc)
+	if ctx.Err() != nil {
+		return
+	}
+	s.code = max(s.code, exitOf(run))
+	s.runs = append(s.runs, run)
+	s.printer.Finished(run)
+}
+
+func (s *session) attempt(ctx context.Context, sc *scenario.Scenario) report.Run {
+	run := report.Run{
+		File: sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File],
+	}
+	outputs, err := s.openOutputs(run.Trace)
+	if err != nil {
+		run.Err = err
+		return run
+	}
+	options := s.options(outputs)
+	if s.flags.keep {
+		options.DriverLogs = keptLogs(s.flags.workDir, sc)
+	}
+	run.Result, err = scenario.Run(ctx, sc, options)
+	run.Err = errors.Join(err, outputs.close())
+	run.Logs = withLogs(options.DriverLogs)
+	return run
+}
+
+func (s *session) options(outputs *outputs) scenario.RunOptions {
+	return scenario.RunOptions{
+		Strategy: strategyMaker(s.flags.strategy, s.flags.seed), Seed: s.flags.seed,
+		Patience: s.flags.patience, Until: s.flags.until,
+		Sinks: outputs.sinks, Progress: s.printer.Progress, CheckDeterminism: s.flags.checkDeterminism,
+		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation),
+	}
+}
+
+// end writes the summary and the JUnit report.
+func (s *session) end(ctx context.Context) error {
+	err := s.printer.Summary()
+	if s.flags.junit != "" {
+		err = errors.Join(err, s.writeJUnit())
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &failure{code: exitInterrupted, err: errors.New("interrupted; everything of the run is cleaned up")}
+	case err != nil:
+		return &failure{code: exitEnvironment, err: err}
+	default:
+		return told(s.code)
+	}
+}
+
+func (s *session) writeJUnit() (err error) {
+	file, err := os.Create(s.flags.junit)
+	if err != nil {
+		return fmt.Errorf("write JUnit report: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return report.JUnit(file, s.runs)
+}
+
+// exitOf is what one run contributes to the exit code: the highest counts.
+func exitOf(run report.Run) int {
+	if run.Err != nil {
+		return codeOf(run.Err)
+	}
+	return run.Result.Exit.Code()
+}
+
+// forReplay is the flags that a run depends on beside strategy and seed.
+func (f runFlags) forReplay() []string {
+	var flags []string
+	if f.until != "" {
+		flags = append(flags, "--until", f.until)
+	}
+	if f.patience != 2*time.Second {
+		flags = append(flags, "--patience", f.patience.String())
+	}
+	if f.isolation != string(sim.Auto) {
+		flags = append(flags, "--isolation", f.isolation)
+	}
+	return flags
+}
+
+// outputs are what a run writes while it goes on.
+type outputs struct {
+	sinks   []trace.Sink
+	closers []func() error
+}
+
+func (o *outputs) close() error {
+	var errs []error
+	for _, end := range o.closers {
+		errs = append(errs, end())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *session) openOutputs(traceFile string) (*outputs, error) {
+	o := &outputs{}
+	if traceFile != "" {
+		if err := o.traceTo(traceFile); err != nil {
+			return nil, &sim.EnvironmentError{Doing: "write trace", Err: err}
+		}
+	}
+	if s.flags.verbose > 0 {
+		timeline := trace.NewTimeline(s.env.stdout, trace.TimelineOptions{
+			Color: s.terminal.Color, Width: s.terminal.Width, Verbose: s.flags.verbose > 1,
+		})
+		o.sinks = append(o.sinks, timeline.Add)
+		o.closers = append(o.closers, timeline.Close)
+	}
+	return o, nil
+}
+
+func (o *outputs) traceTo(name string) error {
+	file, err := createWithParents(name)
+	if err != nil {
+		return err
+	}
+	sink, flush := trace.Writer(file)
+	o.sinks = append(o.sinks, sink)
+	o.closers = append(o.closers, flush, file.Close)
+	return nil
+}

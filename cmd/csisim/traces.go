@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/csisim/csisim/sim/scenario"
+)
+
+// traceFiles names the trace file of each scenario: the wanted file itself for a
+// single one, else a file per scenario, in the wanted directory or with the
+// scenario's name before the wanted one. None is wanted if the name is empty.
+func traceFiles(wanted string, scenarios []*scenario.Scenario) map[string]string {
+	files := map[string]string{}
+	if wanted == "" {
+		return files
+	}
+	taken := map[string]bool{}
+	for _, s := range scenarios {
+		name := scenarioBase(s)
+		if taken[name] { // two files of that name in different directories
+			name = strings.ReplaceAll(strings.TrimSuffix(filepath.ToSlash(s.File), filepath.Ext(s.File)), "/", "-")
+		}
+		taken[name] = true
+		switch {
+		case isDirectory(wanted):
+			files[s.File] = filepath.Join(wanted, name+".jsonl")
+		case len(scenarios) > 1:
+			files[s.File] = filepath.Join(filepath.Dir(wanted), name+"-"+filepath.Base(wanted))
+		default:
+			files[s.File] = wanted
+		}
+	}
+	return files
+}
+
+// scenarioBase is the name of the scenario's file.
+func scenarioBase(s *scenario.Scenario) string {
+	return strings.TrimSuffix(filepath.Base(s.File), filepath.Ext(s.File))
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return strings.HasSuffix(name, "/") || err == nil && info.IsDir()
+}
+
+func createWithParents(name string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(name)
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newValidate(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use:               "validate FILE...",
+		Short:             "Tell all mistakes in scenarios without running them",
+		Example:           "  csisim validate scenarios",
+		Args:              needs("a scenario FILE"),
+		ValidArgsFunction: completeScenarios,
+		RunE: func(_ *cobra.Command, args []string) error {
+			files, err := scenarioFiles(args)
+			if err != nil {
+				return err
+			}
+			scenarios, err := load(env, files)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(env.stdout, "%s, no mistakes\n", plural(len(scenarios), "scenario"))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker in releases.
+var version = ""
+
+func newVersion(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, and those of what is simulated",
+		Args:  atMost(0),
+		RunE: func(*cobra.Command, []string) error {
+			build, ok := debug.ReadBuildInfo()
+			if !ok {
+				build = &debug.BuildInfo{}
+			}
+			fmt.Fprintf(env.stdout, "csisim %s (%s)\nCSI spec %s\nKubernetes API %s\n", ownVersion(build), build.GoVersion,
+				moduleVersion(build, "github.com/container-storage-interface/spec"), moduleVersion(build, "k8s.io/api"))
+			return nil
+		},
+	}
+}
+
+// ownVersion is that of a release, of the module that was installed, or of the commit.
+func ownVersion(build *debug.BuildInfo) string {
+	if version != "" {
+		return version
+	}
+	if v := build.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, setting := range build.Settings {
+		if setting.Key == "vcs.revision" {
+			return "devel " + setting.Value
+		}
+	}
+	return "devel"
+}
+
+func moduleVersion(build *debug.BuildInfo, path string) string {
+	for _, module := range build.Deps {
+		if module.Path == path {
+			return module.Version
+		}
+	}
+	return "unknown"
+}
