@@ -11,12 +11,13 @@ import (
 const maxGeneratedBase = 58
 
 // CreateObject is Create for callers that know the resource only at run time.
-func (s *Store) CreateObject(res *Resource, given Object) (Object, error) {
-	return s.create(res, given.DeepCopyObject().(Object))
+func (s *Store) CreateObject(res *Resource, given Object, opts ...WriteOption) (Object, error) {
+	return s.create(res, given.DeepCopyObject().(Object), opts...)
 }
 
 // create owns obj.
-func (s *Store) create(res *Resource, obj Object) (Object, error) {
+func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
+	w := writingOf(opts)
 	if obj.GetResourceVersion() != "" {
 		return nil, errVersionAtCreate
 	}
@@ -34,6 +35,9 @@ func (s *Store) create(res *Resource, obj Object) (Object, error) {
 			return nil, err
 		}
 	}
+	if err := w.finished(obj, nil); err != nil {
+		return nil, err
+	}
 	if errs := res.mistakes(obj); len(errs) > 0 {
 		return nil, res.invalid(obj, errs)
 	}
@@ -41,7 +45,9 @@ func (s *Store) create(res *Resource, obj Object) (Object, error) {
 	if _, exists := s.head.GetObject(res, key); exists {
 		return nil, res.alreadyExists(named, obj.GetName())
 	}
-	s.commit(res, key, nil, obj)
+	if !w.dry {
+		s.commit(res, key, nil, obj)
+	}
 	return obj, nil
 }
 

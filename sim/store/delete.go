@@ -21,6 +21,7 @@ type deletion struct {
 	uid         types.UID
 	revision    uint64
 	propagation metav1.DeletionPropagation
+	dry         bool
 }
 
 // GracePeriod grants so many seconds instead of the kind's default. A deletion
@@ -41,6 +42,9 @@ func PreconditionRevision(revision uint64) DeleteOption {
 func Propagation(policy metav1.DeletionPropagation) DeleteOption {
 	return func(d *deletion) { d.propagation = policy }
 }
+
+// DryRunOfDelete checks everything and deletes nothing.
+func DryRunOfDelete() DeleteOption { return func(d *deletion) { d.dry = true } }
 
 // check refuses a policy that does not exist.
 func (d deletion) check() error {
@@ -68,6 +72,9 @@ func (s *Store) DeleteObject(res *Resource, key Key, opts ...DeleteOption) (Obje
 	}
 	if err := res.checkPreconditions(key, old, d); err != nil {
 		return nil, err
+	}
+	if d.dry {
+		return old, nil
 	}
 	return s.delete(res, key, old, d), nil
 }

@@ -20,14 +20,14 @@ const (
 )
 
 // UpdateObject is Update for callers that know the resource only at run time.
-func (s *Store) UpdateObject(res *Resource, obj Object) (Object, error) {
-	return s.replace(res, obj, mainPart)
+func (s *Store) UpdateObject(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
+	return s.replace(res, obj, mainPart, opts...)
 }
 
 // UpdateStatusObject is UpdateStatus for callers that know the resource only at
 // run time.
-func (s *Store) UpdateStatusObject(res *Resource, obj Object) (Object, error) {
-	return s.replace(res, obj, statusPart)
+func (s *Store) UpdateStatusObject(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
+	return s.replace(res, obj, statusPart, opts...)
 }
 
 // ModifyObject is Modify for callers that know the resource only at run time.
@@ -41,12 +41,12 @@ func (s *Store) ModifyStatusObject(res *Resource, key Key, change func(Object)) 
 	return s.patch(res, key, change, statusPart)
 }
 
-func (s *Store) replace(res *Resource, given Object, what part) (Object, error) {
+func (s *Store) replace(res *Resource, given Object, what part, opts ...WriteOption) (Object, error) {
 	key := KeyOf(given)
 	old, ok := s.head.GetObject(res, key)
 	switch {
 	case !ok && res.createdByUpdate && what == mainPart:
-		return s.CreateObject(res, given)
+		return s.CreateObject(res, given, opts...)
 	case !ok:
 		return nil, res.notFound(key)
 	}
@@ -58,7 +58,7 @@ func (s *Store) replace(res *Resource, given Object, what part) (Object, error) 
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 		})
 	}
-	return s.put(res, given.DeepCopyObject().(Object), old, what)
+	return s.put(res, given.DeepCopyObject().(Object), old, what, opts...)
 }
 
 func (s *Store) patch(res *Resource, key Key, change func(Object), what part) (Object, error) {
@@ -72,7 +72,8 @@ func (s *Store) patch(res *Resource, key Key, change func(Object), what part) (O
 }
 
 // put replaces old by obj, which it owns.
-func (s *Store) put(res *Resource, obj, old Object, what part) (Object, error) {
+func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOption) (Object, error) {
+	w := writingOf(opts)
 	key := KeyOf(old)
 	if v := obj.GetResourceVersion(); v != "" && v != old.GetResourceVersion() {
 		return nil, res.conflict(key, errModified)
@@ -88,6 +89,9 @@ func (s *Store) put(res *Resource, obj, old Object, what part) (Object, error) {
 	} else {
 		s.prepareStatus(res, obj, old)
 	}
+	if err := w.finished(obj, old); err != nil {
+		return nil, err
+	}
 	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
 	if !unchanged {
 		if err := s.check(res, obj, old, what, sameSpec); err != nil {
@@ -95,6 +99,8 @@ func (s *Store) put(res *Resource, obj, old Object, what part) (Object, error) {
 		}
 	}
 	switch {
+	case w.dry && !unchanged:
+		return obj, nil
 	case endsDeletion(obj, old):
 		// Clients get the last state with the version they knew; watches see one
 		// removal.

@@ -1,0 +1,89 @@
+package apiserver
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// apply makes an object what a manager says of it, as far as others did not say
+// something else. It creates an object that is missing.
+func (p *patching) apply() (stored store.Object, created bool, err error) {
+	patch := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal(p.body, &patch.Object); err != nil {
+		return nil, false, badRequest("error decoding YAML: %v", err)
+	}
+	if err := p.strictly(); err != nil {
+		return nil, false, err
+	}
+	old, exists := p.server.store.GetObject(p.kind.res, p.key())
+	if !exists && p.what != mainPart {
+		return nil, false, apierrors.NewNotFound(p.kind.gvr.GroupResource(), p.place.name)
+	}
+	if version := patch.GetResourceVersion(); version != "" && exists && version != old.GetResourceVersion() {
+		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.place.name, errModified)
+	}
+	obj, err := p.applied(patch, old, exists)
+	if err != nil {
+		return nil, false, err
+	}
+	options := []store.WriteOption{}
+	if p.options.dryRun {
+		options = append(options, store.DryRun())
+	}
+	switch {
+	case !exists:
+		stored, err = p.server.store.CreateObject(p.kind.res, obj, options...)
+	case p.what == statusPart:
+		stored, err = p.server.store.UpdateStatusObject(p.kind.res, obj, options...)
+	default:
+		stored, err = p.server.store.UpdateObject(p.kind.res, obj, options...)
+	}
+	return stored, !exists, err
+}
+
+var errModified = fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again")
+
+// applied merges the patch into what there is.
+func (p *patching) applied(patch *unstructured.Unstructured, old store.Object, exists bool) (store.Object, error) {
+	fields, err := managerOf(p.kind, p.what)
+	if err != nil {
+		return nil, err
+	}
+	live := p.kind.newObject()
+	var before []metav1.ManagedFieldsEntry
+	if exists {
+		live = old.DeepCopyObject().(store.Object)
+		before = old.GetManagedFields()
+	}
+	live.GetObjectKind().SetGroupVersionKind(p.kind.gvk)
+	merged, err := fields.Apply(live, patch, p.options.fieldManager, p.force)
+	if err != nil {
+		return nil, err
+	}
+	obj := merged.(store.Object)
+	obj.SetManagedFields(p.server.owners.timed(obj.GetManagedFields(), before))
+	return obj, p.settleName(obj)
+}
+
+// strictly refuses fields that are unknown or there twice.
+func (p *patching) strictly() error {
+	if p.options.fieldValidation == metav1.FieldValidationIgnore {
+		return nil
+	}
+	obj := p.kind.newObject()
+	_, _, err := serializerOf(typeYAML).StrictSerializer.Decode(p.body, &p.kind.gvk, obj)
+	if _, strict := runtime.AsStrictDecodingError(err); !strict {
+		return nil // what else is wrong is told when the fields are merged
+	}
+	if err := p.tolerate(obj, err); err != nil {
+		return badRequest("error strict decoding YAML: %v", err)
+	}
+	return nil
+}

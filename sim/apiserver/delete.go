@@ -1,0 +1,159 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+func (q *request) delete() error {
+	options, err := q.deleteOptions()
+	if err != nil {
+		return err
+	}
+	opts, err := deletion(options)
+	if err != nil {
+		return err
+	}
+	var last store.Object
+	gone := false
+	err = q.exclusively(func() (err error) {
+		last, err = q.server.store.DeleteObject(q.kind.res, q.key(), opts...)
+		_, stays := q.server.store.GetObject(q.kind.res, q.key())
+		gone = !stays
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if gone && !q.kind.answersDeleted {
+		return q.writeObject(http.StatusOK, q.succeeded(last))
+	}
+	code := http.StatusOK
+	if orphan := options.OrphanDependents; !gone && orphan != nil && !*orphan {
+		code = http.StatusAccepted
+	}
+	return q.writeObject(code, last)
+}
+
+// deleteOptions are in the body, or else in the query.
+func (q *request) deleteOptions() (*metav1.DeleteOptions, error) {
+	var o metav1.DeleteOptions
+	body, err := q.readBody()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) == 0:
+		err = q.readOptions(&o)
+	default:
+		err = q.decodeDeleteOptions(body, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &o, invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(&o))
+}
+
+// decodeDeleteOptions reads them without the scheme: they come in the version of the
+// resource, which may be one that no Go type has.
+func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
+	info, err := q.bodySerializer()
+	if err != nil {
+		return err
+	}
+	switch info.MediaType {
+	case typeProtobuf:
+		var envelope runtime.Unknown
+		if !bytes.HasPrefix(body, protobufMagic) {
+			return badRequest("the body is not of the form that the content type %s has", typeProtobuf)
+		}
+		if err := envelope.Unmarshal(body[len(protobufMagic):]); err != nil {
+			return badRequest("decoding DeleteOptions: %v", err)
+		}
+		if err := o.Unmarshal(envelope.Raw); err != nil {
+			return badRequest("decoding DeleteOptions: %v", err)
+		}
+		return nil
+	case typeYAML:
+		if body, err = yaml.YAMLToJSON(body); err != nil {
+			return badRequest("decoding DeleteOptions: %v", err)
+		}
+	}
+	if err := json.Unmarshal(body, o); err != nil {
+		return badRequest("decoding DeleteOptions: %v", err)
+	}
+	return nil
+}
+
+// protobufMagic begins every object in protobuf.
+var protobufMagic = []byte{'k', '8', 's', 0}
+
+// deletion are the store's options.
+func deletion(o *metav1.DeleteOptions) ([]store.DeleteOption, error) {
+	var opts []store.DeleteOption
+	if o.GracePeriodSeconds != nil {
+		opts = append(opts, store.GracePeriod(*o.GracePeriodSeconds))
+	}
+	if p := o.Preconditions; p != nil {
+		if p.UID != nil {
+			opts = append(opts, store.PreconditionUID(*p.UID))
+		}
+		if p.ResourceVersion != nil {
+			revision, err := strconv.ParseUint(*p.ResourceVersion, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("resourceVersion of the preconditions: %w", err)
+			}
+			opts = append(opts, store.PreconditionRevision(revision))
+		}
+	}
+	switch {
+	case o.PropagationPolicy != nil:
+		opts = append(opts, store.Propagation(*o.PropagationPolicy))
+	case o.OrphanDependents != nil && *o.OrphanDependents:
+		opts = append(opts, store.Propagation(metav1.DeletePropagationOrphan))
+	}
+	if len(o.DryRun) > 0 {
+		opts = append(opts, store.DryRunOfDelete())
+	}
+	return opts, nil
+}
+
+// deleteCollection deletes what a list would show, and answers with it.
+func (q *request) deleteCollection() error {
+	options, err := q.deleteOptions()
+	if err != nil {
+		return err
+	}
+	opts, err := deletion(options)
+	if err != nil {
+		return err
+	}
+	list, err := q.listOptions()
+	if err != nil {
+		return err
+	}
+	var deleted []store.Object
+	err = q.exclusively(func() error {
+		for _, obj := range q.selected(list) {
+			last, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...)
+			if err != nil {
+				return err
+			}
+			deleted = append(deleted, last)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeList(deleted, metav1.ListMeta{})
+}

@@ -1,0 +1,175 @@
+package apiserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	discoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// serveRoot answers what is not below a group and version.
+func (q *request) serveRoot() (handled bool, err error) {
+	switch path := strings.TrimSuffix(q.URL.Path, "/"); path {
+	case "/healthz", "/livez", "/readyz":
+		q.answer.body(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
+		return true, nil
+	case "/version":
+		return true, q.answer.json(http.StatusOK, served)
+	case "/api", "/apis":
+		if q.wantsAggregated() {
+			return true, q.answerAggregated(path == "/api")
+		}
+	}
+	return false, nil
+}
+
+// serveDiscovery tells what there is.
+func (q *request) serveDiscovery() error {
+	legacy := strings.HasPrefix(q.URL.Path, "/api/") || q.URL.Path == "/api"
+	switch {
+	case legacy && q.place.version == "":
+		return q.answer.json(http.StatusOK, &metav1.APIVersions{
+			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"},
+			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: q.Host}},
+		})
+	case !legacy && q.place.group == "":
+		groups := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+		for _, group := range q.server.kinds.groups() {
+			if group.Name != "" {
+				group.TypeMeta = metav1.TypeMeta{}
+				groups.Groups = append(groups.Groups, group)
+			}
+		}
+		return q.answer.json(http.StatusOK, &groups)
+	case q.place.version == "":
+		for _, group := range q.server.kinds.groups() {
+			if group.Name == q.place.group {
+				return q.answer.json(http.StatusOK, &group)
+			}
+		}
+		return errNoSuchResource
+	}
+	return q.serveVersion(schema.GroupVersion{Group: q.place.group, Version: q.place.version})
+}
+
+func (q *request) serveVersion(gv schema.GroupVersion) error {
+	list := metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String(),
+	}
+	if gv.Group == "" {
+		list.APIVersion = ""
+		list.APIResources = append(list.APIResources, metav1.APIResource{
+			Name: "bindings", SingularName: "binding", Namespaced: true, Kind: "Binding", Verbs: []string{"create"},
+		})
+	}
+	for _, k := range q.server.kinds.kinds {
+		if k.gvr.GroupVersion() == gv {
+			list.APIResources = append(list.APIResources, k.described()...)
+		}
+	}
+	if len(list.APIResources) == 0 {
+		return errNoSuchResource
+	}
+	slices.SortFunc(list.APIResources, func(a, b metav1.APIResource) int { return strings.Compare(a.Name, b.Name) })
+	return q.answer.json(http.StatusOK, &list)
+}
+
+// described is the kind with its subresources.
+func (k *kind) described() []metav1.APIResource {
+	all := []metav1.APIResource{{
+		Name: k.gvr.Resource, SingularName: k.singular, Namespaced: k.res.Namespaced, Kind: k.gvk.Kind,
+		Verbs: k.verbs, ShortNames: k.shortNames, Categories: k.categories,
+	}}
+	for _, s := range k.subresources {
+		part := metav1.APIResource{
+			Name: k.gvr.Resource + "/" + s.name, Namespaced: k.res.Namespaced, Kind: k.gvk.Kind, Verbs: s.verbs,
+		}
+		if s.gvk.Kind != "" {
+			part.Group, part.Version, part.Kind = s.gvk.Group, s.gvk.Version, s.gvk.Kind
+		}
+		if part.Group == k.gvk.Group {
+			part.Group, part.Version = "", ""
+		}
+		all = append(all, part)
+	}
+	return all
+}
+
+// groups are the groups with their versions.
+func (c *catalog) groups() []metav1.APIGroup {
+	var groups []metav1.APIGroup
+	for _, k := range c.kinds {
+		version := metav1.GroupVersionForDiscovery{GroupVersion: k.gvk.GroupVersion().String(), Version: k.gvk.Version}
+		if n := len(groups); n == 0 || groups[n-1].Name != k.gvk.Group {
+			groups = append(groups, metav1.APIGroup{
+				TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}, Name: k.gvk.Group, PreferredVersion: version,
+			})
+		}
+		group := &groups[len(groups)-1]
+		if !slices.Contains(group.Versions, version) {
+			group.Versions = append(group.Versions, version)
+		}
+	}
+	return groups
+}
+
+const aggregatedForm = typeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+func (q *request) wantsAggregated() bool {
+	accept := strings.ReplaceAll(q.Header.Get("Accept"), " ", "")
+	first, _, _ := strings.Cut(accept, ",")
+	return strings.Contains(first, "as=APIGroupDiscoveryList") && strings.Contains(first, "v=v2")
+}
+
+// answerAggregated tells all groups, versions and kinds at once.
+func (q *request) answerAggregated(legacy bool) error {
+	list := discoveryv2.APIGroupDiscoveryList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
+		Items:    []discoveryv2.APIGroupDiscovery{},
+	}
+	for _, group := range q.server.kinds.groups() {
+		if (group.Name == "") != legacy {
+			continue
+		}
+		item := discoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: group.Name}}
+		for _, v := range group.Versions {
+			item.Versions = append(item.Versions, discoveryv2.APIVersionDiscovery{
+				Version: v.Version, Freshness: discoveryv2.DiscoveryFreshnessCurrent,
+				Resources: q.server.kinds.aggregated(schema.GroupVersion{Group: group.Name, Version: v.Version}),
+			})
+		}
+		list.Items = append(list.Items, item)
+	}
+	q.answer.media.info.MediaType = aggregatedForm
+	return q.answer.encoded(http.StatusOK, &list)
+}
+
+func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
+	var all []discoveryv2.APIResourceDiscovery
+	for _, k := range c.kinds {
+		if k.gvk.GroupVersion() != gv {
+			continue
+		}
+		resource := discoveryv2.APIResourceDiscovery{
+			Resource: k.gvr.Resource, ResponseKind: &metav1.GroupVersionKind{Kind: k.gvk.Kind}, Scope: discoveryv2.ScopeCluster,
+			SingularResource: k.singular, Verbs: k.verbs, ShortNames: k.shortNames, Categories: k.categories,
+		}
+		if k.res.Namespaced {
+			resource.Scope = discoveryv2.ScopeNamespace
+		}
+		for _, s := range k.subresources {
+			answer := metav1.GroupVersionKind{Group: s.gvk.Group, Version: s.gvk.Version, Kind: s.gvk.Kind}
+			if s.gvk.Kind == "" || s.gvk.Group == k.gvk.Group {
+				answer = metav1.GroupVersionKind{Kind: k.gvk.Kind}
+			}
+			resource.Subresources = append(resource.Subresources, discoveryv2.APISubresourceDiscovery{
+				Subresource: s.name, ResponseKind: &answer, Verbs: s.verbs,
+			})
+		}
+		all = append(all, resource)
+	}
+	return all
+}

@@ -1,0 +1,114 @@
+package apiserver
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// ownFields are the labels of field selectors that a kind offers besides its name
+// and namespace.
+var ownFields = map[string]map[string]func(store.Object) string{
+	"pods": {
+		"spec.nodeName":            func(o store.Object) string { return o.(*corev1.Pod).Spec.NodeName },
+		"spec.restartPolicy":       func(o store.Object) string { return string(o.(*corev1.Pod).Spec.RestartPolicy) },
+		"spec.schedulerName":       func(o store.Object) string { return o.(*corev1.Pod).Spec.SchedulerName },
+		"spec.serviceAccountName":  func(o store.Object) string { return o.(*corev1.Pod).Spec.ServiceAccountName },
+		"spec.hostNetwork":         func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Pod).Spec.HostNetwork) },
+		"status.phase":             func(o store.Object) string { return string(o.(*corev1.Pod).Status.Phase) },
+		"status.podIP":             func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
+		"status.podIPs":            func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
+		"status.nominatedNodeName": func(o store.Object) string { return o.(*corev1.Pod).Status.NominatedNodeName },
+	},
+	"nodes": {
+		"spec.unschedulable": func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Node).Spec.Unschedulable) },
+	},
+	"namespaces": {
+		"status.phase": func(o store.Object) string { return string(o.(*corev1.Namespace).Status.Phase) },
+		"name":         func(o store.Object) string { return o.GetName() },
+	},
+	"secrets": {
+		"type": func(o store.Object) string { return string(o.(*corev1.Secret).Type) },
+	},
+	"events": {
+		"involvedObject.kind":            func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Kind },
+		"involvedObject.namespace":       func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Namespace },
+		"involvedObject.name":            func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Name },
+		"involvedObject.uid":             func(o store.Object) string { return string(o.(*corev1.Event).InvolvedObject.UID) },
+		"involvedObject.apiVersion":      func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.APIVersion },
+		"involvedObject.resourceVersion": func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.ResourceVersion },
+		"involvedObject.fieldPath":       func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.FieldPath },
+		"reason":                         func(o store.Object) string { return o.(*corev1.Event).Reason },
+		"reportingComponent":             func(o store.Object) string { return o.(*corev1.Event).ReportingController },
+		"source":                         func(o store.Object) string { return eventSource(o.(*corev1.Event)) },
+		"type":                           func(o store.Object) string { return o.(*corev1.Event).Type },
+	},
+}
+
+func podIP(pod *corev1.Pod) string {
+	if len(pod.Status.PodIPs) > 0 {
+		return pod.Status.PodIPs[0].IP
+	}
+	return pod.Status.PodIP
+}
+
+func eventSource(e *corev1.Event) string {
+	if e.Source.Component != "" {
+		return e.Source.Component
+	}
+	return e.ReportingController
+}
+
+// settleFields checks that the kind offers all labels of a selector.
+func (k *kind) settleFields(sel fields.Selector) (fields.Selector, error) {
+	return sel.Transform(func(label, value string) (string, string, error) {
+		switch label {
+		case "metadata.name":
+			return label, value, nil
+		case "metadata.namespace":
+			if k.res.Namespaced {
+				return label, value, nil
+			}
+		}
+		if _, ok := ownFields[k.res.String()][label]; ok {
+			return label, value, nil
+		}
+		return "", "", k.noSuchField(label)
+	})
+}
+
+func (k *kind) noSuchField(label string) error {
+	if _, special := ownFields[k.res.String()]; special {
+		return badRequest("field label not supported: %s", label)
+	}
+	return badRequest("%q is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", label)
+}
+
+// fieldsOf are the values of an object's labels.
+func (k *kind) fieldsOf(obj store.Object) fields.Fields {
+	return objectFields{k, obj}
+}
+
+type objectFields struct {
+	kind *kind
+	obj  store.Object
+}
+
+func (f objectFields) Has(label string) bool { return true }
+
+func (f objectFields) Get(label string) string {
+	switch label {
+	case "metadata.name":
+		return f.obj.GetName()
+	case "metadata.namespace":
+		return f.obj.GetNamespace()
+	}
+	if value, ok := ownFields[f.kind.res.String()][label]; ok {
+		return value(f.obj)
+	}
+	panic(fmt.Sprintf("apiserver: %s have no field %q", f.kind.res, label)) // settleFields has refused it
+}

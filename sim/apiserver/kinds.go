@@ -1,0 +1,167 @@
+package apiserver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// kind is one resource in one version, as it is served.
+type kind struct {
+	res          *store.Resource
+	gvr          schema.GroupVersionResource
+	gvk          schema.GroupVersionKind
+	singular     string
+	shortNames   []string
+	categories   []string
+	verbs        []string
+	subresources []subresource
+	// answersDeleted says that the deletion of an object is answered with its last
+	// state, not with a Status.
+	answersDeleted bool
+}
+
+// subresource is a part of an object, or a thing that can be done to it.
+type subresource struct {
+	name  string
+	verbs []string
+	// gvk is its kind where that is not the object's.
+	gvk schema.GroupVersionKind
+}
+
+var (
+	allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	partOf   = []string{"get", "patch", "update"}
+)
+
+func (k *kind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
+
+func (k *kind) newObject() store.Object { return k.res.New() }
+
+func (k *kind) subresource(name string) (subresource, bool) {
+	for _, s := range k.subresources {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return subresource{}, false
+}
+
+// internalName is what the real server's own package of the group is called.
+func (k *kind) internalName() string {
+	name, _, _ := strings.Cut(k.gvk.Group, ".")
+	return cmp.Or(name, "core")
+}
+
+// traits are what the store does not know of a kind.
+type traits struct {
+	short, categories []string
+	more              []subresource
+	without           []string // verbs
+	answersDeleted    bool
+}
+
+var traitsOf = map[string]traits{
+	"configmaps":                        {short: []string{"cm"}},
+	"endpoints":                         {short: []string{"ep"}},
+	"events":                            {short: []string{"ev"}},
+	"limitranges":                       {short: []string{"limits"}},
+	"nodes":                             {short: []string{"no"}},
+	"persistentvolumeclaims":            {short: []string{"pvc"}, answersDeleted: true},
+	"persistentvolumes":                 {short: []string{"pv"}, answersDeleted: true},
+	"podtemplates":                      {answersDeleted: true},
+	"replicationcontrollers":            {short: []string{"rc"}, categories: []string{"all"}},
+	"resourcequotas":                    {short: []string{"quota"}, answersDeleted: true},
+	"services":                          {short: []string{"svc"}, categories: []string{"all"}, answersDeleted: true},
+	"daemonsets.apps":                   {short: []string{"ds"}, categories: []string{"all"}},
+	"deployments.apps":                  {short: []string{"deploy"}, categories: []string{"all"}},
+	"replicasets.apps":                  {short: []string{"rs"}, categories: []string{"all"}},
+	"statefulsets.apps":                 {short: []string{"sts"}, categories: []string{"all"}},
+	"cronjobs.batch":                    {short: []string{"cj"}, categories: []string{"all"}},
+	"jobs.batch":                        {categories: []string{"all"}},
+	"poddisruptionbudgets.policy":       {short: []string{"pdb"}},
+	"priorityclasses.scheduling.k8s.io": {short: []string{"pc"}},
+	"networkpolicies.networking.k8s.io": {short: []string{"netpol"}},
+	"ingresses.networking.k8s.io":       {short: []string{"ing"}},
+	"csidrivers.storage.k8s.io":         {answersDeleted: true},
+	"csinodes.storage.k8s.io":           {answersDeleted: true},
+	"csistoragecapacities.storage.k8s.io": {
+		answersDeleted: true,
+	},
+	"storageclasses.storage.k8s.io":          {short: []string{"sc"}, answersDeleted: true},
+	"volumeattachments.storage.k8s.io":       {answersDeleted: true},
+	"volumeattributesclasses.storage.k8s.io": {short: []string{"vac"}, answersDeleted: true},
+	"namespaces": {short: []string{"ns"}, without: []string{"deletecollection"}, more: []subresource{
+		{name: "finalize", verbs: []string{"update"}},
+	}},
+	"pods": {short: []string{"po"}, categories: []string{"all"}, answersDeleted: true, more: []subresource{
+		{name: "binding", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
+		{name: "ephemeralcontainers", verbs: partOf},
+		{name: "eviction", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}},
+		{name: "resize", verbs: partOf},
+	}},
+	"serviceaccounts": {short: []string{"sa"}, answersDeleted: true, more: []subresource{
+		{name: "token", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}},
+	}},
+}
+
+// catalog is what a server serves.
+type catalog struct {
+	kinds []*kind // by group, version and name
+}
+
+// builtIn are the kinds that the store knows.
+func builtIn() *catalog {
+	c := &catalog{}
+	for _, res := range store.Resources() {
+		c.add(kindOf(res))
+	}
+	return c
+}
+
+func kindOf(res *store.Resource) *kind {
+	t := traitsOf[res.String()]
+	k := &kind{
+		res: res, gvr: res.GVR, gvk: res.GVK,
+		singular: strings.ToLower(res.GVK.Kind), shortNames: t.short, categories: t.categories,
+		subresources: t.more, answersDeleted: t.answersDeleted,
+	}
+	for _, verb := range allVerbs {
+		if !slices.Contains(t.without, verb) {
+			k.verbs = append(k.verbs, verb)
+		}
+	}
+	if res.Status {
+		k.subresources = append(slices.Clone(k.subresources), subresource{name: "status", verbs: partOf})
+	}
+	slices.SortFunc(k.subresources, func(a, b subresource) int { return cmp.Compare(a.name, b.name) })
+	return k
+}
+
+func (c *catalog) add(k *kind) {
+	c.kinds = append(c.kinds, k)
+	slices.SortFunc(c.kinds, func(a, b *kind) int {
+		return cmp.Or(cmp.Compare(a.gvr.Group, b.gvr.Group), cmp.Compare(a.gvr.Version, b.gvr.Version), cmp.Compare(a.gvr.Resource, b.gvr.Resource))
+	})
+}
+
+// find is the kind that a path is about.
+func (c *catalog) find(at place) (*kind, bool) {
+	for _, k := range c.kinds {
+		if k.gvr.Group != at.group || k.gvr.Version != at.version || k.gvr.Resource != at.resource {
+			continue
+		}
+		if !k.res.Namespaced && at.namespace != "" {
+			return nil, false
+		}
+		if _, ok := k.subresource(at.subresource); at.subresource != "" && !ok {
+			return nil, false
+		}
+		return k, true
+	}
+	return nil, false
+}

@@ -1,0 +1,109 @@
+package apiserver
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// ownership keeps metadata.managedFields: who set which field.
+type ownership struct {
+	now func() time.Time
+}
+
+func newOwnership(now func() time.Time) *ownership { return &ownership{now} }
+
+// converter knows the schema of all built-in kinds. It is made once, when it is
+// first asked for.
+var converter = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(scheme.Scheme)
+})
+
+// fieldManagers are the ones made so far: each is for one part of one kind, and
+// good for all servers.
+var fieldManagers sync.Map
+
+type managed struct {
+	kind string
+	part part
+}
+
+func managerOf(k *kind, what part) (*managedfields.FieldManager, error) {
+	name := managed{k.gvk.String(), what}
+	if known, ok := fieldManagers.Load(name); ok {
+		return known.(*managedfields.FieldManager), nil
+	}
+	made, err := managedfields.NewDefaultFieldManager(converter(), scheme.Scheme, noDefaults{}, scheme.Scheme,
+		k.gvk, k.gvk.GroupVersion(), string(what), resetFields(k, what))
+	if err != nil {
+		return nil, fmt.Errorf("field ownership of %s: %w", k.gvk.Kind, err)
+	}
+	fieldManagers.Store(name, made)
+	return made, nil
+}
+
+type noDefaults struct{}
+
+func (noDefaults) Default(runtime.Object) {}
+
+// resetFields are what a write of a part cannot set, and thus not own.
+func resetFields(k *kind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
+	other := "status"
+	if what == statusPart {
+		other = "spec"
+	}
+	if !k.res.Status {
+		return nil
+	}
+	return map[fieldpath.APIVersion]fieldpath.Filter{
+		fieldpath.APIVersion(k.gvk.GroupVersion().String()): fieldpath.NewExcludeSetFilter(fieldpath.NewSet(fieldpath.MakePathOrDie(other))),
+	}
+}
+
+// record makes a write's fields those of its manager.
+func (o *ownership) record(k *kind, what part, obj, old store.Object, manager string) error {
+	fields, err := managerOf(k, what)
+	if err != nil {
+		return err
+	}
+	live := runtime.Object(old)
+	if old == nil {
+		live = k.newObject()
+	}
+	updated := fields.UpdateNoErrors(live, obj, manager)
+	var before []metav1.ManagedFieldsEntry
+	if old != nil {
+		before = old.GetManagedFields()
+	}
+	obj.SetManagedFields(o.timed(updated.(store.Object).GetManagedFields(), before))
+	return nil
+}
+
+// timed gives the entries that a write made or changed the time of the store: the
+// library knows only that of the machine.
+func (o *ownership) timed(entries, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	known := map[string]*metav1.Time{}
+	for _, e := range before {
+		known[entryName(e)] = e.Time
+	}
+	now := metav1.NewTime(o.now()).Rfc3339Copy()
+	for i := range entries {
+		if at, ok := known[entryName(entries[i])]; !ok || !at.Equal(entries[i].Time) {
+			entries[i].Time = &now
+		}
+	}
+	return entries
+}
+
+func entryName(e metav1.ManagedFieldsEntry) string {
+	return e.Manager + "\x00" + string(e.Operation) + "\x00" + e.APIVersion + "\x00" + e.Subresource
+}

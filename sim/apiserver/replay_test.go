@@ -1,0 +1,140 @@
+package apiserver_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/sim/apiserver"
+	"github.com/csisim/csisim/sim/store"
+)
+
+var recorded = flag.String("recorded", "testdata/api", "the directory with the requests and answers to replay")
+
+// TestAnswersAreThoseOfTheRealServer plays the recorded requests. What is listed in
+// testdata/differences.yaml may differ, and must.
+func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
+	known := knownDifferences(t)
+	files, err := filepath.Glob(filepath.Join(*recorded, "requests", "*.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	requests, equal := 0, 0
+	for _, file := range files {
+		group := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(group, func(t *testing.T) {
+			for _, r := range replay(t, group) {
+				requests++
+				if len(r.differences) == 0 {
+					equal++
+				}
+				_, expected := known[group+"/"+r.id]
+				switch {
+				case expected && len(r.differences) == 0:
+					t.Errorf("%s: is equal now: take it out of testdata/differences.yaml", r.id)
+				case !expected && len(r.differences) > 0:
+					t.Errorf("%s:\n  %s", r.id, strings.Join(r.differences, "\n  "))
+				}
+			}
+		})
+	}
+	t.Logf("%d of %d answers are those of the real server", equal, requests)
+}
+
+// knownDifferences are the requests whose answers differ, with the reason.
+func knownDifferences(t *testing.T) map[string]string {
+	text, err := os.ReadFile("testdata/differences.yaml")
+	require.NoError(t, err)
+	known := map[string]string{}
+	require.NoError(t, yaml.UnmarshalStrict(text, &known))
+	for id, reason := range known {
+		require.NotEmpty(t, reason, id)
+	}
+	return known
+}
+
+type script struct {
+	Group, About  string
+	Namespaces    []string
+	ManagedFields string
+	Requests      []scripted
+}
+
+type scripted struct {
+	ID, Note, Method, Path, Raw string
+	Query                       map[string]any
+	Headers                     map[string]string
+	Body                        any
+	Watch                       *struct {
+		Events     int
+		Background bool
+	}
+	Compact bool
+	Prune   map[string][]string
+}
+
+type outcome struct {
+	id          string
+	differences []string
+}
+
+// replay plays one group against a server of its own.
+func replay(t *testing.T, group string) []outcome {
+	var s script
+	load(t, filepath.Join(*recorded, "requests", group+".yaml"), &s)
+	var want struct{ Answers []map[string]any }
+	load(t, filepath.Join(*recorded, "answers", group+".yaml"), &want)
+	p := newPlayer(t, s)
+	answers := map[string]map[string]any{}
+	for _, request := range s.Requests {
+		if request.Compact {
+			p.server.Compact()
+			continue
+		}
+		answers[request.ID] = p.play(request)
+	}
+	p.background.Wait()
+	var outcomes []outcome
+	c := &comparison{bound: map[string]string{}, started: p.started}
+	for _, w := range want.Answers {
+		id := w["id"].(string)
+		delete(w, "id")
+		got, played := answers[id]
+		require.True(t, played, "no request %s", id)
+		c.differences = nil
+		c.compare("", w, got)
+		outcomes = append(outcomes, outcome{id, slices.Clone(c.differences)})
+	}
+	return outcomes
+}
+
+func load(t *testing.T, file string, into any) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, into), file)
+}
+
+const bearer = "replayed"
+
+func newPlayer(t *testing.T, s script) *player {
+	objects := store.New(store.Options{Now: time.Now, NoServiceAccounts: true, TaintNewNodes: true})
+	server := apiserver.New(objects, apiserver.Options{Token: bearer})
+	listener := httptest.NewServer(server)
+	t.Cleanup(listener.Close)
+	p := &player{t: t, server: server, address: listener.URL, keep: s.ManagedFields == "keep", answered: map[string]any{}, started: time.Now()}
+	for _, name := range s.Namespaces {
+		p.play(scripted{Method: "POST", Path: "/api/v1/namespaces", Headers: map[string]string{"Content-Type": "application/json"},
+			Body: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}})
+	}
+	return p
+}
+
+func (o outcome) String() string { return fmt.Sprintf("%s: %d differences", o.id, len(o.differences)) }

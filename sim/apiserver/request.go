@@ -1,0 +1,129 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// request is one request on its way to an answer.
+type request struct {
+	*http.Request
+	server *Server
+	answer answer
+	query  url.Values
+	place  place
+	kind   *kind
+}
+
+func (q *request) serve() error {
+	if err := q.authenticate(); err != nil {
+		return err
+	}
+	q.query = q.URL.Query()
+	if handled, err := q.serveRoot(); handled {
+		return err
+	}
+	at, isAPI := placeOf(q.URL.Path)
+	if !isAPI {
+		http.NotFound(q.answer.w, q.Request)
+		return nil
+	}
+	q.place = at
+	if at.resource == "" {
+		return q.serveDiscovery()
+	}
+	kind, ok := q.server.kinds.find(at)
+	if !ok {
+		return errNoSuchResource
+	}
+	q.kind = kind
+	if kind.res.Namespaced && at.namespace == "" && (at.name != "" || q.Method == http.MethodPost) {
+		return errMethodNotAllowed
+	}
+	media, err := negotiate(q.Header.Get("Accept"), true)
+	if err != nil {
+		return err
+	}
+	q.answer.media = media
+	return q.dispatch()
+}
+
+func (q *request) authenticate() error {
+	token := q.server.options.Token
+	if token == "" || q.Header.Get("Authorization") == "Bearer "+token {
+		return nil
+	}
+	return apierrors.NewUnauthorized("Unauthorized")
+}
+
+// dispatch finds what a verb means where it was said.
+func (q *request) dispatch() error {
+	switch {
+	case q.place.subresource != "":
+		return q.serveSubresource()
+	case q.place.name != "":
+		return q.serveObject()
+	}
+	return q.serveCollection()
+}
+
+func (q *request) serveCollection() error {
+	switch q.Method {
+	case http.MethodGet, http.MethodHead:
+		return q.listOrWatch()
+	case http.MethodPost:
+		return q.create()
+	case http.MethodDelete:
+		if q.kind.allows("deletecollection") && (q.place.namespace != "" || !q.kind.res.Namespaced) {
+			return q.deleteCollection()
+		}
+	}
+	return errMethodNotAllowed
+}
+
+func (q *request) serveObject() error {
+	switch q.Method {
+	case http.MethodGet, http.MethodHead:
+		if truth(q.query.Get("watch")) {
+			return q.listOrWatch()
+		}
+		return q.get()
+	case http.MethodPut:
+		return q.update(mainPart)
+	case http.MethodPatch:
+		return q.patch(mainPart)
+	case http.MethodDelete:
+		return q.delete()
+	}
+	return errMethodNotAllowed
+}
+
+func (q *request) key() store.Key { return store.Key{Namespace: q.place.namespace, Name: q.place.name} }
+
+// exclusively runs use with the store to itself.
+func (q *request) exclusively(use func() error) (err error) {
+	q.server.options.Exclusive(func() { err = use() })
+	return err
+}
+
+// object is what a path with a name is about.
+func (q *request) object() (store.Object, error) {
+	obj, ok := q.server.store.GetObject(q.kind.res, q.key())
+	if !ok {
+		return nil, apierrors.NewNotFound(q.kind.gvr.GroupResource(), q.place.name)
+	}
+	return obj, nil
+}
+
+func truth(text string) bool {
+	switch strings.ToLower(text) {
+	case "", "0", "false":
+		return false
+	}
+	return true
+}

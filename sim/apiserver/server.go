@@ -1,0 +1,69 @@
+// Package apiserver shows a store as a Kubernetes API server shows its own: the
+// REST view that kubectl, client-go and unmodified sidecars talk to.
+//
+// What objects mean is the store's business: defaults, validation, finalizers,
+// graceful deletion. Here is what HTTP adds: paths and verbs, forms of an answer,
+// lists and watches with their versions, patches, field ownership.
+package apiserver
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Options say how a server is reached and what it shares its store with. The zero
+// value serves everybody.
+type Options struct {
+	// Token is what requests have to bear. Empty: none is needed.
+	Token string
+	// Exclusive runs use while nothing else reads or writes the store. Default: a
+	// lock of the server's own.
+	Exclusive func(use func())
+	// Now is the clock of the store. Default: the real one.
+	Now func() time.Time
+}
+
+// Server is an http.Handler. It is safe for concurrent use.
+type Server struct {
+	store   *store.Store
+	options Options
+	kinds   *catalog
+	history *history
+	owners  *ownership
+}
+
+// New returns a server for the store. What was written before counts as history
+// that is gone: a watch from such a version is answered with Expired.
+func New(s *store.Store, options Options) *Server {
+	if options.Exclusive == nil {
+		var lock sync.Mutex
+		options.Exclusive = func(use func()) {
+			lock.Lock()
+			defer lock.Unlock()
+			use()
+		}
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	server := &Server{store: s, options: options, kinds: builtIn(), history: newHistory(s.Revision()), owners: newOwnership(options.Now)}
+	s.OnCommit(server.history.add)
+	return server
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &request{Request: r, server: s, answer: answer{w: w, media: plainJSON}}
+	if err := q.serve(); err != nil {
+		q.answer.failure(err)
+	}
+}
+
+// Compact forgets all history before now, as the compaction of a server's database
+// does.
+func (s *Server) Compact() {
+	s.options.Exclusive(func() { s.history.compact(s.store.Revision()) })
+}

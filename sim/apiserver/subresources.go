@@ -1,0 +1,132 @@
+package apiserver
+
+import (
+	"net/http"
+	"slices"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+var verbOf = map[string]string{
+	http.MethodGet: "get", http.MethodHead: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodPost: "create",
+}
+
+func (q *request) serveSubresource() error {
+	sub, _ := q.kind.subresource(q.place.subresource)
+	if !slices.Contains(sub.verbs, verbOf[q.Method]) {
+		return errMethodNotAllowed
+	}
+	switch sub.name {
+	case "binding":
+		return q.bind()
+	case "eviction":
+		return q.evict()
+	case "token":
+		return q.issueToken()
+	case "finalize":
+		return q.finalize()
+	}
+	what := part(sub.name)
+	if sub.name != "status" {
+		what = mainPart // resize and ephemeralcontainers write the spec
+	}
+	switch q.Method {
+	case http.MethodPut:
+		return q.update(what)
+	case http.MethodPatch:
+		return q.patch(what)
+	}
+	return q.get()
+}
+
+// readAs reads a body of a subresource's own kind.
+func (q *request) readAs(into runtime.Object) error {
+	info, err := q.bodySerializer()
+	if err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	if _, _, err := info.Serializer.Decode(body, nil, into); err != nil {
+		return badRequest("%v", err)
+	}
+	return nil
+}
+
+// bind assigns a pod to a node, as schedulers do.
+func (q *request) bind() error {
+	var binding corev1.Binding
+	if err := q.readAs(&binding); err != nil {
+		return err
+	}
+	err := q.exclusively(func() error {
+		_, err := store.BindPod(q.server.store, q.key(), binding.Target.Name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
+}
+
+func successful(code int32) *metav1.Status {
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: code}
+}
+
+// evict deletes a pod. There are no disruption budgets to ask.
+func (q *request) evict() error {
+	var eviction policyv1.Eviction
+	if err := q.readAs(&eviction); err != nil {
+		return err
+	}
+	options := &metav1.DeleteOptions{}
+	if eviction.DeleteOptions != nil {
+		options = eviction.DeleteOptions
+	}
+	opts, err := deletion(options)
+	if err != nil {
+		return err
+	}
+	err = q.exclusively(func() error {
+		_, err := q.server.store.DeleteObject(q.kind.res, q.key(), opts...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
+}
+
+// finalize replaces the finalizers of a namespace's spec.
+func (q *request) finalize() error {
+	obj, err := q.decode(metav1.FieldValidationIgnore)
+	if err != nil {
+		return err
+	}
+	var stored *corev1.Namespace
+	err = q.exclusively(func() (err error) {
+		stored, err = store.FinalizeNamespace(q.server.store, q.place.name, obj.(*corev1.Namespace).Spec.Finalizers)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeObject(http.StatusOK, stored)
+}
+
+// issueToken signs a token for a service account.
+func (q *request) issueToken() error {
+	var wanted authenticationv1.TokenRequest
+	if err := q.readAs(&wanted); err != nil {
+		return err
+	}
+	return errMethodNotAllowed
+}

@@ -1,0 +1,215 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+const (
+	// longestWatch ends a watch for which the client names no time.
+	longestWatch = 30 * time.Minute
+	// bookmarkEvery is how often a quiet watch is told the latest version.
+	bookmarkEvery = time.Minute
+)
+
+// watching is one stream of events.
+type watching struct {
+	*request
+	listing
+	revision  uint64 // up to which all was told
+	bookmarks bool
+	columns   bool // a table's columns were told
+}
+
+// watch streams what happens from a version on. Without one, and with version 0, the
+// stream begins with what there is.
+func (q *request) watch(o listing) error {
+	wanted, err := parseVersion(o.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	w := &watching{request: q, listing: o, revision: wanted, bookmarks: o.AllowWatchBookmarks}
+	streamsInitial := o.SendInitialEvents != nil && *o.SendInitialEvents
+	begins := wanted == 0 && o.SendInitialEvents == nil || streamsInitial
+	if begins || streamsInitial {
+		if err := q.awaitVersion(wanted); err != nil {
+			return err
+		}
+	}
+	var present []store.Object
+	if begins || wanted == 0 {
+		_ = q.exclusively(func() error {
+			if begins {
+				present = q.selected(o)
+			}
+			w.revision = q.server.store.Revision()
+			return nil
+		})
+	}
+	w.begin()
+	for _, obj := range present {
+		if err := w.send(watch.Added, obj); err != nil {
+			return nil
+		}
+	}
+	if streamsInitial && w.bookmarks {
+		if err := w.bookmark(map[string]string{metav1.InitialEventsAnnotationKey: "true"}); err != nil {
+			return nil
+		}
+	}
+	w.flush()
+	w.follow()
+	return nil
+}
+
+// begin sends the header of the stream.
+func (w *watching) begin() {
+	contentType := w.answer.media.info.MediaType
+	if contentType == typeProtobuf {
+		contentType += ";stream=watch"
+	}
+	header := w.answer.w.Header()
+	header.Set("Content-Type", contentType)
+	header.Set("Cache-Control", "no-cache, private")
+	w.answer.w.WriteHeader(http.StatusOK)
+	w.flush()
+}
+
+func (w *watching) flush() {
+	if f, ok := w.answer.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// follow tells what happens until the time is over or the client is gone.
+func (w *watching) follow() {
+	end := time.NewTimer(w.duration())
+	defer end.Stop()
+	quiet := time.NewTicker(bookmarkEvery)
+	defer quiet.Stop()
+	for {
+		commits, latest, more, err := w.server.history.since(w.revision)
+		if err != nil {
+			_ = w.sendStatus(err)
+			return
+		}
+		for _, c := range commits {
+			if err := w.tell(c); err != nil {
+				return
+			}
+		}
+		w.revision = max(w.revision, latest)
+		if len(commits) > 0 {
+			w.flush()
+		}
+		select {
+		case <-more:
+		case <-end.C:
+			if w.bookmarks && w.answer.media.as == "" {
+				_ = w.bookmark(nil)
+				w.flush()
+			}
+			return
+		case <-quiet.C:
+			if w.bookmarks && w.bookmark(nil) != nil {
+				return
+			}
+			w.flush()
+		case <-w.Context().Done():
+			return
+		}
+	}
+}
+
+func (w *watching) duration() time.Duration {
+	if w.TimeoutSeconds != nil && *w.TimeoutSeconds > 0 {
+		return time.Duration(*w.TimeoutSeconds) * time.Second
+	}
+	return longestWatch
+}
+
+// tell sends the event that a write means for this watch, if any: what enters the
+// selection is added, what leaves it is deleted.
+func (w *watching) tell(c store.Commit) error {
+	if c.Resource != w.kind.res || c.Revision <= w.revision {
+		return nil
+	}
+	was, is := w.selects(w.listing, c.Old), w.selects(w.listing, c.New)
+	switch {
+	case was && is:
+		return w.send(watch.Modified, c.New)
+	case is:
+		return w.send(watch.Added, c.New)
+	case was:
+		return w.send(watch.Deleted, c.Last())
+	}
+	return nil
+}
+
+// bookmark tells that all is told up to the version.
+func (w *watching) bookmark(annotations map[string]string) error {
+	obj := w.kind.newObject()
+	obj.GetObjectKind().SetGroupVersionKind(w.kind.gvk)
+	obj.SetResourceVersion(strconv.FormatUint(w.revision, 10))
+	obj.SetAnnotations(annotations)
+	return w.send(watch.Bookmark, obj)
+}
+
+func (w *watching) send(event watch.EventType, obj runtime.Object) error {
+	view, err := w.view(obj)
+	if err != nil {
+		return w.sendStatus(err)
+	}
+	if table, ok := view.(*metav1.Table); ok {
+		if w.columns {
+			table.ColumnDefinitions = nil
+		}
+		w.columns = true
+	}
+	return w.frame(event, view)
+}
+
+func (w *watching) sendStatus(err error) error {
+	failed := w.frame(watch.Error, statusOf(err))
+	w.flush()
+	return failed
+}
+
+// frame writes one event.
+func (w *watching) frame(event watch.EventType, obj runtime.Object) error {
+	var raw bytes.Buffer
+	if err := w.answer.media.info.StreamSerializer.Serializer.Encode(obj, &raw); err != nil {
+		return fmt.Errorf("encoding a %T: %w", obj, err)
+	}
+	frame := metav1.WatchEvent{Type: string(event), Object: runtime.RawExtension{Raw: raw.Bytes()}}
+	if w.answer.media.info.MediaType == typeProtobuf {
+		return w.protobufFrame(&frame)
+	}
+	text, err := json.Marshal(&frame)
+	if err != nil {
+		return fmt.Errorf("encoding an event: %w", err)
+	}
+	_, err = w.answer.w.Write(append(text, '\n'))
+	return err
+}
+
+// protobufFrame: the length in four bytes, then the event.
+func (w *watching) protobufFrame(frame *metav1.WatchEvent) error {
+	body, err := frame.Marshal()
+	if err != nil {
+		return fmt.Errorf("encoding an event: %w", err)
+	}
+	_, err = w.answer.w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+	return err
+}

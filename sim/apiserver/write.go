@@ -1,0 +1,143 @@
+package apiserver
+
+import (
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// part is what of an object a write is about.
+type part string
+
+const (
+	mainPart   part = ""
+	statusPart part = "status"
+)
+
+func (q *request) get() error {
+	if version := q.query.Get("resourceVersion"); version != "" {
+		wanted, err := parseVersion(version)
+		if err != nil {
+			return err
+		}
+		if err := q.awaitVersion(wanted); err != nil {
+			return err
+		}
+	}
+	var obj store.Object
+	err := q.exclusively(func() (err error) {
+		obj, err = q.object()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeObject(http.StatusOK, obj)
+}
+
+func (q *request) create() error {
+	options, err := q.createOptions()
+	if err != nil {
+		return err
+	}
+	obj, err := q.decode(options.fieldValidation)
+	if err != nil {
+		return err
+	}
+	if err := q.settleNamespace(obj); err != nil {
+		return err
+	}
+	var stored store.Object
+	err = q.exclusively(func() (err error) {
+		stored, err = q.server.store.CreateObject(q.kind.res, obj, q.recorded(options, mainPart)...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeObject(http.StatusCreated, stored)
+}
+
+// settleNamespace gives an object the namespace of the path.
+func (q *request) settleNamespace(obj store.Object) error {
+	switch obj.GetNamespace() {
+	case q.place.namespace:
+	case "":
+		obj.SetNamespace(q.place.namespace)
+	default:
+		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+func (q *request) update(what part) error {
+	options, err := q.updateOptions()
+	if err != nil {
+		return err
+	}
+	obj, err := q.decode(options.fieldValidation)
+	if err != nil {
+		return err
+	}
+	if err := q.settleName(obj); err != nil {
+		return err
+	}
+	var stored store.Object
+	created := false
+	err = q.exclusively(func() (err error) {
+		_, existed := q.server.store.GetObject(q.kind.res, q.key())
+		created = !existed
+		stored, err = q.put(obj, what, options)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if created {
+		return q.writeObject(http.StatusCreated, stored)
+	}
+	return q.writeObject(http.StatusOK, stored)
+}
+
+// settleName holds an object against the name of the path.
+func (q *request) settleName(obj store.Object) error {
+	switch {
+	case obj.GetName() == "":
+		return badRequest("name must be provided")
+	case obj.GetName() != q.place.name:
+		return badRequest("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), q.place.name)
+	}
+	return q.settleNamespace(obj)
+}
+
+// put replaces an object, or a part of it.
+func (q *request) put(obj store.Object, what part, options writing) (store.Object, error) {
+	if what == statusPart {
+		return q.server.store.UpdateStatusObject(q.kind.res, obj, q.recorded(options, what)...)
+	}
+	return q.server.store.UpdateObject(q.kind.res, obj, q.recorded(options, what)...)
+}
+
+// recorded are the store's options for a write whose fields become the manager's.
+func (q *request) recorded(options writing, what part) []store.WriteOption {
+	opts := []store.WriteOption{store.Finish(func(obj, old store.Object) error {
+		return q.server.owners.record(q.kind, what, obj, old, options.fieldManager)
+	})}
+	if options.dryRun {
+		opts = append(opts, store.DryRun())
+	}
+	return opts
+}
+
+// succeeded is the answer to a request that leaves no object to show.
+func (q *request) succeeded(obj store.Object) *metav1.Status {
+	return &metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{
+			Name: obj.GetName(), Group: q.kind.gvr.Group, Kind: q.kind.gvr.Resource, UID: obj.GetUID(),
+		},
+	}
+}

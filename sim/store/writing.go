@@ -1,0 +1,32 @@
+package store
+
+// WriteOption says how an object is written.
+type WriteOption func(*writing)
+
+type writing struct {
+	dry    bool
+	finish func(obj, old Object) error
+}
+
+// DryRun checks everything, and stores nothing.
+func DryRun() WriteOption { return func(w *writing) { w.dry = true } }
+
+// Finish has the last word on an object that has all its defaults, before it is
+// validated. old is what it replaces, nil for a new object.
+func Finish(finish func(obj, old Object) error) WriteOption {
+	return func(w *writing) { w.finish = finish }
+}
+
+func writingOf(opts []WriteOption) (w writing) {
+	for _, opt := range opts {
+		opt(&w)
+	}
+	return w
+}
+
+func (w writing) finished(obj, old Object) error {
+	if w.finish == nil {
+		return nil
+	}
+	return w.finish(obj, old)
+}
