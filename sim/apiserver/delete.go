@@ -141,19 +141,19 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	var deleted []store.Object
+	var found []store.Object
+	var revision uint64
 	err = q.exclusively(func() error {
-		for _, obj := range q.selected(list) {
-			last, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...)
-			if err != nil {
+		found, revision = q.selected(list), q.server.store.Revision()
+		for _, obj := range found {
+			if _, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...); err != nil {
 				return err
 			}
-			deleted = append(deleted, last)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return q.writeList(deleted, metav1.ListMeta{})
+	return q.writeList(found, metav1.ListMeta{ResourceVersion: strconv.FormatUint(revision, 10)})
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -66,7 +67,7 @@ func (h *history) since(revision uint64) (commits []store.Commit, latest uint64,
 }
 
 func (h *history) expired(revision uint64) error {
-	return apierrors.NewResourceExpired(expiredText(revision, h.oldest))
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", revision, h.oldest))
 }
 
 // waiting is a channel that is closed with the next write.

@@ -31,7 +31,7 @@ type listing struct {
 
 func (q *request) listOptions() (listing, error) {
 	var o listing
-	if err := metascheme.ParameterCodec.DecodeParameters(q.query, metaVersion, &o.ListOptions); err != nil {
+	if err := metascheme.ParameterCodec.DecodeParameters(q.query, metav1.SchemeGroupVersion, &o.ListOptions); err != nil {
 		return o, badRequest("%v", err)
 	}
 	if err := invalidOptions("ListOptions", validation.ValidateListOptions(&o.ListOptions, true)); err != nil {

@@ -2,9 +2,11 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -85,7 +87,27 @@ func (o *ownership) record(k *kind, what part, obj, old store.Object, manager st
 		before = old.GetManagedFields()
 	}
 	obj.SetManagedFields(o.timed(updated.(store.Object).GetManagedFields(), before))
+	if old != nil && sameButTimes(obj, old) {
+		obj.SetManagedFields(before)
+	}
 	return nil
+}
+
+// sameButTimes reports whether a write changes nothing but the times at which fields
+// were set; such a write is none.
+func sameButTimes(obj, old store.Object) bool {
+	entries := obj.GetManagedFields()
+	defer obj.SetManagedFields(entries)
+	before := old.GetManagedFields()
+	if len(entries) != len(before) {
+		return false
+	}
+	untimed := slices.Clone(entries)
+	for i := range untimed {
+		untimed[i].Time = before[i].Time
+	}
+	obj.SetManagedFields(untimed)
+	return equality.Semantic.DeepEqual(obj, old)
 }
 
 // timed gives the entries that a write made or changed the time of the store: the

@@ -17,10 +17,6 @@ import (
 
 var noKind schema.GroupVersionKind
 
-func expiredText(revision, oldest uint64) string {
-	return fmt.Sprintf("too old resource version: %d (%d)", revision, oldest)
-}
-
 func versionTooLarge(wanted, latest uint64) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, latest), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
@@ -68,14 +64,14 @@ func (p page) continued(o listing) (page, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(o.Continue)
 	if err != nil {
-		return p, badRequest("continue key is not valid: illegal base64 data at input byte %d", err)
+		return p, badRequest("invalid continue token: continue key is not valid: illegal base64 data at input byte %d", err)
 	}
 	var t token
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return p, badRequest("continue key is not valid: %v", err)
+		return p, badRequest("invalid continue token: continue key is not valid: %v", err)
 	}
 	if t.Version != tokenVersion {
-		return p, badRequest("continue key is not valid: server does not recognize this encoded version %q", t.Version)
+		return p, badRequest("invalid continue token: continue key is not valid: server does not recognize this encoded version %q", t.Version)
 	}
 	namespace, name, found := strings.Cut(strings.TrimSuffix(t.Start, "\x00"), "/")
 	if !found {

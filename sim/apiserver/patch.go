@@ -99,7 +99,7 @@ func (p *patching) change(form types.PatchType) (store.Object, error) {
 	if err := p.settleName(patched); err != nil {
 		return nil, err
 	}
-	return p.put(patched, p.what, p.options)
+	return p.put(patched, p.what, p.options, store.Patched())
 }
 
 func (p *patching) patched(form types.PatchType, old store.Object) (store.Object, error) {

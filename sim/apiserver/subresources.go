@@ -113,7 +113,7 @@ func (q *request) finalize() error {
 	}
 	var stored *corev1.Namespace
 	err = q.exclusively(func() (err error) {
-		stored, err = store.FinalizeNamespace(q.server.store, q.place.name, obj.(*corev1.Namespace).Spec.Finalizers)
+		stored, err = store.FinalizeNamespace(q.server.store, obj.(*corev1.Namespace))
 		return err
 	})
 	if err != nil {

@@ -2,41 +2,13 @@ package apiserver
 
 import (
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/csisim/csisim/sim/store"
 )
-
-// column is one column of a table and what it shows of an object.
-type column struct {
-	metav1.TableColumnDefinition
-	cell func(obj store.Object, now time.Time) any
-}
-
-// columnsOf are the columns of the kinds that have more than a name and an age.
-var columnsOf = map[string][]column{}
-
-var nameColumn = column{
-	metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace."},
-	func(obj store.Object, _ time.Time) any { return obj.GetName() },
-}
-
-var ageColumn = column{
-	metav1.TableColumnDefinition{Name: "Age", Type: "string", Description: "Time since the object was created."},
-	func(obj store.Object, now time.Time) any { return age(obj.GetCreationTimestamp(), now) },
-}
-
-func age(since metav1.Time, now time.Time) string {
-	if since.IsZero() {
-		return "<unknown>"
-	}
-	return duration.HumanDuration(now.Sub(since.Time))
-}
 
 func (k *kind) columns() []column {
 	if columns, ok := columnsOf[k.res.String()]; ok {

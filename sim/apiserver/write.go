@@ -113,11 +113,12 @@ func (q *request) settleName(obj store.Object) error {
 }
 
 // put replaces an object, or a part of it.
-func (q *request) put(obj store.Object, what part, options writing) (store.Object, error) {
+func (q *request) put(obj store.Object, what part, options writing, more ...store.WriteOption) (store.Object, error) {
+	more = append(more, q.recorded(options, what)...)
 	if what == statusPart {
-		return q.server.store.UpdateStatusObject(q.kind.res, obj, q.recorded(options, what)...)
+		return q.server.store.UpdateStatusObject(q.kind.res, obj, more...)
 	}
-	return q.server.store.UpdateObject(q.kind.res, obj, q.recorded(options, what)...)
+	return q.server.store.UpdateObject(q.kind.res, obj, more...)
 }
 
 // recorded are the store's options for a write whose fields become the manager's.

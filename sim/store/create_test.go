@@ -124,7 +124,7 @@ func TestNamespacesGoWithTheirLastFinalizer(t *testing.T) {
 	_, ok := store.Get[*corev1.Namespace](s, cluster("default"))
 	require.True(t, ok, "spec.finalizers hold it")
 
-	_, err := store.FinalizeNamespace(s, "default", nil)
+	_, err := store.FinalizeNamespace(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	require.NoError(t, err)
 	_, ok = store.Get[*corev1.Namespace](s, cluster("default"))
 	assert.False(t, ok)

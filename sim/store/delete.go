@@ -73,9 +73,6 @@ func (s *Store) DeleteObject(res *Resource, key Key, opts ...DeleteOption) (Obje
 	if err := res.checkPreconditions(key, old, d); err != nil {
 		return nil, err
 	}
-	if d.dry {
-		return old, nil
-	}
 	return s.delete(res, key, old, d), nil
 }
 
@@ -100,6 +97,9 @@ func (r *Resource) checkPreconditions(key Key, old Object, d deletion) error {
 func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 	obj := withOwnMetadata(old)
 	if res.terminate != nil && res.terminate(s.now(), obj) {
+		if d.dry {
+			return obj
+		}
 		return s.commitChange(res, key, old, obj)
 	}
 	graceful := false
@@ -114,6 +114,9 @@ func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 	held := len(obj.GetFinalizers()) > 0
 	if !graceful && held {
 		s.markDeleted(obj)
+	}
+	if d.dry {
+		return obj
 	}
 	if graceful || held {
 		old = s.commitChange(res, key, old, obj)

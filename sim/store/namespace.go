@@ -16,16 +16,19 @@ func (s *Store) createNamespaces(names ...string) {
 	}
 }
 
-// FinalizeNamespace replaces the finalizers of a namespace's spec as the finalize
-// subresource does. A namespace that is being deleted goes with the last of them.
-func FinalizeNamespace(s *Store, name string, finalizers []corev1.FinalizerName) (*corev1.Namespace, error) {
-	key := Key{Name: name}
+// FinalizeNamespace replaces the finalizers of a namespace's spec, its labels and
+// its annotations, as the finalize subresource does. A namespace that is being
+// deleted goes with the last of the finalizers.
+func FinalizeNamespace(s *Store, given *corev1.Namespace) (*corev1.Namespace, error) {
+	key := Key{Name: given.Name}
 	old, ok := Get[*corev1.Namespace](s, key)
 	if !ok {
 		return nil, NotFound[*corev1.Namespace](key)
 	}
 	namespace := old.DeepCopy()
-	namespace.Spec.Finalizers = finalizers
+	namespace.Labels, namespace.Annotations = given.Labels, given.Annotations
+	namespace.Spec.Finalizers = given.Spec.Finalizers
+	finalizers := namespace.Spec.Finalizers
 	if old.DeletionTimestamp != nil && len(finalizers) == 0 && len(old.Finalizers) == 0 {
 		s.commit(resourceFor[*corev1.Namespace](), key, old, nil)
 		return namespace, nil

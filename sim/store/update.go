@@ -50,8 +50,10 @@ func (s *Store) replace(res *Resource, given Object, what part, opts ...WriteOpt
 	case !ok:
 		return nil, res.notFound(key)
 	}
-	if err := res.checkUID(key, old, given.GetUID()); err != nil {
-		return nil, err
+	if !writingOf(opts).patch {
+		if err := res.checkUID(key, old, given.GetUID()); err != nil {
+			return nil, err
+		}
 	}
 	if given.GetResourceVersion() == "" && res.conditional {
 		return nil, res.invalid(given, field.ErrorList{

@@ -5,11 +5,16 @@ type WriteOption func(*writing)
 
 type writing struct {
 	dry    bool
+	patch  bool
 	finish func(obj, old Object) error
 }
 
 // DryRun checks everything, and stores nothing.
 func DryRun() WriteOption { return func(w *writing) { w.dry = true } }
+
+// Patched says that the object was made out of the stored one: a uid in it that is
+// not the stored one is a forbidden change, not a precondition.
+func Patched() WriteOption { return func(w *writing) { w.patch = true } }
 
 // Finish has the last word on an object that has all its defaults, before it is
 // validated. old is what it replaces, nil for a new object.

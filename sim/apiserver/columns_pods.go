@@ -1,0 +1,166 @@
+package apiserver
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func init() { columnsOf["pods"] = podColumns }
+
+var podColumns = []column{
+	nameColumn,
+	text("Ready", func(p *corev1.Pod) string { return podSummary(p).ready() }),
+	text("Status", func(p *corev1.Pod) string { return podSummary(p).reason }),
+	timed("Restarts", func(p *corev1.Pod, now time.Time) any { return podSummary(p).restarted(now) }),
+	ageColumn,
+	wide(text("IP", func(p *corev1.Pod) string { return cmp.Or(podIP(p), "<none>") })),
+	wide(text("Node", func(p *corev1.Pod) string { return cmp.Or(p.Spec.NodeName, "<none>") })),
+	wide(text("Nominated Node", func(p *corev1.Pod) string { return cmp.Or(p.Status.NominatedNodeName, "<none>") })),
+	wide(text("Readiness Gates", readinessGates)),
+}
+
+// podState is what the columns of a pod tell.
+type podState struct {
+	reason          string
+	readyOnes, all  int
+	restarts        int
+	lastTermination metav1.Time
+}
+
+func (s podState) ready() string { return fmt.Sprintf("%d/%d", s.readyOnes, s.all) }
+
+func (s podState) restarted(now time.Time) string {
+	text := strconv.Itoa(s.restarts)
+	if s.restarts > 0 && !s.lastTermination.IsZero() {
+		text += fmt.Sprintf(" (%s ago)", age(s.lastTermination, now))
+	}
+	return text
+}
+
+func podSummary(p *corev1.Pod) podState {
+	s := podState{reason: cmp.Or(p.Status.Reason, string(p.Status.Phase)), all: len(p.Spec.Containers)}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Reason == corev1.PodReasonSchedulingGated {
+			s.reason = corev1.PodReasonSchedulingGated
+		}
+	}
+	if initializing := s.initContainers(p); !initializing {
+		s.containers(p)
+	}
+	switch {
+	case p.DeletionTimestamp == nil:
+	case p.Status.Reason == "NodeLost":
+		s.reason = "Unknown"
+	case p.Status.Phase != corev1.PodFailed && p.Status.Phase != corev1.PodSucceeded:
+		s.reason = "Terminating"
+	}
+	return s
+}
+
+// initContainers tells how far initialization is, and whether it is still going on.
+func (s *podState) initContainers(p *corev1.Pod) (initializing bool) {
+	for i, c := range p.Status.InitContainerStatuses {
+		s.restarts += int(c.RestartCount)
+		s.seen(c)
+		switch {
+		case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
+			continue
+		case isSidecar(p, c.Name) && c.Started != nil && *c.Started:
+			s.all++
+			if c.Ready {
+				s.readyOnes++
+			}
+			continue
+		case c.State.Terminated != nil:
+			s.reason = "Init:" + terminationReason(c.State.Terminated)
+		case c.State.Waiting != nil && c.State.Waiting.Reason != "" && c.State.Waiting.Reason != "PodInitializing":
+			s.reason = "Init:" + c.State.Waiting.Reason
+		default:
+			s.reason = fmt.Sprintf("Init:%d/%d", i, len(p.Spec.InitContainers))
+		}
+		return true
+	}
+	return false
+}
+
+func isSidecar(p *corev1.Pod, name string) bool {
+	for _, c := range p.Spec.InitContainers {
+		if c.Name == name {
+			return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		}
+	}
+	return false
+}
+
+func (s *podState) containers(p *corev1.Pod) {
+	running := false
+	s.restarts = s.sidecarRestarts(p)
+	for i := len(p.Status.ContainerStatuses) - 1; i >= 0; i-- {
+		c := p.Status.ContainerStatuses[i]
+		s.restarts += int(c.RestartCount)
+		s.seen(c)
+		switch {
+		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
+			s.reason = c.State.Waiting.Reason
+		case c.State.Terminated != nil:
+			s.reason = terminationReason(c.State.Terminated)
+		case c.Ready && c.State.Running != nil:
+			running = true
+			s.readyOnes++
+		}
+	}
+	if s.reason != "Completed" || !running {
+		return
+	}
+	s.reason = "NotReady"
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			s.reason = "Running"
+		}
+	}
+}
+
+func (s *podState) sidecarRestarts(p *corev1.Pod) (restarts int) {
+	for _, c := range p.Status.InitContainerStatuses {
+		if isSidecar(p, c.Name) {
+			restarts += int(c.RestartCount)
+		}
+	}
+	return restarts
+}
+
+func (s *podState) seen(c corev1.ContainerStatus) {
+	if t := c.LastTerminationState.Terminated; t != nil && s.lastTermination.Before(&t.FinishedAt) {
+		s.lastTermination = t.FinishedAt
+	}
+}
+
+func terminationReason(t *corev1.ContainerStateTerminated) string {
+	switch {
+	case t.Reason != "":
+		return t.Reason
+	case t.Signal != 0:
+		return fmt.Sprintf("Signal:%d", t.Signal)
+	}
+	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
+}
+
+func readinessGates(p *corev1.Pod) string {
+	if len(p.Spec.ReadinessGates) == 0 {
+		return "<none>"
+	}
+	open := 0
+	for _, gate := range p.Spec.ReadinessGates {
+		for _, c := range p.Status.Conditions {
+			if c.Type == gate.ConditionType && c.Status == corev1.ConditionTrue {
+				open++
+			}
+		}
+	}
+	return fmt.Sprintf("%d/%d", open, len(p.Spec.ReadinessGates))
+}
