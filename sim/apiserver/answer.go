@@ -8,6 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/csisim/csisim/sim/store"
 )
 
 // answer writes what a client gets, in the form it wants.
@@ -63,7 +65,7 @@ func (a *answer) json(code int, value any) error {
 	return nil
 }
 
-// object writes one object of the request's kind, turned into what is wanted.
+// writeObject writes one stored object, or a Status, in the form that is wanted.
 func (q *request) writeObject(code int, obj runtime.Object) error {
 	view, err := q.view(obj)
 	if err != nil {
@@ -72,16 +74,16 @@ func (q *request) writeObject(code int, obj runtime.Object) error {
 	return q.answer.encoded(code, view)
 }
 
-// view turns an object into the form that is wanted.
+// view turns a stored object into the form that is wanted. A Status stays one.
 func (q *request) view(obj runtime.Object) (runtime.Object, error) {
-	if status, ok := obj.(*metav1.Status); ok && q.answer.media.as != "Table" {
-		return status, nil
+	stored, ok := obj.(store.Object)
+	switch as := q.answer.media.as; {
+	case !ok:
+		return obj, nil
+	case as == "Table":
+		return q.tableOf([]store.Object{stored}, metav1.ListMeta{ResourceVersion: stored.GetResourceVersion()})
+	case as != "":
+		return partialOf(stored, q.answer.media)
 	}
-	switch q.answer.media.as {
-	case "Table":
-		return q.tableOf(obj)
-	case "PartialObjectMetadata", "PartialObjectMetadataList":
-		return partialOf(obj, q.answer.media)
-	}
-	return obj, nil
+	return q.kind.presented(stored), nil
 }

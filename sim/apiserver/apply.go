@@ -19,9 +19,6 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 	if err := yaml.Unmarshal(p.body, &patch.Object); err != nil {
 		return nil, false, badRequest("error decoding YAML: %v", err)
 	}
-	if err := p.strictly(); err != nil {
-		return nil, false, err
-	}
 	old, exists := p.server.store.GetObject(p.kind.res, p.key())
 	if !exists && p.what != mainPart {
 		return nil, false, apierrors.NewNotFound(p.kind.gvr.GroupResource(), p.place.name)
@@ -33,7 +30,10 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	options := []store.WriteOption{}
+	if err := p.strictly(); err != nil {
+		return nil, false, err
+	}
+	var options []store.WriteOption
 	if p.options.dryRun {
 		options = append(options, store.DryRun())
 	}
@@ -59,7 +59,7 @@ func (p *patching) applied(patch *unstructured.Unstructured, old store.Object, e
 	live := p.kind.newObject()
 	var before []metav1.ManagedFieldsEntry
 	if exists {
-		live = old.DeepCopyObject().(store.Object)
+		live = p.kind.presented(old).DeepCopyObject().(store.Object)
 		before = old.GetManagedFields()
 	}
 	live.GetObjectKind().SetGroupVersionKind(p.kind.gvk)
@@ -67,7 +67,7 @@ func (p *patching) applied(patch *unstructured.Unstructured, old store.Object, e
 	if err != nil {
 		return nil, err
 	}
-	obj := merged.(store.Object)
+	obj := p.kind.accepted(merged.(store.Object))
 	obj.SetManagedFields(p.server.owners.timed(obj.GetManagedFields(), before))
 	return obj, p.settleName(obj)
 }

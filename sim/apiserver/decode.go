@@ -88,7 +88,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	if got, want := gvk.GroupVersion(), q.kind.gvk.GroupVersion(); got != want {
 		return nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", got, want)
 	}
-	return obj.(store.Object), nil
+	return q.kind.accepted(obj.(store.Object)), nil
 }
 
 // decodeError says what of a body could not be read.

@@ -23,6 +23,8 @@ type kind struct {
 	// answersDeleted says that the deletion of an object is answered with its last
 	// state, not with a Status.
 	answersDeleted bool
+	// form is set if the kind is another shape of the stored one.
+	form *form
 }
 
 // subresource is a part of an object, or a thing that can be done to it.
@@ -40,7 +42,13 @@ var (
 
 func (k *kind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
 
-func (k *kind) newObject() store.Object { return k.res.New() }
+// newObject is an empty object of the kind as it is served.
+func (k *kind) newObject() store.Object {
+	if k.form != nil {
+		return k.form.new()
+	}
+	return k.res.New()
+}
 
 func (k *kind) subresource(name string) (subresource, bool) {
 	for _, s := range k.subresources {
@@ -120,6 +128,9 @@ func builtIn() *catalog {
 	for _, res := range store.Resources() {
 		c.add(kindOf(res))
 	}
+	if stored, ok := c.find(place{version: "v1", resource: "events"}); ok {
+		c.add(newEvents(stored))
+	}
 	return c
 }
 
@@ -145,8 +156,27 @@ func kindOf(res *store.Resource) *kind {
 func (c *catalog) add(k *kind) {
 	c.kinds = append(c.kinds, k)
 	slices.SortFunc(c.kinds, func(a, b *kind) int {
-		return cmp.Or(cmp.Compare(a.gvr.Group, b.gvr.Group), cmp.Compare(a.gvr.Version, b.gvr.Version), cmp.Compare(a.gvr.Resource, b.gvr.Resource))
+		return cmp.Or(compareGroups(a.gvr.Group, b.gvr.Group), cmp.Compare(a.gvr.Version, b.gvr.Version), cmp.Compare(a.gvr.Resource, b.gvr.Resource))
 	})
+}
+
+// groupOrder is the order in which the real server tells of its groups. Others
+// follow.
+var groupOrder = []string{
+	"", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling",
+	"batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io",
+	"discovery.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io",
+}
+
+func compareGroups(a, b string) int {
+	rank := func(group string) int {
+		if at := slices.Index(groupOrder, group); at >= 0 {
+			return at
+		}
+		return len(groupOrder)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
 // find is the kind that a path is about.

@@ -139,11 +139,23 @@ func compareKeys(a, b store.Key) int {
 
 // writeList writes objects as the list of the kind.
 func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) error {
+	if q.answer.media.as == "Table" {
+		table, err := q.tableOf(objects, listMeta)
+		if err != nil {
+			return err
+		}
+		return q.answer.encoded(http.StatusOK, table)
+	}
 	list, err := q.kind.listOf(objects, listMeta)
 	if err != nil {
 		return err
 	}
-	return q.writeObject(http.StatusOK, list)
+	if q.answer.media.as != "" {
+		if list, err = partialOf(list, q.answer.media); err != nil {
+			return err
+		}
+	}
+	return q.answer.encoded(http.StatusOK, list)
 }
 
 // listOf makes a typed list. Its items do not repeat the kind.
@@ -157,13 +169,13 @@ func (k *kind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime
 	list.(metav1.ListMetaAccessor).GetListMeta().SetResourceVersion(listMeta.ResourceVersion)
 	list.(metav1.ListMetaAccessor).GetListMeta().SetContinue(listMeta.Continue)
 	list.(metav1.ListMetaAccessor).GetListMeta().SetRemainingItemCount(listMeta.RemainingItemCount)
-	return list, setItems(list, objects)
+	return list, k.setItems(list, objects)
 }
 
-func setItems(list runtime.Object, objects []store.Object) error {
+func (k *kind) setItems(list runtime.Object, objects []store.Object) error {
 	items := make([]runtime.Object, len(objects))
 	for i, obj := range objects {
-		items[i] = obj
+		items[i] = k.presented(obj)
 	}
 	if err := meta.SetList(list, items); err != nil {
 		return err

@@ -77,11 +77,11 @@ func (o *ownership) record(k *kind, what part, obj, old store.Object, manager st
 	if err != nil {
 		return err
 	}
-	live := runtime.Object(old)
-	if old == nil {
-		live = k.newObject()
+	live := runtime.Object(k.newObject())
+	if old != nil {
+		live = k.presented(old)
 	}
-	updated := fields.UpdateNoErrors(live, obj, manager)
+	updated := fields.UpdateNoErrors(live, k.presented(obj), manager)
 	var before []metav1.ManagedFieldsEntry
 	if old != nil {
 		before = old.GetManagedFields()
@@ -119,7 +119,7 @@ func (o *ownership) timed(entries, before []metav1.ManagedFieldsEntry) []metav1.
 	}
 	now := metav1.NewTime(o.now()).Rfc3339Copy()
 	for i := range entries {
-		if at, ok := known[entryName(entries[i])]; !ok || !at.Equal(entries[i].Time) {
+		if at, ok := known[entryName(entries[i])]; entries[i].Time != nil && (!ok || !at.Equal(entries[i].Time)) {
 			entries[i].Time = &now
 		}
 	}

@@ -89,7 +89,7 @@ func (q *request) page(o listing, p page) ([]store.Object, metav1.ListMeta, erro
 	if p.exact != 0 && p.exact < revision {
 		past, err := q.stateAt(p.exact)
 		if err != nil {
-			return nil, metav1.ListMeta{}, err
+			return nil, metav1.ListMeta{}, q.tooOld(o, p)
 		}
 		all = all[:0:0]
 		for _, obj := range past {
@@ -111,10 +111,32 @@ func (q *request) page(o listing, p page) ([]store.Object, metav1.ListMeta, erro
 			listMeta.RemainingItemCount = &rest
 		}
 		all = all[:p.limit]
-		listMeta.Continue = q.tokenAfter(store.KeyOf(all[len(all)-1]), revision)
+		listMeta.Continue = q.tokenAfter(store.KeyOf(all[len(all)-1]), int64(revision))
 	}
 	return all, listMeta, nil
 }
+
+const (
+	versionGone  = "The resourceVersion for the provided list is too old."
+	continueGone = "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+		"the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with " +
+		"the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first " +
+		"chunk was returned and now may show up in the list."
+)
+
+// tooOld refuses a version that is no longer known. Whoever wants another page gets
+// a token with which to go on from what there is now.
+func (q *request) tooOld(o listing, p page) error {
+	if o.Continue == "" {
+		return apierrors.NewResourceExpired(versionGone)
+	}
+	err := apierrors.NewResourceExpired(continueGone)
+	err.ErrStatus.Continue = q.tokenAfter(q.fullKey(p.after), anyRevision)
+	return err
+}
+
+// anyRevision in a token means the state of now.
+const anyRevision = -1
 
 // fullKey is a key out of a token, which does not repeat the namespace of the path.
 func (q *request) fullKey(key store.Key) store.Key {
@@ -124,11 +146,11 @@ func (q *request) fullKey(key store.Key) store.Key {
 	return key
 }
 
-func (q *request) tokenAfter(last store.Key, revision uint64) string {
+func (q *request) tokenAfter(last store.Key, revision int64) string {
 	start := last.Name
 	if q.kind.res.Namespaced && q.place.namespace == "" {
 		start = last.Namespace + "/" + last.Name
 	}
-	text, _ := json.Marshal(token{tokenVersion, int64(revision), start + "\x00"}) // plain fields
+	text, _ := json.Marshal(token{tokenVersion, revision, start + "\x00"}) // plain fields
 	return base64.RawURLEncoding.EncodeToString(text)
 }

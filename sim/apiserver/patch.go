@@ -71,9 +71,9 @@ func (q *request) patch(what part) error {
 		return err
 	}
 	if created {
-		return q.writeObject(http.StatusCreated, stored)
+		return q.written(http.StatusCreated, stored)
 	}
-	return q.writeObject(http.StatusOK, stored)
+	return q.written(http.StatusOK, stored)
 }
 
 func (q *request) patchType() (types.PatchType, error) {
@@ -103,7 +103,7 @@ func (p *patching) change(form types.PatchType) (store.Object, error) {
 }
 
 func (p *patching) patched(form types.PatchType, old store.Object) (store.Object, error) {
-	text, err := json.Marshal(old)
+	text, err := json.Marshal(p.kind.presented(old))
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (p *patching) reread(text []byte) (store.Object, error) {
 	if err := p.tolerate(obj, err); err != nil {
 		return nil, invalidPatch(string(text), err)
 	}
-	return obj.(store.Object), nil
+	return p.kind.accepted(obj.(store.Object)), nil
 }
 
 // tolerate lets unknown fields pass with a warning, unless validation is strict.
@@ -216,5 +216,5 @@ func (p *patching) strategicPatched(text []byte) (store.Object, error) {
 	if err := p.tolerate(obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, obj, strict)); err != nil {
 		return nil, invalidPatch(changed, err)
 	}
-	return obj, nil
+	return p.kind.accepted(obj), nil
 }

@@ -3,6 +3,7 @@ package apiserver_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -79,7 +80,7 @@ func (p *player) request(s scripted) *http.Request {
 	var body []byte
 	switch {
 	case s.Body != nil:
-		text, err := json.Marshal(s.Body)
+		text, err := s.Body.json()
 		require.NoError(p.t, err)
 		body = []byte(p.fill(string(text)))
 	default:
@@ -115,9 +116,6 @@ func (p *player) request(s scripted) *http.Request {
 func list(value any) []any {
 	if all, ok := value.([]any); ok {
 		return all
-	}
-	if number, ok := value.(float64); ok {
-		return []any{strconv.FormatFloat(number, 'f', -1, 64)}
 	}
 	return []any{value}
 }
@@ -177,11 +175,38 @@ func (p *player) body(s scripted, answer map[string]any, body []byte) {
 		return
 	}
 	p.answered[s.ID] = value
+	readToken(answer, value)
 	value = p.tidy(value)
 	for path, names := range s.Prune {
 		value = prune(value, strings.Split(path, "."), names)
 	}
 	answer["body"] = value
+}
+
+// readToken tells the claims of a service account's token.
+func readToken(answer map[string]any, body any) {
+	object, _ := body.(map[string]any)
+	status, _ := object["status"].(map[string]any)
+	token, _ := status["token"].(string)
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return
+	}
+	claims := map[string]any{}
+	for _, part := range parts[:2] {
+		text, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil || json.Unmarshal(text, &claims) != nil {
+			return
+		}
+	}
+	delete(claims, "kid")
+	issued, _ := claims["iat"].(float64)
+	for _, name := range []string{"exp", "nbf"} {
+		at, _ := claims[name].(float64)
+		claims[name] = fmt.Sprintf("<iat+%.0f>", at-issued)
+	}
+	claims["iat"] = fmt.Sprintf("%.0f", issued)
+	answer["jwt"] = claims
 }
 
 func (p *player) envelope(body []byte) map[string]any {
@@ -201,9 +226,7 @@ func (p *player) tidy(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if metadata, ok := v["metadata"].(map[string]any); ok {
-			if entries, ok := metadata["managedFields"].([]any); ok && p.keep {
-				slices.SortFunc(entries, compareEntries)
-			} else if !p.keep {
+			if !p.keep {
 				delete(metadata, "managedFields")
 			}
 		}
@@ -216,15 +239,6 @@ func (p *player) tidy(value any) any {
 		}
 	}
 	return value
-}
-
-// compareEntries: Apply before Update, then by time, then by manager.
-func compareEntries(a, b any) int {
-	of := func(entry any) string {
-		e := entry.(map[string]any)
-		return fmt.Sprint(e["operation"], e["time"], e["manager"])
-	}
-	return strings.Compare(of(a), of(b))
 }
 
 // prune keeps of a list the entries with the names, of a map the keys with the words.

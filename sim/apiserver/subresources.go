@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,6 +95,9 @@ func (q *request) evict() error {
 		return err
 	}
 	err = q.exclusively(func() error {
+		if _, err := store.ModifyStatus(q.server.store, q.key(), q.markEvicted); err != nil {
+			return err
+		}
 		_, err := q.server.store.DeleteObject(q.kind.res, q.key(), opts...)
 		return err
 	})
@@ -103,6 +105,17 @@ func (q *request) evict() error {
 		return err
 	}
 	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
+}
+
+// markEvicted leaves the reason of its end in a pod's status.
+func (q *request) markEvicted(pod *corev1.Pod) {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+		LastTransitionTime: metav1.NewTime(q.server.options.Now()).Rfc3339Copy(),
+	})
 }
 
 // finalize replaces the finalizers of a namespace's spec.
@@ -120,13 +133,4 @@ func (q *request) finalize() error {
 		return err
 	}
 	return q.writeObject(http.StatusOK, stored)
-}
-
-// issueToken signs a token for a service account.
-func (q *request) issueToken() error {
-	var wanted authenticationv1.TokenRequest
-	if err := q.readAs(&wanted); err != nil {
-		return err
-	}
-	return errMethodNotAllowed
 }

@@ -1,11 +1,8 @@
 package apiserver
 
 import (
-	"strings"
-
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -17,30 +14,24 @@ func (k *kind) columns() []column {
 	return []column{nameColumn, ageColumn}
 }
 
-// tableOf is an object, or a list, as kubectl prints it.
-func (q *request) tableOf(obj runtime.Object) (runtime.Object, error) {
-	if status, ok := obj.(*metav1.Status); ok {
-		return status, nil
+// tableOf are objects as kubectl prints them.
+func (q *request) tableOf(objects []store.Object, listMeta metav1.ListMeta) (*metav1.Table, error) {
+	table := &metav1.Table{
+		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.GroupName + "/" + q.answer.media.params["v"]},
+		ListMeta: listMeta, Rows: []metav1.TableRow{},
 	}
-	table := &metav1.Table{TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.GroupName + "/" + q.answer.media.params["v"]}}
 	columns := q.kind.columns()
 	for _, c := range columns {
 		table.ColumnDefinitions = append(table.ColumnDefinitions, c.TableColumnDefinition)
 	}
-	table.Rows = []metav1.TableRow{}
-	add := func(item runtime.Object) error {
-		row, err := q.row(item.(store.Object), columns)
+	for _, obj := range objects {
+		row, err := q.row(obj, columns)
+		if err != nil {
+			return nil, err
+		}
 		table.Rows = append(table.Rows, row)
-		return err
 	}
-	if !meta.IsListType(obj) {
-		table.ResourceVersion = obj.(store.Object).GetResourceVersion()
-		return table, add(obj)
-	}
-	if from, ok := obj.(metav1.ListInterface); ok {
-		table.ResourceVersion, table.Continue, table.RemainingItemCount = from.GetResourceVersion(), from.GetContinue(), from.GetRemainingItemCount()
-	}
-	return table, meta.EachListItem(obj, add)
+	return table, nil
 }
 
 func (q *request) row(obj store.Object, columns []column) (metav1.TableRow, error) {
@@ -48,16 +39,15 @@ func (q *request) row(obj store.Object, columns []column) (metav1.TableRow, erro
 	for _, c := range columns {
 		row.Cells = append(row.Cells, c.cell(obj, q.server.options.Now()))
 	}
-	switch metav1.IncludeObjectPolicy(q.query.Get("includeObject")) {
+	switch policy := metav1.IncludeObjectPolicy(q.query.Get("includeObject")); policy {
 	case metav1.IncludeNone:
 	case metav1.IncludeObject:
-		whole := obj.DeepCopyObject()
-		whole.GetObjectKind().SetGroupVersionKind(q.kind.gvk)
-		row.Object.Object = whole
+		row.Object.Object = q.kind.presented(obj)
 	case "", metav1.IncludeMetadata:
 		row.Object.Object = onePartial(obj, metav1.GroupName+"/"+q.answer.media.params["v"])
 	default:
-		return row, badRequest("unrecognized includeObject value: %q", strings.TrimSpace(q.query.Get("includeObject")))
+		wrong := field.Invalid(field.NewPath("includeObject"), string(policy), "must be 'Metadata', 'Object', 'None', or empty")
+		return row, badRequest("Unable to convert to Table as requested: %v", wrong)
 	}
 	return row, nil
 }

@@ -57,7 +57,15 @@ func (q *request) create() error {
 	if err != nil {
 		return err
 	}
-	return q.writeObject(http.StatusCreated, stored)
+	return q.written(http.StatusCreated, stored)
+}
+
+// written answers with what was written, and what there is to be said of it.
+func (q *request) written(code int, stored store.Object) error {
+	for _, text := range warnings(stored) {
+		q.answer.warn(text)
+	}
+	return q.writeObject(code, stored)
 }
 
 // settleNamespace gives an object the namespace of the path.
@@ -96,9 +104,9 @@ func (q *request) update(what part) error {
 		return err
 	}
 	if created {
-		return q.writeObject(http.StatusCreated, stored)
+		return q.written(http.StatusCreated, stored)
 	}
-	return q.writeObject(http.StatusOK, stored)
+	return q.written(http.StatusOK, stored)
 }
 
 // settleName holds an object against the name of the path.

@@ -27,6 +27,7 @@ func FinalizeNamespace(s *Store, given *corev1.Namespace) (*corev1.Namespace, er
 	}
 	namespace := old.DeepCopy()
 	namespace.Labels, namespace.Annotations = given.Labels, given.Annotations
+	namespaceRules.fill(namespace)
 	namespace.Spec.Finalizers = given.Spec.Finalizers
 	finalizers := namespace.Spec.Finalizers
 	if old.DeletionTimestamp != nil && len(finalizers) == 0 && len(old.Finalizers) == 0 {

@@ -85,14 +85,14 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 	if res.fill != nil {
 		res.fill(obj)
 	}
+	if err := w.finished(obj, old); err != nil {
+		return nil, err
+	}
 	sameSpec := true
 	if what == mainPart {
 		sameSpec = res.prepareMain(obj, old)
 	} else {
 		s.prepareStatus(res, obj, old)
-	}
-	if err := w.finished(obj, old); err != nil {
-		return nil, err
 	}
 	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
 	if !unchanged {
