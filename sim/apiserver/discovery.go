@@ -23,6 +23,9 @@ func (q *request) serveRoot() (handled bool, err error) {
 			return true, q.answerAggregated(path == "/api")
 		}
 	}
+	if strings.HasPrefix(q.URL.Path, openAPIRoot) {
+		return true, q.serveOpenAPI()
+	}
 	return false, nil
 }
 
