@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/sim/apiserver"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
@@ -31,6 +33,11 @@ type Cluster struct {
 	controllers  []*controller
 	beats        *heartbeats
 	applied      map[string]store.Object // what was last applied
+	gate         gate
+	api          struct {
+		once   sync.Once
+		server *apiserver.Server
+	}
 }
 
 // New makes a cluster and starts everything in it; virtual time does not move
@@ -48,6 +55,7 @@ func New(o Options) (*Cluster, error) {
 	})
 	s := store.New(store.Options{Now: k.Now, Guard: o.Guard})
 	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
+	c.gate.post = k.Post
 	for _, sink := range o.Sinks {
 		c.World.Trace.To(sink)
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	Sinks []trace.Sink
 	// Isolation says how nodes are kept apart. Default: Auto.
 	Isolation Isolation
+	// Token is what clients of the API have to bear. Default: none is needed.
+	Token string
 	// Guard makes Close look whether anybody changed a stored object in place, which
 	// is a mistake in a component. Default: false, for it costs time.
 	Guard bool

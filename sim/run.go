@@ -79,7 +79,8 @@ func (c *Cluster) Advance(d time.Duration) error {
 
 func (c *Cluster) run(what string, limit time.Duration, until kernel.Until, good ...kernel.Reason) error {
 	k := c.World.Kernel
-	reason := k.Run(until)
+	var reason kernel.Reason
+	c.gate.while(func() { reason = k.Run(until) })
 	switch {
 	case reason == kernel.Failed:
 		return k.Err()

@@ -189,7 +189,7 @@ func (w *watching) sendStatus(err error) error {
 // frame writes one event.
 func (w *watching) frame(event watch.EventType, obj runtime.Object) error {
 	var raw bytes.Buffer
-	if err := w.answer.media.info.StreamSerializer.Serializer.Encode(obj, &raw); err != nil {
+	if err := w.answer.media.info.Serializer.Encode(obj, &raw); err != nil {
 		return fmt.Errorf("encoding a %T: %w", obj, err)
 	}
 	frame := metav1.WatchEvent{Type: string(event), Object: runtime.RawExtension{Raw: raw.Bytes()}}

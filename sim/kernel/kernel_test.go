@@ -331,3 +331,42 @@ func BenchmarkSpawn(b *testing.B) {
 	})
 	k.Run(kernel.Until{})
 }
+
+// A million seconds pass in one, so that nobody has to wait for the test.
+func TestALiveRunKeepsPaceWithTheRealClock(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	stop := make(chan struct{})
+	var told []string
+	k.Spawn(nil, "slow", func(p *kernel.Process) {
+		p.Sleep(2 * time.Hour)
+		told = append(told, "slow")
+		go k.Post(func() {
+			assert.GreaterOrEqual(t, k.Elapsed(), 2*time.Hour, "what comes from outside finds the clock gone on")
+			told = append(told, "posted")
+			close(stop)
+		})
+	})
+	k.Spawn(nil, "quick", func(p *kernel.Process) {
+		p.Sleep(time.Hour)
+		told = append(told, "quick")
+		assert.Equal(t, time.Hour, p.Elapsed(), "a timer fires at its time, also when the real clock is ahead")
+	})
+	require.Equal(t, kernel.Done, k.RunLive(stop, 1e6))
+	assert.Equal(t, []string{"quick", "slow", "posted"}, told)
+}
+
+func TestALiveRunGoesOnWhileADriverWorks(t *testing.T) {
+	k := kernel.New(kernel.Options{Patience: time.Hour})
+	defer k.Close()
+	stop, hang := make(chan struct{}), make(chan struct{})
+	k.Spawn(nil, "caller", func(p *kernel.Process) {
+		assert.True(t, p.Fly("call", 1000*time.Hour, func() { <-hang }, nil))
+		close(stop)
+	})
+	k.Spawn(nil, "other", func(p *kernel.Process) {
+		p.Sleep(time.Hour)
+		close(hang)
+	})
+	require.Equal(t, kernel.Done, k.RunLive(stop, 1e6))
+}

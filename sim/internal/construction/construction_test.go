@@ -22,7 +22,7 @@ const module = "github.com/csisim/csisim/"
 // simulated are the packages whose code runs inside the kernel, with the files
 // that stand at its border.
 var simulated = map[string][]string{
-	"sim/kernel":         {"flight.go"},
+	"sim/kernel":         {"flight.go", "live.go"},
 	"sim/store":          nil,
 	"sim/component":      nil,
 	"sim/operation":      nil,

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/csisim/csisim/sim/apiserver"
+)
+
+// gate lets clients of the API in between two steps of the simulation, and whenever
+// it stands still.
+type gate struct {
+	lock    sync.Mutex
+	running bool
+	waiting []func()
+	post    func(func())
+}
+
+// enter runs use with the cluster to itself.
+func (g *gate) enter(use func()) {
+	g.lock.Lock()
+	if !g.running {
+		defer g.lock.Unlock()
+		use()
+		return
+	}
+	done := make(chan struct{})
+	g.waiting = append(g.waiting, func() {
+		defer close(done)
+		use()
+	})
+	g.lock.Unlock()
+	g.post(g.admit)
+	<-done
+}
+
+// admit lets those in who wait.
+func (g *gate) admit() {
+	g.lock.Lock()
+	waiting := g.waiting
+	g.waiting = nil
+	g.lock.Unlock()
+	for _, use := range waiting {
+		use()
+	}
+}
+
+// while runs the simulation. Who comes meanwhile is let in by admit, at the latest
+// when it stands still again.
+func (g *gate) while(run func()) {
+	g.lock.Lock()
+	g.running = true
+	g.lock.Unlock()
+	run()
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	g.running = false
+	for _, use := range g.waiting {
+		use()
+	}
+	g.waiting = nil
+}
+
+// API is the cluster as a Kubernetes API server shows it, for clients in this
+// process and, served by net/http, for others. It is safe for concurrent use.
+//
+// The first call turns it on: what was written before is no history to its watches.
+func (c *Cluster) API() *apiserver.Server {
+	c.api.once.Do(func() {
+		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
+			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now,
+		})
+	})
+	return c.api.server
+}
+
+// RESTConfig is for client-go clients of any kind. They do not use a socket.
+func (c *Cluster) RESTConfig() *rest.Config { return c.API().Config() }
+
+// Client is a client of the cluster's API.
+func (c *Cluster) Client() kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.RESTConfig()) }
+
+// Live lets the cluster live by the real clock, speed times as fast, until ctx is
+// done or something fails that should not: one second of the real clock is speed
+// seconds of the cluster.
+func (c *Cluster) Live(ctx context.Context, speed float64) error {
+	c.gate.while(func() { c.World.Kernel.RunLive(ctx.Done(), speed) })
+	return c.World.Kernel.Err()
+}

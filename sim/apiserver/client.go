@@ -1,0 +1,126 @@
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+
+	"k8s.io/client-go/rest"
+)
+
+// Config is how a client-go client in the same process reaches the server: without
+// a socket.
+func (s *Server) Config() *rest.Config {
+	return &rest.Config{
+		Host: "http://csisim", BearerToken: s.options.Token, Transport: inProcess{s}, QPS: -1,
+		ContentConfig: rest.ContentConfig{ContentType: typeProtobuf, AcceptContentTypes: typeProtobuf + "," + typeJSON},
+	}
+}
+
+// inProcess hands requests to a server.
+type inProcess struct{ handler http.Handler }
+
+// RoundTrip answers as soon as the header of the answer is known. A body that goes
+// on, as that of a watch does, is read as it comes.
+func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	w := &pipedAnswer{header: http.Header{}, begun: make(chan struct{})}
+	w.body.news = sync.NewCond(&w.body.lock)
+	w.body.closed = cancel
+	go func() {
+		defer cancel()
+		defer w.body.end()
+		defer w.WriteHeader(http.StatusOK)
+		t.handler.ServeHTTP(w, r.WithContext(ctx))
+	}()
+	select {
+	case <-w.begun:
+	case <-r.Context().Done():
+		cancel()
+		return nil, r.Context().Err()
+	}
+	return &http.Response{
+		Status: http.StatusText(w.code), StatusCode: w.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.sent, Body: &w.body, ContentLength: -1, Request: r,
+	}, nil
+}
+
+// pipedAnswer is a ResponseWriter whose body is read elsewhere.
+type pipedAnswer struct {
+	header, sent http.Header
+	code         int
+	begun        chan struct{}
+	body         pipe
+}
+
+func (w *pipedAnswer) Header() http.Header { return w.header }
+
+func (w *pipedAnswer) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code, w.sent = code, w.header.Clone()
+		close(w.begun)
+	}
+}
+
+func (w *pipedAnswer) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.write(b)
+}
+
+// Flush is there for handlers that ask for it: what is written can be read at once.
+func (w *pipedAnswer) Flush() { w.WriteHeader(http.StatusOK) }
+
+// maxUnread is how many bytes a slow reader may leave before its writer waits.
+const maxUnread = 1 << 20
+
+// pipe is a buffer between a writer and a reader.
+type pipe struct {
+	lock   sync.Mutex
+	news   *sync.Cond
+	buffer bytes.Buffer
+	ended  bool
+	closed context.CancelFunc
+}
+
+func (p *pipe) write(b []byte) (int, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for p.buffer.Len() > maxUnread && !p.ended {
+		p.news.Wait()
+	}
+	if p.ended {
+		return 0, io.ErrClosedPipe
+	}
+	p.news.Broadcast()
+	return p.buffer.Write(b)
+}
+
+func (p *pipe) end() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.ended = true
+	p.news.Broadcast()
+}
+
+// Read waits for the next bytes.
+func (p *pipe) Read(b []byte) (int, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for p.buffer.Len() == 0 && !p.ended {
+		p.news.Wait()
+	}
+	p.news.Broadcast()
+	return p.buffer.Read(b)
+}
+
+// Close ends the request.
+func (p *pipe) Close() error {
+	p.closed()
+	p.end()
+	return nil
+}

@@ -1,0 +1,69 @@
+package kernel
+
+import "time"
+
+// RunLive schedules processes at the pace of the real clock, speed times as fast,
+// until stop is closed or the run fails: timers fire when their time has come, and
+// the clock does not stand still for calls under way. What others Post runs at the
+// time of its coming.
+func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
+	pace := pace{begun: time.Now(), from: k.now, speed: speed}
+	for {
+		k.flights.drainPosts()
+		if k.failure != nil {
+			return Failed
+		}
+		if p := k.pick(); p != nil {
+			k.resume(p)
+			continue
+		}
+		if k.takeArrived() {
+			continue
+		}
+		now := pace.elapsed()
+		if next, ok := k.timers.peek(); ok && next.at <= now {
+			k.advance(Until{})
+			continue
+		}
+		k.moveTo(now)
+		select {
+		case <-stop:
+			return Done
+		default:
+			k.await(pace, stop)
+		}
+	}
+}
+
+// pace translates between the real and the virtual clock.
+type pace struct {
+	begun time.Time
+	from  time.Duration
+	speed float64
+}
+
+func (p pace) elapsed() time.Duration {
+	return p.from + time.Duration(float64(time.Since(p.begun))*p.speed)
+}
+
+// until is the real time that is left before a virtual time.
+func (p pace) until(at time.Duration) time.Duration {
+	return time.Duration(float64(at-p.elapsed()) / p.speed)
+}
+
+// await blocks until there may be something to do.
+func (k *Kernel) await(p pace, stop <-chan struct{}) {
+	at := k.now + time.Hour // nobody waits for more than news then
+	if next, ok := k.timers.peek(); ok {
+		at = next.at
+	}
+	wait := time.NewTimer(max(p.until(at), 0))
+	defer wait.Stop()
+	select {
+	case <-k.flights.notify:
+		// What comes happens when it comes, not when the last thing happened.
+		k.moveTo(min(p.elapsed(), at))
+	case <-wait.C:
+	case <-stop:
+	}
+}
