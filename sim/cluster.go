@@ -50,7 +50,7 @@ func New(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{options: o, applied: map[string]store.Object{}}
 	k := kernel.New(kernel.Options{
-		Strategy: o.Strategy, Patience: o.Patience, Recorder: o.Recorder,
+		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
 	})
 	s := store.New(store.Options{Now: k.Now, Guard: o.Guard})

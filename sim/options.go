@@ -39,6 +39,8 @@ type Options struct {
 	Sinks []trace.Sink
 	// Isolation says how nodes are kept apart. Default: Auto.
 	Isolation Isolation
+	// Start is the time at which the cluster begins. Default: kernel.Epoch.
+	Start time.Time
 	// Token is what clients of the API have to bear. Default: none is needed.
 	Token string
 	// Guard makes Close look whether anybody changed a stored object in place, which

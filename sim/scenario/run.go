@@ -36,6 +36,10 @@ type RunOptions struct {
 	Guard bool
 	// Isolation says how nodes are kept apart. Default: sim.Auto.
 	Isolation sim.Isolation
+	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
+	Start time.Time
+	// Token is what clients of the cluster's API have to bear. Default: none is needed.
+	Token string
 	// Inspect is called with the cluster at the end of a run, before it is closed: to look at objects, files,
 	// or to serve its API. Default: none.
 	Inspect func(*sim.Cluster) error

@@ -36,7 +36,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 	options := sim.Options{
 		Context: ctx,
 		Nodes:   s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
-		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard,
+		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start,
 	}
 	switch {
 	case o.Strategy != nil:

@@ -30,13 +30,13 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 	if res.fill != nil {
 		res.fill(obj)
 	}
+	if err := w.finished(obj, nil); err != nil {
+		return nil, err
+	}
 	if res.admit != nil {
 		if err := res.admit(admission{s.now(), s.head, s.options}, obj); err != nil {
 			return nil, err
 		}
-	}
-	if err := w.finished(obj, nil); err != nil {
-		return nil, err
 	}
 	if errs := res.mistakes(obj); len(errs) > 0 {
 		return nil, res.invalid(obj, errs)

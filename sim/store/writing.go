@@ -16,8 +16,8 @@ func DryRun() WriteOption { return func(w *writing) { w.dry = true } }
 // not the stored one is a forbidden change, not a precondition.
 func Patched() WriteOption { return func(w *writing) { w.patch = true } }
 
-// Finish has the last word on an object that has all its defaults, before it is
-// validated. old is what it replaces, nil for a new object.
+// Finish sees an object that has its defaults, before admission completes it and it
+// is validated. old is what it replaces, nil for a new object.
 func Finish(finish func(obj, old Object) error) WriteOption {
 	return func(w *writing) { w.finish = finish }
 }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// access is how clients find a live cluster.
+type access struct {
+	name, address, token string
+	authority            []byte // the certificate in PEM that clients trust
+	// file is the kubeconfig of its own, "" to merge into the user's.
+	file string
+}
+
+// remembered is what is remembered of a live cluster, for down and get.
+type remembered struct {
+	PID            int
+	Address, Token string
+	Authority      []byte
+}
+
+// grant writes the kubeconfig and remembers the cluster.
+func (a access) grant() error {
+	if known, err := find(a.name); err == nil {
+		return &failure{code: exitInput, err: fmt.Errorf("cluster %q is up already, as process %d; give this one another --name", a.name, known.PID)}
+	}
+	if err := a.write(); err != nil {
+		return &failure{code: exitEnvironment, err: fmt.Errorf("writing the kubeconfig: %w", err)}
+	}
+	path, err := stateFile(a.name)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(remembered{os.Getpid(), a.address, a.token, a.authority})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return &failure{code: exitEnvironment, err: fmt.Errorf("remembering the cluster: %w", err)}
+	}
+	return nil
+}
+
+func (a access) write() error {
+	if a.file != "" {
+		return clientcmd.WriteToFile(*a.config(), a.file)
+	}
+	return a.change(func(config *api.Config) {
+		own := a.config()
+		config.Clusters[a.name], config.AuthInfos[a.name], config.Contexts[a.name] = own.Clusters[a.name], own.AuthInfos[a.name], own.Contexts[a.name]
+		config.CurrentContext = a.name
+	})
+}
+
+// revoke takes back what grant did.
+func (a access) revoke() {
+	if path, err := stateFile(a.name); err == nil {
+		_ = os.Remove(path)
+	}
+	if a.file != "" {
+		_ = os.Remove(a.file)
+		return
+	}
+	_ = a.change(func(config *api.Config) {
+		delete(config.Clusters, a.name)
+		delete(config.AuthInfos, a.name)
+		delete(config.Contexts, a.name)
+		if config.CurrentContext == a.name {
+			config.CurrentContext = ""
+		}
+	})
+}
+
+// change changes the kubeconfig that kubectl uses.
+func (a access) change(change func(*api.Config)) error {
+	options := clientcmd.NewDefaultPathOptions()
+	config, err := options.GetStartingConfig()
+	if err != nil {
+		return err
+	}
+	change(config)
+	return clientcmd.ModifyConfig(options, *config, true)
+}
+
+func (a access) config() *api.Config {
+	config := api.NewConfig()
+	config.Clusters[a.name] = &api.Cluster{Server: a.address, CertificateAuthorityData: a.authority}
+	config.AuthInfos[a.name] = &api.AuthInfo{Token: a.token}
+	config.Contexts[a.name] = &api.Context{Cluster: a.name, AuthInfo: a.name}
+	config.CurrentContext = a.name
+	return config
+}
+
+// hint tells how to use the cluster.
+func (a access) hint() string {
+	if a.file != "" {
+		return fmt.Sprintf("Use it with: kubectl --kubeconfig %s get nodes", a.file)
+	}
+	return fmt.Sprintf("Use it with: kubectl --context %s get nodes", a.name)
+}
+
+func stateFile(name string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", &failure{code: exitEnvironment, err: err}
+	}
+	dir := filepath.Join(cache, "csisim", "up")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", &failure{code: exitEnvironment, err: err}
+	}
+	return filepath.Join(dir, name+".json"), nil
+}
+
+var errNotUp = errors.New("is not up")
+
+// find is a cluster that is up.
+func find(name string) (remembered, error) {
+	var r remembered
+	path, err := stateFile(name)
+	if err != nil {
+		return r, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, errNotUp
+	}
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if syscall.Kill(r.PID, 0) != nil {
+		_ = os.Remove(path) // it was killed
+		return r, errNotUp
+	}
+	return r, nil
+}
+
+func newDown(env environment) *cobra.Command {
+	name := "csisim"
+	command := &cobra.Command{
+		Use:   "down",
+		Short: "Stop a live cluster",
+		Args:  atMost(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			cluster, err := find(name)
+			if err != nil {
+				return usage("cluster %q %w", name, err)
+			}
+			if err := syscall.Kill(cluster.PID, syscall.SIGTERM); err != nil {
+				return &failure{code: exitEnvironment, err: fmt.Errorf("stopping process %d: %w", cluster.PID, err)}
+			}
+			for syscall.Kill(cluster.PID, 0) == nil {
+				select {
+				case <-time.After(20 * time.Millisecond):
+				case <-command.Context().Done():
+					return command.Context().Err()
+				}
+			}
+			fmt.Fprintf(env.stdout, "Cluster %q is down\n", name)
+			return nil
+		},
+	}
+	command.Flags().StringVar(&name, "name", name, "`NAME` of the cluster")
+	complete(command, "name", cobra.NoFileCompletions)
+	return command
+}
+
+func newGet(env environment) *cobra.Command {
+	get := &cobra.Command{Use: "get", Short: "Tell about a live cluster", Args: needs("what to get")}
+	name := "csisim"
+	kubeconfig := &cobra.Command{
+		Use:   "kubeconfig",
+		Short: "Print the kubeconfig of a live cluster",
+		Args:  atMost(0),
+		RunE: func(*cobra.Command, []string) error {
+			cluster, err := find(name)
+			if err != nil {
+				return usage("cluster %q %w", name, err)
+			}
+			text, err := clientcmd.Write(*access{name: name, address: cluster.Address, token: cluster.Token, authority: cluster.Authority}.config())
+			if err != nil {
+				return err
+			}
+			_, err = env.stdout.Write(text)
+			return err
+		},
+	}
+	kubeconfig.Flags().StringVar(&name, "name", name, "`NAME` of the cluster")
+	complete(kubeconfig, "name", cobra.NoFileCompletions)
+	get.AddCommand(kubeconfig)
+	return get
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/scenario"
+
+	_ "embed"
+)
+
+// upFlags are the flags of csisim up.
+type upFlags struct {
+	file, kubeconfig, name string
+	port                   int
+	speed                  float64
+	isolation, workDir     string
+}
+
+func newUp(env environment) *cobra.Command {
+	var f upFlags
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Run a live cluster for kubectl and other clients",
+		Long: `Run a cluster by the real clock, with a Kubernetes API on loopback, until it is
+stopped. A scenario that is given is played first, as fast as it goes; the cluster
+then lives on from there.
+
+The kubeconfig is merged into the one that kubectl uses, unless --kubeconfig names
+a file of its own, and taken out again at the end.`,
+		Example: `  csisim up
+  csisim up -f cluster.yaml --kubeconfig ./kubeconfig
+  kubectl --context csisim get nodes`,
+		Args: atMost(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			if f.speed <= 0 {
+				return usage("--speed %v: it must be more than 0", f.speed)
+			}
+			return up(command.Context(), env, f)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&f.file, "file", "f", "", "scenario `FILE` with the cluster, its drivers and its first objects (default two nodes and a driver in memory)")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "write the kubeconfig to `FILE`, alone")
+	flags.StringVar(&f.name, "name", "csisim", "`NAME` of the cluster and its context")
+	flags.IntVar(&f.port, "port", 0, "`PORT` of the API on loopback (default any that is free)")
+	flags.Float64Var(&f.speed, "speed", 1, "how many times as fast as the real clock the cluster lives")
+	flags.StringVar(&f.isolation, "isolation", string(sim.Auto), "how nodes are kept apart: `MODE` is auto, namespace or none")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which the cluster puts what it needs on disk (default the system's temporary directory)")
+	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "file", completeScenarios)
+	for _, flag := range []string{"name", "port", "speed"} {
+		complete(command, flag, cobra.NoFileCompletions)
+	}
+	return command
+}
+
+//go:embed up.yaml
+var defaultCluster []byte
+
+func up(ctx context.Context, env environment, f upFlags) error {
+	cleanBefore(env, f.workDir)
+	s, err := f.scenario(env)
+	if err != nil {
+		return err
+	}
+	token, err := newToken()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)))
+	if err != nil {
+		return &failure{code: exitEnvironment, err: fmt.Errorf("listening for clients: %w", err)}
+	}
+	defer listener.Close()
+	certificate, authority, err := newCertificate()
+	if err != nil {
+		return err
+	}
+	secured := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12})
+	access := access{name: f.name, address: "https://" + listener.Addr().String(), token: token, authority: authority, file: f.kubeconfig}
+	result, err := scenario.Run(ctx, s, scenario.RunOptions{
+		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(),
+		Inspect: func(c *sim.Cluster) error { return live(ctx, env, c, secured, access, f.speed) },
+	})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return err
+	case result != nil && result.Exit != scenario.Passed && ctx.Err() == nil:
+		for _, failed := range result.Failures {
+			fmt.Fprint(env.stderr, failed.Text(result.Names))
+		}
+		return told(exitFailed)
+	}
+	return nil
+}
+
+func (f upFlags) scenario(env environment) (*scenario.Scenario, error) {
+	if f.file == "" {
+		return scenario.Parse("up.yaml", defaultCluster)
+	}
+	loaded, err := load(env, []string{f.file})
+	if err != nil {
+		return nil, err
+	}
+	return loaded[0], nil
+}
+
+func newToken() (string, error) {
+	secret := make([]byte, 16)
+	if _, err := rand.Read(secret); err != nil {
+		return "", fmt.Errorf("making a token: %w", err)
+	}
+	return hex.EncodeToString(secret), nil
+}
+
+// live serves the cluster until ctx is done.
+func live(ctx context.Context, env environment, c *sim.Cluster, listener net.Listener, a access, speed float64) error {
+	server := &http.Server{Handler: c.API(), ReadHeaderTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	if err := a.grant(); err != nil {
+		return err
+	}
+	defer a.revoke()
+	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nStop it with Ctrl-C or: csisim down --name %s\n", a.name, a.address, a.hint(), a.name)
+	err := c.Live(ctx, speed)
+	_ = server.Close() // whoever is connected is told by the end of the connection
+	if stopped := <-served; !errors.Is(stopped, http.ErrServerClosed) {
+		err = errors.Join(err, stopped)
+	}
+	return err
+}
