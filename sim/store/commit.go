@@ -13,13 +13,13 @@ type Commit struct {
 	Old, New Object
 }
 
-// commit is a Commit with its place in history. A view that has yet to see it
-// holds on to it, and thereby to all later ones; nobody else does.
+// commit is a Commit with its place in history. Only those hold on to it who have
+// yet to see it; while states are kept, they thereby hold on to all later ones.
 type commit struct {
 	Commit
 	before *Snapshot // nil while no state is kept
 	moves  []move
-	next   *commit
+	next   *commit // nil while no state is kept
 	final  Object
 }
 
@@ -69,7 +69,9 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 		s.remember(c.before)
 	}
 	s.head.apply(c)
-	s.latest.next = c
+	if s.versioned {
+		s.latest.next = c
+	}
 	s.latest = c
 	if s.guard != nil {
 		s.guard.remember(res, key, obj)
