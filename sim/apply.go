@@ -28,7 +28,7 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 		if err != nil {
 			return "", err
 		}
-		c.applied[appliedKey(res, store.KeyOf(created))] = given
+		c.applied[appliedKey{res, store.KeyOf(created)}] = given
 		return "created", nil
 	}
 	merged, err := c.merge(res, live, given)
@@ -39,14 +39,18 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	if err != nil {
 		return "", err
 	}
-	c.applied[appliedKey(res, store.KeyOf(given))] = given
+	c.applied[appliedKey{res, store.KeyOf(given)}] = given
 	if updated.GetResourceVersion() == live.GetResourceVersion() {
 		return "unchanged", nil
 	}
 	return "configured", nil
 }
 
-func appliedKey(res *store.Resource, key store.Key) string { return res.String() + " " + key.String() }
+// appliedKey names what was applied.
+type appliedKey struct {
+	*store.Resource
+	store.Key
+}
 
 // merge is the three-way merge of what was applied before, what is given now and
 // what is stored.
@@ -56,7 +60,7 @@ func (c *Cluster) merge(res *store.Resource, live, given store.Object) (store.Ob
 		return nil, err
 	}
 	before, next := []byte("{}"), []byte(nil)
-	if applied := c.applied[appliedKey(res, store.KeyOf(live))]; applied != nil {
+	if applied := c.applied[appliedKey{res, store.KeyOf(live)}]; applied != nil {
 		if before, err = json.Marshal(applied); err != nil {
 			return nil, err
 		}

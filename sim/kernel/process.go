@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -138,12 +139,14 @@ func (p *Process) Go(name string, body func(*Process)) *Process {
 }
 
 // Yield is a point at which the strategy may let another ready process run
-// first: just before an API write, a driver call or a change on disk.
-func (p *Process) Yield(at string) {
+// first: just before an API write, a driver call or a change on disk. The words
+// say which; they are put together only if there is a choice.
+func (p *Process) Yield(words ...string) {
 	k := p.k
 	if len(k.ready) == 0 || k.calm {
 		return
 	}
+	at := strings.Join(words, "")
 	k.pickable = append(append(k.pickable[:0], p), k.ready...)
 	i := k.choose(Choice{Kind: GiveWay, N: len(k.pickable), Label: at, Processes: k.pickable})
 	if i == 0 {

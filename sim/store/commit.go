@@ -18,8 +18,7 @@ type Commit struct {
 type commit struct {
 	Commit
 	before *Snapshot // nil while no state is kept
-	moves  []move
-	next   *commit // nil while no state is kept
+	next   *commit   // nil while no state is kept
 	final  Object
 }
 
@@ -60,15 +59,15 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 	}
 	c := &commit{
 		Commit: Commit{Revision: revision, Resource: res, Key: key, Old: old, New: obj},
-		moves:  res.moves(old, obj),
 	}
+	moves := s.sheet.moves(res, old, obj)
 	if s.versioned {
 		c.before = s.Snapshot()
 	}
 	if s.options.History > 0 {
 		s.remember(c.before)
 	}
-	s.head.apply(c)
+	s.head.apply(c, moves)
 	if s.versioned {
 		s.latest.next = c
 	}
@@ -79,7 +78,7 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 	for _, observe := range s.observers {
 		observe(c.Commit)
 	}
-	s.subscribers.dispatch(c)
+	s.subscribers.dispatch(c, moves)
 }
 
 // must stops at errors that only a mistake in this package can cause.
