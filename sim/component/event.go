@@ -53,7 +53,6 @@ func (id eventIdentity) isOf(e *corev1.Event) bool {
 		cmp.Or(e.Source.Component, e.ReportingController) == id.source && e.Source.Host == id.node
 }
 
-
 // Event emits a Kubernetes Event about an object: eventType is Normal or Warning.
 // It never fails and is no point at which another process may run: real
 // recorders work in the background.
