@@ -18,20 +18,21 @@ const (
 // Process is one sequential activity of a simulated component. Its methods may be
 // called only from its own body, but for Wake, Name and Ended.
 type Process struct {
-	k     *Kernel
-	id    int
-	name  string
-	group *Group
-	state processState
-	woken bool
-	cause uint64
-	deaf  bool // asleep or giving way: news is kept for the next Park
-	why   string
-	timer *timer
-	body  func(*Process)
-	co    *coroutine // nil before the first step
-	onEnd []func()
-	calls []*Flight
+	k       *Kernel
+	id      int
+	name    string
+	group   *Group
+	state   processState
+	woken   bool
+	cause   uint64
+	resting bool // when its body returns, it is not the end
+	deaf    bool // asleep or giving way: news is kept for the next Park
+	why     string
+	timer   *timer
+	body    func(*Process)
+	co      *coroutine // nil before the first step and at rest
+	onEnd   []func()
+	calls   []*Flight
 }
 
 // Spawn starts a process at the end of the ready queue. group may be nil.
@@ -95,7 +96,7 @@ func (p *Process) kill() {
 			break
 		}
 	}
-	if p.co == nil { // never ran: there is nothing to unwind
+	if p.co == nil { // never ran, or rests: there is nothing to unwind
 		p.end()
 		return
 	}
