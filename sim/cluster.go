@@ -30,7 +30,7 @@ type Cluster struct {
 	drivers      []*driver
 	controllers  []*controller
 	beats        *heartbeats
-	applied      map[string]store.Object // what was last applied
+	applied      map[appliedKey][]byte // what was last applied, as JSON
 }
 
 // New makes a cluster and starts everything in it; virtual time does not move
@@ -41,7 +41,7 @@ func New(o Options) (*Cluster, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, applied: map[string]store.Object{}}
+	c := &Cluster{options: o, applied: map[appliedKey][]byte{}}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,

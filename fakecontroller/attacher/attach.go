@@ -129,7 +129,7 @@ func (r *run) prepare(p *kernel.Process, va *storagev1.VolumeAttachment, nodeID 
 	if slices.Contains(va.Finalizers, r.finalizer()) && va.Annotations[nodeIDAnnotation] == nodeID {
 		return nil
 	}
-	_, err := component.Patch(p, r.Component, store.KeyOf(va), func(va *storagev1.VolumeAttachment) {
+	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(va), func(va *storagev1.VolumeAttachment) {
 		if !slices.Contains(va.Finalizers, r.finalizer()) {
 			va.Finalizers = append(va.Finalizers, r.finalizer())
 		}

@@ -70,7 +70,7 @@ func hasFinalizer(pv persistentVolume) bool {
 
 // patchFinalizer puts the provisioner's finalizer on a volume or takes it off.
 func (c *Provisioner) patchFinalizer(p *kernel.Process, pv persistentVolume, on bool) (persistentVolume, error) {
-	patched, err := component.Patch(p, c.Component, store.KeyOf(pv), func(now persistentVolume) {
+	patched, err := component.PatchMetadata(p, c.Component, store.KeyOf(pv), func(now persistentVolume) {
 		now.Finalizers = slices.DeleteFunc(now.Finalizers, func(f string) bool { return f == storagevolume.PVDeletionProtectionFinalizer })
 		if on {
 			now.Finalizers = append(now.Finalizers, storagevolume.PVDeletionProtectionFinalizer)

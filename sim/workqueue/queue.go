@@ -68,6 +68,9 @@ func (q *Queue[K]) work(p *kernel.Process) {
 	for len(q.waiting) > 0 {
 		key := q.waiting[0]
 		q.waiting = q.waiting[1:]
+		if len(q.waiting) == 0 {
+			q.waiting = nil
+		}
 		delete(q.queued, key)
 		q.working[key] = true
 		err := q.handle(p, key)
