@@ -104,6 +104,7 @@ func (p *Profile) check(d *strict.Document) {
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		checkTemplate(d, strict.Key("env", name), p.Env[name])
 	}
+	p.StandIns.check(d)
 }
 
 func checkTemplate(d *strict.Document, path, text string) {

@@ -29,6 +29,8 @@ type Profile struct {
 	VolumeModes   []string                 `json:"volumeModes,omitempty" enum:"Filesystem|Block" doc:"The volume modes it can serve; default Filesystem."`
 	AccessModes   []string                 `json:"accessModes,omitempty" enum:"ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod" doc:"The access modes it can serve; default ReadWriteOnce."`
 
+	StandIns StandIns `json:"standIns,omitempty" doc:"What takes the place of services that the driver needs beside Kubernetes."`
+
 	// Name is the file's name without its extension.
 	Name string `json:"-"`
 	// File is where the profile was read from.
@@ -63,7 +65,7 @@ func (p *Profile) Install(name, binary string) sim.Driver {
 	if p.ControllerArguments != nil {
 		program.ControllerCommand = command(binary, p.ControllerArguments)
 	}
-	return sim.Driver{Name: name, Program: program, CSIDriver: p.CSIDriver.DeepCopy()}
+	return sim.Driver{Name: name, Program: program, CSIDriver: p.CSIDriver.DeepCopy(), StandIns: p.StandIns.make()}
 }
 
 func command(binary string, arguments []string) []string {

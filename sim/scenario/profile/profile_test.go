@@ -72,6 +72,10 @@ func TestMistakesInAProfileAreTold(t *testing.T) {
 			`p.yaml:5:13: arguments[0]: found template "{{.Node}}", want a template with .Endpoint`},
 		{"a volume mode that there is not", head + "volumeModes: [Tape]\n",
 			`p.yaml:5:15: volumeModes[0]: found "Tape"`},
+		{"an unknown stand-in", head + "standIns: {smb: {}}\n",
+			`p.yaml:5:12: standIns.smb: found unknown field "smb"`},
+		{"an export that is no path", head + "standIns: {nfs: {server: a, exports: [b]}}\n",
+			`p.yaml:5:17: standIns.nfs: found export "b" is not a clean absolute path, want a server's name and`},
 	} {
 		_, err := profile.Parse("p.yaml", []byte(c.text))
 		assert.ErrorContains(t, err, c.want, c.what)
