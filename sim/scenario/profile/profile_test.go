@@ -15,8 +15,7 @@ import (
 
 func TestEveryBuiltInProfileCanBeInstalled(t *testing.T) {
 	names := profile.Names()
-	require.Contains(t, names, "hostdir")
-	require.Contains(t, names, "hostpath")
+	require.Equal(t, []string{"cinder", "hostdir", "hostpath", "nfs"}, names)
 	for _, name := range names {
 		p, err := profile.Load(name, "")
 		require.NoError(t, err, name)
@@ -76,6 +75,8 @@ func TestMistakesInAProfileAreTold(t *testing.T) {
 			`p.yaml:5:12: standIns.smb: found unknown field "smb"`},
 		{"an export that is no path", head + "standIns: {nfs: {server: a, exports: [b]}}\n",
 			`p.yaml:5:17: standIns.nfs: found export "b" is not a clean absolute path, want a server's name and`},
+		{"a multiattach type that is no type", head + "standIns: {openstack: {multiattach: [shared]}}\n",
+			`p.yaml:5:23: standIns.openstack: found multiattach type "shared" is none of types, want `},
 	} {
 		_, err := profile.Parse("p.yaml", []byte(c.text))
 		assert.ErrorContains(t, err, c.want, c.what)
