@@ -23,7 +23,7 @@ import (
 
 // TestMain: the test binary is also the driver of the scenarios.
 func TestMain(m *testing.M) {
-	if os.Getenv("TINY_NFS_DRIVER") != "" {
+	if os.Getenv("TINY_DRIVER") != "" {
 		serveTinyDriver()
 		return
 	}
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tinyDriver mounts an NFS server's export with mount(8); a volume is nothing but a name.
+// tinyDriver mounts what a volume's attributes say with mount(8).
 type tinyDriver struct {
 	csi.UnimplementedIdentityServer
 	csi.UnimplementedControllerServer
@@ -84,7 +84,7 @@ func (*tinyDriver) NodePublishVolume(_ context.Context, r *csi.NodePublishVolume
 	if err := os.MkdirAll(r.TargetPath, 0o755); err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}
-	out, err := exec.Command("mount", "-t", "nfs", r.VolumeContext["source"], r.TargetPath).CombinedOutput()
+	out, err := exec.Command("mount", "-t", r.VolumeContext["type"], r.VolumeContext["source"], r.TargetPath).CombinedOutput()
 	if err != nil {
 		return nil, status.Errorf(codes.Internal, "%v: %s", err, out)
 	}
@@ -108,10 +108,15 @@ kind: DriverProfile
 driver: tiny.example.com
 binary: {name: tinyplugin}
 arguments: ['--endpoint={{.Endpoint}}', '--node={{.NodeID}}']
-env: {TINY_NFS_DRIVER: "1"}
+env: {TINY_DRIVER: "1"}
 csiDriver: {attachRequired: false}
-standIns: {nfs: {server: nfs.example.com, exports: [/export]}}
+standIns:
 `
+
+const (
+	nfsServer = "  nfs: {server: nfs.example.com, exports: [/export]}\n"
+	cloud     = "  openstack: {}\n"
+)
 
 const tinyScenario = `
 apiVersion: csisim.dev/v1alpha1
@@ -125,7 +130,7 @@ objects: |
     capacity: {storage: 1Gi}
     accessModes: [ReadWriteMany]
     storageClassName: ""
-    csi: {driver: tiny.example.com, volumeHandle: share, volumeAttributes: {source: 'SOURCE'}}
+    csi: {driver: tiny.example.com, volumeHandle: share, volumeAttributes: {type: TYPE, source: 'SOURCE'}}
   ---
   apiVersion: v1
   kind: PersistentVolumeClaim
@@ -143,15 +148,15 @@ steps:
 `
 
 // runTiny runs a scenario with the driver of this file.
-func runTiny(t *testing.T, source, steps string) *scenario.Result {
+func runTiny(t *testing.T, standIn, kind, source, steps string) *scenario.Result {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting needs root")
 	}
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tinyProfile), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tinyProfile+standIn), 0o600))
 	binary, err := os.Executable()
 	require.NoError(t, err)
-	text := strings.NewReplacer("BINARY", binary, "SOURCE", source).Replace(tinyScenario) + steps
+	text := strings.NewReplacer("BINARY", binary, "TYPE", kind, "SOURCE", source).Replace(tinyScenario) + steps
 	s, err := scenario.Parse(filepath.Join(dir, "x.yaml"), []byte(text))
 	require.NoError(t, err)
 	work := t.TempDir()
@@ -186,7 +191,7 @@ func failures(r *scenario.Result) string {
 }
 
 func TestADriverMountsNFSThroughMount8(t *testing.T) {
-	result := runTiny(t, "nfs.example.com:/export", `
+	result := runTiny(t, nfsServer, "nfs", "nfs.example.com:/export", `
 - wait: {pod: web, phase: Running}
 - power-off: node-a
 - power-on: node-a
@@ -200,7 +205,7 @@ expect:
 }
 
 func TestADriverHearsWhatTheNFSServerRejects(t *testing.T) {
-	result := runTiny(t, "nfs.example.com:/import", `
+	result := runTiny(t, nfsServer, "nfs", "nfs.example.com:/import", `
 - wait: {call: NodePublishVolume, code: Internal}
 - delete: {pod: web}
 expect:
@@ -211,7 +216,7 @@ expect:
 }
 
 func TestAServiceFailsAsTheScenarioSays(t *testing.T) {
-	result := runTiny(t, "nfs.example.com:/export", `
+	result := runTiny(t, nfsServer, "nfs", "nfs.example.com:/export", `
 - fail-service: {operation: mount, times: 1, message: "Connection refused for %s"}
 - wait: {pod: web, phase: Running}
 - delete: {pod: web}
@@ -224,4 +229,18 @@ expect:
 `)
 	assert.Empty(t, failures(result))
 	assert.Contains(t, messages(result), "mount.nfs: Connection refused for nfs.example.com:/export")
+}
+
+func TestACloudComesAndGoesWithARun(t *testing.T) {
+	result := runTiny(t, cloud, "iso9660", "/dev/disk/by-label/config-2", `
+- fail-service: {operation: attach, times: 1}
+- wait: {pod: web, phase: Running}
+- power-off: node-a
+- power-on: node-a
+- wait: {call: NodePublishVolume, code: OK, count: 2}
+- recover-services: {}
+- delete: {pod: web}
+- wait: {pod: web, gone: true}
+`)
+	assert.Empty(t, failures(result))
 }
