@@ -200,9 +200,6 @@ func (c *Cluster) PowerOn(name string) error {
 		if p == nil {
 			continue
 		}
-		if err := d.bootStandIns(n.Node, n.machine); err != nil {
-			return err
-		}
 		if err := p.start(); err != nil {
 			return err
 		}

@@ -19,21 +19,21 @@ func (c *Cluster) startStandIns(d *driver) error {
 		}
 		d.standIns = append(d.standIns, s)
 	}
-	if err := d.bootStandIns(Node{Name: controlPlaneName}, c.controlPlane); err != nil {
+	if err := d.furnish(Node{Name: controlPlaneName}, c.controlPlane); err != nil {
 		return err
 	}
 	for _, n := range c.nodes {
-		if err := d.bootStandIns(n.Node, n.machine); err != nil {
+		if err := d.furnish(n.Node, n.machine); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bootStandIns prepares a machine that came up.
-func (d *driver) bootStandIns(n Node, m machine.Machine) error {
+// furnish prepares a machine for a driver's programs.
+func (d *driver) furnish(n Node, m machine.Machine) error {
 	for _, s := range d.standIns {
-		if err := s.Boot(standin.Node{Name: n.Name, Zone: n.Zone, Machine: m}); err != nil {
+		if err := s.Furnish(standin.Node{Name: n.Name, Zone: n.Zone, Machine: m}); err != nil {
 			return &EnvironmentError{fmt.Sprintf("prepare %s for driver %s", n.Name, d.Name), err}
 		}
 	}

@@ -12,7 +12,7 @@ const helperDir = "/sbin"
 // MountHelpers puts the files of dir, such as mount.nfs, into the directory of a node in
 // which mount(8) looks for them, beside and before the host's.
 func (n Node) MountHelpers(dir string) error {
-	return n.Within(func() error {
+	return n.Furnish(func() error {
 		target, err := filepath.EvalSymlinks(helperDir)
 		if err != nil {
 			return fmt.Errorf("find the directory of mount helpers: %w", err)

@@ -17,8 +17,9 @@ type StandIn interface {
 	// Start begins it. Dir is a directory of the host, which goes with the run; programs
 	// find it under the same path.
 	Start(dir string) error
-	// Boot prepares a machine that came up, at the start and after each loss of power.
-	Boot(Node) error
+	// Furnish prepares a machine, before any program runs there. What it mounts stays when
+	// the machine loses power.
+	Furnish(Node) error
 	// Operations are those that can be made to fail.
 	Operations() []string
 	// Fail makes an operation fail.
@@ -43,18 +44,28 @@ type Failure struct {
 	Times     int    // how often; 0 for always, until Recover
 }
 
-// within is a machine with mounts of its own.
-type within interface {
+// isolated is a machine with mounts of its own.
+type isolated interface {
 	Within(func() error) error
+	Furnish(func() error) error
 }
 
 // Within runs f where it sees and changes the node's mounts and devices only.
 func (n Node) Within(f func() error) error {
-	m, ok := n.Machine.(within)
+	m, ok := n.Machine.(isolated)
 	if !ok {
 		return fmt.Errorf("node %s: %w", n.Name, machine.ErrNotIsolated)
 	}
 	return m.Within(f)
+}
+
+// Furnish is Within for what comes before the node's programs.
+func (n Node) Furnish(f func() error) error {
+	m, ok := n.Machine.(isolated)
+	if !ok {
+		return fmt.Errorf("node %s: %w", n.Name, machine.ErrNotIsolated)
+	}
+	return m.Furnish(f)
 }
 
 // Run runs a program of the host to its end and returns its standard output.

@@ -17,3 +17,13 @@ func (d *Disk) Within(f func() error) error {
 	}
 	return d.do(f)
 }
+
+// Furnish is Within for what comes before the machine's programs: what f mounts belongs
+// to the empty machine, as does its root. It is not among the machine's mounts, and stays
+// when the machine loses power.
+func (d *Disk) Furnish(f func() error) error {
+	if err := d.Within(f); err != nil {
+		return err
+	}
+	return d.keepBase()
+}

@@ -69,8 +69,8 @@ func (s *Server) Start(dir string) error {
 	return nil
 }
 
-// Boot makes mount(8) on the node find the helper.
-func (s *Server) Boot(n standin.Node) error {
+// Furnish makes mount(8) on the node find the helper.
+func (s *Server) Furnish(n standin.Node) error {
 	return n.MountHelpers(filepath.Join(s.dir, "helpers"))
 }
 

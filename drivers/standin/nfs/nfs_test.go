@@ -45,7 +45,7 @@ func start(t *testing.T) *place {
 		require.NoError(t, node.Close())
 		require.NoError(t, p.server.Stop())
 	})
-	require.NoError(t, p.server.Boot(standin.Node{Name: "node-a", Machine: node}))
+	require.NoError(t, p.server.Furnish(standin.Node{Name: "node-a", Machine: node}))
 	require.NoError(t, node.MkdirAll(p.point, 0o755))
 	return p
 }
@@ -165,11 +165,16 @@ func TestMountsFailWhenTold(t *testing.T) {
 
 func TestANodeMountsAgainAfterALossOfPower(t *testing.T) {
 	p := start(t)
-	require.NoError(t, p.node.PowerOff())
-	exit, _ := p.run(t, "mount", "-t", "nfs", "nfs.example.com:/export", p.point)
-	require.NotEqual(t, "exit status 0", exit, "the helper went with the mounts")
-	require.NoError(t, p.server.Boot(standin.Node{Name: "node-a", Machine: p.node}))
+	mounts, err := p.node.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts, "the helper is part of the machine")
 	exit, output := p.run(t, "mount", "-t", "nfs", "nfs.example.com:/export", p.point)
+	require.Equal(t, "exit status 0", exit, output)
+	require.NoError(t, p.node.PowerOff())
+	mounted, err := p.node.IsMountPoint(p.point)
+	require.NoError(t, err)
+	require.False(t, mounted)
+	exit, output = p.run(t, "mount", "-t", "nfs", "nfs.example.com:/export", p.point)
 	assert.Equal(t, "exit status 0", exit, output)
 }
 
@@ -180,7 +185,7 @@ func TestAMachineWithoutMountsOfItsOwnIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	defer disk.Close()
 	for _, m := range []machine.Machine{disk, machine.NewMemory("node-a")} {
-		assert.ErrorIs(t, server.Boot(standin.Node{Name: "node-a", Machine: m}), machine.ErrNotIsolated)
+		assert.ErrorIs(t, server.Furnish(standin.Node{Name: "node-a", Machine: m}), machine.ErrNotIsolated)
 	}
 }
 

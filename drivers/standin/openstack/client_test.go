@@ -138,7 +138,7 @@ func (c *client) boot(name string) (server string, node machine.Machine) {
 	node, err := machine.NewNamespace(name, filepath.Join(c.t.TempDir(), name))
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { require.NoError(c.t, node.Close()) })
-	require.NoError(c.t, c.cloud.Boot(standin.Node{Name: name, Zone: "zone-a", Machine: node}))
+	require.NoError(c.t, c.cloud.Furnish(standin.Node{Name: name, Zone: "zone-a", Machine: node}))
 	var metadata struct {
 		UUID string
 		Zone string `json:"availability_zone"`

@@ -15,8 +15,7 @@ import (
 const (
 	// nodeDir has what a driver is given on a node.
 	nodeDir = "/run/csisim/openstack"
-	// ownDev is where a node's own /dev is made. It is changed there only: of a node
-	// without power, /dev is the host's.
+	// ownDev is where a node's own /dev is made, and changed.
 	ownDev = nodeDir + "/dev"
 	byID   = "disk/by-id"
 	// configDrive is the device that a server's metadata is on, with its usual label.
@@ -34,29 +33,19 @@ echo "mount: $2: no medium found on $1." >&2
 exit 32
 `
 
-// Boot makes a machine a server of the cloud: with a /dev of its own, in which its volumes
-// are, the config drive with its metadata, and the configuration of a client.
-func (c *Cloud) Boot(n standin.Node) error {
+// Furnish makes a machine a server of the cloud: with a /dev of its own, in which its
+// volumes are, the config drive with its metadata, and the configuration of a client.
+func (c *Cloud) Furnish(n standin.Node) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := uuidOf("server/" + n.Name)
-	s := &server{id: id, name: n.Name, zone: orElse(n.Zone, defaultZone), node: n}
-	c.servers[id] = s
+	s := &server{id: uuidOf("server/" + n.Name), name: n.Name, zone: orElse(n.Zone, defaultZone), node: n}
 	if err := n.MountHelpers(filepath.Join(c.dir, "helpers")); err != nil {
 		return err
 	}
-	if err := n.Within(func() error { return c.furnish(s) }); err != nil {
+	if err := n.Furnish(func() error { return c.furnish(s) }); err != nil {
 		return err
 	}
-	for _, v := range c.volumes {
-		for _, a := range v.attachments {
-			if a.server == id {
-				if err := v.show(s, a); err != nil {
-					return err
-				}
-			}
-		}
-	}
+	c.servers[s.id] = s
 	return nil
 }
 
@@ -172,7 +161,7 @@ func (v *volume) show(s *server, a attachment) error {
 		return err
 	}
 	major, minor, _ := strings.Cut(strings.TrimSpace(string(number)), ":")
-	return s.plug(func() error {
+	return s.node.Within(func() error {
 		if _, err := standin.Run("mknod", ownDev+"/"+filepath.Base(a.device), "b", major, minor); err != nil {
 			return err
 		}
@@ -182,23 +171,13 @@ func (v *volume) show(s *server, a attachment) error {
 
 // hide removes the device from a server, and the loop device with the last one.
 func (v *volume) hide(s *server, a attachment) error {
-	err := s.plug(func() error {
+	err := s.node.Within(func() error {
 		return errors.Join(os.Remove(v.link()), os.Remove(ownDev+"/"+filepath.Base(a.device)))
 	})
 	if len(v.attachments) > 0 {
 		return err
 	}
 	return errors.Join(err, v.freeLoop())
-}
-
-// plug changes the devices of a server. One without power has none until it boots.
-func (s *server) plug(change func() error) error {
-	return s.node.Within(func() error {
-		if _, err := os.Stat(ownDev + "/" + byID); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return change()
-	})
 }
 
 // link is the name that the serial number of a virtio disk gives it: 20 characters.
