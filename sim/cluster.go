@@ -92,6 +92,7 @@ func (c *Cluster) Close() error {
 	if c.controlPlane != nil {
 		errs = append(errs, c.controlPlane.Close())
 	}
+	errs = append(errs, c.stopStandIns())
 	if c.work != nil {
 		errs = append(errs, c.work.Close())
 	}

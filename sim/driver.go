@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/sim/machine"
 )
 
@@ -18,6 +19,7 @@ type driver struct {
 	mock       *mock.Driver // of a Mock driver: the backend
 	controller *plugin      // nil if the driver has none
 	nodes      map[string]*plugin
+	standIns   []standin.StandIn // that run
 }
 
 // plugin is one instance of a driver: the controller's, or that of a node.
@@ -49,6 +51,9 @@ func (c *Cluster) startDrivers() error {
 	for _, o := range c.options.Drivers {
 		d := &driver{Driver: o, nodes: map[string]*plugin{}}
 		c.drivers = append(c.drivers, d)
+		if err := c.startStandIns(d); err != nil {
+			return err
+		}
 		if err := c.startDriver(d); err != nil {
 			return err
 		}
