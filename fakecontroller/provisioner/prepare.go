@@ -12,6 +12,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
@@ -72,7 +73,7 @@ func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.Sto
 	if out.secrets, err = secretsOf(class.Parameters, request.Name, pvc); err != nil {
 		return fail(noChange, err)
 	}
-	if request.Secrets, err = c.readSecret(p, out.secrets[provisionerSecret]); err != nil {
+	if request.Secrets, err = sidecar.ReadSecret(p, c.Component, out.secrets[provisionerSecret]); err != nil {
 		return fail(noChange, err)
 	}
 	if request.Parameters, err = driverParameters(class.Parameters); err != nil {
