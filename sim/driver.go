@@ -17,6 +17,7 @@ type driver struct {
 	Driver
 	mock       *mock.Driver // of a Mock driver: the backend
 	controller *plugin      // nil if the driver has none
+	promised   map[string]bool
 	nodes      map[string]*plugin
 }
 
@@ -83,6 +84,10 @@ func (c *Cluster) startDriver(d *driver) error {
 		if single {
 			d.controller = p
 		}
+	}
+	var err error
+	if d.promised, err = d.promises(); err != nil {
+		return err
 	}
 	return c.installCSIDriver(d)
 }
