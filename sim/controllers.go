@@ -16,6 +16,8 @@ import (
 	"github.com/csisim/csisim/fakecontroller/provisioner"
 	"github.com/csisim/csisim/fakecontroller/resizer"
 	"github.com/csisim/csisim/fakecontroller/scheduler"
+	"github.com/csisim/csisim/fakecontroller/snapshot"
+	"github.com/csisim/csisim/fakecontroller/snapshotter"
 )
 
 // controller is one controller or sidecar: how to start it, and what runs.
@@ -47,6 +49,9 @@ func (c *Cluster) startControllers() {
 	manager("nodelifecycle", func() crasher { return nodelifecycle.Start(w, c.beats) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
 	c.controllers = append(c.controllers, &controller{name: "scheduler", start: func() crasher { return scheduler.Start(w) }})
+	if slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) {
+		c.controllers = append(c.controllers, &controller{name: "snapshot-controller", start: func() crasher { return snapshot.Start(w) }})
+	}
 	for _, d := range c.drivers {
 		c.addSidecars(d)
 	}
@@ -74,6 +79,11 @@ func (c *Cluster) addSidecars(d *driver) {
 	if d.promised["EXPAND_VOLUME"] || d.expandsOnNodes() {
 		sidecar("csi-resizer", func() crasher {
 			return resizer.Start(c.World, c.Wire, resizer.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
+		})
+	}
+	if d.promised["CREATE_DELETE_SNAPSHOT"] {
+		sidecar("csi-snapshotter", func() crasher {
+			return snapshotter.Start(c.World, c.Wire, snapshotter.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
 		})
 	}
 }

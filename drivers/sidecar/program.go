@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"errors"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -54,7 +55,11 @@ func (s *Program) exit(c *component.Component) {
 
 // IsConnectionLoss tells an error of the connection from an answer Unavailable.
 func IsConnectionLoss(err error) bool {
-	s := status.Convert(err)
+	var answer interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &answer) {
+		return false
+	}
+	s := answer.GRPCStatus()
 	return s.Code() == codes.Unavailable &&
 		(strings.HasPrefix(s.Message(), "connection error") || strings.HasPrefix(s.Message(), "error reading from server"))
 }

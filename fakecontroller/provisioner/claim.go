@@ -104,6 +104,9 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 	}
 	c.event(pvc, corev1.EventTypeNormal, "Provisioning", "External provisioner is provisioning volume for claim %q", store.KeyOf(pvc))
 	pv, result := c.createVolume(p, pvc, class)
+	if errors.Is(result.err, errStop) {
+		return result.state, errStop
+	}
 	if result.err != nil {
 		return c.failed(p, pvc, class, result)
 	}
