@@ -43,6 +43,7 @@ func (c *Cluster) startControllers() {
 	manager("persistentvolume", func() crasher { return persistentvolume.Start(w) })
 	manager("pvc-protection", func() crasher { return protection.StartClaims(w) })
 	manager("pv-protection", func() crasher { return protection.StartVolumes(w) })
+	manager("vac-protection", func() crasher { return protection.StartClasses(w) })
 	manager("expand", func() crasher { return expand.Start(w) })
 	manager("ephemeral", func() crasher { return ephemeral.Start(w) })
 	manager("garbagecollector", func() crasher { return garbagecollector.Start(w) })
@@ -76,7 +77,7 @@ func (c *Cluster) addSidecars(d *driver) {
 	sidecar("csi-attacher", func() crasher {
 		return attacher.Start(c.World, c.Wire, attacher.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
 	})
-	if d.promised["EXPAND_VOLUME"] || d.expandsOnNodes() {
+	if d.promised["EXPAND_VOLUME"] || d.promised["MODIFY_VOLUME"] || d.expandsOnNodes() {
 		sidecar("csi-resizer", func() crasher {
 			return resizer.Start(c.World, c.Wire, resizer.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
 		})

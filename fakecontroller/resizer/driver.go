@@ -17,6 +17,7 @@ type features struct {
 	driver   string
 	expand   bool // in the control plane
 	nodeOnly bool // on nodes alone: nothing is asked of the controller plugin
+	modify   bool
 }
 
 func (f features) expands() bool { return f.expand || f.nodeOnly }
@@ -24,7 +25,7 @@ func (f features) expands() bool { return f.expand || f.nodeOnly }
 // askDriver waits for the driver and asks until it answers. C-RES-2
 func (r *run) askDriver(p *kernel.Process) features {
 	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
-	f := features{driver: d.Name, expand: d.Can("EXPAND_VOLUME")}
+	f := features{driver: d.Name, expand: d.Can("EXPAND_VOLUME"), modify: d.Can("MODIFY_VOLUME")}
 	if !f.expand && d.Serves("CONTROLLER_SERVICE") {
 		f.nodeOnly = r.nodeExpands(p)
 	}

@@ -13,11 +13,14 @@ func (r *run) inform(p *kernel.Process) {
 	claims := component.Watch[claim](r.Component, p)
 	for {
 		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
-			if e.Type == store.Added || e.Type == store.Modified && sizeMatters(e.Old, e.Object) {
+			if r.features.expands() && (e.Type == store.Added || e.Type == store.Modified && sizeMatters(e.Old, e.Object)) {
 				r.sizes.Add(store.KeyOf(e.Object))
 			}
+			if r.features.modify && (e.Type == store.Added || e.Type == store.Modified && attributesMatter(e.Old, e.Object)) {
+				r.attributes.Add(store.KeyOf(e.Object))
+			}
 		}
-		p.Wait("claims to expand", func() bool { return claims.Len() > 0 })
+		p.Wait("claims to expand or modify", func() bool { return claims.Len() > 0 })
 	}
 }
 
@@ -29,6 +32,11 @@ func sizeMatters(old, now claim) bool {
 		resizeStatus(now) != resizeStatus(old)
 }
 
+// attributesMatter: C-RES-40
+func attributesMatter(old, now claim) bool {
+	return (asked(now) != asked(old) || now.Status.ModifyVolumeStatus == nil) && now.Status.Phase == corev1.ClaimBound
+}
+
 // annResizer names the driver that expands the claim of a migrated volume. C-EXP-3
 const annResizer = "volume.kubernetes.io/storage-resizer"
 
@@ -38,8 +46,11 @@ func (r *run) resync(p *kernel.Process) {
 	for {
 		p.Idle(resyncPeriod)
 		for pvc := range store.List[claim](r.Cache, "") {
-			if wantsMore(pvc) {
+			if r.features.expands() && wantsMore(pvc) {
 				r.sizes.Add(store.KeyOf(pvc))
+			}
+			if r.features.modify && pvc.Status.ModifyVolumeStatus != nil {
+				r.attributes.Add(store.KeyOf(pvc))
 			}
 		}
 	}

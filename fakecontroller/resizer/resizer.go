@@ -1,6 +1,7 @@
 // Package resizer is the in-process equivalent of the external-resizer sidecar: it
-// has the driver expand the volumes of claims that ask for more, and keeps in the
-// claims how far that has come.
+// has the driver expand the volumes of claims that ask for more, and modify those
+// of claims that ask for other attributes, and keeps in the claims how far that has
+// come.
 package resizer
 
 import (
@@ -79,6 +80,10 @@ type run struct {
 	finalErrors map[store.Key]bool // claims whose last expansion failed for good
 	inUse       map[types.UID]bool // claims that the driver does not expand while in use. C-RES-16
 	infeasible  slowSet
+
+	attributes   *workqueue.Queue[store.Key]
+	uncertain    map[store.Key]bool // claims whose modification the driver may still be at work on
+	unmodifiable slowSet
 }
 
 // Start starts the sidecar.
@@ -88,6 +93,7 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 		r := &run{
 			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost,
 			finalErrors: map[store.Key]bool{}, inUse: map[types.UID]bool{}, infeasible: newSlowSet(opts.RetryIntervalMax),
+			uncertain: map[store.Key]bool{}, unmodifiable: newSlowSet(opts.RetryIntervalMax),
 		}
 		r.claims = component.NewOverlay[claim](r.Component)
 		r.Go("main", r.main)
@@ -99,11 +105,17 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 // nothing for it ends. C-RES-2
 func (r *run) main(p *kernel.Process) {
 	r.features = r.askDriver(p)
-	if !r.features.expands() {
+	if !r.features.expands() && !r.features.modify {
 		return
 	}
 	backoff := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.sizes = workqueue.New("sizes", backoff, r.Go, r.syncSize)
+	r.attributes = workqueue.New("attributes", backoff, r.Go, r.syncAttributes)
+	for pvc := range store.List[claim](r.Cache, "") { // C-RES-47
+		if s := pvc.Status.ModifyVolumeStatus; s != nil && s.Status == modifyInProgress {
+			r.uncertain[store.KeyOf(pvc)] = true
+		}
+	}
 	r.Go("resync", r.resync)
 	r.inform(p)
 }

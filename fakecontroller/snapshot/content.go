@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/csisim/csisim/sim/component"
@@ -16,7 +16,7 @@ func (c *Controller) syncContent(p *kernel.Process, found content) error {
 	if (source.VolumeHandle == nil) == (source.SnapshotHandle == nil) {
 		message := "Exactly one of VolumeHandle and SnapshotHandle should be specified"
 		c.warn(found, "ContentValidationError", "%s", message)
-		return errors.New(message)
+		return fmt.Errorf("validate content %s: %s", found.Name, message)
 	}
 	if found.Spec.VolumeSnapshotRef.UID == "" {
 		return nil // its snapshot will bind it
