@@ -108,9 +108,13 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 		return result.state, errStop
 	}
 	if result.err != nil {
+		if result.state != noChange {
+			c.capacities.refresh(func(o offer) bool { return o.class == class.Name })
+		}
 		return c.failed(p, pvc, class, result)
 	}
 	c.keep(p, pv, pvc)
+	c.capacities.refreshFor(pv)
 	return finished, nil
 }
 

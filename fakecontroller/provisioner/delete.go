@@ -49,6 +49,7 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 		c.event(pv, corev1.EventTypeWarning, "VolumeFailedDelete", "%v", err)
 		return err
 	}
+	c.capacities.refreshFor(pv)
 	return c.removeObject(p, pv)
 }
 

@@ -43,6 +43,7 @@ type Provisioner struct {
 	topologies map[types.UID]*chosenTopology
 	segments   map[string][]term // of all nodes, by topology keys; kept until a node changes
 	toSave     map[string]unsavedVolume
+	capacities *capacities // nil unless the driver tells its capacity
 }
 
 // Start runs a csi-provisioner for one driver. What an earlier run had under way
@@ -82,6 +83,9 @@ func (c *Provisioner) run(p *kernel.Process) {
 	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
 	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
 		c.Go("nodes", c.followNodes)
+	}
+	if c.promises.Can("GET_CAPACITY") {
+		c.startCapacities()
 	}
 	if c.promises.Can("CREATE_DELETE_SNAPSHOT") {
 		c.Go("snapshot sweep", c.sweepSnapshots)
