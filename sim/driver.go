@@ -18,6 +18,7 @@ type driver struct {
 	Driver
 	mock       *mock.Driver // of a Mock driver: the backend
 	controller *plugin      // nil if the driver has none
+	promised   map[string]bool
 	nodes      map[string]*plugin
 	standIns   []standin.StandIn // that run
 }
@@ -88,6 +89,10 @@ func (c *Cluster) startDriver(d *driver) error {
 		if single {
 			d.controller = p
 		}
+	}
+	var err error
+	if d.promised, err = d.promises(); err != nil {
+		return err
 	}
 	return c.installCSIDriver(d)
 }

@@ -53,6 +53,7 @@ func (s *serving) services() []machine.Service {
 		return []machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.Controller_ServiceDesc, Server: controller, Prompt: true},
+			{Desc: &csi.Node_ServiceDesc, Server: controller, Prompt: true},
 		}
 	default:
 		node := s.mockNode()
