@@ -8,7 +8,7 @@ import (
 
 var (
 	containerLog = regexp.MustCompile(`^pods/.+/containers/[^/]+/[0-9a-f]{6,}$`)
-	mount        = regexp.MustCompile(`\[mount \S+ (\S+) src=\S+\]`)
+	mount        = regexp.MustCompile(`(?: \(device\))?( ?)\[mount \S+ (\S+) src=[^\]]+\]`)
 	ofDriver     = regexp.MustCompile(`^(?:plugins/kubernetes\.io/csi|plugins)/([^/ ]+\.[^/ ]+)/|^plugins_registry/(\S+?)-reg\.sock`)
 	besidesPath  = regexp.MustCompile(`( [0-7]{3,4}| \(| \[mount | = | -> ).*$`)
 	leftBehind   = regexp.MustCompile(`/[0-9a-f]{64}(/| )|` + unknownUID)
@@ -30,8 +30,9 @@ func (s *side) entries(l *listing, drivers map[string]bool) []string {
 		if mount.MatchString(entry) {
 			s.allow(MountSource, "")
 			entry = mount.ReplaceAllStringFunc(entry, func(found string) string {
-				options := strings.Split(mount.FindStringSubmatch(found)[1], ",")
-				return "[mount " + options[0] + "]"
+				parts := mount.FindStringSubmatch(found)
+				options := strings.Split(parts[2], ",")
+				return parts[1] + "[mount " + options[0] + "]"
 			})
 		}
 		kept = append(kept, entry)
@@ -43,11 +44,17 @@ func (s *side) entries(l *listing, drivers map[string]bool) []string {
 // blockDirs are made for the first raw block volume of a node and stay.
 var blockDirs = regexp.MustCompile(`^plugins/kubernetes\.io/csi/volumeDevices/((publish|staging)/)? `)
 
+// stagingDirs is where drivers have their directories of staged file systems.
+const stagingDirs = "plugins/kubernetes.io/csi/"
+
 // bystander reports whether a path belongs to a driver without a part, or was
 // left behind by what ran on the cluster before.
 func (s *side) bystander(entry string, drivers map[string]bool) bool {
 	found := ofDriver.FindStringSubmatch(entry)
 	if found != nil && found[1] != "kubernetes.io" && !drivers[found[1]+found[2]] {
+		return true
+	}
+	if found != nil && strings.HasPrefix(entry, stagingDirs) && !s.staged[found[1]] {
 		return true
 	}
 	if blockDirs.MatchString(entry) && !s.block {
@@ -65,6 +72,7 @@ func (d *comparison) compareFiles() {
 		}
 		return all
 	}
+	d.shareLayout()
 	a, b := byNode(d.a), byNode(d.b)
 	for _, node := range union(a, b, strings.Compare) {
 		rows := align(len(a[node]), len(b[node]), costs{
@@ -79,6 +87,18 @@ func (d *comparison) compareFiles() {
 		for _, row := range rows {
 			d.compareListing(node, at(a[node], row.a), at(b[node], row.b))
 		}
+	}
+}
+
+// shareLayout tells each side which directories the other one's volumes need.
+func (d *comparison) shareLayout() {
+	d.a.block = d.a.block || d.b.block
+	d.b.block = d.a.block
+	for driver := range d.a.staged {
+		d.b.staged[driver] = true
+	}
+	for driver := range d.b.staged {
+		d.a.staged[driver] = true
 	}
 }
 
@@ -102,8 +122,6 @@ func (d *comparison) compareListing(node string, a, b *listing) {
 	}
 	d.compared(Files)
 	drivers := d.plays()
-	d.a.block = d.a.block || d.b.block
-	d.b.block = d.a.block
 	inA, inB := d.a.entries(a, drivers), d.b.entries(b, drivers)
 	rows := align(len(inA), len(inB), costs{
 		pair: func(i, j int) float64 {

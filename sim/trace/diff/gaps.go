@@ -21,6 +21,7 @@ const (
 type trigger struct {
 	at   int64
 	what string
+	call *call // that it is the end of
 }
 
 // compareGaps compares the times between retries, and from the last trigger to
@@ -59,11 +60,10 @@ func (d *comparison) compareRetry(on series, before, m matched, backoff *bool) {
 	}
 }
 
-// compareWait compares the time from the last trigger to a call.
+// compareWait compares the time from the last trigger that both traces have to a call.
 func (d *comparison) compareWait(on series, m matched) {
-	a, okA := d.a.last(on.volume, m.a)
-	b, okB := d.b.last(on.volume, m.b)
-	if !okA || !okB || a.what != b.what {
+	a, b, ok := shared(d.a.before(on.volume, m.a), d.b.before(on.volume, m.b))
+	if !ok {
 		d.allow(WaitGap)
 		return
 	}
@@ -77,6 +77,18 @@ func (d *comparison) compareWait(on series, m matched) {
 	default:
 		d.gap(on.String(), fmt.Sprintf("from %s to %s", stdpath.Base(a.what), stdpath.Base(m.a.method)), m.a.at, waitA, m.b.at, waitB)
 	}
+}
+
+// shared is the last trigger that both lists have.
+func shared(a, b []trigger) (inA, inB trigger, ok bool) {
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i].what == b[j].what {
+				return a[i], b[j], true
+			}
+		}
+	}
+	return trigger{}, trigger{}, false
 }
 
 // within reports whether two gaps agree to 15 % or the given ms.
@@ -118,15 +130,17 @@ func (d *comparison) compareRepeats(subject string, rows []pair, a, b []*event) 
 	}
 }
 
-// last is the last trigger before a call.
-func (s *side) last(volume string, c *call) (trigger, bool) {
-	var found trigger
+// recent is how many triggers before a call may be the one it follows from.
+const recent = 3
+
+// before are the last triggers before a call, the newest last.
+func (s *side) before(volume string, c *call) (found []trigger) {
 	for _, t := range s.triggers[volume] {
-		if t.at < c.at {
-			found = t
+		if t.at <= c.at && t.call != c && (t.call == nil || t.call.at < c.at || slices.Index(s.calls, t.call) < slices.Index(s.calls, c)) {
+			found = append(found, t)
 		}
 	}
-	return found, found.what != ""
+	return found[max(0, len(found)-recent):]
 }
 
 // findTriggers collects, by volume, the ends of its calls and the comings and
@@ -135,7 +149,7 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 	all := map[string][]trigger{}
 	for _, c := range s.calls {
 		if c.volume != "" && !periodic[c.method] {
-			all[c.volume] = append(all[c.volume], trigger{c.ended, "the end of " + c.method})
+			all[c.volume] = append(all[c.volume], trigger{c.ended, "the end of " + c.method, c})
 		}
 	}
 	volumes := s.volumesByClaim(lines)
@@ -160,15 +174,15 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 			}
 			for _, claim := range claims[l.Name] {
 				key := volumes[claim]
-				all[key] = append(all[key], trigger{l.T, what + " of pod " + l.Name})
+				all[key] = append(all[key], trigger{at: l.T, what: what + " of pod " + l.Name})
 			}
 		case "nodes":
 			for _, key := range sortedKeys(all) {
-				all[key] = append(all[key], trigger{l.T, what + " of node " + l.Name})
+				all[key] = append(all[key], trigger{at: l.T, what: what + " of node " + l.Name})
 			}
 		case "persistentvolumeclaims":
 			key := volumes[l.Name]
-			all[key] = append(all[key], trigger{l.T, what + " of claim " + l.Name})
+			all[key] = append(all[key], trigger{at: l.T, what: what + " of claim " + l.Name})
 		}
 	}
 	for key := range all {

@@ -17,6 +17,7 @@ type side struct {
 	initial  map[object]map[string]any // by the first step
 	hasStart bool                      // the initial objects are known
 	block    bool                      // some volume is a raw block volume
+	staged   map[string]bool           // drivers that stage file systems
 	abridged bool                      // stored without what the tolerance Abridged names
 
 	calls    []*call
@@ -75,6 +76,7 @@ func newSide(lines []trace.Line) *side {
 	s.abridged = isAbridged(lines)
 	s.block = slices.ContainsFunc(lines, func(l trace.Line) bool { return has(l.Req, "volume_capability", "block") })
 	s.lines = lines
+	s.staged = stagingDrivers(lines)
 	lines = s.start(lines)
 	for _, l := range lines {
 		switch l.K {
@@ -94,6 +96,18 @@ func newSide(lines []trace.Line) *side {
 	}
 	s.triggers = s.findTriggers(lines)
 	return s
+}
+
+// stagingDrivers are the drivers that are given a staging path for a file system.
+func stagingDrivers(lines []trace.Line) map[string]bool {
+	drivers := map[string]bool{}
+	for _, l := range lines {
+		_, below, ok := strings.Cut(text(l.Req, "staging_target_path"), "/"+stagingDirs)
+		if driver, _, _ := strings.Cut(below, "/"); ok {
+			drivers[driver] = true
+		}
+	}
+	return drivers
 }
 
 // allow counts a use of a tolerance. The example is for the reader of the code.
