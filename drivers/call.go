@@ -91,7 +91,7 @@ func (c *call) end(err error) {
 	if err != nil {
 		c.event.Code, c.event.Message = status.Code(err).String(), status.Convert(err).Message()
 	} else {
-		c.event.Response = c.answer
+		c.event.Response = c.wire.kept(c)
 	}
 	c.wire.World.Trace.End(c.event)
 }

@@ -8,10 +8,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
+// address is a socket of one machine.
+type address struct{ machine, socket string }
+
+func (s Site) address() address { return address{s.Machine.Name(), s.Socket} }
+
 // dial reaches the socket as it is now. A connection is kept until a call on it
 // finds nobody there.
 func (w *Wire) dial(s Site) (grpc.ClientConnInterface, error) {
-	key := s.Machine.Name() + ":" + s.Socket
+	key := s.address()
 	if c, ok := w.connections[key]; ok {
 		return c.client, nil
 	}
@@ -28,7 +33,7 @@ func (w *Wire) forget(s Site, err error) {
 	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
 		return
 	}
-	key := s.Machine.Name() + ":" + s.Socket
+	key := s.address()
 	if c, ok := w.connections[key]; ok {
 		c.closer.Close()
 		delete(w.connections, key)

@@ -31,8 +31,9 @@ type Wire struct {
 	Crasher Crasher
 
 	caps        map[string]*contract.Caps
-	connections map[string]connection
+	connections map[address]connection
 	violations  []contract.Violation
+	answers     map[question]proto.Message
 }
 
 type connection struct {
@@ -42,7 +43,7 @@ type connection struct {
 
 // NewWire returns a wire without faults.
 func NewWire(w *component.World) *Wire {
-	return &Wire{World: w, caps: map[string]*contract.Caps{}, connections: map[string]connection{}}
+	return &Wire{World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{}}
 }
 
 // Site is one end of the wire: who calls which socket.
@@ -95,7 +96,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	err := call.make()
 	call.end(err)
 	c.wire.check(call, err)
-	c.process.Yield("answer to " + method)
+	c.process.Yield("answer to ", method)
 	return err
 }
 

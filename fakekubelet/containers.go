@@ -13,6 +13,9 @@ func (w *podWorker) runContainers(p *kernel.Process) {
 	if w.pod.Status.Phase == corev1.PodRunning {
 		w.Event(w.pod, corev1.EventTypeNormal, "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.")
 	}
+	for i := range w.pod.Spec.Containers {
+		_ = w.options.Machine.MkdirAll(csi.PodDir(w.pod.UID)+"/containers/"+w.pod.Spec.Containers[i].Name, 0o750)
+	}
 	w.options.Runtime.Run(w.pod, w.mountsOf)
 	w.setStatus(p, w.sandboxStatus())
 	for i := range w.pod.Spec.Containers {

@@ -32,6 +32,8 @@ type podWorker struct {
 	stopped     bool // containers have stopped for good: volumes may go. K-POD-5
 	ended       bool // the pod's final phase has been written
 	gone        bool // the API has no such pod any more
+
+	nextSync time.Duration // of a pod that runs, when its next regular sync is due
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
@@ -51,7 +53,12 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 
 func (w *podWorker) run(p *kernel.Process) {
 	for !w.terminating {
-		w.sync(p)
+		if w.nextSync == 0 {
+			w.sync(p)
+		}
+		if w.nextSync > 0 && w.rest(p) {
+			return
+		}
 	}
 	w.stop(p)
 	for !w.volumes.WaitForUnmount(p, w.pod.UID) {
@@ -62,7 +69,7 @@ func (w *podWorker) run(p *kernel.Process) {
 	w.forget(w.pod.UID)
 }
 
-// sync is one SyncPod, and the rest until the next one. K-POD-1
+// sync is one SyncPod. After one that failed it waits for the next try. K-POD-1
 func (w *podWorker) sync(p *kernel.Process) {
 	if !w.running() {
 		w.setStatus(p, w.waitingStatus())
@@ -75,24 +82,28 @@ func (w *podWorker) sync(p *kernel.Process) {
 	case w.terminating:
 	case !w.running():
 		w.runContainers(p)
-		w.rest(p)
+		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
 	default:
-		w.rest(p)
+		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
 	}
 }
 
 func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID) }
 
-// rest waits for the pod's end, or for the next regular sync where that matters.
-func (w *podWorker) rest(p *kernel.Process) {
-	next := p.Elapsed() + resync + w.chance(resyncMore)
+// rest waits for the pod's end, or for the next regular sync where that matters. It
+// reports true if the worker is to return and will run again.
+func (w *podWorker) rest(p *kernel.Process) bool {
 	for !w.terminating {
 		if !w.volumes.NeedsSyncs(w.pod.UID) {
-			p.Park("the pod's end")
-		} else if !p.IdleUntil("the pod's next regular sync", next) {
-			return
+			p.Rest("the pod's end", w.run)
+			return true
+		}
+		if !p.IdleUntil("the pod's next regular sync", w.nextSync) {
+			break
 		}
 	}
+	w.nextSync = 0
+	return false
 }
 
 // failSync tells the pod what is wrong with its volumes, except for a wait that

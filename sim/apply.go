@@ -22,16 +22,20 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	if res.Namespaced && given.GetNamespace() == "" {
 		given.SetNamespace("default")
 	}
+	text, err := json.Marshal(given)
+	if err != nil {
+		return "", err
+	}
 	live, exists := c.World.Store.GetObject(res, store.KeyOf(given))
 	if !exists || given.GetName() == "" {
-		created, err := c.World.Store.CreateObject(res, given)
+		created, err := c.World.Store.AdoptObject(res, given)
 		if err != nil {
 			return "", err
 		}
-		c.applied[appliedKey(res, store.KeyOf(created))] = given
+		c.applied[appliedKey{res, store.KeyOf(created)}] = text
 		return "created", nil
 	}
-	merged, err := c.merge(res, live, given)
+	merged, err := c.merge(res, live, text)
 	if err != nil {
 		return "", fmt.Errorf("apply %s %s: %w", res, store.KeyOf(given), err)
 	}
@@ -39,30 +43,29 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	if err != nil {
 		return "", err
 	}
-	c.applied[appliedKey(res, store.KeyOf(given))] = given
+	c.applied[appliedKey{res, store.KeyOf(given)}] = text
 	if updated.GetResourceVersion() == live.GetResourceVersion() {
 		return "unchanged", nil
 	}
 	return "configured", nil
 }
 
-func appliedKey(res *store.Resource, key store.Key) string { return res.String() + " " + key.String() }
+// appliedKey names what was applied.
+type appliedKey struct {
+	*store.Resource
+	store.Key
+}
 
 // merge is the three-way merge of what was applied before, what is given now and
 // what is stored.
-func (c *Cluster) merge(res *store.Resource, live, given store.Object) (store.Object, error) {
+func (c *Cluster) merge(res *store.Resource, live store.Object, next []byte) (store.Object, error) {
 	current, err := json.Marshal(live)
 	if err != nil {
 		return nil, err
 	}
-	before, next := []byte("{}"), []byte(nil)
-	if applied := c.applied[appliedKey(res, store.KeyOf(live))]; applied != nil {
-		if before, err = json.Marshal(applied); err != nil {
-			return nil, err
-		}
-	}
-	if next, err = json.Marshal(given); err != nil {
-		return nil, err
+	before, ok := c.applied[appliedKey{res, store.KeyOf(live)}]
+	if !ok {
+		before = []byte("{}")
 	}
 	meta, err := strategicpatch.NewPatchMetaFromStruct(live)
 	if err != nil {

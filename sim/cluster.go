@@ -32,7 +32,7 @@ type Cluster struct {
 	drivers      []*driver
 	controllers  []*controller
 	beats        *heartbeats
-	applied      map[string]store.Object // what was last applied
+	applied      map[appliedKey][]byte // what was last applied, as JSON
 	gate         gate
 	api          struct {
 		once   sync.Once
@@ -48,7 +48,7 @@ func New(o Options) (*Cluster, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, applied: map[string]store.Object{}}
+	c := &Cluster{options: o, applied: map[appliedKey][]byte{}}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
@@ -100,6 +100,7 @@ func (c *Cluster) Close() error {
 	if c.controlPlane != nil {
 		errs = append(errs, c.controlPlane.Close())
 	}
+	errs = append(errs, c.stopStandIns())
 	if c.work != nil {
 		errs = append(errs, c.work.Close())
 	}

@@ -71,19 +71,37 @@ func (d *driver) named(p *plugin, name string) error {
 	return nil
 }
 
-// attaches reports whether the controller plugin promises PUBLISH_UNPUBLISH_VOLUME.
-func (d *driver) attaches() (promised bool, err error) {
+// promises are the capabilities of a driver's controller plugin by name, such as
+// PUBLISH_UNPUBLISH_VOLUME; none without a controller plugin.
+func (d *driver) promises() (map[string]bool, error) {
+	promised := map[string]bool{}
 	if d.controller == nil {
-		return false, nil
+		return promised, nil
 	}
-	err = d.controller.ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
+	err := d.controller.ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
 		answer, err := csi.NewControllerClient(client).ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
 		for _, capability := range answer.GetCapabilities() {
-			promised = promised || capability.GetRpc().GetType() == csi.ControllerServiceCapability_RPC_PUBLISH_UNPUBLISH_VOLUME
+			promised[capability.GetRpc().GetType().String()] = true
 		}
 		return err
 	})
 	return promised, err
+}
+
+// expandsOnNodes reports whether the controller plugin serves the node service,
+// too, and says that nodes expand volumes, as csi-resizer asks.
+func (d *driver) expandsOnNodes() bool {
+	expands := false
+	if d.controller != nil {
+		_ = d.controller.ask("capabilities (NodeGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
+			answer, err := csi.NewNodeClient(client).NodeGetCapabilities(ctx, &csi.NodeGetCapabilitiesRequest{})
+			for _, capability := range answer.GetCapabilities() {
+				expands = expands || capability.GetRpc().GetType() == csi.NodeServiceCapability_RPC_EXPAND_VOLUME
+			}
+			return err
+		})
+	}
+	return expands
 }
 
 // installCSIDriver makes the driver's CSIDriver object, as its deployment would.
@@ -96,10 +114,7 @@ func (c *Cluster) installCSIDriver(d *driver) error {
 		spec = *d.CSIDriver
 	}
 	if spec.AttachRequired == nil {
-		attaches, err := d.attaches()
-		if err != nil {
-			return err
-		}
+		attaches := d.promised["PUBLISH_UNPUBLISH_VOLUME"]
 		spec.AttachRequired = &attaches
 	}
 	_, err := store.Create(c.World.Store, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: d.Name}, Spec: spec})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/sim/machine"
 )
 
@@ -17,7 +18,9 @@ type driver struct {
 	Driver
 	mock       *mock.Driver // of a Mock driver: the backend
 	controller *plugin      // nil if the driver has none
+	promised   map[string]bool
 	nodes      map[string]*plugin
+	standIns   []standin.StandIn // that run
 }
 
 // plugin is one instance of a driver: the controller's, or that of a node.
@@ -49,6 +52,9 @@ func (c *Cluster) startDrivers() error {
 	for _, o := range c.options.Drivers {
 		d := &driver{Driver: o, nodes: map[string]*plugin{}}
 		c.drivers = append(c.drivers, d)
+		if err := c.startStandIns(d); err != nil {
+			return err
+		}
 		if err := c.startDriver(d); err != nil {
 			return err
 		}
@@ -83,6 +89,10 @@ func (c *Cluster) startDriver(d *driver) error {
 		if single {
 			d.controller = p
 		}
+	}
+	var err error
+	if d.promised, err = d.promises(); err != nil {
+		return err
 	}
 	return c.installCSIDriver(d)
 }

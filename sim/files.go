@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/trace"
 )
 
 // Files lists what a node's kubelet directory holds, in the form of the recorded
@@ -31,13 +32,22 @@ func (c *Cluster) Files(name string) []string {
 	return lines
 }
 
+// RecordFiles writes such a listing into the trace; when says about which moment.
+func (c *Cluster) RecordFiles(node, when string) error {
+	if _, err := c.node(node); err != nil {
+		return err
+	}
+	c.World.Trace.Add(&trace.Event{Kind: trace.Files, Node: node, Message: when, Detail: c.Files(node)})
+	return nil
+}
+
 func listing(m machine.Machine, mounts map[string]machine.Mount, name string) []string {
 	full := path.Join(machine.KubeletDir, name)
 	info, err := m.Lstat(full)
 	if err != nil {
 		return nil
 	}
-	lines := []string{describe(m, name, full, info) + mountText(mounts, full)}
+	lines := []string{describe(m, name, full, info, mountText(mounts, full))}
 	if !info.IsDir() {
 		return lines
 	}
@@ -54,14 +64,14 @@ func listing(m machine.Machine, mounts map[string]machine.Mount, name string) []
 	return lines
 }
 
-func describe(m machine.Machine, name, full string, info fs.FileInfo) string {
+func describe(m machine.Machine, name, full string, info fs.FileInfo, mount string) string {
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return fmt.Sprintf("%s/ %o", name, mode.Perm())
+		return fmt.Sprintf("%s/%s %o", name, mount, mode.Perm())
 	case mode&fs.ModeSocket != 0:
 		return name + " (socket)"
 	case mode&fs.ModeDevice != 0:
-		return name + " (device)"
+		return name + " (device)" + mount
 	case mode&fs.ModeSymlink != 0:
 		target, _ := m.Readlink(full)
 		return name + " -> " + target
@@ -69,7 +79,7 @@ func describe(m machine.Machine, name, full string, info fs.FileInfo) string {
 		content, _ := m.ReadFile(full)
 		return name + " = " + strings.TrimSpace(string(content))
 	default:
-		return name
+		return name + mount
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/trace"
@@ -99,6 +100,9 @@ type Driver struct {
 	// CSIDriver is the spec of its CSIDriver object. Default: attachRequired as
 	// the controller's PUBLISH_UNPUBLISH_VOLUME capability says.
 	CSIDriver *storagev1.CSIDriverSpec
+	// StandIns take the place of services that a Program needs beside Kubernetes. They
+	// serve one cluster. Default: none.
+	StandIns []standin.StandIn
 	// NoCSIDriver leaves the CSIDriver object to whoever applies it.
 	NoCSIDriver bool
 }

@@ -32,6 +32,10 @@ func (s *serving) start() error {
 	if err := s.machine.Remove(s.socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &EnvironmentError{"remove the old socket of " + s.String(), err}
 	}
+	// The driver's own directory is as a DaemonSet's hostPath of type DirectoryOrCreate makes it.
+	if err := s.machine.MkdirAll(path.Dir(s.socket), 0o755); err != nil {
+		return &EnvironmentError{"make the directory of " + s.String(), err}
+	}
 	listener, err := s.machine.BindSocket(s.socket, s.services()...)
 	if err != nil {
 		return &EnvironmentError{"start " + s.String(), err}
@@ -53,6 +57,7 @@ func (s *serving) services() []machine.Service {
 		return []machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.Controller_ServiceDesc, Server: controller, Prompt: true},
+			{Desc: &csi.Node_ServiceDesc, Server: controller, Prompt: true},
 		}
 	default:
 		node := s.mockNode()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim/scenario/profile"
 )
 
 // asCommand makes the test binary behave as csisim: tests run the real program in
@@ -67,6 +69,7 @@ func TestWrongUsageIsToldInOneLineWithAHint(t *testing.T) {
 		{"schema please", "unexpected argument please", "csisim schema --help"},
 		{"steps a b", "unexpected argument b", "csisim steps --help"},
 		{"steps weit", `unknown step "weit"; did you mean "wait"?`, "csisim steps"},
+		{"profiles nsf", `unknown profile "nsf"; did you mean "nfs"?`, "csisim profiles"},
 		{"rum", `unknown command "rum"; did you mean "run"?`, "csisim --help"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
@@ -87,6 +90,14 @@ func TestVersionNamesWhatIsSimulated(t *testing.T) {
 	assert.Regexp(t, `^csisim \S+.*\nCSI spec \S+\nKubernetes API \S+\n$`, got.stdout)
 }
 
+func TestProfilesAreListedAndPrinted(t *testing.T) {
+	assert.Regexp(t, `(?m)^nfs +nfs\.csi\.k8s\.io +https://github\.com/kubernetes-csi/csi-driver-nfs$`, csisim(t, "profiles").stdout)
+	got := csisim(t, "profiles", "nfs")
+	assert.Zero(t, got.code)
+	_, err := profile.Parse("nfs.yaml", []byte(got.stdout))
+	assert.NoError(t, err)
+}
+
 // Shells are offered YAML files as scenarios, and the names of strategies.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
@@ -98,4 +109,5 @@ func TestCompletion(t *testing.T) {
 	assert.Regexp(t, `(?s)^calm\t.*\nrandom\t.*\n:4\n`, strategies, "4 offers no files")
 	steps := csisim(t, "__complete", "steps", "").stdout
 	assert.Contains(t, steps, "wait\t")
+	assert.Regexp(t, `(?s)\nnfs\n.*:4\n`, csisim(t, "__complete", "profiles", "").stdout)
 }

@@ -7,7 +7,7 @@ import "runtime/debug"
 // the runtime collects as often as it must. GOGC and GOMEMLIMIT override both.
 const (
 	gcPercent   = 400
-	memoryLimit = 1536 << 20
+	memoryLimit = 896 << 20
 )
 
 func (env environment) tuneMemory() {

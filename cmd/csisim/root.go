@@ -55,8 +55,8 @@ cannot do it, 130 interrupted.`,
 	}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagMistake)
-	root.AddCommand(newRun(env), newValidate(env), newSchema(env), newSteps(env), newVersion(env), newClean(env),
-		newUp(env), newDown(env), newGet(env))
+	root.AddCommand(newRun(env), newValidate(env), newDiff(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
+		newProfiles(env), newVersion(env), newClean(env))
 	return root
 }
 

@@ -13,7 +13,7 @@ func CheckResponse(method string, req, resp proto.Message, caps *Caps) []Violati
 	if !ok {
 		return nil
 	}
-	f.sizes("", resp.ProtoReflect())
+	f.sizesOf(resp)
 	known := orNothing(caps)
 	f.identityResponse(resp, known)
 	f.controllerResponse(req, resp, known)
@@ -30,7 +30,7 @@ func CheckRequest(method string, req proto.Message, caps *Caps) []Violation {
 	if !ok {
 		return nil
 	}
-	f.sizes("", req.ProtoReflect())
+	f.sizesOf(req)
 	known := orNothing(caps)
 	f.callPromised(known)
 	f.controllerRequest(req, known)

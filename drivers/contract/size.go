@@ -3,6 +3,7 @@ package contract
 import (
 	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -25,6 +26,13 @@ func limitOf(field string) int {
 		return nodeIDLimit
 	}
 	return stringLimit
+}
+
+// sizesOf checks a message, which is small enough as a rule.
+func (f *findings) sizesOf(m proto.Message) {
+	if proto.Size(m) > stringLimit {
+		f.sizes("", m.ProtoReflect())
+	}
 }
 
 // sizes checks every string and map of a message, in the order of the message's definition.

@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"path"
+	"strings"
 )
 
 // Violation is one promise of the CSI spec that a message breaks.
@@ -16,6 +17,11 @@ type Violation struct {
 // String is one line, the field first and the section of the spec last.
 func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: %s (%s)", v.Field, v.Detail, v.Rule, path.Base(v.Method))
+}
+
+// Section is the address of the spec's section about the call, in the version of the bindings.
+func (v Violation) Section() string {
+	return "https://github.com/container-storage-interface/spec/blob/v1.13.0/spec.md#" + strings.ToLower(path.Base(v.Method))
 }
 
 const (

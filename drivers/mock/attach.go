@@ -10,7 +10,10 @@ import (
 )
 
 // publishContext is what every attachment hands to the node.
-func publishContext() map[string]string {
+func (d *Driver) publishContext() map[string]string {
+	if !d.options.marks() {
+		return nil
+	}
 	return map[string]string{"devicePath": "/dev/stub0", createdBy: "controller-publish"}
 }
 
@@ -35,7 +38,7 @@ func (s *Controller) ControllerPublishVolume(_ context.Context, req *csi.Control
 	if err := d.attach(req); err != nil {
 		return nil, err
 	}
-	return &csi.ControllerPublishVolumeResponse{PublishContext: publishContext()}, nil
+	return &csi.ControllerPublishVolumeResponse{PublishContext: d.publishContext()}, nil
 }
 
 func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {

@@ -8,16 +8,19 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Controller is a controller plugin: csi.IdentityServer and csi.ControllerServer. It has no state
-// of its own, so any number of instances may serve one Driver.
+// Controller is a controller plugin: csi.IdentityServer and csi.ControllerServer; of csi.NodeServer
+// it answers NodeGetCapabilities, which csi-resizer asks it. It has no state of its own, so any
+// number of instances may serve one Driver.
 type Controller struct {
 	identity
 	csi.UnimplementedControllerServer
+	csi.UnimplementedNodeServer
 }
 
 var (
 	_ csi.IdentityServer   = (*Controller)(nil)
 	_ csi.ControllerServer = (*Controller)(nil)
+	_ csi.NodeServer       = (*Controller)(nil)
 )
 
 // Controller makes an instance of the controller plugin.
@@ -27,6 +30,10 @@ func (d *Driver) Controller() *Controller {
 
 func (s *Controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
 	return &csi.ControllerGetCapabilitiesResponse{Capabilities: s.driver.controllerCapabilities()}, nil
+}
+
+func (s *Controller) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
+	return &csi.NodeGetCapabilitiesResponse{Capabilities: s.driver.nodeCapabilities()}, nil
 }
 
 // notImplemented is the answer of a call whose capability is switched off (CSI "Error Scheme").

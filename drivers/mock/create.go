@@ -123,7 +123,9 @@ func (d *Driver) create(req *csi.CreateVolumeRequest) (*volume, error) {
 		topology:   topology,
 	}
 	maps.Copy(v.context, req.GetParameters())
-	v.context[createdBy] = "create-volume"
+	if d.options.marks() {
+		v.context[createdBy] = "create-volume"
+	}
 	for _, c := range req.GetVolumeCapabilities() {
 		v.capabilities = append(v.capabilities, proto.CloneOf(c))
 	}

@@ -86,7 +86,7 @@ func TestAnswersAreThoseOfTheRecordedDriver(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "vol-0002", resp.Volume.VolumeId)
 	assert.Equal(t, map[string]string{"k": "v", "from-driver": "create-volume"}, resp.Volume.VolumeContext)
-	assert.Equal(t, map[string]string{"devicePath": "/dev/stub0", "from-driver": "controller-publish"}, publishContext())
+	assert.Equal(t, map[string]string{"devicePath": "/dev/stub0", "from-driver": "controller-publish"}, w.d.publishContext())
 }
 
 func TestNothingIsLeftAfterAWholeLife(t *testing.T) {

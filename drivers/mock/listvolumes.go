@@ -122,7 +122,7 @@ func (s *Controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest)
 			return nil, err
 		}
 	}
-	if req.GetAccessibleTopology() != nil && !d.options.Topology {
+	if len(req.GetAccessibleTopology().GetSegments()) > 0 && !d.options.Topology {
 		return nil, invalid("accessible_topology needs the capability VOLUME_ACCESSIBILITY_CONSTRAINTS")
 	}
 	d.mu.Lock()

@@ -153,7 +153,7 @@ func (n *Node) attached(v *volume, given map[string]string) error {
 	if _, ok := v.attachments[n.state.id]; !ok {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is not attached to node %s", v.id, n.state.id)
 	}
-	if !maps.Equal(given, publishContext()) {
+	if !maps.Equal(given, d.publishContext()) {
 		return invalid("publish_context is not the one that ControllerPublishVolume answered")
 	}
 	return nil

@@ -58,6 +58,9 @@ type Options struct {
 	VolumeIDPrefix    string `json:"volumeIDPrefix,omitempty" doc:"What a volume id starts with, a number follows; default vol-."`
 	Ephemeral         bool   `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), made at publish and gone at unpublish; default false."`
 
+	StagingMounts *bool `json:"stagingMounts,omitempty" doc:"NodeStageVolume mounts on the staging path, and NodePublishVolume binds that; default true. A driver without mounts when it publishes."`
+	Marks         *bool `json:"marks,omitempty" doc:"Adds to volume_context and fills publish_context, so that a trace shows who wrote what; default true."`
+
 	Existing []ExistingVolume `json:"existing,omitempty" doc:"Volumes that are there before the first call; default none."`
 	Faulty   []string         `json:"faulty,omitempty" doc:"Names of misbehaviours, see Misbehaviours; default none."`
 
@@ -112,6 +115,8 @@ func (o Options) createDeleteVolume() bool    { return onByDefault(o.CreateDelet
 func (o Options) attach() bool                { return onByDefault(o.Attach) }
 func (o Options) stage() bool                 { return onByDefault(o.Stage) }
 func (o Options) singleNodeMultiWriter() bool { return onByDefault(o.SingleNodeMultiWriter) }
+func (o Options) stagingMounts() bool         { return onByDefault(o.StagingMounts) }
+func (o Options) marks() bool                 { return onByDefault(o.Marks) }
 func (o Options) publishReadonly() bool       { return o.attach() && onByDefault(o.PublishReadonly) }
 
 func (o Options) name() string           { return or(o.Name, defaultName) }

@@ -123,7 +123,7 @@ func (n *Node) staged(v *volume, req *csi.NodePublishVolumeRequest) error {
 	d.mu.Lock()
 	staged := n.state.staged[req.GetStagingTargetPath()].volumeID == v.id
 	d.mu.Unlock()
-	if staged && req.GetVolumeCapability().GetMount() != nil && !d.faults[stageMountsNothing] {
+	if staged && req.GetVolumeCapability().GetMount() != nil && d.options.stagingMounts() && !d.faults[stageMountsNothing] {
 		var err error
 		if staged, err = n.isMounted(req.GetStagingTargetPath(), true); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePub
 	switch {
 	case req.GetVolumeCapability().GetBlock() != nil:
 		err = n.state.mounter.MountDevice(v.device(), target)
-	case n.stages(req):
+	case n.stages(req) && n.driver.options.stagingMounts():
 		err = n.state.mounter.Mount(req.GetStagingTargetPath(), target, readOnly)
 	default:
 		err = n.state.mounter.Mount(v.device(), target, readOnly)

@@ -68,7 +68,8 @@ func (n *Node) mayStage(req *csi.NodeStageVolumeRequest) (v *volume, staged bool
 }
 
 func (n *Node) mountStaging(v *volume, staged bool, req *csi.NodeStageVolumeRequest) error {
-	if req.GetVolumeCapability().GetBlock() != nil || n.state.mounter == nil || n.driver.faults[stageMountsNothing] {
+	if req.GetVolumeCapability().GetBlock() != nil || n.state.mounter == nil ||
+		!n.driver.options.stagingMounts() || n.driver.faults[stageMountsNothing] {
 		return nil
 	}
 	path := req.GetStagingTargetPath()

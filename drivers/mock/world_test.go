@@ -118,7 +118,7 @@ func detach(node string) step {
 
 func (w *world) handedOver() map[string]string {
 	if w.d.options.attach() {
-		return publishContext()
+		return w.d.publishContext()
 	}
 	return nil
 }

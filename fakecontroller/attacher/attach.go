@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
@@ -129,7 +130,7 @@ func (r *run) prepare(p *kernel.Process, va *storagev1.VolumeAttachment, nodeID 
 	if slices.Contains(va.Finalizers, r.finalizer()) && va.Annotations[nodeIDAnnotation] == nodeID {
 		return nil
 	}
-	_, err := component.Patch(p, r.Component, store.KeyOf(va), func(va *storagev1.VolumeAttachment) {
+	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(va), func(va *storagev1.VolumeAttachment) {
 		if !slices.Contains(va.Finalizers, r.finalizer()) {
 			va.Finalizers = append(va.Finalizers, r.finalizer())
 		}
@@ -151,7 +152,7 @@ func (r *run) markAttached(p *kernel.Process, key store.Key, metadata map[string
 
 // exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
 func (r *run) exitIfLost(err error) {
-	if isConnectionLoss(err) {
+	if sidecar.IsConnectionLoss(err) {
 		r.lost()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
@@ -63,14 +64,6 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Attacher is a sidecar, over its restarts.
-type Attacher struct {
-	world *component.World
-	wire  *drivers.Wire
-	opts  Options
-	run   *run
-}
-
 // run is the sidecar from one start to its end.
 type run struct {
 	*component.Component
@@ -84,40 +77,18 @@ type run struct {
 }
 
 // Start starts the sidecar.
-func Start(w *component.World, wire *drivers.Wire, opts Options) *Attacher {
-	a := &Attacher{world: w, wire: wire, opts: opts.withDefaults()}
-	a.begin()
-	return a
-}
-
-// Crash ends the sidecar where it stands. Start begins a new one.
-func (a *Attacher) Crash() { a.run.Crash() }
-
-// Running reports whether the sidecar has not ended.
-func (a *Attacher) Running() bool { return a.run.Group.Running() > 0 }
-
-func (a *Attacher) begin() {
-	r := &run{
-		Component: a.world.Start(Caller+"/"+a.opts.Driver, ""),
-		wire:      a.wire,
-		opts:      a.opts,
-		force:     map[store.Key]bool{},
-	}
-	r.lost = func() { a.exit(r) }
-	a.run = r
-	r.Go("main", r.main)
-}
-
-// exit ends a run that has lost its driver. C-LIB-1
-func (a *Attacher) exit(r *run) {
-	a.world.Kernel.Spawn(nil, "supervisor of "+r.Name, func(*kernel.Process) {
-		if r != a.run || !a.Running() {
-			return
+func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+	opts = opts.withDefaults()
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
+		r := &run{
+			Component: w.Start(Caller+"/"+opts.Driver, ""),
+			wire:      wire,
+			opts:      opts,
+			force:     map[store.Key]bool{},
+			lost:      lost,
 		}
-		r.Crash()
-		if !a.opts.ExitOnConnectionLoss {
-			a.begin()
-		}
+		r.Go("main", r.main)
+		return r.Component
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -208,7 +209,7 @@ func TestLosingTheDriver(t *testing.T) {
 		assert.Nil(t, c.attachment().Status.AttachError)
 	})
 	t.Run("an answer Unavailable is no loss", func(t *testing.T) {
-		assert.False(t, isConnectionLoss(status.Error(codes.Unavailable, "try again")))
+		assert.False(t, sidecar.IsConnectionLoss(status.Error(codes.Unavailable, "try again")))
 	})
 }
 

@@ -53,7 +53,7 @@ func (r *run) detach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 // markDetached lets the attachment go first and corrects its status then, if it
 // is still there. C-ATT-20
 func (r *run) markDetached(p *kernel.Process, key store.Key) error {
-	_, err := component.Patch(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
+	_, err := component.PatchMetadata(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
 		va.Finalizers = without(va.Finalizers, r.finalizer())
 	})
 	if apierrors.IsNotFound(err) {

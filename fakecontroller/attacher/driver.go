@@ -1,12 +1,9 @@
 package attacher
 
 import (
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/sidecar"
@@ -48,11 +45,4 @@ func (r *run) connUntil(p *kernel.Process, deadline time.Duration) grpc.ClientCo
 	site := r.site()
 	site.Deadline = deadline
 	return r.wire.Conn(p, site)
-}
-
-// isConnectionLoss tells an error of the connection from an answer Unavailable.
-func isConnectionLoss(err error) bool {
-	s := status.Convert(err)
-	return s.Code() == codes.Unavailable &&
-		(strings.HasPrefix(s.Message(), "connection error") || strings.HasPrefix(s.Message(), "error reading from server"))
 }

@@ -37,7 +37,7 @@ func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error 
 	if slices.Contains(pv.Finalizers, r.finalizer()) {
 		return nil
 	}
-	_, err := component.Patch(p, r.Component, store.KeyOf(pv), func(pv *corev1.PersistentVolume) {
+	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(pv), func(pv *corev1.PersistentVolume) {
 		pv.Finalizers = append(pv.Finalizers, r.finalizer())
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 	for range store.Indexed[*storagev1.VolumeAttachment](r.Cache, store.AttachmentsByVolume, pv.Name) {
 		return nil // the end of that attachment brings the volume back
 	}
-	_, err := component.Patch(p, r.Component, key, func(pv *corev1.PersistentVolume) {
+	_, err := component.PatchMetadata(p, r.Component, key, func(pv *corev1.PersistentVolume) {
 		pv.Finalizers = without(pv.Finalizers, r.finalizer())
 	})
 	if apierrors.IsNotFound(err) {

@@ -46,5 +46,5 @@ func matters(old, now *storagev1.VolumeAttachment) bool {
 		va.ResourceVersion, va.ManagedFields = "", nil
 		va.Status.AttachError, va.Status.DetachError = nil, nil
 	}
-	return !equality.Semantic.DeepEqual(&was, &is)
+	return was.Size() != is.Size() || !equality.Semantic.DeepEqual(&was, &is)
 }

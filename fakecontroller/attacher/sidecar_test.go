@@ -14,6 +14,7 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
@@ -68,7 +69,7 @@ func (c *site) options() Options {
 	return Options{Driver: driverName, Machine: c.machine, Socket: socket}
 }
 
-func (c *site) start() *Attacher { return Start(c.world, c.wire, c.options()) }
+func (c *site) start() *sidecar.Program { return Start(c.world, c.wire, c.options()) }
 
 // objects makes node-a, which runs the driver, and volume v.
 func (c *site) objects() {

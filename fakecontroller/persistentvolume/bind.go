@@ -47,7 +47,7 @@ func (c *Controller) pointToVolume(p *kernel.Process, pvc claim, pv *corev1.Pers
 	if fullyBound(pvc) && pvc.Spec.VolumeName == pv.Name {
 		return pvc, nil
 	}
-	changed := pvc.DeepCopy()
+	changed := store.Fork(pvc)
 	if changed.Spec.VolumeName != pv.Name {
 		changed.Spec.VolumeName = pv.Name
 		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, storagevolume.AnnBoundByController, "yes")

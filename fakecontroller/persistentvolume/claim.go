@@ -119,7 +119,7 @@ func defaultClass(cache store.Reader) *storagev1.StorageClass {
 // assignClass gives a claim without a class the default one; the change brings
 // the claim back here.
 func (c *Controller) assignClass(p *kernel.Process, pvc claim, class *storagev1.StorageClass) error {
-	changed := pvc.DeepCopy()
+	changed := store.Fork(pvc)
 	changed.Spec.StorageClassName = &class.Name
 	updated, err := component.Update(p, c.Component, changed)
 	if err != nil {

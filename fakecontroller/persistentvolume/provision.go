@@ -34,7 +34,7 @@ func (c *Controller) provision(pvc claim) {
 // external provisioner waits for. C-PV-41
 func (c *Controller) askProvisioner(p *kernel.Process, pvc claim, provisioner string) error {
 	if pvc.Annotations[storagevolume.AnnStorageProvisioner] != provisioner {
-		changed := pvc.DeepCopy()
+		changed := store.Fork(pvc)
 		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, storagevolume.AnnBetaStorageProvisioner, provisioner)
 		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, storagevolume.AnnStorageProvisioner, provisioner)
 		updated, err := component.Update(p, c.Component, changed)

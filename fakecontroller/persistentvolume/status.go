@@ -19,7 +19,7 @@ const annPreResize = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
 // setPhase gives the status of a claim without a volume. C-PV-14
 func (c *Controller) setPhase(p *kernel.Process, pvc claim, phase corev1.PersistentVolumeClaimPhase) error {
-	changed := pvc.DeepCopy()
+	changed := store.Fork(pvc)
 	changed.Status.Phase = phase
 	changed.Status.AccessModes = nil
 	changed.Status.Capacity = nil
@@ -30,7 +30,7 @@ func (c *Controller) setPhase(p *kernel.Process, pvc claim, phase corev1.Persist
 
 // setBound gives the status of a claim that has its volume. C-PV-14
 func (c *Controller) setBound(p *kernel.Process, pvc claim, pv *corev1.PersistentVolume) (claim, error) {
-	changed := pvc.DeepCopy()
+	changed := store.Fork(pvc)
 	changed.Status.Phase = corev1.ClaimBound
 	changed.Status.AccessModes = slices.Clone(pv.Spec.AccessModes)
 	if pvc.Status.Phase != corev1.ClaimBound {
@@ -86,7 +86,7 @@ func (c *Controller) setVolumePhase(p *kernel.Process, pv *corev1.PersistentVolu
 	if pv.Status.Phase == phase {
 		return pv, nil
 	}
-	changed := pv.DeepCopy()
+	changed := store.Fork(pv)
 	changed.Status.Phase = phase
 	changed.Status.Message = message
 	updated, err := component.UpdateStatus(p, c.Component, changed)

@@ -142,7 +142,7 @@ func without(finalizers []string, name string) []string {
 
 // writeFinalizers replaces the whole object; a conflict is tried again. C-PVP-2
 func writeFinalizers[T store.Object](p *kernel.Process, c *component.Component, obj T, finalizers []string) error {
-	changed := obj.DeepCopyObject().(T)
+	changed := store.Fork(obj)
 	changed.SetFinalizers(finalizers)
 	if _, err := component.Update(p, c, changed); err != nil {
 		return fmt.Errorf("change the finalizers of %s: %w", store.KeyOf(obj), err)

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
@@ -26,6 +28,7 @@ func newWorld(t *testing.T) *component.World {
 	w := component.NewWorld(k, s, trace.NewRecorder(k))
 	StartClaims(w)
 	StartVolumes(w)
+	StartClasses(w)
 	return w
 }
 
@@ -155,4 +158,46 @@ func TestBoundVolumeIsHeldUntilItIsReleased(t *testing.T) {
 	assert.True(t, exists[*corev1.PersistentVolume](w, key))
 	phase(corev1.VolumeReleased)
 	assert.False(t, exists[*corev1.PersistentVolume](w, key))
+}
+
+// C-VACP-1
+func TestAnAttributesClassIsKeptWhileItIsNamed(t *testing.T) {
+	for rule, name := range map[string]func(t *testing.T, w *component.World, change func(pvc *corev1.PersistentVolumeClaim)){
+		"the claim asks for it": func(t *testing.T, w *component.World, _ func(*corev1.PersistentVolumeClaim)) {
+			pvc := aClaim()
+			pvc.Spec.VolumeAttributesClassName = ptr.To("gold")
+			add(t, w, pvc)
+		},
+		"the claim's volume has it": func(_ *testing.T, _ *component.World, change func(*corev1.PersistentVolumeClaim)) {
+			change(&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{CurrentVolumeAttributesClassName: ptr.To("gold")}})
+		},
+		"the claim's volume is being given it": func(_ *testing.T, _ *component.World, change func(*corev1.PersistentVolumeClaim)) {
+			change(&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{
+				ModifyVolumeStatus: &corev1.ModifyVolumeStatus{TargetVolumeAttributesClassName: "gold", Status: "InProgress"}}})
+		},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			w := newWorld(t)
+			gold := add(t, w, &storagev1.VolumeAttributesClass{
+				ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"},
+			})
+			name(t, w, func(from *corev1.PersistentVolumeClaim) {
+				pvc := add(t, w, aClaim())
+				_, err := store.ModifyStatus(w.Store, store.KeyOf(pvc), func(pvc *corev1.PersistentVolumeClaim) {
+					pvc.Status.CurrentVolumeAttributesClassName = from.Status.CurrentVolumeAttributesClassName
+					pvc.Status.ModifyVolumeStatus = from.Status.ModifyVolumeStatus
+				})
+				require.NoError(t, err)
+			})
+			run(t, w)
+			_, err := store.Delete[*storagev1.VolumeAttributesClass](w.Store, store.KeyOf(gold))
+			require.NoError(t, err)
+			run(t, w)
+			assert.True(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
+			_, err = store.Delete[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(aClaim()))
+			require.NoError(t, err)
+			run(t, w)
+			assert.False(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
+		})
+	}
 }

@@ -104,10 +104,17 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 	}
 	c.event(pvc, corev1.EventTypeNormal, "Provisioning", "External provisioner is provisioning volume for claim %q", store.KeyOf(pvc))
 	pv, result := c.createVolume(p, pvc, class)
+	if errors.Is(result.err, errStop) {
+		return result.state, errStop
+	}
 	if result.err != nil {
+		if result.state != noChange {
+			c.capacities.refresh(func(o offer) bool { return o.class == class.Name })
+		}
 		return c.failed(p, pvc, class, result)
 	}
 	c.keep(p, pv, pvc)
+	c.capacities.refreshFor(pv)
 	return finished, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
@@ -48,6 +49,7 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 		c.event(pv, corev1.EventTypeWarning, "VolumeFailedDelete", "%v", err)
 		return err
 	}
+	c.capacities.refreshFor(pv)
 	return c.removeObject(p, pv)
 }
 
@@ -70,7 +72,7 @@ func hasFinalizer(pv persistentVolume) bool {
 
 // patchFinalizer puts the provisioner's finalizer on a volume or takes it off.
 func (c *Provisioner) patchFinalizer(p *kernel.Process, pv persistentVolume, on bool) (persistentVolume, error) {
-	patched, err := component.Patch(p, c.Component, store.KeyOf(pv), func(now persistentVolume) {
+	patched, err := component.PatchMetadata(p, c.Component, store.KeyOf(pv), func(now persistentVolume) {
 		now.Finalizers = slices.DeleteFunc(now.Finalizers, func(f string) bool { return f == storagevolume.PVDeletionProtectionFinalizer })
 		if on {
 			now.Finalizers = append(now.Finalizers, storagevolume.PVDeletionProtectionFinalizer)
@@ -116,7 +118,7 @@ func (c *Provisioner) deletionSecret(p *kernel.Process, pv persistentVolume) (ma
 	if err != nil || ref == nil || ref.Name == "" {
 		return nil, err
 	}
-	secrets, err := c.readSecret(p, ref)
+	secrets, err := sidecar.ReadSecret(p, c.Component, ref)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

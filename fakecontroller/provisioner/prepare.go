@@ -12,6 +12,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
@@ -43,7 +44,11 @@ type plan struct {
 func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (plan, result) {
 	fail := func(s state, err error) (plan, result) { return plan{}, result{state: s, err: err} }
 	out := plan{node: pvc.Annotations[storagevolume.AnnSelectedNode], vac: attributesClass(pvc)}
-	if err := c.checkCapabilities(out.vac); err != nil {
+	from, failure := c.sourceFor(pvc)
+	if failure.err != nil {
+		return plan{}, failure
+	}
+	if err := c.checkCapabilities(from, out.vac); err != nil {
 		return fail(finished, err)
 	}
 	if pvc.Spec.Selector != nil {
@@ -62,6 +67,9 @@ func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.Sto
 		VolumeCapabilities: wanted,
 		CapacityRange:      &csi.CapacityRange{RequiredBytes: pvc.Spec.Resources.Requests.Storage().Value()},
 	}
+	if request.VolumeContentSource, err = c.contentSource(p, pvc, class, from); err != nil {
+		return fail(noChange, err)
+	}
 	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
 		requirement, failure := c.topologyFor(pvc, class, out.node)
 		if failure.err != nil {
@@ -72,7 +80,7 @@ func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.Sto
 	if out.secrets, err = secretsOf(class.Parameters, request.Name, pvc); err != nil {
 		return fail(noChange, err)
 	}
-	if request.Secrets, err = c.readSecret(p, out.secrets[provisionerSecret]); err != nil {
+	if request.Secrets, err = sidecar.ReadSecret(p, c.Component, out.secrets[provisionerSecret]); err != nil {
 		return fail(noChange, err)
 	}
 	if request.Parameters, err = driverParameters(class.Parameters); err != nil {
@@ -101,12 +109,16 @@ func attributesClass(pvc claim) string {
 }
 
 // checkCapabilities: C-PROV-21
-func (c *Provisioner) checkCapabilities(vac string) error {
+func (c *Provisioner) checkCapabilities(from dataSource, vac string) error {
 	switch {
 	case !c.promises.Serves("CONTROLLER_SERVICE"):
 		return errors.New("CSI driver does not support dynamic provisioning: plugin CONTROLLER_SERVICE capability is not reported")
 	case !c.promises.Can("CREATE_DELETE_VOLUME"):
 		return errors.New("CSI driver does not support dynamic provisioning: controller CREATE_DELETE_VOLUME capability is not reported")
+	case from.isSnapshot() && !c.promises.Can("CREATE_DELETE_SNAPSHOT"):
+		return errors.New("CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported")
+	case from.isClaim() && !c.promises.Can("CLONE_VOLUME"):
+		return errors.New("CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported")
 	case vac != "" && !c.promises.Can("MODIFY_VOLUME"):
 		return errors.New("CSI driver does not support VolumeAttributesClass: controller MODIFY_VOLUME capability is not reported")
 	}

@@ -35,6 +35,7 @@ type Provisioner struct {
 	claims  *workqueue.Queue[types.UID]
 	volumes *workqueue.Queue[string]
 	unsaved *workqueue.Queue[string]
+	sources *workqueue.Queue[store.Key] // claims that are being deleted and may be cloned: C-PROV-43
 
 	known      map[types.UID]claim // claims to provision, as the informer last told
 	inProgress map[types.UID]claim // C-PROV-13
@@ -42,6 +43,7 @@ type Provisioner struct {
 	topologies map[types.UID]*chosenTopology
 	segments   map[string][]term // of all nodes, by topology keys; kept until a node changes
 	toSave     map[string]unsavedVolume
+	capacities *capacities // nil unless the driver tells its capacity
 }
 
 // Start runs a csi-provisioner for one driver. What an earlier run had under way
@@ -65,6 +67,9 @@ func Start(w *component.World, wire *drivers.Wire, o Options) *Provisioner {
 	saving := workqueue.Default
 	saving.Workers = 4 // C-PROV-4
 	c.unsaved = workqueue.New("unsaved volumes", saving, c.Go, c.save)
+	cloned := retrying
+	cloned.Workers = 1
+	c.sources = workqueue.New("cloned claims", cloned, c.Go, c.releaseClaim)
 	c.Go("main", c.run)
 	return c
 }
@@ -78,6 +83,12 @@ func (c *Provisioner) run(p *kernel.Process) {
 	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
 	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
 		c.Go("nodes", c.followNodes)
+	}
+	if c.promises.Can("GET_CAPACITY") {
+		c.startCapacities()
+	}
+	if c.promises.Can("CREATE_DELETE_SNAPSHOT") {
+		c.Go("snapshot sweep", c.sweepSnapshots)
 	}
 	for {
 		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
@@ -108,6 +119,9 @@ func (c *Provisioner) nameItself() {
 // nothing is left to do for it. C-PROV-13, C-PROV-14
 func (c *Provisioner) claimChanged(e store.Event[claim]) {
 	pvc := e.Object
+	if e.Type != store.Deleted && pvc.DeletionTimestamp != nil && c.promises.Can("CLONE_VOLUME") {
+		c.sources.Add(store.KeyOf(pvc))
+	}
 	if e.Type == store.Deleted {
 		delete(c.known, pvc.UID)
 		if c.inProgress[pvc.UID] == nil {

@@ -8,10 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
 )
 
 // The kinds of secret that a class can name, and where each goes. C-PROV-25
@@ -172,20 +168,4 @@ func fillTemplate(template string, tokens map[string]string) (string, error) {
 		return "", fmt.Errorf("invalid tokens: %s", strings.Join(unknown, ", "))
 	}
 	return filled, nil
-}
-
-// readSecret is the content of a secret, nothing without a reference.
-func (c *Provisioner) readSecret(p *kernel.Process, ref *corev1.SecretReference) (map[string]string, error) {
-	if ref == nil {
-		return nil, nil
-	}
-	secret, err := component.Live[*corev1.Secret](p, c.Component, store.Key{Namespace: ref.Namespace, Name: ref.Name})
-	if err != nil {
-		return nil, fmt.Errorf("error getting secret %s in namespace %s: %w", ref.Name, ref.Namespace, err)
-	}
-	content := map[string]string{}
-	for key, value := range secret.Data {
-		content[key] = string(value)
-	}
-	return content, nil
 }

@@ -83,7 +83,7 @@ func (s *Scheduler) reserve(c choice) bindingPlan {
 		plan.static = append(plan.static, b)
 	}
 	for _, claim := range c.plan.provision {
-		selected := claim.DeepCopy()
+		selected := store.Fork(claim)
 		metav1.SetMetaDataAnnotation(&selected.ObjectMeta, storagevolume.AnnSelectedNode, c.node.name)
 		s.claims.Put(selected)
 		plan.provision = append(plan.provision, selected)

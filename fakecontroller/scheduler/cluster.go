@@ -32,7 +32,6 @@ type placement struct {
 	node   *node
 	claims []store.Key // of all volumes
 	named  []store.Key // without those of generic ephemeral volumes. C-SCHED-50
-	pod    *corev1.Pod
 }
 
 // cluster is what the scheduler knows of nodes and assigned pods, kept up to
@@ -134,7 +133,7 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 		c.remove(pod.UID)
 	}
 	n := c.node(name)
-	p := &placement{key: store.KeyOf(pod), uid: pod.UID, node: n, pod: pod}
+	p := &placement{key: store.KeyOf(pod), uid: pod.UID, node: n}
 	for i := range pod.Spec.Volumes {
 		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if !ok {

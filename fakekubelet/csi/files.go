@@ -21,7 +21,7 @@ func (pl *Plugin) files(p *kernel.Process) files { return files{pl, p} }
 
 // change makes one change and records it.
 func (f files) change(what, name string, do func(machine.Machine) error) error {
-	f.process.Yield(what + " " + name)
+	f.process.Yield(what, " ", name)
 	err := do(f.machine)
 	e := &trace.Event{Kind: trace.FileChange, Actor: "kubelet", Node: f.kubelet.Node, Method: what, Name: name}
 	if err != nil {

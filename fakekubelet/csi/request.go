@@ -21,9 +21,11 @@ const (
 	capMultiWriter = csispec.NodeServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER
 )
 
+var askCapabilities = &csispec.NodeGetCapabilitiesRequest{}
+
 // has asks the driver; capabilities are never cached. K-RPC-5
 func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
-	answer, err := s.node.NodeGetCapabilities(background, &csispec.NodeGetCapabilitiesRequest{})
+	answer, err := s.node.NodeGetCapabilities(background, askCapabilities)
 	if err != nil {
 		return false, classified(err)
 	}

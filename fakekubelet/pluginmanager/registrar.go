@@ -70,5 +70,5 @@ func (r *registrar) end(event *trace.Event, answer proto.Message, err error) {
 		event.Response = answer
 	}
 	r.kubelet.Trace.End(event)
-	r.process.Yield("answer to " + event.Method)
+	r.process.Yield("answer to ", event.Method)
 }

@@ -50,7 +50,7 @@ func (m *Manager) handshake(p *kernel.Process, socket string, created creation) 
 	// Registered from here on, as the reconciler sees it: a socket that vanishes
 	// during the rest will be unregistered. K-RACE-1
 	m.actual[socket] = plugin{socket: socket, created: created, name: info.Name}
-	p.Yield("registration of driver " + info.Name) // another socket may offer it at the same time
+	p.Yield("registration of driver ", info.Name) // another socket may offer it at the same time
 	if err := m.registerDriver(p, info); err != nil {
 		delete(m.actual, socket)
 		return r.refuse("RegisterPlugin error -- plugin registration failed with err: %v", err)

@@ -7,7 +7,8 @@ import (
 
 // The functions below are a component's API client. Each is a point at which
 // another process may run first; each write is one transaction. Objects that
-// come back are shared and must not be changed.
+// come back are shared and must not be changed. Create leaves obj to its caller;
+// Update and UpdateStatus take it over.
 
 // Create creates an object.
 func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
@@ -31,6 +32,13 @@ func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, er
 func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	p.Yield("patch")
 	return store.Modify(c.Store, key, change)
+}
+
+// PatchMetadata is Patch for changes of labels, annotations, finalizers and owners
+// only.
+func PatchMetadata[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
+	p.Yield("patch")
+	return store.ModifyMetadata(c.Store, key, change)
 }
 
 // PatchStatus is Patch for the status subresource.

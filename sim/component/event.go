@@ -1,11 +1,14 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
@@ -13,16 +16,42 @@ import (
 
 // eventLog finds the Event object that a repeated event counts up.
 type eventLog struct {
-	names map[eventIdentity]store.Key
+	about map[types.UID][]*corev1.Event // as this log wrote them last
 	made  int
 }
 
 // eventIdentity is what client-go's recorder compares when it counts repetitions.
 type eventIdentity struct {
-	source, node, uid, kind, reason, message string
+	source, node          string
+	about                 types.UID
+	kind, reason, message string
 }
 
-func newEventLog() eventLog { return eventLog{names: map[eventIdentity]store.Key{}} }
+func newEventLog() eventLog { return eventLog{about: map[types.UID][]*corev1.Event{}} }
+
+// find is the event that a repetition counts up; nil if there is none.
+func (l *eventLog) find(id eventIdentity) *corev1.Event {
+	known := l.about[id.about]
+	if i := slices.IndexFunc(known, id.isOf); i >= 0 {
+		return known[i]
+	}
+	return nil
+}
+
+// keep takes in an event, in the place of the one with its identity.
+func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
+	known := l.about[id.about]
+	if i := slices.IndexFunc(known, id.isOf); i >= 0 {
+		known[i] = e
+	} else {
+		l.about[id.about] = append(known, e)
+	}
+}
+
+func (id eventIdentity) isOf(e *corev1.Event) bool {
+	return e.Message == id.message && e.Reason == id.reason && e.InvolvedObject.Kind == id.kind &&
+		cmp.Or(e.Source.Component, e.ReportingController) == id.source && e.Source.Host == id.node
+}
 
 // Event emits a Kubernetes Event about an object: eventType is Normal or Warning.
 // It never fails and is no point at which another process may run: real
@@ -46,14 +75,15 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 }
 
 func (c *Component) countEvent(source, kind string, about store.Object, eventType, reason, message string) int32 {
-	id := eventIdentity{source, c.Node, string(about.GetUID()), kind, reason, message}
+	id := eventIdentity{source, c.Node, about.GetUID(), kind, reason, message}
 	now := metav1.NewTime(c.Kernel.Now())
-	if key, ok := c.events.names[id]; ok {
-		counted, err := store.Modify(c.Store, key, func(e *corev1.Event) {
+	if known := c.events.find(id); known != nil {
+		counted, err := store.Modify(c.Store, store.KeyOf(known), func(e *corev1.Event) {
 			e.Count++
 			e.LastTimestamp = now
 		})
 		if err == nil {
+			c.events.keep(id, counted)
 			return counted.Count
 		}
 	}
@@ -61,7 +91,7 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 	if err != nil {
 		return 1 // its namespace is gone: the real recorder drops it as well
 	}
-	c.events.names[id] = store.KeyOf(created)
+	c.events.keep(id, created)
 	return 1
 }
 

@@ -13,17 +13,18 @@ import (
 // ones are not sent for many minutes and stay unseen.
 func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
 	kind := about.GetObjectKind().GroupVersionKind().Kind
-	id := eventIdentity{c.Name, c.Node, string(about.GetUID()), kind, reason, note}
+	id := eventIdentity{c.Name, c.Node, about.GetUID(), kind, reason, note}
 	now := metav1.NewMicroTime(c.Kernel.Now())
-	if key, ok := c.events.names[id]; ok {
-		if known, ok := store.Get[*corev1.Event](c.Store, key); ok {
+	if known := c.events.find(id); known != nil {
+		if known, ok := store.Get[*corev1.Event](c.Store, store.KeyOf(known)); ok {
 			if known.Series != nil {
 				return
 			}
-			_, err := store.Modify(c.Store, key, func(e *corev1.Event) {
+			series, err := store.Modify(c.Store, store.KeyOf(known), func(e *corev1.Event) {
 				e.Series = &corev1.EventSeries{Count: 2, LastObservedTime: now}
 			})
 			if err == nil {
+				c.events.keep(id, series)
 				c.told(kind, about, eventType, reason, note)
 			}
 			return
@@ -33,7 +34,7 @@ func (c *Component) Report(about store.Object, eventType, reason, action, note s
 	event.Source, event.Count = corev1.EventSource{}, 0
 	event.EventTime, event.ReportingController, event.ReportingInstance, event.Action = now, c.Name, c.Name, action
 	if created, err := store.Adopt(c.Store, event); err == nil {
-		c.events.names[id] = store.KeyOf(created)
+		c.events.keep(id, created)
 	}
 	c.told(kind, about, eventType, reason, note)
 }

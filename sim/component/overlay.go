@@ -44,8 +44,15 @@ func (o *Overlay[T]) Newest(cached T) T {
 	return own
 }
 
-// Put lays an object over the cache.
-func (o *Overlay[T]) Put(obj T) { o.own[store.KeyOf(obj)] = obj }
+// Put lays an object over the cache, unless the cache shows it already.
+func (o *Overlay[T]) Put(obj T) {
+	key := store.KeyOf(obj)
+	if cached, ok := Cached[T](o.component, key); ok && store.Object(cached) == store.Object(obj) {
+		delete(o.own, key)
+	} else {
+		o.own[key] = obj
+	}
+}
 
 // Drop takes an object off again.
 func (o *Overlay[T]) Drop(key store.Key) { delete(o.own, key) }

@@ -43,20 +43,27 @@ func (k *Kernel) coroutineFor(p *Process) *coroutine {
 	return co
 }
 
-// run runs the process to its end; false means that it was crashed and the stack
-// ends with it.
+// run runs the process to its end, or until it rests; false means that it was
+// crashed and the stack ends with it.
 func (co *coroutine) run() (reusable bool) {
 	p := co.process
+	rests := false
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(crashed); !ok {
 				p.k.fail(fmt.Errorf("process %s panicked: %v\n%s", p.name, r, debug.Stack()))
 			}
 		}
-		co.process = nil
-		p.end()
+		co.process, p.co = nil, nil
+		if !rests {
+			p.end()
+		}
 	}()
-	p.body(p)
+	for again := true; again; again = rests && p.state == executing {
+		rests = false
+		p.body(p)
+		rests = p.rests()
+	}
 	return true
 }
 

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -17,20 +18,21 @@ const (
 // Process is one sequential activity of a simulated component. Its methods may be
 // called only from its own body, but for Wake, Name and Ended.
 type Process struct {
-	k     *Kernel
-	id    int
-	name  string
-	group *Group
-	state processState
-	woken bool
-	cause uint64
-	deaf  bool // asleep or giving way: news is kept for the next Park
-	why   string
-	timer *timer
-	body  func(*Process)
-	co    *coroutine // nil before the first step
-	onEnd []func()
-	calls []*Flight
+	k       *Kernel
+	id      int
+	name    string
+	group   *Group
+	state   processState
+	woken   bool
+	cause   uint64
+	resting bool // when its body returns, it is not the end
+	deaf    bool // asleep or giving way: news is kept for the next Park
+	why     string
+	timer   *timer
+	body    func(*Process)
+	co      *coroutine // nil before the first step and at rest
+	onEnd   []func()
+	calls   []*Flight
 }
 
 // Spawn starts a process at the end of the ready queue. group may be nil.
@@ -94,7 +96,7 @@ func (p *Process) kill() {
 			break
 		}
 	}
-	if p.co == nil { // never ran: there is nothing to unwind
+	if p.co == nil { // never ran, or rests: there is nothing to unwind
 		p.end()
 		return
 	}
@@ -138,12 +140,14 @@ func (p *Process) Go(name string, body func(*Process)) *Process {
 }
 
 // Yield is a point at which the strategy may let another ready process run
-// first: just before an API write, a driver call or a change on disk.
-func (p *Process) Yield(at string) {
+// first: just before an API write, a driver call or a change on disk. The words
+// say which; they are put together only if there is a choice.
+func (p *Process) Yield(words ...string) {
 	k := p.k
 	if len(k.ready) == 0 || k.calm {
 		return
 	}
+	at := strings.Join(words, "")
 	k.pickable = append(append(k.pickable[:0], p), k.ready...)
 	i := k.choose(Choice{Kind: GiveWay, N: len(k.pickable), Label: at, Processes: k.pickable})
 	if i == 0 {

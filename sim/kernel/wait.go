@@ -27,6 +27,25 @@ func (p *Process) Park(why string) {
 	p.giveWay()
 }
 
+// Rest is Park for a process that will wait for long and has nothing on its stack
+// that it needs: the stack goes, and when the process is woken it runs body. It is
+// the last thing that a process does before it returns.
+func (p *Process) Rest(why string, body func(*Process)) { p.why, p.body, p.resting = why, body, true }
+
+// rests reports whether the body that has returned wants to go on later. It does at
+// once if there is news already.
+func (p *Process) rests() bool {
+	if !p.resting {
+		return false
+	}
+	p.resting = false
+	if !p.woken {
+		p.state = parked
+	}
+	p.woken = false
+	return true
+}
+
 // ParkUntil is Park with a limit in virtual time since the beginning of the run;
 // it reports false when the limit was reached.
 func (p *Process) ParkUntil(why string, at time.Duration) bool {

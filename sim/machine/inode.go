@@ -3,6 +3,7 @@ package machine
 import (
 	"io/fs"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -16,8 +17,8 @@ type inode struct {
 	name     string
 	parent   *inode // nil for the root
 	mode     fs.FileMode
-	data     []byte // a file's content, a symlink's target
-	children map[string]*inode
+	data     []byte          // a file's content, a symlink's target
+	children []*inode        // sorted by name: most directories have one or two
 	server   *memoryListener // of a socket, nil if nobody serves there
 	mounts   int             // how many mounts lie on this inode
 	deleted  bool
@@ -25,25 +26,28 @@ type inode struct {
 
 func (n *inode) add(name string, mode fs.FileMode) *inode {
 	child := &inode{name: name, parent: n, mode: mode}
-	if n.children == nil {
-		n.children = make(map[string]*inode)
-	}
-	n.children[name] = child
+	i, _ := n.find(name)
+	n.children = slices.Insert(n.children, i, child)
 	return child
 }
 
 func (n *inode) unlink() {
-	delete(n.parent.children, n.name)
+	if i, ok := n.parent.find(n.name); ok {
+		n.parent.children = slices.Delete(n.parent.children, i, i+1)
+	}
 	n.deleted = true
 }
 
-func (n *inode) names() []string {
-	names := make([]string, 0, len(n.children))
-	for name := range n.children {
-		names = append(names, name)
+// child is the entry of a directory, nil if there is none of that name.
+func (n *inode) child(name string) *inode {
+	if i, ok := n.find(name); ok {
+		return n.children[i]
 	}
-	slices.Sort(names)
-	return names
+	return nil
+}
+
+func (n *inode) find(name string) (at int, ok bool) {
+	return slices.BinarySearchFunc(n.children, name, func(child *inode, name string) int { return strings.Compare(child.name, name) })
 }
 
 // path is where the inode lies in the tree of the root file system, which is how

@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -83,7 +84,7 @@ func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport,
 		for _, method := range service.Desc.Methods {
 			if method.MethodName == methodName {
 				decode := func(into any) error { return copyMessage(into, args) }
-				return method.Handler(service.Server, l.serverContext(ctx, transport), decode, nil)
+				return method.Handler(service.Server, &callContext{Context: ctx, transport: transport}, decode, nil)
 			}
 		}
 		return nil, status.Errorf(codes.Unimplemented, "unknown method %s for service %s", methodName, serviceName)
@@ -91,27 +92,31 @@ func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport,
 	return nil, status.Errorf(codes.Unimplemented, "unknown service %s", serviceName)
 }
 
-// serverContext is what a server gets to see of a client's context: deadline,
-// cancellation and metadata, but none of its values.
-func (l *memoryListener) serverContext(client context.Context, transport *memoryTransport) context.Context {
-	sent, _ := metadata.FromOutgoingContext(client)
-	values := metadata.NewIncomingContext(context.Background(), sent.Copy())
-	values = peer.NewContext(values, &peer.Peer{Addr: &net.UnixAddr{Name: "@", Net: "unix"}})
-	values = grpc.NewContextWithServerTransportStream(values, transport)
-	return callContext{Context: client, values: values}
-}
-
-// callContext ends with one context and has the values of another.
+// callContext is what a server gets to see of a client's context: deadline,
+// cancellation and metadata, but none of its values. Few servers look at those that
+// it has; they are made for the first that does.
 type callContext struct {
 	context.Context
-	values context.Context
+	transport *memoryTransport
+	made      sync.Once
+	values    context.Context
 }
 
-func (c callContext) Value(key any) any { return c.values.Value(key) }
+func (c *callContext) Value(key any) any {
+	c.made.Do(c.makeValues)
+	return c.values.Value(key)
+}
+
+func (c *callContext) makeValues() {
+	sent, _ := metadata.FromOutgoingContext(c.Context)
+	values := metadata.NewIncomingContext(context.Background(), sent.Copy())
+	values = peer.NewContext(values, &peer.Peer{Addr: &net.UnixAddr{Name: "@", Net: "unix"}})
+	c.values = grpc.NewContextWithServerTransportStream(values, c.transport)
+}
 
 // AfterFunc lets a server derive contexts without the goroutine that package
 // context would otherwise need for a context that is not its own.
-func (c callContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.Context, f) }
+func (c *callContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.Context, f) }
 
 // asStatus turns a handler's error into what arrives at a client.
 func asStatus(err error) error {

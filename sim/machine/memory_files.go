@@ -28,7 +28,7 @@ func (m *Memory) create(p string, mode fs.FileMode) (*inode, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dir.node.children[name] != nil {
+	if dir.node.child(name) != nil {
 		return nil, syscall.EEXIST
 	}
 	if dir.node.deleted {
@@ -112,9 +112,9 @@ func (m *Memory) ReadDir(p string) (entries []fs.DirEntry, err error) {
 		if !at.node.mode.IsDir() {
 			return pathError("open", p, syscall.ENOTDIR)
 		}
-		for _, name := range at.node.names() {
-			shown := m.top(location{at.mount, at.node.children[name]}).node
-			entries = append(entries, fs.FileInfoToDirEntry(shown.info(name)))
+		for _, child := range at.node.children {
+			shown := m.top(location{at.mount, child}).node
+			entries = append(entries, fs.FileInfoToDirEntry(shown.info(child.name)))
 		}
 		return nil
 	})

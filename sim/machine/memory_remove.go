@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"syscall"
 )
 
@@ -17,7 +18,7 @@ func (m *Memory) remove(p string) error {
 	if err != nil {
 		return err
 	}
-	node := dir.node.children[name]
+	node := dir.node.child(name)
 	switch {
 	case path.Clean(p) == "/":
 		return syscall.EBUSY
@@ -53,8 +54,8 @@ func (m *Memory) removeAll(p string) error {
 		return pathError("unlinkat", p, syscall.EBUSY)
 	}
 	var first error
-	for _, name := range at.node.names() {
-		if err := m.removeAll(path.Join(p, name)); err != nil && first == nil {
+	for _, child := range slices.Clone(at.node.children) {
+		if err := m.removeAll(path.Join(p, child.name)); err != nil && first == nil {
 			first = err
 		}
 	}

@@ -60,7 +60,7 @@ func (m *Memory) straight(p string) (at location, ok bool, err error) {
 		if name == "" || name == "." || name == ".." {
 			return location{}, false, nil
 		}
-		child := at.node.children[name]
+		child := at.node.child(name)
 		switch {
 		case !at.node.mode.IsDir():
 			return location{}, true, syscall.ENOTDIR
@@ -97,7 +97,7 @@ func (w *walk) step() error {
 		w.up()
 		return nil
 	}
-	child := w.at.node.children[name]
+	child := w.at.node.child(name)
 	if child == nil {
 		return syscall.ENOENT
 	}

@@ -69,8 +69,10 @@ func (c *checker) checkTaint(t Taint) {
 
 func (c *checker) checkDrivers() {
 	lines := map[string]int{}
-	for i, d := range c.scenario.Drivers {
+	for i := range c.scenario.Drivers {
 		c.at(strict.Index(c.path, i), func() {
+			c.readProfile(&c.scenario.Drivers[i])
+			d := c.scenario.Drivers[i]
 			c.checkWays(d)
 			if d.Program != nil && d.Name == "" {
 				c.report("name", "a program without a name", "the name that its GetPluginInfo answers")
@@ -87,23 +89,23 @@ func (c *checker) checkDrivers() {
 	}
 }
 
-// checkWays reports a driver that is none or several of mock, program and socket.
+// checkWays reports a driver that is none or several of mock, profile, program and socket.
 func (c *checker) checkWays(d Driver) {
 	var ways []string
 	for _, way := range []struct {
 		name  string
 		given bool
-	}{{"mock", d.Mock != nil}, {"program", d.Program != nil}, {"socket", d.Socket != nil}} {
+	}{{"mock", d.Mock != nil}, {"profile", d.Profile != ""}, {"program", d.Program != nil}, {"socket", d.Socket != nil}} {
 		if given := way.given || c.has(way.name); given {
 			ways = append(ways, way.name)
 		}
 	}
 	if len(ways) != 1 {
-		found := "none of mock, program and socket"
+		found := "none of mock, profile, program and socket"
 		if len(ways) > 1 {
 			found = strings.Join(ways, " and ")
 		}
-		c.report("", found, "exactly one of mock, program and socket")
+		c.report("", found, "exactly one of mock, profile, program and socket")
 	}
 }
 

@@ -9,19 +9,24 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/scenario/profile"
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
-// Driver is one CSI driver and how it is reached: exactly one of mock, program and socket.
+// Driver is one CSI driver and how it is reached: exactly one of mock, profile, program and socket.
 type Driver struct {
 	Name         string            `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must answer; a driver on a socket that is given none is asked for it."`
 	Mock         *mock.Options     `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
+	Profile      string            `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver whose profile says how it is started, or a YAML file with a profile, relative to this file."`
+	Binary       string            `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
 	Program      *Program          `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
 	Socket       *Socket           `json:"socket,omitempty" doc:"A driver that runs already."`
 	NodeIDs      map[string]string `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
 	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
+
+	profile *profile.Profile // that Profile names
 }
 
 // Program is how a driver program is started. A path that begins with ./ or ../ is relative to the
@@ -43,17 +48,24 @@ type Socket struct {
 
 // name is the driver's name as far as the file tells it.
 func (d Driver) name() string {
-	if d.Mock != nil {
+	switch {
+	case d.Mock != nil:
 		return cmp.Or(d.Name, d.Mock.Name)
+	case d.profile != nil:
+		return cmp.Or(d.Name, d.profile.Driver)
 	}
 	return d.Name
 }
 
 // options describes the driver for the simulator; dir is that of the scenario's file.
 func (d Driver) options(dir string) sim.Driver {
-	o := sim.Driver{
-		Name: d.name(), NodeIDs: d.NodeIDs, NoNode: d.NoNode, NoController: d.NoController, NoCSIDriver: d.NoCSIDriver,
+	var o sim.Driver
+	if d.profile != nil {
+		o = d.profile.Install(d.Name, d.Binary)
+		o.Program.Command = located(o.Program.Command, dir)
+		o.Program.ControllerCommand = located(o.Program.ControllerCommand, dir)
 	}
+	o.Name, o.NodeIDs, o.NoNode, o.NoController, o.NoCSIDriver = d.name(), d.NodeIDs, d.NoNode, d.NoController, d.NoCSIDriver
 	switch {
 	case d.Mock != nil:
 		options := *d.Mock

@@ -25,3 +25,34 @@ func TestWhereADriverProgramIsLookedFor(t *testing.T) {
 		assert.Equal(t, []string{c.want, "--flag"}, located([]string{c.program, "--flag"}, dir), c.what)
 	}
 }
+
+func TestAProfileSaysHowItsDriverIsStarted(t *testing.T) {
+	dir := t.TempDir()
+	own := "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: own.example.com\nbinary: {name: ./ownplugin}\narguments: [--own]\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "own.yaml"), []byte(own), 0o600))
+	s, err := Parse(filepath.Join(dir, "x.yaml"), []byte(`
+apiVersion: csisim.dev/v1alpha1
+kind: Scenario
+cluster: {nodes: 1}
+drivers:
+- {profile: hostpath, binary: /opt/hostpath}
+- {profile: own.yaml}
+- {profile: hostdir, name: renamed.example.com, binary: ./hostdir, noController: true}
+`))
+	require.NoError(t, err)
+
+	hostpath := s.Drivers[0].options(dir)
+	assert.Equal(t, "hostpath.csi.k8s.io", hostpath.Name)
+	assert.Equal(t, "/opt/hostpath", hostpath.Program.Command[0])
+	assert.True(t, hostpath.Program.Single)
+	assert.True(t, *hostpath.CSIDriver.AttachRequired)
+
+	ownDriver := s.Drivers[1].options(dir)
+	assert.Equal(t, "own.example.com", ownDriver.Name)
+	assert.Equal(t, []string{filepath.Join(dir, "ownplugin"), "--own"}, ownDriver.Program.Command)
+
+	hostdir := s.Drivers[2].options(dir)
+	assert.Equal(t, "renamed.example.com", hostdir.Name)
+	assert.Equal(t, filepath.Join(dir, "hostdir"), hostdir.Program.Command[0])
+	assert.True(t, hostdir.NoController)
+}

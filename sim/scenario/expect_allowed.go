@@ -92,12 +92,14 @@ func leftoverFailure(r *runner, allowed *Allowed) *Failure {
 // violationFailure says that a driver broke the CSI spec.
 func violationFailure(r *runner, allowed *Allowed) *Failure {
 	var found []string
-	for _, violation := range r.cluster.Wire.Violations() {
+	violations := r.cluster.Wire.Violations()
+	for _, violation := range violations {
 		found = append(found, violation.String())
 	}
 	f := allowed.failure("CSI spec violated", "the driver keeps to the CSI spec", found)
 	if f != nil {
 		f.about = r.firstViolation()
+		f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
 	}
 	return f
 }

@@ -121,6 +121,9 @@ func (c *checker) object(r Reference) {
 	}
 }
 
+// maxTold is how many names a message lists.
+const maxTold = 20
+
 // madeBefore reports an object that no manifest makes before the current step.
 func (c *checker) madeBefore(field, resource string, key store.Key) {
 	first, ok := c.made.firstMade(resource, key)
@@ -131,7 +134,7 @@ func (c *checker) madeBefore(field, resource string, key store.Key) {
 		slices.Sort(known)
 		want := "an object that a manifest of this scenario makes"
 		if len(known) > 0 {
-			want += ": " + strings.Join(known, ", ")
+			want += ": " + strings.Join(known[:min(len(known), maxTold)], ", ")
 		}
 		c.document.ReportUnknown(c.in(field), what, key.Name, want, known)
 	case first >= c.number:

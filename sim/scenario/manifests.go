@@ -1,22 +1,32 @@
 package scenario
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/csisim/csisim/sim/scenario/manifest"
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
 // Manifests are Kubernetes objects as a scenario holds them: an object, a text block with any number of
-// them, {file: path}, or a list of these.
+// them, {file: path}, or a list of these. {file: path, copies: 100} are so many copies of a file, in each of
+// which {{i}} is its number, from 0.
 type Manifests struct{ parts []manifestPart }
 
 type manifestPart struct {
 	inline strict.Raw
 	file   *strict.Node
+	copies int // 0: the file as it is
 }
+
+// copyNumber stands for the number of a copy.
+const copyNumber = "{{i}}"
+
+// maxCopies bounds the copies, so that a slip of the finger is told and not tried.
+const maxCopies = 100_000
 
 // UnmarshalStrict keeps the objects as they stand; they are read when the scenario is checked.
 func (m *Manifests) UnmarshalStrict(n *strict.Node) {
@@ -34,9 +44,18 @@ func (m *Manifests) add(n *strict.Node) {
 	if n.IsMap() && n.Value("file") != nil && n.Value("kind") == nil {
 		part.file = n.Value("file")
 		var known struct {
-			File string `json:"file" want:"required" example:"manifests/pod.yaml"`
+			File   string `json:"file" want:"required" example:"manifests/pod.yaml"`
+			Copies any    `json:"copies,omitempty"`
 		}
 		n.Decode(&known)
+		if copies := n.Value("copies"); copies != nil {
+			number, err := strconv.Atoi(fmt.Sprint(known.Copies))
+			if err != nil || number < 1 || number > maxCopies {
+				copies.ReportWrong(fmt.Sprintf("a number of copies from 1 to %d", maxCopies))
+				number = 1
+			}
+			part.copies = number
+		}
 	} else {
 		n.Decode(&part.inline)
 	}
@@ -73,12 +92,33 @@ func (p manifestPart) read(dir string) ([]manifest.Object, strict.Problems) {
 		path = filepath.Join(dir, name)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil {
-		at := p.file.Position()
-		return nil, strict.Problems{{
-			File: p.file.File(), Line: at.Line, Column: at.Column, Path: p.file.Path(),
-			Found: fmt.Sprintf("file %q, which cannot be read (%v)", name, err), Want: "a file with manifests, relative to this file",
-		}}
+	switch {
+	case err != nil:
+		return nil, p.problem(fmt.Sprintf("file %q, which cannot be read (%v)", name, err), "a file with manifests, relative to this file")
+	case p.copies == 0:
+		return manifest.DecodeText(strict.Source{File: path, Text: data})
+	case !bytes.Contains(data, []byte(copyNumber)):
+		return nil, p.problem(fmt.Sprintf("copies of file %q, which are all alike", name), copyNumber+" in the names of its objects, for the number of the copy")
 	}
-	return manifest.DecodeText(strict.Source{File: path, Text: data})
+	return copies(path, data, p.copies)
+}
+
+// copies reads n copies of a file, or what is wrong with the first.
+func copies(path string, data []byte, n int) ([]manifest.Object, strict.Problems) {
+	var objects []manifest.Object
+	for i := range n {
+		text := bytes.ReplaceAll(data, []byte(copyNumber), strconv.AppendInt(nil, int64(i), 10))
+		more, problems := manifest.DecodeText(strict.Source{File: path, Text: text})
+		if len(problems) > 0 {
+			return nil, problems
+		}
+		objects = append(objects, more...)
+	}
+	return objects, nil
+}
+
+// problem is one about the file.
+func (p manifestPart) problem(found, want string) strict.Problems {
+	at := p.file.Position()
+	return strict.Problems{{File: p.file.File(), Line: at.Line, Column: at.Column, Path: p.file.Path(), Found: found, Want: want}}
 }

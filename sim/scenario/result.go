@@ -82,6 +82,8 @@ type Failure struct {
 	Trail []*trace.Event
 	// Hint is what to look at or to try.
 	Hint string
+	// Spec is the address of the section of the CSI spec that was broken.
+	Spec string
 
 	about *trace.Event // at which the trail ends
 }
@@ -105,6 +107,7 @@ func (f Failure) Text(names *calls.Names) string {
 	}
 	block("led there", strings.Join(lines, "\n"))
 	block("hint", f.Hint)
+	block("spec", f.Spec)
 	return b.String()
 }
 

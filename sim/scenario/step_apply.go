@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("apply", "Creates objects, or changes them, as kubectl apply does.", `
+	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy.", `
 apply: |
   apiVersion: v1
   kind: PersistentVolumeClaim

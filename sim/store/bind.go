@@ -20,8 +20,9 @@ func BindPod(s *Store, key Key, nodeName string) (*corev1.Pod, error) {
 	if err := bindable(old); err != nil {
 		return nil, apierrors.NewConflict(corev1.Resource("pods/binding"), key.Name, err)
 	}
-	pod := old.DeepCopy()
+	pod := Fork(old)
 	pod.Spec.NodeName = nodeName
+	old.Status.DeepCopyInto(&pod.Status)
 	pod.Status.NominatedNodeName = ""
 	copyTopology(s.head, pod)
 	setScheduled(&pod.Status, s.now())

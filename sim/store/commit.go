@@ -13,13 +13,12 @@ type Commit struct {
 	Old, New Object
 }
 
-// commit is a Commit with its place in history. A view that has yet to see it
-// holds on to it, and thereby to all later ones; nobody else does.
+// commit is a Commit with its place in history. Only those hold on to it who have
+// yet to see it; while states are kept, they thereby hold on to all later ones.
 type commit struct {
 	Commit
 	before *Snapshot // nil while no state is kept
-	moves  []move
-	next   *commit
+	next   *commit   // nil while no state is kept
 	final  Object
 }
 
@@ -60,16 +59,18 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 	}
 	c := &commit{
 		Commit: Commit{Revision: revision, Resource: res, Key: key, Old: old, New: obj},
-		moves:  res.moves(old, obj),
 	}
+	moves := s.sheet.moves(res, old, obj)
 	if s.versioned {
 		c.before = s.Snapshot()
 	}
 	if s.options.History > 0 {
 		s.remember(c.before)
 	}
-	s.head.apply(c)
-	s.latest.next = c
+	s.head.apply(c, moves)
+	if s.versioned {
+		s.latest.next = c
+	}
 	s.latest = c
 	if s.guard != nil {
 		s.guard.remember(res, key, obj)
@@ -77,7 +78,7 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 	for _, observe := range s.observers {
 		observe(c.Commit)
 	}
-	s.subscribers.dispatch(c)
+	s.subscribers.dispatch(c, moves)
 }
 
 // must stops at errors that only a mistake in this package can cause.

@@ -15,6 +15,9 @@ func (s *Store) CreateObject(res *Resource, given Object, opts ...WriteOption) (
 	return s.create(res, given.DeepCopyObject().(Object), opts...)
 }
 
+// AdoptObject is Adopt for callers that know the resource only at run time.
+func (s *Store) AdoptObject(res *Resource, obj Object) (Object, error) { return s.create(res, obj) }
+
 // create owns obj.
 func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
 	w := writingOf(opts)

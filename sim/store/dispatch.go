@@ -66,7 +66,7 @@ func put[K comparable](in map[K][]*watch, at K, watches []*watch) {
 
 // dispatch hands a commit to the views whose watches it concerns: those of the
 // whole resource first, then index by index, each in the order of their opening.
-func (s subscribers) dispatch(c *commit) {
+func (s subscribers) dispatch(c *commit, moves []move) {
 	a := s[c.Resource]
 	if a == nil {
 		return
@@ -75,7 +75,7 @@ func (s subscribers) dispatch(c *commit) {
 	if len(a.byKey) > 0 {
 		c.tell(a.byKey[c.Key])
 	}
-	for _, m := range c.moves {
+	for _, m := range moves {
 		watches := a.byIndex[m.index]
 		if len(watches) == 0 {
 			continue

@@ -9,19 +9,36 @@ import (
 )
 
 // fields are the positions of spec and status in a kind's struct, -1 for none.
-type fields struct{ spec, status int }
+type fields struct {
+	spec, status int
+	copyStatus   copier
+}
+
+// copier is the generated DeepCopyInto of a field's type.
+type copier struct{ reflect.Value }
 
 func fieldsOf(kind reflect.Type) fields {
-	f := fields{-1, -1}
+	f := fields{spec: -1, status: -1}
 	for i := range kind.NumField() {
 		switch kind.Field(i).Name {
 		case "Spec":
 			f.spec = i
 		case "Status":
-			f.status = i
+			f.status, f.copyStatus = i, copierOf(kind.Field(i).Type)
 		}
 	}
 	return f
+}
+
+func copierOf(field reflect.Type) copier {
+	method, _ := reflect.PointerTo(field).MethodByName("DeepCopyInto")
+	return copier{method.Func}
+}
+
+// copy gives obj a copy of its own of a field of old.
+func (c copier) copy(obj, old Object, index int) {
+	from, to := reflect.ValueOf(old).Elem().Field(index), reflect.ValueOf(obj).Elem().Field(index)
+	c.Call([]reflect.Value{from.Addr(), to.Addr()})
 }
 
 // keep sets a field of obj to what it is in old; the objects then share it.
@@ -37,6 +54,11 @@ func shallowCopy(obj Object) Object {
 	fresh.Elem().Set(reflect.ValueOf(obj).Elem())
 	return fresh.Interface().(Object)
 }
+
+// Fork is a copy with metadata of its own, which shares all else with obj: fields
+// of it may be set, but what is in its maps and lists or behind its pointers must
+// stay as it is.
+func Fork[T Object](obj T) T { return withOwnMetadata(obj).(T) }
 
 // withOwnMetadata is a copy that shares all but the metadata.
 func withOwnMetadata(obj Object) Object {

@@ -16,7 +16,7 @@ import (
 type head struct {
 	db       *memdb.MemDB
 	objects  map[*Resource]map[Key]Object
-	unsaved  map[*Resource]map[Key]bool // what the database has to learn; true if it knows an older state
+	unsaved  map[*Resource]map[Key]bool // what the database has to learn; true if it knows an older state; nil before anybody looks
 	indexes  *treeSet
 	edition  edition // of the indexes
 	revision uint64
@@ -27,36 +27,44 @@ func newHead() *head {
 	return &head{
 		db:      emptyDatabase.Snapshot(),
 		objects: map[*Resource]map[Key]Object{},
-		unsaved: map[*Resource]map[Key]bool{},
 	}
 }
 
 // apply makes the state after a commit the head.
-func (h *head) apply(c *commit) {
+func (h *head) apply(c *commit, moves []move) {
 	if h.objects[c.Resource] == nil {
 		h.objects[c.Resource] = map[Key]Object{}
-		h.unsaved[c.Resource] = map[Key]bool{}
 	}
-	objects, unsaved := h.objects[c.Resource], h.unsaved[c.Resource]
-	isSaved, isUnsaved := unsaved[c.Key]
-	isSaved = isSaved || !isUnsaved && c.Old != nil
-	switch {
-	case c.New != nil:
-		objects[c.Key], unsaved[c.Key] = c.New, isSaved
-	case isSaved:
-		delete(objects, c.Key)
-		unsaved[c.Key] = true
-	default: // it came and went while nobody looked
-		delete(objects, c.Key)
-		delete(unsaved, c.Key)
+	if c.New != nil {
+		h.objects[c.Resource][c.Key] = c.New
+	} else {
+		delete(h.objects[c.Resource], c.Key)
 	}
-	h.index(c)
+	if h.unsaved != nil {
+		h.note(c)
+	}
+	h.index(c, moves)
 	h.revision, h.shown = c.Revision, nil
 }
 
+// note remembers what the database has to learn of a commit.
+func (h *head) note(c *commit) {
+	if h.unsaved[c.Resource] == nil {
+		h.unsaved[c.Resource] = map[Key]bool{}
+	}
+	unsaved := h.unsaved[c.Resource]
+	isSaved, isUnsaved := unsaved[c.Key]
+	isSaved = isSaved || !isUnsaved && c.Old != nil
+	if c.New != nil || isSaved {
+		unsaved[c.Key] = isSaved
+	} else { // it came and went while nobody looked
+		delete(unsaved, c.Key)
+	}
+}
+
 // index moves the object in the indexes.
-func (h *head) index(c *commit) {
-	for _, m := range c.moves {
+func (h *head) index(c *commit, moves []move) {
+	for _, m := range moves {
 		for _, value := range m.old {
 			if !slices.Contains(m.now, value) {
 				h.indexes = h.indexes.without(entry(c.Resource, m.index, value, c.Key), h.edition)
@@ -83,6 +91,9 @@ func (h *head) snapshot() *Snapshot {
 // save brings the database up to date.
 func (h *head) save() {
 	txn := h.db.Txn(true)
+	if h.unsaved == nil {
+		h.saveAll(txn)
+	}
 	// In any order: each key is a row of its own.
 	for res, keys := range h.unsaved {
 		// In any order, too.
@@ -97,6 +108,18 @@ func (h *head) save() {
 		clear(keys)
 	}
 	txn.Commit()
+}
+
+// saveAll is the first time that somebody looks.
+func (h *head) saveAll(txn *memdb.Txn) {
+	h.unsaved = map[*Resource]map[Key]bool{}
+	// In any order: each key is a row of its own.
+	for res, objects := range h.objects {
+		// In any order, too.
+		for key, obj := range objects {
+			must(txn.Insert(objectsTable, &row{objectID(res, key), obj}))
+		}
+	}
 }
 
 // GetObject is Get for callers that know the resource only at run time.

@@ -28,6 +28,9 @@ const (
 	AttachmentsByVolume Index = "attachments by volume"
 	// AttachmentsByAttacher finds volume attachments by spec.attacher.
 	AttachmentsByAttacher Index = "attachments by attacher"
+	// SnapshotsByClaim finds volume snapshots by the "namespace/name" of the claim
+	// that they are cut from.
+	SnapshotsByClaim Index = "snapshots by claim"
 	// OwnerUID finds objects of any resource by the uid of an owner reference.
 	OwnerUID Index = "by owner uid"
 )

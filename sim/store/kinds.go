@@ -17,7 +17,7 @@ const (
 	conditional // updates must name a resourceVersion
 )
 
-// group enters the kinds of one API group. Go types come from client-go's scheme.
+// group enters the kinds of one API group.
 func group(name, version string, kinds ...kind) {
 	for _, k := range kinds {
 		gv := schema.GroupVersion{Group: name, Version: version}
@@ -29,7 +29,7 @@ func group(name, version string, kinds ...kind) {
 			Namespaced: k.traits&clusterScoped == 0,
 			Status:     k.traits&withStatus != 0,
 			Generation: k.traits&withGeneration != 0,
-			New:        func() Object { return newOf(gvk) },
+			New:        k.constructor(gvk),
 			rules:      k.rules,
 		})
 	}
@@ -40,6 +40,15 @@ type kind struct {
 	name   string
 	traits trait
 	rules  rules
+	// fresh makes an empty object; nil means a type of client-go's scheme.
+	fresh func() Object
+}
+
+func (k kind) constructor(gvk schema.GroupVersionKind) func() Object {
+	if k.fresh != nil {
+		return k.fresh
+	}
+	return func() Object { return newOf(gvk) }
 }
 
 func (k kind) plural() string {

@@ -77,18 +77,31 @@ type admission struct {
 }
 
 // moves lists the values that an object had and has in the indexes. Either object
-// may be nil.
-func (r *Resource) moves(old, obj Object) []move {
-	var all []move
+// may be nil. The list is good until the next.
+func (d *sheet) moves(r *Resource, old, obj Object) []move {
+	d.all, d.values = d.all[:0], d.values[:0]
 	for _, ix := range r.indexers {
-		if m := (move{ix.index, ix.of(old), ix.of(obj)}); m.old != nil || m.now != nil {
-			if all == nil {
-				all = make([]move, 0, len(r.indexers))
-			}
-			all = append(all, m)
+		if m := (move{ix.index, d.valuesOf(ix, old), d.valuesOf(ix, obj)}); len(m.old)+len(m.now) > 0 {
+			d.all = append(d.all, m)
 		}
 	}
-	return all
+	return d.all
+}
+
+// sheet is where the moves of a commit are written down.
+type sheet struct {
+	all    []move
+	values []string
+}
+
+func (d *sheet) valuesOf(ix indexer, obj Object) []string {
+	if obj == nil {
+		return nil
+	}
+	begin := len(d.values)
+	values := ix.values(d.values[begin:], obj)
+	d.values = append(d.values[:begin], values...)
+	return values
 }
 
 // valuesOf returns the values that obj has in one index.

@@ -12,6 +12,7 @@ type Store struct {
 	subscribers subscribers
 	observers   []func(Commit)
 	guard       guard
+	sheet       sheet
 }
 
 // New returns a store that holds the namespaces every cluster begins with.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -156,6 +159,22 @@ func TestEveryKindCanBeStored(t *testing.T) {
 				typed.DriverName, typed.Parameters = "d", map[string]string{"a": "b"}
 			case *storagev1.CSIStorageCapacity:
 				typed.StorageClassName = "c"
+			case *snapshotv1.VolumeSnapshot:
+				typed.Spec.Source.PersistentVolumeClaimName = ptr.To("c")
+			case *snapshotv1.VolumeSnapshotClass:
+				typed.Driver, typed.DeletionPolicy = "d", snapshotv1.VolumeSnapshotContentDelete
+			case *snapshotv1.VolumeSnapshotContent:
+				typed.Spec = snapshotContent("x").Spec
+			case *groupv1.VolumeGroupSnapshot:
+				typed.Spec.Source.Selector = &metav1.LabelSelector{}
+			case *groupv1.VolumeGroupSnapshotClass:
+				typed.Driver, typed.DeletionPolicy = "d", snapshotv1.VolumeSnapshotContentDelete
+			case *groupv1.VolumeGroupSnapshotContent:
+				typed.Spec = groupv1.VolumeGroupSnapshotContentSpec{
+					Driver: "d", DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
+					VolumeGroupSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "g"},
+					Source:                 groupv1.VolumeGroupSnapshotContentSource{VolumeHandles: []string{"h"}},
+				}
 			case *corev1.Event:
 				typed.InvolvedObject.Namespace = "default"
 			}

@@ -17,6 +17,7 @@ type part int
 const (
 	mainPart part = iota
 	statusPart
+	metadataPart // of the object, by a client that is known to leave the rest alone
 )
 
 // UpdateObject is Update for callers that know the resource only at run time.
@@ -33,6 +34,12 @@ func (s *Store) UpdateStatusObject(res *Resource, obj Object, opts ...WriteOptio
 // ModifyObject is Modify for callers that know the resource only at run time.
 func (s *Store) ModifyObject(res *Resource, key Key, change func(Object)) (Object, error) {
 	return s.patch(res, key, change, mainPart)
+}
+
+// modifyMetadata is ModifyMetadata for callers that know the resource only at run
+// time.
+func (s *Store) modifyMetadata(res *Resource, key Key, change func(Object)) (Object, error) {
+	return s.patch(res, key, change, metadataPart)
 }
 
 // ModifyStatusObject is ModifyStatus for callers that know the resource only at
@@ -60,7 +67,7 @@ func (s *Store) replace(res *Resource, given Object, what part, opts ...WriteOpt
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 		})
 	}
-	return s.put(res, given.DeepCopyObject().(Object), old, what, opts...)
+	return s.put(res, given, old, what, opts...)
 }
 
 func (s *Store) patch(res *Resource, key Key, change func(Object), what part) (Object, error) {
@@ -68,9 +75,23 @@ func (s *Store) patch(res *Resource, key Key, change func(Object), what part) (O
 	if !ok {
 		return nil, res.notFound(key)
 	}
-	obj := old.DeepCopyObject().(Object)
+	obj := res.draft(old, what)
 	change(obj)
 	return s.put(res, obj, old, what)
+}
+
+// draft is a copy of a stored object that shares with it what a write of the part
+// has no business with.
+func (r *Resource) draft(old Object, what part) Object {
+	switch {
+	case what == metadataPart:
+		return withOwnMetadata(old)
+	case what == statusPart && r.fields.copyStatus.IsValid():
+		obj := withOwnMetadata(old)
+		r.fields.copyStatus.copy(obj, old, r.fields.status)
+		return obj
+	}
+	return old.DeepCopyObject().(Object)
 }
 
 // put replaces old by obj, which it owns.
@@ -89,9 +110,10 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 		return nil, err
 	}
 	sameSpec := true
-	if what == mainPart {
+	switch what {
+	case mainPart:
 		sameSpec = res.prepareMain(obj, old)
-	} else {
+	case statusPart:
 		s.prepareStatus(res, obj, old)
 	}
 	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
@@ -164,6 +186,8 @@ func (s *Store) prepareStatus(res *Resource, obj, old Object) {
 // already.
 func (r *Resource) sameRest(obj, old Object, what part) bool {
 	switch {
+	case what == metadataPart:
+		return true
 	case !r.Status || r.fields.status < 0:
 		return same(obj, old)
 	case what == statusPart:
@@ -181,7 +205,7 @@ func (s *Store) check(res *Resource, obj, old Object, what part, sameSpec bool) 
 	if len(errs) > 0 {
 		return res.invalid(obj, errs)
 	}
-	if what == mainPart && res.admitUpdate != nil {
+	if what != statusPart && res.admitUpdate != nil {
 		return res.admitUpdate(s.head, obj, old)
 	}
 	return nil

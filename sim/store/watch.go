@@ -72,9 +72,10 @@ type watch struct {
 	view    *View
 	res     *Resource
 	sel     Selector
-	queue   []Event[Object] // what was taken out of it is empty
+	list    []Object  // of the initial list, what is still queued
+	queue   []*commit // what was taken out of it is nil
 	taken   int
-	listed  int // how many events of the initial list are still queued
+	since   uint64 // the revision of the initial list
 	onEvent func()
 }
 
@@ -84,19 +85,14 @@ func (v *View) WatchObjects(res *Resource, sel ...Selector) *Watcher[Object] {
 }
 
 func (v *View) watch(res *Resource, sel ...Selector) *watch {
-	w := &watch{view: v, res: res}
-	objects := v.state().ListObjects(res, "")
+	w := &watch{view: v, res: res, since: v.Revision()}
 	if len(sel) > 1 {
 		panic("store: a watch takes one selector")
 	}
 	if len(sel) == 1 {
 		w.sel = sel[0]
-		objects = v.selected(res, w.sel)
 	}
-	for obj := range objects {
-		w.queue = append(w.queue, Event[Object]{Type: Added, Object: obj, Revision: v.Revision()})
-	}
-	w.listed = len(w.queue)
+	w.list = slices.Collect(v.selected(res, w.sel))
 	v.catchUp(w)
 	v.watches = append(v.watches, w)
 	v.store.subscribers.add(w)
@@ -105,15 +101,18 @@ func (v *View) watch(res *Resource, sel ...Selector) *watch {
 
 // selected lists what a selector picks.
 func (v *View) selected(res *Resource, sel Selector) iter.Seq[Object] {
-	if sel.index != byKey {
-		res.mustHave(sel.index)
-		return v.state().IndexedObjects(res, sel.index, sel.value)
-	}
-	return func(yield func(Object) bool) {
-		if obj, ok := v.state().GetObject(res, sel.key); ok {
-			yield(obj)
+	switch sel.index {
+	case "":
+		return v.state().ListObjects(res, "")
+	case byKey:
+		return func(yield func(Object) bool) {
+			if obj, ok := v.state().GetObject(res, sel.key); ok {
+				yield(obj)
+			}
 		}
 	}
+	res.mustHave(sel.index)
+	return v.state().IndexedObjects(res, sel.index, sel.value)
 }
 
 // OnEvent sets what is called whenever an event is queued. It must not write to
@@ -121,12 +120,12 @@ func (v *View) selected(res *Resource, sel Selector) iter.Seq[Object] {
 func (w *watch) OnEvent(queued func()) { w.onEvent = queued }
 
 // Len is the number of queued events.
-func (w *watch) Len() int { return len(w.queue) - w.taken }
+func (w *watch) Len() int { return len(w.list) + len(w.queue) - w.taken }
 
 // Bookmark is the revision up to which all commits were taken out by Next, 0
 // while the initial list is not.
 func (w *watch) Bookmark() uint64 {
-	if w.listed > 0 {
+	if len(w.list) > 0 {
 		return 0
 	}
 	if w.Len() > 0 {
@@ -141,16 +140,21 @@ func (w *watch) Close() { w.close() }
 func (w *watch) close() {
 	w.view.store.subscribers.remove(w)
 	w.view.watches = without(w.view.watches, w)
-	w.queue, w.taken, w.listed = nil, 0, 0
+	w.list, w.queue, w.taken = nil, nil, 0
 }
 
 func (w *watch) next() (Event[Object], bool) {
+	if len(w.list) > 0 {
+		obj := w.list[0]
+		w.list[0] = nil
+		w.list = w.list[1:]
+		return Event[Object]{Type: Added, Object: obj, Revision: w.since}, true
+	}
 	if w.Len() == 0 {
 		return Event[Object]{}, false
 	}
-	w.listed = max(0, w.listed-1)
-	event := w.queue[w.taken]
-	w.queue[w.taken] = Event[Object]{}
+	event := w.eventOf(w.queue[w.taken])
+	w.queue[w.taken] = nil
 	w.taken++
 	if w.Len() == 0 {
 		w.rewind()
@@ -175,26 +179,26 @@ func (w *watch) matches(c *commit) bool {
 	return c.Resource == w.res && (w.selects(c.Old) || w.selects(c.New))
 }
 
-// offer queues the event that a commit means for the watch, if any.
+// offer queues a commit if it concerns the watch.
 func (w *watch) offer(c *commit) {
-	if c.Resource != w.res {
+	if !w.matches(c) {
 		return
 	}
-	was, is := w.selects(c.Old), w.selects(c.New)
-	event := Event[Object]{Revision: c.Revision}
-	switch {
-	case was && is:
-		event.Type, event.Object, event.Old = Modified, c.New, c.Old
-	case is:
-		event.Type, event.Object = Added, c.New
-	case was:
-		event.Type, event.Object, event.Old = Deleted, c.last(), c.Old
-	default:
-		return
-	}
-	w.queue = append(w.queue, event)
+	w.queue = append(w.queue, c)
 	if w.onEvent != nil {
 		w.onEvent()
+	}
+}
+
+// eventOf is what a commit that concerns the watch means for it.
+func (w *watch) eventOf(c *commit) Event[Object] {
+	switch was, is := w.selects(c.Old), w.selects(c.New); {
+	case was && is:
+		return Event[Object]{Modified, c.New, c.Old, c.Revision}
+	case is:
+		return Event[Object]{Type: Added, Object: c.New, Revision: c.Revision}
+	default:
+		return Event[Object]{Deleted, c.last(), c.Old, c.Revision}
 	}
 }
 

@@ -17,14 +17,14 @@ func Adopt[T Object](s *Store, obj T) (T, error) {
 }
 
 // Update replaces an object but for its status, if its kind has the status
-// subresource. It is a Conflict if obj names a resource version or uid that is
-// not the stored one.
+// subresource, by obj, which the caller hands over. It is a Conflict if obj names a
+// resource version or uid that is not the stored one.
 func Update[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.UpdateObject(resourceFor[T](), obj))
 }
 
 // UpdateStatus replaces the status of an object and, where the kind allows it,
-// its metadata; the spec stays.
+// its metadata by those of obj, which the caller hands over; the spec stays.
 func UpdateStatus[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.UpdateStatusObject(resourceFor[T](), obj))
 }
@@ -35,8 +35,14 @@ func Modify[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// ModifyStatus changes a copy of the stored object and stores it as UpdateStatus
-// would. K-API-1: kubelets patch labels and annotations of nodes this way, too.
+// ModifyMetadata is Modify for changes of labels, annotations, finalizers and owners
+// only.
+func ModifyMetadata[T Object](s *Store, key Key, change func(T)) (T, error) {
+	return as[T](s.modifyMetadata(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
+}
+
+// ModifyStatus changes a copy of the stored object, but for its spec, and stores it
+// as UpdateStatus would. K-API-1: kubelets patch labels and annotations of nodes this way, too.
 func ModifyStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyStatusObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }

@@ -69,12 +69,12 @@ type Event struct {
 	Resource string // plural resource name; of a Kubernetes event its type
 	Name     string // "ns/name" or "name"; of a Kubernetes event "Kind/name"
 	Old, New runtime.Object
-	Count    int32 // of a Kubernetes event
 
 	// Detail is further structured content (runtime mounts, file listings, choices).
 	Detail any
 
-	open bool
+	Count int32 // of a Kubernetes event
+	open  bool
 }
 
 // isChange reports whether the event is one of the many that tell how an object,

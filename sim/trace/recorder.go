@@ -83,7 +83,7 @@ func (r *Recorder) append(e *Event) {
 	}
 	if e.isChange() {
 		r.changes++
-		if r.changes > 2*r.KeepChanges {
+		if r.changes > r.KeepChanges+r.KeepChanges/4 {
 			r.forget()
 		}
 	}

@@ -35,7 +35,7 @@ func sidecarOf(source string) string {
 	if kind, ok := strings.CutPrefix(name, "external-"); ok {
 		return "csi-" + kind
 	}
-	if strings.Contains(source, "_") {
+	if strings.Count(source, "_") > 1 {
 		return "csi-provisioner"
 	}
 	return source

@@ -4,6 +4,7 @@
 package workqueue
 
 import (
+	"errors"
 	"time"
 
 	"github.com/csisim/csisim/sim/kernel"
@@ -19,6 +20,15 @@ type Options struct {
 // Default is client-go's default controller rate limiter without its overall
 // bucket, which limits bursts of retries and not their order. C-GEN-1
 var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second}
+
+// Rest is the error of a handler that wants its key again after a delay of its
+// own. The key's failures stay as they are.
+type Rest struct {
+	Why string
+	For time.Duration
+}
+
+func (r Rest) Error() string { return r.Why }
 
 // Queue hands keys to a handler, on processes of its own.
 type Queue[K comparable] struct {
@@ -68,13 +78,20 @@ func (q *Queue[K]) work(p *kernel.Process) {
 	for len(q.waiting) > 0 {
 		key := q.waiting[0]
 		q.waiting = q.waiting[1:]
+		if len(q.waiting) == 0 {
+			q.waiting = nil
+		}
 		delete(q.queued, key)
 		q.working[key] = true
 		err := q.handle(p, key)
 		delete(q.working, key)
-		if err != nil {
+		var rest Rest
+		switch {
+		case errors.As(err, &rest):
+			q.AddAfter(key, rest.For)
+		case err != nil:
 			q.retry(key)
-		} else {
+		default:
 			delete(q.failures, key)
 		}
 		if q.again[key] {

@@ -75,3 +75,15 @@ func TestOfSeveralDelaysOfAKeyTheEarliestCounts(t *testing.T) {
 	d.Run(kernel.Until{})
 	assert.Equal(t, []string{"2s a"}, d.log)
 }
+
+func TestAHandlerCanAskForARestOfItsOwn(t *testing.T) { // C-RES-21
+	answers := []error{errors.New("not yet"), workqueue.Rest{Why: "refused", For: 5 * time.Second}, errors.New("not yet"), nil}
+	d := newDesk(t, workqueue.Options{Workers: 1, FirstDelay: time.Second, MaxDelay: time.Minute}, func(*kernel.Process, string) error {
+		err := answers[0]
+		answers = answers[1:]
+		return err
+	})
+	d.Add("a")
+	d.Run(kernel.Until{})
+	assert.Equal(t, []string{"0s a", "1s a", "6s a", "8s a"}, d.log, "a rest neither counts as a failure nor forgets one")
+}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,17 +34,28 @@ var kubectl = &strict.Dialect{
 	},
 }
 
-// customGroups are served in many storage clusters by custom resources, which the scheme does not have.
+// known are the kinds that can be read: the built-in ones and those of snapshots.
+var known = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, snapshotv1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err)
+		}
+	}
+	s.AddKnownTypes(schema.GroupVersion{Group: groupv1.GroupName, Version: "v1"},
+		&groupv1.VolumeGroupSnapshot{}, &groupv1.VolumeGroupSnapshotClass{}, &groupv1.VolumeGroupSnapshotContent{})
+	return s
+}()
+
+// customGroups are served in many storage clusters by custom resources, of which there is no Go type here.
 var customGroups = map[string]string{
-	"snapshot.storage.k8s.io":          "volume snapshot",
-	"groupsnapshot.storage.k8s.io":     "volume group snapshot",
 	"csiaddons.openshift.io":           "CSI-Addons",
 	"replication.storage.openshift.io": "CSI-Addons replication",
 }
 
 // newObject makes an empty object of the kind, or reports why there is none.
 func newObject(n *strict.Node, kind schema.GroupVersionKind) (runtime.Object, bool) {
-	typed, err := scheme.Scheme.New(kind)
+	typed, err := known.New(kind)
 	if err == nil && isObject(typed) {
 		return typed, true
 	}
@@ -75,17 +88,17 @@ func isObject(typed runtime.Object) bool {
 // versionsOf lists the versions that have a kind of this name, by group, the most stable first.
 func versionsOf(kind string) []string {
 	var found []schema.GroupVersion
-	for known, t := range scheme.Scheme.AllKnownTypes() {
-		if known.Kind == kind && known.Version != runtime.APIVersionInternal && isStored(t) {
-			found = append(found, known.GroupVersion())
+	for gvk, t := range known.AllKnownTypes() {
+		if gvk.Kind == kind && gvk.Version != runtime.APIVersionInternal && isStored(t) {
+			found = append(found, gvk.GroupVersion())
 		}
 	}
 	slices.SortFunc(found, func(a, b schema.GroupVersion) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), -version.CompareKubeAwareVersionStrings(a.Version, b.Version))
 	})
 	versions := make([]string, len(found))
-	for i, known := range found {
-		versions[i] = known.String()
+	for i, version := range found {
+		versions[i] = version.String()
 	}
 	return versions
 }
@@ -93,12 +106,12 @@ func versionsOf(kind string) []string {
 // candidates are the kinds that a mistyped one can have meant: the version's own or, of a version that
 // is not known either, all.
 func candidates(within schema.GroupVersion) []string {
-	kinds := storedKinds(scheme.Scheme.KnownTypes(within))
+	kinds := storedKinds(known.KnownTypes(within))
 	if len(kinds) > 0 {
 		return kinds
 	}
-	for _, known := range scheme.Scheme.PrioritizedVersionsAllGroups() {
-		kinds = append(kinds, storedKinds(scheme.Scheme.KnownTypes(known))...)
+	for _, version := range known.PrioritizedVersionsAllGroups() {
+		kinds = append(kinds, storedKinds(known.KnownTypes(version))...)
 	}
 	return kinds
 }

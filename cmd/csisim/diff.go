@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/sim/trace/diff"
+)
+
+func newDiff(env environment) *cobra.Command {
+	var all bool
+	command := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Compare two traces and tell where they part",
+		Long: `Lay two traces side by side, level by level: calls, requests, objects, gaps,
+events, files and what was asked of the container runtime. What no two runs can
+have in common (uids, generated names, times) is replaced by the role it plays;
+all that two equal traces may differ in is listed and counted.
+
+Exit codes: 0 the traces are equal, 1 they differ, 2 bad input.`,
+		Example: `  csisim run scenarios/rwo-filesystem.yaml --trace mine.jsonl
+  csisim diff recorded.jsonl mine.jsonl`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) < 2:
+				return usage("two traces are needed, A and B")
+			case len(args) > 2:
+				return usage("unexpected argument %s", args[2])
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return compare(env, args[0], args[1], all) },
+	}
+	command.Flags().BoolVar(&all, "all", false, "show every difference with what stands around it")
+	return command
+}
+
+// compare tells how two traces differ.
+func compare(env environment, nameA, nameB string, all bool) error {
+	a, err := openTrace(nameA)
+	if err != nil {
+		return err
+	}
+	b, err := openTrace(nameB)
+	if err != nil {
+		return err
+	}
+	terminal := report.TerminalOf(env.stdout, env.getenv)
+	found := diff.Compare(a, b)
+	err = found.Text(env.stdout, diff.TextOptions{
+		A: described(nameA, a), B: described(nameB, b), Color: terminal.Color, Width: terminal.Width, All: all,
+	})
+	if err != nil {
+		return err
+	}
+	if !found.Equal() {
+		return told(exitFailed)
+	}
+	return nil
+}
+
+func openTrace(name string) ([]trace.Line, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, usage("%s: %w", name, errors.Unwrap(err))
+	}
+	defer file.Close()
+	lines, err := trace.Read(file)
+	if err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
+	for i, line := range lines {
+		if line.K == "" {
+			return nil, usage("%s: line %d is not a line of a trace: it has no kind (field k)", name, i+1)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, usage("%s: there is nothing in this trace", name)
+	}
+	return lines, nil
+}
+
+func described(name string, lines []trace.Line) string {
+	last := time.Duration(lines[len(lines)-1].T) * time.Millisecond
+	return fmt.Sprintf("%s, %s, %s", name, plural(len(lines), "line"), trace.Span(last))
+}

@@ -1,0 +1,27 @@
+package sidecar
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// ReadSecret is the content of a secret, nothing without a reference.
+func ReadSecret(p *kernel.Process, c *component.Component, ref *corev1.SecretReference) (map[string]string, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	secret, err := component.Live[*corev1.Secret](p, c, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, fmt.Errorf("error getting secret %s in namespace %s: %w", ref.Name, ref.Namespace, err)
+	}
+	content := map[string]string{}
+	for key, value := range secret.Data {
+		content[key] = string(value)
+	}
+	return content, nil
+}

@@ -1,0 +1,31 @@
+package standin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// helperDir is where mount(8) looks for the programs that mount special file systems.
+const helperDir = "/sbin"
+
+// MountHelpers puts the files of dir, such as mount.nfs, into the directory of a node in
+// which mount(8) looks for them, beside and before the host's.
+func (n Node) MountHelpers(dir string) error {
+	return n.Furnish(func() error {
+		target, err := filepath.EvalSymlinks(helperDir)
+		if err != nil {
+			return fmt.Errorf("find the directory of mount helpers: %w", err)
+		}
+		_, err = Run("mount", "-t", "overlay", "-o", "lowerdir="+dir+":"+target, "csisim", target)
+		return err
+	})
+}
+
+// WriteProgram writes an executable file.
+func WriteProgram(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o755)
+}

@@ -1,0 +1,80 @@
+// Package standin is for what takes the place of the services that a driver needs
+// beside Kubernetes: a file server, a cloud. A stand-in serves the programs of one run,
+// lives in wall time as they do, and rejects what the real service rejects.
+package standin
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// StandIn is one service of a run. Its methods are called one after the other.
+type StandIn interface {
+	// Start begins it. Dir is a directory of the host, which goes with the run; programs
+	// find it under the same path.
+	Start(dir string) error
+	// Furnish prepares a machine, before any program runs there. What it mounts stays when
+	// the machine loses power.
+	Furnish(Node) error
+	// Operations are those that can be made to fail.
+	Operations() []string
+	// Fail makes an operation fail.
+	Fail(Failure) error
+	// Recover ends all failures.
+	Recover() error
+	// Stop ends it, after all programs. It leaves nothing behind.
+	Stop() error
+}
+
+// Node is a machine that runs a driver's plugin: a node of the cluster, or the control plane.
+type Node struct {
+	Name, Zone string
+	Machine    machine.Machine
+}
+
+// Failure is what a stand-in answers instead of doing what it is asked.
+type Failure struct {
+	Operation string // such as mount; each stand-in has its own
+	Message   string // empty for the operation's usual one
+	Code      int    // exit or HTTP status; 0 for the usual one
+	Times     int    // how often; 0 for always, until Recover
+}
+
+// isolated is a machine with mounts of its own.
+type isolated interface {
+	Within(func() error) error
+	Furnish(func() error) error
+}
+
+// Within runs f where it sees and changes the node's mounts and devices only.
+func (n Node) Within(f func() error) error {
+	m, ok := n.Machine.(isolated)
+	if !ok {
+		return fmt.Errorf("node %s: %w", n.Name, machine.ErrNotIsolated)
+	}
+	return m.Within(f)
+}
+
+// Furnish is Within for what comes before the node's programs.
+func (n Node) Furnish(f func() error) error {
+	m, ok := n.Machine.(isolated)
+	if !ok {
+		return fmt.Errorf("node %s: %w", n.Name, machine.ErrNotIsolated)
+	}
+	return m.Furnish(f)
+}
+
+// Run runs a program of the host to its end and returns its standard output.
+func Run(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(complaint.String()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}

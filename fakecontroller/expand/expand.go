@@ -1,0 +1,77 @@
+// Package expand is the expand controller of kube-controller-manager. Of a CSI
+// volume it only says that somebody else expands it.
+package expand
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+type claim = *corev1.PersistentVolumeClaim
+
+// Controller is one running expand controller. C-EXP-1
+type Controller struct {
+	*component.Component
+	claims *workqueue.Queue[store.Key]
+}
+
+// Start runs the expand controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("volume_expand", "")}
+	options := workqueue.Default
+	options.Workers = 10
+	c.claims = workqueue.New("claims", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+func (c *Controller) follow(p *kernel.Process) {
+	claims := component.Watch[claim](c.Component, p)
+	for {
+		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
+			if e.Object.Status.Phase == corev1.ClaimBound && (e.Type != store.Modified || hasGrown(e.Old, e.Object)) {
+				c.claims.Add(store.KeyOf(e.Object))
+			}
+		}
+		p.Wait("claims that grow", func() bool { return claims.Len() > 0 })
+	}
+}
+
+// hasGrown reports whether more is asked for, or more is there. C-EXP-1
+func hasGrown(old, now claim) bool {
+	return requested(now).Cmp(*requested(old)) > 0 || now.Status.Capacity.Storage().Cmp(*old.Status.Capacity.Storage()) > 0
+}
+
+func requested(pvc claim) *resource.Quantity { return pvc.Spec.Resources.Requests.Storage() }
+
+// sync says who expands the volume of a claim that asks for more. C-EXP-2, C-EXP-4
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	pvc, ok := component.Cached[claim](c.Component, key)
+	if !ok {
+		return nil
+	}
+	pv, err := component.Live[*corev1.PersistentVolume](p, c.Component, store.Key{Name: pvc.Spec.VolumeName})
+	if err != nil {
+		return fmt.Errorf("volume of claim %s: %w", key, err)
+	}
+	ref := pv.Spec.ClaimRef
+	if ref == nil || ref.Namespace != pvc.Namespace || ref.UID != pvc.UID {
+		return fmt.Errorf("volume %s is not bound to claim %s", pv.Name, key)
+	}
+	_, halfDone := pv.Annotations[annPreResizeCapacity]
+	if requested(pvc).Cmp(*pvc.Status.Capacity.Storage()) <= 0 && !halfDone {
+		return nil
+	}
+	c.Event(pvc, corev1.EventTypeNormal, "ExternalExpanding", "waiting for an external controller to expand this PVC")
+	return nil
+}
+
+// annPreResizeCapacity marks a volume whose file system is yet to grow. C-RES-3
+const annPreResizeCapacity = "volume.alpha.kubernetes.io/pre-resize-capacity"

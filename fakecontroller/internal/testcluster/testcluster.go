@@ -1,0 +1,203 @@
+// Package testcluster is the world of a controller's test: an API, and the
+// controller plugin of a mock driver. The test plays everybody else.
+package testcluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+const (
+	// Driver is the name of the driver.
+	Driver = "disk.csi.example.com"
+	// Socket is where its controller plugin serves.
+	Socket = "/csi/csi.sock"
+)
+
+// Cluster is the world of one test.
+type Cluster struct {
+	*component.World
+	T       testing.TB
+	Wire    *drivers.Wire
+	Machine *machine.Memory
+	Driver  *mock.Driver
+}
+
+// New makes a cluster in which the driver runs.
+func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
+	k := kernel.New(kernel.Options{Strategy: strategy})
+	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
+	w := component.NewWorld(k, s, trace.NewRecorder(k))
+	o.Name = Driver
+	c := &Cluster{w, t, drivers.NewWire(w), machine.NewMemory("controller"), mock.New(o)}
+	t.Cleanup(func() {
+		k.Close()
+		c.Wire.Close()
+		require.NoError(t, s.VerifyImmutable())
+	})
+	plugin := c.Driver.Controller()
+	_, err := c.Machine.BindSocket(Socket,
+		machine.Service{Desc: &csi.Identity_ServiceDesc, Server: plugin},
+		machine.Service{Desc: &csi.Controller_ServiceDesc, Server: plugin},
+		machine.Service{Desc: &csi.Node_ServiceDesc, Server: plugin})
+	require.NoError(t, err)
+	return c
+}
+
+// Run lets virtual time pass.
+func (c *Cluster) Run(d time.Duration) {
+	c.T.Helper()
+	c.Kernel.Run(kernel.Until{At: c.Kernel.Elapsed() + d})
+	require.NoError(c.T, c.Kernel.Err())
+}
+
+// Fail makes calls of a method, such as "CreateSnapshot", end with a code before
+// the driver sees them: so many times, 0 being always.
+func (c *Cluster) Fail(call string, code codes.Code, times int) {
+	c.Wire.Faults.Inject(&fault.Fault{Name: call, Call: call, Effect: fault.Answer, Code: code, Message: "refused", Times: times})
+}
+
+// Mend ends what Fail began.
+func (c *Cluster) Mend(call string) { c.Wire.Faults.Clear(call) }
+
+// Create makes an object.
+func Create[T store.Object](c *Cluster, obj T) T {
+	c.T.Helper()
+	made, err := store.Create(c.Store, obj)
+	require.NoError(c.T, err)
+	return made
+}
+
+// Get reads an object, which must be there.
+func Get[T store.Object](c *Cluster, namespace, name string) T {
+	c.T.Helper()
+	obj, ok := store.Get[T](c.Store, store.Key{Namespace: namespace, Name: name})
+	require.True(c.T, ok, "%T %s is there", obj, name)
+	return obj
+}
+
+// Exists reports whether an object is there.
+func Exists[T store.Object](c *Cluster, namespace, name string) bool {
+	_, ok := store.Get[T](c.Store, store.Key{Namespace: namespace, Name: name})
+	return ok
+}
+
+// Change patches an object.
+func Change[T store.Object](c *Cluster, obj T, change func(T)) T {
+	c.T.Helper()
+	changed, err := store.Modify(c.Store, store.KeyOf(obj), change)
+	require.NoError(c.T, err)
+	return changed
+}
+
+// ChangeStatus patches an object's status.
+func ChangeStatus[T store.Object](c *Cluster, obj T, change func(T)) T {
+	c.T.Helper()
+	changed, err := store.ModifyStatus(c.Store, store.KeyOf(obj), change)
+	require.NoError(c.T, err)
+	return changed
+}
+
+// Delete asks for an object's deletion.
+func Delete[T store.Object](c *Cluster, obj T) {
+	c.T.Helper()
+	_, err := store.Delete[T](c.Store, store.KeyOf(obj))
+	require.NoError(c.T, err)
+}
+
+// Told is what happened since an event of the trace, as short lines: API changes,
+// calls but for questions about capabilities, and events.
+func (c *Cluster) Told(since uint64, kinds ...trace.Kind) []string {
+	var lines []string
+	for _, e := range c.Trace.Events() {
+		if e.Seq <= since || !slices.Contains(kinds, e.Kind) || isQuestion(e.Method) {
+			continue
+		}
+		switch e.Kind {
+		case trace.API:
+			lines = append(lines, e.Change+" "+e.Resource)
+		case trace.Call:
+			_, call, _ := strings.Cut(e.Method, "/")
+			lines = append(lines, strings.TrimSpace(call+" "+e.Code))
+		case trace.KubeEvent:
+			lines = append(lines, e.Method+" "+e.Message)
+		}
+	}
+	return lines
+}
+
+func isQuestion(method string) bool {
+	return strings.HasPrefix(method, "Identity/") || strings.HasSuffix(method, "GetCapabilities")
+}
+
+// Calls are the calls of a method, such as "Controller/ControllerExpandVolume".
+func (c *Cluster) Calls(method string) []*trace.Event {
+	var calls []*trace.Event
+	for _, e := range c.Trace.Events() {
+		if e.Kind == trace.Call && e.Method == method {
+			calls = append(calls, e)
+		}
+	}
+	return calls
+}
+
+// Times is when the calls of a method began, since the first of them.
+func (c *Cluster) Times(method string) []time.Duration {
+	var at []time.Duration
+	for _, e := range c.Calls(method) {
+		at = append(at, e.At)
+	}
+	for i := len(at) - 1; i >= 0; i-- {
+		at[i] -= at[0]
+	}
+	return at
+}
+
+// Bound makes a claim of 1Gi that is bound to a volume of the driver, both of that
+// name, in namespace default. The volume's handle is "h-<name>"; the driver knows
+// it if mock.Options.Existing has it.
+func (c *Cluster) Bound(name, class string) (*corev1.PersistentVolumeClaim, *corev1.PersistentVolume) {
+	c.T.Helper()
+	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	pvc := Create(c, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: modes, StorageClassName: &class, VolumeName: name,
+			Resources: corev1.VolumeResourceRequirements{Requests: size},
+		},
+	})
+	pv := Create(c, &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeSpec{
+			AccessModes: modes, StorageClassName: class, Capacity: size,
+			ClaimRef: &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "default", Name: name, UID: pvc.UID},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				CSI: &corev1.CSIPersistentVolumeSource{Driver: Driver, VolumeHandle: "h-" + name},
+			},
+		},
+	})
+	pv = ChangeStatus(c, pv, func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeBound })
+	pvc = ChangeStatus(c, pvc, func(pvc *corev1.PersistentVolumeClaim) {
+		pvc.Status.Phase, pvc.Status.Capacity, pvc.Status.AccessModes = corev1.ClaimBound, size, modes
+	})
+	return pvc, pv
+}

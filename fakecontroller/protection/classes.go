@@ -1,0 +1,115 @@
+package protection
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+const classFinalizer = "kubernetes.io/vac-protection"
+
+// Classes keeps VolumeAttributesClasses that volumes or claims name. C-VACP-1
+type Classes struct {
+	*component.Component
+	queue *workqueue.Queue[store.Key]
+}
+
+// StartClasses runs the VAC protection controller.
+func StartClasses(w *component.World) *Classes {
+	c := &Classes{Component: w.Start("vac-protection-controller", "")}
+	c.queue = workqueue.New("classes", workqueue.Default, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+func (c *Classes) follow(p *kernel.Process) {
+	classes := component.Watch[*storagev1.VolumeAttributesClass](c.Component, p)
+	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
+	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
+	for {
+		for e, ok := classes.Next(); ok; e, ok = classes.Next() {
+			if e.Type != store.Deleted {
+				c.queue.Add(store.KeyOf(e.Object))
+			}
+		}
+		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
+			released(c, e, namedByVolume)
+		}
+		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
+			released(c, e, namedByClaim)
+		}
+		p.Wait("classes to protect or free", func() bool { return classes.Len()+volumes.Len()+claims.Len() > 0 })
+	}
+}
+
+// released queues the classes that an object names no more.
+func released[T store.Object](c *Classes, e store.Event[T], namedBy func(T) []string) {
+	var before, now []string
+	switch e.Type {
+	case store.Deleted:
+		before = namedBy(e.Object)
+	case store.Modified:
+		before, now = namedBy(e.Old), namedBy(e.Object)
+	}
+	for _, name := range before {
+		if !slices.Contains(now, name) {
+			c.queue.Add(store.Key{Name: name})
+		}
+	}
+}
+
+func namedByVolume(pv *corev1.PersistentVolume) []string {
+	return names(pv.Spec.VolumeAttributesClassName)
+}
+
+func namedByClaim(pvc *corev1.PersistentVolumeClaim) []string {
+	all := names(pvc.Spec.VolumeAttributesClassName, pvc.Status.CurrentVolumeAttributesClassName)
+	if s := pvc.Status.ModifyVolumeStatus; s != nil {
+		all = append(all, names(&s.TargetVolumeAttributesClassName)...)
+	}
+	return all
+}
+
+func names(fields ...*string) []string {
+	var all []string
+	for _, f := range fields {
+		if f != nil && *f != "" {
+			all = append(all, *f)
+		}
+	}
+	return all
+}
+
+func (c *Classes) sync(p *kernel.Process, key store.Key) error {
+	class, ok := component.Cached[*storagev1.VolumeAttributesClass](c.Component, key)
+	switch {
+	case !ok || !needsWork(class, classFinalizer):
+		return nil
+	case class.DeletionTimestamp == nil:
+		return writeFinalizers(p, c.Component, class, append(slices.Clone(class.Finalizers), classFinalizer))
+	case c.inUse(class.Name):
+		return nil
+	default:
+		return writeFinalizers(p, c.Component, class, without(class.Finalizers, classFinalizer))
+	}
+}
+
+func (c *Classes) inUse(name string) bool {
+	for pv := range store.List[*corev1.PersistentVolume](c.Cache, "") {
+		if slices.Contains(namedByVolume(pv), name) {
+			return true
+		}
+	}
+	for pvc := range store.List[*corev1.PersistentVolumeClaim](c.Cache, "") {
+		if slices.Contains(namedByClaim(pvc), name) {
+			return true
+		}
+	}
+	return false
+}

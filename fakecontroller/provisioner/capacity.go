@@ -1,0 +1,290 @@
+package provisioner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+const (
+	// capacityPoll is how often the driver is asked again. C-PROV-91
+	capacityPoll = time.Minute
+	// capacityNamespace is where the sidecar runs.
+	capacityNamespace = "kube-system"
+
+	driverLabel  = "csi.storage.k8s.io/drivername"
+	managerLabel = "csi.storage.k8s.io/managed-by"
+	managerName  = "external-provisioner"
+)
+
+// offer is what capacity is asked and published for: a topology segment and a
+// class. C-PROV-90
+type offer struct{ segment, class string }
+
+// capacities publishes how much room the driver has, in CSIStorageCapacity
+// objects. It does so while the CSIDriver object says that somebody asks for them,
+// as a deployment turns on both together.
+type capacities struct {
+	*Provisioner
+	offers map[offer]term
+	queue  *workqueue.Queue[offer]
+}
+
+func (c *Provisioner) startCapacities() {
+	k := &capacities{Provisioner: c, offers: map[offer]term{}}
+	c.capacities = k
+	retrying := workqueue.Options{Workers: 1, FirstDelay: c.options.RetryIntervalStart, MaxDelay: c.options.RetryIntervalMax}
+	k.queue = workqueue.New("capacities", retrying, c.Go, k.sync)
+	c.Go("capacity topology", k.follow)
+	c.Go("capacity poll", func(p *kernel.Process) {
+		for {
+			p.Idle(capacityPoll)
+			k.refresh(func(offer) bool { return true })
+		}
+	})
+}
+
+// follow keeps the offers those that nodes, classes and the CSIDriver object make,
+// and restores objects that somebody else has changed or deleted. C-PROV-92
+func (k *capacities) follow(p *kernel.Process) {
+	nodes := component.Watch[*corev1.Node](k.Component, p)
+	csiNodes := component.Watch[*storagev1.CSINode](k.Component, p)
+	classes := component.Watch[*storagev1.StorageClass](k.Component, p)
+	driver := component.Watch[*storagev1.CSIDriver](k.Component, p, store.ByKey(store.Key{Name: k.driver}))
+	published := component.Watch[*storagev1.CSIStorageCapacity](k.Component, p)
+	for {
+		changed := drain(csiNodes, nil) + drain(classes, nil) + drain(driver, nil) + drain(nodes, relabelled)
+		if changed > 0 {
+			k.revise()
+		}
+		for e, ok := published.Next(); ok; e, ok = published.Next() {
+			if own(e.Object, k.driver) && k.isAmiss(e) {
+				k.queue.Add(offerOf(e.Object))
+			}
+		}
+		p.Wait("changes of topology and classes", func() bool {
+			return nodes.Len()+csiNodes.Len()+classes.Len()+driver.Len()+published.Len() > 0
+		})
+	}
+}
+
+// drain counts the changes that matter; without matters all do.
+func drain[T store.Object](w *store.Watcher[T], matters func(store.Event[T]) bool) int {
+	n := 0
+	for e, ok := w.Next(); ok; e, ok = w.Next() {
+		if matters == nil || matters(e) {
+			n++
+		}
+	}
+	return n
+}
+
+func relabelled(e store.Event[*corev1.Node]) bool {
+	return e.Type != store.Modified || !maps.Equal(e.Old.Labels, e.Object.Labels)
+}
+
+func own(c *storagev1.CSIStorageCapacity, driver string) bool {
+	return c.Labels[driverLabel] == driver && c.Labels[managerLabel] == managerName
+}
+
+func offerOf(c *storagev1.CSIStorageCapacity) offer {
+	return offer{segmentText(termOf(c.NodeTopology.MatchLabels)), c.StorageClassName}
+}
+
+// isAmiss: an offer has one object, and what is no offer has none. C-PROV-93
+func (k *capacities) isAmiss(e store.Event[*storagev1.CSIStorageCapacity]) bool {
+	o := offerOf(e.Object)
+	_, made := k.offers[o]
+	switch e.Type {
+	case store.Deleted:
+		return made
+	case store.Added:
+		return !made || len(k.publishedFor(o)) > 1
+	}
+	return false
+}
+
+func segmentText(t term) string {
+	var b strings.Builder
+	for _, l := range t {
+		fmt.Fprintf(&b, "%s=%s,", l.key, l.value)
+	}
+	return b.String()
+}
+
+// revise queues the offers that are new and those that are made no more.
+func (k *capacities) revise() {
+	now := k.current()
+	for _, o := range slices.Concat(sortedOffers(k.offers), sortedOffers(now)) {
+		_, before := k.offers[o]
+		if _, after := now[o]; before != after {
+			k.queue.Add(o)
+		}
+	}
+	k.offers = now
+}
+
+func sortedOffers(offers map[offer]term) []offer {
+	return slices.SortedFunc(maps.Keys(offers), func(a, b offer) int {
+		return strings.Compare(a.segment+"\n"+a.class, b.segment+"\n"+b.class)
+	})
+}
+
+func (k *capacities) current() map[offer]term {
+	offers := map[offer]term{}
+	driver, ok := component.Cached[*storagev1.CSIDriver](k.Component, store.Key{Name: k.driver})
+	if !ok || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
+		return offers
+	}
+	segments := k.reachable()
+	for class := range store.List[*storagev1.StorageClass](k.Cache, "") {
+		if class.Provisioner != k.driver || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
+			continue
+		}
+		for _, t := range segments {
+			offers[offer{segmentText(t), class.Name}] = t
+		}
+	}
+	return offers
+}
+
+// reachable are the segments of the nodes that run the driver; a driver without
+// topology has one that is everywhere. C-PROV-92
+func (k *capacities) reachable() []term {
+	if !k.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
+		return []term{nil}
+	}
+	var segments []term
+	for csiNode := range store.List[*storagev1.CSINode](k.Cache, "") {
+		keys := topologyKeys(csiNode, k.driver)
+		node, ok := component.Cached[*corev1.Node](k.Component, store.KeyOf(csiNode))
+		if len(keys) == 0 || !ok {
+			continue
+		}
+		if t, ok := segmentOf(node.Labels, keys); ok {
+			segments = append(segments, t)
+		}
+	}
+	return distinct(segments)
+}
+
+// refresh has the driver asked again about some offers.
+func (k *capacities) refresh(concerns func(offer) bool) {
+	if k == nil {
+		return
+	}
+	for _, o := range sortedOffers(k.offers) {
+		if concerns(o) {
+			k.queue.Add(o)
+		}
+	}
+}
+
+// refreshFor asks again where a volume has come or gone: in the segments of its
+// affinity, or of its class if it has none. C-PROV-91
+func (k *capacities) refreshFor(pv *corev1.PersistentVolume) {
+	if k == nil {
+		return
+	}
+	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		k.refresh(func(o offer) bool { return o.class == pv.Spec.StorageClassName })
+		return
+	}
+	touched := map[string]bool{}
+	for _, t := range pv.Spec.NodeAffinity.Required.NodeSelectorTerms {
+		labels := map[string]string{}
+		for _, e := range t.MatchExpressions {
+			labels[e.Key] = e.Values[0]
+		}
+		touched[segmentText(termOf(labels))] = true
+	}
+	k.refresh(func(o offer) bool { return touched[o.segment] })
+}
+
+// sync makes the objects of one offer right: one if it is made, none if not. C-PROV-92
+func (k *capacities) sync(p *kernel.Process, o offer) error {
+	published := k.publishedFor(o)
+	segment, made := k.offers[o]
+	if !made {
+		return k.remove(p, published)
+	}
+	class, ok := component.Cached[*storagev1.StorageClass](k.Component, store.Key{Name: o.class})
+	if !ok {
+		return nil
+	}
+	answer, err := csi.NewControllerClient(k.conn(p)).GetCapacity(context.Background(), &csi.GetCapacityRequest{
+		Parameters: class.Parameters, AccessibleTopology: topologies([]term{segment})[0],
+	})
+	if err != nil {
+		return fmt.Errorf("CSI GetCapacity for class %s in %s: %w", o.class, o.segment, err)
+	}
+	capacity := resource.NewQuantity(answer.GetAvailableCapacity(), resource.BinarySI)
+	var largest *resource.Quantity
+	if answer.GetMaximumVolumeSize() != nil {
+		largest = resource.NewQuantity(answer.GetMaximumVolumeSize().GetValue(), resource.BinarySI)
+	}
+	if len(published) == 0 {
+		_, err := component.Create(p, k.Component, k.describe(o, segment, capacity, largest))
+		return err
+	}
+	if err := k.remove(p, published[1:]); err != nil {
+		return err
+	}
+	object := published[0].DeepCopy()
+	object.Capacity, object.MaximumVolumeSize = capacity, largest
+	if equality.Semantic.DeepEqual(object, published[0]) {
+		return nil
+	}
+	_, err = component.Update(p, k.Component, object)
+	return err
+}
+
+func (k *capacities) publishedFor(o offer) []*storagev1.CSIStorageCapacity {
+	var found []*storagev1.CSIStorageCapacity
+	for c := range store.List[*storagev1.CSIStorageCapacity](k.Cache, capacityNamespace) {
+		if own(c, k.driver) && offerOf(c) == o {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+func (k *capacities) describe(o offer, segment term, capacity, largest *resource.Quantity) *storagev1.CSIStorageCapacity {
+	labels := map[string]string{}
+	for _, l := range segment {
+		labels[l.key] = l.value
+	}
+	return &storagev1.CSIStorageCapacity{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: "csisc-", Namespace: capacityNamespace,
+			Labels: map[string]string{driverLabel: k.driver, managerLabel: managerName},
+		},
+		StorageClassName: o.class, NodeTopology: &metav1.LabelSelector{MatchLabels: labels},
+		Capacity: capacity, MaximumVolumeSize: largest,
+	}
+}
+
+func (k *capacities) remove(p *kernel.Process, objects []*storagev1.CSIStorageCapacity) error {
+	for _, c := range objects {
+		if _, err := component.Delete[*storagev1.CSIStorageCapacity](p, k.Component, store.KeyOf(c)); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete CSIStorageCapacity %s: %w", store.KeyOf(c), err)
+		}
+	}
+	return nil
+}

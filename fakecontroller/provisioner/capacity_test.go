@@ -1,0 +1,142 @@
+package provisioner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// newCapacityWorld has a driver with a pool of 64Mi on each of two nodes.
+func newCapacityWorld(t *testing.T, o mock.Options, publishes bool) *world {
+	o.GetCapacity, o.CapacityBytes = true, 64<<20
+	w := newWorld(t, kernel.Options{}, o, provisioner.Options{})
+	create(w, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &publishes}})
+	w.node("node-a")
+	w.node("node-b")
+	w.runFor(time.Second)
+	return w
+}
+
+// capacities are the published objects as "class zone capacity".
+func (w *world) capacities() []string {
+	var lines []string
+	for c := range store.List[*storagev1.CSIStorageCapacity](w.Store, "") {
+		lines = append(lines, strings.Join([]string{c.StorageClassName, c.NodeTopology.MatchLabels[zoneKey], c.Capacity.String()}, " "))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// C-PROV-90, C-PROV-92
+// conformance: suite-capacity-objects
+func TestCapacityIsPublishedForEachSegmentAndClass(t *testing.T) {
+	w := newCapacityWorld(t, mock.Options{Topology: true}, true)
+	w.class("now")
+	w.class("later", waitForFirstConsumer)
+	w.runFor(time.Second)
+	assert.Equal(t, []string{"later node-a 64Mi", "later node-b 64Mi"}, w.capacities())
+	for c := range store.List[*storagev1.CSIStorageCapacity](w.Store, "") {
+		assert.True(t, strings.HasPrefix(c.Name, "csisc-"))
+		assert.Equal(t, map[string]string{
+			"csi.storage.k8s.io/drivername": driverName, "csi.storage.k8s.io/managed-by": "external-provisioner",
+		}, c.Labels)
+	}
+	assert.Len(t, w.callTimes("Controller/GetCapacity"), 2)
+
+	_, err := store.Delete[*storagev1.StorageClass](w.Store, store.Key{Name: "later"})
+	require.NoError(t, err)
+	w.runFor(time.Second)
+	assert.Empty(t, w.capacities())
+}
+
+// C-PROV-91
+func TestCapacityIsAskedAgainWhenAVolumeComesOrGoes(t *testing.T) {
+	w := newCapacityWorld(t, mock.Options{Topology: true}, true)
+	w.class("later", waitForFirstConsumer, func(c *storagev1.StorageClass) { c.Parameters = map[string]string{"tier": "fast"} })
+	w.runFor(time.Second)
+	w.claim("c", "later")
+	w.pod("p", "c", "node-b")
+	w.runFor(5 * time.Second)
+	assert.Equal(t, []string{"later node-a 64Mi", "later node-b 48Mi"}, w.capacities(), "only where the volume is")
+	w.runFor(time.Minute)
+	assert.Equal(t, []string{"later node-a 48Mi", "later node-b 48Mi"}, w.capacities(), "the pool is one: the poll finds out")
+	for _, e := range w.Trace.Events() {
+		if request, ok := e.Request.(*csi.GetCapacityRequest); ok {
+			assert.Equal(t, map[string]string{"tier": "fast"}, request.GetParameters())
+			assert.Empty(t, request.GetVolumeCapabilities())
+		}
+	}
+}
+
+// C-PROV-92: one object too few or too many does not last.
+func TestObjectsOfCapacityAreRestored(t *testing.T) {
+	w := newCapacityWorld(t, mock.Options{}, true)
+	w.class("later", waitForFirstConsumer)
+	w.runFor(time.Second)
+	require.Equal(t, []string{"later  64Mi"}, w.capacities(), "a driver without topology has one segment, everywhere")
+	first := slices.Collect(store.List[*storagev1.CSIStorageCapacity](w.Store, ""))[0]
+	twin := first.DeepCopy()
+	twin.ObjectMeta = metav1.ObjectMeta{Namespace: first.Namespace, Name: "twin", Labels: first.Labels}
+	create(w, twin)
+	w.runFor(time.Second)
+	assert.Len(t, w.capacities(), 1)
+	for c := range store.List[*storagev1.CSIStorageCapacity](w.Store, "") {
+		_, err := store.Delete[*storagev1.CSIStorageCapacity](w.Store, store.KeyOf(c))
+		require.NoError(t, err)
+	}
+	w.runFor(time.Second)
+	assert.Len(t, w.capacities(), 1)
+}
+
+func TestCapacityIsNotPublishedForADriverThatDoesNotAskForIt(t *testing.T) {
+	w := newCapacityWorld(t, mock.Options{}, false)
+	w.class("later", waitForFirstConsumer)
+	w.runFor(5 * time.Minute)
+	assert.Empty(t, w.capacities())
+	assert.Empty(t, w.callTimes("Controller/GetCapacity"))
+}
+
+// C-SCHED-6, C-SCHED-10: a pod waits for room and goes where it is.
+// conformance: csimock-capacity-check-too-small, csimock-capacity-check-enough
+func TestAPodWaitsUntilThereIsRoom(t *testing.T) {
+	w := newCapacityWorld(t, mock.Options{}, true)
+	w.class("later", waitForFirstConsumer)
+	w.claim("big", "later")
+	w.runFor(time.Second)
+	big := create(w, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "bigger"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: ptr.To("later"),
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Mi")}},
+		},
+	})
+	w.pod("p", "big", "")
+	w.runFor(5 * time.Second)
+	w.pod("q", big.Name, "")
+	w.runFor(5 * time.Second)
+	pod, _ := get[*corev1.Pod](w, "default", "q")
+	assert.Empty(t, pod.Spec.NodeName)
+	assert.Contains(t, pod.Status.Conditions[0].Message, "node(s) did not have enough free storage")
+	assert.Len(t, w.callTimes("Controller/CreateVolume"), 1)
+	_, err := store.Delete[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: "p"}, store.GracePeriod(0))
+	require.NoError(t, err)
+	w.deleteClaim("big")
+	w.runFor(5 * time.Second)
+	pod, _ = get[*corev1.Pod](w, "default", "q")
+	assert.NotEmpty(t, pod.Spec.NodeName)
+}

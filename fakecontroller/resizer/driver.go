@@ -1,0 +1,82 @@
+package resizer
+
+import (
+	"context"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// features is what the driver says about itself, asked once per start. C-LIB-3
+type features struct {
+	driver   string
+	expand   bool // in the control plane
+	nodeOnly bool // on nodes alone: nothing is asked of the controller plugin
+	modify   bool
+}
+
+func (f features) expands() bool { return f.expand || f.nodeOnly }
+
+// askDriver waits for the driver and asks until it answers. C-RES-2
+func (r *run) askDriver(p *kernel.Process) features {
+	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
+	f := features{driver: d.Name, expand: d.Can("EXPAND_VOLUME"), modify: d.Can("MODIFY_VOLUME")}
+	if !f.expand && d.Serves("CONTROLLER_SERVICE") {
+		f.nodeOnly = r.nodeExpands(p)
+	}
+	return f
+}
+
+// nodeExpands asks the controller plugin, which may serve the node service, too.
+func (r *run) nodeExpands(p *kernel.Process) bool {
+	answer, err := csi.NewNodeClient(r.conn(p)).NodeGetCapabilities(context.Background(), &csi.NodeGetCapabilitiesRequest{})
+	if err != nil {
+		return false
+	}
+	for _, c := range answer.GetCapabilities() {
+		if c.GetRpc().GetType() == csi.NodeServiceCapability_RPC_EXPAND_VOLUME {
+			return true
+		}
+	}
+	return false
+}
+
+// singleNodeMultiWriter is asked before every expansion. C-RES-18
+func (r *run) singleNodeMultiWriter(p *kernel.Process) (bool, error) {
+	answer, err := csi.NewControllerClient(r.conn(p)).ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})
+	if err != nil {
+		return false, err
+	}
+	for _, c := range answer.GetCapabilities() {
+		if c.GetRpc().GetType() == csi.ControllerServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (r *run) site() drivers.Site {
+	return drivers.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+}
+
+// conn is a connection for one call.
+func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
+	site := r.site()
+	site.Deadline = p.Elapsed() + r.opts.Timeout
+	return r.wire.Conn(p, site)
+}
+
+// exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
+func (r *run) exitIfLost(err error) {
+	if sidecar.IsConnectionLoss(err) {
+		r.lost()
+	}
+}
+
+// resyncPeriod is how often the informers tell everything again. C-RES-1
+const resyncPeriod = 10 * time.Minute

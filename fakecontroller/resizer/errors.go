@@ -1,0 +1,36 @@
+package resizer
+
+import (
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// codeOf is the code that a driver answered, false for an error on this side.
+func codeOf(err error) (codes.Code, bool) {
+	var s interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &s) {
+		return codes.OK, false
+	}
+	return s.GRPCStatus().Code(), true
+}
+
+// isFinal: after such an error the driver does nothing more. C-LIB-9
+func isFinal(err error) bool {
+	code, ok := codeOf(err)
+	if !ok {
+		return false
+	}
+	switch code {
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.ResourceExhausted, codes.Aborted:
+		return false
+	}
+	return true
+}
+
+// isInfeasible: what was asked for cannot be had. C-RES-20
+func isInfeasible(err error) bool {
+	code, ok := codeOf(err)
+	return ok && (code == codes.InvalidArgument || code == codes.OutOfRange || code == codes.NotFound)
+}

@@ -1,0 +1,125 @@
+// Package resizer is the in-process equivalent of the external-resizer sidecar: it
+// has the driver expand the volumes of claims that ask for more, and modify those
+// of claims that ask for other attributes, and keeps in the claims how far that has
+// come.
+package resizer
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// Caller is how traces name the sidecar.
+const Caller = "csi-resizer"
+
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the
+// rest defaults to what the sidecar does without flags. C-RES-1
+type Options struct {
+	// Driver is the driver's name.
+	Driver string
+	// Machine and Socket are where the controller plugin serves.
+	Machine machine.Machine
+	Socket  string
+	// Timeout bounds each call. Default: 10 s.
+	Timeout time.Duration
+	// RetryIntervalStart and RetryIntervalMax bound the backoff of a claim that
+	// failed; an infeasible one rests for RetryIntervalMax. Defaults: 1 s, 5 min.
+	RetryIntervalStart, RetryIntervalMax time.Duration
+	// Workers is how many claims are worked on at once. Default: 10.
+	Workers int
+	// AnnotateFsResize keeps a volume's former size in an annotation until its file
+	// system has grown: the feature gate of that name, which is on by default only
+	// in releases after 2.2. C-RES-3
+	AnnotateFsResize bool
+	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it
+	// is restarted, as in a pod.
+	ExitOnConnectionLoss bool
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Timeout, 10*time.Second)
+	setDefault(&o.RetryIntervalStart, time.Second)
+	setDefault(&o.RetryIntervalMax, 5*time.Minute)
+	setDefault(&o.Workers, 10)
+	return o
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+type (
+	claim            = *corev1.PersistentVolumeClaim
+	persistentVolume = *corev1.PersistentVolume
+)
+
+// run is the sidecar from one start to its end. What it remembers of failures is
+// gone with it. C-RES-23
+type run struct {
+	*component.Component
+	wire     *drivers.Wire
+	opts     Options
+	features features
+	lost     func()
+
+	sizes       *workqueue.Queue[store.Key]
+	claims      *component.Overlay[claim]
+	finalErrors map[store.Key]bool // claims whose last expansion failed for good
+	inUse       map[types.UID]bool // claims that the driver does not expand while in use. C-RES-16
+	infeasible  slowSet
+
+	attributes   *workqueue.Queue[store.Key]
+	uncertain    map[store.Key]bool // claims whose modification the driver may still be at work on
+	unmodifiable slowSet
+}
+
+// Start starts the sidecar.
+func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+	opts = opts.withDefaults()
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
+		r := &run{
+			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost,
+			finalErrors: map[store.Key]bool{}, inUse: map[types.UID]bool{}, infeasible: newSlowSet(opts.RetryIntervalMax),
+			uncertain: map[store.Key]bool{}, unmodifiable: newSlowSet(opts.RetryIntervalMax),
+		}
+		r.claims = component.NewOverlay[claim](r.Component)
+		r.Go("main", r.main)
+		return r.Component
+	})
+}
+
+// main asks the driver what it can do. The sidecar of a driver that can do
+// nothing for it ends. C-RES-2
+func (r *run) main(p *kernel.Process) {
+	r.features = r.askDriver(p)
+	if !r.features.expands() && !r.features.modify {
+		return
+	}
+	backoff := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
+	r.sizes = workqueue.New("sizes", backoff, r.Go, r.syncSize)
+	r.attributes = workqueue.New("attributes", backoff, r.Go, r.syncAttributes)
+	for pvc := range store.List[claim](r.Cache, "") { // C-RES-47
+		if s := pvc.Status.ModifyVolumeStatus; s != nil && s.Status == modifyInProgress {
+			r.uncertain[store.KeyOf(pvc)] = true
+		}
+	}
+	r.Go("resync", r.resync)
+	r.inform(p)
+}
+
+func (r *run) event(about store.Object, eventType, reason, format string, args ...any) {
+	r.EventFrom("external-resizer "+r.features.driver, about, eventType, reason, format, args...)
+}

@@ -1,0 +1,293 @@
+package resizer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/fakecontroller/expand"
+	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+const expandVolume = "Controller/ControllerExpandVolume"
+
+// world is a test's cluster with claim and volume v of 1Gi, which may grow.
+type world struct {
+	*tc.Cluster
+	sidecar *sidecar.Program
+}
+
+func newWorld(t *testing.T, o mock.Options) *world {
+	o.Existing = []mock.ExistingVolume{{ID: "h-v", CapacityBytes: 1 << 30}}
+	w := &world{Cluster: tc.New(t, kernel.Calm{}, o)}
+	tc.Create(w.Cluster, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "grows"}, Provisioner: tc.Driver, AllowVolumeExpansion: ptr.To(true)})
+	w.Bound("v", "grows")
+	expand.Start(w.World)
+	w.start(Options{})
+	w.Run(time.Second)
+	return w
+}
+
+func (w *world) start(o Options) {
+	o.Driver, o.Machine, o.Socket = tc.Driver, w.Machine, tc.Socket
+	w.sidecar = Start(w.World, w.Wire, o)
+}
+
+func (w *world) claim() claim { return tc.Get[claim](w.Cluster, "default", "v") }
+
+// ask changes the claim's request.
+func (w *world) ask(size string) {
+	w.T.Helper()
+	tc.Change(w.Cluster, w.claim(), func(pvc claim) {
+		pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(size)
+	})
+}
+
+// state is what the claim and its volume say about sizes.
+type state struct {
+	Capacity, Allocated, Volume string
+	Status                      corev1.ClaimResourceStatus
+	Conditions                  []string
+}
+
+func (w *world) state() state {
+	pvc, pv := w.claim(), tc.Get[persistentVolume](w.Cluster, "", "v")
+	s := state{Capacity: pvc.Status.Capacity.Storage().String(), Volume: pv.Spec.Capacity.Storage().String(), Status: resizeStatus(pvc)}
+	if size, ok := pvc.Status.AllocatedResources[corev1.ResourceStorage]; ok {
+		s.Allocated = size.String()
+	}
+	for _, c := range pvc.Status.Conditions {
+		s.Conditions = append(s.Conditions, string(c.Type))
+	}
+	return s
+}
+
+func (w *world) expect(want state) {
+	w.T.Helper()
+	assert.Empty(w.T, cmp.Diff(want, w.state()))
+}
+
+// Trace i1 up to where the kubelet takes over: C-RES-14, C-RES-17, C-RES-18, C-RES-22, C-EXP-4
+// conformance: unit-controller-expand-grow
+func TestAVolumeIsExpandedAndLeftToTheNode(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true, NodeExpand: true})
+	start := w.Trace.Last()
+	w.ask("2Gi")
+	w.Run(time.Second)
+	assert.Equal(t, []string{
+		"MODIFIED persistentvolumeclaims", // asked for
+		"ExternalExpanding waiting for an external controller to expand this PVC",
+		"MODIFIED persistentvolumeclaims", // ControllerResizeInProgress
+		"Resizing External resizer is resizing volume v",
+		"ControllerExpandVolume",
+		"MODIFIED persistentvolumes",
+		"MODIFIED persistentvolumeclaims", // NodeResizePending
+		"FileSystemResizeRequired Require file system resize of volume on node",
+	}, w.Told(start, trace.API, trace.Call, trace.KubeEvent))
+	w.expect(state{Capacity: "1Gi", Allocated: "2Gi", Volume: "2Gi", Status: nodePending, Conditions: []string{"Resizing", "FileSystemResizePending"}})
+
+	request := w.Calls(expandVolume)[0].Request.(*csi.ControllerExpandVolumeRequest)
+	assert.Equal(t, int64(2<<30), request.GetCapacityRange().GetRequiredBytes())
+	assert.Zero(t, request.GetCapacityRange().GetLimitBytes())
+	assert.Equal(t, "h-v", request.GetVolumeId())
+	assert.Equal(t, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER, request.GetVolumeCapability().GetAccessMode().GetMode())
+	assert.Empty(t, request.GetVolumeCapability().GetMount().GetFsType())
+	assert.Empty(t, tc.Get[persistentVolume](w.Cluster, "", "v").Annotations, "as recorded of csi-resizer 2.2")
+	for _, e := range w.Trace.Events() {
+		if e.Kind == trace.KubeEvent && e.Method == "Resizing" {
+			assert.Equal(t, "external-resizer "+tc.Driver, e.Actor)
+		}
+	}
+}
+
+// C-RES-22
+// conformance: unit-controller-expand-no-node-expansion, csimock-expand-controller-only
+func TestAVolumeThatNeedsNoNodeIsDoneAtOnce(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true})
+	w.ask("6Gi")
+	w.Run(time.Second)
+	w.expect(state{Capacity: "6Gi", Allocated: "6Gi", Volume: "6Gi"})
+	assert.Equal(t, "true", w.claim().Annotations[annNodeExpansionNotRequired])
+	assert.Contains(t, w.Told(0, trace.KubeEvent), "VolumeResizeSuccessful Resize volume succeeded")
+
+	w.ask("7Gi")
+	w.Run(time.Second)
+	w.expect(state{Capacity: "7Gi", Allocated: "7Gi", Volume: "7Gi"})
+}
+
+// C-RES-2: the controller plugin is asked for nothing but what its nodes can do.
+func TestADriverThatExpandsOnNodesAloneIsNotAsked(t *testing.T) {
+	w := newWorld(t, mock.Options{NodeExpand: true})
+	w.ask("2Gi")
+	w.Run(time.Second)
+	w.expect(state{Capacity: "1Gi", Allocated: "2Gi", Volume: "2Gi", Status: nodePending, Conditions: []string{"Resizing", "FileSystemResizePending"}})
+	assert.Empty(t, w.Calls(expandVolume))
+}
+
+// C-RES-2
+func TestTheSidecarOfADriverThatCannotExpandEnds(t *testing.T) {
+	w := newWorld(t, mock.Options{})
+	w.ask("2Gi")
+	w.Run(time.Minute)
+	assert.False(t, w.sidecar.Running())
+	w.expect(state{Capacity: "1Gi", Volume: "1Gi"})
+}
+
+// Trace gg1, fact 65: C-RES-20, C-RES-21
+// conformance: csimock-recovery-controller-infeasible
+func TestAnInfeasibleSizeRestsUntilAnotherIsAskedFor(t *testing.T) {
+	for _, code := range []codes.Code{codes.OutOfRange, codes.InvalidArgument, codes.NotFound} {
+		t.Run(code.String(), func(t *testing.T) {
+			w := newWorld(t, mock.Options{ControllerExpand: true, NodeExpand: true})
+			w.Fail("ControllerExpandVolume", code, 0)
+			start := w.Trace.Last()
+			w.ask("11Gi")
+			w.Run(15 * time.Second)
+			message := `resize volume "v" by resizer "` + tc.Driver + `" failed: rpc error: code = ` + code.String() + ` desc = refused`
+			assert.Equal(t, []string{
+				"ExternalExpanding waiting for an external controller to expand this PVC",
+				"Resizing External resizer is resizing volume v", "VolumeResizeFailed " + message,
+				"Resizing External resizer is resizing volume v", "VolumeResizeFailed " + message,
+			}, w.Told(start, trace.KubeEvent))
+			w.expect(state{Capacity: "1Gi", Allocated: "11Gi", Volume: "1Gi", Status: controllerInfeasible, Conditions: []string{"Resizing", "ControllerResizeError"}})
+			assert.Equal(t, "failed to expand pvc with rpc error: code = "+code.String()+" desc = refused", w.claim().Status.Conditions[1].Message)
+			assert.Len(t, w.Told(start, trace.API), 3, "the second try changes nothing in the claim")
+
+			w.Run(10 * time.Minute)
+			assert.Equal(t, []time.Duration{0, 0, 5 * time.Minute, 10 * time.Minute}, w.Times(expandVolume))
+
+			w.Mend("ControllerExpandVolume")
+			before := len(w.Calls(expandVolume))
+			w.ask("4Gi")
+			w.Run(time.Second)
+			w.expect(state{Capacity: "1Gi", Allocated: "4Gi", Volume: "4Gi", Status: nodePending, Conditions: []string{"Resizing", "FileSystemResizePending"}})
+			assert.Len(t, w.Calls(expandVolume), before+1)
+		})
+	}
+}
+
+// C-RES-20: an error after which the driver does nothing more lets a new size in.
+func TestAfterAFinalErrorTheNewSizeIsTaken(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true})
+	w.Fail("ControllerExpandVolume", codes.Internal, 0)
+	w.ask("8Gi")
+	w.Run(8 * time.Second)
+	w.expect(state{Capacity: "1Gi", Allocated: "8Gi", Volume: "1Gi", Status: controllerInProgress, Conditions: []string{"Resizing", "ControllerResizeError"}})
+	assert.Equal(t, []time.Duration{0, 0, time.Second, 5 * time.Second}, w.Times(expandVolume), "fact 23")
+	w.Mend("ControllerExpandVolume")
+	w.ask("4Gi")
+	w.Run(time.Second)
+	w.expect(state{Capacity: "4Gi", Allocated: "4Gi", Volume: "4Gi"})
+}
+
+// C-RES-12, C-RES-20: after a timeout the driver may still be expanding.
+func TestAfterATimeoutTheSizeStaysUntilTheDriverHasAnswered(t *testing.T) {
+	for _, code := range []codes.Code{codes.DeadlineExceeded, codes.Unavailable, codes.Canceled, codes.Aborted, codes.ResourceExhausted} {
+		w := newWorld(t, mock.Options{ControllerExpand: true})
+		w.Fail("ControllerExpandVolume", code, 2)
+		w.ask("8Gi")
+		w.Run(100 * time.Millisecond)
+		w.expect(state{Capacity: "1Gi", Allocated: "8Gi", Volume: "1Gi", Status: controllerInProgress, Conditions: []string{"Resizing"}})
+		w.ask("4Gi")
+		w.Run(20 * time.Second)
+		for _, call := range w.Calls(expandVolume) {
+			assert.Equal(t, int64(8<<30), call.Request.(*csi.ControllerExpandVolumeRequest).GetCapacityRange().GetRequiredBytes(), code)
+		}
+		w.expect(state{Capacity: "8Gi", Allocated: "8Gi", Volume: "8Gi"})
+	}
+}
+
+// Fact 65, C-RES-12, C-RES-13
+// conformance: unit-controller-expand-same-size-pending
+func TestABiggerSizeWaitsForTheNode(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true, NodeExpand: true})
+	w.ask("2Gi")
+	w.Run(time.Second)
+	w.ask("3Gi")
+	w.Run(time.Minute)
+	assert.Len(t, w.Calls(expandVolume), 1)
+
+	tc.ChangeStatus(w.Cluster, w.claim(), func(pvc claim) { // what a kubelet writes: C-EXP-7
+		pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("2Gi")
+		pvc.Status.AllocatedResourceStatuses, pvc.Status.Conditions = nil, nil
+	})
+	w.Run(time.Second)
+	assert.Len(t, w.Calls(expandVolume), 2)
+	w.expect(state{Capacity: "2Gi", Allocated: "3Gi", Volume: "3Gi", Status: nodePending, Conditions: []string{"Resizing", "FileSystemResizePending"}})
+}
+
+// C-RES-16
+func TestADriverThatExpandsOfflineIsNotAskedAgainWhileAPodUsesTheClaim(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true})
+	pod := tc.Create(w.Cluster, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "c", Image: "sleep"}},
+			Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "v"}}}},
+		},
+	})
+	w.Fail("ControllerExpandVolume", codes.FailedPrecondition, 1)
+	w.ask("2Gi")
+	w.Run(10 * time.Second)
+	assert.Len(t, w.Calls(expandVolume), 1)
+	assert.Contains(t, w.Told(0, trace.KubeEvent),
+		"VolumeResizeFailed Unable to expand default/v because CSI driver "+tc.Driver+" only supports offline expansion and volume is currently in-use")
+	_, err := store.Delete[*corev1.Pod](w.Store, store.KeyOf(pod), store.GracePeriod(0))
+	assert.NoError(t, err)
+	w.Run(time.Minute)
+	w.expect(state{Capacity: "2Gi", Allocated: "2Gi", Volume: "2Gi"})
+}
+
+// C-RES-23
+func TestARestartedSidecarTakesUpWhatWasBegun(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true})
+	w.Fail("ControllerExpandVolume", codes.Internal, 2)
+	w.ask("8Gi")
+	w.Run(100 * time.Millisecond)
+	w.sidecar.Crash()
+	w.ask("4Gi")
+	w.start(Options{})
+	w.Run(time.Second)
+	w.expect(state{Capacity: "8Gi", Allocated: "8Gi", Volume: "8Gi"})
+}
+
+// C-RES-3, C-RES-10
+func TestTheFormerSizeIsKeptUntilTheFileSystemHasGrown(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true, NodeExpand: true})
+	w.sidecar.Crash()
+	w.start(Options{AnnotateFsResize: true})
+	w.ask("2Gi")
+	w.Run(time.Second)
+	former := func() string { return tc.Get[persistentVolume](w.Cluster, "", "v").Annotations[annPreResizeCapacity] }
+	assert.Equal(t, "1Gi", former())
+	tc.ChangeStatus(w.Cluster, w.claim(), func(pvc claim) {
+		pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("2Gi")
+		pvc.Status.AllocatedResourceStatuses, pvc.Status.Conditions = nil, nil
+	})
+	w.Run(time.Second)
+	assert.Empty(t, former())
+}
+
+// C-RES-11
+func TestVolumesOfOthersAreLeftAlone(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true})
+	tc.Change(w.Cluster, tc.Get[persistentVolume](w.Cluster, "", "v"), func(pv persistentVolume) { pv.Spec.ClaimRef.UID = "another" })
+	w.ask("2Gi")
+	w.Run(time.Minute)
+	assert.Empty(t, w.Calls(expandVolume))
+}

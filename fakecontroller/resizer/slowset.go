@@ -1,0 +1,35 @@
+package resizer
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// slowSet holds the claims that the driver called infeasible, each for a while
+// after it was first put in. C-LIB-8
+type slowSet struct {
+	ttl   time.Duration
+	since map[store.Key]time.Duration
+}
+
+func newSlowSet(ttl time.Duration) slowSet { return slowSet{ttl, map[store.Key]time.Duration{}} }
+
+// add does not prolong the rest of a claim that is in the set.
+func (s slowSet) add(key store.Key, now time.Duration) {
+	if _, in := s.rest(key, now); !in {
+		s.since[key] = now
+	}
+}
+
+// rest is how long a claim stays in the set; false if it is not there.
+func (s slowSet) rest(key store.Key, now time.Duration) (time.Duration, bool) {
+	since, ok := s.since[key]
+	if ok && now-since >= s.ttl {
+		delete(s.since, key)
+		return 0, false
+	}
+	return since + s.ttl - now, ok
+}
+
+func (s slowSet) remove(key store.Key) { delete(s.since, key) }

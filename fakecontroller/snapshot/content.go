@@ -1,0 +1,50 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/snapshot"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// syncContent protects a content and passes on what it says. C-SNAP-20
+func (c *Controller) syncContent(p *kernel.Process, found content) error {
+	source := found.Spec.Source
+	if (source.VolumeHandle == nil) == (source.SnapshotHandle == nil) {
+		message := "Exactly one of VolumeHandle and SnapshotHandle should be specified"
+		c.warn(found, "ContentValidationError", "%s", message)
+		return fmt.Errorf("validate content %s: %s", found.Name, message)
+	}
+	if found.Spec.VolumeSnapshotRef.UID == "" {
+		return nil // its snapshot will bind it
+	}
+	if found.DeletionTimestamp == nil && !slices.Contains(found.Finalizers, snapshot.ContentFinalizer) {
+		return c.guardContent(p, found)
+	}
+	s, ok := c.snapshots.Get(snapshotOf(found))
+	if !ok || s.UID != found.Spec.VolumeSnapshotRef.UID {
+		return nil // without its snapshot a content stays: the data may be wanted
+	}
+	if found.Status != nil {
+		c.snapshotQueue.Add(store.KeyOf(s))
+	}
+	if mayBeDeleted(s) {
+		_, err := c.markBeingDeleted(p, found)
+		return err
+	}
+	return nil
+}
+
+func (c *Controller) guardContent(p *kernel.Process, found content) error {
+	guarded, err := component.Patch(p, c.Component, store.KeyOf(found), func(now content) {
+		now.Finalizers = append(now.Finalizers, snapshot.ContentFinalizer)
+	})
+	if err != nil {
+		return failedToUpdate(found.Name, err)
+	}
+	c.contents.Put(guarded)
+	return nil
+}

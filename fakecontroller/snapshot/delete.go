@@ -1,0 +1,107 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/snapshot"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// mayBeDeleted reports whether a snapshot that is being deleted is still held here.
+func mayBeDeleted(s volumeSnapshot) bool {
+	return s.DeletionTimestamp != nil &&
+		(slices.Contains(s.Finalizers, snapshot.AsSourceFinalizer) || slices.Contains(s.Finalizers, snapshot.BoundFinalizer))
+}
+
+// deleteSnapshot lets a snapshot go, after its content if that goes with it. C-SNAP-18
+func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
+	if !mayBeDeleted(s) {
+		return nil
+	}
+	found := c.boundContent(s)
+	if found != nil && c.isBeingRestored(s) {
+		c.warn(s, "SnapshotDeletePending", "Snapshot is being used to restore a PVC")
+		return fmt.Errorf("snapshot %s is in use (being used to restore a PVC), will retry deletion", store.KeyOf(s))
+	}
+	gone := []string{snapshot.AsSourceFinalizer, snapshot.BoundFinalizer}
+	if found != nil {
+		marked, err := c.markBeingDeleted(p, found)
+		if err != nil {
+			return err
+		}
+		if marked.Spec.DeletionPolicy == deletes {
+			if _, err := component.Delete[content](p, c.Component, store.KeyOf(found)); err != nil && !apierrors.IsNotFound(err) {
+				c.warn(s, "SnapshotContentObjectDeleteError", "Failed to delete snapshot content API object")
+				return fmt.Errorf("failed to delete VolumeSnapshotContent %s from API server: %q", found.Name, err)
+			}
+			gone = gone[:1] // the content's end brings the snapshot back
+		}
+	}
+	return c.removeFinalizers(p, s, gone)
+}
+
+// boundContent is the content that is bound to the snapshot, as far as both sides
+// say so; nil for none.
+func (c *Controller) boundContent(s volumeSnapshot) content {
+	name := snapshot.BoundContent(s)
+	if name == "" && s.Spec.Source.PersistentVolumeClaimName != nil {
+		name = snapshot.ContentName(s)
+	}
+	found, ok := c.contents.Get(store.Key{Name: name})
+	if !ok || !snapshot.IsBoundTo(found, s) {
+		return nil
+	}
+	return found
+}
+
+// isBeingRestored reports whether a claim that waits for its volume names the
+// snapshot as its source.
+func (c *Controller) isBeingRestored(s volumeSnapshot) bool {
+	for pvc := range store.List[claim](c.Cache, s.Namespace) {
+		from := pvc.Spec.DataSource
+		if from != nil && from.Kind == "VolumeSnapshot" && from.Name == s.Name &&
+			from.APIGroup != nil && *from.APIGroup == snapshotv1.GroupName && pvc.Status.Phase == corev1.ClaimPending {
+			return true
+		}
+	}
+	return false
+}
+
+// markBeingDeleted tells csi-snapshotter that it may delete.
+func (c *Controller) markBeingDeleted(p *kernel.Process, found content) (content, error) {
+	if metav1.HasAnnotation(found.ObjectMeta, snapshot.BeingDeleted) {
+		return found, nil
+	}
+	marked, err := component.Patch(p, c.Component, store.KeyOf(found), func(now content) {
+		metav1.SetMetaDataAnnotation(&now.ObjectMeta, snapshot.BeingDeleted, "yes")
+	})
+	if err != nil {
+		return nil, failedToUpdate(found.Name, err)
+	}
+	c.contents.Put(marked)
+	return marked, nil
+}
+
+// removeFinalizers lets the claim go first: once the snapshot is gone, nobody would.
+func (c *Controller) removeFinalizers(p *kernel.Process, s volumeSnapshot, gone []string) error {
+	if err := c.releaseClaim(p, s, true); err != nil {
+		c.warn(s, "ErrorPVCFinalizer", "Error check and remove PVC Finalizer for VolumeSnapshot")
+		return failedToUpdate(s.Name, err)
+	}
+	freed := s.DeepCopy()
+	freed.Finalizers = without(freed.Finalizers, gone...)
+	written, err := component.Update(p, c.Component, freed)
+	if err != nil {
+		return failedToUpdate(s.Name, err)
+	}
+	c.snapshots.Put(written)
+	return nil
+}

@@ -1,0 +1,97 @@
+// Package snapshot is the snapshot-controller: it makes contents for snapshots of
+// claims, binds snapshots and contents, tells in the snapshot what csi-snapshotter
+// tells in the content, and protects both until they may go.
+package snapshot
+
+import (
+	"time"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/snapshot"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+type (
+	volumeSnapshot = *snapshotv1.VolumeSnapshot
+	content        = *snapshotv1.VolumeSnapshotContent
+	class          = *snapshotv1.VolumeSnapshotClass
+	claim          = *corev1.PersistentVolumeClaim
+)
+
+// Controller is one running snapshot-controller.
+type Controller struct {
+	*component.Component
+	// snapshots and contents are its caches, with its own writes on top. C-SNAP-11
+	snapshots *component.Overlay[volumeSnapshot]
+	contents  *component.Overlay[content]
+	// snapshotQueue and contentQueue are its queues. C-SNAP-10
+	snapshotQueue, contentQueue *workqueue.Queue[store.Key]
+}
+
+// Start runs the snapshot-controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("snapshot-controller", "")}
+	c.snapshots = component.NewOverlay[volumeSnapshot](c.Component)
+	c.contents = component.NewOverlay[content](c.Component)
+	retrying := workqueue.Options{Workers: 10, FirstDelay: time.Second, MaxDelay: 5 * time.Minute} // C-SNAP-10
+	c.snapshotQueue = workqueue.New("snapshots", retrying, c.Go, c.syncSnapshotByKey)
+	c.contentQueue = workqueue.New("contents", retrying, c.Go, c.syncContentByKey)
+	c.Go("informers", c.follow)
+	return c
+}
+
+// follow queues every snapshot and content of which the informers tell, and of a
+// deleted one its counterpart, which may wait for that.
+func (c *Controller) follow(p *kernel.Process) {
+	snapshots := component.Watch[volumeSnapshot](c.Component, p)
+	contents := component.Watch[content](c.Component, p)
+	for {
+		for e, ok := snapshots.Next(); ok; e, ok = snapshots.Next() {
+			if e.Type != store.Deleted {
+				c.snapshotQueue.Add(store.KeyOf(e.Object))
+			} else if name := snapshot.BoundContent(e.Object); name != "" {
+				c.contentQueue.Add(store.Key{Name: name})
+			}
+		}
+		for e, ok := contents.Next(); ok; e, ok = contents.Next() {
+			if e.Type != store.Deleted {
+				c.contentQueue.Add(store.KeyOf(e.Object))
+			} else {
+				c.snapshotQueue.Add(snapshotOf(e.Object))
+			}
+		}
+		p.Wait("snapshots and contents to work on", func() bool { return snapshots.Len()+contents.Len() > 0 })
+	}
+}
+
+// snapshotOf is the key of the snapshot that a content is for.
+func snapshotOf(c content) store.Key {
+	return store.Key{Namespace: c.Spec.VolumeSnapshotRef.Namespace, Name: c.Spec.VolumeSnapshotRef.Name}
+}
+
+// syncSnapshotByKey leaves a snapshot alone of which the informer tells an older
+// version than the controller has written: the newer one is under way. C-SNAP-11
+func (c *Controller) syncSnapshotByKey(p *kernel.Process, key store.Key) error {
+	s, ok := component.Cached[volumeSnapshot](c.Component, key)
+	if !ok || c.snapshots.Newest(s) != s {
+		return nil
+	}
+	return c.syncSnapshot(p, s)
+}
+
+func (c *Controller) syncContentByKey(p *kernel.Process, key store.Key) error {
+	found, ok := component.Cached[content](c.Component, key)
+	if !ok || c.contents.Newest(found) != found {
+		return nil
+	}
+	return c.syncContent(p, found)
+}
+
+func (c *Controller) warn(about store.Object, reason, format string, args ...any) {
+	c.Event(about, corev1.EventTypeWarning, reason, format, args...)
+}

@@ -1,0 +1,44 @@
+package snapshotter
+
+import (
+	"errors"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+func (r *run) site() drivers.Site {
+	return drivers.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+}
+
+// conn is a connection for the calls of one operation, which share a deadline.
+func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
+	site := r.site()
+	site.Deadline = p.Elapsed() + r.opts.Timeout
+	return r.wire.Conn(p, site)
+}
+
+// exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
+func (r *run) exitIfLost(err error) {
+	if sidecar.IsConnectionLoss(err) {
+		r.lost()
+	}
+}
+
+// isFinal: after such an error the driver does nothing more. C-SNAP-35
+func isFinal(err error) bool {
+	var s interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &s) {
+		return false
+	}
+	switch s.GRPCStatus().Code() {
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.ResourceExhausted, codes.Aborted:
+		return false
+	}
+	return true
+}

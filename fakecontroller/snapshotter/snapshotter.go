@@ -1,0 +1,101 @@
+// Package snapshotter is the in-process equivalent of the csi-snapshotter sidecar:
+// it has the driver cut and delete snapshots as VolumeSnapshotContents ask, and
+// tells there what became of it.
+package snapshotter
+
+import (
+	"time"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// Caller is how traces name the sidecar.
+const Caller = "csi-snapshotter"
+
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the
+// rest defaults to what the sidecar does without flags. C-SNAP-30
+type Options struct {
+	// Driver is the driver's name.
+	Driver string
+	// Machine and Socket are where the controller plugin serves.
+	Machine machine.Machine
+	Socket  string
+	// Timeout bounds each call. Default: 1 min.
+	Timeout time.Duration
+	// RetryIntervalStart and RetryIntervalMax bound the delay before a content that
+	// failed, or whose snapshot is not ready, is looked at again. Defaults: 1 s, 5 min.
+	RetryIntervalStart, RetryIntervalMax time.Duration
+	// Workers is how many contents are worked on at once. Default: 10.
+	Workers int
+	// CreateMetadata adds the names of snapshot and content to the parameters of
+	// CreateSnapshot, as --extra-create-metadata does. Default: false.
+	CreateMetadata bool
+	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it
+	// is restarted, as in a pod.
+	ExitOnConnectionLoss bool
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Timeout, time.Minute)
+	setDefault(&o.RetryIntervalStart, time.Second)
+	setDefault(&o.RetryIntervalMax, 5*time.Minute)
+	setDefault(&o.Workers, 10)
+	return o
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+type content = *snapshotv1.VolumeSnapshotContent
+
+// run is the sidecar from one start to its end.
+type run struct {
+	*component.Component
+	wire   *drivers.Wire
+	opts   Options
+	lost   func()
+	driver string // as the plugin calls itself
+
+	contents     *component.Overlay[content]
+	contentQueue *workqueue.Queue[store.Key]
+}
+
+// Start starts the sidecar.
+func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+	opts = opts.withDefaults()
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
+		r := &run{Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost}
+		r.contents = component.NewOverlay[content](r.Component)
+		r.Go("main", r.main)
+		return r.Component
+	})
+}
+
+// main asks the driver what it can do; beside one that cannot snapshot the sidecar
+// ends. C-SNAP-30
+func (r *run) main(p *kernel.Process) {
+	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
+	r.driver = d.Name
+	if !d.Can("CREATE_DELETE_SNAPSHOT") {
+		return
+	}
+	retrying := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
+	r.contentQueue = workqueue.New("contents", retrying, r.Go, r.syncByKey)
+	r.inform(p)
+}
+
+func (r *run) event(about store.Object, eventType, reason, format string, args ...any) {
+	r.EventFrom("csi-snapshotter "+r.driver, about, eventType, reason, format, args...)
+}

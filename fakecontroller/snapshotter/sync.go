@@ -1,0 +1,162 @@
+package snapshotter
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/snapshot"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// errNotReady has a content looked at again although nothing failed. C-SNAP-36
+var errNotReady = errors.New("the snapshot is not ready to use")
+
+// syncByKey leaves a content alone of which the informer tells an older version
+// than the sidecar has written: the newer one is under way. C-SNAP-11
+func (r *run) syncByKey(p *kernel.Process, key store.Key) error {
+	c, ok := component.Cached[content](r.Component, key)
+	if !ok || r.contents.Newest(c) != c || !r.own(c) {
+		return nil
+	}
+	err := r.sync(p, c)
+	r.exitIfLost(err)
+	return err
+}
+
+func (r *run) sync(p *kernel.Process, c content) error {
+	switch {
+	case shouldDelete(c):
+		return r.delete(p, c)
+	case c.Spec.Source.VolumeHandle != nil && c.Status == nil:
+		return r.update(p, c, r.create, "SnapshotCreationFailed", "Failed to create snapshot")
+	case isReady(c):
+		_, err := r.annotateBeingCreated(p, c, false)
+		return err
+	case c.Spec.Source.SnapshotHandle != nil:
+		return r.update(p, c, r.look, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
+	}
+	// C-SNAP-36: to ask about a snapshot that is being cut is to cut it again.
+	return r.update(p, c, r.create, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
+}
+
+// shouldDelete: C-SNAP-32
+func shouldDelete(c content) bool {
+	if c.DeletionTimestamp == nil {
+		return false
+	}
+	if c.Spec.Source.SnapshotHandle != nil && c.Spec.VolumeSnapshotRef.UID == "" {
+		return true
+	}
+	return !metav1.HasAnnotation(c.ObjectMeta, snapshot.BeingCreated) && metav1.HasAnnotation(c.ObjectMeta, snapshot.BeingDeleted)
+}
+
+// update does something about a snapshot and writes down an error. What it does
+// returns the content as it is then, also with an error.
+func (r *run) update(p *kernel.Process, c content, do func(*kernel.Process, content) (content, error), reason, failed string) error {
+	c, err := do(p, c)
+	if err != nil {
+		r.saveError(p, c, reason, fmt.Sprintf("%s: %v", failed, err))
+		return err
+	}
+	r.contents.Put(c)
+	if !isReady(c) {
+		return errNotReady
+	}
+	return nil
+}
+
+// saveError writes an error down and tells of it, unless it is the one that is
+// there already. C-SNAP-35
+func (r *run) saveError(p *kernel.Process, c content, reason, message string) {
+	if c.Status != nil && c.Status.Error != nil && *c.Status.Error.Message == message {
+		return
+	}
+	now := metav1.NewTime(p.Now())
+	written, err := component.PatchStatus(p, r.Component, store.KeyOf(c), func(c content) {
+		if c.Status == nil {
+			c.Status = &snapshotv1.VolumeSnapshotContentStatus{}
+		}
+		c.Status.Error = &snapshotv1.VolumeSnapshotError{Time: &now, Message: &message}
+		c.Status.ReadyToUse = new(bool)
+	})
+	r.event(c, corev1.EventTypeWarning, reason, "%s", message)
+	if err == nil {
+		r.contents.Put(written)
+	}
+}
+
+// annotateBeingCreated says in the content whether the driver may be cutting, so
+// that it is not deleted meanwhile. C-SNAP-34
+func (r *run) annotateBeingCreated(p *kernel.Process, c content, on bool) (content, error) {
+	if metav1.HasAnnotation(c.ObjectMeta, snapshot.BeingCreated) == on {
+		return c, nil
+	}
+	changed, err := component.Patch(p, r.Component, store.KeyOf(c), func(c content) {
+		if on {
+			metav1.SetMetaDataAnnotation(&c.ObjectMeta, snapshot.BeingCreated, "yes")
+		} else {
+			delete(c.Annotations, snapshot.BeingCreated)
+		}
+	})
+	if err != nil {
+		return c, failedToUpdate(c.Name, err)
+	}
+	r.contents.Put(changed)
+	return changed, nil
+}
+
+func failedToUpdate(name string, err error) error {
+	return fmt.Errorf("snapshot controller failed to update %s on API server: %w", name, err)
+}
+
+// snap is what the driver says of a snapshot.
+type snap struct {
+	handle  string
+	created time.Time // zero if it does not say
+	bytes   int64
+	ready   bool
+}
+
+// saveStatus writes down what the driver says; what was said once stays, but for
+// readiness. C-SNAP-34
+func (r *run) saveStatus(p *kernel.Process, c content, s snap) (content, error) {
+	if s.created.IsZero() {
+		s.created = p.Now()
+	}
+	written, err := component.PatchStatus(p, r.Component, store.KeyOf(c), func(c content) {
+		if c.Status == nil {
+			c.Status = &snapshotv1.VolumeSnapshotContentStatus{}
+		}
+		setOnce(&c.Status.SnapshotHandle, s.handle)
+		setOnce(&c.Status.CreationTime, s.created.UnixNano())
+		if s.bytes > 0 {
+			setOnce(&c.Status.RestoreSize, s.bytes)
+		}
+		c.Status.ReadyToUse = &s.ready
+		if s.ready {
+			c.Status.Error = nil
+		}
+	})
+	if err != nil {
+		return c, failedToUpdate(c.Name, err)
+	}
+	return written, nil
+}
+
+func setOnce[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}
+
+func without(list []string, gone string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
+}

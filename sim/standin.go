@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// startStandIns starts what a driver's programs need, before them.
+func (c *Cluster) startStandIns(d *driver) error {
+	for i, s := range d.StandIns {
+		dir := filepath.Join(c.work.Path(), "standin", fmt.Sprintf("%s-%d", d.Name, i+1))
+		if err := s.Start(dir); err != nil {
+			return &EnvironmentError{"start a stand-in of driver " + d.Name, err}
+		}
+		d.standIns = append(d.standIns, s)
+	}
+	if err := d.furnish(Node{Name: controlPlaneName}, c.controlPlane); err != nil {
+		return err
+	}
+	for _, n := range c.nodes {
+		if err := d.furnish(n.Node, n.machine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// furnish prepares a machine for a driver's programs.
+func (d *driver) furnish(n Node, m machine.Machine) error {
+	for _, s := range d.standIns {
+		if err := s.Furnish(standin.Node{Name: n.Name, Zone: n.Zone, Machine: m}); err != nil {
+			return &EnvironmentError{fmt.Sprintf("prepare %s for driver %s", n.Name, d.Name), err}
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) stopStandIns() error {
+	var errs []error
+	for _, d := range c.drivers {
+		for _, s := range d.standIns {
+			errs = append(errs, s.Stop())
+		}
+		d.standIns = nil
+	}
+	return errors.Join(errs...)
+}
+
+// FailStandIn makes an operation of one of a driver's stand-ins fail.
+func (c *Cluster) FailStandIn(name string, f standin.Failure) error {
+	var known []string
+	for _, s := range c.standIns(name) {
+		if slices.Contains(s.Operations(), f.Operation) {
+			c.told("", "%s of driver %s fails from now on", f.Operation, name)
+			return s.Fail(f)
+		}
+		known = append(known, s.Operations()...)
+	}
+	return &ConfigError{fmt.Sprintf("operation %q", f.Operation), fmt.Sprintf("no stand-in of driver %q has it; there are %v", name, known)}
+}
+
+// RecoverStandIns ends all failures of a driver's stand-ins.
+func (c *Cluster) RecoverStandIns(name string) error {
+	c.told("", "what driver %s needs works again", name)
+	var errs []error
+	for _, s := range c.standIns(name) {
+		errs = append(errs, s.Recover())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) standIns(name string) []standin.StandIn {
+	for _, d := range c.drivers {
+		if d.Name == name {
+			return d.standIns
+		}
+	}
+	return nil
+}

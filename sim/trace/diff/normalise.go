@@ -1,0 +1,124 @@
+package diff
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// unknownUID stands for a uid that nothing in the trace explains.
+const unknownUID = "<unknown uid>"
+
+var (
+	deadlineText = regexp.MustCompile(`context deadline exceeded|stream terminated by RST_STREAM with error code: CANCEL`)
+	moment       = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	provisioner  = regexp.MustCompile(`\b\d{10,}-\d+-([a-z])`)
+	instance     = regexp.MustCompile(`_[A-Za-z0-9.-]+_` + unknownUID + `$`)
+	token        = regexp.MustCompile(`[A-Za-z0-9_-]+`)
+	uid          = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	hash         = regexp.MustCompile(`[0-9a-f]{64}`)
+)
+
+// in writes a text with roles in place of what this run made anew.
+func (n *identities) in(s string) string {
+	s = moment.ReplaceAllString(s, "<time>")
+	s = provisioner.ReplaceAllString(s, "<provisioner>-$1")
+	return token.ReplaceAllStringFunc(s, func(word string) string {
+		if role := n.role[word]; role != "" {
+			return role
+		}
+		if len(word) < 36 {
+			return word
+		}
+		word = uid.ReplaceAllStringFunc(word, func(id string) string { return n.roleOr(id, unknownUID) })
+		return hash.ReplaceAllStringFunc(word, func(h string) string { return n.roleOr(h, h) })
+	})
+}
+
+func (n *identities) roleOr(name, otherwise string) string {
+	if role := n.role[name]; role != "" {
+		return role
+	}
+	return otherwise
+}
+
+// source is the component that emitted an event, without the instance of a sidecar.
+func (n *identities) source(from string) string { return instance.ReplaceAllString(n.in(from), "") }
+
+// dropped are fields that hold nothing but the time or the place of a write.
+var dropped = map[string]Tolerance{
+	"creationTimestamp":       Times,
+	"lastPhaseTransitionTime": TransitionTime,
+	"lastTransitionTime":      Times,
+	"resourceVersion":         Revisions,
+}
+
+// local are labels whose values are the machine's.
+var local = map[string]string{
+	"topology.kubernetes.io/zone":   "<zone>",
+	"topology.kubernetes.io/region": "<region>",
+}
+
+// text is a text with roles for names and one wording for deadlines.
+func (s *side) text(original string) string {
+	out := s.names.in(original)
+	if out != original {
+		s.normalised++
+	}
+	if deadlineText.MatchString(out) {
+		s.allow(DeadlineText, "")
+		out = deadlineText.ReplaceAllString(out, "<deadline>")
+	}
+	return out
+}
+
+// normal is a value as it can be compared: roles for names, no times, no revisions.
+func (s *side) normal(value any) any {
+	switch v := value.(type) {
+	case string:
+		return s.text(v)
+	case float64:
+		if v > 1e15 {
+			s.normalised++
+			return "<time>"
+		}
+		return v
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = s.normal(item)
+		}
+		return out
+	case map[string]any:
+		return s.normalFields(v)
+	default:
+		return v
+	}
+}
+
+func (s *side) normalFields(fields map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, key := range sortedKeys(fields) {
+		if why, ok := dropped[key]; ok {
+			s.allow(why, key)
+			continue
+		}
+		if stand, ok := local[key]; ok && fields[key] != nil {
+			out[key] = stand
+			continue
+		}
+		out[s.names.in(key)] = s.normal(fields[key])
+	}
+	return out
+}
+
+// canonical is a value as text, the same for the same value.
+func canonical(value any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "not JSON: " + err.Error()
+	}
+	return strings.TrimSpace(out.String())
+}

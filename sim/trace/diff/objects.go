@@ -1,0 +1,356 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// writesTogether is how far apart writes of one object are that may be one, in ms.
+const writesTogether = 1500
+
+// compareObjects compares the changes of every object. Nodes are compared field
+// by field, for several programs write them.
+func (d *comparison) compareObjects() {
+	a, b := d.a.byObject(d.plays()), d.b.byObject(d.plays())
+	for _, o := range union(a, b, objectOrder) {
+		if o.resource == "nodes" {
+			d.compareNode(o, a[o], b[o])
+		} else {
+			d.compareObject(o, a[o], b[o])
+		}
+	}
+}
+
+func objectOrder(x, y object) int {
+	return strings.Compare(x.resource+" "+x.name, y.resource+" "+y.name)
+}
+
+// plays are the drivers that have a part in either trace.
+func (d *comparison) plays() map[string]bool {
+	drivers := map[string]bool{}
+	for _, s := range []*side{d.a, d.b} {
+		for driver := range s.names.drivers {
+			drivers[driver] = true
+		}
+	}
+	return drivers
+}
+
+// byObject sorts the changes by object. What has no part in the scenario is left
+// out, and the removal of finalizers while an object goes.
+func (s *side) byObject(drivers map[string]bool) map[object][]*change {
+	all := map[object][]*change{}
+	state := map[object]map[string]any{}
+	for _, o := range union(s.initial, nil, objectOrder) {
+		state[o] = s.initial[o]
+	}
+	for _, c := range s.changes {
+		if leftOver(c.object.name) && c.how != "ADDED" && all[c.object] == nil {
+			s.allow(LeftOver, "")
+			continue
+		}
+		if s.withoutPart(c.object, drivers) {
+			s.allow(Bystanders, "")
+			continue
+		}
+		if c.how == "ADDED" {
+			state[c.object] = nil
+		}
+		before := state[c.object]
+		state[c.object] = merged(before, c.content)
+		if c.how == "MODIFIED" {
+			c.content = s.withoutLastFinalizers(c.content, state[c.object])
+		}
+		c.content = s.withoutBystanders(c.object, before, c.content, drivers)
+		if c.how == "MODIFIED" && len(c.content) == 0 {
+			continue
+		}
+		all[c.object] = append(all[c.object], c)
+	}
+	return all
+}
+
+// withoutLastFinalizers is a patch without the finalizers of an object that is going.
+func (s *side) withoutLastFinalizers(patch, after map[string]any) map[string]any {
+	if !has(patch, "metadata", "finalizers") || text(after, "metadata", "deletionTimestamp") == "" {
+		return patch
+	}
+	s.allow(LastFinalizers, "")
+	return without(patch, "metadata", "finalizers")
+}
+
+// without is a copy of a nested map without the field at the path; maps that
+// become empty go with it.
+func without(object map[string]any, path ...string) map[string]any {
+	out := merged(object, nil)
+	if len(path) == 1 {
+		delete(out, path[0])
+		return out
+	}
+	inner, ok := object[path[0]].(map[string]any)
+	if !ok {
+		return out
+	}
+	if inner = without(inner, path[1:]...); len(inner) == 0 {
+		delete(out, path[0])
+	} else {
+		out[path[0]] = inner
+	}
+	return out
+}
+
+// String is the change as text, the same for the same change.
+func (c *change) String() string {
+	if c.told == "" {
+		c.told = c.how
+		if c.content != nil {
+			c.told += " " + canonical(c.content)
+		}
+	}
+	return c.told
+}
+
+// fields are the names of what changes.
+func (c *change) fields() []string {
+	if c.named == nil {
+		c.named = append([]string{}, leaves(c.content)...)
+	}
+	return c.named
+}
+
+// compareObject compares the changes of one object in order.
+func (d *comparison) compareObject(o object, a, b []*change) {
+	rows := align(len(a), len(b), costs{
+		pair: func(i, j int) float64 {
+			switch {
+			case a[i].String() == b[j].String():
+				return 0
+			case a[i].how != b[j].how:
+				return 9
+			case slices.Equal(a[i].fields(), b[j].fields()):
+				return 1
+			default:
+				return 1.8
+			}
+		},
+		onlyA: constant(1), onlyB: constant(1),
+	})
+	equal := func(row pair) bool {
+		return row.a >= 0 && row.b >= 0 && a[row.a].String() == b[row.b].String()
+	}
+	excused := d.severalWrites(rows, a, b, equal)
+	shown := make([]Row, len(rows))
+	for i, row := range rows {
+		if row.a >= 0 {
+			shown[i].A = cell(a[row.a].at, a[row.a].String())
+		}
+		if row.b >= 0 {
+			shown[i].B = cell(b[row.b].at, b[row.b].String())
+		}
+		shown[i].Same = equal(row) || excused[i]
+	}
+	for i, row := range rows {
+		switch {
+		case shown[i].Same:
+			d.compared(Objects)
+		case row.b < 0:
+			d.differ(Objects, o.String(), "a change is only in A: "+a[row.a].gist(), shown, i)
+		case row.a < 0:
+			d.differ(Objects, o.String(), "a change is only in B: "+b[row.b].gist(), shown, i)
+		default:
+			d.differ(Objects, o.String(), describe(a[row.a].content, b[row.b].content), shown, i)
+		}
+	}
+}
+
+// gist names what a change is about.
+func (c *change) gist() string {
+	if c.how != "MODIFIED" {
+		return c.how
+	}
+	return strings.Join(c.fields(), ", ")
+}
+
+func describe(a, b map[string]any) string {
+	fields := unequalFields(a, b)
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.path
+	}
+	return strings.Join(names, ", ")
+}
+
+// leaf is a field of a change that holds a value.
+type leaf struct {
+	path  []string
+	value any
+}
+
+func (l leaf) String() string { return strings.Join(l.path, ".") }
+
+// leavesOf are all fields of a change that hold values.
+func leavesOf(content map[string]any, at ...string) (all []leaf) {
+	for _, key := range sortedKeys(content) {
+		path := append(at[:len(at):len(at)], key)
+		if inner, ok := content[key].(map[string]any); ok && len(inner) > 0 {
+			all = append(all, leavesOf(inner, path...)...)
+		} else {
+			all = append(all, leaf{path, content[key]})
+		}
+	}
+	return all
+}
+
+// leaves are the names of all fields of a change.
+func leaves(content map[string]any) (names []string) {
+	for _, l := range leavesOf(content) {
+		names = append(names, l.String())
+	}
+	return names
+}
+
+// severalWrites finds the runs of changes that come to the same on both sides.
+func (d *comparison) severalWrites(rows []pair, a, b []*change, equal func(pair) bool) []bool {
+	excused := make([]bool, len(rows))
+	for reach := 0; reach <= 2; reach++ {
+		for from := 0; from < len(rows); from++ {
+			if equal(rows[from]) || excused[from] {
+				continue
+			}
+			to := runEnd(rows, from, reach, func(i int) bool { return equal(rows[i]) || excused[i] })
+			if comesToTheSame(rows[from:to], a, b) {
+				for i := from; i < to; i++ {
+					excused[i] = true
+				}
+				d.allow(SeveralWrites)
+			}
+			from = to
+		}
+	}
+	return excused
+}
+
+// runEnd is the end of a run of unequal rows that has at most reach equal rows between them.
+func runEnd(rows []pair, from, reach int, equal func(int) bool) int {
+	to, equals := from+1, 0
+	for i := from + 1; i < len(rows) && equals <= reach; i++ {
+		if equal(i) {
+			equals++
+		} else {
+			to, equals = i+1, 0
+		}
+	}
+	return to
+}
+
+// comesToTheSame reports whether the changes of a run, put together, are the same on both sides.
+func comesToTheSame(run []pair, a, b []*change) bool {
+	sides := [2][]*change{}
+	for _, row := range run {
+		if row.a >= 0 {
+			sides[0] = append(sides[0], a[row.a])
+		}
+		if row.b >= 0 {
+			sides[1] = append(sides[1], b[row.b])
+		}
+	}
+	var sums [2]string
+	for i, changes := range sides {
+		if len(changes) == 0 || changes[len(changes)-1].at-changes[0].at > writesTogether {
+			return false
+		}
+		sum := map[string]any{}
+		for _, c := range changes {
+			if c.how != "MODIFIED" {
+				return false
+			}
+			sum = overlaid(sum, c.content)
+		}
+		sums[i] = canonical(sum)
+	}
+	return sums[0] == sums[1]
+}
+
+// overlaid is two patches in one.
+func overlaid(first, second map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, key := range sortedKeys(first) {
+		out[key] = first[key]
+	}
+	for _, key := range sortedKeys(second) {
+		was, ok1 := out[key].(map[string]any)
+		is, ok2 := second[key].(map[string]any)
+		if ok1 && ok2 {
+			out[key] = overlaid(was, is)
+		} else {
+			out[key] = second[key]
+		}
+	}
+	return out
+}
+
+// compareStart compares the objects that are there at the first step.
+func (d *comparison) compareStart() {
+	if !d.a.hasStart || !d.b.hasStart {
+		if d.a.hasStart != d.b.hasStart {
+			d.allow(Abridged)
+		}
+		return
+	}
+	drivers := d.plays()
+	for _, o := range union(d.a.initial, d.b.initial, objectOrder) {
+		a, inA := d.a.initial[o]
+		b, inB := d.b.initial[o]
+		switch {
+		case !inA || !inB:
+			d.startsAlone(o, inA, drivers)
+		default:
+			d.compared(Objects)
+			a, b = d.a.atStart(o, a, drivers), d.b.atStart(o, b, drivers)
+			for _, f := range unequalFields(a, b) {
+				d.differ(Objects, o.String(), "at the start: "+f.path, []Row{{A: cell(0, f.a), B: cell(0, f.b)}}, 0)
+			}
+		}
+	}
+}
+
+// startsAlone is an object that only one trace has at the start. A driver or
+// class without a part is a bystander.
+func (d *comparison) startsAlone(o object, inA bool, drivers map[string]bool) {
+	start := d.b.initial[o]
+	if inA {
+		start = d.a.initial[o]
+	}
+	switch {
+	case d.a.withoutPart(o, drivers) && d.b.withoutPart(o, drivers):
+		d.allow(Bystanders)
+		return
+	case leftOver(o.name):
+		d.allow(LeftOver)
+		return
+	}
+	row := Row{A: cell(0, canonical(start))}
+	if !inA {
+		row = Row{B: row.A}
+	}
+	d.differ(Objects, o.String(), fmt.Sprintf("at the start: only in %s", map[bool]string{true: "A", false: "B"}[inA]), []Row{row}, 0)
+}
+
+// withoutPart reports whether an object has no part in the scenario.
+func (s *side) withoutPart(o object, drivers map[string]bool) bool {
+	switch o.resource {
+	case "csidrivers":
+		return !drivers[o.name]
+	case "storageclasses":
+		return !s.classUsed(o.name)
+	default:
+		return false
+	}
+}
+
+func (s *side) classUsed(class string) bool {
+	return slices.ContainsFunc(s.changes, func(c *change) bool {
+		return c.object.resource == "persistentvolumeclaims" && text(c.content, "spec", "storageClassName") == class
+	})
+}

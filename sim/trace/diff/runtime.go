@@ -1,0 +1,62 @@
+package diff
+
+import "strings"
+
+// compareRuntime compares what was asked of the container runtime for each pod.
+func (d *comparison) compareRuntime() {
+	byPod := func(s *side) map[string][]*request {
+		all := map[string][]*request{}
+		for _, r := range s.requests {
+			key := "pod " + r.pod + " on " + r.node
+			all[key] = append(all[key], r)
+		}
+		return all
+	}
+	a, b := byPod(d.a), byPod(d.b)
+	for _, pod := range union(a, b, strings.Compare) {
+		d.compareAsked(pod, a[pod], b[pod])
+	}
+}
+
+func (d *comparison) compareAsked(pod string, a, b []*request) {
+	rows := align(len(a), len(b), costs{
+		pair: func(i, j int) float64 {
+			switch {
+			case a[i].what == b[j].what:
+				return 0
+			case firstWord(a[i].what) == firstWord(b[j].what):
+				return 1
+			default:
+				return 9
+			}
+		},
+		onlyA: constant(1), onlyB: constant(1),
+	})
+	shown := make([]Row, len(rows))
+	for i, row := range rows {
+		if row.a >= 0 {
+			shown[i].A = cell(a[row.a].at, a[row.a].what)
+		}
+		if row.b >= 0 {
+			shown[i].B = cell(b[row.b].at, b[row.b].what)
+		}
+		shown[i].Same = shown[i].A.Text == shown[i].B.Text
+	}
+	for i, row := range shown {
+		switch {
+		case row.Same:
+			d.compared(Runtime)
+		case row.B.Text == "":
+			d.differ(Runtime, pod, firstWord(row.A.Text)+" is only in A", shown, i)
+		case row.A.Text == "":
+			d.differ(Runtime, pod, firstWord(row.B.Text)+" is only in B", shown, i)
+		default:
+			d.differ(Runtime, pod, firstWord(row.A.Text)+" differs", shown, i)
+		}
+	}
+}
+
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	return word
+}

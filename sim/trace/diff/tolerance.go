@@ -1,0 +1,134 @@
+package diff
+
+// Tolerance is the name of something that two traces may differ in.
+type Tolerance string
+
+// The tolerances. What each means, and why it is one, stands in Tolerances.
+const (
+	Identities      Tolerance = "identities"
+	Times           Tolerance = "times"
+	Revisions       Tolerance = "revisions"
+	TransitionTime  Tolerance = "transition-time"
+	Setup           Tolerance = "setup"
+	Bystanders      Tolerance = "bystanders"
+	Abridged        Tolerance = "abridged"
+	NotCompared     Tolerance = "not-compared"
+	Probe           Tolerance = "probe"
+	DoubleCall      Tolerance = "double-call"
+	PeriodicCalls   Tolerance = "periodic-calls"
+	CallerGone      Tolerance = "caller-gone"
+	LeftOver        Tolerance = "left-over"
+	OtherCaller     Tolerance = "order-between-callers"
+	Capabilities    Tolerance = "capability-calls"
+	DeadlineText    Tolerance = "deadline-text"
+	SeveralWrites   Tolerance = "one-write-or-several"
+	NodeFields      Tolerance = "order-of-node-fields"
+	LastFinalizers  Tolerance = "last-finalizers"
+	StillAttached   Tolerance = "still-attached"
+	CausesTogether  Tolerance = "cause-and-effect-together"
+	RetryGap        Tolerance = "retry-gap"
+	WaitGap         Tolerance = "wait-gap"
+	EventCounts     Tolerance = "event-counts"
+	ContainerLog    Tolerance = "container-log"
+	MountSource     Tolerance = "mount-source"
+	NodeHealth      Tolerance = "node-health-events"
+	MachineCapacity Tolerance = "machine-capacity"
+)
+
+// Rule says what a tolerance allows and why.
+type Rule struct {
+	Name   Tolerance
+	Levels []Level
+	// Allows is what may differ.
+	Allows string
+	// Because is the reason: what real repeats show, or how the traces are made.
+	Because string
+}
+
+// Tolerances is the one table of all that two equal traces may differ in.
+var Tolerances = []Rule{
+	{Identities, Levels,
+		"uids, generated names, volume and snapshot ids of the driver, names computed from them (staging directory, VolumeAttachment, inline volume), the instance in an event's source, zone and region labels",
+		"made anew by every run; each is replaced by its role, and computed names only if they are computed rightly"},
+	{Times, []Level{Requests, Objects, Events},
+		"absolute times",
+		"no two runs happen at the same time"},
+	{Revisions, []Level{Objects},
+		"resourceVersion",
+		"numbers the writes of the whole cluster"},
+	{TransitionTime, []Level{Objects},
+		"whether lastPhaseTransitionTime changes with the phase",
+		"it has whole seconds: two phases within one second leave it as it was"},
+	{Setup, []Level{Calls, Objects, Events},
+		"how the cluster came to the state in which the first step finds it",
+		"a recording begins with a cluster that runs, a simulation makes its cluster first; the state itself is compared"},
+	{Bystanders, []Level{Calls, Objects, Files},
+		"drivers, classes and directories that have no part in the scenario, and the NodeGetInfo of such a driver: in the same round as another, or changing nothing in a trace that does not tell its drivers",
+		"the recorded scenarios shared one cluster, with other drivers and what earlier scenarios left on disk"},
+	{Abridged, []Level{Calls, Objects, Events},
+		"initial objects, capability and identity calls and the events Pulled, Created, Started, Killing, Provisioning and ExternalProvisioning, if a trace has none of them at all",
+		"the second recordings were stored without them"},
+	{NotCompared, Levels,
+		"lines that only one kind of trace has: steps, registration calls, single changes on disk, choices, faults, violations",
+		"they tell how the run was made; what came of it is compared"},
+	{Probe, []Level{Calls},
+		"Identity/Probe",
+		"recordings do not hold the Probe calls of the sidecars"},
+	{DoubleCall, []Level{Calls, Gaps},
+		"a second ControllerPublishVolume or DeleteVolume within 150 ms of the same call, and the step of the backoff that it uses up",
+		"a quarter of the real calls are doubled: the caller's own write queues the object again before its cache shows the outcome (facts 6, 23)"},
+	{PeriodicCalls, []Level{Calls, Requests},
+		"number and place of NodeGetVolumeStats and ListVolumes",
+		"periodic loops whose phase is arbitrary (facts 43, 67)"},
+	{CallerGone, []Level{Calls},
+		"Canceled instead of another code in a call that a fault held up and whose caller died",
+		"nobody is there to see the code; which one it is depends on who is faster"},
+	{LeftOver, []Level{Calls, Objects, Events},
+		"the end of volumes and attachments that were there before the trace began",
+		"what an earlier scenario left on the recorded cluster goes in its own time (fact 29)"},
+	{OtherCaller, []Level{Calls},
+		"the order of two calls of different callers less than 250 ms apart in one of the traces",
+		"two programs that do not wait for each other"},
+	{Capabilities, []Level{Calls},
+		"before which of several overlapping operations a capability call of the node is counted",
+		"the call does not say for which volume it is made"},
+	{DeadlineText, []Level{Events, Objects},
+		"the wording of an error after a deadline, or after a connection was lost",
+		"context deadline exceeded, or RST_STREAM with CANCEL, by a race inside gRPC (fact 45)"},
+	{SeveralWrites, []Level{Objects},
+		"whether neighbouring changes of one object, less than 1.5 s apart, are one write or several, if they come to the same",
+		"a component writes what it knows when its turn comes"},
+	{NodeFields, []Level{Objects},
+		"in which order different fields of a Node change",
+		"kubelet, attach/detach controller and node controller write the Node independently; volumesInUse comes before or after volumesAttached"},
+	{LastFinalizers, []Level{Objects},
+		"in which order the finalizers of an object that is being deleted disappear, and in how many writes",
+		"the protection controllers and sidecars do not wait for each other"},
+	{StillAttached, []Level{Calls, Events, Gaps},
+		"a VolumeFailedDelete \"is still attached to node\", and the second that it costs",
+		"a race between the provisioner's cache and the VolumeAttachment's end (fact 31)"},
+	{CausesTogether, []Level{Objects},
+		"cause and effect swapped within 25 ms",
+		"recordings see objects through watches, which are not ordered against each other or against calls"},
+	{RetryGap, []Level{Gaps},
+		"15 % of the gap, at least 150 ms; 600 ms for events of the attach/detach controller",
+		"one poll period of the component and the load of the recording machine; longest seen between repeats is 100 ms"},
+	{WaitGap, []Level{Gaps},
+		"the phase of the periodic loop that a call waits for, see Phases",
+		"a loop's phase is arbitrary against the scenario"},
+	{EventCounts, []Level{Events},
+		"how often ExternalProvisioning, and FailedScheduling of a claim that is not bound yet, are repeated",
+		"they are repeated by whatever else happens in the cluster"},
+	{ContainerLog, []Level{Files},
+		"names of container log files and the number of them",
+		"made by the container runtime, not by the kubelet's volume code"},
+	{MountSource, []Level{Files},
+		"file system type, options and source of a mount, except whether it is read-only",
+		"the driver's own affair"},
+	{NodeHealth, []Level{Events},
+		"events NodeHasSufficientMemory, NodeHasNoDiskPressure, NodeHasSufficientPID, NodeReady, Starting and RegisteredNode",
+		"a kubelet's or node controller's report of the machine, which has no part in storage"},
+	{MachineCapacity, []Level{Objects},
+		"a Node's allocatable cpu, memory and disk",
+		"the size of the machine"},
+}
