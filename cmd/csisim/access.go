@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
@@ -23,7 +22,8 @@ type access struct {
 	file string
 }
 
-// remembered is what is remembered of a live cluster, for down and get.
+// remembered is what is remembered of a live cluster, for down and get. Its process
+// keeps the file locked for as long as it lives.
 type remembered struct {
 	PID            int
 	Address, Token string
@@ -46,11 +46,28 @@ func (a access) grant() error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := remember(path, text); err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("remembering the cluster: %w", err)}
 	}
 	return nil
 }
+
+// remember writes the file and locks it until the process ends.
+func remember(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	lifelong = file
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return err
+}
+
+// lifelong is open until the process ends.
+var lifelong *os.File
 
 func (a access) write() error {
 	if a.file != "" {
@@ -131,21 +148,46 @@ func find(name string) (remembered, error) {
 	if err != nil {
 		return r, err
 	}
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, errNotUp
 	}
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if syscall.Kill(r.PID, 0) != nil {
-		_ = os.Remove(path) // it was killed
+	defer file.Close()
+	if syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+		_ = os.Remove(path) // its process was killed
 		return r, errNotUp
 	}
+	if err := json.NewDecoder(file).Decode(&r); err != nil {
+		return r, fmt.Errorf("reading %s: %w", path, err)
+	}
 	return r, nil
+}
+
+// stop ends a live cluster and waits for the end of its process.
+func stop(name string) error {
+	cluster, err := find(name)
+	if err != nil {
+		return usage("cluster %q %w", name, err)
+	}
+	path, err := stateFile(name)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it has just ended
+	}
+	if err != nil {
+		return &failure{code: exitEnvironment, err: err}
+	}
+	defer file.Close()
+	if err := syscall.Kill(cluster.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return &failure{code: exitEnvironment, err: fmt.Errorf("stopping process %d: %w", cluster.PID, err)}
+	}
+	return syscall.Flock(int(file.Fd()), syscall.LOCK_SH)
 }
 
 func newDown(env environment) *cobra.Command {
@@ -154,20 +196,9 @@ func newDown(env environment) *cobra.Command {
 		Use:   "down",
 		Short: "Stop a live cluster",
 		Args:  atMost(0),
-		RunE: func(command *cobra.Command, _ []string) error {
-			cluster, err := find(name)
-			if err != nil {
-				return usage("cluster %q %w", name, err)
-			}
-			if err := syscall.Kill(cluster.PID, syscall.SIGTERM); err != nil {
-				return &failure{code: exitEnvironment, err: fmt.Errorf("stopping process %d: %w", cluster.PID, err)}
-			}
-			for syscall.Kill(cluster.PID, 0) == nil {
-				select {
-				case <-time.After(20 * time.Millisecond):
-				case <-command.Context().Done():
-					return command.Context().Err()
-				}
+		RunE: func(*cobra.Command, []string) error {
+			if err := stop(name); err != nil {
+				return err
 			}
 			fmt.Fprintf(env.stdout, "Cluster %q is down\n", name)
 			return nil

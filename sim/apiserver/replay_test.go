@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,14 +29,16 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(*recorded, "requests", "*.yaml"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	requests, equal := 0, 0
+	var requests, equal atomic.Int32
+	t.Cleanup(func() { t.Logf("%d of %d answers are those of the real server", equal.Load(), requests.Load()) })
 	for _, file := range files {
 		group := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(group, func(t *testing.T) {
+			t.Parallel() // some answers take their time
 			for _, r := range replay(t, group) {
-				requests++
+				requests.Add(1)
 				if len(r.differences) == 0 {
-					equal++
+					equal.Add(1)
 				}
 				_, expected := known[group+"/"+r.id]
 				switch {
@@ -47,7 +50,6 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d of %d answers are those of the real server", equal, requests)
 }
 
 // knownDifferences are the requests whose answers differ, with the reason.

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// liveCluster is csisim up as a process, with a home of its own.
+type liveCluster struct {
+	t       *testing.T
+	home    string
+	command *exec.Cmd
+	output  bytes.Buffer
+}
+
+func startUp(t *testing.T, args ...string) *liveCluster {
+	t.Helper()
+	l := &liveCluster{t: t, home: t.TempDir()}
+	l.command = command(t.Context(), l.environment(), append([]string{"up"}, args...)...)
+	l.command.Stdout, l.command.Stderr = &l.output, &l.output
+	require.NoError(t, l.command.Start())
+	t.Cleanup(func() { _ = l.command.Process.Kill() }) // most tests have stopped it
+	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	return l
+}
+
+func (l *liveCluster) environment() []string {
+	return []string{"HOME=" + l.home, "XDG_CACHE_HOME=" + l.home, "KUBECONFIG=" + l.kubeconfig()}
+}
+
+func (l *liveCluster) kubeconfig() string { return filepath.Join(l.home, "config") }
+func (l *liveCluster) state() string      { return filepath.Join(l.home, "csisim", "up", "csisim.json") }
+
+func (l *liveCluster) awaitEnd() int {
+	_ = l.command.Wait() // its state tells
+	return l.command.ProcessState.ExitCode()
+}
+
+func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
+	l := startUp(t)
+	config, err := clientcmd.LoadFromFile(l.kubeconfig())
+	require.NoError(t, err)
+	assert.Equal(t, "csisim", config.CurrentContext)
+	require.Contains(t, config.Clusters, "csisim")
+	assert.True(t, strings.HasPrefix(config.Clusters["csisim"].Server, "https://127.0.0.1:"), config.Clusters["csisim"].Server)
+
+	got := csisimIn(t, l.environment(), "get", "kubeconfig")
+	require.Zero(t, got.code, got.stderr)
+	same, err := clientcmd.Load([]byte(got.stdout))
+	require.NoError(t, err)
+	assert.Equal(t, config.AuthInfos["csisim"].Token, same.AuthInfos["csisim"].Token)
+
+	second := csisimIn(t, l.environment(), "up")
+	assert.Equal(t, exitInput, second.code)
+	assert.Contains(t, second.stderr, `cluster "csisim" is up already`)
+
+	down := csisimIn(t, l.environment(), "down")
+	require.Zero(t, down.code, down.stderr)
+	assert.Zero(t, l.awaitEnd(), l.output.String())
+	assert.NoFileExists(t, l.state())
+	config, err = clientcmd.LoadFromFile(l.kubeconfig())
+	require.NoError(t, err)
+	assert.Empty(t, config.Contexts)
+
+	again := csisimIn(t, l.environment(), "down")
+	assert.Equal(t, exitInput, again.code)
+	assert.Contains(t, again.stderr, `cluster "csisim" is not up`)
+}
+
+func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
+	home := t.TempDir()
+	const other = "apiVersion: v1\nkind: Config\ncurrent-context: work\ncontexts:\n- name: work\n  context: {cluster: work, user: me}\nclusters:\n- name: work\n  cluster: {server: 'https://work.example.com'}\nusers:\n- name: me\n  user: {}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config"), []byte(other), 0o600))
+	l := &liveCluster{t: t, home: home}
+	l.command = command(t.Context(), l.environment(), "up")
+	require.NoError(t, l.command.Start())
+	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.NoError(t, l.command.Process.Signal(syscall.SIGINT))
+	l.awaitEnd()
+	config, err := clientcmd.LoadFromFile(l.kubeconfig())
+	require.NoError(t, err)
+	assert.Len(t, config.Contexts, 1)
+	assert.Contains(t, config.Clusters, "work")
+}
+
+func TestStrangersAreRefused(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own")
+	l := startUp(t, "--kubeconfig", own)
+	config, err := clientcmd.LoadFromFile(own)
+	require.NoError(t, err)
+	assert.NoFileExists(t, l.kubeconfig(), "the user's own is left alone")
+	stranger := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	answer, err := stranger.Get(config.Clusters["csisim"].Server + "/api/v1/pods")
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	assert.Equal(t, http.StatusUnauthorized, answer.StatusCode)
+	require.NoError(t, l.command.Process.Signal(syscall.SIGTERM))
+	assert.Zero(t, l.awaitEnd())
+	assert.NoFileExists(t, own)
+}
+
+// TestKubectl is a script of what people do with kubectl; each line is followed by
+// what its output has to say.
+func TestKubectl(t *testing.T) {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		t.Skip("there is no kubectl")
+	}
+	l := startUp(t, "--speed", "10")
+	manifest := filepath.Join(l.home, "pod.yaml")
+	require.NoError(t, os.WriteFile(manifest, []byte(webPod), 0o600))
+	for _, line := range []struct{ args, says string }{
+		{"get nodes", "node-b   Ready"},
+		{"get sc,csidrivers,csinodes", "mock (default)"},
+		{"api-resources", "volumeattachments"},
+		{"apply -f " + manifest, "pod/web created"},
+		{"wait --for=condition=Ready pod/web --timeout=20s", "condition met"},
+		{"get pod web -o wide", "1/1     Running"},
+		{"get pvc,pv,volumeattachments", "Bound"},
+		{"get pvc data -o jsonpath={.status.phase}", "Bound"},
+		{"describe pvc data", "ProvisioningSucceeded"},
+		{"describe pod web", "SuccessfulAttachVolume"},
+		{"apply -f " + manifest, "pod/web unchanged"},
+		{"diff -f " + manifest, ""},
+		{"apply --server-side --force-conflicts -f " + manifest, "pod/web serverside-applied"},
+		{"label pod web tier=front", "pod/web labeled"},
+		{"annotate pod web note=x", "pod/web annotated"},
+		{"get pods -l tier=front --show-labels", "tier=front"},
+		{"patch pod web --type=merge -p {\"metadata\":{\"labels\":{\"tier\":\"back\"}}}", "pod/web patched"},
+		{"get pods -A -o name", "pod/web"},
+		{"explain pvc.spec.storageClassName", "storageClassName is the name of the StorageClass"},
+		{"get events --field-selector involvedObject.name=web", "Scheduled"},
+		{"get --raw /readyz", "ok"},
+		{"cordon node-a", "node/node-a cordoned"},
+		{"get nodes", "Ready,SchedulingDisabled"},
+		{"delete -f " + manifest, `pod "web" deleted`},
+		{"wait --for=delete pv --all --timeout=20s", ""},
+		{"get pods", ""},
+	} {
+		t.Run(line.args, func(t *testing.T) {
+			kubectl := exec.CommandContext(t.Context(), "kubectl", strings.Fields(line.args)...)
+			kubectl.Env = append(os.Environ(), l.environment()...)
+			out, err := kubectl.CombinedOutput()
+			require.NoError(t, err, string(out))
+			assert.Contains(t, string(out), line.says)
+			assert.NotContains(t, string(out), "Warning:")
+		})
+	}
+	require.NoError(t, l.command.Process.Signal(syscall.SIGINT))
+	assert.Zero(t, l.awaitEnd(), l.output.String())
+}
+
+const webPod = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - name: web
+    image: registry.local/web:1
+    volumeMounts: [{name: data, mountPath: /data}]
+  volumes:
+  - name: data
+    persistentVolumeClaim: {claimName: data}
+`
