@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // ErrNoPermission says that the host does not let this user mount or make
 // namespaces. The error that wraps it tells what was tried and what to do.
 var ErrNoPermission = errors.New("no permission")
 
-// maxSocketPath is how many bytes of a unix socket's path the kernel takes.
-const maxSocketPath = 107
+// maxSocketPath is how many bytes of a unix socket's path the kernel takes: its
+// field, less the final zero.
+const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
 // SocketPathError says that a socket's path on the host is too long.
 type SocketPathError struct {

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package loop attaches image files to loop block devices.
 //
 // The kernel keeps all state: a device carries a label that says who attached

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package mount reads and changes the mount table of the process.
 package mount
 
