@@ -20,7 +20,6 @@ const interrupted = 3 * time.Second
 // busy is a run that hangs in a call, for an hour of wall time, after a pod got a
 // file system and a raw block volume: there are mounts, a loop device, programs.
 func busy(way string) string {
-	header := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"
 	hanging := `- name: bad.csi.example.com
   program: {command: [baddriver, "{{.Socket}}"], env: {BAD_DRIVER: "` + way + `"}}
 `
@@ -40,7 +39,12 @@ type running struct {
 // start runs the scenario of a place until begun says that it is where it should be.
 func start(t *testing.T, p *place, begun func() bool) *running {
 	t.Helper()
-	r := &running{place: p, command: p.marked("run", "--patience", "1h", "s.yaml"), ended: make(chan struct{})}
+	return startCommand(t, p, p.marked("run", "--patience", "1h", "s.yaml"), begun)
+}
+
+func startCommand(t *testing.T, p *place, c *exec.Cmd, begun func() bool) *running {
+	t.Helper()
+	r := &running{place: p, command: c, ended: make(chan struct{})}
 	r.command.Stdout, r.command.Stderr = &r.output, &r.output
 	require.NoError(t, r.command.Start())
 	go func() {
@@ -106,9 +110,7 @@ func startBusy(t *testing.T, bin, way string) *running {
 
 func needsMounts(t *testing.T) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("mounting takes root")
-	}
+	needsRoot(t)
 	if _, err := os.Stat("/dev/loop-control"); err != nil {
 		t.Skip("this machine has no loop devices")
 	}
@@ -150,7 +152,7 @@ func interruptEndsAStart(t *testing.T, bin string) {
 	for _, way := range []string{"never listens", "accepts only", "hangs in Probe", "hangs in ControllerGetCapabilities"} {
 		t.Run(way, func(t *testing.T) {
 			p := newPlace(t, bin)
-			p.write("s.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"+badDriver(way, "1h"))
+			p.write("s.yaml", header+badDriver(way, "1h"))
 			r := start(t, p, func() bool { return len(p.programs("baddriver")) > 0 })
 			r.signal(t, syscall.SIGINT)
 			assert.Equal(t, 130, r.awaitEnd(t, interrupted))
@@ -191,7 +193,7 @@ func nextCleansUp(t *testing.T, bin string) {
 
 func (r *running) awaitNoPrograms(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(r.programs("")) == 0 }, interrupted, time.Millisecond, "programs die with csisim")
+	require.Eventually(t, func() bool { return len(r.programs("")) == 0 && !r.isLocked() }, interrupted, time.Millisecond, "programs die with csisim")
 }
 
 // cleans cleans up what a killed run has left, and looks whether anything is.
@@ -202,7 +204,7 @@ func (r *running) cleans(t *testing.T, command string) {
 	require.Len(t, dirs, 1, "the directory of the killed run")
 	args := []string{command}
 	if command == "run" {
-		r.write("next.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"+mocked)
+		r.write("next.yaml", header+mocked)
 		args = append(args, "next.yaml")
 	}
 	out, err := r.place.command(args...).CombinedOutput()

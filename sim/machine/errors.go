@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // ErrNoPermission says that the host does not let this user mount or make
@@ -29,8 +31,7 @@ func (e *SocketPathError) Error() string {
 // needsRoot dresses EPERM of an operation that takes CAP_SYS_ADMIN.
 func needsRoot(tried string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%s: %w: %w: run as root, in a container with CAP_SYS_ADMIN, or, without loop devices, in a user namespace: unshare --user --map-root-user csisim run FILE",
-			tried, ErrNoPermission, err)
+		return fmt.Errorf("%s: %w: %w: %s", tried, ErrNoPermission, err, namespaces.Advice())
 	}
 	return err
 }

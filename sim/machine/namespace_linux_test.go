@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // listing is what a host directory has, or that it is missing.
@@ -194,6 +195,9 @@ func TestWhatAProgramLeavesBehindEndsWithIt(t *testing.T) {
 
 func TestAWorkDirectoryThatNodesHideIsAnError(t *testing.T) {
 	needRoot(t)
+	if namespaces.Rootless() {
+		t.Skip("only root makes directories there")
+	}
 	const parent = "/csi-data-dir"
 	if _, err := os.Stat(parent); err == nil {
 		t.Skip(parent + " exists on this host")

@@ -3,6 +3,8 @@ package workdir
 import (
 	"fmt"
 	"os"
+
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // owner tells which process a run's directory belonged to, as its lock file says.
@@ -16,7 +18,7 @@ func writeOwner(lock *os.File) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(lock, "%d %d\n", os.Getpid(), started)
+	_, err = fmt.Fprintf(lock, "%d %d\n", namespaces.PID(), started)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/workdir"
 )
 
@@ -24,7 +25,7 @@ func TestNewMakesAShortPrivateDirectory(t *testing.T) {
 	require.NoError(t, err)
 
 	assert.NotEqual(t, first.Path(), second.Path())
-	assert.True(t, strings.HasPrefix(first.Path(), fmt.Sprintf("%s/csisim-%d-", parent, os.Getpid())), first.Path())
+	assert.True(t, strings.HasPrefix(first.Path(), fmt.Sprintf("%s/csisim-%d-", parent, namespaces.PID())), first.Path())
 	info, err := os.Stat(first.Path())
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeDir|0o700, info.Mode())
