@@ -78,7 +78,7 @@ var badDrivers = []badInput{
 		},
 	},
 	{
-		name: "a volume id that is too long", scenario: badDriver("names it at length", long),
+		name: "a volume id that is too long", scenario: badDriver("names it at length", long) + podStep, namespaces: true, never: "more)",
 		code: 1, says: []string{"CSI spec violated: CreateVolumeResponse.volume.volume_id has 140 bytes, the limit is 128"},
 	},
 	{

@@ -25,6 +25,7 @@ type badInput struct {
 	barred   bool   // runs as a user who may not make namespaces either
 	code     int
 	says     []string
+	never    string // what is not said
 	// namespaces says that it takes some.
 	namespaces bool
 }
@@ -50,7 +51,11 @@ func TestBadInputIsToldAndLeavesNothingBehind(t *testing.T) {
 			for _, words := range test.says {
 				assert.Contains(t, got.stdout+got.stderr, words)
 			}
+			if test.never != "" {
+				assert.NotContains(t, got.stdout+got.stderr, test.never)
+			}
 			assert.Empty(t, place.leftovers())
+			assert.LessOrEqual(t, strings.Count(got.stderr, "\n"), 2, "an error and a hint")
 			if t.Failed() {
 				t.Log(got.stdout + got.stderr)
 			}
