@@ -122,6 +122,7 @@ func TestInterrupts(t *testing.T) {
 		"an interrupt ends the run and leaves nothing behind":  interruptEndsTheRun,
 		"an interrupt ends the wait for a driver that starts":  interruptEndsAStart,
 		"a second interrupt kills at once":                     secondInterruptKills,
+		"a run that is killed in its namespaces is cleaned up": outerCleansUp,
 		"a killed run is cleaned up by the next, and by clean": nextCleansUp,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, bin) })
@@ -173,6 +174,19 @@ func secondInterruptKills(t *testing.T, bin string) {
 	assert.Equal(t, syscall.SIGINT, r.command.ProcessState.Sys().(syscall.WaitStatus).Signal())
 	r.awaitNoPrograms(t)
 	r.cleans(t, "clean")
+}
+
+// The process that is killed is the one in the namespaces, which another has started.
+func outerCleansUp(t *testing.T, bin string) {
+	needsMounts(t)
+	r := startBusy(t, bin, "hangs in CreateVolume")
+	for _, pid := range r.programs("exe") {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	assert.Equal(t, 137, r.awaitEnd(t, interrupted))
+	assert.Contains(t, r.output.String(), "cleaned up after 1 run that had been killed:\n")
+	assert.Contains(t, r.output.String(), "csisim: the run was killed\n")
+	assert.Empty(t, r.leftovers())
 }
 
 // What dies with csisim is what uses the machine: programs, and the mounts of nodes.

@@ -62,7 +62,10 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario) report.Run
 	}
 	run.Result, err = scenario.Run(ctx, sc, options)
 	s.tellApart(run.Result)
-	run.Err = errors.Join(err, outputs.close(), killOrphans())
+	if sc.HasPrograms() {
+		err = errors.Join(err, killOrphans())
+	}
+	run.Err = errors.Join(err, outputs.close())
 	run.Logs = withLogs(options.DriverLogs)
 	return run
 }
