@@ -1,6 +1,8 @@
 package drivers
 
 import (
+	"slices"
+
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/contract"
@@ -23,6 +25,9 @@ func (w *Wire) check(c *call, err error) {
 		found = append(found, contract.CheckResponse(c.method, c.request, c.answer, caps)...)
 	}
 	for _, v := range found {
+		if slices.ContainsFunc(w.violations, v.Repeats) {
+			continue
+		}
 		w.violations = append(w.violations, v)
 		w.World.Trace.Add(&trace.Event{
 			Kind: trace.Violation, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method, Message: v.String(),

@@ -13,14 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/internal/privatemounts"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
 )
 
 var update = flag.Bool("update", false, "write the call sequences that the scenarios give into their golden files")
 
 func TestMain(m *testing.M) {
-	privatemounts.Enter()
+	namespaces.Enter()
 	os.Exit(m.Run())
 }
 

@@ -30,8 +30,12 @@ func benchCluster(b *testing.B, nodes int) *sim.Cluster {
 	c, err := sim.New(o)
 	must(b, err)
 	must(b, c.Boot())
-	apply(b, c, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "mock"}, Provisioner: benchDriver})
+	apply(b, c, benchClass())
 	return c
+}
+
+func benchClass() *storagev1.StorageClass {
+	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "mock"}, Provisioner: benchDriver}
 }
 
 func must(b *testing.B, err error) {

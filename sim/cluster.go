@@ -38,6 +38,7 @@ type Cluster struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
+	apart string // what keeps the nodes apart, if that is not all there could be
 }
 
 // New makes a cluster and starts everything in it; virtual time does not move

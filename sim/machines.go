@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/workdir"
 )
 
@@ -44,6 +45,7 @@ func (c *Cluster) newMachine(name string) (machine.Machine, error) {
 	wanted := c.options.Isolation
 	if wanted == Namespace || (wanted == Auto && c.options.programs()) {
 		m, err := machine.NewNamespace(name, dir)
+		c.apart = apart(err)
 		switch {
 		case err == nil:
 			return m, nil
@@ -53,9 +55,28 @@ func (c *Cluster) newMachine(name string) (machine.Machine, error) {
 			return nil, &EnvironmentError{fmt.Sprintf("isolation %q", wanted), err}
 		}
 	}
+	if wanted == None {
+		c.apart = "by directories only, as asked for"
+	}
 	m, err := machine.NewDisk(name, dir)
 	if err != nil {
 		return nil, &EnvironmentError{"put the cluster on disk", err}
 	}
 	return m, nil
+}
+
+// Apart says what keeps the nodes apart and what that rules out, where they are not
+// as separate as they can be; else it is empty.
+func (c *Cluster) Apart() string { return c.apart }
+
+// apart describes the nodes by the outcome of making a mount namespace.
+func apart(err error) string {
+	switch {
+	case err != nil:
+		return fmt.Sprintf("by directories only, nothing can be mounted: %v", err)
+	case namespaces.Rootless():
+		return "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
+	default:
+		return ""
+	}
 }

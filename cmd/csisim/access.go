@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // access is how clients find a live cluster.
@@ -42,7 +44,7 @@ func (a access) grant() error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(remembered{os.Getpid(), a.address, a.token, a.authority})
+	text, err := json.Marshal(remembered{namespaces.PID(), a.address, a.token, a.authority})
 	if err != nil {
 		return err
 	}

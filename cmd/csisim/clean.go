@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +43,7 @@ func cleanBefore(env environment, dir string) {
 	if len(removed.Runs) > 0 {
 		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural(len(removed.Runs), "run"), removed)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // who makes a directory there tells
 		fmt.Fprintf(env.stderr, "csisim: %v\n", err)
 	}
 }

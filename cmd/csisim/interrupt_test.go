@@ -20,7 +20,6 @@ const interrupted = 3 * time.Second
 // busy is a run that hangs in a call, for an hour of wall time, after a pod got a
 // file system and a raw block volume: there are mounts, a loop device, programs.
 func busy(way string) string {
-	header := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"
 	hanging := `- name: bad.csi.example.com
   program: {command: [baddriver, "{{.Socket}}"], env: {BAD_DRIVER: "` + way + `"}}
 `
@@ -40,7 +39,12 @@ type running struct {
 // start runs the scenario of a place until begun says that it is where it should be.
 func start(t *testing.T, p *place, begun func() bool) *running {
 	t.Helper()
-	r := &running{place: p, command: p.marked("run", "--patience", "1h", "s.yaml"), ended: make(chan struct{})}
+	return startCommand(t, p, p.marked("run", "--patience", "1h", "s.yaml"), begun)
+}
+
+func startCommand(t *testing.T, p *place, c *exec.Cmd, begun func() bool) *running {
+	t.Helper()
+	r := &running{place: p, command: c, ended: make(chan struct{})}
 	r.command.Stdout, r.command.Stderr = &r.output, &r.output
 	require.NoError(t, r.command.Start())
 	go func() {
@@ -106,9 +110,7 @@ func startBusy(t *testing.T, bin, way string) *running {
 
 func needsMounts(t *testing.T) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("mounting takes root")
-	}
+	needsRoot(t)
 	if _, err := os.Stat("/dev/loop-control"); err != nil {
 		t.Skip("this machine has no loop devices")
 	}
@@ -120,6 +122,7 @@ func TestInterrupts(t *testing.T) {
 		"an interrupt ends the run and leaves nothing behind":  interruptEndsTheRun,
 		"an interrupt ends the wait for a driver that starts":  interruptEndsAStart,
 		"a second interrupt kills at once":                     secondInterruptKills,
+		"a run that is killed in its namespaces is cleaned up": outerCleansUp,
 		"a killed run is cleaned up by the next, and by clean": nextCleansUp,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, bin) })
@@ -150,7 +153,7 @@ func interruptEndsAStart(t *testing.T, bin string) {
 	for _, way := range []string{"never listens", "accepts only", "hangs in Probe", "hangs in ControllerGetCapabilities"} {
 		t.Run(way, func(t *testing.T) {
 			p := newPlace(t, bin)
-			p.write("s.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"+badDriver(way, "1h"))
+			p.write("s.yaml", header+badDriver(way, "1h"))
 			r := start(t, p, func() bool { return len(p.programs("baddriver")) > 0 })
 			r.signal(t, syscall.SIGINT)
 			assert.Equal(t, 130, r.awaitEnd(t, interrupted))
@@ -173,6 +176,19 @@ func secondInterruptKills(t *testing.T, bin string) {
 	r.cleans(t, "clean")
 }
 
+// The process that is killed is the one in the namespaces, which another has started.
+func outerCleansUp(t *testing.T, bin string) {
+	needsMounts(t)
+	r := startBusy(t, bin, "hangs in CreateVolume")
+	for _, pid := range r.programs("exe") {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	assert.Equal(t, 137, r.awaitEnd(t, interrupted))
+	assert.Contains(t, r.output.String(), "cleaned up after 1 run that had been killed:\n")
+	assert.Contains(t, r.output.String(), "csisim: the run was killed\n")
+	assert.Empty(t, r.leftovers())
+}
+
 // What dies with csisim is what uses the machine: programs, and the mounts of nodes.
 // The rest is removed by the next run, or by clean.
 func nextCleansUp(t *testing.T, bin string) {
@@ -191,7 +207,7 @@ func nextCleansUp(t *testing.T, bin string) {
 
 func (r *running) awaitNoPrograms(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(r.programs("")) == 0 }, interrupted, time.Millisecond, "programs die with csisim")
+	require.Eventually(t, func() bool { return len(r.programs("")) == 0 && !r.isLocked() }, interrupted, time.Millisecond, "programs die with csisim")
 }
 
 // cleans cleans up what a killed run has left, and looks whether anything is.
@@ -202,7 +218,7 @@ func (r *running) cleans(t *testing.T, command string) {
 	require.Len(t, dirs, 1, "the directory of the killed run")
 	args := []string{command}
 	if command == "run" {
-		r.write("next.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"+mocked)
+		r.write("next.yaml", header+mocked)
 		args = append(args, "next.yaml")
 	}
 	out, err := r.place.command(args...).CombinedOutput()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
 )
 
@@ -14,7 +15,7 @@ func keptLogs(workDir string, s *scenario.Scenario) string {
 	if workDir == "" {
 		workDir = os.TempDir()
 	}
-	return filepath.Join(workDir, fmt.Sprintf("csisim-logs-%d", os.Getpid()), scenarioBase(s))
+	return filepath.Join(workDir, fmt.Sprintf("csisim-logs-%d", namespaces.PID()), scenarioBase(s))
 }
 
 // withLogs is the directory if there are logs in it; one without is removed.

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // collectLess is the growth of the heap, in percent, after which garbage is
@@ -15,6 +17,7 @@ import (
 const collectLess = 400
 
 func main() {
+	namespaces.Arrive()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectLess)
 	}

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // runFlags are the flags of csisim run.
@@ -23,8 +22,6 @@ type runFlags struct {
 	checkDeterminism bool
 	verbose          int
 }
-
-var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.None)}
 
 func newRun(env environment) *cobra.Command {
 	var f runFlags
@@ -61,7 +58,7 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.CountVarP(&f.verbose, "verbose", "v", "tell what happens; -vv leaves nothing out")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
-	flags.StringVar(&f.isolation, "isolation", string(sim.Auto), "how nodes are kept apart: `MODE` is auto, namespace or none")
+	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
 	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare")
@@ -84,8 +81,8 @@ func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
 }
 
 func (f runFlags) check() error {
-	if !slices.Contains(isolations, f.isolation) {
-		return usage("%w", unknown("isolation", f.isolation, isolations))
+	if err := checkIsolation(f.isolation); err != nil {
+		return err
 	}
 	if f.patience <= 0 {
 		return usage("--patience %v: it must be more than 0", f.patience)
@@ -100,9 +97,14 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	cleanBefore(env, f.workDir)
+	if !namespaces.Entered() {
+		cleanBefore(env, f.workDir)
+	}
 	scenarios, err := load(env, files)
 	if err != nil {
+		return err
+	}
+	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err
 	}
 	s := newSession(env, f, scenarios)

@@ -21,6 +21,7 @@ type session struct {
 	printer  *report.Printer
 	traces   map[string]string // by scenario file
 	runs     []report.Run
+	apart    bool // it is told what keeps the nodes apart
 	code     int
 }
 
@@ -60,6 +61,10 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario) report.Run
 		options.DriverLogs = keptLogs(s.flags.workDir, sc)
 	}
 	run.Result, err = scenario.Run(ctx, sc, options)
+	s.tellApart(run.Result)
+	if sc.HasPrograms() {
+		err = errors.Join(err, killOrphans())
+	}
 	run.Err = errors.Join(err, outputs.close())
 	run.Logs = withLogs(options.DriverLogs)
 	return run
@@ -72,6 +77,15 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 		Sinks: outputs.sinks, Progress: s.printer.Progress, CheckDeterminism: s.flags.checkDeterminism,
 		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation),
 	}
+}
+
+// tellApart says once, if much is told, that nodes are not as separate as they can be.
+func (s *session) tellApart(result *scenario.Result) {
+	if s.flags.verbose == 0 || s.apart || result == nil || result.Apart == "" {
+		return
+	}
+	s.apart = true
+	fmt.Fprintf(s.env.stderr, "csisim: nodes are kept apart %s\n", result.Apart)
 }
 
 // end writes the summary and the JUnit report.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
 
 	_ "embed"
@@ -47,6 +48,9 @@ a file of its own, and taken out again at the end.`,
 			if f.speed <= 0 {
 				return usage("--speed %v: it must be more than 0", f.speed)
 			}
+			if err := checkIsolation(f.isolation); err != nil {
+				return err
+			}
 			return up(command.Context(), env, f)
 		},
 	}
@@ -57,7 +61,7 @@ a file of its own, and taken out again at the end.`,
 	flags.StringVar(&f.name, "name", "csisim", "`NAME` of the cluster and its context")
 	flags.IntVar(&f.port, "port", 0, "`PORT` of the API on loopback (default any that is free)")
 	flags.Float64Var(&f.speed, "speed", 1, "how many times as fast as the real clock the cluster lives")
-	flags.StringVar(&f.isolation, "isolation", string(sim.Auto), "how nodes are kept apart: `MODE` is auto, namespace or none")
+	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which the cluster puts what it needs on disk (default the system's temporary directory)")
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "file", completeScenarios)
@@ -71,9 +75,14 @@ a file of its own, and taken out again at the end.`,
 var defaultCluster []byte
 
 func up(ctx context.Context, env environment, f upFlags) error {
-	cleanBefore(env, f.workDir)
+	if !namespaces.Entered() {
+		cleanBefore(env, f.workDir)
+	}
 	s, err := f.scenario(env)
 	if err != nil {
+		return err
+	}
+	if done, err := isolate(ctx, env, f.isolation, f.workDir, []*scenario.Scenario{s}); done {
 		return err
 	}
 	token, err := newToken()

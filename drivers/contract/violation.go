@@ -24,6 +24,12 @@ func (v Violation) Section() string {
 	return "https://github.com/container-storage-interface/spec/blob/v1.13.0/spec.md#" + strings.ToLower(path.Base(v.Method))
 }
 
+// Repeats reports whether an earlier violation tells the same: what a driver has made
+// too big is in every message about it.
+func (v Violation) Repeats(earlier Violation) bool {
+	return v.Rule == tooBig && earlier.Rule == tooBig && v.Detail == earlier.Detail && path.Ext(v.Field) == path.Ext(earlier.Field)
+}
+
 const (
 	requiresIt     = "the CSI spec requires it"
 	notNegative    = "the CSI spec forbids negative values"

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -18,7 +20,7 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/csisim/csisim/internal/privatemounts"
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 const asDriver = "HOSTDIR_RUN_MAIN"
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	privatemounts.Enter()
+	namespaces.Enter()
 	os.Exit(runTests(m))
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command hostdir is a small CSI driver that really mounts: file system volumes
 // are directories, block volumes are images behind loop devices. The controller
 // and every node run the same program and share one state directory, which plays

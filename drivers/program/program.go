@@ -13,6 +13,10 @@ import (
 // stopGrace is how long, in wall time, a program may take to end after SIGTERM.
 const stopGrace = 2 * time.Second
 
+// deployedDir is where deployments mount the driver's plugin directory, so that many
+// drivers serve at /csi/csi.sock whatever they are told.
+const deployedDir = "/csi"
+
 // Program is a driver's program on one machine, over all its restarts. It is not
 // safe for concurrent use.
 type Program struct {
@@ -119,6 +123,7 @@ func (p *Program) prepare() (machine.Command, error) {
 	if err := p.machine.MkdirAll(p.spec.socketDir(), 0o755); err != nil {
 		return c, err
 	}
+	c.Volumes = []machine.Volume{{Source: p.spec.socketDir(), Path: deployedDir}}
 	p.instance++
 	c.Stdout = p.spec.logFile(p.instance)
 	c.Stderr = c.Stdout

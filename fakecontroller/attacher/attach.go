@@ -59,7 +59,7 @@ func (r *run) syncAttach(p *kernel.Process, va *storagev1.VolumeAttachment) erro
 		failure.ErrorCode = &code
 	}
 	r.saveError(p, va, func(s *storagev1.VolumeAttachmentStatus) { s.AttachError = failure })
-	r.exitIfLost(err)
+	r.exitIfLost(p, err)
 	return err
 }
 
@@ -150,10 +150,12 @@ func (r *run) markAttached(p *kernel.Process, key store.Key, metadata map[string
 	return err
 }
 
-// exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
-func (r *run) exitIfLost(err error) {
+// exitIfLost ends the sidecar when an error means that the driver is gone; the
+// caller does nothing more. C-LIB-1, golden cc3
+func (r *run) exitIfLost(p *kernel.Process, err error) {
 	if sidecar.IsConnectionLoss(err) {
 		r.lost()
+		p.Wait("the sidecar's end", func() bool { return false })
 	}
 }
 

@@ -196,6 +196,7 @@ func TestLosingTheDriver(t *testing.T) {
 		c.attach()
 		c.at(time.Minute)
 		assert.False(t, a.Running())
+		assert.Len(t, c.calls("ControllerPublishVolume"), 1, "none more before it ends")
 		assert.Equal(t, "rpc error: code = Unavailable desc = error reading from server: EOF", c.attachment().Status.AttachError.Message)
 	})
 	t.Run("restarts it", func(t *testing.T) {

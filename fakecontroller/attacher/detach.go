@@ -22,7 +22,7 @@ func (r *run) syncDetach(p *kernel.Process, va *storagev1.VolumeAttachment) erro
 	}
 	failure := &storagev1.VolumeError{Time: metav1.NewTime(p.Now()), Message: err.Error()}
 	r.saveError(p, va, func(s *storagev1.VolumeAttachmentStatus) { s.DetachError = failure })
-	r.exitIfLost(err)
+	r.exitIfLost(p, err)
 	return err
 }
 

@@ -25,7 +25,7 @@ func (r *run) reconcileOnce(p *kernel.Process) {
 	known := slices.Collect(store.Indexed[*storagev1.VolumeAttachment](r.Cache, store.AttachmentsByAttacher, r.features.driver))
 	published, err := r.listPublished(p)
 	if err != nil {
-		r.exitIfLost(err)
+		r.exitIfLost(p, err)
 		return
 	}
 	for _, va := range known {

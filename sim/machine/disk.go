@@ -23,10 +23,11 @@ import (
 type Disk struct {
 	name string
 	dir  string   // on the host, absolute and without symlinks
-	own  *ownRoot // the root in a mount namespace of its own, that of thread; nil without
+	own  *ownRoot // the root in a mount namespace of its own, nil without
+	// thread is in the namespace; nil without.
+	thread *thread
 
 	mu        sync.Mutex
-	thread    *thread // starts programs
 	programs  []*Process
 	launched  bool // some program was started since the last power-off
 	listeners []*diskListener
@@ -140,14 +141,25 @@ func (d *Disk) Close() error {
 		return err
 	}
 	d.mu.Lock()
-	watches, thread := d.watches, d.thread
+	watches := d.watches
 	d.watches = nil
 	d.mu.Unlock()
 	for _, w := range watches {
 		w.stop()
 	}
-	if thread != nil {
-		thread.stop()
+	if d.thread != nil {
+		d.thread.stop()
 	}
 	return workdir.RemoveTree(d.dir)
 }
+
+// within is where csisim finds a node path on the machine's thread.
+func (d *Disk) within(p string) string {
+	if d.own != nil {
+		return path.Clean("/" + p)
+	}
+	return d.Path(p)
+}
+
+// ProgramPath is where a program of this machine finds a node path.
+func (d *Disk) ProgramPath(p string) string { return d.within(p) }

@@ -6,17 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
-
-// entry tells a file from another that takes its place and its inode number.
-type entry struct {
-	inode  uint64
-	born   unix.StatxTimestamp
-	socket bool
-	dir    bool
-}
 
 // compareAround compares the directories that lead to a host path, and all that
 // was known below it.
@@ -103,14 +93,4 @@ func postOrder(a, b string) int {
 func (w *diskWatch) report(op Op, real string, e entry) {
 	event := Event{Op: op, Path: path.Join(w.path, strings.TrimPrefix(real, w.root)), IsSocket: e.socket}
 	w.queue = append(w.queue, event)
-}
-
-func identify(real string) (entry, bool) {
-	var stat unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, real, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &stat)
-	if err != nil {
-		return entry{}, false
-	}
-	kind := stat.Mode & unix.S_IFMT
-	return entry{inode: stat.Ino, born: stat.Btime, socket: kind == unix.S_IFSOCK, dir: kind == unix.S_IFDIR}, true
 }

@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
+
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // ErrNoPermission says that the host does not let this user mount or make
 // namespaces. The error that wraps it tells what was tried and what to do.
 var ErrNoPermission = errors.New("no permission")
 
-// maxSocketPath is how many bytes of a unix socket's path the kernel takes.
-const maxSocketPath = 107
+// maxSocketPath is how many bytes of a unix socket's path the kernel takes: its
+// field, less the final zero.
+const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
 // SocketPathError says that a socket's path on the host is too long.
 type SocketPathError struct {
@@ -27,8 +31,7 @@ func (e *SocketPathError) Error() string {
 // needsRoot dresses EPERM of an operation that takes CAP_SYS_ADMIN.
 func needsRoot(tried string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%s: %w: %w: run as root, in a container with CAP_SYS_ADMIN, or, without loop devices, in a user namespace: unshare --user --map-root-user csisim run FILE",
-			tried, ErrNoPermission, err)
+		return fmt.Errorf("%s: %w: %w: %s", tried, ErrNoPermission, err, namespaces.Advice())
 	}
 	return err
 }

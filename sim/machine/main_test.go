@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/csisim/csisim/internal/privatemounts"
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 func TestMain(m *testing.M) {
@@ -14,6 +14,6 @@ func TestMain(m *testing.M) {
 		play(role)
 		return
 	}
-	privatemounts.Enter()
+	namespaces.Enter()
 	goleak.VerifyTestMain(m)
 }

@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/csisim/csisim/sim/workdir"
 )
 
@@ -18,18 +16,21 @@ import (
 const killPatience = 10 * time.Second
 
 // Process is a program that runs, or ran, on a machine. It leads a process group
-// of its own. When it ends, the rest of its group is killed, as the kernel does
-// with a container whose first process ends; when csisim ends, it dies too.
+// of its own. When it ends, the rest of its group is killed and, in a namespace, all
+// that it has started, as the kernel does with a container whose first process ends;
+// when csisim ends, it dies too.
 type Process struct {
 	Stdout string // the host file that has its standard output
 	Stderr string // the host file that has its standard error
 
-	pid  int
-	done chan struct{}
+	pid    int
+	parent *thread
+	done   chan struct{}
 
-	mu    sync.Mutex
-	ended bool // its number may be used anew
-	exit  string
+	mu     sync.Mutex
+	ended  bool // its number may be used anew
+	exit   string
+	strays error // why the rest of its namespace could not be killed; known when it is done
 }
 
 // Start runs a program where it sees the machine's mounts.
@@ -41,37 +42,40 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	if c.Dir != "" {
 		cmd.Dir = d.within(c.Dir)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = ownGroup()
 	if err := p.openLogs(cmd, c); err != nil {
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
 	}
-	err := d.launch(cmd)
+	err := d.launch(p, cmd, c.Volumes)
 	closeLogs(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
 	}
-	p.pid = cmd.Process.Pid
-	go p.await(cmd)
+	go p.await(cmd, d.own != nil)
 	d.adopt(p)
 	return p, nil
 }
 
-// launch forks from the machine's thread: the program inherits its namespace, and
-// Pdeathsig, which follows the thread and not the process, strikes at its end only.
-func (d *Disk) launch(cmd *exec.Cmd) error {
-	d.mu.Lock()
-	if d.thread == nil {
-		t, err := startThread(func() error { return nil })
-		if err != nil {
-			d.mu.Unlock()
-			return err
-		}
-		d.thread = t
+// launch forks from a thread of the program's own: the program inherits its
+// namespace, and a death signal follows the thread and not the process.
+func (d *Disk) launch(p *Process, cmd *exec.Cmd, volumes []Volume) error {
+	setup := func() error { return nil }
+	if d.own != nil {
+		setup = func() error { return d.own.join(volumes) }
 	}
-	t := d.thread
+	parent, err := startThread(setup)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
 	d.launched = true
 	d.mu.Unlock()
-	return t.do(cmd.Start)
+	if err := parent.do(cmd.Start); err != nil {
+		parent.stop()
+		return err
+	}
+	p.pid, p.parent = cmd.Process.Pid, parent
+	return nil
 }
 
 // adopt remembers a program for PowerOff, and forgets those that ended.
@@ -109,7 +113,7 @@ func (p *Process) Signal(signal syscall.Signal) error {
 	if p.ended {
 		return os.ErrProcessDone
 	}
-	return unix.Kill(p.pid, signal)
+	return syscall.Kill(p.pid, signal)
 }
 
 // Kill kills the program and its group and waits for its end.
@@ -121,7 +125,7 @@ func (p *Process) Kill() error {
 	p.mu.Unlock()
 	select {
 	case <-p.done:
-		return nil
+		return p.strays
 	case <-time.After(killPatience):
 		return fmt.Errorf("process %d survives SIGKILL: it hangs in the kernel", p.pid)
 	}
@@ -135,7 +139,7 @@ func (p *Process) Stop(grace time.Duration) error {
 	}
 	select {
 	case <-p.done:
-		return nil
+		return p.strays
 	case <-time.After(grace):
 		return p.Kill()
 	}
@@ -149,17 +153,21 @@ func (p *Process) hasEnded() bool {
 
 // killGroup is safe only while the program is not reaped: its number stands for
 // nothing else until then.
-func (p *Process) killGroup() { _ = unix.Kill(-p.pid, unix.SIGKILL) }
+func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 
-// await waits for the end, kills what is left of the group, and reaps.
-func (p *Process) await(cmd *exec.Cmd) {
-	for unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
-	}
+// await waits for the end, kills what is left of the group and, if the program has
+// a namespace of its own, whoever is in that, and reaps.
+func (p *Process) await(cmd *exec.Cmd, contained bool) {
+	awaitEnd(p.pid)
 	p.mu.Lock()
 	p.killGroup()
 	_ = cmd.Wait() // the state tells more than the error
 	p.ended = true
 	p.exit = cmd.ProcessState.String()
 	p.mu.Unlock()
+	if contained {
+		p.strays = p.parent.do(killNeighbours)
+	}
+	p.parent.stop()
 	close(p.done)
 }

@@ -2,11 +2,8 @@ package machine
 
 import (
 	"errors"
-	"os"
 	"runtime"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // thread is an OS thread of its own that runs closures one after the other. What
@@ -36,7 +33,7 @@ func startThread(setup func() error) (*thread, error) {
 // with the goroutine, and nobody else inherits its namespace.
 func (t *thread) run(setup func() error, ready chan<- error) {
 	runtime.LockOSThread()
-	if os.Getpid() == unix.Gettid() {
+	if onMainThread() {
 		// The main thread stands for the process in /proc and never ends. While
 		// it is held here, the next goroutine gets another one.
 		elsewhere := make(chan struct{})

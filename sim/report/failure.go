@@ -21,7 +21,7 @@ func (p *Printer) failure(run Run, f scenario.Failure) string {
 		fmt.Fprintf(&b, "\n%s\n", trail)
 	}
 	for _, row := range [][2]string{
-		{"expected", f.Expected}, {"got", f.Got}, {"hint", f.Hint}, {"replay", run.Replay()}, {"trace", run.Trace}, {"spec", f.Spec},
+		{"expected", f.Expected}, {"got", f.Got}, {"hint", f.Hint}, {"nodes", run.Result.Apart}, {"replay", run.Replay()}, {"trace", run.Trace}, {"spec", f.Spec},
 		{"logs", run.Logs},
 	} {
 		if row[1] != "" {

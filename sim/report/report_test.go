@@ -44,7 +44,7 @@ func failed() report.Run {
 	return report.Run{
 		File: "scenarios/it's lost.yaml", Strategy: "random", Seed: 7, Trace: "out.jsonl", Flags: []string{"--until", "3"},
 		Result: &scenario.Result{
-			Scenario: &scenario.Scenario{Name: "lost"}, VirtualTime: time.Minute, WallTime: 3 * time.Millisecond, Calls: 1, Exit: scenario.Failed,
+			Scenario: &scenario.Scenario{Name: "lost"}, Apart: "by directories only, nothing can be mounted", VirtualTime: time.Minute, WallTime: 3 * time.Millisecond, Calls: 1, Exit: scenario.Failed,
 			Steps: []scenario.StepResult{{Number: 1, Title: "wait pod web"}},
 			Failures: []scenario.Failure{{
 				Verdict: "NodePublishVolume is not idempotent: vol-1 at /mnt", Step: 1, File: "scenarios/it's lost.yaml", Line: 42,

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/drivers/mock"
@@ -44,6 +45,11 @@ type Socket struct {
 	Controller string            `json:"controller,omitempty" example:"/run/csi/controller.sock" doc:"The controller plugin's socket."`
 	Nodes      map[string]string `json:"nodes,omitempty" doc:"The node plugins' sockets by node name."`
 	Node       string            `json:"node,omitempty" doc:"The node plugin's socket in a cluster of one node."`
+}
+
+// HasPrograms reports whether some driver is a program that is started for the run.
+func (s *Scenario) HasPrograms() bool {
+	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
 // name is the driver's name as far as the file tells it.

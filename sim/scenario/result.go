@@ -39,6 +39,8 @@ type Result struct {
 	WallTime    time.Duration
 	// Calls is the number of CSI calls.
 	Calls int
+	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.
+	Apart string
 	// Names are readable names of volumes, nodes and pods, for rendering calls.
 	Names *calls.Names
 }

@@ -210,7 +210,7 @@ func (r *runner) fail(f *Failure, line, step int) {
 // finish completes the result when the cluster is closed.
 func (r *runner) finish() {
 	r.journal.update()
-	r.result.Trace = r.cluster.World.Trace.Events()
+	r.result.Trace, r.result.Apart = r.cluster.World.Trace.Events(), r.cluster.Apart()
 	r.result.VirtualTime = r.elapsed()
 	r.result.Calls, r.result.Names = len(r.journal.calls), r.journal.names
 	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
-	"github.com/csisim/csisim/internal/privatemounts"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/workdir"
 )
 
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		simulate(parent)
 		return
 	}
-	privatemounts.Enter()
+	namespaces.Enter()
 	goleak.VerifyTestMain(m)
 }
 

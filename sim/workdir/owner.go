@@ -1,10 +1,10 @@
 package workdir
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"strconv"
+
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // owner tells which process a run's directory belonged to, as its lock file says.
@@ -18,7 +18,7 @@ func writeOwner(lock *os.File) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(lock, "%d %d\n", os.Getpid(), started)
+	_, err = fmt.Fprintf(lock, "%d %d\n", namespaces.PID(), started)
 	return err
 }
 
@@ -31,19 +31,4 @@ func readOwner(lock *os.File) owner {
 		return owner{}
 	}
 	return o
-}
-
-// startTime is when a process started, in clock ticks since boot.
-func startTime(pid int) (uint64, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The second field, the name in parentheses, may contain spaces; the start
-	// time is field 22.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 20 {
-		return 0, fmt.Errorf("/proc/%d/stat has %d fields after the name, want at least 20", pid, len(fields))
-	}
-	return strconv.ParseUint(string(fields[19]), 10, 64)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // EnvRun is the environment variable that marks the programs of a run: its value
@@ -45,7 +47,7 @@ func create(parent string) (*Dir, error) {
 		return nil, err
 	}
 	for {
-		path := filepath.Join(real, fmt.Sprintf("csisim-%d-%d", os.Getpid(), runs.Add(1)))
+		path := filepath.Join(real, fmt.Sprintf("csisim-%d-%d", namespaces.PID(), runs.Add(1)))
 		dir, err := createAt(path)
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, errNotOurs) {
 			return dir, err

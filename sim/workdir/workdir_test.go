@@ -1,7 +1,6 @@
 package workdir_test
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/workdir"
 )
 
@@ -25,7 +25,7 @@ func TestNewMakesAShortPrivateDirectory(t *testing.T) {
 	require.NoError(t, err)
 
 	assert.NotEqual(t, first.Path(), second.Path())
-	assert.True(t, strings.HasPrefix(first.Path(), fmt.Sprintf("%s/csisim-%d-", parent, os.Getpid())), first.Path())
+	assert.True(t, strings.HasPrefix(first.Path(), fmt.Sprintf("%s/csisim-%d-", parent, namespaces.PID())), first.Path())
 	info, err := os.Stat(first.Path())
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeDir|0o700, info.Mode())
@@ -100,28 +100,4 @@ func needRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounts need root")
 	}
-}
-
-// tmpfs is a file system of its own with the given options.
-func tmpfs(t *testing.T, options string) string {
-	needRoot(t)
-	dir := t.TempDir()
-	flags := uintptr(0)
-	if options == "ro" {
-		flags, options = unix.MS_RDONLY, ""
-	}
-	require.NoError(t, unix.Mount("tmpfs", dir, "tmpfs", flags, options))
-	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, 0)) })
-	return dir
-}
-
-// bind shows source at target until the end of the test, at the latest.
-func bind(t *testing.T, source, target string) {
-	needRoot(t)
-	require.NoError(t, unix.Mount(source, target, "", unix.MS_BIND, ""))
-	t.Cleanup(func() {
-		if err := unix.Unmount(target, 0); !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {
-			require.NoError(t, err)
-		}
-	})
 }

@@ -12,12 +12,12 @@ import (
 
 	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/drivers/standin/nfs"
-	"github.com/csisim/csisim/internal/privatemounts"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 func TestMain(m *testing.M) {
-	privatemounts.Enter()
+	namespaces.Enter()
 	os.Exit(m.Run())
 }
 

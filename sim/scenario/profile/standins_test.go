@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/internal/privatemounts"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
 )
 
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		serveTinyDriver()
 		return
 	}
-	privatemounts.Enter()
+	namespaces.Enter()
 	os.Exit(m.Run())
 }
 

@@ -1,6 +1,6 @@
 // Command baddriver is a CSI driver that goes wrong in the way that the environment
-// variable BAD_DRIVER names. It serves at the unix socket given as its argument, and
-// makes volumes that are mounted nowhere.
+// variable BAD_DRIVER names. It serves at the unix socket given as its argument; its
+// volumes are file systems in memory.
 package main
 
 import (
@@ -29,6 +29,9 @@ func main() {
 		os.Exit(3)
 	case "never listens":
 		select {}
+	}
+	if strings.HasSuffix(way, "leaves children") {
+		leaveChildren()
 	}
 	if strings.HasSuffix(way, "ignores SIGTERM") {
 		signal.Ignore(syscall.SIGTERM)
@@ -124,6 +127,8 @@ func (d *driver) ControllerGetCapabilities(context.Context, *csi.ControllerGetCa
 func (d *driver) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
 	v := &csi.Volume{VolumeId: r.GetName(), CapacityBytes: r.GetCapacityRange().GetRequiredBytes()}
 	switch d.way {
+	case "fills its disk":
+		fill()
 	case "names no volume":
 		v.VolumeId = ""
 	case "answers nothing":

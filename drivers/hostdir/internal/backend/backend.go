@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package backend is the storage system behind the hostdir driver: volumes,
 // snapshots, attachments and nodes, kept as files in one directory that the
 // controller and all nodes share.

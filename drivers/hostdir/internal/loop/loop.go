@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package loop attaches image files to loop block devices.
 //
 // The kernel keeps all state: a device carries a label that says who attached
@@ -48,7 +50,8 @@ func Find(label string) ([]Device, error) {
 // inspect returns the device at path when it is attached under label.
 func inspect(path, label string) (*Device, error) {
 	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENXIO) {
+	// Who may not open a device has not attached it.
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) || errors.Is(err, unix.ENXIO) {
 		return nil, nil
 	}
 	if err != nil {

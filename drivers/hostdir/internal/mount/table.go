@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package mount reads and changes the mount table of the process.
 package mount
 
@@ -36,8 +38,8 @@ func parse(mountinfo string) (Table, error) {
 	var table Table
 	for line := range strings.Lines(mountinfo) {
 		// id parent major:minor root path options ...
-		f := strings.Fields(line)
-		if len(f) < 6 {
+		f := strings.SplitN(line, " ", 7)
+		if len(f) < 7 {
 			return nil, fmt.Errorf("mount table: malformed line %q", line)
 		}
 		readOnly := strings.HasPrefix(f[5]+",", "ro,")
@@ -48,6 +50,9 @@ func parse(mountinfo string) (Table, error) {
 
 // unescape undoes the octal escapes that the kernel uses for blanks.
 func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+3 < len(s) {

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package placement remembers with which arguments a volume was put at a path of
 // this node. Whether it is there is for the mount table to say; the record tells
 // a repeated call from a conflicting one, also after a restart.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package service answers CSI calls with a backend and this machine's mounts.
 package service
 

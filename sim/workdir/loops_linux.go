@@ -64,8 +64,8 @@ func filesBelow(dir string) map[file]bool {
 // detachLoop frees a loop device if it shows a file of the run.
 func detachLoop(device string, isOurs func(file) bool) (freed bool, err error) {
 	f, err := os.Open(device)
-	if errors.Is(err, fs.ErrPermission) {
-		return false, nil // of somebody else
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil // of somebody else, who can use it
 	}
 	if err != nil {
 		return false, fmt.Errorf("detach loop device: %w", err)

@@ -134,6 +134,41 @@ func (r *ownRoot) pivot() error {
 	return unix.Chdir("/")
 }
 
+// join gives the calling OS thread a copy of the namespace, with volumes.
+func (r *ownRoot) join(volumes []Volume) error {
+	namespace, err := os.Open(fmt.Sprintf("/proc/self/task/%d/ns/mnt", r.thread))
+	if err != nil {
+		return err
+	}
+	defer namespace.Close()
+	root, err := os.Open(r.outside())
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return err
+	}
+	if err := unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("enter the mount namespace: %w", err)
+	}
+	if err := unix.Fchdir(int(root.Fd())); err != nil {
+		return err
+	}
+	if err := unix.Chroot("."); err != nil { // where pivot did
+		return err
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("copy the mount namespace: %w", err)
+	}
+	for _, v := range volumes {
+		if err := unix.Mount(v.Source, v.Path, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("mount %s on %s: %w", v.Source, v.Path, err)
+		}
+	}
+	return nil
+}
+
 // outside is the root directory as other threads and processes find it.
 func (r *ownRoot) outside() string {
 	return fmt.Sprintf("/proc/%d/task/%d/root", os.Getpid(), r.thread)

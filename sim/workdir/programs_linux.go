@@ -19,24 +19,28 @@ const killPatience = 5 * time.Second
 // directory of this process's run, also those that left their parents' groups.
 func KillPrograms(dir string) ([]Program, error) { return killPrograms(dir, owner{}) }
 
-// killPrograms kills the processes whose environment says that they belong to
-// the run, until a look finds no more: they may fork meanwhile.
 func killPrograms(dir string, o owner) ([]Program, error) {
+	return KillAll(func(pid int) bool { return isOf(dir, o, pid) })
+}
+
+// KillAll kills the processes that belong, but never this one, until a look finds
+// no more: they may fork meanwhile.
+func KillAll(belongs func(pid int) bool) ([]Program, error) {
 	var killed []Program
 	deadline := time.Now().Add(killPatience)
 	for {
-		found, err := killOnce(dir, o)
+		found, err := killOnce(belongs)
 		killed = append(killed, found...)
 		if err != nil || len(found) == 0 {
 			return killed, err
 		}
 		if time.Now().After(deadline) {
-			return killed, errors.New("its programs start new ones faster than they can be killed")
+			return killed, errors.New("programs start new ones faster than they can be killed")
 		}
 	}
 }
 
-func killOnce(dir string, o owner) ([]Program, error) {
+func killOnce(belongs func(pid int) bool) ([]Program, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
@@ -47,7 +51,7 @@ func killOnce(dir string, o owner) ([]Program, error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		found, err := killIfOf(dir, o, pid)
+		found, err := killIf(belongs, pid)
 		if err != nil {
 			return killed, err
 		}
@@ -58,9 +62,9 @@ func killOnce(dir string, o owner) ([]Program, error) {
 	return killed, nil
 }
 
-// killIfOf kills one process if it is of the run. The pidfd stands for the same
+// killIf kills one process if it belongs. The pidfd stands for the same
 // process throughout, even if its number is used anew meanwhile.
-func killIfOf(dir string, o owner, pid int) (*Program, error) {
+func killIf(belongs func(pid int) bool, pid int) (*Program, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) {
 		return nil, nil // gone, or a thread
@@ -69,7 +73,7 @@ func killIfOf(dir string, o owner, pid int) (*Program, error) {
 		return nil, fmt.Errorf("look at process %d: %w", pid, err)
 	}
 	defer unix.Close(fd)
-	if !isOf(dir, o, pid) {
+	if !belongs(pid) {
 		return nil, nil
 	}
 	program := &Program{PID: pid, Name: programName(pid)}
@@ -123,4 +127,19 @@ func awaitExit(pidfd int) error {
 			return err
 		}
 	}
+}
+
+// startTime is when a process started, in clock ticks since boot.
+func startTime(pid int) (uint64, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The second field, the name in parentheses, may contain spaces; the start
+	// time is field 22.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 20 {
+		return 0, fmt.Errorf("/proc/%d/stat has %d fields after the name, want at least 20", pid, len(fields))
+	}
+	return strconv.ParseUint(string(fields[19]), 10, 64)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,10 +16,9 @@ import (
 // Its programs find node paths where they are: /var/lib/kubelet is the machine's
 // own; ownRoot tells what else is, and what is the host's.
 //
-// All mounts in the namespace are private. Kubernetes asks for Bidirectional
-// propagation so that a mount which a driver makes in its container reaches the
-// kubelet; here driver and kubelet share one namespace, so each sees the other's
-// mounts without any propagation.
+// Each program has a copy of the namespace, as containers do: what one mounts below
+// /var/lib/kubelet the kubelet and the others see too (Bidirectional propagation, in
+// Kubernetes' words), and what it mounts or unmounts elsewhere nobody else.
 func NewNamespace(name, dir string) (*Disk, error) {
 	d, err := NewDisk(name, dir)
 	if err != nil {
@@ -50,6 +48,9 @@ func (d *Disk) enter() error {
 	if err := d.own.pivot(); err != nil {
 		return needsRoot("change the root directory", err)
 	}
+	if err := propagate(KubeletDir, unix.MS_SHARED); err != nil {
+		return needsRoot("share the kubelet's directory with programs", err)
+	}
 	d.own.thread = unix.Gettid()
 	if _, err := os.Stat(d.dir); err != nil {
 		return fmt.Errorf("nodes have a directory of their own where the work directory is: choose another: %w", err)
@@ -70,13 +71,5 @@ func (d *Disk) keepBase() error {
 	return nil
 }
 
-// within is where csisim finds a node path on the machine's thread.
-func (d *Disk) within(p string) string {
-	if d.own != nil {
-		return path.Clean("/" + p)
-	}
-	return d.Path(p)
-}
-
-// ProgramPath is where a program of this machine finds a node path.
-func (d *Disk) ProgramPath(p string) string { return d.within(p) }
+// onMainThread reports whether the calling thread stands for the process in /proc.
+func onMainThread() bool { return os.Getpid() == unix.Gettid() }

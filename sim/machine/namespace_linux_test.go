@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // listing is what a host directory has, or that it is missing.
@@ -111,11 +112,8 @@ func TestHostsMountTableIsAsBefore(t *testing.T) {
 	run(t, m, shell("mkdir /mnt-of-driver && mount -t tmpfs mine /mnt-of-driver"))
 	mounts, err := m.Mounts()
 	require.NoError(t, err)
-	var targets []string
-	for _, mount := range mounts {
-		targets = append(targets, mount.Target)
-	}
-	assert.Equal(t, []string{"/mnt-of-driver", staging}, targets, "wherever the driver mounts")
+	require.Len(t, mounts, 1)
+	assert.Equal(t, staging, mounts[0].Target)
 	assert.Equal(t, before, mountTable(t))
 
 	require.NoError(t, m.PowerOff())
@@ -138,8 +136,68 @@ func TestPowerOffKillsProgramsThatLeftTheirGroup(t *testing.T) {
 	})
 }
 
+func TestWhatAProgramMountsInItsOwnPlacesIsItsOwn(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	run(t, m, shell("mkdir /mine && mount -t tmpfs mine /mine && echo x >/mine/file"))
+	assert.Equal(t, "", run(t, m, shell("ls /mine")))
+}
+
+func TestAProgramThatUnmountsWhatIsNotItsOwnHurtsItselfOnly(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	require.NoError(t, m.WriteFile(machine.KubeletDir+"/x", []byte("x"), 0o600))
+	run(t, m, shell("umount -l "+machine.KubeletDir+" /etc && ! ls /etc/passwd 2>/dev/null"))
+	assert.Equal(t, "x", run(t, m, shell("cat /etc/passwd >/dev/null && cat "+machine.KubeletDir+"/x")))
+	_, err := m.ReadFile(machine.KubeletDir + "/x")
+	assert.NoError(t, err)
+}
+
+// Deployments mount the driver's own plugin directory at /csi.
+func TestVolumesAreThoseOfOneProgram(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	for _, driver := range []string{"a", "b"} {
+		own := machine.KubeletDir + "/plugins/" + driver
+		mkdirs(t, m, own)
+		c := shell("echo " + driver + " >/csi/name")
+		c.Volumes = []machine.Volume{{Source: own, Path: "/csi"}}
+		run(t, m, c)
+		text, err := m.ReadFile(own + "/name")
+		require.NoError(t, err)
+		assert.Equal(t, driver+"\n", string(text))
+	}
+	assert.Equal(t, "", run(t, m, shell("ls /csi")))
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+}
+
+func TestAVolumeWithoutASourceIsAnError(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	c := shell("true")
+	c.Volumes = []machine.Volume{{Source: "/nowhere", Path: "/csi"}}
+	_, err := m.Start(c)
+	assert.ErrorContains(t, err, "start sh on node node-1: mount /nowhere on /csi: no such file or directory")
+}
+
+// A program cannot leave its namespace by leaving its group and its environment.
+func TestWhatAProgramLeavesBehindEndsWithIt(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	text := run(t, m, shell("env -i setsid sh -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & echo $!"))
+	pid, err := strconv.Atoi(strings.TrimSpace(text))
+	require.NoError(t, err)
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	assert.True(t, err != nil || strings.Contains(string(stat), ") Z "), "process %d is alive", pid)
+}
+
 func TestAWorkDirectoryThatNodesHideIsAnError(t *testing.T) {
 	needRoot(t)
+	if namespaces.Rootless() {
+		t.Skip("only root makes directories there")
+	}
 	const parent = "/csi-data-dir"
 	if _, err := os.Stat(parent); err == nil {
 		t.Skip(parent + " exists on this host")

@@ -1,0 +1,113 @@
+package main
+
+import "strings"
+
+const (
+	long  = "20s"   // a start that fails before that fails for a reason
+	short = "300ms" // a start that is to fail by it
+)
+
+// badDrivers are those that go wrong.
+var badDrivers = []badInput{
+	{
+		name: "a driver program that is missing", scenario: strings.Replace(badDriver("", long), "[baddriver", "[gooddriver", 1),
+		code: 3, says: []string{"start driver bad.csi.example.com, controller: program not found: gooddriver is not in PATH: give its path, or add its directory to PATH"},
+	},
+	{
+		name: "a driver that exits at once", scenario: badDriver("exits", long),
+		code: 3, says: []string{"start driver bad.csi.example.com, controller: program exited before it answered: exit status 3", "no backend is configured"},
+	},
+	{
+		name: "a driver that never listens", scenario: badDriver("never listens", short),
+		code: 3, says: []string{"nobody listens at the socket: there is no ", "does the command hand {{.Endpoint}} or {{.Socket}} to the driver? (waited 300ms)"},
+	},
+	{
+		name: "a driver that speaks no CSI", scenario: badDriver("talks garbage", short),
+		code: 3, says: []string{"start driver bad.csi.example.com, controller: whoever listens at the socket does not speak CSI"},
+	},
+	{
+		name: "a driver that accepts and is silent", scenario: badDriver("accepts only", short),
+		code: 3, says: []string{"whoever listens at the socket does not speak CSI", "no answer to Identity/Probe (waited 300ms)"},
+	},
+	{
+		name: "a driver of another name", scenario: badDriver("has another name", long),
+		code: 3, says: []string{`another driver answers: it says its name is "other.csi.example.com" and "bad.csi.example.com" is configured: correct one of the two`},
+	},
+	{
+		name: "a socket that is not there", scenario: "cluster: {nodes: 1}\ndrivers: [{name: a.example.com, socket: {node: /nowhere/csi.sock}}]\n",
+		code: 3, says: []string{"reach driver a.example.com, controller: stat /nowhere/csi.sock: no such file or directory: start the driver first, or correct the path"},
+	},
+	{
+		name: "a driver that hangs at its start", scenario: badDriver("hangs in Probe", short),
+		code: 3, says: []string{"no answer to Identity/Probe (waited 300ms)"},
+	},
+	{
+		name: "a driver that hangs when it is asked what it can do", scenario: badDriver("hangs in ControllerGetCapabilities", short),
+		code: 3, says: []string{"ask driver bad.csi.example.com, controller for its capabilities (ControllerGetCapabilities): no answer within 300ms"},
+	},
+	{
+		name: "a driver that hangs at its registration", scenario: badDriver("hangs in NodeGetInfo", long), flags: "--patience 50ms",
+		code: 1, says: []string{"driver bad.csi.example.com to be registered on node-a", "waits for answer to Node/NodeGetInfo", "patience ran out"},
+	},
+	{
+		name: "a driver that hangs in one call, while the run goes on", flags: "--patience 100ms -v",
+		scenario: badDriver("hangs once in CreateVolume", long) +
+			"expect: {calls: [{call: CreateVolume, code: DeadlineExceeded}, {call: CreateVolume, code: OK}]}\n",
+		code: 0, says: []string{"patience ran out: Controller/CreateVolume is treated as still running", "✗ DeadlineExceeded after 10 s", "PASS bad"},
+	},
+	{
+		name: "a driver that hangs for ever", scenario: badDriver("hangs in CreateVolume", long), flags: "--patience 50ms",
+		code: 1, says: []string{
+			"timed out waiting for the condition: pvc data in phase Bound", "patience ran out: Controller/CreateVolume",
+			"the last warning was ProvisioningFailed about PersistentVolumeClaim/data: rpc error: code = DeadlineExceeded",
+		},
+	},
+	{
+		name: "a volume without an id", scenario: badDriver("names no volume", long),
+		code: 1, says: []string{"CSI spec violated: CreateVolumeResponse.volume.volume_id is empty: the CSI spec requires it (CreateVolume)"},
+	},
+	{
+		name: "an answer without a volume", scenario: badDriver("answers nothing", long),
+		code: 1, says: []string{"CSI spec violated: CreateVolumeResponse.volume is empty: the CSI spec requires it (CreateVolume)"},
+	},
+	{
+		name: "a node without an id", scenario: badDriver("names no node", long),
+		code: 1, says: []string{
+			"driver bad.csi.example.com to be registered on node-a",
+			"CSI spec violated: NodeGetInfoResponse.node_id is empty: the CSI spec requires it (NodeGetInfo)",
+		},
+	},
+	{
+		name: "a volume id that is too long", scenario: badDriver("names it at length", long) + podStep, namespaces: true, never: "more)",
+		code: 1, says: []string{"CSI spec violated: CreateVolumeResponse.volume.volume_id has 140 bytes, the limit is 128"},
+	},
+	{
+		name: "a volume smaller than required", scenario: faulty("faulty: [wrong-capacity]"),
+		code: 1, says: []string{"CSI spec violated: CreateVolumeResponse.volume.capacity_bytes is 8388608, required were 16777216"},
+	},
+	{
+		name:     "a volume that is listed twice",
+		scenario: faulty("listVolumes: true, listVolumesPublishedNodes: true, faulty: [list-repeats-volume]") + podStep + "- advance: 5m\n",
+		code:     1, says: []string{"CSI spec violated: ListVolumesResponse.entries has vol-0001 twice"},
+	},
+	{
+		name: "a driver that ignores SIGTERM", scenario: badDriver("ignores SIGTERM", long),
+		code: 0, says: []string{"PASS bad"},
+	},
+	{
+		name: "a driver that leaves children", scenario: badDriver("leaves children", long),
+		code: 0, says: []string{"PASS bad"},
+	},
+	{
+		name: "a driver whose mount is busy", scenario: badDriver("keeps its mount busy", long) + podStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n",
+		code: 1, says: []string{"timed out waiting for the condition: pod web gone", "NodeUnpublishVolume  data  Internal  pod=web: unmount /var/lib/kubelet/pods/", "device or resource busy"}, namespaces: true,
+	},
+	{
+		name: "a driver that unmounts what is not its own", scenario: badDriver("unmounts what is not its own", long) + podStep,
+		code: 1, says: []string{"timed out waiting for the condition: pod web in phase Running", "✗ Internal: mkdir ", "no such file or directory"}, namespaces: true,
+	},
+	{
+		name: "a driver that fills its disk", scenario: badDriver("fills its disk", long) + podStep, mount: "mount -t tmpfs -o size=2m none w",
+		code: 1, says: []string{"timed out waiting for the condition: pod web in phase Running", "no space left on device"},
+	},
+}

@@ -1,0 +1,59 @@
+package main
+
+import "strings"
+
+// badMachines are those that cannot do what a run needs.
+var badMachines = []badInput{
+	{
+		name: "a socket path that is too long", scenario: badDriver("", long), flags: "--isolation none --work-dir " + strings.Repeat("d", 60),
+		code: 3, says: []string{"bytes long and the limit is 107: choose a shorter work directory"},
+	},
+	{
+		name: "namespaces that are not permitted", scenario: hostdirPod, flags: "--isolation namespace", barred: true,
+		code: 3, says: []string{
+			`isolation "namespace": make the mount namespace of node control-plane: unshare(CLONE_NEWNS): no permission: operation not permitted: `,
+			"run as root or in a container with CAP_SYS_ADMIN, or let users have namespaces: sysctl -w user.max_user_namespaces=10000",
+		},
+	},
+	{
+		name: "mounts that are not permitted", scenario: hostdirPod, barred: true,
+		code: 1, says: []string{
+			"timed out waiting for the condition: pod web in phase Running",
+			"    nodes     by directories only, nothing can be mounted: ", "sysctl -w user.max_user_namespaces=10000",
+		},
+	},
+	{
+		name: "loop devices that are not permitted", scenario: hostdirPod, nobody: true, namespaces: true,
+		code: 1, says: []string{
+			"timed out waiting for the condition: pod web in phase Running", "open /dev/loop-control: permission denied",
+			"    nodes     by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners",
+		},
+	},
+	{
+		name: "loop devices that are not there", scenario: hostdirPod, mount: withoutLoops,
+		code: 1, says: []string{"timed out waiting for the condition: pod web in phase Running", "open /dev/loop-control: no such file or directory"},
+	},
+	{
+		name: "a work directory that does not exist", scenario: badDriver("", long), flags: "--work-dir nowhere",
+		code: 3, says: []string{"no work directory can be made in nowhere: it does not exist; create it or choose another"},
+	},
+	{
+		name: "a work directory that may not be written", scenario: badDriver("", long), flags: "--work-dir locked", nobody: true,
+		code: 3, says: []string{"no work directory can be made in locked: it is not writable for this user; choose another"},
+	},
+	{
+		name: "a read-only work directory", scenario: badDriver("", long), mount: "mount -t tmpfs -o ro none w",
+		code: 3, says: []string{"no work directory can be made in w: it is read-only; choose another"},
+	},
+	{
+		name: "a full work directory", scenario: badDriver("", long), mount: "mount -t tmpfs -o size=4k none w && echo x > w/x",
+		code: 3, says: []string{"no work directory can be made in w: its disk is full; free some space or choose another"},
+	},
+	{
+		name: "a work directory that fills up at the start", scenario: badDriver("", long), mount: "mount -t tmpfs -o nr_inodes=20 none w",
+		code: 3, says: []string{"start driver bad.csi.example.com, controller: mkdir /", "no space left on device"},
+	},
+}
+
+// withoutLoops makes a machine that has no loop devices: a /dev of its own.
+const withoutLoops = `mount -t tmpfs none /mnt && for f in null zero random urandom tty; do touch /mnt/$f && mount --bind /dev/$f /mnt/$f; done && mount --rbind /mnt /dev`

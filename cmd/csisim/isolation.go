@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/sim/scenario"
+)
+
+var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.None)}
+
+// isolationFlag is the flag of all commands that run scenarios.
+func isolationFlag(flags *pflag.FlagSet, isolation *string) {
+	flags.StringVar(isolation, "isolation", string(sim.Auto),
+		"how nodes are kept apart: `MODE` is namespace (error where there are none), none (directories; nothing can be mounted safely) or auto (the best there is)")
+}
+
+func checkIsolation(isolation string) error {
+	if !slices.Contains(isolations, isolation) {
+		return usage("%w", unknown("isolation", isolation, isolations))
+	}
+	return nil
+}
+
+// isolate runs the command again in namespaces of its own if a scenario has driver
+// programs; done reports whether it did. What the namespaces hold ends with them,
+// however that happens; where there are none this process answers for its programs.
+func isolate(ctx context.Context, env environment, isolation, workDir string, scenarios []*scenario.Scenario) (done bool, err error) {
+	wanted := isolation != string(sim.None) && slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms)
+	if wanted && !namespaces.Entered() {
+		code, err := namespaces.Again(ctx)
+		if err == nil {
+			return true, env.endedAgain(code, workDir)
+		}
+		// The nodes find out for themselves, and tell.
+	}
+	adoptOrphans()
+	return false, nil
+}
+
+// endedAgain is the end of the command that was run again, which has told all but
+// its own violent death.
+func (env environment) endedAgain(code int, workDir string) error {
+	if code != 128+int(syscall.SIGKILL) {
+		return told(code)
+	}
+	cleanBefore(env, workDir)
+	return &failure{code: code, err: fmt.Errorf("the run was killed")}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// leaveChildren starts a process that has nothing of its parent: neither group nor
+// session nor environment, and that ignores what ends others. Only the environment
+// variable MARK, which is in its command line, tells whose it is.
+func leaveChildren() {
+	script := "trap '' HUP INT TERM; cd /; while :; do sleep 1000; done; : " + os.Getenv("MARK")
+	child := exec.Command("sh", "-c", `setsid sh -c "$0" </dev/null >/dev/null 2>&1 &`, script)
+	child.Env = []string{"PATH=" + os.Getenv("PATH")}
+	if err := child.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// fill writes to a file in the directory STATE until there is no space left.
+func fill() {
+	file, err := os.Create(os.Getenv("STATE") + "/much")
+	for err == nil {
+		_, err = file.Write(make([]byte, 64<<10))
+	}
+}
+
+// NodePublishVolume mounts a file system in memory.
+func (d *driver) NodePublishVolume(_ context.Context, r *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
+	if d.way == "unmounts what is not its own" {
+		unmountAll()
+	}
+	target := r.GetTargetPath()
+	err := os.Mkdir(target, 0o755)
+	if err == nil {
+		err = syscall.Mount("bad", target, "tmpfs", 0, "size=64k")
+	}
+	if err == nil && d.way == "keeps its mount busy" {
+		_, err = os.Create(target + "/open") // and never closed
+	}
+	if err != nil {
+		return nil, status.Error(codes.Internal, err.Error())
+	}
+	return &csi.NodePublishVolumeResponse{}, nil
+}
+
+func (d *driver) NodeUnpublishVolume(_ context.Context, r *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
+	err := syscall.Unmount(r.GetTargetPath(), 0)
+	if err == nil {
+		err = os.Remove(r.GetTargetPath())
+	}
+	if err != nil {
+		return nil, status.Errorf(codes.Internal, "unmount %s: %v", r.GetTargetPath(), err)
+	}
+	return &csi.NodeUnpublishVolumeResponse{}, nil
+}
+
+// unmountAll takes off all mounts that there are.
+func unmountAll() {
+	table, _ := os.ReadFile("/proc/self/mountinfo")
+	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(string(table)), "\n")) {
+		_ = syscall.Unmount(strings.Fields(line)[4], syscall.MNT_DETACH)
+	}
+}

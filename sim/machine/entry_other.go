@@ -1,0 +1,34 @@
+//go:build !linux
+
+package machine
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// entry tells a file from another that takes its place. A socket is not written
+// to, so that its time of change is that of its birth.
+type entry struct {
+	inode  uint64
+	born   time.Time
+	socket bool
+	dir    bool
+}
+
+func identify(real string) (entry, bool) {
+	info, err := os.Lstat(real)
+	if err != nil {
+		return entry{}, false
+	}
+	e := entry{socket: info.Mode().Type() == fs.ModeSocket, dir: info.IsDir()}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		e.inode = uint64(stat.Ino)
+	}
+	if e.socket {
+		e.born = info.ModTime()
+	}
+	return e, true
+}

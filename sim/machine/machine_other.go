@@ -1,0 +1,64 @@
+//go:build !linux
+
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// What only Linux has: mount namespaces, bind mounts, and programs that die with
+// those who started them. A machine of another system is a directory.
+
+var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux container or virtual machine")
+
+// ownRoot is the root of a machine in a namespace; there is none.
+type ownRoot struct{}
+
+func (*ownRoot) outside() string       { panic("a machine in a namespace") }
+func (*ownRoot) join(_ []Volume) error { panic("a machine in a namespace") }
+
+// NewNamespace fails with ErrNoPermission.
+func NewNamespace(name, _ string) (*Disk, error) {
+	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
+}
+
+func (d *Disk) keepBase() error { return nil }
+
+func onMainThread() bool { return false }
+
+// BindMount fails with ErrNoPermission.
+func (d *Disk) BindMount(source, target string, _ bool) error {
+	return &fs.PathError{Op: "bind mount " + source + " on", Path: target, Err: fmt.Errorf("%w: %w", ErrNoPermission, errNotLinux)}
+}
+
+// Unmount says that nothing is mounted.
+func (d *Disk) Unmount(target string) error {
+	return &fs.PathError{Op: "unmount", Path: target, Err: syscall.EINVAL}
+}
+
+// IsMountPoint says that nothing is mounted.
+func (d *Disk) IsMountPoint(p string) (bool, error) {
+	return false, d.look(func() error {
+		_, err := os.Stat(d.within(p))
+		return err
+	})
+}
+
+// Mounts are none.
+func (d *Disk) Mounts() ([]Mount, error) { return nil, nil }
+
+// References are none.
+func (d *Disk) References(string) ([]string, error) { return nil, nil }
+
+func (d *Disk) unmountAll() error { return nil }
+
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// awaitEnd leaves the waiting to whoever reaps.
+func awaitEnd(int) {}
+
+func killNeighbours() error { return nil }

@@ -1,0 +1,123 @@
+package namespaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// sets are the namespaces to try, the best first. Root needs no user namespace; in
+// a container the files of a new process namespace may not be shown.
+var sets = []struct {
+	names []string
+	flags uintptr
+}{
+	{[]string{"mount", "pid"}, unix.CLONE_NEWNS | unix.CLONE_NEWPID},
+	{[]string{"user", "mount", "pid"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID},
+	{[]string{"mount"}, unix.CLONE_NEWNS},
+	{[]string{"user", "mount"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS},
+}
+
+// refused says that Again has tried in vain.
+var refused bool
+
+// Again runs this program again, with the same arguments, in the best namespaces
+// that the machine permits, and returns its exit code: that of a shell if a signal
+// ended it. The end of ctx interrupts it. If this process is killed, it is too.
+func Again(ctx context.Context) (code int, err error) {
+	runtime.LockOSThread() // the program dies with the thread that starts it
+	defer runtime.UnlockOSThread()
+	var tried []error
+	for _, set := range sets {
+		program := again(ctx, set.names, set.flags)
+		err := program.Run()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) && program.ProcessState == nil {
+			tried = append(tried, fmt.Errorf("%s: %w", strings.Join(set.names, ", "), err))
+			continue
+		}
+		if code := program.ProcessState.ExitCode(); code != exitUnable {
+			return exitCode(program.ProcessState), nil
+		}
+		tried = append(tried, fmt.Errorf("%s: they cannot be completed", strings.Join(set.names, ", ")))
+	}
+	refused = true
+	return 0, fmt.Errorf("%w: %w", ErrNotPermitted, errors.Join(tried...))
+}
+
+func again(ctx context.Context, names []string, flags uintptr) *exec.Cmd {
+	program := exec.CommandContext(ctx, "/proc/self/exe", os.Args[1:]...)
+	program.Args[0] = os.Args[0]
+	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
+	program.Env = append(os.Environ(), variable+"="+strings.Join(names, ","))
+	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
+	// A group of its own: an interrupt from the terminal comes by this process only.
+	program.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if flags&unix.CLONE_NEWUSER != 0 {
+		program.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
+		program.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
+	}
+	return program
+}
+
+// exitCode is that of a shell: 128 and the signal.
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}
+
+// settle cuts the mounts off from those of the host and shows the processes of the
+// new namespace, if it has one.
+func settle() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if !slices.Contains(entered, "pid") {
+		return nil
+	}
+	outside, err := os.Readlink("/proc/self") // these are the files of the old one still
+	if err != nil {
+		return err
+	}
+	if pid, err = strconv.Atoi(outside); err != nil {
+		return err
+	}
+	return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+}
+
+// Rootless reports whether this process is root in a user namespace only: it may
+// mount, but neither have loop devices nor make device nodes nor change owners.
+func Rootless() bool {
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && !slices.Equal(strings.Fields(string(ids)), []string{"0", "0", "4294967295"})
+}
+
+// Advice is what a user can do who may not make namespaces.
+func Advice() string {
+	const root = "run as root or in a container with CAP_SYS_ADMIN"
+	for _, setting := range []struct{ file, off, command string }{
+		{"/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"},
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"},
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
+	} {
+		value, err := os.ReadFile(setting.file)
+		if err == nil && strings.TrimSpace(string(value)) == setting.off {
+			return root + ", or let users have namespaces: " + setting.command
+		}
+	}
+	if Entered() || refused {
+		return root
+	}
+	return root + ", or, in tests, begin TestMain with namespaces.Enter()"
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package workdir
+
+import "os"
+
+// Only on Linux a run can mount, attach loop devices and be told from other
+// processes; elsewhere its files are all that it leaves behind.
+
+// KillPrograms kills nothing.
+func KillPrograms(string) ([]Program, error) { return nil, nil }
+
+// KillAll kills nothing.
+func KillAll(func(pid int) bool) ([]Program, error) { return nil, nil }
+
+func killPrograms(string, owner) ([]Program, error) { return nil, nil }
+func unmountBelow(string) ([]string, error)         { return nil, nil }
+func detachLoops(string) ([]string, error)          { return nil, nil }
+
+// RemoveTree removes path and what is below it. A missing path is no error.
+func RemoveTree(path string) error { return os.RemoveAll(path) }
+
+func startTime(int) (uint64, error) { return 0, nil }
