@@ -36,6 +36,7 @@ golden: ## rewrite the golden files after a change that is meant
 
 bench: ## the benchmarks behind the figures in the README
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . ./sim/kernel ./sim/store ./sim/machine ./drivers ./drivers/mock
 
 schema: build ## write the JSON Schema of scenarios for editors

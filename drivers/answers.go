@@ -7,9 +7,9 @@ import "google.golang.org/protobuf/proto"
 type question struct{ driver, method string }
 
 // kept is the answer of a call as its record keeps it: of equal answers to a
-// question, the first.
+// question, and of answers that say nothing, the first.
 func (w *Wire) kept(c *call) proto.Message {
-	if proto.Size(c.request) > 0 {
+	if proto.Size(c.request) > 0 && proto.Size(c.answer) > 0 {
 		return c.answer
 	}
 	q := question{c.site.Driver, c.method}

@@ -29,10 +29,15 @@ func (k *Kubelet) startHousekeeping() {
 		for _, uid := range slices.Concat(k.csi.PodsOnDisk(), k.options.Runtime.Pods()) {
 			h.lookAt(uid)
 		}
-		for {
-			tick.Wait("the end of pods")
-			h.pass()
-		}
+		h.rest(tick)
+	})
+}
+
+// rest waits for the next pass.
+func (h *housekeeping) rest(tick *kernel.Ticker) {
+	tick.Rest("the end of pods", func(*kernel.Process) {
+		h.pass()
+		h.rest(tick)
 	})
 }
 

@@ -24,15 +24,17 @@ func (m *podManager) start() {
 	m.Go("pods", func(p *kernel.Process) {
 		pods := component.Watch[*corev1.Pod](m.Component, p, store.ByIndex(store.PodsByNode, m.options.Name))
 		nodes := component.Watch[*corev1.Node](m.Component, p, store.ByKey(store.Key{Name: m.options.Name}))
-		for {
+		var follow func(*kernel.Process)
+		follow = func(p *kernel.Process) {
 			for e, ok := pods.Next(); ok; e, ok = pods.Next() {
 				m.observe(e)
 			}
 			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
 				m.volumes.NodeChanged()
 			}
-			p.Park("pods of its node")
+			p.Rest("pods of its node", follow)
 		}
+		follow(p)
 	})
 }
 

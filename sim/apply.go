@@ -22,9 +22,9 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	if res.Namespaced && given.GetNamespace() == "" {
 		given.SetNamespace("default")
 	}
-	text, err := json.Marshal(given)
+	applied, err := compact(given)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("apply %s %s: %w", res, store.KeyOf(given), err)
 	}
 	live, exists := c.World.Store.GetObject(res, store.KeyOf(given))
 	if !exists || given.GetName() == "" {
@@ -32,10 +32,10 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 		if err != nil {
 			return "", err
 		}
-		c.applied[appliedKey{res, store.KeyOf(created)}] = text
+		c.applied[appliedKey{res, store.KeyOf(created)}] = applied
 		return "created", nil
 	}
-	merged, err := c.merge(res, live, text)
+	merged, err := c.merge(res, live, given)
 	if err != nil {
 		return "", fmt.Errorf("apply %s %s: %w", res, store.KeyOf(given), err)
 	}
@@ -43,7 +43,7 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	if err != nil {
 		return "", err
 	}
-	c.applied[appliedKey{res, store.KeyOf(given)}] = text
+	c.applied[appliedKey{res, store.KeyOf(given)}] = applied
 	if updated.GetResourceVersion() == live.GetResourceVersion() {
 		return "unchanged", nil
 	}
@@ -58,14 +58,18 @@ type appliedKey struct {
 
 // merge is the three-way merge of what was applied before, what is given now and
 // what is stored.
-func (c *Cluster) merge(res *store.Resource, live store.Object, next []byte) (store.Object, error) {
+func (c *Cluster) merge(res *store.Resource, live, given store.Object) (store.Object, error) {
 	current, err := json.Marshal(live)
 	if err != nil {
 		return nil, err
 	}
-	before, ok := c.applied[appliedKey{res, store.KeyOf(live)}]
-	if !ok {
-		before = []byte("{}")
+	next, err := json.Marshal(given)
+	if err != nil {
+		return nil, err
+	}
+	before, err := c.applied[appliedKey{res, store.KeyOf(live)}].json(res)
+	if err != nil {
+		return nil, err
 	}
 	meta, err := strategicpatch.NewPatchMetaFromStruct(live)
 	if err != nil {

@@ -32,7 +32,7 @@ type Cluster struct {
 	drivers      []*driver
 	controllers  []*controller
 	beats        *heartbeats
-	applied      map[appliedKey][]byte // what was last applied, as JSON
+	applied      map[appliedKey]applied
 	gate         gate
 	api          struct {
 		once   sync.Once
@@ -49,7 +49,7 @@ func New(o Options) (*Cluster, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, applied: map[appliedKey][]byte{}}
+	c := &Cluster{options: o, applied: map[appliedKey]applied{}}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,

@@ -26,7 +26,7 @@ type desiredVolume struct {
 }
 
 type desiredPod struct {
-	pod     *corev1.Pod
+	pod     *corev1.Pod // as it was last seen: older states would only be held in memory
 	volumes map[string]bool
 }
 
@@ -70,12 +70,11 @@ func (d *desiredState) add(s *spec, pod *corev1.Pod) bool {
 		}
 		d.byVolume[at.volume][at.node] = true
 	}
-	if want.pods[pod.UID] == nil {
-		want.pods[pod.UID] = pod
-	}
+	want.pods[pod.UID] = pod
 	if d.byPod[pod.UID] == nil {
-		d.byPod[pod.UID] = &desiredPod{pod, map[string]bool{}}
+		d.byPod[pod.UID] = &desiredPod{volumes: map[string]bool{}}
 	}
+	d.byPod[pod.UID].pod = pod
 	d.byPod[pod.UID].volumes[at.volume] = true
 	return isNew
 }

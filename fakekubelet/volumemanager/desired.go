@@ -59,6 +59,14 @@ func (d *desired) add(name string, attachable bool, pod *corev1.Pod, volumeName 
 	return was == nil
 }
 
+// refresh lets go of an older state of a pod, which nobody else may hold any more.
+func (d *desired) refresh(pod *corev1.Pod) {
+	// In any order: each wish gets the same pod.
+	for name := range d.ofPod[pod.UID] {
+		d.wants(name, pod.UID).pod = pod
+	}
+}
+
 func (d *desired) remove(name string, pod types.UID) {
 	v := d.volumes[name]
 	if v == nil {

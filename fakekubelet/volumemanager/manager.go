@@ -59,7 +59,12 @@ func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods) *Manager
 
 // PodChanged makes the populator look at a pod: it is new, changed, terminating,
 // or its containers have stopped.
-func (m *Manager) PodChanged(uid types.UID) { m.populator.look(uid) }
+func (m *Manager) PodChanged(uid types.UID) {
+	if pod, ok := m.pods.Pod(uid); ok {
+		m.desired.refresh(pod)
+	}
+	m.populator.look(uid)
+}
 
 // NodeChanged makes the volumes look again that the Node object may have kept
 // waiting: for their attachment, or for labels that they need. K-ATT-4, K-OP-9

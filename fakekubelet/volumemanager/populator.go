@@ -49,13 +49,15 @@ func (po *populator) start() {
 		drivers := component.Watch[*storagev1.CSIDriver](po.kubelet, p)
 		p.Sleep(populatorPeriod)
 		tick := p.Tick(populatorPeriod)
-		for {
+		var passes func(*kernel.Process)
+		passes = func(p *kernel.Process) {
 			for e, ok := drivers.Next(); ok; e, ok = drivers.Next() {
 				po.driverChanged(e.Object.Name)
 			}
 			po.pass(p)
-			tick.Wait("changes of pods")
+			tick.Rest("changes of pods", passes)
 		}
+		passes(p)
 	})
 }
 

@@ -49,14 +49,16 @@ func (r *reconciler) lookAtAll() {
 func (r *reconciler) start() {
 	r.process = r.kubelet.Go("reconciler", func(p *kernel.Process) {
 		tick := p.Tick(reconcilerPeriod)
-		for {
+		var passes func(*kernel.Process)
+		passes = func(p *kernel.Process) {
 			r.pass(p)
-			if due, ok := r.nextRetry(); ok {
+			for due, ok := r.nextRetry(); ok; due, ok = r.nextRetry() {
 				tick.WaitUntil("changes of volumes, or the end of a backoff", due)
-			} else {
-				tick.Wait("changes of volumes")
+				r.pass(p)
 			}
+			tick.Rest("changes of volumes", passes)
 		}
+		passes(p)
 	})
 }
 

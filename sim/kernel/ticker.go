@@ -25,6 +25,16 @@ func (t *Ticker) Wait(why string) {
 	t.pass()
 }
 
+// Rest is Wait for a loop that has nothing on its stack that it needs: what it does
+// at a poll is body, and it returns afterwards.
+func (t *Ticker) Rest(why string, body func(*Process)) {
+	t.p.Rest(why, func(p *Process) {
+		p.woken = false
+		t.pass()
+		body(p)
+	})
+}
+
 // WaitUntil is Wait that also makes a pass at the first poll at or after the
 // given time, news or not: a retry that becomes due, a deadline that expires.
 func (t *Ticker) WaitUntil(why string, at time.Duration) {
