@@ -10,7 +10,9 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/sim/apiserver"
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/datacheck"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/ledger"
 	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
@@ -38,6 +40,10 @@ type Cluster struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
+	sightings   *ledger.Sightings
+	loopDevices *workdir.Loops // of the run; nil if all is in memory
+	data        *datacheck.Check
+	lost        []string // violations of the data check
 }
 
 // New makes a cluster and starts everything in it; virtual time does not move
@@ -48,7 +54,7 @@ func New(o Options) (*Cluster, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, applied: map[appliedKey][]byte{}}
+	c := &Cluster{options: o, applied: map[appliedKey][]byte{}, sightings: ledger.NewSightings()}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
@@ -61,6 +67,8 @@ func New(o Options) (*Cluster, error) {
 	}
 	c.Wire = drivers.NewWire(c.World)
 	c.Wire.Crasher = crashes{c}
+	c.Wire.Observer = lookout{c}
+	c.startDataCheck()
 	if err := c.start(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -87,6 +95,7 @@ func (c *Cluster) start() error {
 // Close ends the cluster: no process, mount, socket or file of it is left. It
 // may be called more than once.
 func (c *Cluster) Close() error {
+	c.Wire.Observer = nil
 	c.World.Kernel.Close()
 	c.World.Trace.Close()
 	c.Wire.Close()
@@ -102,7 +111,7 @@ func (c *Cluster) Close() error {
 	}
 	errs = append(errs, c.stopStandIns())
 	if c.work != nil {
-		errs = append(errs, c.work.Close())
+		errs = append(errs, c.loopDevices.Detach(), c.work.Close())
 	}
 	return errors.Join(errs...)
 }
