@@ -29,11 +29,20 @@ type Wire struct {
 	Faults fault.Set
 	// Crasher is needed by faults that kill.
 	Crasher Crasher
+	// Observer is told of every call. Default: nobody.
+	Observer Observer
 
 	caps        map[string]*contract.Caps
 	connections map[address]connection
 	violations  []contract.Violation
 	answers     map[question]proto.Message
+}
+
+// Observer is told when a call is sent and when its caller has the outcome. It must
+// not give way.
+type Observer interface {
+	Began(Site, *trace.Event)
+	Ended(Site, *trace.Event)
 }
 
 type connection struct {
@@ -92,10 +101,16 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	event := c.wire.World.Trace.Begin(&trace.Event{
 		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: method, Request: request,
 	})
+	if c.wire.Observer != nil {
+		c.wire.Observer.Began(c.site, event)
+	}
 	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
 	err := call.make()
 	call.end(err)
 	c.wire.check(call, err)
+	if c.wire.Observer != nil {
+		c.wire.Observer.Ended(c.site, event)
+	}
 	c.process.Yield("answer to ", method)
 	return err
 }

@@ -17,6 +17,7 @@ func (w *podWorker) runContainers(p *kernel.Process) {
 		_ = w.options.Machine.MkdirAll(csi.PodDir(w.pod.UID)+"/containers/"+w.pod.Spec.Containers[i].Name, 0o750)
 	}
 	w.options.Runtime.Run(w.pod, w.mountsOf)
+	w.startData()
 	w.setStatus(p, w.sandboxStatus())
 	for i := range w.pod.Spec.Containers {
 		c := &w.pod.Spec.Containers[i]

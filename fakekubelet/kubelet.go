@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/runtime"
 	"github.com/csisim/csisim/fakekubelet/volumemanager"
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/datacheck"
 	"github.com/csisim/csisim/sim/machine"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	Machine machine.Machine
 	Runtime *runtime.Runtime
 	Wire    *drivers.Wire
+	// Data is what containers do with their volumes. Default: nothing.
+	Data *datacheck.Check
 }
 
 // Kubelet is one running kubelet. Its memory is gone when it crashes; the

@@ -84,6 +84,7 @@ func (w *podWorker) sync(p *kernel.Process) {
 		w.runContainers(p)
 		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
 	default:
+		w.readData()
 		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
 	}
 }
@@ -146,6 +147,7 @@ func (w *podWorker) stop(p *kernel.Process) {
 	endedBefore, wait := w.ended, relist
 	if w.running() {
 		wait = 0
+		w.readData()
 		w.options.Runtime.Stop(w.pod.UID)
 		for i := range w.pod.Spec.Containers {
 			w.Event(w.pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", w.pod.Spec.Containers[i].Name)

@@ -48,13 +48,7 @@ func TestEveryScenarioPassesWithItsGoldenCallSequence(t *testing.T) {
 
 // TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts, as a program of its own.
 func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("mounting needs root")
-	}
-	bin := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", bin, "../drivers/hostdir").CombinedOutput()
-	require.NoError(t, err, string(out))
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	withHostdir(t)
 	mounts := mountTable(t)
 	files, err := filepath.Glob("programs/*.yaml")
 	require.NoError(t, err)
@@ -71,6 +65,18 @@ func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 		})
 	}
 	require.Equal(t, mounts, mountTable(t), "the host's mount table is as before")
+}
+
+// withHostdir puts the reference driver that mounts into PATH.
+func withHostdir(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	bin := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", bin, "../drivers/hostdir").CombinedOutput()
+	require.NoError(t, err, string(out))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 func mountTable(t *testing.T) string {

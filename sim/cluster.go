@@ -10,7 +10,9 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/sim/apiserver"
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/datacheck"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/ledger"
 	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
@@ -38,7 +40,11 @@ type Cluster struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
-	apart string // what keeps the nodes apart, if that is not all there could be
+	apart       string // what keeps the nodes apart, if that is not all there could be
+	sightings   *ledger.Sightings
+	loopDevices *workdir.Loops // of the run; nil if all is in memory
+	data        *datacheck.Check
+	lost        []string // violations of the data check
 }
 
 // New makes a cluster and starts everything in it; virtual time does not move
@@ -49,7 +55,7 @@ func New(o Options) (*Cluster, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, applied: map[appliedKey]applied{}}
+	c := &Cluster{options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings()}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
@@ -62,6 +68,8 @@ func New(o Options) (*Cluster, error) {
 	}
 	c.Wire = drivers.NewWire(c.World)
 	c.Wire.Crasher = crashes{c}
+	c.Wire.Observer = lookout{c}
+	c.startDataCheck()
 	if err := c.start(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -88,6 +96,7 @@ func (c *Cluster) start() error {
 // Close ends the cluster: no process, mount, socket or file of it is left. It
 // may be called more than once.
 func (c *Cluster) Close() error {
+	c.Wire.Observer = nil
 	c.World.Kernel.Close()
 	c.World.Trace.Close()
 	c.Wire.Close()
@@ -103,7 +112,7 @@ func (c *Cluster) Close() error {
 	}
 	errs = append(errs, c.stopStandIns())
 	if c.work != nil {
-		errs = append(errs, c.work.Close())
+		errs = append(errs, c.loopDevices.Detach(), c.work.Close())
 	}
 	return errors.Join(errs...)
 }

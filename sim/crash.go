@@ -47,6 +47,7 @@ func (c *Cluster) StartDriver(name, node string) error {
 	if err := p.start(); err != nil {
 		return err
 	}
+	c.see(p.machine, nil)
 	if p.registrar != nil {
 		p.registrar.Start()
 	}
@@ -205,6 +206,7 @@ func (c *Cluster) PowerOn(name string) error {
 		}
 		p.registrar.Start()
 	}
+	c.see(n.machine, nil)
 	n.startKubelet(c)
 	return nil
 }

@@ -21,6 +21,7 @@ type driver struct {
 	promised   map[string]bool
 	nodes      map[string]*plugin
 	standIns   []standin.StandIn // that run
+	before     holdings          // what it had when the run began
 }
 
 // plugin is one instance of a driver: the controller's, or that of a node.
@@ -58,7 +59,12 @@ func (c *Cluster) startDrivers() error {
 		if err := c.startDriver(d); err != nil {
 			return err
 		}
+		d.before, _ = d.holds() // a driver that cannot tell has to tell later
 	}
+	for _, n := range c.nodes {
+		c.see(n.machine, nil)
+	}
+	c.see(c.controlPlane, nil)
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (c *Cluster) startMachines() error {
 		if err != nil {
 			return &EnvironmentError{"put the cluster on disk", err}
 		}
-		c.work = work
+		c.work, c.loopDevices = work, workdir.NewLoops(work.Path())
 	}
 	var err error
 	if c.controlPlane, err = c.newMachine(controlPlaneName); err != nil {

@@ -29,7 +29,7 @@ func newNode(c *Cluster, o Node, m machine.Machine) *node {
 func (n *node) startKubelet(c *Cluster) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
 		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods,
-		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire,
+		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data,
 	})
 	n.started = c.World.Kernel.Elapsed()
 	c.heartbeatChanged(n.Name)

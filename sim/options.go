@@ -50,6 +50,9 @@ type Options struct {
 	// DriverLogs is the directory for the output of driver programs. Default: a
 	// directory of the run, which goes with it.
 	DriverLogs string
+	// NoDataCheck keeps the containers of pods from writing to their volumes and from
+	// reading what they wrote. Default: false.
+	NoDataCheck bool
 }
 
 // Isolation says how the nodes of a run are kept apart from each other and from

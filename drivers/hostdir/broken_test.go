@@ -10,6 +10,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // Each test sees the defect with the switch and none without it.
@@ -97,6 +98,31 @@ func TestBrokenBehaviours(t *testing.T) {
 		},
 		"detach-not-found-errors": func(t *testing.T, d *driver) bool {
 			return d.create("vol", capability(false, singleNode)).detach() != nil
+		},
+		"detach-loses-data": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode)).ready()
+			file := d.w.path("backend", "volumes", v.id, "data", "f")
+			require.NoError(t, os.WriteFile(file, nil, 0o644))
+			require.NoError(t, v.unstage())
+			require.NoError(t, v.detach())
+			return missing(file)
+		},
+		"detach-leaves-attachment": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			require.NoError(t, v.attach())
+			require.NoError(t, v.detach())
+			return len(d.volumes()[0].GetStatus().GetPublishedNodeIds()) == 1
+		},
+		"stage-trusts-records": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode)).ready()
+			require.NoError(t, unix.Unmount(v.staging, 0)) // as a reboot does
+			require.NoError(t, v.stage())
+			return d.w.mountsAt(v.staging) == 0
+		},
+		"stage-leaks-mount": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode)).ready()
+			require.NoError(t, v.unstage())
+			return d.w.mountsAt(d.w.path("backend", "node-state", "node-a", "hidden", v.id)) == 1
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

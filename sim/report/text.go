@@ -75,9 +75,23 @@ func (p *Printer) Finished(run Run) {
 	if run.Result == nil {
 		return
 	}
+	p.notes(run.Result.Notes)
 	for _, failure := range run.Result.Failures {
 		p.print(p.failure(run, failure))
 		p.annotate(failure.File, failure.Line, scenarioName(run), gist(failure))
+	}
+}
+
+// longestNotes is how many notes of a run are told.
+const longestNotes = 3
+
+// notes tell what is nobody's fault.
+func (p *Printer) notes(notes []string) {
+	for _, note := range notes[:min(len(notes), longestNotes)] {
+		p.print(p.paint(dim, "    "+note) + "\n")
+	}
+	if more := len(notes) - longestNotes; more > 0 {
+		p.print(p.paint(dim, fmt.Sprintf("    … and %d more: the step ledger shows all", more)) + "\n")
 	}
 }
 

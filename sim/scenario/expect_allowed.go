@@ -42,17 +42,17 @@ func (Allowed) JSONSchema() map[string]any {
 
 // refused are those that may not be there, each once.
 func (a *Allowed) refused(found []string) []string {
-	if a.Any {
-		return nil
-	}
 	var kept []string
 	for _, text := range found {
-		allowed := slices.ContainsFunc(a.Patterns, func(p string) bool { return partial.Wildcard(p, text) })
-		if !allowed && !slices.Contains(kept, text) {
+		if !a.allows(text) && !slices.Contains(kept, text) {
 			kept = append(kept, text)
 		}
 	}
 	return kept
+}
+
+func (a *Allowed) allows(text string) bool {
+	return a.Any || slices.ContainsFunc(a.Patterns, func(p string) bool { return partial.Wildcard(p, text) })
 }
 
 func (a *Allowed) failure(what, expected string, found []string) *Failure {
@@ -73,22 +73,6 @@ func (a *Allowed) failure(what, expected string, found []string) *Failure {
 	return &Failure{Verdict: verdict, Expected: expected, Got: strings.Join(refused, "\n")}
 }
 
-// leftoverFailure says that something was left behind.
-func leftoverFailure(r *runner, allowed *Allowed) *Failure {
-	if allowed == nil {
-		return nil
-	}
-	var found []string
-	for _, leftover := range r.cluster.Leftovers() {
-		found = append(found, leftover.String())
-	}
-	f := allowed.failure("left behind", "nothing is left behind", found)
-	if f != nil {
-		f.about = r.lastOf(isFailedCall)
-	}
-	return f
-}
-
 // violationFailure says that a driver broke the CSI spec.
 func violationFailure(r *runner, allowed *Allowed) *Failure {
 	var found []string
@@ -98,16 +82,16 @@ func violationFailure(r *runner, allowed *Allowed) *Failure {
 	}
 	f := allowed.failure("CSI spec violated", "the driver keeps to the CSI spec", found)
 	if f != nil {
-		f.about = r.firstViolation()
+		f.about = r.first(trace.Violation)
 		f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
 	}
 	return f
 }
 
-// firstViolation is the event that began it: later ones may follow from it.
-func (r *runner) firstViolation() *trace.Event {
+// first is the event of the kind with which it began: later ones may follow from it.
+func (r *runner) first(kind trace.Kind) *trace.Event {
 	for _, e := range r.cluster.World.Trace.Events() {
-		if e.Kind == trace.Violation {
+		if e.Kind == kind {
 			return e
 		}
 	}

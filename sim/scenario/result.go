@@ -37,6 +37,9 @@ type Result struct {
 	Trace       []*trace.Event
 	VirtualTime time.Duration
 	WallTime    time.Duration
+	// Notes are what the run left behind that is nobody's fault, and what could not be
+	// looked at: a line each.
+	Notes []string
 	// Calls is the number of CSI calls.
 	Calls int
 	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.

@@ -91,6 +91,9 @@ func told(r *scenario.Result) string {
 	for _, f := range r.Failures {
 		b.WriteString(f.Text(r.Names))
 	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(&b, "note:", note)
+	}
 	fmt.Fprintf(&b, "%s, %d calls", r.Exit, r.Calls)
 	return b.String()
 }

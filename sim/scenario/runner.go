@@ -37,6 +37,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Context: ctx,
 		Nodes:   s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
 		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start,
+		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,
 	}
 	switch {
 	case o.Strategy != nil:
@@ -63,6 +64,7 @@ func (s *Scenario) appliesCSIDriver(name string) bool {
 func (r *runner) run() {
 	if !r.prepare() || !r.runSteps() {
 		r.fail(violationFailure(r, r.allowedViolations()), r.scenario.line("expect"), 0)
+		r.fail(dataFailure(r), r.scenario.line("expect"), 0)
 		return
 	}
 	if r.options.Until == "" {
@@ -156,9 +158,12 @@ func (r *runner) expectAtEnd() {
 		expect.Leftovers = &Allowed{}
 	}
 	expect.Violations = r.allowedViolations()
+	r.cluster.ReadData()
 	for _, f := range expect.failures(r) {
 		r.fail(f, line, 0)
 	}
+	r.fail(dataFailure(r), line, 0)
+	r.result.Notes = r.notes(expect.Leftovers)
 }
 
 func (r *runner) allowedViolations() *Allowed {

@@ -14,6 +14,7 @@ type Scenario struct {
 	Kubernetes  Version      `json:"kubernetes,omitempty" doc:"The version of Kubernetes that is simulated; default 1.36."`
 	Cluster     Cluster      `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
 	Drivers     []Driver     `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
+	DataCheck   *bool        `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
 	Objects     Manifests    `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
 	Steps       []Step       `json:"steps,omitempty" doc:"What happens, in order."`
 	Expect      Expectations `json:"expect,omitempty" doc:"What must hold at the end."`

@@ -36,6 +36,8 @@ const (
 	FaultFired Kind = "fault"
 	// Violation is an answer or a request that breaks the CSI spec.
 	Violation Kind = "violation"
+	// DataLost is a pod that does not find in its volume what was written there.
+	DataLost Kind = "data"
 )
 
 // Event is one entry of a trace. Objects and messages in it are shared and must

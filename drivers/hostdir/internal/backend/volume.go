@@ -264,3 +264,14 @@ func dataName(block bool) string {
 	}
 	return "data"
 }
+
+// Wipe takes a volume's content away.
+func (b *Backend) Wipe(v Volume) error {
+	if !v.Block {
+		return clear(b.DataPath(v))
+	}
+	if err := os.Truncate(b.DataPath(v), 0); err != nil {
+		return err
+	}
+	return os.Truncate(b.DataPath(v), v.CapacityBytes)
+}

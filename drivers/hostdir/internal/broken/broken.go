@@ -28,6 +28,10 @@ const (
 	ExpandForgetsSize     Behaviour = "expand-forgets-size"
 	SnapshotRestoresEmpty Behaviour = "snapshot-restores-empty"
 	DetachNotFound        Behaviour = "detach-not-found-errors"
+	DetachLosesData       Behaviour = "detach-loses-data"
+	DetachLeaves          Behaviour = "detach-leaves-attachment"
+	TrustRecords          Behaviour = "stage-trusts-records"
+	StageLeaksMount       Behaviour = "stage-leaks-mount"
 )
 
 var catalogue = []struct {
@@ -50,6 +54,10 @@ var catalogue = []struct {
 	{ExpandForgetsSize, "ControllerExpandVolume reports the new size and keeps the old one"},
 	{SnapshotRestoresEmpty, "a volume made from a snapshot is empty"},
 	{DetachNotFound, "ControllerUnpublishVolume fails when the volume is not attached"},
+	{DetachLosesData, "ControllerUnpublishVolume takes the volume's content away"},
+	{DetachLeaves, "ControllerUnpublishVolume succeeds and leaves the volume attached"},
+	{TrustRecords, "after a reboot the node stages and publishes an empty directory: its records say that it is mounted"},
+	{StageLeaksMount, "NodeStageVolume mounts at a path of its own, too, and leaves that mount"},
 }
 
 // Set is the chosen defects. The empty set is a correct driver.

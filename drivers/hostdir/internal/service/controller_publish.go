@@ -62,8 +62,16 @@ func (c *controller) ControllerUnpublishVolume(_ context.Context, req *csi.Contr
 	if _, attached := v.Attachments[req.GetNodeId()]; !attached && c.cfg.Broken.Has(broken.DetachNotFound) {
 		return nil, status.Errorf(codes.NotFound, "volume %s is not attached to node %s", v.ID, req.GetNodeId())
 	}
+	if c.cfg.Broken.Has(broken.DetachLeaves) {
+		return &csi.ControllerUnpublishVolumeResponse{}, nil
+	}
 	if err := c.store.Detach(v.ID, req.GetNodeId()); err != nil {
 		return nil, answer(err)
+	}
+	if c.cfg.Broken.Has(broken.DetachLosesData) {
+		if err := c.store.Wipe(v); err != nil {
+			return nil, answer(err)
+		}
 	}
 	return &csi.ControllerUnpublishVolumeResponse{}, nil
 }

@@ -27,9 +27,10 @@ type node struct {
 }
 
 func newNode(cfg Config, store *backend.Backend) (*node, error) {
-	_, err := os.Stat(cfg.NodeStateDir)
+	records := filepath.Join(cfg.NodeStateDir, "placements") // whoever starts the driver may make the directory above
+	_, err := os.Stat(records)
 	restarted := err == nil
-	ledger, err := placement.Open(filepath.Join(cfg.NodeStateDir, "placements"))
+	ledger, err := placement.Open(records)
 	if err != nil {
 		return nil, err
 	}

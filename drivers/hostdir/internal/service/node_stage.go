@@ -5,6 +5,7 @@ package service
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -65,10 +66,29 @@ func (n *node) stageDirectory(v backend.Volume, p placement.Placement) error {
 	if done {
 		return nil
 	}
+	if n.cfg.Broken.Has(broken.TrustRecords) {
+		if _, known, err := n.ledger.Get(p.Path); known || err != nil {
+			return err
+		}
+	}
 	if err := n.ledger.Put(p); err != nil {
 		return err
 	}
+	if n.cfg.Broken.Has(broken.StageLeaksMount) {
+		if err := n.leakMount(v); err != nil {
+			return err
+		}
+	}
 	return mount.Bind(n.store.DataPath(v), p.Path)
+}
+
+// leakMount mounts something for a volume at a path that nobody else knows.
+func (n *node) leakMount(v backend.Volume) error {
+	hidden := filepath.Join(n.cfg.NodeStateDir, "hidden", v.ID)
+	if err := os.MkdirAll(hidden, 0o755); err != nil {
+		return err
+	}
+	return mount.Bind(hidden, hidden)
 }
 
 func (n *node) stageBlock(v backend.Volume, readOnly bool) error {

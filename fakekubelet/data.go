@@ -1,0 +1,67 @@
+package fakekubelet
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/datacheck"
+)
+
+// readData lets the containers of the pod read their volumes.
+func (w *podWorker) readData() {
+	for _, use := range w.dataUses() {
+		w.options.Data.Read(use)
+	}
+}
+
+// startData lets the containers of the pod begin: they read, then write.
+func (w *podWorker) startData() {
+	for _, use := range w.dataUses() {
+		w.options.Data.Start(use)
+	}
+}
+
+// dataUses are the volumes that the pod's containers have.
+func (w *podWorker) dataUses() []datacheck.Use {
+	if w.options.Data == nil {
+		return nil
+	}
+	var uses []datacheck.Use
+	for i := range w.pod.Spec.Volumes {
+		name := w.pod.Spec.Volumes[i].Name
+		spec := w.volumes.SpecOf(w.pod.UID, name)
+		if spec == nil {
+			continue
+		}
+		use := datacheck.Use{
+			Pod: w.pod.Namespace + "/" + w.pod.Name, Name: spec.Name, Node: w.Node, Machine: w.options.Machine,
+			Volume: datacheck.Volume{Driver: spec.Driver(), Handle: spec.Handle(w.pod.UID)},
+			Path:   csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && writes(w.pod, name),
+		}
+		if use.Block {
+			use.Path = csi.BlockPublishPath(w.pod.UID, spec.Name)
+		}
+		uses = append(uses, use)
+	}
+	return uses
+}
+
+// writes reports whether some container may write to a pod volume.
+func writes(pod *corev1.Pod, volumeName string) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volumeName && !m.ReadOnly }) ||
+			slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == volumeName })
+	})
+}
+
+// ReadData lets all pods that run read their volumes.
+func (k *Kubelet) ReadData() {
+	for _, uid := range slices.Sorted(maps.Keys(k.pods.workers)) {
+		if w := k.pods.workers[uid]; w.running() && !w.terminating {
+			w.readData()
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
+
+	"github.com/csisim/csisim/drivers/mock"
+)
+
+// holdings are what a driver has in its backend; nil lists are those that it does
+// not tell of.
+type holdings struct {
+	volumes   []backendVolume
+	snapshots []string // ids
+}
+
+type backendVolume struct {
+	id, name string // the name is known of a mock only
+	nodeIDs  []string
+}
+
+func (h holdings) has(volume string) bool { return h.find(volume) >= 0 }
+
+func (h holdings) find(volume string) int {
+	return slices.IndexFunc(h.volumes, func(v backendVolume) bool { return v.id == volume })
+}
+
+func (h holdings) attached(volume, nodeID string) bool {
+	i := h.find(volume)
+	return i >= 0 && slices.Contains(h.volumes[i].nodeIDs, nodeID)
+}
+
+// holds asks a driver what it has. The questions are no part of the run: they pass
+// no wire, so that nobody's trace shows that somebody looked.
+func (d *driver) holds() (h holdings, err error) {
+	switch {
+	case d.mock != nil:
+		return mockHoldings(d.mock), nil
+	case d.controller == nil:
+		return h, nil
+	case !d.controller.running:
+		return h, errors.New("its controller plugin does not run")
+	}
+	err = d.controller.ask("volumes and snapshots", func(ctx context.Context, conn grpc.ClientConnInterface) (err error) {
+		h, err = list(ctx, csi.NewControllerClient(conn))
+		return err
+	})
+	return h, err
+}
+
+func mockHoldings(m *mock.Driver) (h holdings) {
+	h = holdings{volumes: []backendVolume{}, snapshots: []string{}}
+	attached := map[string][]string{}
+	for _, a := range m.Attachments() {
+		attached[a.VolumeID] = append(attached[a.VolumeID], a.NodeID)
+	}
+	for _, v := range m.Volumes() {
+		h.volumes = append(h.volumes, backendVolume{id: v.ID, name: v.Name, nodeIDs: attached[v.ID]})
+	}
+	for _, s := range m.Snapshots() {
+		h.snapshots = append(h.snapshots, s.ID)
+	}
+	return h
+}
+
+func list(ctx context.Context, c csi.ControllerClient) (h holdings, err error) {
+	answer, err := c.ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
+	if err != nil {
+		return h, err
+	}
+	can := map[csi.ControllerServiceCapability_RPC_Type]bool{}
+	for _, capability := range answer.GetCapabilities() {
+		can[capability.GetRpc().GetType()] = true
+	}
+	if can[csi.ControllerServiceCapability_RPC_LIST_VOLUMES] {
+		if h.volumes, err = listVolumes(ctx, c); err != nil {
+			return holdings{}, fmt.Errorf("ListVolumes: %w", err)
+		}
+	}
+	if can[csi.ControllerServiceCapability_RPC_LIST_SNAPSHOTS] {
+		if h.snapshots, err = listSnapshots(ctx, c); err != nil {
+			return h, fmt.Errorf("ListSnapshots: %w", err)
+		}
+	}
+	return h, nil
+}
+
+// pageSize is how many entries are asked for at once.
+const pageSize = 100
+
+func listVolumes(ctx context.Context, c csi.ControllerClient) ([]backendVolume, error) {
+	all := []backendVolume{}
+	err := pages(func(token string) (string, error) {
+		page, err := c.ListVolumes(ctx, &csi.ListVolumesRequest{MaxEntries: pageSize, StartingToken: token})
+		for _, entry := range page.GetEntries() {
+			v := backendVolume{id: entry.GetVolume().GetVolumeId(), nodeIDs: entry.GetStatus().GetPublishedNodeIds()}
+			if !(holdings{volumes: all}).has(v.id) {
+				all = append(all, v)
+			}
+		}
+		return page.GetNextToken(), err
+	})
+	return all, err
+}
+
+func listSnapshots(ctx context.Context, c csi.ControllerClient) ([]string, error) {
+	all := []string{}
+	err := pages(func(token string) (string, error) {
+		page, err := c.ListSnapshots(ctx, &csi.ListSnapshotsRequest{MaxEntries: pageSize, StartingToken: token})
+		for _, entry := range page.GetEntries() {
+			if id := entry.GetSnapshot().GetSnapshotId(); !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+		return page.GetNextToken(), err
+	})
+	return all, err
+}
+
+// pages asks for page after page. A token that comes again would never end.
+func pages(next func(token string) (string, error)) error {
+	seen := map[string]bool{}
+	for token := ""; ; {
+		seen[token] = true
+		following, err := next(token)
+		if err != nil || following == "" {
+			return err
+		}
+		if seen[following] {
+			return fmt.Errorf("next_token %q comes a second time", following)
+		}
+		token = following
+	}
+}

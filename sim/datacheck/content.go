@@ -1,0 +1,114 @@
+package datacheck
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// fileName is the file in the root of a volume that holds what is written.
+const fileName = ".csisim-data"
+
+// blockBytes is what is written to the start of a device.
+const blockBytes = 4096
+
+// content is what is found where a volume is published.
+type content struct {
+	there      bool   // a volume is there, whatever is on it
+	empty      bool   // nothing is where data would be, so it can be written there
+	volume     string // whose data it is, empty for none
+	generation int
+	problem    string // why there is no data
+}
+
+func (c content) String() string {
+	if c.problem != "" {
+		return c.problem
+	}
+	return fmt.Sprintf("generation %d of volume %s", c.generation, c.volume)
+}
+
+// text is what is written.
+func text(volume string, generation int) []byte {
+	line := fmt.Sprintf("csisim %d %s", generation, volume)
+	return fmt.Appendf(nil, "%s\n%x\n", line, sha256.Sum256([]byte(line)))
+}
+
+// parse is the inverse of text; what follows the text is not looked at.
+func parse(data []byte) content {
+	line, rest, _ := strings.Cut(string(data), "\n")
+	sum, _, _ := strings.Cut(rest, "\n")
+	c := content{there: true}
+	_, err := fmt.Sscanf(line, "csisim %d", &c.generation)
+	if err != nil || sum != fmt.Sprintf("%x", sha256.Sum256([]byte(line))) {
+		return content{there: true, problem: "bytes that are not its own or are damaged"}
+	}
+	c.volume = line[strings.LastIndexByte(line, ' ')+1:]
+	return c
+}
+
+// look reads what is published.
+func look(u Use) content {
+	if u.Block {
+		return lookAtDevice(u)
+	}
+	mounted, err := u.Machine.IsMountPoint(u.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{problem: "no such directory"}
+	case err != nil:
+		return content{problem: err.Error()}
+	case !mounted:
+		return content{problem: "a directory on which nothing is mounted"}
+	}
+	data, err := u.Machine.ReadFile(path.Join(u.Path, fileName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{there: true, empty: true, problem: missing(u)}
+	case err != nil:
+		return content{there: true, problem: err.Error()}
+	}
+	return parse(data)
+}
+
+// missing says what is there instead of the file.
+func missing(u Use) string {
+	if entries, err := u.Machine.ReadDir(u.Path); err == nil && len(entries) > 0 {
+		return "a directory without " + fileName
+	}
+	return "an empty directory"
+}
+
+func lookAtDevice(u Use) content {
+	devices, ok := u.Machine.(machine.Devices)
+	if !ok {
+		return content{problem: "a machine without devices"}
+	}
+	data, err := devices.ReadStart(u.Path, blockBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{problem: "no such device"}
+	case err != nil:
+		return content{problem: err.Error()}
+	case len(bytes.Trim(data, "\x00")) == 0:
+		return content{there: true, empty: true, problem: "an empty device"}
+	}
+	return parse(data)
+}
+
+// put writes a generation.
+func put(u Use, generation int) error {
+	data := text(u.Volume.String(), generation)
+	if !u.Block {
+		return u.Machine.WriteFile(path.Join(u.Path, fileName), data, 0o644)
+	}
+	sector := make([]byte, max(blockBytes, len(data)))
+	copy(sector, data)
+	return u.Machine.(machine.Devices).WriteStart(u.Path, sector)
+}

@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/ledger"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// attachments enters VolumeAttachments without a pod that uses the volume there.
+func (a *accountant) attachments() {
+	for va := range store.List[*storagev1.VolumeAttachment](a.World.Store, "") {
+		n, name := a.needs[va.Spec.NodeName], va.Spec.Source.PersistentVolumeName
+		if n != nil && name != nil && n.volumes[*name] {
+			continue
+		}
+		handle := ""
+		if name != nil {
+			handle = a.handleOf(*name)
+		}
+		e := ledger.Entry{Kind: ledger.VolumeAttachment, Name: va.Name, Node: va.Spec.NodeName}
+		if name != nil {
+			e.Detail = "volume " + *name
+		}
+		a.history.VolumeAttachment(&e, va.Spec.Attacher, handle, a.nodeIDOf(va.Spec.Attacher, va.Spec.NodeName))
+		a.add(e)
+	}
+}
+
+// handleOf is the handle of a PersistentVolume that is there or was.
+func (a *accountant) handleOf(name string) string {
+	if pv, ok := store.Get[*corev1.PersistentVolume](a.World.Store, store.Key{Name: name}); ok && pv.Spec.CSI != nil {
+		return pv.Spec.CSI.VolumeHandle
+	}
+	return a.history.IDOf(name)
+}
+
+func (a *accountant) nodeIDOf(driver, node string) string {
+	for _, d := range a.drivers {
+		if d.Name == driver {
+			return d.nodeID(node)
+		}
+	}
+	return node
+}
+
+// backend enters the volumes, attachments and snapshots of a driver that no object
+// accounts for: by its own lists or, where it has none, by its answers.
+func (a *accountant) backend(d *driver) {
+	held, err := d.holds()
+	if err != nil {
+		a.unseen("backend of "+d.Name, err)
+	}
+	if held.volumes == nil {
+		for _, id := range a.history.Created(d.Name, "CreateVolume") {
+			held.volumes = append(held.volumes, backendVolume{id: id})
+		}
+	}
+	if held.snapshots == nil {
+		held.snapshots = a.history.Created(d.Name, "CreateSnapshot")
+	}
+	for _, v := range held.volumes {
+		if !d.before.has(v.id) && !a.hasVolume(d.Name, v.id) && !a.isWanted(d, v) {
+			e := ledger.Entry{Kind: ledger.Volume, Name: v.id, Detail: "of driver " + d.Name + ", has no PersistentVolume"}
+			a.history.Volume(&e, d.Name, v.id, v.name)
+			a.add(e)
+		}
+		for _, nodeID := range v.nodeIDs {
+			if !d.before.attached(v.id, nodeID) && !a.attachmentKnown(d, v.id, nodeID) {
+				e := ledger.Entry{Kind: ledger.Attachment, Name: v.id, Detail: fmt.Sprintf("to node id %s in driver %s, has no VolumeAttachment", nodeID, d.Name)}
+				a.history.Attachment(&e, d.Name, v.id, nodeID)
+				a.add(e)
+			}
+		}
+	}
+	a.snapshots(d, held.snapshots)
+}
+
+func (a *accountant) snapshots(d *driver, ids []string) {
+	known := a.snapshotHandles()
+	for _, id := range ids {
+		if !known[id] && !slices.Contains(d.before.snapshots, id) {
+			e := ledger.Entry{Kind: ledger.Snapshot, Name: id, Detail: "of driver " + d.Name + ", has no VolumeSnapshotContent"}
+			a.history.Snapshot(&e, d.Name, id)
+			a.add(e)
+		}
+	}
+}
+
+// hasVolume reports whether a PersistentVolume has the handle, or had it and was
+// to leave the volume alone.
+func (a *accountant) hasVolume(driver, handle string) bool {
+	for range store.Indexed[*corev1.PersistentVolume](a.World.Store, store.VolumesByHandle, driver+"^"+handle) {
+		return true
+	}
+	for _, e := range a.World.Trace.Events() {
+		if pv, ok := e.Old.(*corev1.PersistentVolume); ok && e.Kind == trace.API && e.Change == "DELETED" && pv.Spec.CSI != nil &&
+			pv.Spec.CSI.Driver == driver && pv.Spec.CSI.VolumeHandle == handle {
+			return pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain
+		}
+	}
+	return false
+}
+
+// isWanted reports whether a volume without a PersistentVolume is about to get one,
+// or is an inline volume of a pod that is there.
+func (a *accountant) isWanted(d *driver, v backendVolume) bool {
+	if made := a.history.Creation(d.Name, "CreateVolume", v.id); made != nil && a.claimWaits(ledger.VolumeName(made)) {
+		return true
+	}
+	for _, target := range a.history.PublishedFor(d.Name, v.id) {
+		for _, n := range a.needs {
+			if n.pods[ledger.Locate(path.Clean(target)).Pod] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// claimWaits reports whether a claim is there for which a volume of the name is
+// made, and that is not bound yet.
+func (a *accountant) claimWaits(name string) bool {
+	for pvc := range store.List[*corev1.PersistentVolumeClaim](a.World.Store, "") {
+		if name == "pvc-"+strings.ToLower(string(pvc.UID)) {
+			return pvc.Spec.VolumeName == ""
+		}
+	}
+	return false
+}
+
+func (a *accountant) attachmentKnown(d *driver, handle, nodeID string) bool {
+	for _, n := range a.nodes {
+		if d.nodeID(n.Name) != nodeID {
+			continue
+		}
+		name := volume.AttachmentName(handle, d.Name, n.Name)
+		if _, ok := store.Get[*storagev1.VolumeAttachment](a.World.Store, store.Key{Name: name}); ok {
+			return true
+		}
+	}
+	return false
+}

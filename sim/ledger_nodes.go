@@ -1,0 +1,137 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/csisim/csisim/sim/ledger"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// mounts enters the mounts of a machine that nobody needs; n is nil for the
+// control plane's.
+func (a *accountant) mounts(m machine.Machine, n *node) {
+	table, err := m.Mounts()
+	if err != nil {
+		a.unseen("mounts of "+m.Name(), err)
+		return
+	}
+	for i, key := range mountKeys(table) {
+		made := a.sightings.MadeIn(mountsOf(m), key)
+		e := ledger.Entry{Kind: ledger.Mount, Name: table[i].Target, Node: m.Name()}
+		place := ledger.Locate(e.Name)
+		switch {
+		case n != nil && place.Owned():
+			if !a.needs[n.Name].accountsFor(place, true) {
+				a.enter(e, place, made, n)
+			}
+		case made != nil && !a.inUse(made): // what no call has made is the driver's own
+			a.history.InCall(&e, made)
+			a.add(e)
+		}
+	}
+}
+
+// enter blames for something in the kubelet's directory.
+func (a *accountant) enter(e ledger.Entry, place ledger.Place, made *trace.Event, n *node) {
+	a.history.OnNode(&e, place, made)
+	if n.kubelet == nil && (place.Kubelet || !e.SaidToBeGone()) {
+		e.Litter = "nobody could take it away yet: no kubelet runs on " + n.Name
+	}
+	a.add(e)
+}
+
+// inUse reports whether the volume that a call was about is still needed: on the
+// call's node or, if a controller plugin was called, at all.
+func (a *accountant) inUse(call *trace.Event) bool {
+	id := ledger.VolumeOf(call)
+	if n := a.needs[call.Node]; n != nil {
+		return n.handles[call.Driver+"^"+id]
+	}
+	return ledger.Makes(call) && a.hasVolume(call.Driver, id)
+}
+
+// directories enters what is left in the directories in which the kubelet keeps
+// those of pods and volumes.
+func (a *accountant) directories(n *node) {
+	w := &litterWalk{accountant: a, node: n, mounted: map[string]bool{}}
+	if table, err := n.machine.Mounts(); err == nil {
+		for _, m := range table {
+			w.mounted[m.Target] = true
+		}
+	}
+	w.walk(ledger.PodsDir)
+	w.walk(ledger.PluginDir)
+}
+
+// litterWalk goes through a node's directories.
+type litterWalk struct {
+	*accountant
+	node    *node
+	mounted map[string]bool
+}
+
+// walk looks at the entries of a directory that itself is no leftover.
+func (w *litterWalk) walk(dir string) {
+	for _, name := range w.list(dir) {
+		place := ledger.Locate(name)
+		switch {
+		case w.mounted[name]: // it is among the mounts
+		case place.Owned() && !w.needs[w.node.Name].accountsFor(place, false):
+			if !w.leaves(name) {
+				w.enter(ledger.Entry{Kind: ledger.Directory, Name: name, Node: w.node.Name}, place, nil, w.node)
+			}
+		case !place.Owned() || place.IsShared():
+			w.walk(name)
+		}
+	}
+}
+
+// leaves enters the files, staging and target directories below name, which is
+// left over. It reports whether there was any, or a mount.
+func (w *litterWalk) leaves(name string) bool {
+	info, err := w.node.machine.Lstat(name)
+	if err != nil || w.mounted[name] {
+		return w.mounted[name]
+	}
+	place := ledger.Locate(name)
+	e := ledger.Entry{Kind: ledger.Directory, Name: name, Node: w.node.Name}
+	if !info.IsDir() {
+		e.Kind = ledger.File
+		if path.Base(name) == "vol_data.json" {
+			e.Kind = ledger.VolumeData
+		}
+		w.enter(e, place, nil, w.node)
+		return true
+	}
+	found := false
+	for _, below := range w.list(name) {
+		found = w.leaves(below) || found
+	}
+	if !found && (name == place.Staging || name == place.Target) {
+		if w.Wire.StagesNot(place.Driver) { // K-STAGE-2
+			e.Litter = "the kubelet's own litter: it makes a staging directory also for a driver that does not stage, and leaves it for ever"
+		}
+		w.enter(e, place, nil, w.node)
+		found = true
+	}
+	return found
+}
+
+// list are the paths of a directory's entries; none if it is no directory.
+func (w *litterWalk) list(dir string) []string {
+	entries, err := w.node.machine.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if info, failed := w.node.machine.Lstat(dir); failed == nil && info.IsDir() {
+			w.unseen(fmt.Sprintf("directory %s on %s", dir, w.node.Name), err)
+		}
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, path.Join(dir, e.Name()))
+	}
+	return names
+}

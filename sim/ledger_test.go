@@ -1,0 +1,120 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/ledger"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// servers are a mock driver's servers as those of a driver repository would be.
+func servers(m *mock.Driver) *sim.Servers {
+	controller := m.Controller()
+	return &sim.Servers{
+		Controller: []machine.Service{
+			{Desc: &csi.Identity_ServiceDesc, Server: controller}, {Desc: &csi.Controller_ServiceDesc, Server: controller},
+		},
+		Node: func(node string) []machine.Service {
+			plugin := m.Node(mock.NodeOptions{NodeID: node})
+			return []machine.Service{{Desc: &csi.Identity_ServiceDesc, Server: plugin}, {Desc: &csi.Node_ServiceDesc, Server: plugin}}
+		},
+	}
+}
+
+// create has a volume made behind the control plane's back.
+func create(t *testing.T, m *mock.Driver, name string) string {
+	t.Helper()
+	answer, err := m.Controller().CreateVolume(context.Background(), &csi.CreateVolumeRequest{
+		Name: name, VolumeCapabilities: []*csi.VolumeCapability{{
+			AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}},
+			AccessMode: &csi.VolumeCapability_AccessMode{Mode: csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER},
+		}},
+	})
+	require.NoError(t, err)
+	return answer.GetVolume().GetVolumeId()
+}
+
+func subjects(entries []ledger.Entry) []string {
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Subject())
+	}
+	return all
+}
+
+func TestABackendIsLookedIntoPageByPageAsItWasNotBefore(t *testing.T) {
+	m := mock.New(mock.Options{Name: driver, ListVolumes: true, Snapshot: true, ListSnapshots: true})
+	create(t, m, "older than the run")
+	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
+	run(t, c, "web", "node-a")
+	assert.Empty(t, c.Leftovers(), "a volume with a claim, and one that was there before")
+	var want []string
+	for i := range 250 {
+		id := create(t, m, fmt.Sprintf("stray-%d", i))
+		want = append(want, fmt.Sprintf("volume %s (of driver %s, has no PersistentVolume)", id, driver))
+	}
+	_, err := m.Controller().CreateSnapshot(t.Context(), &csi.CreateSnapshotRequest{Name: "snap", SourceVolumeId: m.Volumes()[0].ID})
+	require.NoError(t, err)
+	before := len(c.World.Trace.Events())
+	assert.Equal(t, append(want, "snapshot snap-0001 (of driver "+driver+", has no VolumeSnapshotContent)"), subjects(c.Leftovers()))
+	assert.Len(t, c.World.Trace.Events(), before, "to look leaves no trace")
+}
+
+func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
+	m := mock.New(mock.Options{Name: driver})
+	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
+	run(t, c, "web", "node-a")
+	erase(t, c, "pods", "web")
+	require.NoError(t, c.Settle(10*time.Minute))
+	assert.Empty(t, c.Leftovers())
+	for v := range store.List[*corev1.PersistentVolume](c.World.Store, "") { // as an administrator should not
+		_, err := store.Delete[*corev1.PersistentVolume](c.World.Store, store.KeyOf(v))
+		require.NoError(t, err)
+		_, _ = store.Modify(c.World.Store, store.KeyOf(v), func(v *corev1.PersistentVolume) { v.Finalizers = nil })
+	}
+	left := c.Leftovers()
+	require.Len(t, left, 1, "CreateVolume answered it, and DeleteVolume never came")
+	assert.Equal(t, ledger.Volume, left[0].Kind)
+	assert.Contains(t, left[0].String(), "made by CreateVolume at 0 s, should have gone with DeleteVolume, which never came")
+}
+
+func TestARetainedVolumeIsNoLeak(t *testing.T) {
+	c := cluster(t, sim.Options{})
+	run(t, c, "web", "node-a")
+	for v := range store.List[*corev1.PersistentVolume](c.World.Store, "") {
+		_, err := store.Modify(c.World.Store, store.KeyOf(v), func(v *corev1.PersistentVolume) {
+			v.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
+		})
+		require.NoError(t, err)
+	}
+	erase(t, c, "pods", "web")
+	erase(t, c, "persistentvolumeclaims", "web")
+	require.NoError(t, c.Settle(10*time.Minute))
+	for v := range store.List[*corev1.PersistentVolume](c.World.Store, "") {
+		res, _ := store.ResourceNamed("persistentvolumes")
+		require.NoError(t, c.Delete(res, store.KeyOf(v)))
+	}
+	require.NoError(t, c.Settle(10*time.Minute))
+	for range store.List[*corev1.PersistentVolume](c.World.Store, "") {
+		t.Error("the PersistentVolume is still there")
+	}
+	assert.Empty(t, c.Leftovers())
+}
+
+func TestAControllerThatDoesNotRunCannotBeLookedInto(t *testing.T) {
+	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
+	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
+	require.NoError(t, c.KillDriver(driver, ""))
+	assert.Equal(t, []string{"backend of " + driver + ": its controller plugin does not run"}, c.Ledger().Unseen)
+}

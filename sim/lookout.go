@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/sim/ledger"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// lookout watches calls, to know later which of them made what.
+type lookout struct{ *Cluster }
+
+func (l lookout) Began(_ drivers.Site, call *trace.Event) {
+	if l.work != nil && ledger.Changes(call) {
+		l.sightings.Began(call)
+	}
+}
+
+func (l lookout) Ended(at drivers.Site, call *trace.Event) {
+	if ledger.Changes(call) {
+		l.see(at.Machine, call)
+		l.tellData(call)
+	}
+}
+
+// see takes notice of a machine's mounts and of the run's loop devices, after a
+// call or, without one, after a driver's start. What Go code of this process
+// mounts in memory shows in its requests.
+func (c *Cluster) see(m machine.Machine, ended *trace.Event) {
+	if c.work == nil || drivers.InProcess(m) {
+		return
+	}
+	if table, err := m.Mounts(); err == nil {
+		var things []ledger.Thing
+		for i, key := range mountKeys(table) {
+			things = append(things, ledger.Thing{Key: key, Text: table[i].Target + " " + table[i].Root + " " + table[i].Source})
+		}
+		c.sightings.Saw(mountsOf(m), m.Name(), things, ended)
+	}
+	if loops, err := c.loopDevices.InUse(); err == nil {
+		var things []ledger.Thing
+		for _, l := range loops {
+			things = append(things, ledger.Thing{Key: l.Device + " " + l.File, Text: l.File})
+		}
+		c.sightings.Saw(allLoops, "", things, ended)
+	}
+}
+
+// The scopes of sightings.
+const allLoops = "loop devices"
+
+func mountsOf(m machine.Machine) string { return "mounts of " + m.Name() }
+
+// mountKeys tell the mounts of a table apart, also two on one target. What a mount
+// shows does not count: that has another name when it is removed.
+func mountKeys(table []machine.Mount) []string {
+	keys, count := make([]string, len(table)), map[string]int{}
+	for i, m := range table {
+		key := m.Target + " " + m.Device
+		count[key]++
+		keys[i] = fmt.Sprintf("%s %d", key, count[key])
+	}
+	return keys
+}
+
+// loops enters the run's loop devices that no volume needs.
+func (a *accountant) loops() {
+	if a.work == nil {
+		return
+	}
+	loops, err := a.loopDevices.InUse()
+	if err != nil {
+		a.unseen("loop devices", err)
+	}
+	for _, l := range loops {
+		made := a.sightings.MadeIn(allLoops, l.Device+" "+l.File)
+		if made == nil || a.inUse(made) {
+			continue
+		}
+		e := ledger.Entry{Kind: ledger.LoopDevice, Name: l.Device, Node: made.Node, Detail: "shows " + l.File}
+		a.history.InCall(&e, made)
+		a.add(e)
+	}
+}

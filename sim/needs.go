@@ -1,0 +1,84 @@
+package sim
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/ledger"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// needs are what the API accounts for on each node, by its name.
+type needs map[string]*need
+
+// need is what the pods of one node need.
+type need struct {
+	pods    map[string]bool // all, by UID
+	alive   map[string]bool // those that may still run, by UID
+	volumes map[string]bool // PersistentVolumes of these, by name
+	hashes  map[string]bool // of their handles
+	handles map[string]bool // driver^handle, inline volumes too
+}
+
+func newNeed() *need {
+	return &need{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+}
+
+func (c *Cluster) needs() needs {
+	all := needs{}
+	for _, n := range c.nodes {
+		all[n.Name] = newNeed()
+	}
+	for pod := range store.List[*corev1.Pod](c.World.Store, "") {
+		if n := all[pod.Spec.NodeName]; n != nil {
+			c.add(n, pod)
+		}
+	}
+	return all
+}
+
+func (c *Cluster) add(n *need, pod *corev1.Pod) {
+	n.pods[string(pod.UID)] = true
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return // its volumes are to be unmounted. C-GEN-10
+	}
+	n.alive[string(pod.UID)] = true
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if v.CSI != nil {
+			n.handles[v.CSI.Driver+"^"+volume.InlineHandle(pod.UID, v.Name)] = true
+		}
+		key, _, ok := volume.ClaimOf(pod, v)
+		if !ok {
+			continue
+		}
+		pvc, ok := store.Get[*corev1.PersistentVolumeClaim](c.World.Store, key)
+		if !ok {
+			continue
+		}
+		if pv, ok := store.Get[*corev1.PersistentVolume](c.World.Store, store.Key{Name: pvc.Spec.VolumeName}); ok {
+			n.use(pv)
+		}
+	}
+}
+
+func (n *need) use(pv *corev1.PersistentVolume) {
+	n.volumes[pv.Name] = true
+	if source := pv.Spec.CSI; source != nil {
+		n.hashes[volume.HandleHash(source.VolumeHandle)] = true
+		n.handles[source.Driver+"^"+source.VolumeHandle] = true
+	}
+}
+
+// accountsFor reports whether a place is that of a pod of the node, or of a volume
+// that such a pod uses. Mounts are needed only by pods that may still run.
+func (n *need) accountsFor(p ledger.Place, mount bool) bool {
+	switch {
+	case p.Pod != "" && mount:
+		return n.alive[p.Pod]
+	case p.Pod != "":
+		return n.pods[p.Pod]
+	default:
+		return n.volumes[p.Volume] || n.hashes[p.Handle]
+	}
+}

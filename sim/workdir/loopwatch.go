@@ -1,0 +1,110 @@
+package workdir
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Loop is a loop device that shows a file of a run.
+type Loop struct {
+	Device string // such as /dev/loop3
+	File   string // relative to the run's directory
+}
+
+// Loops tells which loop devices of the machine show files of one run. It looks
+// at each device once, until that shows another file.
+type Loops struct {
+	dir   string
+	known map[shown]string // the file below dir, empty for one of somebody else
+}
+
+type shown struct {
+	device string
+	file   file
+}
+
+// NewLoops looks for loop devices that show files below dir.
+func NewLoops(dir string) *Loops { return &Loops{dir: dir, known: map[shown]string{}} }
+
+// InUse lists the run's loop devices, in the order of their names. One that goes
+// by itself with its last user is left out.
+func (l *Loops) InUse() ([]Loop, error) {
+	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil {
+		return nil, err
+	}
+	var loops []Loop
+	for _, path := range found {
+		device := filepath.Join("/dev", strings.Split(path, "/")[3])
+		f, ok := shownBy(device)
+		if !ok {
+			continue
+		}
+		if name := l.name(shown{device, f}); name != "" {
+			loops = append(loops, Loop{Device: device, File: name})
+		}
+	}
+	return loops, nil
+}
+
+// shownBy is the file that a loop device shows; false if it shows none, is none
+// of this user's, or goes by itself.
+func shownBy(device string) (file, bool) {
+	f, err := os.Open(device)
+	if err != nil {
+		return file{}, false
+	}
+	defer f.Close()
+	info, err := unix.IoctlLoopGetStatus64(int(f.Fd()))
+	if err != nil || info.Flags&unix.LO_FLAGS_AUTOCLEAR != 0 {
+		return file{}, false
+	}
+	return file{info.Device, info.Inode}, true
+}
+
+func (l *Loops) name(s shown) string {
+	name, ok := l.known[s]
+	if !ok {
+		name = findFile(l.dir, s.file)
+		l.known[s] = name
+	}
+	return name
+}
+
+// findFile is the path, relative to dir, of a file below it; empty if it is elsewhere.
+func findFile(dir string, wanted file) (found string) {
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return nil
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && (file{stat.Dev, stat.Ino}) == wanted {
+			found, _ = filepath.Rel(dir, path)
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// Detach frees the run's loop devices, also those whose file has been removed since:
+// Clean could not know any more whose they are.
+func (l *Loops) Detach() error {
+	for s, name := range l.known {
+		if name == "" {
+			continue
+		}
+		if _, err := detachLoop(s.device, func(f file) bool { return f == s.file }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

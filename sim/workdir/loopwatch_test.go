@@ -1,0 +1,39 @@
+package workdir_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim/workdir"
+)
+
+func TestLoopDevicesOfARunAreKnownAlsoWhenTheirFileIsGone(t *testing.T) {
+	needRoot(t)
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	ours, others := attachLoop(t, dir+"/image"), attachLoop(t, elsewhere+"/image")
+	foreign := workdir.NewLoops(elsewhere)
+	defer func() {
+		_, err := foreign.InUse()
+		require.NoError(t, err)
+		require.NoError(t, foreign.Detach())
+		assert.NoFileExists(t, backing(others))
+	}()
+	loops := workdir.NewLoops(dir)
+	for range 2 {
+		found, err := loops.InUse()
+		require.NoError(t, err)
+		assert.Equal(t, []workdir.Loop{{Device: ours, File: "image"}}, found)
+		_ = os.Remove(dir + "/image")
+	}
+	require.NoError(t, loops.Detach())
+	assert.NoFileExists(t, backing(ours))
+	assert.FileExists(t, backing(others), "somebody else's")
+}
+
+func backing(device string) string {
+	return strings.Replace(device, "/dev", "/sys/block", 1) + "/loop/backing_file"
+}
