@@ -62,8 +62,20 @@ func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 }
 
 // Mounts lists the mounts in the node's own tree, sorted by target; in a namespace
-// all that were not there at first.
+// all that were not there at first, and what running programs mounted for themselves.
 func (d *Disk) Mounts() ([]Mount, error) {
+	mounts, err := d.nodeMounts()
+	if err != nil || d.own == nil {
+		return mounts, err
+	}
+	for _, p := range d.running() {
+		mounts = append(mounts, d.mountsOf(p)...)
+	}
+	sortMounts(mounts)
+	return mounts, nil
+}
+
+func (d *Disk) nodeMounts() ([]Mount, error) {
 	table, err := d.mountTable()
 	if err != nil {
 		return nil, err
@@ -78,10 +90,60 @@ func (d *Disk) Mounts() ([]Mount, error) {
 	return mounts, nil
 }
 
+// mountsOf are the mounts that a program made where nobody else sees them. A program
+// that ends at the moment has none.
+func (d *Disk) mountsOf(p *Process) (mounts []Mount) {
+	table, err := p.mountTable()
+	if err != nil {
+		return nil
+	}
+	for _, entry := range table {
+		if !p.base[entry.ID] && !isWithin(entry.Mountpoint, KubeletDir) {
+			m := d.describe(entry, table)
+			m.Root = rootOf(entry, table, p.base)
+			mounts = append(mounts, m)
+		}
+	}
+	return mounts
+}
+
+// mountTable is the table of the program's namespace, which is that of the thread it
+// was started from.
+func (p *Process) mountTable() (table []*mountinfo.Info, err error) {
+	err = p.parent.do(func() (err error) {
+		table, err = readMountTable()
+		return err
+	})
+	return table, err
+}
+
+// keepBase remembers the mounts that the program finds.
+func (p *Process) keepBase() error {
+	table, err := p.mountTable()
+	if err != nil {
+		return fmt.Errorf("read the mount table of the program: %w", err)
+	}
+	p.base = idsOf(table)
+	return nil
+}
+
+func idsOf(table []*mountinfo.Info) map[int]bool {
+	ids := make(map[int]bool, len(table))
+	for _, entry := range table {
+		ids[entry.ID] = true
+	}
+	return ids
+}
+
+func isWithin(path, dir string) bool {
+	_, within := cutDir(path, dir)
+	return within
+}
+
 // References lists the other mounts in the node's own tree of the same file or
 // directory of the same file system.
 func (d *Disk) References(path string) ([]string, error) {
-	mounts, err := d.Mounts()
+	mounts, err := d.nodeMounts()
 	if err != nil {
 		return nil, err
 	}
@@ -113,19 +175,24 @@ func (d *Disk) isInside(real string) bool {
 
 // mountTable is the mount table of the machine's namespace.
 func (d *Disk) mountTable() (table []*mountinfo.Info, err error) {
-	err = d.do(func() error {
-		f, err := os.Open("/proc/thread-self/mountinfo")
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		table, err = mountinfo.GetMountsFromReader(f, nil)
+	err = d.do(func() (err error) {
+		table, err = readMountTable()
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the mount table of node %s: %w", d.name, err)
 	}
 	return table, nil
+}
+
+// readMountTable reads the table of the calling thread's namespace.
+func readMountTable() ([]*mountinfo.Info, error) {
+	f, err := os.Open("/proc/thread-self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return mountinfo.GetMountsFromReader(f, nil)
 }
 
 func (d *Disk) describe(entry *mountinfo.Info, table []*mountinfo.Info) Mount {
@@ -145,7 +212,7 @@ func (d *Disk) describe(entry *mountinfo.Info, table []*mountinfo.Info) Mount {
 // the root of the file system, which is mounted somewhere else on the host.
 func (d *Disk) rootPath(entry *mountinfo.Info, table []*mountinfo.Info) string {
 	if d.own != nil {
-		return d.own.path(entry, table)
+		return rootOf(entry, table, d.own.base)
 	}
 	for _, other := range slices.Backward(table) {
 		if other.Major != entry.Major || other.Minor != entry.Minor || d.isInside(other.Mountpoint) {

@@ -64,10 +64,7 @@ func (d *Disk) keepBase() error {
 	if err != nil {
 		return err
 	}
-	d.own.base = map[int]bool{}
-	for _, entry := range table {
-		d.own.base[entry.ID] = true
-	}
+	d.own.base = idsOf(table)
 	return nil
 }
 

@@ -25,6 +25,7 @@ type Process struct {
 
 	pid    int
 	parent *thread
+	base   map[int]bool // in a namespace, the mounts that it found
 	done   chan struct{}
 
 	mu     sync.Mutex
@@ -70,25 +71,39 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, volumes []Volume) error {
 	d.mu.Lock()
 	d.launched = true
 	d.mu.Unlock()
-	if err := parent.do(cmd.Start); err != nil {
+	p.parent = parent
+	if d.own != nil {
+		err = p.keepBase()
+	}
+	if err == nil {
+		err = parent.do(cmd.Start)
+	}
+	if err != nil {
 		parent.stop()
 		return err
 	}
-	p.pid, p.parent = cmd.Process.Pid, parent
+	p.pid = cmd.Process.Pid
 	return nil
+}
+
+// running are the programs that have not ended.
+func (d *Disk) running() (programs []*Process) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.programs {
+		if !p.hasEnded() {
+			programs = append(programs, p)
+		}
+	}
+	return programs
 }
 
 // adopt remembers a program for PowerOff, and forgets those that ended.
 func (d *Disk) adopt(p *Process) {
+	programs := append(d.running(), p)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var running []*Process
-	for _, other := range d.programs {
-		if !other.hasEnded() {
-			running = append(running, other)
-		}
-	}
-	d.programs = append(running, p)
+	d.programs = programs
 }
 
 // PID is the process id on the host.

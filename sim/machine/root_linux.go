@@ -174,12 +174,12 @@ func (r *ownRoot) outside() string {
 	return fmt.Sprintf("/proc/%d/task/%d/root", os.Getpid(), r.thread)
 }
 
-// path is the node path of what a mount shows: it lies below the base mount that
+// rootOf is the node path of what a mount shows: it lies below the base mount that
 // shows the most particular part of the same file system.
-func (r *ownRoot) path(entry *mountinfo.Info, table []*mountinfo.Info) string {
+func rootOf(entry *mountinfo.Info, table []*mountinfo.Info, base map[int]bool) string {
 	found, longest := entry.Root, -1
 	for _, other := range table {
-		if !r.base[other.ID] || other.Major != entry.Major || other.Minor != entry.Minor || len(other.Root) <= longest {
+		if !base[other.ID] || other.Major != entry.Major || other.Minor != entry.Minor || len(other.Root) <= longest {
 			continue
 		}
 		if below, ok := cutDir(entry.Root, strings.TrimSuffix(other.Root, "/")); ok {

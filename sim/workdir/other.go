@@ -17,6 +17,18 @@ func killPrograms(string, owner) ([]Program, error) { return nil, nil }
 func unmountBelow(string) ([]string, error)         { return nil, nil }
 func detachLoops(string) ([]string, error)          { return nil, nil }
 
+// Loops are none.
+type Loops struct{}
+
+// NewLoops looks for nothing.
+func NewLoops(string) *Loops { return &Loops{} }
+
+// InUse are none.
+func (*Loops) InUse() ([]Loop, error) { return nil, nil }
+
+// Detach frees nothing.
+func (*Loops) Detach() error { return nil }
+
 // RemoveTree removes path and what is below it. A missing path is no error.
 func RemoveTree(path string) error { return os.RemoveAll(path) }
 

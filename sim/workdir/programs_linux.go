@@ -93,11 +93,7 @@ func killIf(belongs func(pid int) bool, pid int) (*Program, error) {
 // isOf is false for processes of other users, whose environment is not readable,
 // and for those older than the run.
 func isOf(dir string, o owner, pid int) bool {
-	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return false
-	}
-	for variable := range bytes.SplitSeq(environ, []byte{0}) {
+	for variable := range bytes.SplitSeq(environment(pid), []byte{0}) {
 		run, ok := strings.CutPrefix(string(variable), EnvRun+"=")
 		if ok && isBelow(run, dir) {
 			started, err := startTime(pid)
@@ -105,6 +101,26 @@ func isOf(dir string, o owner, pid int) bool {
 		}
 	}
 	return false
+}
+
+// environment of a process; nil if it is not readable. For a moment while a program
+// takes the place of another it has none.
+func environment(pid int) []byte {
+	const moment, looks = time.Millisecond, 5
+	for range looks {
+		environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || len(environ) > 0 || !runsProgram(pid) {
+			return environ
+		}
+		time.Sleep(moment)
+	}
+	return nil
+}
+
+// runsProgram is false for the kernel's own threads and for what has ended.
+func runsProgram(pid int) bool {
+	_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil
 }
 
 func programName(pid int) string {

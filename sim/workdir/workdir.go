@@ -14,6 +14,12 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
+// Loop is a loop device that shows a file of a run.
+type Loop struct {
+	Device string // such as /dev/loop3
+	File   string // relative to the run's directory
+}
+
 // EnvRun is the environment variable that marks the programs of a run: its value
 // is the run's directory, or a directory below that.
 const EnvRun = "CSISIM_RUN"

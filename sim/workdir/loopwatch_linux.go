@@ -10,12 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Loop is a loop device that shows a file of a run.
-type Loop struct {
-	Device string // such as /dev/loop3
-	File   string // relative to the run's directory
-}
-
 // Loops tells which loop devices of the machine show files of one run. It looks
 // at each device once, until that shows another file.
 type Loops struct {
