@@ -14,6 +14,11 @@ import (
 // fields that an earlier Apply set and this one leaves out are removed, fields
 // that others set are kept. It returns "created", "configured" or "unchanged".
 func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
+	c.gate.enter(func() { verb, err = c.apply(obj) })
+	return verb, err
+}
+
+func (c *Cluster) apply(obj store.Object) (verb string, err error) {
 	res, err := store.ResourceOf(obj)
 	if err != nil {
 		return "", err
@@ -89,6 +94,7 @@ func (c *Cluster) merge(res *store.Resource, live, given store.Object) (store.Ob
 
 // Delete asks for an object's deletion, as kubectl delete does.
 func (c *Cluster) Delete(res *store.Resource, key store.Key, opts ...store.DeleteOption) error {
-	_, err := c.World.Store.DeleteObject(res, key, opts...)
+	var err error
+	c.gate.enter(func() { _, err = c.World.Store.DeleteObject(res, key, opts...) })
 	return err
 }
