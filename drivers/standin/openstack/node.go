@@ -101,6 +101,9 @@ func makeDev() error {
 	if _, err := standin.Run("mount", "-t", "tmpfs", "-o", "mode=755", "dev", ownDev); err != nil {
 		return err
 	}
+	if _, err := standin.Run("mknod", filepath.Join(ownDev, configDrive), "b", "11", "0"); err != nil {
+		return fmt.Errorf("%w: run as root of this machine: in a user namespace nobody can make devices", err)
+	}
 	if err := copyDevices(); err != nil {
 		return err
 	}
@@ -108,9 +111,6 @@ func makeDev() error {
 		if err := os.MkdirAll(filepath.Join(ownDev, dir), 0o755); err != nil {
 			return err
 		}
-	}
-	if _, err := standin.Run("mknod", filepath.Join(ownDev, configDrive), "b", "11", "0"); err != nil {
-		return err
 	}
 	if err := os.Symlink("../../"+configDrive, filepath.Join(ownDev, configDriveLabel)); err != nil {
 		return err

@@ -4,6 +4,7 @@ package profile
 
 import (
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/scenario/strict"
@@ -29,7 +30,8 @@ type Profile struct {
 	VolumeModes   []string                 `json:"volumeModes,omitempty" enum:"Filesystem|Block" doc:"The volume modes it can serve; default Filesystem."`
 	AccessModes   []string                 `json:"accessModes,omitempty" enum:"ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod" doc:"The access modes it can serve; default ReadWriteOnce."`
 
-	StandIns StandIns `json:"standIns,omitempty" doc:"What takes the place of services that the driver needs beside Kubernetes."`
+	VolumeSize resource.Quantity `json:"volumeSize,omitempty" example:"1Gi" default:"16Mi" doc:"The size of the volumes to ask it for: what it rounds sizes up to, if it does."`
+	StandIns   StandIns          `json:"standIns,omitempty" doc:"What takes the place of services that the driver needs beside Kubernetes."`
 
 	// Name is the file's name without its extension.
 	Name string `json:"-"`

@@ -42,6 +42,7 @@ csiDriver: {attachRequired: false}
 	assert.Equal(t, "tiny", p.Name)
 	assert.Equal(t, []string{"Filesystem"}, p.VolumeModes)
 	assert.Equal(t, []string{"ReadWriteOnce"}, p.AccessModes)
+	assert.Equal(t, "16Mi", p.VolumeSize.String())
 
 	d := p.Install("other.example.com", "/opt/tiny")
 	assert.Equal(t, "other.example.com", d.Name)
@@ -58,7 +59,7 @@ func TestMistakesInAProfileAreTold(t *testing.T) {
 	const head = "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: tiny.example.com\nbinary: {name: tiny}\n"
 	for _, c := range []struct{ what, text, want string }{
 		{"an unknown field", head + "argument: [a]\n",
-			`p.yaml:5:1: argument: found unknown field "argument", want one of accessModes, `},
+			`p.yaml:5:1: argument: found unknown field "argument", want one of the 17 fields of Profile; did you mean "arguments"?`},
 		{"an unknown field of the CSIDriver spec", head + "csiDriver: {attach: false}\n",
 			`p.yaml:5:13: csiDriver.attach: found unknown field "attach", want one of attachRequired, `},
 		{"no driver", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\nbinary: {name: tiny}\n",
@@ -71,6 +72,8 @@ func TestMistakesInAProfileAreTold(t *testing.T) {
 			`p.yaml:5:13: arguments[0]: found template "{{.Node}}", want a template with .Endpoint`},
 		{"a volume mode that there is not", head + "volumeModes: [Tape]\n",
 			`p.yaml:5:15: volumeModes[0]: found "Tape"`},
+		{"a size that is none", head + "volumeSize: large\n",
+			`p.yaml:5:13: volumeSize: found string "large", want a Quantity such as 1Gi`},
 		{"an unknown stand-in", head + "standIns: {smb: {}}\n",
 			`p.yaml:5:12: standIns.smb: found unknown field "smb"`},
 		{"an export that is no path", head + "standIns: {nfs: {server: a, exports: [b]}}\n",
