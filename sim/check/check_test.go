@@ -130,6 +130,9 @@ func TestWhatADriverCannotDoIsNotTriedAndSaysWhy(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
+		"the controller service lacks EXPAND_VOLUME: grow/unused grow/in-use grow/lost-answers",
+		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers",
+		"the controller service lacks CLONE_VOLUME: snapshot/cloned",
 		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
 			"lost/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
 			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume",
@@ -143,9 +146,11 @@ func TestEachScenarioOfAPlanHasANameOfItsOwnAndIsDescribed(t *testing.T) {
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, trial := range trials {
-		require.Empty(t, trial.NotTried, trial.Name())
 		assert.False(t, seen[trial.Name()], trial.Name())
 		seen[trial.Name()] = true
+		if trial.NotTried != "" {
+			continue
+		}
 		assert.Equal(t, trial.Name(), trial.Scenario.Name)
 		assert.NotEmpty(t, trial.Scenario.Description)
 		assert.NotEmpty(t, trial.Scenario.Steps)

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
@@ -19,6 +20,8 @@ type Facts struct {
 	Refused map[Kind]string
 	// MaxVolumes is how many volumes a node can have; 0 is any number.
 	MaxVolumes int64
+	// Controllers are those of the cluster, with the driver's sidecars.
+	Controllers []string
 	// NoMounts says why nothing can be mounted on this machine; empty if it can.
 	NoMounts string
 
@@ -40,6 +43,23 @@ func (f *Facts) Stages() bool { return f.caps.Node.Has("STAGE_UNSTAGE_VOLUME") }
 
 // Topology says whether volumes are bound to places.
 func (f *Facts) Topology() bool { return f.caps.Plugin.Has("VOLUME_ACCESSIBILITY_CONSTRAINTS") }
+
+// Expands says whether volumes can grow.
+func (f *Facts) Expands() bool { return f.caps.Controller.Has("EXPAND_VOLUME") }
+
+// Snapshots says whether the driver takes snapshots.
+func (f *Facts) Snapshots() bool { return f.caps.Controller.Has("CREATE_DELETE_SNAPSHOT") }
+
+// sidecars are the sidecars that run beside the driver's controller plugin.
+func (f *Facts) sidecars() []string {
+	var names []string
+	for _, name := range f.Controllers {
+		if sidecar, driver, ok := strings.Cut(name, "/"); ok && driver == f.Name {
+			names = append(names, sidecar)
+		}
+	}
+	return names
+}
 
 // handle is the volume handle of a claim with a driver that makes no volumes.
 func (f *Facts) handle(claim string) string { return cmp.Or(f.subject.Handle, "csisim-check-"+claim) }

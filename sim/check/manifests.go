@@ -31,6 +31,7 @@ const volumeBytes = "16Mi"
 // claim is a PersistentVolumeClaim.
 type claim struct {
 	name, form, access string
+	from               string // the volume's source in YAML; empty for none
 }
 
 // manifest of the claim; with a driver that makes no volumes, also of the volume.
@@ -38,6 +39,9 @@ func (c claim) manifest(f *Facts) string {
 	mode := ""
 	if c.form == block {
 		mode = "  volumeMode: Block\n"
+	}
+	if c.from != "" {
+		mode += "  dataSource: " + c.from + "\n"
 	}
 	if !f.Provisions() {
 		return c.static(f, mode)
@@ -120,6 +124,9 @@ func classManifest(f *Facts) string {
 	if f.Topology() {
 		binding = "  volumeBindingMode: WaitForFirstConsumer\n"
 	}
+	if f.Expands() {
+		binding += "  allowVolumeExpansion: true\n"
+	}
 	return fmt.Sprintf(`- apiVersion: storage.k8s.io/v1
   kind: StorageClass
   metadata: {name: %s}
@@ -131,7 +138,7 @@ func parameters(all map[string]string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return "  parameters: " + strings.TrimPrefix(pairs("", all), "") + "\n"
+	return "  parameters: " + pairs("", all) + "\n"
 }
 
 // pairs are the entries of a map in one line, after a prefix; nothing for none.

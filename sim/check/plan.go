@@ -22,6 +22,8 @@ var groups = []Group{
 	{"life", "Life of a volume"},
 	{"access", "Access modes"},
 	{"share", "Several volumes and pods"},
+	{"grow", "Growing volumes"},
+	{"snapshot", "Snapshots and clones"},
 	{"repeated", "Repeated calls"},
 	{"contradicted", "Contradicting calls"},
 	{"lost", "Lost and late answers"},
@@ -57,7 +59,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, repeatedCalls, contradictedCalls, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, repeatedCalls, contradictedCalls, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 	} {
 		add(p)
 	}

@@ -18,7 +18,7 @@ func claims(p *plan) {
 	p.try("claims", "many", "Many volumes are made and deleted at once.", needs, func(s *script) {
 		var many []claim
 		for i := range manyVolumes {
-			many = append(many, claim{fmt.Sprintf("data-%d", i), filesystem, oneNodeRW})
+			many = append(many, claim{name: fmt.Sprintf("data-%d", i), form: filesystem, access: oneNodeRW})
 		}
 		s.claim(many...)
 		s.unclaim(many...)

@@ -4,8 +4,8 @@ import "fmt"
 
 // The claims and pods of most scenarios.
 var (
-	data      = claim{"data", filesystem, oneNodeRW}
-	blockData = claim{"data", block, oneNodeRW}
+	data      = claim{name: "data", form: filesystem, access: oneNodeRW}
+	blockData = claim{name: "data", form: block, access: oneNodeRW}
 )
 
 func web(node string, claims ...claim) pod { return pod{name: "web", node: node, claims: claims} }
@@ -47,7 +47,7 @@ func lives(p *plan) {
 // accessModes: volumes that one pod, one node or many nodes may use.
 func accessModes(p *plan) {
 	p.try("access", onePodRW, "A volume for a single pod.", []string{p.needsKind(filesystem, onePodRW)}, func(s *script) {
-		c := claim{"data", filesystem, onePodRW}
+		c := claim{name: "data", form: filesystem, access: onePodRW}
 		s.life([]claim{c}, web(nodeA, c))
 	})
 	for _, k := range []Kind{{filesystem, manyRW}, {filesystem, manyRO}, {block, manyRW}} {
@@ -56,7 +56,7 @@ func accessModes(p *plan) {
 			title += "-block"
 		}
 		p.try("access", title, "Pods on two nodes use a volume at the same time.", []string{p.needsKind(k.Form, k.Access), p.needsNodes(), p.needsNoPlaces()}, func(s *script) {
-			c := claim{"data", k.Form, k.Access}
+			c := claim{name: "data", form: k.Form, access: k.Access}
 			a := pod{name: "web-a", node: nodeA, claims: []claim{c}}
 			b := pod{name: "web-b", node: nodeB, claims: []claim{c}}
 			s.up([]claim{c}, a, b)
@@ -82,14 +82,14 @@ func sharing(p *plan) {
 		s.down([]claim{data}, b)
 	})
 	p.try("share", "two-volumes-one-pod", "A pod uses two volumes.", nil, func(s *script) {
-		logs := claim{"logs", filesystem, oneNodeRW}
+		logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
 		s.life([]claim{data, logs}, web(nodeA, data, logs))
 	})
 	p.try("share", "many-volumes", "Many pods with a volume each come and go at once.", []string{p.fits(manyVolumes)}, func(s *script) {
 		var claims []claim
 		var pods []pod
 		for i := range manyVolumes {
-			c := claim{fmt.Sprintf("data-%d", i), filesystem, oneNodeRW}
+			c := claim{name: fmt.Sprintf("data-%d", i), form: filesystem, access: oneNodeRW}
 			claims = append(claims, c)
 			pods = append(pods, pod{name: fmt.Sprintf("web-%d", i), node: nodeA, claims: []claim{c}})
 		}

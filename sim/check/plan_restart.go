@@ -1,6 +1,9 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 const driverController = "driver-controller"
 
@@ -19,24 +22,25 @@ type victim struct {
 }
 
 func (p *plan) victims() []victim {
-	name := p.facts.Name
-	sidecar := ""
-	if p.facts.subject.Driver.NoController {
-		sidecar = "the driver has no controller plugin"
-	}
 	controllerPlugin := p.needsController()
 	if p.facts.subject.oneNode() && controllerPlugin == "" {
 		controllerPlugin = "the controller plugin and the node plugin are one program"
 	}
-	return []victim{
+	victims := []victim{
 		{"driver-on-node", "The node plugin", p.needsOurs(), []string{"kill-driver: {node: node-a}", "start-driver: {node: node-a}"}},
 		{driverController, "The controller plugin", first(p.needsOurs(), controllerPlugin), []string{"kill-driver: {controller: true}", "start-driver: {controller: true}"}},
 		{"registrar", "The registrar of the node plugin", "", []string{"stop-registrar: {node: node-a}", "start-registrar: {node: node-a}"}},
 		{"kubelet", "The kubelet", "", []string{"restart-kubelet: node-a"}},
-		{"csi-provisioner", "The provisioner", sidecar, []string{"restart-controller: csi-provisioner/" + name}},
-		{"csi-attacher", "The attacher", sidecar, []string{"restart-controller: csi-attacher/" + name}},
 		{"kube-controller-manager", "The controller manager", "", []string{"restart-controller: kube-controller-manager"}},
 	}
+	for _, sidecar := range []string{"csi-provisioner", "csi-attacher"} {
+		if !slices.Contains(p.facts.sidecars(), sidecar) {
+			continue
+		}
+		restart := "restart-controller: " + sidecar + "/" + p.facts.Name
+		victims = append(victims, victim{sidecar, "The sidecar " + sidecar, "", []string{restart}})
+	}
+	return victims
 }
 
 // first is the first text that is not empty.
@@ -79,7 +83,7 @@ func restarts(p *plan) {
 // lifeTwice: a second volume, and a second pod on the first one, show what a driver
 // mixes up after a restart.
 func (s *script) lifeTwice() {
-	other := claim{"other", filesystem, oneNodeRW}
+	other := claim{name: "other", form: filesystem, access: oneNodeRW}
 	second := pod{name: "second", node: nodeA, claims: []claim{data}}
 	s.up([]claim{data, other}, web(nodeA, data, other))
 	s.run(second)

@@ -157,7 +157,12 @@ func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*
 	case err != nil:
 		return nil, err
 	}
-	return scenario.Run(ctx, s, o.scenarioOptions())
+	options := o.scenarioOptions()
+	options.Inspect = func(c *sim.Cluster) error {
+		f.Controllers = c.Controllers()
+		return nil
+	}
+	return scenario.Run(ctx, s, options)
 }
 
 // RefusedError says that a driver runs, but not so that it could be checked.
