@@ -44,10 +44,12 @@ another command, its controller plugin. In ARGS stand {{.Endpoint}} or {{.Socket
 for the socket to serve, {{.NodeID}}, {{.NodeName}}, {{.StateDir}} for a directory
 that all plugins share, {{.NodeStateDir}} for one of each plugin's own,
 {{.KubeletDir}}, {{.Mode}} for node, controller or all, and {{.Driver}} for --name.
-A driver that runs already is named by its socket: --endpoint.
+A well-known driver is named by its profile, --profile, and one that runs already by
+its socket, --endpoint.
 
 Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 		Example: `  csisim check -- hostpathplugin --endpoint={{.Endpoint}} --nodeid={{.NodeID}} --statedir={{.NodeStateDir}}
+  csisim check --profile hostpath --binary ./hostpathplugin
   csisim check --endpoint unix:///run/csi/csi.sock
   csisim check --only 'lost/*' --out scenarios -- my-driver --endpoint={{.Endpoint}}`,
 		RunE: func(command *cobra.Command, args []string) error {

@@ -34,11 +34,15 @@ var badChecks = []struct {
 	code        int
 	says        []string
 }{
-	{name: "no driver", code: 2, says: []string{"no driver given: -- and the command that starts it, or --endpoint and its socket"}},
+	{name: "no driver", code: 2, says: []string{"no driver given: -- and the command that starts it, --profile and its name, or --endpoint and its socket"}},
 	{name: "a socket and a command", flags: "--endpoint s.sock", driver: checkedDriver, code: 2, says: []string{"--endpoint and the command hostdir: one of them"}},
 	{name: "a command without --", flags: "hostdir", code: 2, says: []string{"-- is missing before the driver's command hostdir"}},
 	{name: "an empty command of the controller", flags: "-- hostdir --", code: 2, says: []string{"a command is missing before or after the second --"}},
 	{name: "a controller's socket alone", flags: "--controller-endpoint s.sock -- hostdir", code: 2, says: []string{"--controller-endpoint without --endpoint"}},
+	{name: "a profile and a command", flags: "--profile hostdir", driver: checkedDriver, code: 2, says: []string{"--profile and the command hostdir: one of them"}},
+	{name: "an unknown profile", flags: "--profile hostdri", code: 2, says: []string{"--profile hostdri: "}},
+	{name: "a binary without a profile", flags: "--binary x --endpoint s.sock", code: 2, says: []string{"--binary without --profile"}},
+	{name: "a profile without its program", flags: "--profile hostdir --binary ./no-such-driver", code: 3, says: []string{"program not found: "}},
 	{name: "no unix socket", flags: "--endpoint tcp://localhost:1234", code: 2, says: []string{"--endpoint tcp://localhost:1234: only unix sockets can be reached"}},
 	{name: "a socket without a path", flags: "--endpoint unix://", code: 2, says: []string{"--endpoint unix://: the path is missing"}},
 	{name: "a name that nobody knows yet", flags: "-- hostdir --driver-name={{.Driver}}", code: 2, says: []string{"{{.Driver}} in the driver's command takes --name"}},
@@ -157,6 +161,15 @@ func TestACheckTellsHowADriverDidInEveryForm(t *testing.T) {
 	assert.Equal(t, 1, kept.code, "a scenario that was kept is an ordinary one")
 	assert.Contains(t, kept.stdout, "CreateVolume is not idempotent")
 	assert.Empty(t, p.leftovers())
+}
+
+func TestAWellKnownDriverIsCheckedByTheNameOfItsProfile(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := outcomeOf(t, p.command("check", "--profile", "hostdir", "--only", "life/*", "--only", "repeated/*"))
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem  block  read-only  used-again\n")
+	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 7 passed, 0 failed · ")
 }
 
 // The replay of a failure is a command that shows it again, in full.

@@ -124,6 +124,9 @@ func classManifest(f *Facts) string {
 	if f.Topology() {
 		binding = "  volumeBindingMode: WaitForFirstConsumer\n"
 	}
+	if len(f.subject.MountOptions) > 0 {
+		binding += fmt.Sprintf("  mountOptions: [%q]\n", strings.Join(f.subject.MountOptions, `", "`))
+	}
 	if f.Expands() {
 		binding += "  allowVolumeExpansion: true\n"
 	}
@@ -131,14 +134,15 @@ func classManifest(f *Facts) string {
   kind: StorageClass
   metadata: {name: %s}
   provisioner: %s
-%s%s`, className, f.Name, binding, parameters(f.subject.Parameters))
+%s%s`, className, f.Name, binding, parameters("  ", f.subject.Parameters))
 }
 
-func parameters(all map[string]string) string {
+// parameters are those of a class, in a line with an indentation.
+func parameters(indent string, all map[string]string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return "  parameters: " + pairs("", all) + "\n"
+	return indent + "parameters: " + pairs("", all) + "\n"
 }
 
 // pairs are the entries of a map in one line, after a prefix; nothing for none.

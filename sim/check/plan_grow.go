@@ -111,7 +111,7 @@ kind: VolumeSnapshotClass
 metadata: {name: %s}
 driver: %s
 deletionPolicy: Delete
-`, className, f.Name)
+%s`, className, f.Name, parameters("", f.subject.SnapshotParameters))
 }
 
 type snapshot struct {

@@ -16,8 +16,13 @@ type Subject struct {
 	// Driver is how it is reached, as in a scenario's drivers. A name that is empty
 	// is asked for.
 	Driver scenario.Driver
-	// Parameters of the StorageClass. Default: none.
-	Parameters map[string]string
+	// OneNode says that one process is the plugin of the only node, as the driver's
+	// profile says; a program says so itself.
+	OneNode bool
+	// Parameters and MountOptions of the StorageClass, and the parameters of the
+	// VolumeSnapshotClass. Default: none.
+	Parameters, SnapshotParameters map[string]string
+	MountOptions                   []string
 	// Handle is the volume that a driver is checked with that cannot make any;
 	// Attributes are the volume's. Default: a handle of csisim's own making, which
 	// will do for drivers to which a volume is what its attributes say.
@@ -27,7 +32,7 @@ type Subject struct {
 
 // oneNode says that only one node can have a plugin.
 func (s Subject) oneNode() bool {
-	return s.Driver.Socket != nil || (s.Driver.Program != nil && s.Driver.Program.Single)
+	return s.OneNode || s.Driver.Socket != nil || (s.Driver.Program != nil && s.Driver.Program.Single)
 }
 
 // ours says that csisim starts the driver, and can therefore end it.
