@@ -74,6 +74,17 @@ func restarts(p *plan) {
 		s.every = all
 		s.lifeTwice()
 	})
+	p.try("restart", "while-running", "Everything is restarted once while a pod runs; then a second one shares a volume with it.", nil, func(s *script) {
+		other := claim{name: "other", form: filesystem, access: oneNodeRW}
+		second := pod{name: "second", node: nodeA, claims: []claim{data}}
+		s.up([]claim{data, other}, web(nodeA, data, other))
+		for _, step := range all {
+			s.step("%s", step)
+		}
+		s.step("advance: 1m")
+		s.run(second)
+		s.down([]claim{data, other}, web(nodeA, data, other), second)
+	})
 	p.try("restart", "block", "Everything is restarted after every step of a raw block volume's life.", []string{p.needsKind(block, oneNodeRW)}, func(s *script) {
 		s.every = all
 		s.life([]claim{blockData}, web(nodeA, blockData))
