@@ -31,12 +31,13 @@ nested: build ## the nested modules: Kubernetes' e2e mock driver, csi-sanity
 	cd test/sanity && $(GO) test ./...
 
 golden: ## rewrite the golden files after a change that is meant
-	$(GO) test ./scenarios ./sim/scenario/... ./sim/trace/... ./sim/report -update
+	$(GO) test ./scenarios ./sim/scenario/... ./sim/trace/... ./sim/report ./sim/check -update
 	$(GO) test ./scenarios/golden -v -run TestSimulatedRuns -update | grep '^|\|^- \|equal on all'
 
 bench: ## the benchmarks behind the figures in the README
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim/check
 	$(GO) test -run '^$$' -bench . ./sim/kernel ./sim/store ./sim/machine ./drivers ./drivers/mock
 
 schema: build ## write the JSON Schema of scenarios for editors

@@ -21,6 +21,9 @@ type call struct {
 	ended              bool
 }
 
+// lateness is how long after its caller's deadline a late answer arrives.
+const lateness = time.Second
+
 // errDeadline is what a caller sees that gave up.
 var errDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceeded")
 
@@ -31,6 +34,12 @@ func (c *call) make() error {
 	})
 	if f == nil {
 		return c.send(c.process, c.answer)
+	}
+	if f.Effect == fault.Repeat {
+		return c.sendTwice(f)
+	}
+	if f.Effect == fault.Contradict {
+		return c.sendAndContradict(f)
 	}
 	c.event.Injected = f.Told()
 	switch f.Effect {
@@ -46,6 +55,12 @@ func (c *call) make() error {
 		return c.held(func(p *kernel.Process, answer proto.Message) error {
 			err := c.deliver(p, answer)
 			p.Sleep(f.Delay)
+			return err
+		})
+	case fault.LateAnswer:
+		return c.held(func(p *kernel.Process, answer proto.Message) error {
+			err := c.deliver(p, answer)
+			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
 			return err
 		})
 	case fault.Kill:

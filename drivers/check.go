@@ -22,8 +22,14 @@ func (w *Wire) check(c *call, err error) {
 		if c.event.Response == c.answer { // not one that is known already
 			caps.Learn(c.answer)
 		}
+		w.learnNode(c)
 		found = append(found, contract.CheckResponse(c.method, c.request, c.answer, caps)...)
 	}
+	w.note(c, found)
+}
+
+// note records breaches of the CSI spec.
+func (w *Wire) note(c *call, found []contract.Violation) {
 	for _, v := range found {
 		if slices.ContainsFunc(w.violations, v.Repeats) {
 			continue

@@ -36,6 +36,8 @@ type Wire struct {
 	connections map[address]connection
 	violations  []contract.Violation
 	answers     map[question]proto.Message
+	makings     map[string]making            // by driver
+	nodeIDs     map[string]map[string]string // by driver and node
 }
 
 // Observer is told when a call is sent and when its caller has the outcome. It must
@@ -52,7 +54,10 @@ type connection struct {
 
 // NewWire returns a wire without faults.
 func NewWire(w *component.World) *Wire {
-	return &Wire{World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{}}
+	return &Wire{
+		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
+		makings: map[string]making{}, nodeIDs: map[string]map[string]string{},
+	}
 }
 
 // Site is one end of the wire: who calls which socket.
@@ -105,7 +110,9 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 		c.wire.Observer.Began(c.site, event)
 	}
 	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
+	ended := c.wire.countMaking(call)
 	err := call.make()
+	ended()
 	call.end(err)
 	c.wire.check(call, err)
 	if c.wire.Observer != nil {

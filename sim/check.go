@@ -48,8 +48,6 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 		return &ConfigError{subject, fmt.Sprintf("%d of mock, program, socket and servers are given, exactly one is needed", ways)}
 	case d.Name == "" && d.Servers != nil:
 		return &ConfigError{subject, "Go servers need the driver's name"}
-	case d.Name == "" && d.Program != nil:
-		return &ConfigError{subject, "a driver program needs the driver's name: it is what GetPluginInfo must answer"}
 	case d.Program == nil && len(d.StandIns) > 0:
 		return &ConfigError{subject, "stand-ins serve driver programs only"}
 	case d.Program != nil && len(d.Program.Command) == 0:

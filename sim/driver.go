@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,6 +23,7 @@ type driver struct {
 	nodes      map[string]*plugin
 	standIns   []standin.StandIn // that run
 	before     holdings          // what it had when the run began
+	directory  string            // below plugins, and of its state: its name, unless that is not known yet
 }
 
 // plugin is one instance of a driver: the controller's, or that of a node.
@@ -72,6 +74,7 @@ func (c *Cluster) startDriver(d *driver) error {
 	if d.Mock != nil {
 		d.setUpMock()
 	}
+	d.directory = cmp.Or(d.Name, "unnamed")
 	single := d.Program != nil && d.Program.Single
 	if !d.NoController && !single {
 		p, err := c.newPlugin(d, Node{}, c.controlPlane)
@@ -120,7 +123,7 @@ func (d *driver) nodeID(node string) string {
 // kubelets expect it on a node.
 func (c *Cluster) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
 	p := &plugin{driver: d, node: node.Name, zone: node.Zone, machine: m, interrupt: c.options.Context}
-	p.socket = path.Join(machine.KubeletDir, "plugins", d.directory(), "csi.sock")
+	p.socket = path.Join(machine.KubeletDir, "plugins", d.directory, "csi.sock")
 	var err error
 	switch {
 	case d.Program != nil:
@@ -136,19 +139,10 @@ func (c *Cluster) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, e
 	if err := p.start(); err != nil {
 		return nil, err
 	}
-	if d.Socket != nil {
+	if d.Socket != nil || d.Name == "" {
 		return p, p.learnName()
 	}
 	return p, nil
-}
-
-// directory is the driver's directory below plugins; a driver whose name is not
-// known yet gets the number of its place.
-func (d *driver) directory() string {
-	if d.Name != "" {
-		return d.Name
-	}
-	return "unnamed"
 }
 
 func (p *plugin) start() error {

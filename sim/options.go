@@ -85,8 +85,9 @@ type Node struct {
 // Driver is one CSI driver. Exactly one of Mock, Program, Socket and Servers says
 // how it is reached.
 type Driver struct {
-	// Name is the CSI driver name, which GetPluginInfo must tell. Of a Socket it
-	// may be left empty; then GetPluginInfo decides. Default of a Mock: its own.
+	// Name is the CSI driver name, which GetPluginInfo must tell. Of a Socket and of
+	// a Program it may be left empty; then GetPluginInfo decides. Default of a Mock:
+	// its own.
 	Name string
 	// Mock is the reference driver in memory.
 	Mock *mock.Options

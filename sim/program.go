@@ -18,7 +18,7 @@ func (c *Cluster) newProgram(p *plugin) (backend, error) {
 	o := d.Program
 	spec := program.Spec{
 		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket,
-		StateDir: filepath.Join(c.work.Path(), "state", d.Name),
+		StateDir: filepath.Join(c.work.Path(), "state", d.directory),
 		LogDir:   c.logDir(), StartTimeout: o.StartTimeout,
 	}
 	if o.Single {
@@ -32,7 +32,7 @@ func (c *Cluster) newProgram(p *plugin) (backend, error) {
 	} else {
 		spec.NodeID = d.nodeID(p.node)
 	}
-	spec.NodeStateDir = filepath.Join(c.work.Path(), "state", d.Name+"-"+spec.NodeName)
+	spec.NodeStateDir = filepath.Join(c.work.Path(), "state", d.directory+"-"+spec.NodeName)
 	return &programBackend{plugin: p, spec: spec}, nil
 }
 

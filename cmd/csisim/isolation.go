@@ -32,8 +32,12 @@ func checkIsolation(isolation string) error {
 // programs; done reports whether it did. What the namespaces hold ends with them,
 // however that happens; where there are none this process answers for its programs.
 func isolate(ctx context.Context, env environment, isolation, workDir string, scenarios []*scenario.Scenario) (done bool, err error) {
-	wanted := isolation != string(sim.None) && slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms)
-	if wanted && !namespaces.Entered() {
+	return isolatePrograms(ctx, env, isolation, workDir, slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms))
+}
+
+// isolatePrograms is isolate for a command that knows whether there are programs.
+func isolatePrograms(ctx context.Context, env environment, isolation, workDir string, programs bool) (done bool, err error) {
+	if programs && isolation != string(sim.None) && !namespaces.Entered() {
 		code, err := namespaces.Again(ctx)
 		if err == nil {
 			return true, env.endedAgain(code, workDir)

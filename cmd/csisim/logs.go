@@ -12,10 +12,15 @@ import (
 // keptLogs is where the driver logs of one scenario are kept: beside the
 // directories of runs, out of reach of clean.
 func keptLogs(workDir string, s *scenario.Scenario) string {
+	return filepath.Join(keptLogsOfAll(workDir), scenarioBase(s))
+}
+
+// keptLogsOfAll is where the driver logs of all scenarios are kept.
+func keptLogsOfAll(workDir string) string {
 	if workDir == "" {
 		workDir = os.TempDir()
 	}
-	return filepath.Join(workDir, fmt.Sprintf("csisim-logs-%d", namespaces.PID()), scenarioBase(s))
+	return filepath.Join(workDir, fmt.Sprintf("csisim-logs-%d", namespaces.PID()))
 }
 
 // withLogs is the directory if there are logs in it; one without is removed.

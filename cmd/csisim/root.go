@@ -55,7 +55,7 @@ cannot do it, 130 interrupted.`,
 	}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagMistake)
-	root.AddCommand(newRun(env), newValidate(env), newDiff(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
+	root.AddCommand(newRun(env), newCheck(env), newValidate(env), newDiff(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
 		newProfiles(env), newVersion(env), newClean(env))
 	return root
 }

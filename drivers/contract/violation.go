@@ -9,13 +9,17 @@ import (
 // Violation is one promise of the CSI spec that a message breaks.
 type Violation struct {
 	Method string // "Controller/CreateVolume"
-	Field  string // "CreateVolumeResponse.volume.volume_id"
-	Rule   string // what the spec says
+	Field  string // "CreateVolumeResponse.volume.volume_id"; empty if it is not about one message
+	Rule   string // what the spec says; without a field, what the call does wrong
 	Detail string // what was found
 }
 
-// String is one line, the field first and the section of the spec last.
+// String is one line, the field first and the section of the spec last. What is
+// not about one message has no field: it names the method first.
 func (v Violation) String() string {
+	if v.Field == "" {
+		return fmt.Sprintf("%s %s: %s", path.Base(v.Method), v.Rule, v.Detail)
+	}
 	return fmt.Sprintf("%s %s: %s (%s)", v.Field, v.Detail, v.Rule, path.Base(v.Method))
 }
 

@@ -54,8 +54,18 @@ const (
 	HoldRequest Effect = "hold-request"
 	// HoldAnswer: the driver acts at once, its answer arrives after Delay.
 	HoldAnswer Effect = "hold-answer"
+	// LateAnswer: the driver acts at once, its answer arrives when the caller has given up.
+	LateAnswer Effect = "late-answer"
 	// Hang: the driver never sees the call and never answers.
 	Hang Effect = "hang"
+	// Repeat: right after its OK the driver gets the same call again, which must
+	// change nothing more and be answered the same. It befalls only calls that have
+	// an effect; the caller sees the first answer.
+	Repeat Effect = "repeat"
+	// Contradict: right after its OK the driver gets a call that cannot be granted
+	// beside it, and must refuse it: a single-node volume is to be attached to another
+	// node as well, a volume of the same name is to be bigger. The caller does not notice.
+	Contradict Effect = "contradict"
 	// Kill: somebody dies at the call. If it is the driver, the caller's connection
 	// is lost; else the call takes its course, whether its caller lives or not.
 	Kill Effect = "kill"
@@ -71,6 +81,9 @@ type Site struct {
 // Matches reports whether the fault is about such a call.
 func (f *Fault) Matches(s Site) bool {
 	_, short, _ := strings.Cut(s.Method, "/")
+	if (f.Effect == Repeat && !HasEffect(short)) || (f.Effect == Contradict && !CanBeContradicted(short)) {
+		return false
+	}
 	return (matches(f.Call, short) || matches(f.Call, s.Method)) &&
 		(f.Driver == "" || f.Driver == s.Driver) && (f.Node == "" || f.Node == s.Node) &&
 		(f.From == "" || f.From == s.From) && (f.Volume == "" || matches(f.Volume, s.Volume))
@@ -90,6 +103,12 @@ func (f *Fault) Told() string {
 		return fmt.Sprintf("held for %v before the driver saw it", f.Delay)
 	case HoldAnswer:
 		return fmt.Sprintf("driver did it at once, answer held for %v", f.Delay)
+	case LateAnswer:
+		return "driver did it at once, answer held until the caller gave up"
+	case Repeat:
+		return "the same call again, right after its OK"
+	case Contradict:
+		return "what cannot be granted beside the call before"
 	case Kill:
 		return f.toldOfKill()
 	case Hang:

@@ -34,7 +34,7 @@ func (p *Program) ask(ctx context.Context, client grpc.ClientConnInterface) (fin
 	if err != nil {
 		return p.judge("Identity/GetPluginInfo", err, len(trailer) > 0)
 	}
-	if info.GetName() != p.spec.Driver {
+	if p.spec.Driver != "" && info.GetName() != p.spec.Driver {
 		return true, fmt.Errorf("%w: it says its name is %q and %q is configured: correct one of the two",
 			ErrWrongDriver, info.GetName(), p.spec.Driver)
 	}

@@ -19,7 +19,7 @@ import (
 // Spec says which program serves which driver on which node. Command, Env and Dir
 // are Go templates over Fields.
 type Spec struct {
-	// Driver is the name that the driver must answer in GetPluginInfo.
+	// Driver is the name that the driver must answer in GetPluginInfo. Default: any.
 	Driver string
 	// NodeName is the name of the node in the cluster; it is part of the log's name.
 	NodeName string

@@ -28,6 +28,11 @@ type Run struct {
 	Trace string
 	// Logs is the directory with the output of driver programs; empty if it was not kept.
 	Logs string
+	// Again is the command that makes the same run again. Default: csisim run with
+	// the file, strategy, seed and flags.
+	Again string
+	// NotTried says why it was not run; empty if it was.
+	NotTried string
 }
 
 // Passed reports whether all that the scenario expects came about.
@@ -37,18 +42,21 @@ func (r Run) Passed() bool {
 
 // Replay is the command that makes the same run again.
 func (r Run) Replay() string {
-	words := []string{"csisim", "run", quoted(r.File)}
+	if r.Again != "" {
+		return r.Again
+	}
+	words := []string{"csisim", "run", Quoted(r.File)}
 	if r.Strategy != "" && r.Strategy != "calm" {
 		words = append(words, "--strategy", r.Strategy, "--seed", strconv.FormatUint(r.Seed, 10))
 	}
 	for _, flag := range r.Flags {
-		words = append(words, quoted(flag))
+		words = append(words, Quoted(flag))
 	}
 	return strings.Join(words, " ")
 }
 
-// quoted is a word as a shell must be given it.
-func quoted(word string) string {
+// Quoted is a word as a shell must be given it.
+func Quoted(word string) string {
 	if word != "" && strings.Trim(word, shellSafe) == "" {
 		return word
 	}

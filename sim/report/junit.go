@@ -14,6 +14,7 @@ type junitSuites struct {
 	Tests    int        `xml:"tests,attr"`
 	Failures int        `xml:"failures,attr"`
 	Errors   int        `xml:"errors,attr"`
+	Skipped  int        `xml:"skipped,attr,omitempty"`
 	Time     string     `xml:"time,attr"`
 	Suite    junitSuite `xml:"testsuite"`
 }
@@ -23,6 +24,7 @@ type junitSuite struct {
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
 	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr,omitempty"`
 	Time     string      `xml:"time,attr"`
 	Cases    []junitCase `xml:"testcase"`
 }
@@ -34,6 +36,11 @@ type junitCase struct {
 	Time     string         `xml:"time,attr"`
 	Failures []junitProblem `xml:"failure"`
 	Error    *junitProblem  `xml:"error"`
+	Skipped  *junitSkipped  `xml:"skipped"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
 }
 
 type junitProblem struct {
@@ -56,6 +63,9 @@ func JUnit(w io.Writer, runs []Run) error {
 		if c.Error != nil {
 			suite.Errors++
 		}
+		if c.Skipped != nil {
+			suite.Skipped++
+		}
 		if run.Result != nil {
 			wall += run.Result.WallTime
 		}
@@ -67,7 +77,7 @@ func JUnit(w io.Writer, runs []Run) error {
 	encoder := xml.NewEncoder(w)
 	encoder.Indent("", "  ")
 	if err := encoder.Encode(junitSuites{
-		Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time, Suite: suite,
+		Name: suite.Name, Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Skipped: suite.Skipped, Time: suite.Time, Suite: suite,
 	}); err != nil {
 		return fmt.Errorf("write JUnit report: %w", err)
 	}
@@ -77,6 +87,9 @@ func JUnit(w io.Writer, runs []Run) error {
 
 func caseOf(run Run) junitCase {
 	c := junitCase{Name: scenarioName(run), Class: "csisim", File: run.File, Time: wallSeconds(0)}
+	if run.NotTried != "" {
+		c.Skipped = &junitSkipped{Message: run.NotTried}
+	}
 	if run.Err != nil {
 		c.Error = &junitProblem{Message: firstLine(run.Err.Error()), Type: "error", Text: run.Err.Error()}
 	}

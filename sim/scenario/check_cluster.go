@@ -74,9 +74,6 @@ func (c *checker) checkDrivers() {
 			c.readProfile(&c.scenario.Drivers[i])
 			d := c.scenario.Drivers[i]
 			c.checkWays(d)
-			if d.Program != nil && d.Name == "" {
-				c.report("name", "a program without a name", "the name that its GetPluginInfo answers")
-			}
 			c.dnsName("name", d.Name)
 			c.once("name", "driver", d.name(), lines)
 			for _, node := range slices.Sorted(maps.Keys(d.NodeIDs)) {

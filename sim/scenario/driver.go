@@ -16,7 +16,7 @@ import (
 
 // Driver is one CSI driver and how it is reached: exactly one of mock, profile, program and socket.
 type Driver struct {
-	Name         string            `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must answer; a driver on a socket that is given none is asked for it."`
+	Name         string            `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must answer; a program or a driver on a socket that is given none is asked for it."`
 	Mock         *mock.Options     `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
 	Profile      string            `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver whose profile says how it is started, or a YAML file with a profile, relative to this file."`
 	Binary       string            `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`

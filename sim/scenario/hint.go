@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/trace"
 )
@@ -14,7 +15,7 @@ import (
 // says last.
 func (r *runner) hint() string {
 	for _, f := range r.cluster.Wire.Faults.InForce() {
-		if f.Times == 0 {
+		if f.Times == 0 && f.Effect != fault.Repeat && f.Effect != fault.Contradict { // callers do not notice that one
 			return fmt.Sprintf("fault %s still befalls every %s; end it with clear-fault: %s", f.Name, f.Call, f.Name)
 		}
 	}

@@ -20,8 +20,8 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 	register("clear-fault", "Ends a fault, or all of them.", `clear-fault: flaky`, clearFaultStep(""))
 }
 
-// faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer, hang and
-// kill says what it does; loseAnswer can have a code beside it.
+// faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
+// lateAnswer, repeat, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string          `json:"name,omitempty" example:"flaky" doc:"How the fault is told of and cleared; default the call."`
 	Call         string          `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -36,6 +36,9 @@ type faultStep struct {
 	LoseAnswer   bool            `json:"loseAnswer,omitempty" doc:"The driver does what it is asked, its caller gets the code, by default Unavailable."`
 	DelayRequest strict.Duration `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
 	DelayAnswer  strict.Duration `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
+	LateAnswer   bool            `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
+	Repeat       bool            `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; what it mounted and made must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
+	Contradict   bool            `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name. Of CreateVolume and ControllerPublishVolume."`
 	Hang         bool            `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
 	Kill         string          `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
 	At           string          `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is of a driver program 2 ms of wall time later; or when it has acted, before its answer is delivered. Default receipt."`
@@ -62,15 +65,21 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
+const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, lateAnswer, repeat, contradict, hang, kill"
+
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
 	switch {
 	case len(effects) == 0 && !c.has("code"):
-		c.report("", "a fault without an effect", "one of code, loseAnswer, delayRequest, delayAnswer, hang, kill")
+		c.report("", "a fault without an effect", wantEffect)
 	case len(effects) > 1:
-		c.report("", strings.Join(effects, " and "), "one of code, loseAnswer, delayRequest, delayAnswer, hang, kill")
+		c.report("", strings.Join(effects, " and "), wantEffect)
 	case s.Code == "OK":
 		c.report("code", "code OK", "a code that is an error")
+	case s.Contradict && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.CanBeContradicted):
+		c.report("call", "contradict of "+s.Call, "CreateVolume, ControllerPublishVolume or *")
+	case s.Repeat && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
+		c.report("call", fmt.Sprintf("repeat of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	}
 	s.checkKill(c)
 	if strings.HasPrefix(s.Call, "Controller") && s.Node != "" {
@@ -104,7 +113,8 @@ func (s *faultStep) effects() []string {
 		given bool
 	}{
 		{"code", s.Code != "" && !s.LoseAnswer}, {"loseAnswer", s.LoseAnswer},
-		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0}, {"hang", s.Hang}, {"kill", s.Kill != ""},
+		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
+		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"kill", s.Kill != ""},
 	} {
 		if effect.given {
 			found = append(found, effect.name)
@@ -134,6 +144,12 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect, f.Delay = fault.HoldRequest, s.DelayRequest.Duration
 	case s.DelayAnswer.Duration > 0:
 		f.Effect, f.Delay = fault.HoldAnswer, s.DelayAnswer.Duration
+	case s.LateAnswer:
+		f.Effect = fault.LateAnswer
+	case s.Repeat:
+		f.Effect = fault.Repeat
+	case s.Contradict:
+		f.Effect = fault.Contradict
 	case s.Hang:
 		f.Effect = fault.Hang
 	case s.Kill != "":

@@ -51,6 +51,11 @@ func MayReachNode(name string) bool {
 	})
 }
 
+// MayBe says whether the name, in which * stands for any text, can be that of a method that is as wanted.
+func MayBe(name string, wanted func(method string) bool) bool {
+	return slices.ContainsFunc(Methods(), func(method string) bool { return partial.Wildcard(name, method) && wanted(method) })
+}
+
 // Short is the method without its service: NodeStageVolume of Node/NodeStageVolume.
 func Short(method string) string { return method[strings.LastIndexByte(method, '/')+1:] }
 

@@ -42,6 +42,31 @@ func Bind(source, target string) error {
 	return nil
 }
 
+// atOnce are the flags that BindRestricted sets: they have the same value for
+// mount(2) and for mount_setattr(2).
+const atOnce = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+
+// BindRestricted is Bind with flags from the first moment on: those of a remount
+// would be seen in this mount namespace only, not where the mount is propagated to.
+func BindRestricted(source, target string, flags Flags) error {
+	set := uint64(flags) & atOnce
+	if set == 0 {
+		return Bind(source, target)
+	}
+	tree, err := unix.OpenTree(unix.AT_FDCWD, source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("clone the mount of %s: %w", source, explain(err))
+	}
+	defer unix.Close(tree)
+	if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: set}); err != nil {
+		return fmt.Errorf("restrict the mount of %s to flags %#x: %w", source, set, explain(err))
+	}
+	if err := unix.MoveMount(tree, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return fmt.Errorf("mount %s at %s: %w", source, target, explain(err))
+	}
+	return nil
+}
+
 // Restrict adds flags to the bind mount at target and keeps those it has: a
 // remount that dropped, say, nosuid would be refused in a user namespace.
 func Restrict(target string, flags Flags) error {

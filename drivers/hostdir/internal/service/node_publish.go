@@ -60,6 +60,9 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 
 // publish does the steps that an earlier call, killed at any point, has not done.
 func (n *node) publish(v backend.Volume, source string, p placement.Placement, a access, flags mount.Flags) error {
+	if n.cfg.Broken.Has(broken.IgnoreReadOnly) {
+		flags &^= mount.ReadOnly
+	}
 	done, err := n.placed(p, source)
 	if err != nil {
 		return err
@@ -76,12 +79,9 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 		if err := makeTarget(p.Path, v.Block); err != nil {
 			return err
 		}
-		if err := mount.Bind(source, p.Path); err != nil {
+		if err := mount.BindRestricted(source, p.Path, flags); err != nil {
 			return err
 		}
-	}
-	if n.cfg.Broken.Has(broken.IgnoreReadOnly) {
-		flags &^= mount.ReadOnly
 	}
 	if flags == 0 {
 		return nil

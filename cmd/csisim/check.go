@@ -1,0 +1,146 @@
+package main
+
+import (
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/sim/report"
+)
+
+// checkFlags are the flags of csisim check.
+type checkFlags struct {
+	subjectFlags
+	budget      time.Duration
+	parallel    int
+	only        []string
+	print, out  string
+	junit, json string
+	strategy    string
+	seed        uint64
+	patience    time.Duration
+	isolation   string
+	workDir     string
+	keep        bool
+	verbose     bool
+}
+
+func newCheck(env environment) *cobra.Command {
+	var f checkFlags
+	command := &cobra.Command{
+		Use:   "check [flags] -- DRIVER ARGS... [-- CONTROLLER ARGS...]",
+		Short: "Put a driver through all that Kubernetes may do to it",
+		Long: `Put a driver through all that Kubernetes may do to it, without a scenario: ask it
+what it can do, compose the scenarios that apply, run them side by side, and draw
+up a report card.
+
+DRIVER ARGS starts the driver's plugin on each node and, unless a second -- gives
+another command, its controller plugin. In ARGS stand {{.Endpoint}} or {{.Socket}}
+for the socket to serve, {{.NodeID}}, {{.NodeName}}, {{.StateDir}} for a directory
+that all plugins share, {{.NodeStateDir}} for one of each plugin's own,
+{{.KubeletDir}}, {{.Mode}} for node, controller or all, and {{.Driver}} for --name.
+A well-known driver is named by its profile, --profile, and one that runs already by
+its socket, --endpoint.
+
+Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
+		Example: `  csisim check -- hostpathplugin --endpoint={{.Endpoint}} --nodeid={{.NodeID}} --statedir={{.NodeStateDir}}
+  csisim check --profile hostpath --binary ./hostpathplugin
+  csisim check --endpoint unix:///run/csi/csi.sock
+  csisim check --only 'lost/*' --out scenarios -- my-driver --endpoint={{.Endpoint}}`,
+		RunE: func(command *cobra.Command, args []string) error {
+			strategy, err := chosenStrategy(command, f.strategy)
+			if err != nil {
+				return err
+			}
+			f.strategy = strategy
+			subject, err := f.subject(args, command.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			if !namespaces.Entered() {
+				cleanBefore(env, f.workDir)
+			}
+			if done, err := isolatePrograms(command.Context(), env, f.isolation, f.workDir, subject.Driver.Socket == nil); done {
+				return err
+			}
+			c := &checking{env: env, flags: f, terminal: report.TerminalOf(env.stdout, env.getenv), replay: replayOf(command.Flags(), args)}
+			return c.run(command.Context(), subject)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	f.addTo(flags)
+	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins")
+	flags.IntVar(&f.parallel, "parallel", runtime.NumCPU(), "how many scenarios run at once; of a driver on a socket always one")
+	flags.StringArrayVar(&f.only, "only", nil, "only the scenarios of this `NAME`, * for any text; may be repeated")
+	flags.StringVar(&f.print, "print", "", "print the scenario of this `NAME` and run nothing")
+	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
+	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
+	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
+	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
+	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
+	isolationFlag(flags, &f.isolation)
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
+	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "tell failures in full; of a single scenario all that happens")
+	complete(command, "strategy", completeStrategies)
+	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(command, "json", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveFilterFileExt))
+	for _, flag := range []string{"work-dir", "out"} {
+		complete(command, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	}
+	for _, flag := range []string{"budget", "parallel", "only", "print", "seed", "patience"} {
+		complete(command, flag, cobra.NoFileCompletions)
+	}
+	return command
+}
+
+func (f *checkFlags) check() error {
+	switch {
+	case f.budget <= 0:
+		return usage("--budget %v: it must be more than 0", f.budget)
+	case f.parallel < 1:
+		return usage("--parallel %d: it must be at least 1", f.parallel)
+	}
+	return runFlags{isolation: f.isolation, patience: f.patience}.check()
+}
+
+// notForReplay are flags that do not change what a scenario does, or that the replay
+// sets itself.
+var notForReplay = map[string]bool{
+	"budget": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
+}
+
+// replayOf makes the command that runs one scenario again.
+func replayOf(flags *pflag.FlagSet, args []string) func(*check.Trial) string {
+	var given []string
+	flags.Visit(func(flag *pflag.Flag) {
+		if values, ok := flag.Value.(pflag.SliceValue); ok && !notForReplay[flag.Name] {
+			for _, value := range values.GetSlice() {
+				given = append(given, "--"+flag.Name, report.Quoted(value))
+			}
+		} else if !notForReplay[flag.Name] {
+			given = append(given, "--"+flag.Name+"="+report.Quoted(flag.Value.String()))
+		}
+	})
+	return func(t *check.Trial) string {
+		words := append([]string{"csisim", "check", "--only", report.Quoted(t.Name())}, given...)
+		if len(args) > 0 {
+			words = append(words, "--")
+		}
+		for _, arg := range args {
+			words = append(words, report.Quoted(arg))
+		}
+		return strings.Join(words, " ")
+	}
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/sim/scenario/partial"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// checking is one check of a driver.
+type checking struct {
+	env      environment
+	flags    checkFlags
+	terminal report.Terminal
+	replay   func(*check.Trial) string
+	open     bool // a line that will be rewritten stands on the terminal
+}
+
+func (c *checking) run(ctx context.Context, subject check.Subject) error {
+	began := time.Now()
+	c.live("• asking the driver what it can do")
+	facts, err := check.Ask(ctx, subject, c.options(subject))
+	c.erase()
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	trials, err := check.Plan(facts)
+	if err == nil {
+		trials, err = c.chosen(trials)
+	}
+	switch {
+	case err != nil:
+		return err
+	case c.flags.print != "":
+		return c.print(trials)
+	}
+	if c.flags.out != "" {
+		if err := c.keepScenarios(trials); err != nil {
+			return err
+		}
+	}
+	card := &check.Card{Facts: facts, Replay: c.replay}
+	timeline := c.timeline(trials)
+	options := c.options(subject)
+	if timeline != nil {
+		options.Sinks = []trace.Sink{timeline.Add}
+	}
+	if c.flags.keep {
+		options.Logs = keptLogsOfAll(c.flags.workDir)
+	}
+	options.Progress = c.progress
+	card.Outcomes, err = check.Run(ctx, trials, options)
+	card.Took = time.Since(began)
+	c.erase()
+	if timeline != nil {
+		err = errors.Join(err, timeline.Close())
+	}
+	return c.end(ctx, card, err)
+}
+
+func (c *checking) options(subject check.Subject) check.RunOptions {
+	parallel := c.flags.parallel
+	if subject.Driver.Socket != nil {
+		parallel = 1 // all runs share the driver
+	}
+	return check.RunOptions{
+		Budget: c.flags.budget, Parallel: parallel, Strategy: strategyMaker(c.flags.strategy, c.flags.seed),
+		Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation),
+	}
+}
+
+// refused ends a check that could not begin.
+func (c *checking) refused(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return wasInterrupted()
+	}
+	var refusal *check.RefusedError
+	if errors.As(err, &refusal) {
+		return &failure{code: exitFailed, err: err}
+	}
+	return &failure{code: codeOf(err), err: err}
+}
+
+func wasInterrupted() error {
+	return &failure{code: exitInterrupted, err: errors.New("interrupted; everything of the run is cleaned up")}
+}
+
+// chosen are the trials that --only and --print name.
+func (c *checking) chosen(trials []*check.Trial) ([]*check.Trial, error) {
+	wanted := c.flags.only
+	if c.flags.print != "" {
+		wanted = []string{c.flags.print}
+	}
+	if len(wanted) == 0 {
+		return trials, nil
+	}
+	for _, pattern := range wanted {
+		if !slices.ContainsFunc(trials, func(t *check.Trial) bool { return partial.Wildcard(pattern, t.Name()) }) {
+			return nil, usage("%w", unknown("scenario", pattern, check.Names(trials)))
+		}
+	}
+	return slices.DeleteFunc(trials, func(t *check.Trial) bool {
+		return !slices.ContainsFunc(wanted, func(pattern string) bool { return partial.Wildcard(pattern, t.Name()) })
+	}), nil
+}
+
+func (c *checking) print(trials []*check.Trial) error {
+	for i, t := range trials {
+		if i > 0 {
+			fmt.Fprintln(c.env.stdout, "---")
+		}
+		text := t.Text
+		if t.NotTried != "" {
+			text = fmt.Sprintf("# %s is not tried: %s\n", t.Name(), t.NotTried)
+		}
+		if _, err := fmt.Fprint(c.env.stdout, text); err != nil {
+			return &failure{code: exitEnvironment, err: err}
+		}
+	}
+	return nil
+}
+
+// keepScenarios writes the scenarios as files; they are then what a failure is replayed with.
+func (c *checking) keepScenarios(trials []*check.Trial) error {
+	if err := os.MkdirAll(c.flags.out, 0o755); err != nil {
+		return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
+	}
+	for _, t := range trials {
+		if t.NotTried != "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(c.flags.out, t.File()), []byte(t.Text), 0o644); err != nil {
+			return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
+		}
+	}
+	c.replay = func(t *check.Trial) string {
+		run := report.Run{File: filepath.Join(c.flags.out, t.File()), Strategy: c.flags.strategy, Seed: c.flags.seed}
+		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation}.forReplay()
+		return run.Replay()
+	}
+	return nil
+}
+
+// timeline tells all that happens in a single scenario; of several it would be a muddle.
+func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
+	if !c.flags.verbose || len(trials) != 1 || trials[0].NotTried != "" {
+		return nil
+	}
+	c.terminal.Live = false // the timeline shows the progress
+	return trace.NewTimeline(c.env.stdout, trace.TimelineOptions{Color: c.terminal.Color, Width: c.terminal.Width})
+}
+
+// end writes the reports.
+func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
+	if ctx.Err() != nil {
+		return wasInterrupted()
+	}
+	if err == nil {
+		err = c.tell(card)
+	}
+	if err == nil {
+		err = writeFile(c.flags.json, "report card", card.JSON)
+	}
+	if err == nil {
+		err = writeFile(c.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, c.runs(card)) })
+	}
+	if err != nil {
+		return &failure{code: exitEnvironment, err: err}
+	}
+	code := exitPassed
+	for _, o := range card.Outcomes {
+		if o.Tried() {
+			code = max(code, exitOf(report.Run{Result: o.Result, Err: o.Err}))
+		}
+	}
+	return told(code)
+}
+
+// tell writes the card; a single scenario is told as csisim run does.
+func (c *checking) tell(card *check.Card) error {
+	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried()
+	if single || c.flags.verbose {
+		printer := report.NewPrinter(c.env.stdout, report.Options{Terminal: c.terminal, Workspace: workspaceOf(c.env)})
+		for _, run := range c.runs(card) {
+			if single || run.NotTried == "" && !run.Passed() {
+				printer.Finished(run)
+			}
+		}
+		if single {
+			return printer.Summary()
+		}
+	}
+	return card.Text(c.env.stdout, c.terminal)
+}
+
+// runs are the trials as reports know runs.
+func (c *checking) runs(card *check.Card) []report.Run {
+	var runs []report.Run
+	for _, o := range card.Outcomes {
+		runs = append(runs, report.Run{
+			File: o.Name(), Result: o.Result, Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
+		})
+	}
+	return runs
+}
+
+// progress tells on a terminal how far the check is.
+func (c *checking) progress(p check.Progress) {
+	c.live(fmt.Sprintf("• %d of %d  %s", p.Ended, p.Planned, strings.Join(p.Running, "  ")))
+}
+
+// live writes a line that the next one replaces.
+func (c *checking) live(text string) {
+	if !c.terminal.Live {
+		return
+	}
+	c.erase()
+	if runes := []rune(text); c.terminal.Width > 0 && len(runes) >= c.terminal.Width {
+		text = string(runes[:c.terminal.Width-2]) + "…"
+	}
+	fmt.Fprint(c.env.stdout, text)
+	c.open = true
+}
+
+func (c *checking) erase() {
+	if c.open {
+		fmt.Fprint(c.env.stdout, "\r\x1b[K")
+		c.open = false
+	}
+}
+
+// writeFile writes a report to a file, if one is wanted.
+func writeFile(name, what string, write func(io.Writer) error) (err error) {
+	if name == "" {
+		return nil
+	}
+	file, err := createWithParents(name)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return write(file)
+}

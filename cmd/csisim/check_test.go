@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// checkedDriver is the reference driver's command as an argument of csisim check.
+var checkedDriver = []string{
+	"hostdir", "--endpoint={{.Endpoint}}", "--driver-name=hostdir.csi.example.com", "--mode={{.Mode}}", "--node-id={{.NodeID}}",
+	"--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}",
+}
+
+// badDriverArgs is the command of the driver that goes wrong.
+const badDriverArgs = "-- baddriver {{.Socket}}"
+
+var badChecks = []struct {
+	name, flags string
+	way         string   // of the driver that goes wrong
+	driver      []string // its command; default none
+	socket      string   // made beforehand, and closed: "dead" leaves the file, "file" is none
+	code        int
+	says        []string
+}{
+	{name: "no driver", code: 2, says: []string{"no driver given: -- and the command that starts it, --profile and its name, or --endpoint and its socket"}},
+	{name: "a socket and a command", flags: "--endpoint s.sock", driver: checkedDriver, code: 2, says: []string{"--endpoint and the command hostdir: one of them"}},
+	{name: "a command without --", flags: "hostdir", code: 2, says: []string{"-- is missing before the driver's command hostdir"}},
+	{name: "an empty command of the controller", flags: "-- hostdir --", code: 2, says: []string{"a command is missing before or after the second --"}},
+	{name: "a controller's socket alone", flags: "--controller-endpoint s.sock -- hostdir", code: 2, says: []string{"--controller-endpoint without --endpoint"}},
+	{name: "a profile and a command", flags: "--profile hostdir", driver: checkedDriver, code: 2, says: []string{"--profile and the command hostdir: one of them"}},
+	{name: "an unknown profile", flags: "--profile hostdri", code: 2, says: []string{"--profile hostdri: "}},
+	{name: "a binary without a profile", flags: "--binary x --endpoint s.sock", code: 2, says: []string{"--binary without --profile"}},
+	{name: "a profile without its program", flags: "--profile hostdir --binary ./no-such-driver", code: 3, says: []string{"program not found: "}},
+	{name: "no unix socket", flags: "--endpoint tcp://localhost:1234", code: 2, says: []string{"--endpoint tcp://localhost:1234: only unix sockets can be reached"}},
+	{name: "a socket without a path", flags: "--endpoint unix://", code: 2, says: []string{"--endpoint unix://: the path is missing"}},
+	{name: "a name that nobody knows yet", flags: "-- hostdir --driver-name={{.Driver}}", code: 2, says: []string{"{{.Driver}} in the driver's command takes --name"}},
+	{name: "an unknown placeholder", flags: "-- hostdir --endpoint={{.Endpiont}}", code: 2, says: []string{`drivers[0].program.command[1]: found template "--endpoint={{.Endpiont}}", want a template with .Endpoint, .Socket`}},
+	{name: "a budget that is none", flags: "--budget soon", driver: checkedDriver, code: 2, says: []string{`invalid argument "soon" for "--budget" flag`}},
+	{name: "no budget", flags: "--budget 0s", driver: checkedDriver, code: 2, says: []string{"--budget 0s: it must be more than 0"}},
+	{name: "nothing at once", flags: "--parallel 0", driver: checkedDriver, code: 2, says: []string{"--parallel 0: it must be at least 1"}},
+	{name: "an unknown isolation", flags: "--isolation jail", driver: checkedDriver, code: 2, says: []string{`unknown isolation "jail"`}},
+	{name: "an unknown scenario", flags: "--only loss/NodeStageVolume", driver: checkedDriver, code: 2, says: []string{`unknown scenario "loss/NodeStageVolume"; did you mean "lost/NodeStageVolume"?`}},
+	{name: "a scenario that is like none", flags: "--print x", driver: checkedDriver, code: 2, says: []string{`unknown scenario "x": there are claims/one, `, "lost/CreateVolume, "}},
+	{name: "a program that is missing", flags: "-- ./no-such-driver", code: 3, says: []string{"program not found: "}},
+	{name: "a file that is no program", flags: "-- ./s.yaml", code: 3, says: []string{"program is not executable: "}},
+	{name: "a driver that exits", flags: badDriverArgs, way: "exits", code: 3, says: []string{"program exited before it answered"}},
+	{name: "a driver that never listens", flags: "--start-timeout 300ms " + badDriverArgs, way: "never listens", code: 3, says: []string{"nobody listens at the socket"}},
+	{name: "somebody who does not speak CSI", flags: "--start-timeout 300ms " + badDriverArgs, way: "talks garbage", code: 3, says: []string{"does not speak CSI"}},
+	{name: "another name", flags: "--name other.example.com " + badDriverArgs, code: 3, says: []string{"another driver answers", "other.example.com"}},
+	{name: "no socket", flags: "--endpoint s.sock", code: 3, says: []string{"s.sock: no such file or directory: start the driver first, or correct the path"}},
+	{name: "a file that is no socket", flags: "--endpoint unix:s.yaml", code: 3, says: []string{"s.yaml is not a unix socket"}},
+	{name: "a socket at which nobody listens", flags: "--endpoint s.sock", socket: "dead", code: 3, says: []string{"connection refused"}},
+	{name: "a driver that makes no volume", flags: "--patience 10ms " + badDriverArgs, way: "hangs in CreateVolume", code: 1, says: []string{"the driver does not make a plain volume: CreateVolume answers DeadlineExceeded"}},
+}
+
+// Bad input gets one clear error and the right exit code, and leaves nothing behind.
+func TestBadInputOfACheckIsToldAndLeavesNothing(t *testing.T) {
+	bin := build(t)
+	for _, test := range badChecks {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, bin)
+			p.write("s.yaml", "a: file\n")
+			if test.socket == "dead" {
+				deadSocket(t, filepath.Join(p.dir, "s.sock"))
+			}
+			args := append([]string{"check"}, strings.Fields(test.flags)...)
+			if len(test.driver) > 0 {
+				args = append(append(args, "--"), test.driver...)
+			}
+			c := p.command(args...)
+			c.Env = append(c.Env, "BAD_DRIVER="+test.way)
+			got := outcomeOf(t, c)
+			assert.Equal(t, test.code, got.code, got.stderr)
+			for _, text := range test.says {
+				assert.Contains(t, got.stderr, text)
+			}
+			assert.Empty(t, got.stdout)
+			assert.Empty(t, p.leftovers())
+		})
+	}
+}
+
+// deadSocket is what a killed driver leaves.
+func deadSocket(t *testing.T, path string) {
+	t.Helper()
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+	require.NoError(t, err)
+	listener.SetUnlinkOnClose(false)
+	require.NoError(t, listener.Close())
+}
+
+func outcomeOf(t *testing.T, c *exec.Cmd) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); err != nil {
+		exit := (*exec.ExitError)(nil)
+		require.ErrorAs(t, err, &exit)
+	}
+	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+}
+
+// checks runs csisim check on the reference driver.
+func (p *place) checks(t *testing.T, flags string, more ...string) outcome {
+	t.Helper()
+	args := append(append([]string{"check"}, strings.Fields(flags)...), "--")
+	return outcomeOf(t, p.command(append(append(args, checkedDriver...), more...)...))
+}
+
+func TestACheckTellsHowADriverDidInEveryForm(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := p.checks(t, "--only repeated/* --only life/block --json out/card.json --junit out/junit.xml --out kept", "--broken", "create-not-idempotent")
+	assert.Equal(t, 1, got.code, got.stderr)
+	assert.Empty(t, got.stderr)
+	for _, part := range []string{
+		"hostdir.csi.example.com 0.1.0\n",
+		"PASS Life of a volume          block\n",
+		"FAIL Repeated calls            filesystem FAILED  block FAILED  read-only FAILED\n",
+		"FAIL CreateVolume is not idempotent: volume vol-",
+		"shown by  repeated/filesystem, repeated/block, repeated/read-only\n",
+		"replay    csisim run kept/repeated-filesystem.yaml\n",
+		"hostdir.csi.example.com: 1 passed, 3 failed · ",
+	} {
+		assert.Contains(t, got.stdout, part)
+	}
+	assert.NotContains(t, got.stdout, "\x1b")
+
+	var card struct {
+		Driver         string
+		Passed, Failed int
+		Trials         []struct{ Name, Outcome string }
+	}
+	text, err := os.ReadFile(filepath.Join(p.dir, "out/card.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &card))
+	assert.Equal(t, []any{"hostdir.csi.example.com", 1, 3, "life/block", "passed"}, []any{card.Driver, card.Passed, card.Failed, card.Trials[0].Name, card.Trials[0].Outcome})
+	var junit struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+	}
+	text, err = os.ReadFile(filepath.Join(p.dir, "out/junit.xml"))
+	require.NoError(t, err)
+	require.NoError(t, xml.Unmarshal(text, &junit))
+	assert.Equal(t, []int{4, 3}, []int{junit.Tests, junit.Failures})
+
+	kept := outcomeOf(t, p.command("run", "kept/repeated-filesystem.yaml"))
+	assert.Equal(t, 1, kept.code, "a scenario that was kept is an ordinary one")
+	assert.Contains(t, kept.stdout, "CreateVolume is not idempotent")
+	assert.Empty(t, p.leftovers())
+}
+
+func TestAWellKnownDriverIsCheckedByTheNameOfItsProfile(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := outcomeOf(t, p.command("check", "--profile", "hostdir", "--only", "life/*", "--only", "repeated/*"))
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem  block  read-only  used-again\n")
+	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 7 passed, 0 failed · ")
+}
+
+// The replay of a failure is a command that shows it again, in full.
+func TestAFailureOfACheckIsReplayedByTheCommandThatItNames(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	first := p.checks(t, "--seed 7 --only repeated/*", "--broken", "stage-not-idempotent")
+	_, replay, found := strings.Cut(first.stdout, "replay    csisim ")
+	require.True(t, found, first.stdout)
+	replay, _, _ = strings.Cut(replay, "\n")
+	c := p.command("check")
+	c.Args = []string{"sh", "-c", "csisim " + replay}
+	c.Path = "/bin/sh"
+	again := outcomeOf(t, c)
+	assert.Equal(t, 1, again.code)
+	assert.Contains(t, replay, "--only repeated/filesystem --work-dir=w --seed=7 -- hostdir ")
+	assert.Contains(t, again.stdout, "FAIL repeated/filesystem  ")
+	assert.Contains(t, again.stdout, "NodeStageVolume is not idempotent: OK, then Internal")
+	assert.Contains(t, again.stdout, "    expected  the driver keeps to the CSI spec\n")
+	assert.Empty(t, p.leftovers())
+}
+
+func TestAPrintedScenarioIsOneThatRuns(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := p.checks(t, "--print lost/NodeStageVolume")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "- fault: {name: late, call: NodeStageVolume, lateAnswer: true, times: 1}\n")
+	p.write("s.yaml", got.stdout)
+	run := outcomeOf(t, p.command("run", "s.yaml"))
+	assert.Equal(t, 0, run.code, run.stdout+run.stderr)
+}
+
+func TestWhatDoesNotFitIntoTheBudgetIsNamed(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := p.checks(t, "--budget 1ms --parallel 1")
+	assert.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "\nNot tried\n  did not fit into the budget: ")
+	assert.Contains(t, got.stdout, "life/filesystem")
+}
+
+func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	socket := filepath.Join(p.dir, "s.sock")
+	driver := p.command("check")
+	driver.Path = filepath.Join(p.bin, "hostdir")
+	driver.Args = []string{"hostdir", "--endpoint=" + socket, "--node-id=node-a", "--state-dir=" + filepath.Join(p.dir, "state")}
+	require.NoError(t, driver.Start())
+	defer func() { _ = driver.Process.Kill(); _ = driver.Wait() }()
+	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, 10*time.Second, 5*time.Millisecond)
+	got := outcomeOf(t, p.command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*"))
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  lost\n")
+	assert.Contains(t, got.stdout, "  the driver on the socket was started by somebody else: csisim cannot end it: restart/driver-on-node")
+}
+
+func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	c := p.command(append([]string{"check", "--"}, checkedDriver...)...)
+	r := &running{place: p, command: c, ended: make(chan struct{})}
+	c.Stdout, c.Stderr = &r.output, &r.output
+	require.NoError(t, c.Start())
+	go func() {
+		defer close(r.ended)
+		_ = c.Wait() // its state tells
+	}()
+	require.Eventually(t, func() bool { return len(p.programs("hostdir")) > 2 || r.hasEnded() }, 20*time.Second, time.Millisecond)
+	r.signal(t, syscall.SIGINT)
+	assert.Equal(t, 130, r.awaitEnd(t, 2*interrupted))
+	assert.Contains(t, r.output.String(), "interrupted; everything of the run is cleaned up")
+	assert.Empty(t, r.leftovers())
+}

@@ -1,0 +1,63 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+)
+
+// CheckEffect holds what can be seen after a call's OK against what the call asked
+// for.
+func CheckEffect(method string, request proto.Message, seen Outcome) []Violation {
+	found := func(rule, detail string, args ...any) []Violation {
+		return []Violation{{Method: method, Rule: rule, Detail: fmt.Sprintf(detail, args...)}}
+	}
+	switch r := request.(type) {
+	case *csi.DeleteVolumeRequest:
+		if slices.ContainsFunc(seen.Volumes, func(l Listed) bool { return l.ID == r.GetVolumeId() }) {
+			return found(noEffect, "volume %s is still listed", r.GetVolumeId())
+		}
+	case *csi.ControllerUnpublishVolumeRequest:
+		for _, l := range seen.Volumes {
+			if l.ID == r.GetVolumeId() && slices.Contains(strings.Fields(l.Nodes), r.GetNodeId()) {
+				return found(noEffect, "volume %s is still listed as published to %s", l.ID, r.GetNodeId())
+			}
+		}
+	case *csi.ControllerExpandVolumeRequest:
+		answer, _ := seen.Answer.(*csi.ControllerExpandVolumeResponse)
+		for _, l := range seen.Volumes {
+			if l.ID == r.GetVolumeId() && l.Bytes > 0 && l.Bytes < answer.GetCapacityBytes() {
+				return found(noEffect, "volume %s is listed with %d bytes, answered were %d", l.ID, l.Bytes, answer.GetCapacityBytes())
+			}
+		}
+	case *csi.NodeUnpublishVolumeRequest, *csi.NodeUnstageVolumeRequest:
+		if n := len(seen.Mounts); n > 0 {
+			return found(noEffect, "%d mounted still: %s", n, seen.Mounts[n-1])
+		}
+	case *csi.NodePublishVolumeRequest:
+		if seen.Writable {
+			return found("ignores readonly", "files can be made in %s", r.GetTargetPath())
+		}
+	}
+	return nil
+}
+
+const noEffect = "has no effect"
+
+// CheckContradiction holds the answer to a call that contradicts one which has just
+// been answered OK against the CSI spec, which wants it to be refused.
+func CheckContradiction(method string, err error, contradiction string) []Violation {
+	if err != nil {
+		return nil
+	}
+	return []Violation{{Method: method, Rule: "accepts a contradiction", Detail: contradiction}}
+}
+
+// MayBeOnManyNodes says whether a volume that is used so may be published to several
+// nodes.
+func MayBeOnManyNodes(c *csi.VolumeCapability) bool {
+	return strings.HasPrefix(c.GetAccessMode().GetMode().String(), "MULTI_NODE")
+}

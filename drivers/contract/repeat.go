@@ -1,0 +1,125 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Outcome is what came of a call: its answer, and what can be seen of its effect.
+type Outcome struct {
+	Err    error // a gRPC status; nil is OK
+	Answer proto.Message
+	// Mounts are the mounts at the paths of a request to a node, a line each.
+	Mounts []string
+	// Writable says that what was asked for read-only can be written to.
+	Writable bool
+	// Volumes are the volumes that the backend lists, as far as the request can be
+	// about them.
+	Volumes []Listed
+}
+
+// Listed is a volume that a driver lists.
+type Listed struct {
+	ID    string
+	Nodes string // to which it is published, sorted, with blanks between
+	Bytes int64
+}
+
+func (l Listed) String() string { return strings.TrimSpace(l.ID + " " + l.Nodes) }
+
+const notIdempotent = "is not idempotent"
+
+// CheckRepeat holds the outcome of a call that was made a second time, right after
+// its OK, against that of the first: the CSI spec wants both to be the same.
+func CheckRepeat(method string, first, second Outcome) []Violation {
+	if detail := first.changedTo(second); detail != "" {
+		return []Violation{{Method: method, Rule: notIdempotent, Detail: detail}}
+	}
+	return nil
+}
+
+// changedTo tells in what the second outcome differs; empty if it does not.
+func (o Outcome) changedTo(second Outcome) string {
+	switch {
+	case second.Err != nil && status.Code(o.Err) != status.Code(second.Err):
+		return fmt.Sprintf("%v, then %v (%s)", status.Code(o.Err), status.Code(second.Err), status.Convert(second.Err).Message())
+	case !slices.Equal(o.Mounts, second.Mounts):
+		return changed(o.Mounts, second.Mounts, "mount")
+	case status.Code(second.Err) == codes.OK && !proto.Equal(o.Answer, second.Answer):
+		return difference("", o.Answer.ProtoReflect(), second.Answer.ProtoReflect())
+	case !slices.Equal(o.Volumes, second.Volumes):
+		return changed(lines(o.Volumes), lines(second.Volumes), "volume")
+	}
+	return ""
+}
+
+func lines(volumes []Listed) []string {
+	var all []string
+	for _, v := range volumes {
+		all = append(all, v.String())
+	}
+	return all
+}
+
+// changed is "1 mount, then 2", or the lines themselves if there are as many.
+func changed(before, after []string, noun string) string {
+	if len(before) == len(after) {
+		return fmt.Sprintf("%s %s, then %s", noun, strings.Join(before, " and "), strings.Join(after, " and "))
+	}
+	if len(before) != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s, then %d", len(before), noun, len(after))
+}
+
+// difference names the first field in which two messages of one kind differ, with
+// both values: "volume v1, then v2".
+func difference(path string, a, b protoreflect.Message) string {
+	fields := a.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		x, y := a.Get(field), b.Get(field)
+		if x.Equal(y) {
+			continue
+		}
+		name := strings.TrimPrefix(path+"."+string(field.Name()), ".")
+		switch {
+		case field.Kind() == protoreflect.MessageKind && !field.IsList() && !field.IsMap():
+			return difference(name, x.Message(), y.Message())
+		case name == "volume.volume_id":
+			name = "volume"
+		case name == "snapshot.snapshot_id":
+			name = "snapshot"
+		}
+		return fmt.Sprintf("%s %s, then %s", name, shown(field, x), shown(field, y))
+	}
+	return "the answers differ"
+}
+
+// shown is a field's value in a message to people.
+func shown(field protoreflect.FieldDescriptor, value protoreflect.Value) string {
+	switch text := value.String(); {
+	case field.IsList() && value.List().Len() == 0, field.IsMap() && value.Map().Len() == 0, text == "":
+		return "none"
+	case field.IsMap():
+		return shownMap(value.Map())
+	default:
+		return text
+	}
+}
+
+func shownMap(m protoreflect.Map) string {
+	var entries []string
+	m.Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
+		entries = append(entries, key.String()+"="+value.String())
+		return true
+	})
+	slices.Sort(entries)
+	return strings.Join(entries, ",")
+}

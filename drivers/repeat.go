@@ -1,0 +1,164 @@
+package drivers
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// sendTwice gives the call to the driver and, when its effect has happened, once
+// more. Its caller knows nothing of that: it gets the first answer.
+func (c *call) sendTwice(f *fault.Fault) error {
+	if err := c.send(c.process, c.answer); err != nil {
+		return err // nothing is known to have happened
+	}
+	made := c.wire.makings[c.site.Driver]
+	first := c.outcome(nil)
+	c.wire.note(c, contract.CheckEffect(c.method, c.request, first))
+	again := c.again(f, c.request)
+	err := again.send(c.process, again.answer)
+	again.end(err)
+	if err == errDeadline {
+		return nil // who gave up has seen no answer to compare
+	}
+	second := again.outcome(err)
+	if made.others() || c.wire.makings[c.site.Driver] != made {
+		first.Volumes, second.Volumes = nil, nil // other volumes came meanwhile, too
+	}
+	c.wire.note(c, contract.CheckRepeat(c.method, first, second))
+	return nil
+}
+
+// making counts a driver's CreateVolume calls.
+type making struct{ begun, ended int }
+
+// others are under way, beside the one that asks.
+func (m making) others() bool { return m.begun-m.ended > 1 }
+
+// countMaking counts the call if it makes a volume; the result counts its end.
+func (w *Wire) countMaking(c *call) (ended func()) {
+	if c.method != "Controller/CreateVolume" {
+		return func() {}
+	}
+	count := func(begun, ended int) {
+		m := w.makings[c.site.Driver]
+		w.makings[c.site.Driver] = making{m.begun + begun, m.ended + ended}
+	}
+	count(1, 0)
+	return func() { count(0, 1) }
+}
+
+// again is the call once more, with this request, as an event of its own.
+func (c *call) again(f *fault.Fault, request proto.Message) *call {
+	event := c.wire.World.Trace.Begin(&trace.Event{
+		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method,
+		Request: request, Injected: f.Told(),
+	})
+	return &call{conn: c.conn, fullMethod: c.fullMethod, method: c.method, request: request, answer: c.blankAnswer(), event: event}
+}
+
+// outcome is what the call came to, as far as it can be seen now.
+func (c *call) outcome(err error) contract.Outcome {
+	o := contract.Outcome{Err: err, Answer: proto.Clone(c.answer)}
+	if c.site.Node != "" && strings.HasPrefix(c.method, "Node/") {
+		o.Mounts, o.Writable = c.mountsOfRequest(), c.canWrite()
+	} else {
+		o.Volumes = c.volumesOfRequest()
+	}
+	return o
+}
+
+// mountsOfRequest lists what is mounted at, and below, the request's paths.
+func (c *call) mountsOfRequest() []string {
+	mounts, err := c.site.Machine.Mounts()
+	if err != nil {
+		return nil // what cannot be seen cannot be compared
+	}
+	var found []string
+	for _, place := range pathsOf(c.request) {
+		for _, m := range mounts {
+			if m.Target == place || strings.HasPrefix(m.Target, place+"/") {
+				found = append(found, fmt.Sprintf("of %s at %s", m.Root, m.Target))
+			}
+		}
+	}
+	return found
+}
+
+// canWrite tries to write to a file system that is published read-only.
+func (c *call) canWrite() bool {
+	r, ok := c.request.(*csi.NodePublishVolumeRequest)
+	if !ok || !r.GetReadonly() || r.GetVolumeCapability().GetMount() == nil {
+		return false
+	}
+	mounts, err := c.site.Machine.Mounts()
+	at := func(m machine.Mount) bool { return m.Target == r.GetTargetPath() }
+	if err != nil || slices.ContainsFunc(mounts, func(m machine.Mount) bool { return at(m) && m.ReadOnly }) {
+		return false
+	}
+	name := path.Join(r.GetTargetPath(), ".csisim-writes")
+	if err := c.site.Machine.Mkdir(name, 0o755); err != nil {
+		return false
+	}
+	_ = c.site.Machine.Remove(name) // it is the driver's mistake that it is there at all
+	return true
+}
+
+// pathsOf are the paths that a request to a node names.
+func pathsOf(request proto.Message) []string {
+	var paths []string
+	m := request.ProtoReflect()
+	for _, name := range pathFields {
+		if field := m.Descriptor().Fields().ByName(name); field != nil && m.Get(field).String() != "" {
+			paths = append(paths, m.Get(field).String())
+		}
+	}
+	return paths
+}
+
+// volumesOfRequest lists the volume that the request is about and where it is
+// published; of CreateVolume all there are, since it could make another one. It is
+// empty if the driver cannot list.
+func (c *call) volumesOfRequest() []contract.Listed {
+	if !c.wire.capsOf(c.site.Driver).Controller.Has("LIST_VOLUMES") {
+		return nil
+	}
+	_, creates := c.answer.(*csi.CreateVolumeResponse)
+	var found []contract.Listed
+	for _, entry := range c.listed() {
+		if id := entry.GetVolume().GetVolumeId(); creates || id == volumeOf(c.request) {
+			nodes := slices.Sorted(slices.Values(entry.GetStatus().GetPublishedNodeIds()))
+			found = append(found, contract.Listed{ID: id, Nodes: strings.Join(nodes, " "), Bytes: entry.GetVolume().GetCapacityBytes()})
+		}
+	}
+	slices.SortFunc(found, func(a, b contract.Listed) int { return strings.Compare(a.ID, b.ID) })
+	return found
+}
+
+// listed is what ListVolumes answers; nil if it cannot.
+func (c *call) listed() []*csi.ListVolumesResponse_Entry {
+	site := c.site
+	site.Caller = "csisim"
+	client := csi.NewControllerClient(c.wire.Conn(c.process, site))
+	var all []*csi.ListVolumesResponse_Entry
+	for token := ""; ; {
+		page, err := client.ListVolumes(context.Background(), &csi.ListVolumesRequest{StartingToken: token})
+		if err != nil {
+			return nil
+		}
+		all = append(all, page.GetEntries()...)
+		if token = page.GetNextToken(); token == "" || len(page.GetEntries()) == 0 {
+			return all
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package check_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/sim/scenario"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) {
+	namespaces.Enter()
+	os.Exit(m.Run())
+}
+
+// mocked is the reference driver in memory.
+func mocked(o mock.Options) check.Subject {
+	return check.Subject{Driver: scenario.Driver{Name: "mock.csi.csisim.dev", Mock: &o}}
+}
+
+// checked runs the trials whose names are given, all without a name.
+func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string) *check.Card {
+	t.Helper()
+	facts, err := check.Ask(context.Background(), s, o)
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	var chosen []*check.Trial
+	for _, trial := range trials {
+		for _, name := range names {
+			if trial.Name() == name {
+				chosen = append(chosen, trial)
+			}
+		}
+	}
+	if len(names) == 0 {
+		chosen = trials
+	}
+	require.NotEmpty(t, chosen, "trials %v among %v", names, check.Names(trials))
+	outcomes, err := check.Run(context.Background(), chosen, o)
+	require.NoError(t, err)
+	return &check.Card{Facts: facts, Outcomes: outcomes}
+}
+
+// verdicts are the findings of a card, a line each.
+func verdicts(c *check.Card) string {
+	var lines []string
+	for _, f := range c.Findings() {
+		lines = append(lines, f.Verdict)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestASoundDriverPassesWhateverItsCapabilitiesAre(t *testing.T) {
+	no := false
+	for name, options := range map[string]mock.Options{
+		"the usual":                 {},
+		"without attach":            {Attach: &no},
+		"without staging":           {Stage: &no},
+		"without attach and stage":  {Attach: &no, Stage: &no},
+		"that lists volumes":        {ListVolumes: true, ListVolumesPublishedNodes: true},
+		"with topology":             {Topology: true},
+		"with few volumes per node": {MaxVolumesPerNode: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Empty(t, verdicts(checked(t, mocked(options), check.RunOptions{Parallel: 2})))
+		})
+	}
+}
+
+func TestASoundDriverPassesInAnyOrderOfEvents(t *testing.T) {
+	for seed := range uint64(3) {
+		o := check.RunOptions{Parallel: 2, Strategy: func() kernel.Strategy { return kernel.NewRandom(seed + 1) }}
+		assert.Empty(t, verdicts(checked(t, mocked(mock.Options{}), o)), "seed %d", seed+1)
+	}
+}
+
+// Given a driver that breaks one promise of the CSI spec, when the trial is run, then
+// the verdict names it.
+func TestATrialFindsWhatADriverDoesWrong(t *testing.T) {
+	for _, c := range []struct{ fault, trial, verdict string }{
+		{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-0001, then vol-0002"},
+		{"create-not-idempotent", "contradicted/CreateVolume", "CreateVolume accepts a contradiction: a volume of 16777216 bytes made, then asked for by the same name with 33554432"},
+		{"wrong-capacity", "claims/one", "CreateVolumeResponse.volume.capacity_bytes is 8388608, required were 16777216"},
+		{"delete-not-idempotent", "claims/repeated", "DeleteVolume is not idempotent: OK, then NotFound"},
+		{"delete-leaks", "claims/one", "left behind: volume vol-0001"},
+		{"attach-not-idempotent", "repeated/filesystem", "ControllerPublishVolume is not idempotent: OK, then "},
+		{"attach-not-idempotent", "lost/ControllerPublishVolume", "timed out waiting for the condition: pod web in phase Running"},
+		{"attaches-twice", "contradicted/ControllerPublishVolume", "ControllerPublishVolume accepts a contradiction: a single-node volume attached to node-a, then also to node-b"},
+		{"detach-leaks", "life/filesystem", "timed out waiting for the condition: pv * gone"},
+		{"detach-not-idempotent", "repeated/filesystem", "ControllerUnpublishVolume is not idempotent: OK, then "},
+		{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then "},
+		{"unstage-leaks", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still: "},
+		{"unstage-not-idempotent", "repeated/filesystem", "NodeUnstageVolume is not idempotent: OK, then "},
+		{"publish-not-idempotent", "repeated/filesystem", "NodePublishVolume is not idempotent: OK, then "},
+		{"publish-not-idempotent", "crash-driver/NodePublishVolume", "timed out waiting for the condition: pod web in phase Running"},
+		{"publish-ignores-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in "},
+		{"unpublish-leaks", "repeated/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+		{"unpublish-not-idempotent", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then "},
+		{"forget-attachment-on-restart", "restart/driver-controller", "timed out waiting for the condition: pod web in phase Running"},
+	} {
+		t.Run(c.fault+" by "+c.trial, func(t *testing.T) {
+			t.Parallel()
+			assert.Contains(t, verdicts(checked(t, mocked(mock.Options{Faulty: []string{c.fault}}), check.RunOptions{}, c.trial)), c.verdict)
+		})
+	}
+}
+
+func TestWhatADriverCannotDoIsNotTriedAndSaysWhy(t *testing.T) {
+	no := false
+	card := checked(t, mocked(mock.Options{Attach: &no, MaxVolumesPerNode: 3}), check.RunOptions{Parallel: 2})
+	var told []string
+	for _, reason := range card.NotTried() {
+		told = append(told, fmt.Sprintf("%s: %s", reason.Why, strings.Join(check.Names(reason.Trials), " ")))
+	}
+	assert.Equal(t, []string{
+		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
+		"the controller service lacks EXPAND_VOLUME: grow/unused grow/in-use grow/lost-answers",
+		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers",
+		"the controller service lacks CLONE_VOLUME: snapshot/cloned",
+		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
+			"lost/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
+			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume",
+	}, told)
+}
+
+func TestEachScenarioOfAPlanHasANameOfItsOwnAndIsDescribed(t *testing.T) {
+	facts, err := check.Ask(t.Context(), mocked(mock.Options{}), check.RunOptions{})
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, trial := range trials {
+		assert.False(t, seen[trial.Name()], trial.Name())
+		seen[trial.Name()] = true
+		if trial.NotTried != "" {
+			continue
+		}
+		assert.Equal(t, trial.Name(), trial.Scenario.Name)
+		assert.NotEmpty(t, trial.Scenario.Description)
+		assert.NotEmpty(t, trial.Scenario.Steps)
+	}
+}
+
+func TestAnInterruptEndsTheTrials(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	facts, err := check.Ask(ctx, mocked(mock.Options{}), check.RunOptions{})
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	o := check.RunOptions{Progress: func(p check.Progress) {
+		if p.Ended == 2 {
+			cancel()
+		}
+	}}
+	outcomes, err := check.Run(ctx, trials, o)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Len(t, outcomes, len(trials))
+	assert.False(t, outcomes[len(outcomes)-1].Passed())
+}
+
+func TestTheCardIsReadable(t *testing.T) {
+	card := checked(t, mocked(mock.Options{Faulty: []string{"stage-not-idempotent"}, MaxVolumesPerNode: 3}), check.RunOptions{Parallel: 2})
+	card.Took = 1500 * time.Millisecond
+	card.Replay = func(t *check.Trial) string { return "csisim check --only " + t.Name() + " -- my-driver" }
+	for name, terminal := range map[string]report.Terminal{
+		"pipe":     {},
+		"terminal": {Live: true, Color: true, Width: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text strings.Builder
+			require.NoError(t, card.Text(&text, terminal))
+			golden(t, "testdata/card-"+name+".txt", text.String())
+		})
+	}
+}
+
+func TestAComposedScenarioReadsAsIfAPersonHadWrittenIt(t *testing.T) {
+	facts, err := check.Ask(t.Context(), mocked(mock.Options{}), check.RunOptions{})
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	for _, trial := range trials {
+		if trial.Name() == "lost/NodeStageVolume" || trial.Name() == "reboot/running" {
+			golden(t, "testdata/"+trial.File(), trial.Text)
+		}
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}

@@ -1,0 +1,91 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Facts are what a driver says of itself, and which volumes it is willing to make.
+type Facts struct {
+	Name, Version string
+	// Plugin, Controller and Node are the capabilities of its services.
+	Plugin, Controller, Node []string
+	// Refused are the kinds of volume that it does not make, with its answer.
+	Refused map[Kind]string
+	// MaxVolumes is how many volumes a node can have; 0 is any number.
+	MaxVolumes int64
+	// Controllers are those of the cluster, with the driver's sidecars.
+	Controllers []string
+	// NoMounts says why nothing can be mounted on this machine; empty if it can.
+	NoMounts string
+
+	subject Subject
+	caps    contract.Caps
+}
+
+// Kind is a kind of volume: its form and how it may be accessed.
+type Kind struct{ Form, Access string }
+
+// Provisions says whether the driver makes volumes.
+func (f *Facts) Provisions() bool { return f.caps.Controller.Has("CREATE_DELETE_VOLUME") }
+
+// Attaches says whether volumes are attached to nodes.
+func (f *Facts) Attaches() bool { return f.caps.Controller.Has("PUBLISH_UNPUBLISH_VOLUME") }
+
+// Stages says whether volumes are staged on nodes.
+func (f *Facts) Stages() bool { return f.caps.Node.Has("STAGE_UNSTAGE_VOLUME") }
+
+// Topology says whether volumes are bound to places.
+func (f *Facts) Topology() bool { return f.caps.Plugin.Has("VOLUME_ACCESSIBILITY_CONSTRAINTS") }
+
+// Expands says whether volumes can grow.
+func (f *Facts) Expands() bool { return f.caps.Controller.Has("EXPAND_VOLUME") }
+
+// Snapshots says whether the driver takes snapshots.
+func (f *Facts) Snapshots() bool { return f.caps.Controller.Has("CREATE_DELETE_SNAPSHOT") }
+
+// sidecars are the sidecars that run beside the driver's controller plugin.
+func (f *Facts) sidecars() []string {
+	var names []string
+	for _, name := range f.Controllers {
+		if sidecar, driver, ok := strings.Cut(name, "/"); ok && driver == f.Name {
+			names = append(names, sidecar)
+		}
+	}
+	return names
+}
+
+// handle is the volume handle of a claim with a driver that makes no volumes.
+func (f *Facts) handle(claim string) string { return cmp.Or(f.subject.Handle, "csisim-check-"+claim) }
+
+// learn takes what the driver answered in a run.
+func (f *Facts) learn(events []*trace.Event) {
+	for _, e := range events {
+		if e.Kind != trace.Call || e.Response == nil {
+			continue
+		}
+		f.caps.Learn(e.Response)
+		switch answer := e.Response.(type) {
+		case *csi.GetPluginInfoResponse:
+			f.Name, f.Version = answer.GetName(), answer.GetVendorVersion()
+		case *csi.NodeGetInfoResponse:
+			f.MaxVolumes = answer.GetMaxVolumesPerNode()
+		}
+	}
+	f.Plugin, f.Controller, f.Node = named(f.caps.Plugin), named(f.caps.Controller), named(f.caps.Node)
+}
+
+func named(set contract.Set) []string {
+	var names []string
+	for name := range set {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

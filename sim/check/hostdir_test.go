@@ -1,0 +1,128 @@
+package check_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/scenario"
+)
+
+// buildHostdir builds the reference driver that really mounts.
+func buildHostdir(t testing.TB) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", dir, "../../drivers/hostdir").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return filepath.Join(dir, "hostdir")
+}
+
+// hostdir is the reference driver, with a defect unless that is empty.
+func hostdir(program, defect string) check.Subject {
+	return check.Subject{Driver: scenario.Driver{Program: &scenario.Program{Command: []string{
+		program, "--endpoint={{.Endpoint}}", "--driver-name=hostdir.csi.csisim.dev", "--mode={{.Mode}}", "--node-id={{.NodeID}}",
+		"--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}", "--broken=" + defect,
+	}}}}
+}
+
+func TestASoundProgramPassesEverything(t *testing.T) {
+	card := checked(t, hostdir(buildHostdir(t), ""), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
+	assert.Empty(t, verdicts(card))
+	assert.Empty(t, card.NotTried())
+}
+
+// workDir is short, since sockets have to fit.
+func workDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "c")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// Given the reference driver with a defect, when the trial is run, then the verdict
+// names what it does wrong.
+var defects = []struct{ name, trial, verdict string }{
+	{"publish-not-idempotent", "repeated/block", "NodePublishVolume is not idempotent: 1 mount, then 2"},
+	{"ignore-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in /var/lib/kubelet/pods/"},
+	{"unpublish-not-found-errors", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then NotFound"},
+	{"unpublish-leaves-target-dir", "life/filesystem", "timed out waiting for the condition: pod web gone"},
+	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},
+	{"unstage-leaves-mount", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still"},
+	{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-"},
+	{"delete-leaves-volume", "claims/repeated", "DeleteVolume has no effect: volume vol-"},
+	{"attach-to-many-nodes", "contradicted/ControllerPublishVolume", "ControllerPublishVolume accepts a contradiction: a single-node volume attached to node-a, then also to node-b"},
+	{"forget-attachments-on-restart", "restart/driver-controller", "forbidden call: NodeStageVolume"},
+	{"lost-state-on-restart", "restart/driver-controller", "timed out waiting for the condition: ControllerPublishVolume, code OK"},
+	{"expand-forgets-size", "grow/in-use", "ControllerExpandVolume has no effect: volume vol-"},
+	{"detach-not-found-errors", "repeated/filesystem", "ControllerUnpublishVolume is not idempotent: OK, then NotFound"},
+}
+
+// ledgered are the defects that take a look at what is in volumes and at what is left
+// on the machine, which a run has that knows the step ledger.
+var ledgered = []struct{ name, trial, verdict string }{
+	{"publish-wrong-volume-after-restart", "restart/while-running", "data lost: pod default/second does not find its data"},
+	{"block-leaks-loop", "life/block", "left behind: loop device "},
+	{"detach-loses-data", "life/used-again", "data lost: "},
+	{"detach-leaves-attachment", "repeated/filesystem", "ControllerUnpublishVolume has no effect: volume vol-"},
+	{"stage-trusts-records", "reboot/running", "data lost: "},
+	{"stage-leaks-mount", "life/filesystem", "left behind: mount "},
+}
+
+// unfound are the defects that no trial shows, and why.
+var unfound = map[string]string{
+	"snapshot-restores-empty": "what a restored volume should have in it is not known",
+}
+
+func TestDefectsOfAProgramAreFound(t *testing.T) {
+	program := buildHostdir(t)
+	all := defects
+	if slices.ContainsFunc(scenario.Steps(), func(s scenario.StepInfo) bool { return s.Name == "ledger" }) {
+		all = append(slices.Clone(defects), ledgered...)
+	}
+	for _, d := range all {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			card := checked(t, hostdir(program, d.name), check.RunOptions{WorkDir: workDir(t)}, d.trial)
+			assert.Contains(t, verdicts(card), d.verdict)
+		})
+	}
+}
+
+// What the driver calls a defect is found, or stands here with the reason why not.
+func TestEveryDefectOfTheReferenceDriverIsAccountedFor(t *testing.T) {
+	help, _ := exec.Command(buildHostdir(t), "--help").CombinedOutput()
+	_, list, found := strings.Cut(string(help), "misbehave as names say, separated by commas:\n")
+	require.True(t, found, string(help))
+	known := map[string]bool{}
+	for _, d := range append(slices.Clone(defects), ledgered...) {
+		known[d.name] = true
+	}
+	for line := range strings.Lines(list) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name == "" || strings.HasPrefix(name, "-") {
+			break
+		}
+		assert.True(t, known[name] != (unfound[name] != ""), "is %s found or not?", name)
+	}
+}
+
+// BenchmarkCheck is the whole check of a sound driver program on two cores.
+func BenchmarkCheck(b *testing.B) {
+	program := buildHostdir(b)
+	for b.Loop() {
+		card := checked(b, hostdir(program, ""), check.RunOptions{Parallel: 2, WorkDir: workDir(b)})
+		require.Empty(b, verdicts(card))
+		b.ReportMetric(float64(len(card.Outcomes)), "scenarios")
+	}
+}

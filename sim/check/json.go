@@ -1,0 +1,72 @@
+package check
+
+import (
+	"encoding/json"
+	"io"
+)
+
+type jsonCard struct {
+	Driver       string              `json:"driver"`
+	Version      string              `json:"version,omitempty"`
+	Capabilities map[string][]string `json:"capabilities"`
+	Passed       int                 `json:"passed"`
+	Failed       int                 `json:"failed"`
+	NotTried     int                 `json:"notTried"`
+	Calls        int                 `json:"calls"`
+	ClusterTime  float64             `json:"clusterSeconds"`
+	Took         float64             `json:"seconds"`
+	Trials       []jsonTrial         `json:"trials"`
+}
+
+type jsonTrial struct {
+	Name        string        `json:"name"`
+	Group       string        `json:"group"`
+	Outcome     string        `json:"outcome"`
+	Why         string        `json:"why,omitempty"`
+	Failures    []jsonFailure `json:"failures,omitempty"`
+	Replay      string        `json:"replay,omitempty"`
+	Calls       int           `json:"calls,omitempty"`
+	ClusterTime float64       `json:"clusterSeconds,omitempty"`
+	Took        float64       `json:"seconds,omitempty"`
+}
+
+type jsonFailure struct {
+	Verdict  string `json:"verdict"`
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// JSON writes the card for programs.
+func (c *Card) JSON(w io.Writer) error {
+	f, t := c.Facts, c.Totals()
+	card := jsonCard{
+		Driver: f.Name, Version: f.Version,
+		Capabilities: map[string][]string{"plugin": f.Plugin, "controller": f.Controller, "node": f.Node},
+		Passed:       t.Passed, Failed: t.Failed, NotTried: t.NotTried, Calls: t.Calls,
+		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Trials: []jsonTrial{},
+	}
+	for _, o := range c.Outcomes {
+		card.Trials = append(card.Trials, c.jsonTrial(o))
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(card)
+}
+
+func (c *Card) jsonTrial(o Outcome) jsonTrial {
+	t := jsonTrial{Name: o.Name(), Group: o.Group, Outcome: "passed", Why: o.NotTried}
+	switch {
+	case !o.Tried():
+		t.Outcome = "not tried"
+	case o.Failed():
+		t.Outcome, t.Replay = "failed", c.replay(o.Trial)
+	}
+	for _, f := range failuresOf(o) {
+		t.Failures = append(t.Failures, jsonFailure{Verdict: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint})
+	}
+	if o.Result != nil {
+		t.Calls, t.ClusterTime, t.Took = o.Result.Calls, o.Result.VirtualTime.Seconds(), o.Result.WallTime.Seconds()
+	}
+	return t
+}

@@ -1,0 +1,158 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// className is the name of the StorageClass of all scenarios.
+const className = "checked"
+
+// The two forms of a volume.
+const (
+	filesystem = "Filesystem"
+	block      = "Block"
+)
+
+// The access modes.
+const (
+	oneNodeRW = "ReadWriteOnce"
+	onePodRW  = "ReadWriteOncePod"
+	manyRO    = "ReadOnlyMany"
+	manyRW    = "ReadWriteMany"
+)
+
+// volumeBytes is the size of the volumes.
+const volumeBytes = "16Mi"
+
+// claim is a PersistentVolumeClaim.
+type claim struct {
+	name, form, access string
+	from               string // the volume's source in YAML; empty for none
+}
+
+// manifest of the claim; with a driver that makes no volumes, also of the volume.
+func (c claim) manifest(f *Facts) string {
+	mode := ""
+	if c.form == block {
+		mode = "  volumeMode: Block\n"
+	}
+	if c.from != "" {
+		mode += "  dataSource: " + c.from + "\n"
+	}
+	if !f.Provisions() {
+		return c.static(f, mode)
+	}
+	return fmt.Sprintf(`apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: %s}
+spec:
+  accessModes: [%s]
+%s  resources: {requests: {storage: %s}}
+  storageClassName: %s
+`, c.name, c.access, mode, volumeBytes, className)
+}
+
+// static is a claim with a volume that exists already.
+func (c claim) static(f *Facts, mode string) string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: PersistentVolume
+metadata: {name: %[1]s}
+spec:
+  accessModes: [%[2]s]
+%[3]s  capacity: {storage: %[4]s}
+  persistentVolumeReclaimPolicy: Delete
+  storageClassName: ""
+  csi: {driver: %[5]s, volumeHandle: %[6]s%[7]s}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: %[1]s}
+spec:
+  accessModes: [%[2]s]
+%[3]s  resources: {requests: {storage: %[4]s}}
+  storageClassName: ""
+  volumeName: %[1]s
+`, c.name, c.access, mode, volumeBytes, f.Name, strconv.Quote(f.handle(c.name)), pairs(", volumeAttributes: ", f.subject.Attributes))
+}
+
+// pod is a pod with volumes.
+type pod struct {
+	name, node string
+	claims     []claim
+	readOnly   bool
+}
+
+func (p pod) manifest(*Facts) string {
+	var mounts, devices, volumes []string
+	for i, c := range p.claims {
+		readOnly := ""
+		if p.readOnly {
+			readOnly = ", readOnly: true"
+		}
+		if c.form == block {
+			devices = append(devices, fmt.Sprintf("{name: %s, devicePath: /dev/xvd%c}", c.name, 'a'+i))
+		} else {
+			mounts = append(mounts, fmt.Sprintf("{name: %s, mountPath: /%s}", c.name, c.name))
+		}
+		volumes = append(volumes, fmt.Sprintf("  - {name: %s, persistentVolumeClaim: {claimName: %s%s}}\n", c.name, c.name, readOnly))
+	}
+	uses := ""
+	if len(mounts) > 0 {
+		uses += ", volumeMounts: [" + strings.Join(mounts, ", ") + "]"
+	}
+	if len(devices) > 0 {
+		uses += ", volumeDevices: [" + strings.Join(devices, ", ") + "]"
+	}
+	return fmt.Sprintf(`apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec:
+  nodeSelector: {kubernetes.io/hostname: %s}
+  containers:
+  - {name: main, image: registry.local/sleep:1%s}
+  volumes:
+%s`, p.name, p.node, uses, strings.Join(volumes, ""))
+}
+
+// classManifest is the StorageClass as an entry of a scenario's objects.
+func classManifest(f *Facts) string {
+	binding := ""
+	if f.Topology() {
+		binding = "  volumeBindingMode: WaitForFirstConsumer\n"
+	}
+	if len(f.subject.MountOptions) > 0 {
+		binding += fmt.Sprintf("  mountOptions: [%q]\n", strings.Join(f.subject.MountOptions, `", "`))
+	}
+	if f.Expands() {
+		binding += "  allowVolumeExpansion: true\n"
+	}
+	return fmt.Sprintf(`- apiVersion: storage.k8s.io/v1
+  kind: StorageClass
+  metadata: {name: %s}
+  provisioner: %s
+%s%s`, className, f.Name, binding, parameters("  ", f.subject.Parameters))
+}
+
+// parameters are those of a class, in a line with an indentation.
+func parameters(indent string, all map[string]string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return indent + "parameters: " + pairs("", all) + "\n"
+}
+
+// pairs are the entries of a map in one line, after a prefix; nothing for none.
+func pairs(prefix string, all map[string]string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var entries []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		entries = append(entries, strconv.Quote(key)+": "+strconv.Quote(all[key]))
+	}
+	return prefix + "{" + strings.Join(entries, ", ") + "}"
+}

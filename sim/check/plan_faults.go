@@ -1,0 +1,133 @@
+package check
+
+import "fmt"
+
+// repeatedCalls: every call whose effect has happened comes once more.
+func repeatedCalls(p *plan) {
+	for _, form := range []string{"filesystem", "block"} {
+		c := data
+		if form == "block" {
+			c = blockData
+		}
+		p.try("repeated", form, "Every call that changes something comes twice.", []string{p.needsKind(c.form, c.access)}, func(s *script) {
+			s.fault(`call: "*", repeat: true`)
+			s.life([]claim{c}, web(nodeA, c))
+		})
+	}
+	p.try("repeated", "read-only", "Every call that changes something comes twice, for a read-only pod.", nil, func(s *script) {
+		s.fault(`call: "*", repeat: true`)
+		s.life([]claim{data}, pod{name: "reader", node: nodeA, claims: []claim{data}, readOnly: true})
+	})
+}
+
+// contradictedCalls: a call comes that cannot be granted beside the one before.
+func contradictedCalls(p *plan) {
+	for _, e := range p.effects()[:2] {
+		needs := []string{e.missing}
+		if e.call == "ControllerPublishVolume" {
+			needs = append(needs, p.needsNodes())
+		}
+		p.try("contradicted", e.call, e.call+" comes again with what cannot be granted beside the first.", needs, func(s *script) {
+			s.fault("call: %s, contradict: true", e.call)
+			s.life([]claim{data}, web(nodeA, data))
+		})
+	}
+}
+
+// lostAnswers: the driver did what it was asked, its caller does not learn of it.
+func lostAnswers(p *plan) {
+	for _, e := range p.effects() {
+		description := fmt.Sprintf("The answer of %s is lost twice, then it comes too late.", e.call)
+		p.try("lost", e.call, description, []string{e.missing}, func(s *script) {
+			s.fault("name: lost, call: %s, loseAnswer: true, times: 1", e.call)
+			s.fault("name: timed-out, call: %s, loseAnswer: true, code: DeadlineExceeded, times: 1", e.call)
+			s.fault("name: late, call: %s, lateAnswer: true, times: 1", e.call)
+			s.life([]claim{data}, web(nodeA, data))
+		})
+	}
+	p.try("lost", "block", "The answer of every call is lost once, for a raw block volume.", []string{p.needsKind(block, oneNodeRW)}, func(s *script) {
+		for _, e := range p.effects() {
+			if e.missing == "" {
+				s.fault("call: %s, loseAnswer: true, times: 1", e.call)
+			}
+		}
+		s.life([]claim{blockData}, web(nodeA, blockData))
+	})
+}
+
+// abandonedCalls: the driver did what it was asked, its caller does not learn of it,
+// and then nobody wants it any more. It has to be taken back all the same.
+func abandonedCalls(p *plan) {
+	for _, e := range p.effects() {
+		if e.undoes() {
+			continue
+		}
+		description := fmt.Sprintf("The answers of %s are lost until its user is deleted.", e.call)
+		p.try("abandoned", e.call, description, []string{e.missing}, func(s *script) {
+			s.fault("name: lost, call: %s, loseAnswer: true, code: DeadlineExceeded", e.call)
+			if e.call == "CreateVolume" {
+				s.apply(data)
+				if s.facts.Topology() {
+					s.apply(web(nodeA, data))
+				}
+			} else {
+				s.claim(data)
+				s.apply(web(nodeA, data))
+			}
+			s.step("wait: {call: %s, count: 2}", e.call)
+			if e.call != "CreateVolume" || s.facts.Topology() {
+				s.step("delete: {pod: web}")
+			}
+			if e.call == "CreateVolume" {
+				s.step("delete: {pvc: data}")
+			}
+			s.step("advance: 1m")
+			s.step("clear-fault: lost")
+			if e.call != "CreateVolume" || s.facts.Topology() {
+				s.step("wait: {pod: web, gone: true}")
+			}
+			s.detached()
+			if e.call == "CreateVolume" {
+				s.step("advance: 10m")
+				return
+			}
+			s.unclaim(data)
+		})
+	}
+}
+
+// driverCrashes: the driver dies before, while and after it does what it was asked.
+func driverCrashes(p *plan) {
+	for _, e := range p.effects() {
+		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
+		p.try("crash-driver", e.call, description, []string{p.needsOurs(), e.missing}, func(s *script) {
+			for _, at := range []string{"receipt", "work", "answer"} {
+				s.fault("name: %s, call: %s, kill: driver, at: %s, restartAfter: 1s", at, e.call, at)
+			}
+			s.life([]claim{data}, web(nodeA, data))
+		})
+	}
+}
+
+// callerCrashes: whoever calls the driver dies at the call, and its next instance
+// knows nothing of it.
+func callerCrashes(p *plan) {
+	for _, e := range p.effects() {
+		description := fmt.Sprintf("Who calls %s is killed before and after the driver does it.", e.call)
+		p.try("crash-caller", e.call, description, []string{e.missing}, func(s *script) {
+			for _, at := range []string{"receipt", "answer"} {
+				s.fault("name: %s, call: %s, kill: caller, at: %s, restartAfter: 3s", at, e.call, at)
+			}
+			s.forgets(e)
+			s.life([]claim{data}, web(nodeA, data))
+		})
+	}
+}
+
+// forgets allows for what a kubelet leaves behind that dies while it unstages: the next
+// one looks for volumes in the directories of pods only, and the pod is gone.
+func (s *script) forgets(e effect) {
+	if e.call == "NodeUnstageVolume" {
+		s.expect = "  leftovers: [\"directory /var/lib/kubelet/plugins/kubernetes.io/csi/*\"]\n"
+	}
+}

@@ -1,0 +1,130 @@
+package check
+
+import "fmt"
+
+// needsSidecar says why what a sidecar does is not tried.
+func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
+	if !has {
+		return "the controller service lacks " + capability
+	}
+	for _, name := range p.facts.sidecars() {
+		if name == sidecar {
+			return ""
+		}
+	}
+	return "the simulated cluster has no " + sidecar
+}
+
+// grownBytes is the size that volumes grow to.
+const grownBytes = "32Mi"
+
+// growing: a claim asks for more.
+func growing(p *plan) {
+	needs := []string{p.needsSidecar(p.facts.Expands(), "EXPAND_VOLUME", "csi-resizer")}
+	online := ""
+	if p.facts.caps.Plugin.Has("OFFLINE") && !p.facts.caps.Plugin.Has("ONLINE") {
+		online = "the plugin has OFFLINE expansion only"
+	}
+	p.try("grow", "unused", "A volume grows before it is used; calls come twice.", needs, func(s *script) {
+		s.fault(`call: "*ExpandVolume", repeat: true`)
+		s.claim(data)
+		s.grow(data)
+		s.run(web(nodeA, data))
+		s.grown(data)
+		s.down([]claim{data}, web(nodeA, data))
+	})
+	p.try("grow", "in-use", "A volume grows while a pod uses it; calls come twice.", append(needs, online), func(s *script) {
+		s.fault(`call: "*ExpandVolume", repeat: true`)
+		s.up([]claim{data}, web(nodeA, data))
+		s.grow(data)
+		s.grown(data)
+		s.down([]claim{data}, web(nodeA, data))
+	})
+	p.try("grow", "lost-answers", "A volume grows, and the answers of both calls are lost, then late.", append(needs, online), func(s *script) {
+		for _, call := range []string{"ControllerExpandVolume", "NodeExpandVolume"} {
+			s.fault("name: lost-%s, call: %[1]s, loseAnswer: true, times: 1", call)
+			s.fault("name: late-%s, call: %[1]s, lateAnswer: true, times: 1", call)
+		}
+		s.up([]claim{data}, web(nodeA, data))
+		s.grow(data)
+		s.grown(data)
+		s.down([]claim{data}, web(nodeA, data))
+	})
+}
+
+func (s *script) grow(c claim) {
+	s.step("patch: {pvc: %s, merge: {spec: {resources: {requests: {storage: %s}}}}}", c.name, grownBytes)
+}
+
+// grown waits until the backend has made the volume bigger.
+func (s *script) grown(c claim) {
+	s.step(`wait: {pv: pvc/%s, that: "object.spec.capacity.storage == '%s'"}`, c.name, grownBytes)
+}
+
+// snapshots: new volumes come with the content of others.
+func snapshots(p *plan) {
+	needs := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")}
+	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: daily}"}
+	for _, trial := range []struct {
+		title, description string
+		faults             []string
+	}{
+		{"restored", "A snapshot is taken and becomes a volume; calls come twice.", []string{`call: "*", repeat: true`}},
+		{"lost-answers", "The answers of the calls about a snapshot are lost.", []string{
+			"call: CreateSnapshot, loseAnswer: true, times: 1", "call: DeleteSnapshot, loseAnswer: true, times: 1",
+		}},
+	} {
+		p.try("snapshot", trial.title, trial.description, needs, func(s *script) {
+			for _, fault := range trial.faults {
+				s.fault("%s", fault)
+			}
+			s.up([]claim{data}, web(nodeA, data))
+			s.apply(snapshotClass{}, snapshot{"daily", data})
+			s.step(`wait: {volumesnapshot: daily, that: "object.status.readyToUse"}`)
+			reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
+			s.up([]claim{restored}, reader)
+			s.step("delete: {volumesnapshot: daily}")
+			s.step("wait: {volumesnapshot: daily, gone: true}")
+			s.down([]claim{data, restored}, web(nodeA, data), reader)
+		})
+	}
+	clone := ""
+	if !p.facts.caps.Controller.Has("CLONE_VOLUME") {
+		clone = "the controller service lacks CLONE_VOLUME"
+	}
+	cloned := claim{name: "cloned", form: filesystem, access: oneNodeRW, from: "{kind: PersistentVolumeClaim, name: data}"}
+	// Who has no csi-snapshotter has a provisioner that knows of no sources, either.
+	p.try("snapshot", "cloned", "A volume is made from another one; calls come twice.", append([]string{clone}, needs...), func(s *script) {
+		s.fault(`call: "*", repeat: true`)
+		s.up([]claim{data}, web(nodeA, data))
+		reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
+		s.up([]claim{cloned}, reader)
+		s.down([]claim{data, cloned}, web(nodeA, data), reader)
+	})
+}
+
+type snapshotClass struct{}
+
+func (snapshotClass) manifest(f *Facts) string {
+	return fmt.Sprintf(`apiVersion: snapshot.storage.k8s.io/v1
+kind: VolumeSnapshotClass
+metadata: {name: %s}
+driver: %s
+deletionPolicy: Delete
+%s`, className, f.Name, parameters("", f.subject.SnapshotParameters))
+}
+
+type snapshot struct {
+	name string
+	of   claim
+}
+
+func (s snapshot) manifest(*Facts) string {
+	return fmt.Sprintf(`apiVersion: snapshot.storage.k8s.io/v1
+kind: VolumeSnapshot
+metadata: {name: %s}
+spec:
+  volumeSnapshotClassName: %s
+  source: {persistentVolumeClaimName: %s}
+`, s.name, className, s.of.name)
+}

@@ -1,0 +1,109 @@
+package check
+
+import "fmt"
+
+// The claims and pods of most scenarios.
+var (
+	data      = claim{name: "data", form: filesystem, access: oneNodeRW}
+	blockData = claim{name: "data", form: block, access: oneNodeRW}
+)
+
+func web(node string, claims ...claim) pod { return pod{name: "web", node: node, claims: claims} }
+
+// The nodes of the scenarios.
+const (
+	nodeA = "node-a"
+	nodeB = "node-b"
+)
+
+// lives: a volume is made, used and deleted, and nothing goes wrong.
+func lives(p *plan) {
+	p.try("life", "filesystem", "A file system is made, used by a pod, and deleted.", nil, func(s *script) {
+		s.life([]claim{data}, web(nodeA, data))
+	})
+	p.try("life", "block", "A raw block volume is made, used by a pod, and deleted.", []string{p.needsKind(block, oneNodeRW)}, func(s *script) {
+		s.life([]claim{blockData}, web(nodeA, blockData))
+	})
+	p.try("life", "read-only", "A pod writes to a volume, a second one has it read-only.", nil, func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		s.end(web(nodeA, data))
+		s.detached()
+		reader := pod{name: "reader", node: nodeA, claims: []claim{data}, readOnly: true}
+		s.run(reader)
+		s.down([]claim{data}, reader)
+	})
+	p.try("life", "used-again", "Three pods use a volume, one after the other.", nil, func(s *script) {
+		s.claim(data)
+		for i := range 3 {
+			user := pod{name: fmt.Sprintf("web-%d", i), node: nodeA, claims: []claim{data}}
+			s.run(user)
+			s.end(user)
+			s.detached()
+		}
+		s.unclaim(data)
+	})
+}
+
+// accessModes: volumes that one pod, one node or many nodes may use.
+func accessModes(p *plan) {
+	p.try("access", onePodRW, "A volume for a single pod.", []string{p.needsKind(filesystem, onePodRW)}, func(s *script) {
+		c := claim{name: "data", form: filesystem, access: onePodRW}
+		s.life([]claim{c}, web(nodeA, c))
+	})
+	for _, k := range []Kind{{filesystem, manyRW}, {filesystem, manyRO}, {block, manyRW}} {
+		title := k.Access
+		if k.Form == block {
+			title += "-block"
+		}
+		p.try("access", title, "Pods on two nodes use a volume at the same time.", []string{p.needsKind(k.Form, k.Access), p.needsNodes(), p.needsNoPlaces()}, func(s *script) {
+			c := claim{name: "data", form: k.Form, access: k.Access}
+			a := pod{name: "web-a", node: nodeA, claims: []claim{c}}
+			b := pod{name: "web-b", node: nodeB, claims: []claim{c}}
+			s.up([]claim{c}, a, b)
+			s.end(a)
+			s.running(b)
+			s.down([]claim{c}, b)
+		})
+	}
+}
+
+// manyVolumes is how many volumes come at once.
+const manyVolumes = 10
+
+// sharing: several pods and volumes on a node.
+func sharing(p *plan) {
+	p.try("share", "two-pods-one-node", "Two pods of a node use a volume, and do not end together.", nil, func(s *script) {
+		a := pod{name: "web-a", node: nodeA, claims: []claim{data}}
+		b := pod{name: "web-b", node: nodeA, claims: []claim{data}}
+		s.up([]claim{data}, a, b)
+		s.step("delete: {pod: web-a}")
+		s.step("wait: {pod: web-a, gone: true}")
+		s.running(b)
+		s.down([]claim{data}, b)
+	})
+	p.try("share", "two-volumes-one-pod", "A pod uses two volumes.", nil, func(s *script) {
+		logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
+		s.life([]claim{data, logs}, web(nodeA, data, logs))
+	})
+	p.try("share", "many-volumes", "Many pods with a volume each come and go at once.", []string{p.fits(manyVolumes)}, func(s *script) {
+		var claims []claim
+		var pods []pod
+		for i := range manyVolumes {
+			c := claim{name: fmt.Sprintf("data-%d", i), form: filesystem, access: oneNodeRW}
+			claims = append(claims, c)
+			pods = append(pods, pod{name: fmt.Sprintf("web-%d", i), node: nodeA, claims: []claim{c}})
+		}
+		s.life(claims, pods...)
+	})
+}
+
+// fits says why so many volumes cannot be on a node.
+func (p *plan) fits(volumes int64) string {
+	switch limit := p.facts.MaxVolumes; {
+	case limit > 0 && limit < volumes:
+		return fmt.Sprintf("NodeGetInfo allows a node %d volumes", limit)
+	case p.facts.subject.Handle != "":
+		return "there is one volume handle"
+	}
+	return ""
+}

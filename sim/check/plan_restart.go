@@ -1,0 +1,174 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+)
+
+const driverController = "driver-controller"
+
+// remembers: nodes notice nothing of a controller plugin's restart. Kubernetes heals
+// forgotten attachments of some drivers, so that a pod runs in the end all the same.
+const remembers = `  forbidden:
+  - {call: "Node*", code: FailedPrecondition}
+  - {call: "Node*", code: NotFound}
+`
+
+// victim is a part of the cluster that can be restarted.
+type victim struct {
+	title, description string
+	needs              string
+	steps              []string
+}
+
+func (p *plan) victims() []victim {
+	controllerPlugin := p.needsController()
+	if p.facts.subject.oneNode() && controllerPlugin == "" {
+		controllerPlugin = "the controller plugin and the node plugin are one program"
+	}
+	victims := []victim{
+		{"driver-on-node", "The node plugin", p.needsOurs(), []string{"kill-driver: {node: node-a}", "start-driver: {node: node-a}"}},
+		{driverController, "The controller plugin", first(p.needsOurs(), controllerPlugin), []string{"kill-driver: {controller: true}", "start-driver: {controller: true}"}},
+		{"registrar", "The registrar of the node plugin", "", []string{"stop-registrar: {node: node-a}", "start-registrar: {node: node-a}"}},
+		{"kubelet", "The kubelet", "", []string{"restart-kubelet: node-a"}},
+		{"kube-controller-manager", "The controller manager", "", []string{"restart-controller: kube-controller-manager"}},
+	}
+	for _, sidecar := range []string{"csi-provisioner", "csi-attacher"} {
+		if !slices.Contains(p.facts.sidecars(), sidecar) {
+			continue
+		}
+		restart := "restart-controller: " + sidecar + "/" + p.facts.Name
+		victims = append(victims, victim{sidecar, "The sidecar " + sidecar, "", []string{restart}})
+	}
+	return victims
+}
+
+// first is the first text that is not empty.
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// restarts: a part of the cluster is killed and started again after every step of
+// a volume's life.
+func restarts(p *plan) {
+	var all []string
+	for _, v := range p.victims() {
+		description := v.description + " is restarted after every step of a volume's life."
+		p.try("restart", v.title, description, []string{v.needs}, func(s *script) {
+			s.every = v.steps
+			s.lifeTwice()
+			if v.title == driverController {
+				s.expect = remembers
+			}
+		})
+		if v.needs == "" {
+			all = append(all, v.steps...)
+		}
+	}
+	p.try("restart", "everything", "Everything is restarted after every step of a volume's life.", nil, func(s *script) {
+		s.every = all
+		s.lifeTwice()
+	})
+	p.try("restart", "while-running", "Everything is restarted once while a pod runs; then a second one shares a volume with it.", nil, func(s *script) {
+		other := claim{name: "other", form: filesystem, access: oneNodeRW}
+		second := pod{name: "second", node: nodeA, claims: []claim{data}}
+		s.up([]claim{data, other}, web(nodeA, data, other))
+		for _, step := range all {
+			s.step("%s", step)
+		}
+		s.step("advance: 1m")
+		s.run(second)
+		s.down([]claim{data, other}, web(nodeA, data, other), second)
+	})
+	p.try("restart", "block", "Everything is restarted after every step of a raw block volume's life.", []string{p.needsKind(block, oneNodeRW)}, func(s *script) {
+		s.every = all
+		s.life([]claim{blockData}, web(nodeA, blockData))
+	})
+}
+
+// lifeTwice: a second volume, and a second pod on the first one, show what a driver
+// mixes up after a restart.
+func (s *script) lifeTwice() {
+	other := claim{name: "other", form: filesystem, access: oneNodeRW}
+	second := pod{name: "second", node: nodeA, claims: []claim{data}}
+	s.up([]claim{data, other}, web(nodeA, data, other))
+	s.run(second)
+	s.down([]claim{data, other}, web(nodeA, data, other), second)
+}
+
+// reboots: a node loses its power, with all its mounts.
+func reboots(p *plan) {
+	needs := []string{p.needsOurs()}
+	p.try("reboot", "running", "The node loses power while a pod uses a volume.", needs, func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		s.down([]claim{data}, s.reboot(data)...)
+	})
+	p.try("reboot", "after-restarts", "Everything was restarted before the node loses power.", needs, func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		for _, v := range p.victims() {
+			if v.needs == "" {
+				for _, step := range v.steps {
+					s.step("%s", step)
+				}
+			}
+		}
+		s.step("advance: 1m")
+		s.down([]claim{data}, s.reboot(data)...)
+	})
+	p.try("reboot", "block", "The node loses power while a pod uses a raw block volume.", append(needs, p.needsKind(block, oneNodeRW)), func(s *script) {
+		s.up([]claim{blockData}, web(nodeA, blockData))
+		s.down([]claim{blockData}, s.reboot(blockData)...)
+	})
+	for _, e := range p.effects() {
+		if !e.onNode() {
+			continue
+		}
+		description := fmt.Sprintf("The node loses power before, and then after, the driver does %s.", e.call)
+		p.try("reboot", e.call, description, append(needs, e.missing), func(s *script) {
+			s.fault("name: before, call: %s, kill: node, at: receipt, restartAfter: 1m", e.call)
+			s.fault("name: after, call: %s, kill: node, at: answer, restartAfter: 1m", e.call)
+			s.forgets(e)
+			s.life([]claim{data}, web(nodeA, data))
+		})
+	}
+}
+
+// reboot takes the node's power away; when it is back, another pod finds the volumes
+// as the first one had them.
+func (s *script) reboot(claims ...claim) (pods []pod) {
+	after := pod{name: "after", node: nodeA, claims: claims}
+	s.step("power-off: node-a")
+	s.step("advance: 2m")
+	s.step("power-on: node-a")
+	s.run(after)
+	return []pod{web(nodeA, claims...), after}
+}
+
+// moves: a volume is used on one node, then on another.
+func moves(p *plan) {
+	needs := []string{p.needsNodes(), p.needsNoPlaces()}
+	there := pod{name: "there", node: nodeB, claims: []claim{data}}
+	p.try("move", "there-and-back", "A volume is used on one node, on another, and on the first again.", needs, func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		s.end(web(nodeA, data))
+		s.run(there)
+		s.end(there)
+		s.run(web(nodeA, data))
+		s.down([]claim{data}, web(nodeA, data))
+	})
+	p.try("move", "from-a-dead-node", "The node loses power, and the volume is moved after six minutes; then it boots again.", append(needs, p.needsOurs()), func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		s.step("power-off: node-a")
+		s.step("advance: 1m")
+		s.step("delete: {pod: web, force: true}")
+		s.run(there)
+		s.step("power-on: node-a")
+		s.step("advance: 5m")
+		s.down([]claim{data}, there)
+	})
+}
