@@ -18,6 +18,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/scheduler"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/fakecontroller/snapshotter"
+	"github.com/csisim/csisim/fakecontroller/statefulset"
 )
 
 // controller is one controller or sidecar: how to start it, and what runs.
@@ -48,6 +49,7 @@ func (c *Cluster) startControllers() {
 	manager("ephemeral", func() crasher { return ephemeral.Start(w) })
 	manager("garbagecollector", func() crasher { return garbagecollector.Start(w) })
 	manager("nodelifecycle", func() crasher { return nodelifecycle.Start(w, c.beats) })
+	manager("statefulset", func() crasher { return statefulset.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
 	c.controllers = append(c.controllers, &controller{name: "scheduler", start: func() crasher { return scheduler.Start(w) }})
 	if slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) {

@@ -122,8 +122,10 @@ func (d *Driver) create(req *csi.CreateVolumeRequest) (*volume, error) {
 		context:    map[string]string{},
 		topology:   topology,
 	}
-	maps.Copy(v.context, req.GetParameters())
-	if d.options.marks() {
+	if !d.options.NoVolumeContext {
+		maps.Copy(v.context, req.GetParameters())
+	}
+	if d.options.marks() && !d.options.NoVolumeContext {
 		v.context[createdBy] = "create-volume"
 	}
 	for _, c := range req.GetVolumeCapabilities() {

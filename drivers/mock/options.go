@@ -58,8 +58,9 @@ type Options struct {
 	VolumeIDPrefix    string `json:"volumeIDPrefix,omitempty" doc:"What a volume id starts with, a number follows; default vol-."`
 	Ephemeral         bool   `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), made at publish and gone at unpublish; default false."`
 
-	StagingMounts *bool `json:"stagingMounts,omitempty" doc:"NodeStageVolume mounts on the staging path, and NodePublishVolume binds that; default true. A driver without mounts when it publishes."`
-	Marks         *bool `json:"marks,omitempty" doc:"Adds to volume_context and fills publish_context, so that a trace shows who wrote what; default true."`
+	StagingMounts   *bool `json:"stagingMounts,omitempty" doc:"NodeStageVolume mounts on the staging path, and NodePublishVolume binds that; default true. A driver without mounts when it publishes."`
+	Marks           *bool `json:"marks,omitempty" doc:"Adds to volume_context and fills publish_context, so that a trace shows who wrote what; default true."`
+	NoVolumeContext bool  `json:"noVolumeContext,omitempty" doc:"Makes volumes without a volume_context, as drivers must that stand in for an in-tree plugin, whose volumes cannot keep one; default false."`
 
 	Existing []ExistingVolume `json:"existing,omitempty" doc:"Volumes that are there before the first call; default none."`
 	Faulty   []string         `json:"faulty,omitempty" doc:"Names of misbehaviours, see Misbehaviours; default none."`

@@ -45,13 +45,13 @@ func (c *Controller) makeAttachment(p *kernel.Process, at pair, s *spec) error {
 
 // attachmentOf is the VolumeAttachment of a volume on a node. C-CSIP-2
 func attachmentOf(at pair, s *spec) *storagev1.VolumeAttachment {
+	source := storagev1.VolumeAttachmentSource{PersistentVolumeName: &s.pv.Name}
+	if s.inline {
+		source = storagev1.VolumeAttachmentSource{InlineVolumeSpec: &s.pv.Spec}
+	}
 	return &storagev1.VolumeAttachment{
 		ObjectMeta: metav1.ObjectMeta{Name: objectName(at)},
-		Spec: storagev1.VolumeAttachmentSpec{
-			Attacher: s.driver,
-			NodeName: at.node,
-			Source:   storagev1.VolumeAttachmentSource{PersistentVolumeName: &s.pv.Name},
-		},
+		Spec:       storagev1.VolumeAttachmentSpec{Attacher: s.driver, NodeName: at.node, Source: source},
 	}
 }
 

@@ -71,6 +71,7 @@ func TestPollsGrowApartUpToSevenSeconds(t *testing.T) {
 }
 
 // fact 24, golden l17: the controller's own clock, no matter what the attacher does.
+// conformance: unit-va-attach-driver-error
 func TestFailedAttachIsToldAtTheControllersOwnPace(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -99,6 +100,7 @@ func TestFailedAttachIsToldAtTheControllersOwnPace(t *testing.T) {
 }
 
 // C-CSIP-9
+// conformance: unit-va-attach-mismatched-volume, unit-va-attach-mismatched-driver
 func TestAttachTimesOutAfterTwoMinutes(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -112,6 +114,7 @@ func TestAttachTimesOutAfterTwoMinutes(t *testing.T) {
 
 // C-OP-2, C-ADC-21, C-ADC-40, fact 29: what failed to attach is detached, but only
 // after the node was heard of.
+// conformance: adc-new-attachment-assumed-mounted, adc-volumes-in-use-clears-mounted
 func TestUncertainAttachIsDetachedAfterTheNodeReports(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -136,6 +139,7 @@ func TestUncertainAttachIsDetachedAfterTheNodeReports(t *testing.T) {
 }
 
 // C-ADC-34: an uncertain attachment does not keep others from attaching.
+// conformance: adc-uncertain-on-one-node-attached-on-other
 func TestUncertainAttachDoesNotExclude(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
+// conformance: adc-no-taint-waits
 func TestDetachVerdict(t *testing.T) {
 	const long = maxWaitForUnmount + 1
 	cases := []struct {
@@ -68,6 +69,7 @@ func TestSilentNodeIsDetachedByForceAfterSixMinutes(t *testing.T) {
 
 // C-ADC-23: the time counts from the first pass that wanted to detach, however
 // late the node falls silent.
+// conformance: adc-detach-clock-runs-from-first-request
 func TestNodeThatFallsSilentLateIsDetachedAtOnce(t *testing.T) {
 	c := attachedPod(t, Options{})
 	c.deletePod("p")
@@ -174,6 +176,7 @@ func TestMultiAttachAllowed(t *testing.T) {
 }
 
 // C-ADC-35
+// conformance: adc-multi-attach-event-nobody, adc-multi-attach-event-same-ns, adc-multi-attach-event-other-ns, adc-multi-attach-event-both-ns
 func TestUsersOfOtherNamespacesAreNotNamed(t *testing.T) {
 	pod := func(namespace, name string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}

@@ -16,6 +16,7 @@ import (
 
 // C-ADC-60, C-ADC-61, golden b1: the attachment first, then the event half a
 // second later, then the node; back: the node first, then the attachment.
+// conformance: adc-one-attach, adc-attach-detach-after-unmount, unit-va-attach-ok, unit-ad-attach-required-true
 func TestVolumeIsAttachedAndDetachedInOrder(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -42,6 +43,7 @@ func TestVolumeIsAttachedAndDetachedInOrder(t *testing.T) {
 	}, c.story())
 }
 
+// conformance: adc-idle
 func TestIdleControllerIsQuiet(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -56,6 +58,7 @@ func TestIdleControllerIsQuiet(t *testing.T) {
 }
 
 // C-GEN-11: no attachment where the driver needs none.
+// conformance: unit-ad-attach-required-false
 func TestVolumeOfDriverWithoutAttachIsLeftAlone(t *testing.T) {
 	c := newCluster(t)
 	no := false
@@ -69,6 +72,7 @@ func TestVolumeOfDriverWithoutAttachIsLeftAlone(t *testing.T) {
 }
 
 // C-ADC-9: only for nodes that ask for it.
+// conformance: adc-pod-on-unknown-node-refused
 func TestPodOnUnmanagedNodeIsIgnored(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -137,6 +141,7 @@ func TestMultiAttachIsReportedOnceAndResolved(t *testing.T) {
 }
 
 // C-ADC-31: two nodes at once.
+// conformance: adc-rwx-two-nodes
 func TestManyNodesAttachASharedVolume(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -153,6 +158,7 @@ func TestManyNodesAttachASharedVolume(t *testing.T) {
 }
 
 // Two pods of one node need one attachment, until the last is gone.
+// conformance: adc-volume-wanted-until-last-pod, adc-shared-volume-one-attach-per-node
 func TestLastPodOfANodeDetaches(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -172,6 +178,7 @@ func TestLastPodOfANodeDetaches(t *testing.T) {
 }
 
 // fact 57, golden ee3: found by the periodic check.
+// conformance: unit-va-verify-all
 func TestAttachmentDeletedByHandIsMadeAgain(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

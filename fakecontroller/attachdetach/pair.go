@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/operation"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
@@ -22,6 +23,7 @@ func (a pair) compare(b pair) int {
 type spec struct {
 	pv             *corev1.PersistentVolume
 	driver, handle string
+	inline         bool // pv was made up for a volume that a pod describes itself
 }
 
 func (s *spec) unique() string { return volume.UniqueName(s.driver, s.handle) }
@@ -38,12 +40,14 @@ func (s *spec) operationKey(at pair) operation.Key {
 	return operation.Key{Volume: at.volume}
 }
 
-// specOf describes a persistent volume that a CSI driver serves; false for others.
+// specOf describes a persistent volume that a CSI driver serves, for itself or for
+// a migrated plugin; false for others. C-MIG-3
 func specOf(pv *corev1.PersistentVolume) (*spec, bool) {
-	if pv.Spec.CSI == nil {
+	pv, err := migration.PV(pv)
+	if err != nil || pv.Spec.CSI == nil {
 		return nil, false
 	}
-	return &spec{pv, pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle}, true
+	return &spec{pv: pv, driver: pv.Spec.CSI.Driver, handle: pv.Spec.CSI.VolumeHandle}, true
 }
 
 // attachable is specOf for volumes that are attached before use. C-GEN-11

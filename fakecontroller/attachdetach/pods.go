@@ -6,6 +6,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -90,7 +91,10 @@ func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 	for i := range pod.Spec.Volumes {
 		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if !ok {
-			continue // inline CSI volumes are never attached. C-GEN-11
+			if s := c.inline(pod, &pod.Spec.Volumes[i]); s != nil {
+				specs = append(specs, s)
+			}
+			continue
 		}
 		pv := c.boundVolume(pod, key, ephemeral)
 		if pv == nil {
@@ -102,6 +106,21 @@ func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 		}
 	}
 	return specs, complete
+}
+
+// inline is a volume of a migrated plugin that the pod describes itself, nil for
+// others: inline CSI volumes are never attached. C-MIG-6, C-GEN-11
+func (c *Controller) inline(pod *corev1.Pod, v *corev1.Volume) *spec {
+	pv, ok, err := migration.Inline(v, pod.Namespace)
+	if !ok || err != nil {
+		return nil
+	}
+	s, ok := attachable(c.Cache, pv)
+	if !ok {
+		return nil
+	}
+	s.inline = true
+	return s
 }
 
 func (c *Controller) boundVolume(pod *corev1.Pod, key store.Key, ephemeral bool) *corev1.PersistentVolume {

@@ -24,6 +24,7 @@ func restartable(t *testing.T) (*cluster, *Controller) {
 }
 
 // fact 36, golden m3: what became superfluous meanwhile is detached at once.
+// conformance: adc-restart-no-new-pods
 func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
 	c, a := restartable(t)
 	c.at(5 * time.Second)
@@ -66,6 +67,7 @@ func TestRestartLeavesAnUncertainAttachmentUntilTheNodeReports(t *testing.T) {
 }
 
 // C-ADC-7: a running pod notices nothing.
+// conformance: adc-restart-populates-state
 func TestRestartKeepsWhatIsInUse(t *testing.T) {
 	c, a := restartable(t)
 	c.at(5 * time.Second)

@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -49,8 +50,11 @@ func (r *run) identity(va *storagev1.VolumeAttachment) (handle, nodeID string, e
 	if err != nil {
 		return "", "", err
 	}
-	nodeID, err = r.nodeID(va.Spec.NodeName, va)
-	return source.VolumeHandle, nodeID, err
+	if nodeID, err = r.nodeID(va.Spec.NodeName, va); err != nil {
+		return "", "", err
+	}
+	handle, err = migration.RepairHandle(r.features.driver, source.VolumeHandle, nodeID) // C-MIG-14
+	return handle, nodeID, err
 }
 
 // listPublished pages through ListVolumes, all pages under one timeout.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -17,7 +18,8 @@ import (
 // nodeIDAnnotation keeps, on the attachment, the id that the driver gave the node.
 const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id"
 
-// source is the volume of an attachment. pv is nil for an inline volume.
+// source is the volume of an attachment: the object, which is nil for an inline
+// volume, and the volume as CSI.
 type source struct {
 	pv   *corev1.PersistentVolume
 	spec *corev1.PersistentVolumeSpec
@@ -38,7 +40,11 @@ func (r *run) sourceOf(va *storagev1.VolumeAttachment) (source, error) {
 	if !ok {
 		return source{}, store.NotFound[*corev1.PersistentVolume](store.Key{Name: *name})
 	}
-	return source{pv, &pv.Spec}, nil
+	translated, err := migration.PV(pv)
+	if err != nil {
+		return source{}, err
+	}
+	return source{pv, &translated.Spec}, nil
 }
 
 // csi is the CSI part of the volume.

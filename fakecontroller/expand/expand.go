@@ -7,9 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/workqueue"
 )
@@ -69,9 +71,27 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	if requested(pvc).Cmp(*pvc.Status.Capacity.Storage()) <= 0 && !halfDone {
 		return nil
 	}
+	if plugin, ok := migration.Plugin(pv); ok {
+		return c.handOver(p, pvc, plugin)
+	}
 	c.Event(pvc, corev1.EventTypeNormal, "ExternalExpanding", "waiting for an external controller to expand this PVC")
 	return nil
 }
+
+// handOver names the driver that expands a migrated volume. C-EXP-3
+func (c *Controller) handOver(p *kernel.Process, pvc claim, plugin string) error {
+	c.Event(pvc, corev1.EventTypeNormal, "ExternalExpanding", "CSI migration enabled for %s; waiting for external resizer to expand the pvc", plugin)
+	driver, _ := migration.Driver(plugin)
+	_, err := component.PatchStatus(p, c.Component, store.KeyOf(pvc), func(pvc claim) {
+		metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, annResizer, driver)
+	})
+	if err != nil {
+		c.Event(pvc, corev1.EventTypeWarning, "ExternalExpanding", "error setting resizer annotation to pvc %s, with error %v", store.KeyOf(pvc), err)
+	}
+	return err
+}
+
+const annResizer = "volume.kubernetes.io/storage-resizer"
 
 // annPreResizeCapacity marks a volume whose file system is yet to grow. C-RES-3
 const annPreResizeCapacity = "volume.alpha.kubernetes.io/pre-resize-capacity"

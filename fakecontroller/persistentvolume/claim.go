@@ -20,9 +20,13 @@ type claim = *corev1.PersistentVolumeClaim
 // syncClaim brings one claim a step further. C-PV-10
 func (c *Controller) syncClaim(p *kernel.Process, key store.Key) error {
 	pvc, ok := c.claims.Get(key)
-	switch {
-	case !ok:
+	if !ok {
 		return nil
+	}
+	pvc, err := c.noteMigratedClaim(p, pvc)
+	switch {
+	case err != nil:
+		return err
 	case metav1.HasAnnotation(pvc.ObjectMeta, storagevolume.AnnBindCompleted):
 		return c.syncBoundClaim(p, pvc)
 	case pvc.Spec.VolumeName != "":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -21,6 +22,9 @@ func (c *Controller) provision(pvc claim) {
 		if !ok {
 			c.Event(pvc, corev1.EventTypeWarning, "ProvisioningFailed", "storageclass.storage.k8s.io %q not found", name)
 			return nil
+		}
+		if driver, ok := migration.Driver(class.Provisioner); ok {
+			return c.askProvisioner(p, pvc, driver)
 		}
 		if inTree(class.Provisioner) {
 			c.Event(pvc, corev1.EventTypeWarning, "ProvisioningFailed", "no volume plugin matched name: %s", class.Provisioner)

@@ -17,6 +17,10 @@ func (c *Controller) syncVolume(p *kernel.Process, key store.Key) error {
 	if !ok {
 		return nil
 	}
+	pv, err := c.noteMigratedVolume(p, pv)
+	if err != nil {
+		return err
+	}
 	if pv.Spec.ClaimRef == nil || pv.Spec.ClaimRef.UID == "" {
 		_, err := c.setVolumePhase(p, pv, corev1.VolumeAvailable, "")
 		return err

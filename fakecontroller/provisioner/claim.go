@@ -33,7 +33,7 @@ func (c *Provisioner) asked(pvc claim) bool {
 	if !ok {
 		name = pvc.Annotations[storagevolume.AnnBetaStorageProvisioner]
 	}
-	return name == c.driver
+	return name == c.driver || name == c.plugin && name != ""
 }
 
 // syncClaim provisions a volume if the claim needs one, and keeps in mind what
@@ -96,7 +96,7 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 	if _, saving := c.toSave[name]; saving {
 		return finished, errStop
 	}
-	if class.Provisioner != c.driver {
+	if class.Provisioner != c.driver && class.Provisioner != c.plugin {
 		return finished, errStop
 	}
 	if c.infeasible.contains(pvc.UID, class.UID, p.Elapsed()) {

@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 )
 
 // cleanupTries is how often a volume that is not what was asked for is deleted.
@@ -18,7 +19,11 @@ const cleanupTries = 5
 // createVolume has the driver make the volume of a claim and describes it as a
 // PersistentVolume.
 func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (*corev1.PersistentVolume, result) {
-	plan, failure := c.prepare(p, pvc, class)
+	translated, err := migration.Class(class)
+	if err != nil {
+		return nil, result{state: finished, err: err}
+	}
+	plan, failure := c.prepare(p, pvc, translated)
 	if failure.err != nil {
 		return nil, failure
 	}
@@ -37,7 +42,13 @@ func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev
 	}
 	c.forgetTopology(pvc, result{state: finished})
 	c.releaseSnapshot(p, pvc)
-	return c.persistentVolume(pvc, class, plan, volume), result{}
+	pv := c.persistentVolume(pvc, class, plan, volume)
+	if class != translated { // C-PROV-50: the API knows it as in-tree
+		if pv, err = migration.InTree(pv); err != nil {
+			return nil, result{state: finished, err: err}
+		}
+	}
+	return pv, result{}
 }
 
 // forgetTopology lets the next attempt choose anew, once the driver is known not

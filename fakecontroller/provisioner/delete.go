@@ -15,6 +15,7 @@ import (
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -26,7 +27,7 @@ func (c *Provisioner) concerns(pv persistentVolume) bool {
 		return true
 	}
 	if by, ok := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]; ok {
-		return by == c.driver
+		return by == c.driver || by == c.plugin && by != ""
 	}
 	return pv.Spec.CSI != nil && pv.Spec.CSI.Driver == c.driver
 }
@@ -93,6 +94,10 @@ func shouldDelete(pv persistentVolume) bool {
 
 // deleteVolume has the driver delete a volume that is attached nowhere. C-PROV-73
 func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error {
+	pv, err := migration.PV(pv)
+	if err != nil {
+		return err
+	}
 	if pv.Spec.CSI == nil {
 		return fmt.Errorf("persistentvolume %s is not a CSI volume", pv.Name)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/workqueue"
 )
@@ -28,6 +29,7 @@ type Provisioner struct {
 	options Options
 
 	driver   string // as the plugin calls itself
+	plugin   string // the in-tree plugin that it stands in for; empty for none
 	promises sidecar.Driver
 	identity string // of this start of the program; becomes a volume attribute. C-PROV-2
 	source   string // of the events about claims and volumes. C-PROV-5
@@ -78,6 +80,7 @@ func Start(w *component.World, wire *drivers.Wire, o Options) *Provisioner {
 func (c *Provisioner) run(p *kernel.Process) {
 	c.promises = sidecar.Meet(p, c.wire, c.site(), c.options.Timeout)
 	c.driver = c.promises.Name
+	c.plugin, _ = migration.PluginOf(c.driver)
 	c.nameItself()
 	claims := component.Watch[claim](c.Component, p)
 	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)

@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 	"github.com/csisim/csisim/sim/workqueue"
@@ -41,8 +42,10 @@ func (r *run) syncSize(p *kernel.Process, key store.Key) error {
 // supports: C-RES-11
 func (r *run) supports(pvc claim, pv persistentVolume) bool {
 	ref := pv.Spec.ClaimRef
-	return pv.Spec.CSI != nil && pv.Spec.CSI.Driver == r.features.driver &&
-		ref != nil && ref.Namespace == pvc.Namespace && ref.UID == pvc.UID
+	_, migrated := migration.PluginOf(r.features.driver)
+	ours := pv.Spec.CSI != nil && pv.Spec.CSI.Driver == r.features.driver ||
+		migrated && pvc.Annotations[annResizer] == r.features.driver
+	return ours && ref != nil && ref.Namespace == pvc.Namespace && ref.UID == pvc.UID
 }
 
 // expand does what the claim's progress asks for next.
@@ -133,6 +136,10 @@ func (r *run) callDriver(p *kernel.Process, pv persistentVolume, size resource.Q
 }
 
 func (r *run) request(p *kernel.Process, pv persistentVolume, size resource.Quantity) (*csi.ControllerExpandVolumeRequest, error) {
+	pv, err := migration.PV(pv)
+	if err != nil {
+		return nil, err
+	}
 	source := pv.Spec.CSI
 	if source.VolumeHandle == "" {
 		return nil, errors.New("empty volume handle")

@@ -6,6 +6,7 @@ import (
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -44,7 +45,7 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 	}
 	if claim.Spec.VolumeName != "" {
 		if pv, ok := s.volumes.Get(store.Key{Name: claim.Spec.VolumeName}); ok {
-			if pv.Spec.CSI == nil {
+			if pv = asCSI(pv); pv.Spec.CSI == nil {
 				return "", "", false
 			}
 			return pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle, true
@@ -53,6 +54,9 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 	class, ok := component.Cached[*storagev1.StorageClass](s.Component, store.Key{Name: storagevolume.GetPersistentVolumeClaimClass(claim)})
 	if !ok {
 		return "", "", false
+	}
+	if driver, ok := migration.Driver(class.Provisioner); ok {
+		return driver, "not made yet: " + key.String(), true
 	}
 	return class.Provisioner, "not made yet: " + key.String(), true
 }

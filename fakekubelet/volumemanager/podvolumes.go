@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -43,12 +44,21 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	if v.CSI != nil {
 		return &csi.Spec{Name: v.Name, Inline: v.CSI, ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, nil
 	}
+	switch pv, ok, err := migration.Inline(v, pod.Namespace); { // C-MIG-6
+	case err != nil:
+		return nil, err
+	case ok:
+		return &csi.Spec{Name: pv.Name, PV: pv}, nil
+	}
 	key, ephemeral, ok := volume.ClaimOf(pod, v)
 	if !ok {
 		return nil, nil
 	}
 	pv, err := po.claimed(p, pod, key, ephemeral)
 	if err != nil {
+		return nil, err
+	}
+	if pv, err = migration.PV(pv); err != nil {
 		return nil, err
 	}
 	if pv.Spec.CSI == nil {

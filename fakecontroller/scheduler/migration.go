@@ -1,0 +1,29 @@
+package scheduler
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/migration"
+)
+
+// translated are the migrated plugins whose volumes the scheduler sees as CSI
+// volumes; those of vSphere and Azure file it takes as they are. C-SCHED-3, C-SCHED-25
+var translated = map[string]bool{
+	"kubernetes.io/aws-ebs": true, "kubernetes.io/gce-pd": true, "kubernetes.io/azure-disk": true,
+	"kubernetes.io/cinder": true, "kubernetes.io/portworx-volume": true,
+}
+
+// asCSI is a volume as the scheduler sees it.
+func asCSI(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
+	if pv.Spec.CSI != nil {
+		return pv
+	}
+	if plugin, ok := migration.Plugin(pv); !ok || !translated[plugin] {
+		return pv
+	}
+	csi, err := migration.PV(pv)
+	if err != nil {
+		return pv
+	}
+	return csi
+}

@@ -1,0 +1,143 @@
+// Package statefulset is the StatefulSet controller of the kube-controller-manager:
+// it makes a set's pods in order, each with claims of its own, and ends them in
+// reverse order. It leaves out minReadySeconds, maxUnavailable, and
+// persistentVolumeClaimRetentionPolicy, whose default is to keep every claim.
+package statefulset
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// Controller is one running StatefulSet controller.
+type Controller struct {
+	*component.Component
+	sets *workqueue.Queue[store.Key]
+}
+
+// Start runs the StatefulSet controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("statefulset-controller", "")}
+	options := workqueue.Default
+	options.Workers = 5
+	c.sets = workqueue.New("sets", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+func (c *Controller) follow(p *kernel.Process) {
+	sets := component.Watch[*appsv1.StatefulSet](c.Component, p)
+	pods := component.Watch[*corev1.Pod](c.Component, p)
+	component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
+	component.Watch[*appsv1.ControllerRevision](c.Component, p)
+	for {
+		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
+			c.sets.Add(store.KeyOf(e.Object))
+		}
+		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+			if owner := metav1.GetControllerOf(e.Object); owner != nil && owner.Kind == "StatefulSet" {
+				c.sets.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
+			}
+		}
+		p.Wait("changes of sets and their pods", func() bool { return sets.Len()+pods.Len() > 0 })
+	}
+}
+
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	set, ok := component.Cached[*appsv1.StatefulSet](c.Component, key)
+	if !ok || set.DeletionTimestamp != nil {
+		return nil
+	}
+	revisions, err := c.revisionsOf(p, set)
+	if err != nil {
+		return err
+	}
+	pods := c.podsOf(set)
+	if err := c.step(p, set, revisions, pods); err != nil {
+		return err
+	}
+	return c.writeStatus(p, set, revisions, pods)
+}
+
+// podsOf are the pods of a set by ordinal.
+func (c *Controller) podsOf(set *appsv1.StatefulSet) map[int]*corev1.Pod {
+	pods := map[int]*corev1.Pod{}
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {
+		if n, ok := ordinalOf(set, pod); ok && metav1.IsControlledBy(pod, set) {
+			pods[n] = pod
+		}
+	}
+	return pods
+}
+
+// step does what can be done now. A set of policy OrderedReady changes one pod at
+// a time and goes on when that one has arrived where it should.
+func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) error {
+	ordered := set.Spec.PodManagementPolicy == appsv1.OrderedReadyPodManagement
+	for _, n := range wanted(set) {
+		if stop, err := c.keep(p, set, r, n, pods[n]); err != nil || stop && ordered {
+			return err
+		}
+	}
+	ordinals := sortedDown(pods)
+	first := firstUnhealthy(ordinals, pods)
+	for _, n := range ordinals {
+		if slices.Contains(wanted(set), n) {
+			continue
+		}
+		pod := pods[n]
+		if pod.DeletionTimestamp == nil && (!ordered || healthy(pod) || pod == first) {
+			if err := c.end(p, set, pod); err != nil {
+				return err
+			}
+		}
+		if ordered {
+			return nil
+		}
+	}
+	return c.roll(p, set, r, pods)
+}
+
+// keep sees to one pod that should be there, and tells whether the next has to wait.
+func (c *Controller) keep(p *kernel.Process, set *appsv1.StatefulSet, r revisions, n int, pod *corev1.Pod) (wait bool, err error) {
+	switch {
+	case pod == nil:
+		return true, c.add(p, set, r.forNew(set, n), n)
+	case pod.DeletionTimestamp != nil:
+		return true, nil
+	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
+		return true, c.end(p, set, pod)
+	}
+	if err := c.addClaims(p, set, n); err != nil {
+		return true, err
+	}
+	return !healthy(pod), nil
+}
+
+// roll replaces one pod of an old revision, beginning with the highest ordinal.
+func (c *Controller) roll(p *kernel.Process, set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) error {
+	if !rolls(set) {
+		return nil
+	}
+	for _, n := range slices.Backward(wanted(set)) {
+		pod := pods[n]
+		if pod == nil || n < firstUpdated(set) {
+			return nil
+		}
+		if revisionOf(pod) != r.update.Name && pod.DeletionTimestamp == nil {
+			return c.end(p, set, pod)
+		}
+		if !healthy(pod) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+// Package migration shows volumes of in-tree plugins as the CSI volumes that they
+// are since CSI drivers stand in for the plugins: API objects stay in-tree, and
+// whoever handles a volume translates it first. All seven plugins are migrated, on
+// every node, as in Kubernetes v1.36. C-MIG-1, C-MIG-2
+package migration
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	csitranslation "k8s.io/csi-translation-lib"
+	"k8s.io/klog/v2"
+)
+
+var translator = csitranslation.New()
+
+// PV is a persistent volume as CSI; one of no migrated plugin stays as it is.
+func PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
+	if !translator.IsPVMigratable(pv) {
+		return pv, nil
+	}
+	translated, err := translator.TranslateInTreePVToCSI(klog.Background(), pv)
+	if err != nil {
+		return nil, fmt.Errorf("failed to translate in-tree volume %s to CSI: %w", pv.Name, err)
+	}
+	return translated, nil
+}
+
+// Inline is a volume that a pod describes itself, as a persistent volume with a
+// made-up name; false for volumes of no migrated plugin.
+func Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok bool, err error) {
+	if v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil || !translator.IsInlineMigratable(v) {
+		return nil, false, nil
+	}
+	pv, err = translator.TranslateInTreeInlineVolumeToCSI(klog.Background(), v, namespace)
+	if err != nil {
+		return nil, true, fmt.Errorf("failed to translate inline volume %s to CSI: %w", v.Name, err)
+	}
+	return pv, true, nil
+}
+
+// Plugin is the in-tree plugin of a persistent volume; false if it is not migrated.
+func Plugin(pv *corev1.PersistentVolume) (string, bool) {
+	if !translator.IsPVMigratable(pv) {
+		return "", false
+	}
+	name, err := translator.GetInTreePluginNameFromSpec(pv, nil)
+	return name, err == nil
+}
+
+// Driver is the CSI driver that stands in for an in-tree plugin.
+func Driver(plugin string) (string, bool) {
+	if !translator.IsMigratableIntreePluginByName(plugin) {
+		return "", false
+	}
+	driver, err := translator.GetCSINameFromInTreeName(plugin)
+	return driver, err == nil
+}
+
+// PluginOf is the in-tree plugin that a CSI driver stands in for.
+func PluginOf(driver string) (string, bool) {
+	if !translator.IsMigratedCSIDriverByName(driver) {
+		return "", false
+	}
+	plugin, err := translator.GetInTreeNameFromCSIName(driver)
+	return plugin, err == nil
+}
+
+// Class is the class of an in-tree provisioner as its driver understands it; any
+// other stays as it is.
+func Class(class *storagev1.StorageClass) (*storagev1.StorageClass, error) {
+	if _, ok := Driver(class.Provisioner); !ok {
+		return class, nil
+	}
+	translated, err := translator.TranslateInTreeStorageClassToCSI(klog.Background(), class.Provisioner, class)
+	if err != nil {
+		return nil, fmt.Errorf("failed to translate storage class: %w", err)
+	}
+	return translated, nil
+}
+
+// InTree is a CSI volume as its in-tree plugin describes it.
+func InTree(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
+	return translator.TranslateCSIPVToInTree(pv)
+}
+
+// RepairHandle completes the handle of a volume of which project or zone are not
+// known until it is on a node. C-MIG-14
+func RepairHandle(driver, handle, nodeID string) (string, error) {
+	if !translator.IsMigratedCSIDriverByName(driver) {
+		return handle, nil
+	}
+	return translator.RepairVolumeHandle(driver, handle, nodeID)
+}
