@@ -40,7 +40,9 @@ var oneGi = resource.MustParse("1Gi")
 type setting struct {
 	driver    mock.Options
 	csiDriver func(*storagev1.CSIDriverSpec)
-	strategy  kernel.Strategy
+	// noCSIDriver leaves the CSIDriver object out.
+	noCSIDriver bool
+	strategy    kernel.Strategy
 }
 
 // node is an API server and one node with a kubelet and a driver. The test plays
@@ -80,7 +82,9 @@ func start(t *testing.T, s setting) *node {
 	if s.csiDriver != nil {
 		s.csiDriver(&spec)
 	}
-	create(n, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: spec})
+	if !s.noCSIDriver {
+		create(n, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: spec})
+	}
 	n.startKubelet()
 	n.startDriver()
 	n.registrar = registrar.Start(n.World, n.wire, registrar.Options{Node: nodeName, Machine: n.machine, Endpoint: endpoint})

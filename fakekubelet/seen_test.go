@@ -167,6 +167,17 @@ func (n *node) mounts() []string {
 	return targets
 }
 
+// readOnly says of each mount point whether it is mounted read-only.
+func (n *node) readOnly() map[string]bool {
+	is := map[string]bool{}
+	all, err := n.machine.Mounts()
+	require.NoError(n.t, err)
+	for _, m := range all {
+		is[m.Target] = m.ReadOnly
+	}
+	return is
+}
+
 // files are what lies below the kubelet's directories for volumes and pods: empty
 // directories end with a slash, files and links say what is in them. Directories
 // that a kubelet makes once and keeps do not count.
