@@ -82,7 +82,7 @@ func (w *podWorker) sync(p *kernel.Process) {
 	case w.terminating:
 	case !w.running():
 		w.runContainers(p)
-		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
+		w.nextSync = p.Elapsed() // the runtime's news of the containers bring it at once. Fact 43
 	default:
 		w.readData()
 		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
@@ -95,6 +95,9 @@ func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID)
 // reports true if the worker is to return and will run again.
 func (w *podWorker) rest(p *kernel.Process) bool {
 	for !w.terminating {
+		for w.nextSync < p.Elapsed() { // those that would have changed nothing are passed over
+			w.nextSync += resync + w.chance(resyncMore)
+		}
 		if !w.volumes.NeedsSyncs(w.pod.UID) {
 			p.Rest("the pod's end", w.run)
 			return true

@@ -10,6 +10,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/fakekubelet/token"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
@@ -34,11 +35,12 @@ type Plugin struct {
 	machine machine.Machine
 	wire    *drivers.Wire
 	drivers Drivers
+	tokens  *token.Manager
 }
 
 // New returns the plugin of a kubelet on its machine.
 func New(kubelet *component.Component, m machine.Machine, wire *drivers.Wire, registered Drivers) *Plugin {
-	return &Plugin{kubelet: kubelet, machine: m, wire: wire, drivers: registered}
+	return &Plugin{kubelet: kubelet, machine: m, wire: wire, drivers: registered, tokens: token.New(kubelet)}
 }
 
 // step is one operation on a driver: its calls share one deadline.

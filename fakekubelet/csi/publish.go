@@ -9,9 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
 )
 
 // SetUp publishes a filesystem volume for a pod. keepDirs says that directories
@@ -40,6 +38,9 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, keepDirs
 		return TransientError{err}
 	}
 	request.VolumeContext = s.volumeContext(spec, pod)
+	if err := s.addTokens(request, pod); err != nil {
+		return TransientError{err}
+	}
 	group, err := s.mountGroup(pod)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", err)}
@@ -84,7 +85,7 @@ func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, gr
 // supports checks the volume's lifecycle mode against the CSIDriver. K-PUB-7
 func (s *step) supports(spec *Spec) error {
 	mode := storagev1.VolumeLifecycleMode(spec.lifecycle())
-	driver, ok := component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
+	driver, ok := s.csiDriver()
 	switch {
 	case !ok && mode == storagev1.VolumeLifecyclePersistent:
 		return nil

@@ -2,7 +2,6 @@ package csi
 
 import (
 	"fmt"
-	"maps"
 	"strconv"
 
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
@@ -102,23 +101,4 @@ func publishSecretRef(spec *Spec, pod *corev1.Pod) *corev1.SecretReference {
 	default:
 		return nil
 	}
-}
-
-// volumeContext is the volume's attributes, with the pod's identity if the
-// CSIDriver asks for it. K-PUB-4
-func (s *step) volumeContext(spec *Spec, pod *corev1.Pod) map[string]string {
-	driver, ok := component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
-	if !ok || driver.Spec.PodInfoOnMount == nil || !*driver.Spec.PodInfoOnMount {
-		return spec.attributes()
-	}
-	merged := map[string]string{}
-	maps.Copy(merged, spec.attributes())
-	maps.Copy(merged, map[string]string{
-		"csi.storage.k8s.io/pod.name":            pod.Name,
-		"csi.storage.k8s.io/pod.namespace":       pod.Namespace,
-		"csi.storage.k8s.io/pod.uid":             string(pod.UID),
-		"csi.storage.k8s.io/serviceAccount.name": pod.Spec.ServiceAccountName,
-		"csi.storage.k8s.io/ephemeral":           strconv.FormatBool(spec.Inline != nil),
-	})
-	return merged
 }
