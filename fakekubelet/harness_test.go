@@ -43,6 +43,7 @@ type setting struct {
 	// noCSIDriver leaves the CSIDriver object out.
 	noCSIDriver bool
 	strategy    kernel.Strategy
+	chownTime   time.Duration
 }
 
 // node is an API server and one node with a kubelet and a driver. The test plays
@@ -57,13 +58,14 @@ type node struct {
 	serving   machine.Listener
 	registrar *registrar.Registrar
 	kubelet   *fakekubelet.Kubelet
+	setting   setting
 	since     *trace.Event // what came before is history
 }
 
 // start returns a node whose driver has been registered.
 func start(t *testing.T, s setting) *node {
 	k := kernel.New(kernel.Options{Strategy: s.strategy, Patience: time.Minute})
-	n := &node{t: t, machine: machine.NewMemory(nodeName)}
+	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
 	n.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	n.runtime, n.wire = runtime.New(n.World, nodeName), drivers.NewWire(n.World)
 	t.Cleanup(func() {
@@ -103,7 +105,9 @@ func create[T store.Object](n *node, obj T) T {
 // What the machine's owner does.
 
 func (n *node) startKubelet() {
-	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire})
+	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{
+		Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire, ChownTime: n.setting.chownTime,
+	})
 }
 
 func (n *node) killKubelet() { n.kubelet.Crash() }

@@ -115,6 +115,17 @@ func (n *node) events() []string {
 	return lines
 }
 
+// kubeEvents are all Kubernetes Events of a reason, of the whole run.
+func (n *node) kubeEvents(reason string) []*trace.Event {
+	var found []*trace.Event
+	for _, e := range n.Trace.Events() {
+		if e.Kind == trace.KubeEvent && e.Method == reason {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
 // moment is when a resource was first changed in some way, as in "pods DELETED",
 // since the last forget.
 func (n *node) moment(change string) time.Duration {

@@ -80,6 +80,9 @@ type Node struct {
 	Taints []corev1.Taint
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
+	// ChownTime is how long it takes the kubelet, in virtual time, to give one file
+	// of a volume to a pod's fsGroup. Default: 0.
+	ChownTime time.Duration
 }
 
 // Driver is one CSI driver. Exactly one of Mock, Program, Socket and Servers says

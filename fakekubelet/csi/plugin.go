@@ -29,18 +29,32 @@ type Drivers interface {
 	Endpoint(driver string) (socket string, ok bool)
 }
 
-// Plugin acts for one kubelet.
-type Plugin struct {
-	kubelet *component.Component
-	machine machine.Machine
-	wire    *drivers.Wire
-	drivers Drivers
-	tokens  *token.Manager
+// Options are what a plugin works with.
+type Options struct {
+	Machine machine.Machine
+	Wire    *drivers.Wire
+	Drivers Drivers
+	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
+	// fsGroup. Default: 0.
+	ChownTime time.Duration
 }
 
-// New returns the plugin of a kubelet on its machine.
-func New(kubelet *component.Component, m machine.Machine, wire *drivers.Wire, registered Drivers) *Plugin {
-	return &Plugin{kubelet: kubelet, machine: m, wire: wire, drivers: registered, tokens: token.New(kubelet)}
+// Plugin acts for one kubelet.
+type Plugin struct {
+	kubelet   *component.Component
+	machine   machine.Machine
+	wire      *drivers.Wire
+	drivers   Drivers
+	tokens    *token.Manager
+	chownTime time.Duration
+}
+
+// New returns the plugin of a kubelet.
+func New(kubelet *component.Component, o Options) *Plugin {
+	return &Plugin{
+		kubelet: kubelet, machine: o.Machine, wire: o.Wire, drivers: o.Drivers,
+		tokens: token.New(kubelet), chownTime: o.ChownTime,
+	}
 }
 
 // step is one operation on a driver: its calls share one deadline.

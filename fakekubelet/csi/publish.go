@@ -41,19 +41,25 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, keepDirs
 	if err := s.addTokens(request, pod); err != nil {
 		return TransientError{err}
 	}
-	group, err := s.mountGroup(pod)
+	delegated, err := s.has(capMountGroup)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", err)}
 	}
 	data := pl.podData(spec, handle)
 	data[keyLifecycle] = spec.lifecycle()
 	if err = f.writeData(dir, data); err == nil {
-		err = s.publish(spec, request, group)
+		err = s.publish(spec, request, mountGroup(pod, delegated))
 	}
 	if IsFinal(err) && !keepDirs {
 		_ = f.removeMountDir(target)
 	}
-	return err
+	if err != nil || delegated || !spec.takesGroup(fsGroup(pod), s.fsGroupPolicy()) {
+		return err
+	}
+	if err := pl.applyGroup(p, pod, target); err != nil { // published, but of no use. K-FSG-2
+		return UncertainError{fmt.Errorf("applyFSGroup failed for vol %s: %w", handle, err)}
+	}
+	return nil
 }
 
 // persistentRequest fills in what only a persistent volume has: where it is

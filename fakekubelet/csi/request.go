@@ -2,7 +2,6 @@ package csi
 
 import (
 	"fmt"
-	"strconv"
 
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	corev1 "k8s.io/api/core/v1"
@@ -49,16 +48,6 @@ func (s *step) capability(spec *Spec, group string) (*csispec.VolumeCapability, 
 		m.VolumeMountGroup = group
 	}
 	return c, nil
-}
-
-// mountGroup is the pod's fsGroup if the driver wants to apply it itself. K-FSG-1
-func (s *step) mountGroup(pod *corev1.Pod) (string, error) {
-	delegated, err := s.has(capMountGroup)
-	security := pod.Spec.SecurityContext
-	if err != nil || !delegated || security == nil || security.FSGroup == nil {
-		return "", err
-	}
-	return strconv.FormatInt(*security.FSGroup, 10), nil
 }
 
 // publishContext is the attachment's metadata; its state is not looked at. K-ATT-8

@@ -41,7 +41,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) er
 	if !stages { // the directory stays behind for ever. K-STAGE-2
 		return nil
 	}
-	group, err := s.mountGroup(pod)
+	delegated, err := s.has(capMountGroup)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: %s to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", what, err)}
 	}
@@ -50,7 +50,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) er
 		err = s.stage(spec, &csispec.NodeStageVolumeRequest{
 			VolumeId: handle, PublishContext: publishContext, StagingTargetPath: staging,
 			Secrets: secrets, VolumeContext: spec.attributes(),
-		}, group)
+		}, mountGroup(pod, delegated))
 	}
 	if IsFinal(err) { // nothing is staged, so nothing will be unstaged. K-STAGE-7
 		_ = f.removeMountDir(staging)

@@ -26,6 +26,8 @@ type Node struct {
 	Labels  map[string]string `json:"labels,omitempty" doc:"Further labels."`
 	Taints  []Taint           `json:"taints,omitempty" doc:"Its taints."`
 	MaxPods int               `json:"maxPods,omitempty" doc:"Its pod capacity; default 110."`
+
+	ChownTime strict.Duration `json:"chownTime,omitempty" example:"10ms" doc:"How long it takes its kubelet to give one file of a volume to a pod's fsGroup; default no time."`
 }
 
 // Taint is a taint of a node.
@@ -84,7 +86,7 @@ func (Nodes) JSONSchema() map[string]any {
 func (ns Nodes) options() []sim.Node {
 	all := make([]sim.Node, len(ns))
 	for i, n := range ns {
-		all[i] = sim.Node{Name: n.Name, Labels: n.Labels, Zone: n.Zone, Region: n.Region, MaxPods: n.MaxPods}
+		all[i] = sim.Node{Name: n.Name, Labels: n.Labels, Zone: n.Zone, Region: n.Region, MaxPods: n.MaxPods, ChownTime: n.ChownTime.Duration}
 		for _, t := range n.Taints {
 			all[i].Taints = append(all[i].Taints, t.taint())
 		}

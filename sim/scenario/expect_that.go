@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/csisim/csisim/sim/scenario/calls"
@@ -95,6 +96,14 @@ func (v celView) Events() []any {
 		}
 	}
 	return all
+}
+
+// Files are what lies below the kubelet's directory on a node.
+func (v celView) Files(node string) ([]string, error) {
+	if !slices.Contains(v.cluster.Nodes(), node) {
+		return nil, fmt.Errorf("files(%q): there is no such node; there are %v", node, v.cluster.Nodes())
+	}
+	return v.cluster.Files(node), nil
 }
 
 func eventFields(e *trace.Event) map[string]any {

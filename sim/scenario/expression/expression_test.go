@@ -27,8 +27,9 @@ func (run) Calls() []any {
 	}
 }
 
-func (run) Events() []any          { return []any{} }
-func (run) Elapsed() time.Duration { return time.Minute }
+func (run) Events() []any                       { return []any{} }
+func (run) Files(node string) ([]string, error) { return []string{"plugins/ 750", node}, nil }
+func (run) Elapsed() time.Duration              { return time.Minute }
 
 func TestAConditionIsAboutOneObject(t *testing.T) {
 	claim := map[string]any{
@@ -59,6 +60,7 @@ func TestAStatementIsAboutTheWholeRun(t *testing.T) {
 		`calls.all(c, c.code == "OK")`:                             false,
 		`events.size() == 0 && elapsed >= duration("60s")`:         true,
 		`objects("pods").exists(p, p.metadata.name == "web")`:      true,
+		`files("node-a").exists(f, f == "plugins/ 750")`:           true,
 	} {
 		x, err := expression.Run(text, run{})
 		require.NoError(t, err, text)
