@@ -20,6 +20,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/fakekubelet/runtime"
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/store"
@@ -44,6 +45,8 @@ type setting struct {
 	noCSIDriver bool
 	strategy    kernel.Strategy
 	chownTime   time.Duration
+	seLinux     bool
+	features    feature.Gates
 }
 
 // node is an API server and one node with a kubelet and a driver. The test plays
@@ -67,6 +70,7 @@ func start(t *testing.T, s setting) *node {
 	k := kernel.New(kernel.Options{Strategy: s.strategy, Patience: time.Minute})
 	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
 	n.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	n.Features = s.features
 	n.runtime, n.wire = runtime.New(n.World, nodeName), drivers.NewWire(n.World)
 	t.Cleanup(func() {
 		k.Close()
@@ -106,7 +110,7 @@ func create[T store.Object](n *node, obj T) T {
 
 func (n *node) startKubelet() {
 	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{
-		Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire, ChownTime: n.setting.chownTime,
+		Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire, ChownTime: n.setting.chownTime, SELinux: n.setting.seLinux,
 	})
 }
 
@@ -303,6 +307,18 @@ func (n *node) settle() {
 // run lets a pod run, and forgets how it came to it.
 func (n *node) run(name string) {
 	n.t.Helper()
-	n.until(func() bool { return n.phase(name) == corev1.PodRunning })
+	n.waitRunning(name)
 	n.forget()
+}
+
+func (n *node) waitRunning(name string) {
+	n.t.Helper()
+	n.until(func() bool { return n.phase(name) == corev1.PodRunning })
+}
+
+// setPhase ends a pod whose containers have ended by themselves.
+func (n *node) setPhase(name string, phase corev1.PodPhase) {
+	n.t.Helper()
+	_, err := store.ModifyStatus(n.Store, podKey(name), func(pod *corev1.Pod) { pod.Status.Phase = phase })
+	require.NoError(n.t, err)
 }

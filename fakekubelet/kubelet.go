@@ -26,6 +26,8 @@ type Options struct {
 	Taints []corev1.Taint
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
+	// SELinux says that the node enforces SELinux. Default: false.
+	SELinux bool
 	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
 	// fsGroup. Default: 0.
 	ChownTime time.Duration
@@ -60,7 +62,7 @@ func Start(w *component.World, o Options) *Kubelet {
 	k.info = nodeinfo.Start(k.Component)
 	k.register()
 	k.pods = newPodManager(k)
-	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods)
+	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods, volumemanager.Options{SELinux: o.SELinux})
 	k.startStatusLoop()
 	k.plugins = pluginmanager.Start(k.Component, o.Machine, o.Wire, k.info)
 	k.pods.start()

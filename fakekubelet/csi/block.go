@@ -57,7 +57,7 @@ func (s *step) stageBlock(spec *Spec, publishContext map[string]string) error {
 	return s.stage(spec, &csispec.NodeStageVolumeRequest{
 		VolumeId: spec.Handle(""), PublishContext: publishContext, StagingTargetPath: staging,
 		Secrets: secrets, VolumeContext: spec.attributes(),
-	}, "")
+	}, mountWith{})
 }
 
 // MapPodDevice publishes a raw block volume for a pod. The staging path is sent
@@ -82,7 +82,7 @@ func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) e
 	return s.publish(spec, &csispec.NodePublishVolumeRequest{
 		VolumeId: spec.Handle(pod.UID), PublishContext: publishContext, StagingTargetPath: BlockStagingPath(spec.Name),
 		TargetPath: target, Readonly: spec.ReadOnly, Secrets: secrets, VolumeContext: s.volumeContext(spec, pod),
-	}, "")
+	}, mountWith{})
 }
 
 // MapBlockVolume makes the published device known to the pod: a bind mount in

@@ -15,7 +15,7 @@ import (
 // SetUp publishes a filesystem volume for a pod. keepDirs says that directories
 // must outlive a final error: the volume was reconstructed, or this is a
 // remount. K-PUB-1, K-PUB-10
-func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, keepDirs bool) error {
+func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string, keepDirs bool) error {
 	s, err := pl.begin(p, spec.Driver())
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: %w", err)}
@@ -45,10 +45,11 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, keepDirs
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", err)}
 	}
-	data := pl.podData(spec, handle)
+	label = s.usableLabel(label)
+	data := pl.podData(spec, handle).labelled(label)
 	data[keyLifecycle] = spec.lifecycle()
 	if err = f.writeData(dir, data); err == nil {
-		err = s.publish(spec, request, mountGroup(pod, delegated))
+		err = s.publish(spec, request, mountWith{group: mountGroup(pod, delegated), label: label})
 	}
 	if IsFinal(err) && !keepDirs {
 		_ = f.removeMountDir(target)
@@ -78,8 +79,8 @@ func (s *step) persistentRequest(request *csispec.NodePublishVolumeRequest, spec
 	return nil
 }
 
-func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, group string) error {
-	capability, err := s.capability(spec, group)
+func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, with mountWith) error {
+	capability, err := s.capability(spec, with)
 	if err != nil {
 		return err
 	}

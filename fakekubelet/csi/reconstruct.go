@@ -12,6 +12,8 @@ import (
 type Found struct {
 	Pod  types.UID
 	Spec *Spec
+	// Label is the SELinux label that it was mounted with, if any.
+	Label string
 }
 
 // Scan looks for volumes in the pods' directories. Staging directories are not
@@ -22,7 +24,7 @@ func (pl *Plugin) Scan() []Found {
 	var found []Found
 	add := func(pod types.UID, dir string, mode corev1.PersistentVolumeMode) {
 		if data, err := pl.ReadData(dir); err == nil {
-			found = append(found, Found{Pod: pod, Spec: specFrom(data, mode)})
+			found = append(found, Found{Pod: pod, Spec: specFrom(data, mode), Label: data[keyLabel]})
 		}
 	}
 	for _, pod := range pl.list(PodsDir) {

@@ -35,17 +35,23 @@ func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, err
 	return false, nil
 }
 
+// mountWith is what a file system is mounted with for the sake of a pod.
+type mountWith struct {
+	group string // an fsGroup for the driver to apply
+	label string // an SELinux label
+}
+
 // capability is what the volume is asked for, with an access mode that depends
 // on one more question to the driver.
-func (s *step) capability(spec *Spec, group string) (*csispec.VolumeCapability, error) {
+func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability, error) {
 	multiWriter, err := s.has(capMultiWriter)
 	if err != nil {
 		return nil, err
 	}
 	mode := volume.NodeAccessMode(spec.accessModes(), multiWriter)
-	c := volume.Capability(spec.Block(), spec.fsType(), spec.mountFlags(), mode)
+	c := volume.Capability(spec.Block(), spec.fsType(), withLabel(spec.mountFlags(), with.label), mode)
 	if m := c.GetMount(); m != nil {
-		m.VolumeMountGroup = group
+		m.VolumeMountGroup = with.group
 	}
 	return c, nil
 }

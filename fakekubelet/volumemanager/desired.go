@@ -20,8 +20,9 @@ type desired struct {
 // wanted is one volume that pods want.
 type wanted struct {
 	name          string
-	attachable    bool // decided when the volume is first wanted. K-DSW-12
-	reportedInUse bool // the API server has it in volumesInUse. K-DSW-14
+	attachable    bool   // decided when the volume is first wanted. K-DSW-12
+	reportedInUse bool   // the API server has it in volumesInUse. K-DSW-14
+	labels        labels // those of the first pod. K-SEL-3
 	pods          map[types.UID]*wantedBy
 }
 
@@ -29,6 +30,7 @@ type wanted struct {
 type wantedBy struct {
 	pod         *corev1.Pod
 	spec        *csi.Spec
+	label       string   // the SELinux label to mount with
 	volumeNames []string // pod.spec.volumes[].name; several if they name one claim
 }
 
@@ -36,15 +38,17 @@ func newDesired() *desired {
 	return &desired{volumes: map[string]*wanted{}, ofPod: map[types.UID]map[string]bool{}, errors: map[types.UID][]string{}}
 }
 
+// addVolume enters a volume that no pod has wanted so far.
+func (d *desired) addVolume(name string, attachable bool, l labels) *wanted {
+	v := &wanted{name: name, attachable: attachable, labels: l, pods: map[types.UID]*wantedBy{}}
+	d.volumes[name] = v
+	return v
+}
+
 // add notes that a pod wants a volume, and reports whether it did not before. The
 // pod's newest spec counts.
-func (d *desired) add(name string, attachable bool, pod *corev1.Pod, volumeName string, spec *csi.Spec) (isNew bool) {
-	v := d.volumes[name]
-	if v == nil {
-		v = &wanted{name: name, attachable: attachable, pods: map[types.UID]*wantedBy{}}
-		d.volumes[name] = v
-	}
-	by := &wantedBy{pod: pod, spec: spec, volumeNames: []string{volumeName}}
+func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.Spec) (isNew bool) {
+	by := &wantedBy{pod: pod, spec: spec, label: v.labels.mount, volumeNames: []string{volumeName}}
 	was := v.pods[pod.UID]
 	if was != nil && !slices.Contains(was.volumeNames, volumeName) {
 		by.volumeNames = append(by.volumeNames, was.volumeNames...)
@@ -55,7 +59,7 @@ func (d *desired) add(name string, attachable bool, pod *corev1.Pod, volumeName 
 	if d.ofPod[pod.UID] == nil {
 		d.ofPod[pod.UID] = map[string]bool{}
 	}
-	d.ofPod[pod.UID][name] = true
+	d.ofPod[pod.UID][v.name] = true
 	return was == nil
 }
 
@@ -68,6 +72,7 @@ func (d *desired) refresh(pod *corev1.Pod) {
 }
 
 func (d *desired) remove(name string, pod types.UID) {
+	delete(d.errors, pod)
 	v := d.volumes[name]
 	if v == nil {
 		return
@@ -80,6 +85,13 @@ func (d *desired) remove(name string, pod types.UID) {
 	if len(d.ofPod[pod]) == 0 {
 		delete(d.ofPod, pod)
 	}
+}
+
+// wantsAs reports whether a volume is wanted as it is mounted: one that is mounted
+// with another SELinux label has to be unmounted first. K-REC-4, K-REC-6
+func (d *desired) wantsAs(name string, v *held) bool {
+	w := d.volumes[name]
+	return w != nil && w.labels.mount == v.context()
 }
 
 func (d *desired) wants(name string, pod types.UID) *wantedBy {

@@ -28,11 +28,18 @@ type Pods interface {
 	VolumesChanged(uid types.UID)
 }
 
+// Options describe the node.
+type Options struct {
+	// SELinux says that it enforces SELinux.
+	SELinux bool
+}
+
 // Manager is the volume manager of one kubelet.
 type Manager struct {
 	kubelet *component.Component
 	csi     *csi.Plugin
 	pods    Pods
+	seLinux bool
 	ops     *operation.Pending
 	desired *desired
 	actual  *actual
@@ -44,9 +51,10 @@ type Manager struct {
 
 // Start starts the volume manager's loops. What the disk shows of volumes is
 // taken up before the first pass. K-VM-1
-func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods) *Manager {
+func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods, o Options) *Manager {
 	m := &Manager{
-		kubelet: kubelet, csi: plugin, pods: pods, desired: newDesired(), actual: newActual(), onInUse: func() {},
+		kubelet: kubelet, csi: plugin, pods: pods, seLinux: o.SELinux,
+		desired: newDesired(), actual: newActual(), onInUse: func() {},
 	}
 	m.ops = operation.New(kubelet.Kernel, kubelet.Go, func(key operation.Key) { m.reconciler.look(key.Volume) })
 	m.reconciler = newReconciler(m)

@@ -33,19 +33,19 @@ func (m *Manager) mapBlock(p *kernel.Process, v *held, by *wantedBy) error {
 	}
 	if v.device != globallyMounted {
 		if err := m.csi.SetUpDevice(p, spec); err != nil {
-			v.deviceFailed(err)
+			v.deviceFailed(by.label, err)
 			m.changed(v.name)
 			return m.failMap(by, "SetUpDevice", err)
 		}
 		v.device = globallyMounted
 	}
 	if err := m.csi.MapPodDevice(p, spec, by.pod); err != nil {
-		m.actual.podFailed(v, uid, spec, err)
+		m.actual.podFailed(v, by, err)
 		m.changed(v.name, uid)
 		return m.failMap(by, "MapPodDevice", err)
 	}
 	if err := m.csi.MapBlockVolume(p, spec, by.pod); err != nil { // published all the same. K-BLK-5
-		m.actual.setPod(v, uid, spec, uncertain)
+		m.actual.setPod(v, uid, spec, uncertain, by.label)
 		m.changed(v.name, uid)
 		return m.failMap(by, "MapBlockVolume", err)
 	}

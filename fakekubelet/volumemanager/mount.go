@@ -42,16 +42,16 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 			return m.failMount(by, "WaitForAttach", err)
 		}
 		if v.device != globallyMounted {
-			if err := m.csi.MountDevice(p, spec, by.pod); err != nil {
-				v.deviceFailed(err)
+			if err := m.csi.MountDevice(p, spec, by.pod, by.label); err != nil {
+				v.deviceFailed(by.label, err)
 				m.changed(v.name)
 				return m.failMount(by, "MountDevice", err)
 			}
-			v.device = globallyMounted
+			v.setDevice(globallyMounted, by.label)
 		}
 	}
-	if err := m.csi.SetUp(p, spec, by.pod, v.keepsDirs(by)); err != nil {
-		m.actual.podFailed(v, uid, spec, err)
+	if err := m.csi.SetUp(p, spec, by.pod, by.label, v.keepsDirs(by)); err != nil {
+		m.actual.podFailed(v, by, err)
 		m.changed(v.name, uid)
 		return m.failMount(by, "SetUp", err)
 	}
@@ -60,7 +60,7 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 }
 
 func (m *Manager) markMounted(v *held, by *wantedBy) {
-	held := m.actual.setPod(v, by.pod.UID, by.spec, mounted)
+	held := m.actual.setPod(v, by.pod.UID, by.spec, mounted, by.label)
 	held.remount, held.reconstructed = false, false
 	m.changed(v.name, by.pod.UID)
 }

@@ -111,18 +111,38 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 			po.desired.fail(pod.UID, err)
 			all = false
 		case spec != nil:
-			po.want(pod, v.Name, spec)
+			if err := po.want(pod, v.Name, spec); err != nil {
+				po.desired.fail(pod.UID, err)
+				all = false
+			}
 		}
 	}
 	return all
 }
 
-func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec) {
+// want enters a pod's wish for a volume, unless the volume is wanted with another
+// SELinux label. K-SEL-3
+func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec) error {
 	name := spec.UniqueName(pod.UID)
-	attachable := spec.Inline == nil && volume.MustAttach(po.kubelet.Cache, spec.Driver())
-	if po.desired.add(name, attachable, pod, volumeName, spec) {
+	l, err := po.labels(pod, volumeName, spec)
+	if err != nil {
+		return err
+	}
+	w := po.desired.volumes[name]
+	if w == nil {
+		attachable := spec.Inline == nil && volume.MustAttach(po.kubelet.Cache, spec.Driver())
+		w = po.desired.addVolume(name, attachable, l)
+		po.admit(spec, l)
+	}
+	if w.pods[pod.UID] == nil {
+		if err := po.conflict(w, spec, l); err != nil {
+			return err
+		}
+	}
+	if po.desired.add(w, pod, volumeName, spec) {
 		po.changed(name)
 	}
+	return nil
 }
 
 // remount flags the pod's volumes whose driver wants them published anew. K-DSW-10, K-PUB-16

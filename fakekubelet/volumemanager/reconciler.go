@@ -2,6 +2,7 @@ package volumemanager
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/csisim/csisim/sim/kernel"
@@ -119,14 +120,15 @@ func (r *reconciler) run(key operation.Key, name string, body func(*kernel.Proce
 	}
 }
 
-// unmountVolume: pods that do not want the volume any more. K-REC-4
+// unmountVolume: pods that do not want the volume any more, or want it mounted in
+// another way. K-REC-4
 func (r *reconciler) unmountVolume(name string) {
 	v := r.actual.volumes[name]
 	if v == nil {
 		return
 	}
 	for _, uid := range sortedKeys(v.pods) {
-		if r.desired.wants(name, uid) == nil && !r.ops.IsPending(unmountKey(name, uid)) {
+		if (r.desired.wants(name, uid) == nil || !r.desired.wantsAs(name, v)) && !r.ops.IsPending(unmountKey(name, uid)) {
 			r.startUnmount(v, v.pods[uid])
 		}
 	}
@@ -147,6 +149,10 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 		switch {
 		case v == nil:
 			r.startVerify(w, by)
+		case v.label != nil && *v.label != by.label: // K-SEL-3
+			r.desired.fail(uid, fmt.Errorf("waiting for unmount of volume %q, because it is already mounted to a different pod with a different SELinux label", name))
+			r.pods.VolumesChanged(uid)
+			r.look(name)
 		case v.pods[uid] == nil || v.pods[uid].state == uncertain || v.pods[uid].remount:
 			r.startMount(p, v, by)
 		}
@@ -156,7 +162,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 // unmountDevice: a volume that no pod has or wants is unstaged, then dropped. K-REC-6
 func (r *reconciler) unmountDevice(name string) {
 	v := r.actual.volumes[name]
-	if v == nil || len(v.pods) > 0 || r.desired.volumes[name] != nil || r.ops.IsPending(deviceKey(name)) {
+	if v == nil || len(v.pods) > 0 || r.desired.wantsAs(name, v) || r.ops.IsPending(deviceKey(name)) {
 		return
 	}
 	if v.device == notMounted {

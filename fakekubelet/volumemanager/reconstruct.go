@@ -17,7 +17,7 @@ func (m *Manager) reconstruct() {
 			v = m.actual.attach(name, f.Spec, unknown)
 			v.reconstructed = true
 		}
-		m.actual.setPod(v, f.Pod, f.Spec, uncertain).reconstructed = true
+		m.actual.setPod(v, f.Pod, f.Spec, uncertain, f.Label).reconstructed = true
 		if f.Spec.Inline == nil {
 			v.device = deviceUncertain
 		} else {

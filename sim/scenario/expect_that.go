@@ -100,10 +100,25 @@ func (v celView) Events() []any {
 
 // Files are what lies below the kubelet's directory on a node.
 func (v celView) Files(node string) ([]string, error) {
-	if !slices.Contains(v.cluster.Nodes(), node) {
-		return nil, fmt.Errorf("files(%q): there is no such node; there are %v", node, v.cluster.Nodes())
+	if err := v.knows("files", node); err != nil {
+		return nil, err
 	}
 	return v.cluster.Files(node), nil
+}
+
+// Metrics are those of the kubelet on a node.
+func (v celView) Metrics(node string) ([]string, error) {
+	if err := v.knows("metrics", node); err != nil {
+		return nil, err
+	}
+	return v.cluster.Metrics(node), nil
+}
+
+func (v celView) knows(function, node string) error {
+	if slices.Contains(v.cluster.Nodes(), node) {
+		return nil
+	}
+	return fmt.Errorf("%s(%q): there is no such node; there are %v", function, node, v.cluster.Nodes())
 }
 
 func eventFields(e *trace.Event) map[string]any {

@@ -25,6 +25,9 @@ type Source interface {
 	// Files are what lies below the kubelet's directory on a node, a line each as
 	// in recorded traces; an error if there is no such node.
 	Files(node string) ([]string, error)
+	// Metrics are those of the kubelet on a node, a line each; an error if there is
+	// no such node.
+	Metrics(node string) ([]string, error)
 	Elapsed() time.Duration
 }
 
@@ -50,6 +53,8 @@ func Run(text string, source Source) (*Expression, error) {
 			cel.UnaryBinding(func(name ref.Val) ref.Val { return listed(source.Objects(string(name.(types.String)))) }))),
 		cel.Function("files", cel.Overload("files_of_node", []*cel.Type{cel.StringType}, cel.ListType(cel.StringType),
 			cel.UnaryBinding(func(node ref.Val) ref.Val { return listed(source.Files(string(node.(types.String)))) }))),
+		cel.Function("metrics", cel.Overload("metrics_of_node", []*cel.Type{cel.StringType}, cel.ListType(cel.StringType),
+			cel.UnaryBinding(func(node ref.Val) ref.Val { return listed(source.Metrics(string(node.(types.String)))) }))),
 	)
 }
 
