@@ -31,6 +31,7 @@ import (
 const (
 	driverName = "disk.csi.example.com"
 	nodeName   = "node-a"
+	className  = "standard"
 	endpoint   = machine.KubeletDir + "/plugins/" + driverName + "/csi.sock"
 )
 
@@ -88,6 +89,7 @@ func start(t *testing.T, s setting) *node {
 	if s.csiDriver != nil {
 		s.csiDriver(&spec)
 	}
+	create(n, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: className}, Provisioner: driverName, AllowVolumeExpansion: new(true)})
 	if !s.noCSIDriver {
 		create(n, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: spec})
 	}
@@ -161,7 +163,7 @@ func (n *node) heal() { n.wire.Faults.Clear("") }
 // volume makes a persistent volume and the claim that is bound to it.
 func (n *node) volume(name string, change ...func(*corev1.PersistentVolume)) {
 	n.t.Helper()
-	class := ""
+	class := className
 	pv := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + name},
 		Spec: corev1.PersistentVolumeSpec{
@@ -185,7 +187,7 @@ func (n *node) volume(name string, change ...func(*corev1.PersistentVolume)) {
 	pv.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "default", Name: name, UID: claim.UID}
 	create(n, pv)
 	_, err := store.ModifyStatus(n.Store, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) {
-		c.Status.Phase = corev1.ClaimBound
+		c.Status.Phase, c.Status.Capacity = corev1.ClaimBound, pv.Spec.Capacity
 	})
 	require.NoError(n.t, err)
 }

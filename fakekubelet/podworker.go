@@ -82,7 +82,9 @@ func (w *podWorker) sync(p *kernel.Process) {
 	case w.terminating:
 	case !w.running():
 		w.runContainers(p)
-		w.nextSync = p.Elapsed() // the runtime's news of the containers bring it at once. Fact 43
+		if !w.volumes.NeedsSyncs(w.pod.UID) && !w.volumes.HasGrown(w.pod.UID) {
+			w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
+		} // else the runtime's news of the containers bring the next sync at once. Fact 43
 	default:
 		w.readData()
 		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
@@ -94,15 +96,22 @@ func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID)
 // rest waits for the pod's end, or for the next regular sync where that matters. It
 // reports true if the worker is to return and will run again.
 func (w *podWorker) rest(p *kernel.Process) bool {
+	const why = "the pod's next regular sync"
 	for !w.terminating {
 		for w.nextSync < p.Elapsed() { // those that would have changed nothing are passed over
 			w.nextSync += resync + w.chance(resyncMore)
 		}
-		if !w.volumes.NeedsSyncs(w.pod.UID) {
+		due := false
+		switch {
+		case w.volumes.HasGrown(w.pod.UID):
+			due = !p.ParkUntil(why, w.nextSync)
+		case w.volumes.NeedsSyncs(w.pod.UID):
+			due = !p.IdleUntil(why, w.nextSync)
+		default:
 			p.Rest("the pod's end", w.run)
 			return true
 		}
-		if !p.IdleUntil("the pod's next regular sync", w.nextSync) {
+		if due {
 			break
 		}
 	}

@@ -74,9 +74,21 @@ func (s *step) secrets(field string, ref *corev1.SecretReference) (map[string]st
 	if ref == nil {
 		return nil, nil
 	}
-	secret, err := component.Live[*corev1.Secret](s.process, s.kubelet, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	values, err := s.secret(ref)
 	if err != nil {
 		return nil, fmt.Errorf("fetching %s %s/%s failed: %w", field, ref.Namespace, ref.Name, err)
+	}
+	return values, nil
+}
+
+// secret is all that a secret holds; nothing if none is named.
+func (s *step) secret(ref *corev1.SecretReference) (map[string]string, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	secret, err := component.Live[*corev1.Secret](s.process, s.kubelet, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, err
 	}
 	values := map[string]string{}
 	for key, value := range secret.Data {

@@ -1,9 +1,12 @@
 package volumemanager
 
 import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/store"
 )
 
 // actual is the actual state of world: what is attached, staged and published.
@@ -43,6 +46,19 @@ type held struct {
 	// label is the SELinux label that it is mounted with, empty for none; nil until
 	// that is decided. K-SEL-2
 	label *string
+
+	// size is the claim's size as far as the volume has been expanded; zero until
+	// that is known. K-EXP-3
+	size resource.Quantity
+	// devicePath is the device of a raw block volume. K-BLK-7
+	devicePath string
+	// inUseError: the driver cannot expand the volume while it is in use. K-EXP-13
+	inUseError bool
+	// expansionFailed: an expansion has failed for good. K-EXP-12
+	expansionFailed bool
+	// awaited is a claim whose status has to change before expansion is tried
+	// again. K-EXP-7
+	awaited *store.Watcher[*corev1.PersistentVolumeClaim]
 }
 
 // context is the label that the volume is mounted with, as far as is known.
@@ -93,7 +109,10 @@ func (a *actual) attach(name string, spec *csi.Spec, attachable ternary) *held {
 	return v
 }
 
-func (a *actual) drop(name string) { delete(a.volumes, name) }
+func (a *actual) drop(name string) {
+	a.volumes[name].stopAwaiting()
+	delete(a.volumes, name)
+}
 
 func (a *actual) setPod(v *held, uid types.UID, spec *csi.Spec, state podState, label string) *heldBy {
 	if v.label == nil {

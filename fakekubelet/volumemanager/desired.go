@@ -5,9 +5,11 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/store"
 )
 
 // desired is the desired state of world: which pods want which volumes.
@@ -23,7 +25,13 @@ type wanted struct {
 	attachable    bool   // decided when the volume is first wanted. K-DSW-12
 	reportedInUse bool   // the API server has it in volumesInUse. K-DSW-14
 	labels        labels // those of the first pod. K-SEL-3
-	pods          map[types.UID]*wantedBy
+	// size is the volume's size when a pod was last looked at. K-EXP-2
+	size resource.Quantity
+	// newest is its size now.
+	newest resource.Quantity
+	pods   map[types.UID]*wantedBy
+	// grown tells of a change of the volume that the next sync of a pod will find.
+	grown *store.Watcher[*corev1.PersistentVolume]
 }
 
 // wantedBy is one pod's wish; pods of one volume may see different specs. K-PATH-9
@@ -36,6 +44,17 @@ type wantedBy struct {
 
 func newDesired() *desired {
 	return &desired{volumes: map[string]*wanted{}, ofPod: map[types.UID]map[string]bool{}, errors: map[types.UID][]string{}}
+}
+
+// hasGrown reports whether the volume is bigger than when a pod was last looked at.
+func (w *wanted) hasGrown() bool {
+	if w.grown == nil {
+		return false
+	}
+	for e, ok := w.grown.Next(); ok; e, ok = w.grown.Next() {
+		w.newest = storageOf(e.Object.Spec.Capacity)
+	}
+	return w.newest.Cmp(w.size) > 0
 }
 
 // addVolume enters a volume that no pod has wanted so far.
@@ -79,6 +98,9 @@ func (d *desired) remove(name string, pod types.UID) {
 	}
 	delete(v.pods, pod)
 	if len(v.pods) == 0 {
+		if v.grown != nil {
+			v.grown.Close()
+		}
 		delete(d.volumes, name)
 	}
 	delete(d.ofPod[pod], name)

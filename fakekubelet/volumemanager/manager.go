@@ -159,6 +159,18 @@ func (m *Manager) NeedsSyncs(uid types.UID) bool {
 	return false
 }
 
+// HasGrown reports whether the next sync of a pod will find a volume bigger than
+// it was. K-EXP-2
+func (m *Manager) HasGrown(uid types.UID) bool {
+	// In any order: one is enough.
+	for name := range m.desired.ofPod[uid] {
+		if w := m.desired.volumes[name]; !w.pods[uid].spec.ReadOnly && w.hasGrown() {
+			return true
+		}
+	}
+	return false
+}
+
 // changed tells all who depend on the state of a volume and of pods' use of it.
 func (m *Manager) changed(name string, pods ...types.UID) {
 	m.reconciler.look(name)

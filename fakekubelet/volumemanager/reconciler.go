@@ -155,6 +155,8 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 			r.look(name)
 		case v.pods[uid] == nil || v.pods[uid].state == uncertain || v.pods[uid].remount:
 			r.startMount(p, v, by)
+		case v.needsExpansion(w.size):
+			r.startExpansion(v, w, by)
 		}
 	}
 }
