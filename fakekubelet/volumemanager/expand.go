@@ -246,9 +246,9 @@ func (m *Manager) claimOf(p *kernel.Process, by *wantedBy) (*corev1.PersistentVo
 	if m.mayRead(by.pod, key) {
 		return component.Live[*corev1.PersistentVolumeClaim](p, m.kubelet, key)
 	}
-	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, key.Name, fmt.Errorf(
-		"User %q cannot get resource %q in API group %q in the namespace %q: no relationship found between node '%s' and this object",
-		"system:node:"+m.kubelet.Node, "persistentvolumeclaims", "", key.Namespace, m.kubelet.Node))
+	why := fmt.Sprintf("User %q cannot get resource %q in API group %q in the namespace %q: no relationship found between node '%s' and this object",
+		"system:node:"+m.kubelet.Node, "persistentvolumeclaims", "", key.Namespace, m.kubelet.Node)
+	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, key.Name, errors.New(why))
 }
 
 // mayRead: the pod is there, or another one of the node that uses the claim.
