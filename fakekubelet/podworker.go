@@ -81,8 +81,9 @@ func (w *podWorker) sync(p *kernel.Process) {
 		w.failSync(p, err)
 	case w.terminating:
 	case !w.running():
-		w.runContainers(p)
-		if !w.volumes.NeedsSyncs(w.pod.UID) && !w.volumes.HasGrown(w.pod.UID) {
+		if !w.runContainers(p) {
+			w.retry(p, "the next try to start its containers")
+		} else if !w.volumes.NeedsSyncs(w.pod.UID) && !w.volumes.HasGrown(w.pod.UID) {
 			w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
 		} // else the runtime's news of the containers bring the next sync at once. Fact 43
 	default:
@@ -129,8 +130,13 @@ func (w *podWorker) failSync(p *kernel.Process, err *volumemanager.WaitError) {
 	case !err.Timeout:
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "Unable to attach or mount volumes: %v", err)
 	}
+	w.retry(p, "the next try to mount its volumes")
+}
+
+// retry waits for the next sync after a failed one. K-POD-3
+func (w *podWorker) retry(p *kernel.Process, why string) {
 	next := p.Elapsed() + syncRetry + w.chance(syncRetryMore)
-	p.WaitUntil("the next try to mount its volumes", next, func() bool { return w.terminating })
+	p.WaitUntil(why, next, func() bool { return w.terminating })
 }
 
 // reject ends a pod for which its node has no room, and has the driver's limit

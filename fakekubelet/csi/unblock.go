@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
 )
 
 // BlockUnmapper undoes the mapping of a raw block volume with nothing but what is on disk.
@@ -35,12 +34,7 @@ func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	if err := f.remove(PodDevicePath(pod, u.spec)); err != nil {
 		return err
 	}
-	if mounted, err := u.pl.machine.IsMountPoint(mapped); err == nil && mounted {
-		if err := f.change("unmount", mapped, func(m machine.Machine) error { return m.Unmount(mapped) }); err != nil {
-			return err
-		}
-	}
-	if err := f.remove(mapped); err != nil {
+	if err := f.unbind(mapped); err != nil {
 		return err
 	}
 	s, err := u.pl.begin(p, u.data[keyDriver])

@@ -13,6 +13,8 @@ import (
 // Unmounter undoes SetUp with nothing but what is on disk.
 type Unmounter struct {
 	pl     *Plugin
+	pod    types.UID
+	spec   string
 	target string
 	data   Data
 }
@@ -25,7 +27,15 @@ func (pl *Plugin) NewUnmounter(pod types.UID, specName string) (*Unmounter, erro
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes.io/csi: unmounter failed to load volume data file [%s]: %w", path.Dir(target), err)
 	}
-	return &Unmounter{pl: pl, target: target, data: data}, nil
+	return &Unmounter{pl: pl, pod: pod, spec: specName, target: target, data: data}, nil
+}
+
+// CleanSubPaths takes away what containers have mounted of the volume's parts. K-UNPUB-2
+func (u *Unmounter) CleanSubPaths(p *kernel.Process) error {
+	if err := u.pl.files(p).cleanSubPaths(u.pod, u.spec); err != nil {
+		return fmt.Errorf("error cleaning subPath mounts: %w", err)
+	}
+	return nil
 }
 
 // TearDown unpublishes the volume; any error is a failure, whatever its code. K-UNPUB-2, K-UNPUB-3
