@@ -1,6 +1,7 @@
 package fakekubelet_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -48,6 +49,8 @@ type setting struct {
 	chownTime   time.Duration
 	seLinux     bool
 	features    feature.Gates
+	// statsPeriod is that of volume statistics; 0 is never.
+	statsPeriod time.Duration
 }
 
 // node is an API server and one node with a kubelet and a driver. The test plays
@@ -113,6 +116,7 @@ func create[T store.Object](n *node, obj T) T {
 func (n *node) startKubelet() {
 	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{
 		Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire, ChownTime: n.setting.chownTime, SELinux: n.setting.seLinux,
+		StatsPeriod: cmp.Or(n.setting.statsPeriod, -1),
 	})
 }
 

@@ -28,6 +28,9 @@ type Options struct {
 	MaxPods int
 	// SELinux says that the node enforces SELinux. Default: false.
 	SELinux bool
+	// StatsPeriod is how often drivers are asked how full volumes are; never if it
+	// is negative. Default: a minute.
+	StatsPeriod time.Duration
 	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
 	// fsGroup. Default: 0.
 	ChownTime time.Duration
@@ -67,6 +70,7 @@ func Start(w *component.World, o Options) *Kubelet {
 	k.plugins = pluginmanager.Start(k.Component, o.Machine, o.Wire, k.info)
 	k.pods.start()
 	k.startHousekeeping()
+	k.startVolumeStats()
 	return k
 }
 

@@ -147,6 +147,23 @@ func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
 	return nil
 }
 
+// Mounted are the volumes that a pod wants and has mounted for sure, by their
+// names in the pod. K-STAT-2
+func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
+	specs := map[string]*csi.Spec{}
+	// Specs are entered in any order.
+	for name := range m.desired.ofPod[uid] {
+		if held := m.actual.pod(name, uid); held == nil || held.state != mounted {
+			continue
+		}
+		by := m.desired.wants(name, uid)
+		for _, volumeName := range by.volumeNames {
+			specs[volumeName] = by.spec
+		}
+	}
+	return specs
+}
+
 // NeedsSyncs reports whether regular syncs of a pod do anything for its volumes:
 // a driver wants one of them published anew. K-PUB-16
 func (m *Manager) NeedsSyncs(uid types.UID) bool {

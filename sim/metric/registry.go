@@ -15,7 +15,14 @@ import (
 type Registry struct {
 	values     map[string]float64
 	histograms map[string]*histogram
+	collectors []Collector
 }
+
+// Collector tells gauges that are looked up when somebody wants to see them.
+type Collector func(set func(name string, value float64, labels ...string))
+
+// Collect adds a collector.
+func (r *Registry) Collect(c Collector) { r.collectors = append(r.collectors, c) }
 
 // histogram counts durations by upper bounds, in seconds.
 type histogram struct {
@@ -81,6 +88,11 @@ func (r *Registry) Lines() []string {
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.histograms)) {
 		lines = append(lines, r.histograms[id].lines(id)...)
+	}
+	for _, collect := range r.collectors {
+		collect(func(name string, value float64, labels ...string) {
+			lines = append(lines, identity(name, labels)+" "+number(value))
+		})
 	}
 	slices.Sort(lines)
 	return lines

@@ -16,11 +16,13 @@ func TestMetricsAreToldAsTheRealOnesAre(t *testing.T) {
 	r.Set("abnormal", 1)
 	r.Set("gone", 1)
 	r.Forget("gone")
+	r.Collect(func(set func(string, float64, ...string)) { set("looked_up", 7, "a", "b") })
 	for _, d := range []time.Duration{50 * time.Millisecond, 250 * time.Millisecond, time.Minute} {
 		r.Observe("seconds", []float64{.1, .25}, d, "driver", `a "b"`)
 	}
 	assert.Equal(t, []string{
 		`abnormal 1`,
+		`looked_up{a="b"} 7`,
 		`seconds_bucket{driver="a \"b\"",le="+Inf"} 3`,
 		`seconds_bucket{driver="a \"b\"",le="0.1"} 1`,
 		`seconds_bucket{driver="a \"b\"",le="0.25"} 2`,
