@@ -146,6 +146,7 @@ func (w *podWorker) reject(p *kernel.Process, err *volumemanager.WaitError) {
 	_ = w.plugins.RefreshLimit(p, err.Exhausted) // logged only
 	message := fmt.Sprintf("Node has reached its volume attachment limit, rejecting pod. %v", err)
 	w.Event(w.pod, corev1.EventTypeWarning, reason, "%s", message)
+	w.Metrics.Add("kubelet_admission_rejections_total", 1, "reason", reason)
 	w.terminating = true
 	w.end(p, func(s *corev1.PodStatus) {
 		s.Phase, s.Reason, s.Message = corev1.PodFailed, reason, "Pod was rejected: "+message

@@ -75,5 +75,5 @@ func (pl *Plugin) begin(p *kernel.Process, driver string) (*step, error) {
 		Caller: "kubelet", Driver: driver, Node: pl.kubelet.Node, Machine: pl.machine, Socket: socket,
 		Deadline: p.Elapsed() + Timeout,
 	})
-	return &step{Plugin: pl, process: p, driver: driver, node: csi.NewNodeClient(conn)}, nil
+	return &step{Plugin: pl, process: p, driver: driver, node: csi.NewNodeClient(Measured(conn, pl.kubelet, driver))}, nil
 }

@@ -48,7 +48,9 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 	label = s.usableLabel(label)
 	data := pl.podData(spec, handle).labelled(label)
 	data[keyLifecycle] = spec.lifecycle()
-	if err = f.writeData(dir, data); err == nil {
+	if err = f.writeData(dir, data); err != nil {
+		keepDirs = false
+	} else {
 		err = s.publish(spec, request, mountWith{group: mountGroup(pod, delegated), label: label})
 	}
 	if IsFinal(err) && !keepDirs {

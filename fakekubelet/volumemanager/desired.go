@@ -3,6 +3,7 @@ package volumemanager
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -38,8 +39,9 @@ type wanted struct {
 type wantedBy struct {
 	pod         *corev1.Pod
 	spec        *csi.Spec
-	label       string   // the SELinux label to mount with
-	volumeNames []string // pod.spec.volumes[].name; several if they name one claim
+	since       time.Duration // when the wish came up, for metrics
+	label       string        // the SELinux label to mount with
+	volumeNames []string      // pod.spec.volumes[].name; several if they name one claim
 }
 
 func newDesired() *desired {
@@ -66,8 +68,8 @@ func (d *desired) addVolume(name string, attachable bool, l labels) *wanted {
 
 // add notes that a pod wants a volume, and reports whether it did not before. The
 // pod's newest spec counts.
-func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.Spec) (isNew bool) {
-	by := &wantedBy{pod: pod, spec: spec, label: v.labels.mount, volumeNames: []string{volumeName}}
+func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.Spec, now time.Duration) (isNew bool) {
+	by := &wantedBy{pod: pod, spec: spec, since: now, label: v.labels.mount, volumeNames: []string{volumeName}}
 	was := v.pods[pod.UID]
 	if was != nil && !slices.Contains(was.volumeNames, volumeName) {
 		by.volumeNames = append(by.volumeNames, was.volumeNames...)

@@ -59,6 +59,7 @@ func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods, o Option
 	m.ops = operation.New(kubelet.Kernel, kubelet.Go, func(key operation.Key) { m.reconciler.look(key.Volume) })
 	m.reconciler = newReconciler(m)
 	m.populator = newPopulator(m)
+	kubelet.Metrics.Collect(m.collect)
 	m.reconstruct()
 	m.populator.start()
 	m.reconciler.start()

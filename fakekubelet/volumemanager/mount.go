@@ -63,6 +63,7 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 		m.markUncertain(v, by)
 		return m.fail(by, "FailedMount", "MountVolume.Setup failed while expanding volume", err)
 	}
+	m.observeMount(by)
 	m.markMounted(v, by)
 	return nil
 }

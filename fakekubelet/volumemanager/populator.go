@@ -137,13 +137,22 @@ func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, cl
 			return err
 		}
 	}
-	if po.desired.add(w, pod, volumeName, spec) {
+	if po.desired.add(w, pod, volumeName, spec, po.mountRequested(w, pod, spec)) {
 		po.changed(name)
 	}
 	if claim != nil && !spec.ReadOnly {
 		po.noteSizes(w, spec, claim)
 	}
 	return nil
+}
+
+// mountRequested is when the pod's wish came up: anew at each look for a driver
+// that wants its volumes published anew. K-MET-2
+func (po *populator) mountRequested(w *wanted, pod *corev1.Pod, spec *csi.Spec) time.Duration {
+	if was := w.pods[pod.UID]; was != nil && !po.republishes(spec.Driver()) {
+		return was.since
+	}
+	return po.kubelet.Kernel.Elapsed()
 }
 
 // noteSizes takes notice of the volume's size and, if nothing is known of it so

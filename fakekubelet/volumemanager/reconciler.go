@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/operation"
 )
@@ -19,6 +20,8 @@ type reconciler struct {
 	process *kernel.Process
 	dirty   map[string]bool
 	retries map[string]time.Duration // when a volume in backoff is due
+	// lost are volumes on disk of which nothing is known.
+	lost []csi.Lost
 	// unchecked: reconstructed volumes still wait for the node's status. K-RECON-6
 	unchecked bool
 	// synced: a pass has been made in which nothing was unchecked. K-ATT-2
@@ -44,6 +47,9 @@ func (r *reconciler) lookAtAll() {
 	// In any order: a pass sorts what it looks at.
 	for name := range r.actual.volumes {
 		r.look(name)
+	}
+	if r.process != nil { // what is lost is no volume
+		r.process.Wake()
 	}
 }
 
@@ -96,6 +102,7 @@ func (r *reconciler) pass(p *kernel.Process) {
 		for _, name := range names {
 			r.unmountDevice(name)
 		}
+		r.cleanLost()
 	}
 	if r.unchecked {
 		r.updateReconstructed(p)
@@ -111,7 +118,13 @@ func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unc
 
 // run starts an operation, or remembers when it may be tried again. K-REC-7
 func (r *reconciler) run(key operation.Key, name string, body func(*kernel.Process) error) {
-	if err := r.ops.Run(key, name, body); errors.Is(err, operation.ErrBackoff) {
+	driver, begin := r.driverOf(key.Volume), r.kubelet.Kernel.Elapsed()
+	measured := func(p *kernel.Process) error {
+		err := body(p)
+		r.observeOperation(name, driver, p.Elapsed()-begin, err)
+		return err
+	}
+	if err := r.ops.Run(key, name, measured); errors.Is(err, operation.ErrBackoff) {
 		if due, ok := r.ops.RetryAt(key, name); ok {
 			if was, ok := r.retries[key.Volume]; !ok || due < was {
 				r.retries[key.Volume] = due
