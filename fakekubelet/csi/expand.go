@@ -69,6 +69,12 @@ func (pl *Plugin) NodeExpand(p *kernel.Process, x Expansion) error {
 }
 
 func (s *step) expand(x Expansion, secrets map[string]string) error {
+	if err := given(x.Spec.Handle(""), x.Path, "volume path"); err != nil {
+		return err
+	}
+	if x.Size.Sign() < 0 {
+		return errors.New("size can not be less than 0")
+	}
 	capability, err := s.capability(x.Spec, mountWith{})
 	if err != nil {
 		return err

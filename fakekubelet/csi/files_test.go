@@ -70,6 +70,7 @@ func TestTidyingUpAfterAnUnmount(t *testing.T) { // K-STAGE-8
 	}
 }
 
+// conformance: unit-metadata-file-roundtrip
 func TestVolumeData(t *testing.T) { // K-PATH-10
 	const dir = "/var/lib/kubelet/v"
 	spec := persistentSpec("h1")

@@ -82,6 +82,9 @@ func (s *step) persistentRequest(request *csispec.NodePublishVolumeRequest, spec
 }
 
 func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, with mountWith) error {
+	if err := given(request.VolumeId, request.TargetPath, "target path"); err != nil {
+		return err
+	}
 	capability, err := s.capability(spec, with)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package csi
 
 import (
+	"errors"
 	"fmt"
 
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
@@ -33,6 +34,18 @@ func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, err
 		}
 	}
 	return false, nil
+}
+
+// given refuses a call that lacks what every driver needs; a damaged data file can
+// be the reason.
+func given(volumeID, path, what string) error {
+	switch {
+	case volumeID == "":
+		return errors.New("missing volume id")
+	case path == "":
+		return errors.New("missing " + what)
+	}
+	return nil
 }
 
 // mountWith is what a file system is mounted with for the sake of a pod.

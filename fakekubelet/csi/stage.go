@@ -61,6 +61,9 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, la
 
 // stage sends NodeStageVolume, with the capability that the driver's answers lead to.
 func (s *step) stage(spec *Spec, request *csispec.NodeStageVolumeRequest, with mountWith) error {
+	if err := given(request.VolumeId, request.StagingTargetPath, "staging target path"); err != nil {
+		return err
+	}
 	capability, err := s.capability(spec, with)
 	if err != nil {
 		return err

@@ -44,15 +44,29 @@ func (u *Unmounter) TearDown(p *kernel.Process) error {
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed to get CSI client: %w", err)}
 	}
-	if _, err := s.node.NodeUnpublishVolume(background, &csispec.NodeUnpublishVolumeRequest{
-		VolumeId: u.data[keyHandle], TargetPath: u.target,
-	}); err != nil {
+	if err := s.unpublish(u.data[keyHandle], u.target); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed: %w", err)
 	}
 	if err := u.pl.files(p).removeMountDir(u.target); err != nil { // K-UNPUB-4
 		return fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed to clean mount dir [%s]: %w", u.target, err)
 	}
 	return nil
+}
+
+func (s *step) unpublish(handle, target string) error {
+	if err := given(handle, target, "target path"); err != nil {
+		return err
+	}
+	_, err := s.node.NodeUnpublishVolume(background, &csispec.NodeUnpublishVolumeRequest{VolumeId: handle, TargetPath: target})
+	return err
+}
+
+func (s *step) unstage(handle, staging string) error {
+	if err := given(handle, staging, "staging target path"); err != nil {
+		return err
+	}
+	_, err := s.node.NodeUnstageVolume(background, &csispec.NodeUnstageVolumeRequest{VolumeId: handle, StagingTargetPath: staging})
+	return err
 }
 
 // UnmountDevice unstages a filesystem volume. The data file beside the staging
@@ -77,9 +91,7 @@ func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
 		return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to check whether STAGE_UNSTAGE_VOLUME set: %w", err)
 	}
 	if stages {
-		if _, err := s.node.NodeUnstageVolume(background, &csispec.NodeUnstageVolumeRequest{
-			VolumeId: data[keyHandle], StagingTargetPath: staging,
-		}); err != nil {
+		if err := s.unstage(data[keyHandle], staging); err != nil {
 			return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed: %w", err)
 		}
 	}
