@@ -26,6 +26,8 @@ func (n *node) detached() {
 }
 
 // K-ATT-1, K-ATT-2, K-ATT-3, fact 2: the round of the node's status gates both ends.
+//
+// conformance: vm-mount-order, vm-volumes-in-use-filesystem
 func TestAnAttachableVolumeWaitsUntilItIsReportedInUse(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")
@@ -173,6 +175,7 @@ func TestADetachedVolumeIsStagedOnlyOnceItIsAttachedAgain(t *testing.T) { // K-R
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
+// conformance: vm-detach-ignored-while-mounted
 func TestAMountedVolumeIsNotDisturbedByItsAttachment(t *testing.T) { // fact 57
 	n := start(t, attaching)
 	n.volume("data")
@@ -293,6 +296,8 @@ func TestAClaimThatCannotBeUsed(t *testing.T) { // K-DSW-6, K-DSW-7, K-POD-2
 
 // K-ALLOC-3, K-ALLOC-4, K-POD-2: a pod that waits in vain for a node without room
 // is rejected; others wait on (fact 39).
+//
+// conformance: unit-limit-exceeded-detection-resource-exhausted
 func TestAPodForWhichItsNodeHasNoRoom(t *testing.T) {
 	exhausted := int32(codes.ResourceExhausted)
 	for _, period := range []*int64{nil, new(int64(1000))} {
@@ -321,6 +326,8 @@ func TestAPodForWhichItsNodeHasNoRoom(t *testing.T) {
 }
 
 // K-RACE-16: only the first look at the attachment asks whether it is there for good.
+//
+// conformance: unit-publish-missing-attachment
 func TestAnAttachmentThatVanishesDuringTheMount(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")

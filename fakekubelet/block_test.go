@@ -39,6 +39,7 @@ func blockCapability() *csispec.VolumeCapability {
 	}
 }
 
+// conformance: unit-block-stage, unit-block-publish, unit-block-mapper
 func TestRequestsForARawBlockVolume(t *testing.T) { // K-BLK-2, K-BLK-3, K-PATH-5
 	n := start(t, setting{csiDriver: func(s *storagev1.CSIDriverSpec) { attachRequired(s); podInfo(s) }})
 	n.volume("data", block, func(pv *corev1.PersistentVolume) {
@@ -97,6 +98,7 @@ func TestEventsOfAMappedDevice(t *testing.T) { // K-BLK-8
 	}, n.events()[:2])
 }
 
+// conformance: vm-block-unmap-order
 func TestTheKubeletsOwnBindsGoBeforeTheUnpublish(t *testing.T) { // K-BLK-9, K-BLK-10, K-TRACE-7
 	n, uid := mapped(t, setting{})
 	n.deletePod("web")
@@ -226,6 +228,7 @@ func TestABlockVolumeWaitsForItsNodesLabels(t *testing.T) { // K-OP-9, K-MNT-1
 	}
 }
 
+// conformance: vm-mode-check-block-mounts, vm-volumes-in-use-mismatch
 func TestAVolumeIsUsedAsItsModeSays(t *testing.T) { // K-DSW-8, K-POD-2
 	for _, c := range []struct {
 		pv   []func(*corev1.PersistentVolume)

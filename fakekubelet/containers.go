@@ -1,6 +1,8 @@
 package fakekubelet
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
@@ -9,14 +11,20 @@ import (
 )
 
 // runContainers starts the pod's sandbox and containers; their volumes are there.
-func (w *podWorker) runContainers(p *kernel.Process) {
+// It reports whether they run: a subpath may be impossible to mount.
+func (w *podWorker) runContainers(p *kernel.Process) bool {
+	mounts, err := w.allMounts(p)
+	if err != nil {
+		w.Event(w.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
+		return false
+	}
 	if w.pod.Status.Phase == corev1.PodRunning {
 		w.Event(w.pod, corev1.EventTypeNormal, "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.")
 	}
 	for i := range w.pod.Spec.Containers {
 		_ = w.options.Machine.MkdirAll(csi.PodDir(w.pod.UID)+"/containers/"+w.pod.Spec.Containers[i].Name, 0o750)
 	}
-	w.options.Runtime.Run(w.pod, w.mountsOf)
+	w.options.Runtime.Run(w.pod, func(c *corev1.Container) []runtime.Mount { return mounts[c.Name] })
 	w.startData()
 	w.setStatus(p, w.sandboxStatus())
 	for i := range w.pod.Spec.Containers {
@@ -26,26 +34,53 @@ func (w *podWorker) runContainers(p *kernel.Process) {
 		w.Event(w.pod, corev1.EventTypeNormal, "Started", "Container started")
 	}
 	w.setStatus(p, w.runningStatus())
+	return true
 }
 
-// mountsOf is what the runtime is told of a container's CSI volumes.
-func (w *podWorker) mountsOf(c *corev1.Container) []runtime.Mount {
-	var mounts []runtime.Mount
-	for _, m := range c.VolumeMounts {
-		if spec := w.volumes.SpecOf(w.pod.UID, m.Name); spec != nil {
-			mounts = append(mounts, runtime.Mount{
-				Container: m.MountPath, Host: csi.TargetPath(w.pod.UID, spec.Name), ReadOnly: m.ReadOnly || spec.ReadOnly,
-			})
+// allMounts is what the runtime is told of the CSI volumes of each container.
+func (w *podWorker) allMounts(p *kernel.Process) (map[string][]runtime.Mount, error) {
+	all := map[string][]runtime.Mount{}
+	for i := range w.pod.Spec.Containers {
+		c := &w.pod.Spec.Containers[i]
+		mounts, err := w.mountsOf(p, c)
+		if err != nil {
+			return nil, err
 		}
+		all[c.Name] = append(mounts, w.devicesOf(c)...)
 	}
+	return all, nil
+}
+
+func (w *podWorker) mountsOf(p *kernel.Process, c *corev1.Container) ([]runtime.Mount, error) {
+	var mounts []runtime.Mount
+	for i, m := range c.VolumeMounts {
+		spec := w.volumes.SpecOf(w.pod.UID, m.Name)
+		if spec == nil {
+			continue
+		}
+		host := csi.TargetPath(w.pod.UID, spec.Name)
+		if m.SubPath != "" {
+			var err error
+			host, err = w.csi.BindSubPath(p, csi.SubPath{Pod: w.pod.UID, Spec: spec, Container: c.Name, Index: i, Path: m.SubPath})
+			if err != nil {
+				return nil, fmt.Errorf("failed to prepare subPath for volumeMount %q of container %q", m.Name, c.Name)
+			}
+		}
+		mounts = append(mounts, runtime.Mount{Container: m.MountPath, Host: host, ReadOnly: m.ReadOnly || spec.ReadOnly})
+	}
+	return mounts, nil
+}
+
+func (w *podWorker) devicesOf(c *corev1.Container) []runtime.Mount {
+	var devices []runtime.Mount
 	for _, d := range c.VolumeDevices {
 		if spec := w.volumes.SpecOf(w.pod.UID, d.Name); spec != nil {
-			mounts = append(mounts, runtime.Mount{
+			devices = append(devices, runtime.Mount{
 				Device: d.DevicePath, Host: csi.PodDevicePath(w.pod.UID, spec.Name), Permissions: "mrw",
 			})
 		}
 	}
-	return mounts
+	return devices
 }
 
 // makePodDirectories makes the pod's directories. K-POD-1

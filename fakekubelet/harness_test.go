@@ -1,6 +1,7 @@
 package fakekubelet_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/fakekubelet/runtime"
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/store"
@@ -30,6 +32,7 @@ import (
 const (
 	driverName = "disk.csi.example.com"
 	nodeName   = "node-a"
+	className  = "standard"
 	endpoint   = machine.KubeletDir + "/plugins/" + driverName + "/csi.sock"
 )
 
@@ -40,7 +43,14 @@ var oneGi = resource.MustParse("1Gi")
 type setting struct {
 	driver    mock.Options
 	csiDriver func(*storagev1.CSIDriverSpec)
-	strategy  kernel.Strategy
+	// noCSIDriver leaves the CSIDriver object out.
+	noCSIDriver bool
+	strategy    kernel.Strategy
+	chownTime   time.Duration
+	seLinux     bool
+	features    feature.Gates
+	// statsPeriod is that of volume statistics; 0 is never.
+	statsPeriod time.Duration
 }
 
 // node is an API server and one node with a kubelet and a driver. The test plays
@@ -55,14 +65,16 @@ type node struct {
 	serving   machine.Listener
 	registrar *registrar.Registrar
 	kubelet   *fakekubelet.Kubelet
+	setting   setting
 	since     *trace.Event // what came before is history
 }
 
 // start returns a node whose driver has been registered.
 func start(t *testing.T, s setting) *node {
 	k := kernel.New(kernel.Options{Strategy: s.strategy, Patience: time.Minute})
-	n := &node{t: t, machine: machine.NewMemory(nodeName)}
+	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
 	n.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	n.Features = s.features
 	n.runtime, n.wire = runtime.New(n.World, nodeName), drivers.NewWire(n.World)
 	t.Cleanup(func() {
 		k.Close()
@@ -80,7 +92,10 @@ func start(t *testing.T, s setting) *node {
 	if s.csiDriver != nil {
 		s.csiDriver(&spec)
 	}
-	create(n, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: spec})
+	create(n, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: className}, Provisioner: driverName, AllowVolumeExpansion: new(true)})
+	if !s.noCSIDriver {
+		create(n, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: spec})
+	}
 	n.startKubelet()
 	n.startDriver()
 	n.registrar = registrar.Start(n.World, n.wire, registrar.Options{Node: nodeName, Machine: n.machine, Endpoint: endpoint})
@@ -99,7 +114,10 @@ func create[T store.Object](n *node, obj T) T {
 // What the machine's owner does.
 
 func (n *node) startKubelet() {
-	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire})
+	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{
+		Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire, ChownTime: n.setting.chownTime, SELinux: n.setting.seLinux,
+		StatsPeriod: cmp.Or(n.setting.statsPeriod, -1),
+	})
 }
 
 func (n *node) killKubelet() { n.kubelet.Crash() }
@@ -149,7 +167,7 @@ func (n *node) heal() { n.wire.Faults.Clear("") }
 // volume makes a persistent volume and the claim that is bound to it.
 func (n *node) volume(name string, change ...func(*corev1.PersistentVolume)) {
 	n.t.Helper()
-	class := ""
+	class := className
 	pv := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + name},
 		Spec: corev1.PersistentVolumeSpec{
@@ -173,7 +191,7 @@ func (n *node) volume(name string, change ...func(*corev1.PersistentVolume)) {
 	pv.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "default", Name: name, UID: claim.UID}
 	create(n, pv)
 	_, err := store.ModifyStatus(n.Store, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) {
-		c.Status.Phase = corev1.ClaimBound
+		c.Status.Phase, c.Status.Capacity = corev1.ClaimBound, pv.Spec.Capacity
 	})
 	require.NoError(n.t, err)
 }
@@ -295,6 +313,18 @@ func (n *node) settle() {
 // run lets a pod run, and forgets how it came to it.
 func (n *node) run(name string) {
 	n.t.Helper()
-	n.until(func() bool { return n.phase(name) == corev1.PodRunning })
+	n.waitRunning(name)
 	n.forget()
+}
+
+func (n *node) waitRunning(name string) {
+	n.t.Helper()
+	n.until(func() bool { return n.phase(name) == corev1.PodRunning })
+}
+
+// setPhase ends a pod whose containers have ended by themselves.
+func (n *node) setPhase(name string, phase corev1.PodPhase) {
+	n.t.Helper()
+	_, err := store.ModifyStatus(n.Store, podKey(name), func(pod *corev1.Pod) { pod.Status.Phase = phase })
+	require.NoError(n.t, err)
 }

@@ -4,6 +4,8 @@
 package fakekubelet
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers"
@@ -24,9 +26,17 @@ type Options struct {
 	Taints []corev1.Taint
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
-	Machine machine.Machine
-	Runtime *runtime.Runtime
-	Wire    *drivers.Wire
+	// SELinux says that the node enforces SELinux. Default: false.
+	SELinux bool
+	// StatsPeriod is how often drivers are asked how full volumes are; never if it
+	// is negative. Default: a minute.
+	StatsPeriod time.Duration
+	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
+	// fsGroup. Default: 0.
+	ChownTime time.Duration
+	Machine   machine.Machine
+	Runtime   *runtime.Runtime
+	Wire      *drivers.Wire
 	// Data is what containers do with their volumes. Default: nothing.
 	Data *datacheck.Check
 }
@@ -51,15 +61,16 @@ func Start(w *component.World, o Options) *Kubelet {
 	}
 	k := &Kubelet{Component: w.Start("kubelet", o.Name), options: o}
 	MakeDirectories(o.Machine)
-	k.csi = csi.New(k.Component, o.Machine, o.Wire, registered{k})
+	k.csi = csi.New(k.Component, csi.Options{Machine: o.Machine, Wire: o.Wire, Drivers: registered{k}, ChownTime: o.ChownTime})
 	k.info = nodeinfo.Start(k.Component)
 	k.register()
 	k.pods = newPodManager(k)
-	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods)
+	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods, volumemanager.Options{SELinux: o.SELinux})
 	k.startStatusLoop()
 	k.plugins = pluginmanager.Start(k.Component, o.Machine, o.Wire, k.info)
 	k.pods.start()
 	k.startHousekeeping()
+	k.startVolumeStats()
 	return k
 }
 

@@ -60,6 +60,8 @@ var lifecycles = []lifecycle{
 	},
 }
 
+// conformance: unit-stage-ok, unit-publish-request-ok, unit-unstage-request-ok,
+// unit-block-publish-no-attach, vm-mode-check-fs-mounts, vm-mode-check-block-devices
 func TestTheCallsOfAVolumesLife(t *testing.T) { // K-RPC-5
 	for _, l := range lifecycles {
 		t.Run(l.name, func(t *testing.T) {
@@ -96,6 +98,7 @@ func TestAPodStartsWithinAFewPassesAndEndsLikewise(t *testing.T) {
 	assert.LessOrEqual(t, unstaged-unpublished, 100*time.Millisecond) // K-UNSTAGE-6
 }
 
+// conformance: vm-two-pods-one-volume
 func TestTwoPodsOnOneVolume(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

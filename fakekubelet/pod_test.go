@@ -66,6 +66,7 @@ func TestAForceDeletedPodIsCleanedUpLikeAnyOther(t *testing.T) { // K-POD-8, fac
 	assert.Empty(t, n.files())
 }
 
+// conformance: vm-populator-failed-pod-still-known
 func TestACompletedPodIsUnmountedToo(t *testing.T) { // K-POD-7
 	n := mounted(t, setting{})
 	_, err := store.ModifyStatus(n.Store, podKey("web"), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
@@ -195,6 +196,7 @@ func TestAReboot(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
+// conformance: vm-idle
 func TestAnIdleKubeletCostsNothing(t *testing.T) {
 	n := mounted(t, setting{})
 	n.settle()

@@ -81,8 +81,11 @@ func (w *podWorker) sync(p *kernel.Process) {
 		w.failSync(p, err)
 	case w.terminating:
 	case !w.running():
-		w.runContainers(p)
-		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
+		if !w.runContainers(p) {
+			w.retry(p, "the next try to start its containers")
+		} else if !w.volumes.NeedsSyncs(w.pod.UID) && !w.volumes.HasGrown(w.pod.UID) {
+			w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
+		} // else the runtime's news of the containers bring the next sync at once. Fact 43
 	default:
 		w.readData()
 		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
@@ -94,12 +97,22 @@ func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID)
 // rest waits for the pod's end, or for the next regular sync where that matters. It
 // reports true if the worker is to return and will run again.
 func (w *podWorker) rest(p *kernel.Process) bool {
+	const why = "the pod's next regular sync"
 	for !w.terminating {
-		if !w.volumes.NeedsSyncs(w.pod.UID) {
+		for w.nextSync < p.Elapsed() { // those that would have changed nothing are passed over
+			w.nextSync += resync + w.chance(resyncMore)
+		}
+		due := false
+		switch {
+		case w.volumes.HasGrown(w.pod.UID):
+			due = !p.ParkUntil(why, w.nextSync)
+		case w.volumes.NeedsSyncs(w.pod.UID):
+			due = !p.IdleUntil(why, w.nextSync)
+		default:
 			p.Rest("the pod's end", w.run)
 			return true
 		}
-		if !p.IdleUntil("the pod's next regular sync", w.nextSync) {
+		if due {
 			break
 		}
 	}
@@ -117,8 +130,13 @@ func (w *podWorker) failSync(p *kernel.Process, err *volumemanager.WaitError) {
 	case !err.Timeout:
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "Unable to attach or mount volumes: %v", err)
 	}
+	w.retry(p, "the next try to mount its volumes")
+}
+
+// retry waits for the next sync after a failed one. K-POD-3
+func (w *podWorker) retry(p *kernel.Process, why string) {
 	next := p.Elapsed() + syncRetry + w.chance(syncRetryMore)
-	p.WaitUntil("the next try to mount its volumes", next, func() bool { return w.terminating })
+	p.WaitUntil(why, next, func() bool { return w.terminating })
 }
 
 // reject ends a pod for which its node has no room, and has the driver's limit
@@ -128,6 +146,7 @@ func (w *podWorker) reject(p *kernel.Process, err *volumemanager.WaitError) {
 	_ = w.plugins.RefreshLimit(p, err.Exhausted) // logged only
 	message := fmt.Sprintf("Node has reached its volume attachment limit, rejecting pod. %v", err)
 	w.Event(w.pod, corev1.EventTypeWarning, reason, "%s", message)
+	w.Metrics.Add("kubelet_admission_rejections_total", 1, "reason", reason)
 	w.terminating = true
 	w.end(p, func(s *corev1.PodStatus) {
 		s.Phase, s.Reason, s.Message = corev1.PodFailed, reason, "Pod was rejected: "+message

@@ -30,6 +30,7 @@ func mountCapability(mode csispec.VolumeCapability_AccessMode_Mode, group string
 	}
 }
 
+// conformance: unit-publish-persistent
 func TestNodePublishVolumeRequest(t *testing.T) { // K-PUB-1..4, K-DSW-9, K-PATH-4
 	n := start(t, setting{
 		driver:    mock.Options{VolumeMountGroup: true},
@@ -110,6 +111,9 @@ func TestReadOnlyIsThePodsWish(t *testing.T) { // K-DSW-9, fact 13
 }
 
 // K-PUB-10, K-PUB-11, K-ERR-2, K-ERR-4, facts 26 and 56
+//
+// conformance: unit-publish-timeout, unit-publish-timeout-keeps-metadata,
+// unit-publish-final-error-new-volume, uncertain-publish-times-out, uncertain-publish-fails
 func TestWhatFollowsAFailedPublishOnceThePodIsGone(t *testing.T) {
 	cases := map[codes.Code][]string{
 		codes.Internal:           {"NodeUnstageVolume OK"},
@@ -161,6 +165,7 @@ func TestThePodVolumesDataFile(t *testing.T) { // K-PATH-10, fact 7
 		`"volumeHandle":"`+handle+`","volumeLifecycleMode":"Ephemeral"}`+"\n", content(csi.TargetPath(log, "scratch")))
 }
 
+// conformance: unit-publish-missing-secret
 func TestWhatKeepsTheDriverFromBeingAskedToPublish(t *testing.T) { // K-PUB-7, K-PUB-9, K-PUB-12, K-PUB-13
 	persistentOnly := func(s *storagev1.CSIDriverSpec) {
 		s.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}

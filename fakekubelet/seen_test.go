@@ -115,6 +115,17 @@ func (n *node) events() []string {
 	return lines
 }
 
+// kubeEvents are all Kubernetes Events of a reason, of the whole run.
+func (n *node) kubeEvents(reason string) []*trace.Event {
+	var found []*trace.Event
+	for _, e := range n.Trace.Events() {
+		if e.Kind == trace.KubeEvent && e.Method == reason {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
 // moment is when a resource was first changed in some way, as in "pods DELETED",
 // since the last forget.
 func (n *node) moment(change string) time.Duration {
@@ -165,6 +176,17 @@ func (n *node) mounts() []string {
 		targets = append(targets, m.Target)
 	}
 	return targets
+}
+
+// readOnly says of each mount point whether it is mounted read-only.
+func (n *node) readOnly() map[string]bool {
+	is := map[string]bool{}
+	all, err := n.machine.Mounts()
+	require.NoError(n.t, err)
+	for _, m := range all {
+		is[m.Target] = m.ReadOnly
+	}
+	return is
 }
 
 // files are what lies below the kubelet's directories for volumes and pods: empty

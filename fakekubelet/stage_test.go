@@ -21,6 +21,7 @@ import (
 
 func attachRequired(s *storagev1.CSIDriverSpec) { s.AttachRequired = new(true) }
 
+// conformance: unit-stage-request-ok, unit-stage-mount-options, unit-stage-empty-device-path
 func TestNodeStageVolumeRequest(t *testing.T) { // K-STAGE-3, K-STAGE-5, K-RPC-6
 	n := start(t, setting{driver: mock.Options{VolumeMountGroup: true}, csiDriver: attachRequired})
 	create(n, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "stage", Namespace: "kube-system"}, Data: map[string][]byte{"key": []byte("k1")}})
@@ -60,6 +61,8 @@ func TestAnEmptyFSTypeStaysEmpty(t *testing.T) { // K-STAGE-3, fact 10
 }
 
 // K-STAGE-7, K-ERR-4, facts 26 and 56
+//
+// conformance: unit-stage-timeout, uncertain-stage-times-out, uncertain-stage-fails
 func TestWhatFollowsAFailedStageOnceThePodIsGone(t *testing.T) {
 	final := []codes.Code{
 		codes.Unknown, codes.Internal, codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied,
@@ -193,6 +196,7 @@ func TestTheFirstPodDecidesAndTheVolumeIsStagedAnewForTheNext(t *testing.T) { //
 	}, n.calls())
 }
 
+// conformance: unit-stage-capability-missing
 func TestADriverThatDoesNotStageLeavesADirectory(t *testing.T) { // K-STAGE-2, fact 8
 	n := start(t, setting{driver: mock.Options{Stage: new(false)}})
 	n.volume("data")

@@ -30,6 +30,7 @@ func (n *node) targetOf(pod string) string {
 	return csi.TargetPath(n.uid(pod), "pv-data")
 }
 
+// conformance: unit-unstage-ok, unit-unpublish-ok
 func TestUnpublishAndUnstageCarryOnlyIdAndPath(t *testing.T) { // K-UNPUB-2, K-UNSTAGE-3, fact 14
 	n := mounted(t, setting{})
 	target := n.targetOf("web")

@@ -8,6 +8,9 @@ import (
 
 // check tells the first mistake that can be seen without starting anything.
 func (o Options) check() error {
+	if err := o.FeatureGates.Validate(); err != nil {
+		return &ConfigError{"feature gates", err.Error()}
+	}
 	nodes := map[string]bool{}
 	for _, n := range o.Nodes {
 		subject := fmt.Sprintf("node %q", n.Name)

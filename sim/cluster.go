@@ -63,6 +63,7 @@ func New(o Options) (*Cluster, error) {
 	s := store.New(store.Options{Now: k.Now, Guard: o.Guard})
 	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
 	c.gate.post = k.Post
+	c.World.Features = o.FeatureGates
 	for _, sink := range o.Sinks {
 		c.World.Trace.To(sink)
 	}

@@ -66,6 +66,8 @@ func listing(m machine.Machine, mounts map[string]machine.Mount, name string) []
 
 func describe(m machine.Machine, name, full string, info fs.FileInfo, mount string) string {
 	switch mode := info.Mode(); {
+	case mode&fs.ModeSetgid != 0 && mode.IsDir():
+		return fmt.Sprintf("%s/%s %o setgid", name, mount, mode.Perm())
 	case mode.IsDir():
 		return fmt.Sprintf("%s/%s %o", name, mount, mode.Perm())
 	case mode&fs.ModeSocket != 0:

@@ -28,7 +28,7 @@ func newNode(c *Cluster, o Node, m machine.Machine) *node {
 
 func (n *node) startKubelet(c *Cluster) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
-		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods,
+		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
 		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data,
 	})
 	n.started = c.World.Kernel.Elapsed()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/trace"
@@ -23,6 +24,9 @@ type Options struct {
 	Nodes []Node
 	// Drivers that are installed. Default: none.
 	Drivers []Driver
+	// FeatureGates are the feature gates of Kubernetes that are not as in v1.36.
+	// Default: none.
+	FeatureGates feature.Gates
 	// Strategy takes every decision of the run. Default: kernel.Calm{}.
 	Strategy kernel.Strategy
 	// Context ends the wait for a driver program that starts, or for a driver that
@@ -80,6 +84,12 @@ type Node struct {
 	Taints []corev1.Taint
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
+	// SELinux says that the node enforces SELinux, with the file labels of Fedora.
+	// Default: false.
+	SELinux bool
+	// ChownTime is how long it takes the kubelet, in virtual time, to give one file
+	// of a volume to a pod's fsGroup. Default: 0.
+	ChownTime time.Duration
 }
 
 // Driver is one CSI driver. Exactly one of Mock, Program, Socket and Servers says

@@ -55,11 +55,11 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 	assert.Equal(t, tourOf().d.Volumes(), tourOf().d.Volumes())
 }
 
-// stage-mounts-nothing shows only on a node with a Mounter: TestMounts.
+// What mounts nothing shows only on a node with a Mounter: TestMounts.
 func TestEveryMisbehaviourShows(t *testing.T) {
 	good := tourOf()
 	for _, m := range Misbehaviours() {
-		if m.Name == stageMountsNothing {
+		if m.Name == stageMountsNothing || m.Name == publishMountsNothing {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -149,6 +149,10 @@ func TestMounts(t *testing.T) {
 
 	_, table = mounted(Options{Faulty: []string{stageMountsNothing}})
 	assert.Empty(t, table)
+
+	w, table = mounted(Options{Faulty: []string{publishMountsNothing}})
+	require.NoError(t, publish("a", "/1", multiWriter)(w))
+	assert.Equal(t, mountTable{staging: "pvc"}, table)
 }
 
 func wholeLife(t testing.TB, w *world) {

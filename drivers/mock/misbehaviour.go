@@ -40,6 +40,7 @@ const (
 	unstageWhilePublished       = "unstage-while-published"
 	publishNeedsNoStage         = "publish-needs-no-stage"
 	publishNotIdempotent        = "publish-not-idempotent"
+	publishMountsNothing        = "publish-mounts-nothing"
 	publishIgnoresReadonly      = "publish-ignores-readonly"
 	publishIgnoresAccessMode    = "publish-ignores-access-mode"
 	unpublishLeaks              = "unpublish-leaks"
@@ -78,6 +79,7 @@ var misbehaviours = []Misbehaviour{
 	{unstageWhilePublished, "a volume is unstaged under a pod that uses it", "NodeUnstageVolume"},
 	{publishNeedsNoStage, "a volume is published that was not staged", "NodePublishVolume"},
 	{publishNotIdempotent, "a repeated publish is an error", "NodePublishVolume"},
+	{publishMountsNothing, "publish succeeds without a mount", "NodePublishVolume"},
 	{publishIgnoresReadonly, "a read-only publish is writable", "NodePublishVolume"},
 	{publishIgnoresAccessMode, "a single-writer volume is published to several targets", "NodePublishVolume"},
 	{unpublishLeaks, "unpublish succeeds, the mount stays", "NodeUnpublishVolume"},

@@ -136,7 +136,7 @@ func (n *Node) staged(v *volume, req *csi.NodePublishVolumeRequest) error {
 }
 
 func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePublishVolumeRequest) error {
-	if n.state.mounter == nil {
+	if n.state.mounter == nil || n.driver.faults[publishMountsNothing] {
 		return nil
 	}
 	target := req.GetTargetPath()

@@ -23,26 +23,27 @@ func (pl *Plugin) NewBlockMapper(p *kernel.Process, spec *Spec) error {
 	return f.writeData(dir, pl.podData(spec, spec.Handle("")))
 }
 
-// SetUpDevice stages a raw block volume. K-BLK-2
-func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) error {
+// SetUpDevice stages a raw block volume, and tells where if the driver stages. K-BLK-2
+func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) (staging string, err error) {
 	publishContext, err := pl.publishContext(p, spec)
 	if err != nil {
-		return TransientError{err}
+		return "", TransientError{err}
 	}
 	s, err := pl.begin(p, spec.Driver())
 	if err != nil {
-		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.SetUpDevice failed to get CSI client: %w", err)}
+		return "", TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.SetUpDevice failed to get CSI client: %w", err)}
 	}
 	stages, err := s.has(capStage)
 	if err != nil { // wrapped, and thereby final. K-BLK-4
 		err = fmt.Errorf("kubernetes.io/csi: blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: %w", err)
 	} else if stages {
+		staging = BlockStagingPath(spec.Name)
 		err = s.stageBlock(spec, publishContext)
 	}
 	if IsFinal(err) {
 		pl.removeBlockFiles(p, spec.Name)
 	}
-	return err
+	return staging, err
 }
 
 func (s *step) stageBlock(spec *Spec, publishContext map[string]string) error {
@@ -57,7 +58,7 @@ func (s *step) stageBlock(spec *Spec, publishContext map[string]string) error {
 	return s.stage(spec, &csispec.NodeStageVolumeRequest{
 		VolumeId: spec.Handle(""), PublishContext: publishContext, StagingTargetPath: staging,
 		Secrets: secrets, VolumeContext: spec.attributes(),
-	}, "")
+	}, mountWith{})
 }
 
 // MapPodDevice publishes a raw block volume for a pod. The staging path is sent
@@ -82,16 +83,18 @@ func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) e
 	return s.publish(spec, &csispec.NodePublishVolumeRequest{
 		VolumeId: spec.Handle(pod.UID), PublishContext: publishContext, StagingTargetPath: BlockStagingPath(spec.Name),
 		TargetPath: target, Readonly: spec.ReadOnly, Secrets: secrets, VolumeContext: s.volumeContext(spec, pod),
-	}, "")
+	}, mountWith{})
+}
+
+// PublishedDevice is the device that the driver has published, or that a link
+// there leads to. K-BLK-7
+func (pl *Plugin) PublishedDevice(spec *Spec, pod *corev1.Pod) (string, error) {
+	return pl.machine.EvalSymlinks(BlockPublishPath(pod.UID, spec.Name))
 }
 
 // MapBlockVolume makes the published device known to the pod: a bind mount in
 // the volume's own directory, a symbolic link in the pod's. K-BLK-6
-func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod) error {
-	device, err := pl.machine.EvalSymlinks(BlockPublishPath(pod.UID, spec.Name)) // K-BLK-7
-	if err != nil {
-		return fmt.Errorf("failed to evaluate the published device: %w", err)
-	}
+func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod, device string) error {
 	f := pl.files(p)
 	mapDir, link := BlockMapDir(spec.Name), PodDevicePath(pod.UID, spec.Name)
 	mapped := path.Join(mapDir, string(pod.UID))

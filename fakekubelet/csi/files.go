@@ -23,12 +23,16 @@ func (pl *Plugin) files(p *kernel.Process) files { return files{pl, p} }
 func (f files) change(what, name string, do func(machine.Machine) error) error {
 	f.process.Yield(what, " ", name)
 	err := do(f.machine)
+	f.record(what, name, err)
+	return err
+}
+
+func (f files) record(what, name string, err error) {
 	e := &trace.Event{Kind: trace.FileChange, Actor: "kubelet", Node: f.kubelet.Node, Method: what, Name: name}
 	if err != nil {
 		e.Code, e.Message = "Failed", err.Error()
 	}
 	f.kubelet.Trace.Add(e)
-	return err
 }
 
 func (f files) mkdir(name string) error {

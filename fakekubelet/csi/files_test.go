@@ -25,7 +25,7 @@ func onNode(t *testing.T, dirs, files []string, do func(*Plugin, *kernel.Process
 	for _, file := range files {
 		require.NoError(t, m.WriteFile(file, nil, 0o644))
 	}
-	pl := New(world.Start("kubelet", "node-a"), m, nil, nil)
+	pl := New(world.Start("kubelet", "node-a"), Options{Machine: m})
 	k.Spawn(nil, "test", func(p *kernel.Process) { do(pl, p) })
 	k.Run(kernel.Until{})
 	require.NoError(t, k.Err())
@@ -70,6 +70,7 @@ func TestTidyingUpAfterAnUnmount(t *testing.T) { // K-STAGE-8
 	}
 }
 
+// conformance: unit-metadata-file-roundtrip
 func TestVolumeData(t *testing.T) { // K-PATH-10
 	const dir = "/var/lib/kubelet/v"
 	spec := persistentSpec("h1")

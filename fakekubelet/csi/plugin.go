@@ -10,6 +10,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/fakekubelet/token"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
@@ -28,17 +29,32 @@ type Drivers interface {
 	Endpoint(driver string) (socket string, ok bool)
 }
 
-// Plugin acts for one kubelet.
-type Plugin struct {
-	kubelet *component.Component
-	machine machine.Machine
-	wire    *drivers.Wire
-	drivers Drivers
+// Options are what a plugin works with.
+type Options struct {
+	Machine machine.Machine
+	Wire    *drivers.Wire
+	Drivers Drivers
+	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
+	// fsGroup. Default: 0.
+	ChownTime time.Duration
 }
 
-// New returns the plugin of a kubelet on its machine.
-func New(kubelet *component.Component, m machine.Machine, wire *drivers.Wire, registered Drivers) *Plugin {
-	return &Plugin{kubelet: kubelet, machine: m, wire: wire, drivers: registered}
+// Plugin acts for one kubelet.
+type Plugin struct {
+	kubelet   *component.Component
+	machine   machine.Machine
+	wire      *drivers.Wire
+	drivers   Drivers
+	tokens    *token.Manager
+	chownTime time.Duration
+}
+
+// New returns the plugin of a kubelet.
+func New(kubelet *component.Component, o Options) *Plugin {
+	return &Plugin{
+		kubelet: kubelet, machine: o.Machine, wire: o.Wire, drivers: o.Drivers,
+		tokens: token.New(kubelet), chownTime: o.ChownTime,
+	}
 }
 
 // step is one operation on a driver: its calls share one deadline.
@@ -59,5 +75,5 @@ func (pl *Plugin) begin(p *kernel.Process, driver string) (*step, error) {
 		Caller: "kubelet", Driver: driver, Node: pl.kubelet.Node, Machine: pl.machine, Socket: socket,
 		Deadline: p.Elapsed() + Timeout,
 	})
-	return &step{Plugin: pl, process: p, driver: driver, node: csi.NewNodeClient(conn)}, nil
+	return &step{Plugin: pl, process: p, driver: driver, node: csi.NewNodeClient(Measured(conn, pl.kubelet, driver))}, nil
 }

@@ -9,15 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
 )
 
 // SetUp publishes a filesystem volume for a pod. keepDirs says that directories
 // must outlive a final error: the volume was reconstructed, or this is a
 // remount. K-PUB-1, K-PUB-10
-func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, keepDirs bool) error {
+func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string, keepDirs bool) error {
 	s, err := pl.begin(p, spec.Driver())
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: %w", err)}
@@ -40,19 +38,31 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, keepDirs
 		return TransientError{err}
 	}
 	request.VolumeContext = s.volumeContext(spec, pod)
-	group, err := s.mountGroup(pod)
+	if err := s.addTokens(request, pod); err != nil {
+		return TransientError{err}
+	}
+	delegated, err := s.has(capMountGroup)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", err)}
 	}
-	data := pl.podData(spec, handle)
+	label = s.usableLabel(label)
+	data := pl.podData(spec, handle).labelled(label)
 	data[keyLifecycle] = spec.lifecycle()
-	if err = f.writeData(dir, data); err == nil {
-		err = s.publish(spec, request, group)
+	if err = f.writeData(dir, data); err != nil {
+		keepDirs = false
+	} else {
+		err = s.publish(spec, request, mountWith{group: mountGroup(pod, delegated), label: label})
 	}
 	if IsFinal(err) && !keepDirs {
 		_ = f.removeMountDir(target)
 	}
-	return err
+	if err != nil || delegated || !spec.takesGroup(fsGroup(pod), s.fsGroupPolicy()) {
+		return err
+	}
+	if err := pl.applyGroup(p, pod, target); err != nil { // published, but of no use. K-FSG-2
+		return UncertainError{fmt.Errorf("applyFSGroup failed for vol %s: %w", handle, err)}
+	}
+	return nil
 }
 
 // persistentRequest fills in what only a persistent volume has: where it is
@@ -71,8 +81,11 @@ func (s *step) persistentRequest(request *csispec.NodePublishVolumeRequest, spec
 	return nil
 }
 
-func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, group string) error {
-	capability, err := s.capability(spec, group)
+func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, with mountWith) error {
+	if err := given(request.VolumeId, request.TargetPath, "target path"); err != nil {
+		return err
+	}
+	capability, err := s.capability(spec, with)
 	if err != nil {
 		return err
 	}
@@ -84,7 +97,7 @@ func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, gr
 // supports checks the volume's lifecycle mode against the CSIDriver. K-PUB-7
 func (s *step) supports(spec *Spec) error {
 	mode := storagev1.VolumeLifecycleMode(spec.lifecycle())
-	driver, ok := component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
+	driver, ok := s.csiDriver()
 	switch {
 	case !ok && mode == storagev1.VolumeLifecyclePersistent:
 		return nil

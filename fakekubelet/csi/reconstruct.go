@@ -12,29 +12,37 @@ import (
 type Found struct {
 	Pod  types.UID
 	Spec *Spec
+	// Label is the SELinux label that it was mounted with, if any.
+	Label string
+}
+
+// Lost is a volume of a pod whose data file cannot be read.
+type Lost struct {
+	Pod  types.UID
+	Name string // of its directory
 }
 
 // Scan looks for volumes in the pods' directories. Staging directories are not
-// looked at, so a staged volume without a pod directory stays unseen; so does
-// one without a usable data file, which could not be unpublished anyway.
-// K-RECON-1, K-RECON-2, K-RECON-5
-func (pl *Plugin) Scan() []Found {
-	var found []Found
-	add := func(pod types.UID, dir string, mode corev1.PersistentVolumeMode) {
+// looked at, so a staged volume without a pod directory stays unseen. What has no
+// usable data file is lost. K-RECON-1, K-RECON-2, K-RECON-5
+func (pl *Plugin) Scan() (found []Found, lost []Lost) {
+	add := func(pod types.UID, name, dir string, mode corev1.PersistentVolumeMode) {
 		if data, err := pl.ReadData(dir); err == nil {
-			found = append(found, Found{Pod: pod, Spec: specFrom(data, mode)})
+			found = append(found, Found{Pod: pod, Spec: specFrom(data, mode), Label: data[keyLabel]})
+		} else {
+			lost = append(lost, Lost{Pod: pod, Name: name})
 		}
 	}
 	for _, pod := range pl.list(PodsDir) {
 		uid := types.UID(pod)
 		for _, name := range pl.list(path.Join(PodDir(uid), "volumes", EscapedName)) {
-			add(uid, path.Dir(TargetPath(uid, name)), corev1.PersistentVolumeFilesystem)
+			add(uid, name, path.Dir(TargetPath(uid, name)), corev1.PersistentVolumeFilesystem)
 		}
 		for _, name := range pl.list(path.Join(PodDir(uid), "volumeDevices", EscapedName)) {
-			add(uid, blockDataDir(name), corev1.PersistentVolumeBlock)
+			add(uid, name, blockDataDir(name), corev1.PersistentVolumeBlock)
 		}
 	}
-	return found
+	return found, lost
 }
 
 // specFrom is all that the disk remembers: no access modes, options or attributes. K-RECON-2

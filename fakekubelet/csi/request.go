@@ -1,9 +1,8 @@
 package csi
 
 import (
+	"errors"
 	"fmt"
-	"maps"
-	"strconv"
 
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	corev1 "k8s.io/api/core/v1"
@@ -37,29 +36,37 @@ func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, err
 	return false, nil
 }
 
+// given refuses a call that lacks what every driver needs; a damaged data file can
+// be the reason.
+func given(volumeID, path, what string) error {
+	switch {
+	case volumeID == "":
+		return errors.New("missing volume id")
+	case path == "":
+		return errors.New("missing " + what)
+	}
+	return nil
+}
+
+// mountWith is what a file system is mounted with for the sake of a pod.
+type mountWith struct {
+	group string // an fsGroup for the driver to apply
+	label string // an SELinux label
+}
+
 // capability is what the volume is asked for, with an access mode that depends
 // on one more question to the driver.
-func (s *step) capability(spec *Spec, group string) (*csispec.VolumeCapability, error) {
+func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability, error) {
 	multiWriter, err := s.has(capMultiWriter)
 	if err != nil {
 		return nil, err
 	}
 	mode := volume.NodeAccessMode(spec.accessModes(), multiWriter)
-	c := volume.Capability(spec.Block(), spec.fsType(), spec.mountFlags(), mode)
+	c := volume.Capability(spec.Block(), spec.fsType(), withLabel(spec.mountFlags(), with.label), mode)
 	if m := c.GetMount(); m != nil {
-		m.VolumeMountGroup = group
+		m.VolumeMountGroup = with.group
 	}
 	return c, nil
-}
-
-// mountGroup is the pod's fsGroup if the driver wants to apply it itself. K-FSG-1
-func (s *step) mountGroup(pod *corev1.Pod) (string, error) {
-	delegated, err := s.has(capMountGroup)
-	security := pod.Spec.SecurityContext
-	if err != nil || !delegated || security == nil || security.FSGroup == nil {
-		return "", err
-	}
-	return strconv.FormatInt(*security.FSGroup, 10), nil
 }
 
 // publishContext is the attachment's metadata; its state is not looked at. K-ATT-8
@@ -80,9 +87,21 @@ func (s *step) secrets(field string, ref *corev1.SecretReference) (map[string]st
 	if ref == nil {
 		return nil, nil
 	}
-	secret, err := component.Live[*corev1.Secret](s.process, s.kubelet, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	values, err := s.secret(ref)
 	if err != nil {
 		return nil, fmt.Errorf("fetching %s %s/%s failed: %w", field, ref.Namespace, ref.Name, err)
+	}
+	return values, nil
+}
+
+// secret is all that a secret holds; nothing if none is named.
+func (s *step) secret(ref *corev1.SecretReference) (map[string]string, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	secret, err := component.Live[*corev1.Secret](s.process, s.kubelet, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, err
 	}
 	values := map[string]string{}
 	for key, value := range secret.Data {
@@ -102,23 +121,4 @@ func publishSecretRef(spec *Spec, pod *corev1.Pod) *corev1.SecretReference {
 	default:
 		return nil
 	}
-}
-
-// volumeContext is the volume's attributes, with the pod's identity if the
-// CSIDriver asks for it. K-PUB-4
-func (s *step) volumeContext(spec *Spec, pod *corev1.Pod) map[string]string {
-	driver, ok := component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
-	if !ok || driver.Spec.PodInfoOnMount == nil || !*driver.Spec.PodInfoOnMount {
-		return spec.attributes()
-	}
-	merged := map[string]string{}
-	maps.Copy(merged, spec.attributes())
-	maps.Copy(merged, map[string]string{
-		"csi.storage.k8s.io/pod.name":            pod.Name,
-		"csi.storage.k8s.io/pod.namespace":       pod.Namespace,
-		"csi.storage.k8s.io/pod.uid":             string(pod.UID),
-		"csi.storage.k8s.io/serviceAccount.name": pod.Spec.ServiceAccountName,
-		"csi.storage.k8s.io/ephemeral":           strconv.FormatBool(spec.Inline != nil),
-	})
-	return merged
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // MountDevice stages a filesystem volume. pod is the first that wants it: its
-// fsGroup counts. K-STAGE-1, K-STAGE-4
-func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) error {
+// fsGroup counts, and its SELinux label if there is one. K-STAGE-1, K-STAGE-4
+func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string) error {
 	const what = "attacher.MountDevice failed"
 	s, err := pl.begin(p, spec.Driver())
 	if err != nil {
@@ -33,6 +33,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) er
 			return TransientError{err}
 		}
 	}
+	label = s.usableLabel(label)
 	staging := StagingPath(s.driver, handle)
 	f := pl.files(p)
 	if err := f.mkdir(staging); err != nil {
@@ -41,16 +42,16 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) er
 	if !stages { // the directory stays behind for ever. K-STAGE-2
 		return nil
 	}
-	group, err := s.mountGroup(pod)
+	delegated, err := s.has(capMountGroup)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: %s to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", what, err)}
 	}
-	err = f.writeData(path.Dir(staging), stagingData(s.driver, handle))
+	err = f.writeData(path.Dir(staging), stagingData(s.driver, handle).labelled(label))
 	if err == nil {
 		err = s.stage(spec, &csispec.NodeStageVolumeRequest{
 			VolumeId: handle, PublishContext: publishContext, StagingTargetPath: staging,
 			Secrets: secrets, VolumeContext: spec.attributes(),
-		}, group)
+		}, mountWith{group: mountGroup(pod, delegated), label: label})
 	}
 	if IsFinal(err) { // nothing is staged, so nothing will be unstaged. K-STAGE-7
 		_ = f.removeMountDir(staging)
@@ -59,8 +60,11 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) er
 }
 
 // stage sends NodeStageVolume, with the capability that the driver's answers lead to.
-func (s *step) stage(spec *Spec, request *csispec.NodeStageVolumeRequest, group string) error {
-	capability, err := s.capability(spec, group)
+func (s *step) stage(spec *Spec, request *csispec.NodeStageVolumeRequest, with mountWith) error {
+	if err := given(request.VolumeId, request.StagingTargetPath, "staging target path"); err != nil {
+		return err
+	}
+	capability, err := s.capability(spec, with)
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"path"
 
-	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
 )
 
 // BlockUnmapper undoes the mapping of a raw block volume with nothing but what is on disk.
@@ -35,21 +33,14 @@ func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	if err := f.remove(PodDevicePath(pod, u.spec)); err != nil {
 		return err
 	}
-	if mounted, err := u.pl.machine.IsMountPoint(mapped); err == nil && mounted {
-		if err := f.change("unmount", mapped, func(m machine.Machine) error { return m.Unmount(mapped) }); err != nil {
-			return err
-		}
-	}
-	if err := f.remove(mapped); err != nil {
+	if err := f.unbind(mapped); err != nil {
 		return err
 	}
 	s, err := u.pl.begin(p, u.data[keyDriver])
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.UnmapPodDevice failed to get CSI client: %w", err)}
 	}
-	if _, err := s.node.NodeUnpublishVolume(background, &csispec.NodeUnpublishVolumeRequest{
-		VolumeId: u.data[keyHandle], TargetPath: BlockPublishPath(pod, u.spec),
-	}); err != nil {
+	if err := s.unpublish(u.data[keyHandle], BlockPublishPath(pod, u.spec)); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: blockMapper.UnmapPodDevice failed: %w", err)
 	}
 	return nil
@@ -95,9 +86,7 @@ func (s *step) unstageBlock(handle, staging string) error {
 	if !stages {
 		return nil
 	}
-	if _, err := s.node.NodeUnstageVolume(background, &csispec.NodeUnstageVolumeRequest{
-		VolumeId: handle, StagingTargetPath: staging,
-	}); err != nil {
+	if err := s.unstage(handle, staging); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: blockMapper.TearDownDevice failed: %w", err)
 	}
 	return s.files(s.process).removeAll(staging)

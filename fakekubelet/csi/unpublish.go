@@ -13,6 +13,8 @@ import (
 // Unmounter undoes SetUp with nothing but what is on disk.
 type Unmounter struct {
 	pl     *Plugin
+	pod    types.UID
+	spec   string
 	target string
 	data   Data
 }
@@ -25,7 +27,15 @@ func (pl *Plugin) NewUnmounter(pod types.UID, specName string) (*Unmounter, erro
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes.io/csi: unmounter failed to load volume data file [%s]: %w", path.Dir(target), err)
 	}
-	return &Unmounter{pl: pl, target: target, data: data}, nil
+	return &Unmounter{pl: pl, pod: pod, spec: specName, target: target, data: data}, nil
+}
+
+// CleanSubPaths takes away what containers have mounted of the volume's parts. K-UNPUB-2
+func (u *Unmounter) CleanSubPaths(p *kernel.Process) error {
+	if err := u.pl.files(p).cleanSubPaths(u.pod, u.spec); err != nil {
+		return fmt.Errorf("error cleaning subPath mounts: %w", err)
+	}
+	return nil
 }
 
 // TearDown unpublishes the volume; any error is a failure, whatever its code. K-UNPUB-2, K-UNPUB-3
@@ -34,15 +44,29 @@ func (u *Unmounter) TearDown(p *kernel.Process) error {
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed to get CSI client: %w", err)}
 	}
-	if _, err := s.node.NodeUnpublishVolume(background, &csispec.NodeUnpublishVolumeRequest{
-		VolumeId: u.data[keyHandle], TargetPath: u.target,
-	}); err != nil {
+	if err := s.unpublish(u.data[keyHandle], u.target); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed: %w", err)
 	}
 	if err := u.pl.files(p).removeMountDir(u.target); err != nil { // K-UNPUB-4
 		return fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed to clean mount dir [%s]: %w", u.target, err)
 	}
 	return nil
+}
+
+func (s *step) unpublish(handle, target string) error {
+	if err := given(handle, target, "target path"); err != nil {
+		return err
+	}
+	_, err := s.node.NodeUnpublishVolume(background, &csispec.NodeUnpublishVolumeRequest{VolumeId: handle, TargetPath: target})
+	return err
+}
+
+func (s *step) unstage(handle, staging string) error {
+	if err := given(handle, staging, "staging target path"); err != nil {
+		return err
+	}
+	_, err := s.node.NodeUnstageVolume(background, &csispec.NodeUnstageVolumeRequest{VolumeId: handle, StagingTargetPath: staging})
+	return err
 }
 
 // UnmountDevice unstages a filesystem volume. The data file beside the staging
@@ -67,9 +91,7 @@ func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
 		return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to check whether STAGE_UNSTAGE_VOLUME set: %w", err)
 	}
 	if stages {
-		if _, err := s.node.NodeUnstageVolume(background, &csispec.NodeUnstageVolumeRequest{
-			VolumeId: data[keyHandle], StagingTargetPath: staging,
-		}); err != nil {
+		if err := s.unstage(data[keyHandle], staging); err != nil {
 			return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed: %w", err)
 		}
 	}

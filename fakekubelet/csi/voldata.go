@@ -17,6 +17,7 @@ const (
 	keyAttachment = "attachmentID"
 	keyDriver     = "driverName"
 	keyHandle     = "volumeHandle"
+	keyLabel      = "seLinuxMountContext"
 	keyLifecycle  = "volumeLifecycleMode"
 	keyNode       = "nodeName"
 	keySpec       = "specVolID"
@@ -30,6 +31,14 @@ const (
 
 func stagingData(driver, handle string) Data {
 	return Data{keyDriver: driver, keyHandle: handle}
+}
+
+// labelled adds the SELinux label that the volume is mounted with.
+func (d Data) labelled(label string) Data {
+	if label != "" {
+		d[keyLabel] = label
+	}
+	return d
 }
 
 // podData is written for inline and non-attachable volumes too. K-PATH-10

@@ -53,6 +53,8 @@ func seconds(all ...float64) []time.Duration {
 }
 
 // K-ALLOC-1, golden fact 68
+//
+// conformance: unit-allocatable-period-60
 func TestTheLimitIsRefreshedAfterEachFullPeriod(t *testing.T) {
 	w := started(t)
 	w.setPeriod(20)
@@ -74,6 +76,9 @@ func TestASlowRefreshIsFollowedByOneMissedTick(t *testing.T) {
 }
 
 // K-ALLOC-2
+//
+// conformance: unit-allocatable-period-no-csidriver, unit-allocatable-period-unset,
+// unit-allocatable-updater-period-unset, unit-allocatable-updater-period-changed
 func TestTheTickerFollowsTheCSIDriver(t *testing.T) {
 	w := started(t)
 	var r refreshes

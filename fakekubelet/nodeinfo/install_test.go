@@ -27,6 +27,8 @@ func count(n int32) *storagev1.VolumeNodeResources { return &storagev1.VolumeNod
 
 // K-NODE-7, golden fact 17: the first registration in a-registration.jsonl, byte
 // for byte.
+//
+// conformance: csinode-install-empty-node
 func TestADriverIsPublishedOnTheNodeAndThenInTheCSINode(t *testing.T) {
 	w := started(t)
 	before := w.trace.Last()
@@ -92,7 +94,40 @@ func TestOtherDriversKeepTheirEntries(t *testing.T) {
 	assert.Len(t, w.csiNode().Spec.Drivers, 1)
 }
 
+// K-NODE-5, K-NODE-7, K-NODE-10, K-NODE-13: a driver comes beside another one.
+//
+// conformance: csinode-install-beside-other, csinode-install-no-topology-beside-other,
+// csinode-limit-changed, csinode-uninstall-other-stays
+func TestADriverBesideAnother(t *testing.T) {
+	const rack = "net.example.storage/rack"
+	other := nodeinfo.Driver{Name: "other.example.com", NodeID: "other", Topology: map[string]string{rack: "r1"}}
+	for name, topology := range map[string]map[string]string{"with topology": {zone: "z1"}, "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			w := started(t)
+			require.NoError(t, w.install(other))
+			d := nodeinfo.Driver{Name: regDriver, NodeID: "id", MaxVolumes: 10, Topology: topology}
+			require.NoError(t, w.install(d))
+			d.MaxVolumes = 20
+			require.NoError(t, w.install(d))
+			assert.Equal(t, "r1", w.node().Labels[rack])
+			assert.Equal(t, topology[zone], w.node().Labels[zone])
+			entries := w.csiNode().Spec.Drivers
+			require.Len(t, entries, 2)
+			assert.Equal(t, storagev1.CSINodeDriver{Name: "other.example.com", NodeID: "other", TopologyKeys: []string{rack}}, entries[0])
+			assert.Equal(t, count(20), entries[1].Allocatable)
+			assert.Equal(t, topology == nil, entries[1].TopologyKeys == nil)
+			assert.Empty(t, w.node().Status.Capacity)
+
+			before := w.trace.Last()
+			require.NoError(t, w.uninstall("third.example.com"))
+			assert.Empty(t, w.writes(before), "one that is not there changes nothing")
+		})
+	}
+}
+
 // K-NODE-10
+//
+// conformance: csinode-limit-ten, csinode-limit-max, csinode-limit-zero
 func TestTheEntryOfADriver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		driver nodeinfo.Driver
@@ -100,6 +135,8 @@ func TestTheEntryOfADriver(t *testing.T) {
 	}{
 		"plain":          {nodeinfo.Driver{}, storagev1.CSINodeDriver{}},
 		"limit":          {nodeinfo.Driver{MaxVolumes: 3}, storagev1.CSINodeDriver{Allocatable: count(3)}},
+		"ten":            {nodeinfo.Driver{MaxVolumes: 10}, storagev1.CSINodeDriver{Allocatable: count(10)}},
+		"largest limit":  {nodeinfo.Driver{MaxVolumes: math.MaxInt32}, storagev1.CSINodeDriver{Allocatable: count(math.MaxInt32)}},
 		"negative limit": {nodeinfo.Driver{MaxVolumes: -1}, storagev1.CSINodeDriver{}},
 		"huge limit":     {nodeinfo.Driver{MaxVolumes: 1 << 40}, storagev1.CSINodeDriver{Allocatable: count(math.MaxInt32)}},
 		"topology keys are sorted": {
@@ -118,6 +155,8 @@ func TestTheEntryOfADriver(t *testing.T) {
 }
 
 // K-NODE-8, K-NODE-11
+//
+// conformance: csinode-install-same-again
 func TestAnInstalledDriverIsNotWrittenAgain(t *testing.T) {
 	w := started(t)
 	d := nodeinfo.Driver{Name: regDriver, NodeID: "id", MaxVolumes: 3, Topology: map[string]string{zone: "z1"}}
@@ -155,6 +194,8 @@ func TestATopologyValueThatDiffersFromTheLabelIsRefused(t *testing.T) {
 }
 
 // K-REG-13
+//
+// conformance: csinode-install-empty-node-id
 func TestAnEmptyNodeIDIsRefused(t *testing.T) {
 	w := started(t)
 	assert.EqualError(t, w.install(nodeinfo.Driver{Name: regDriver}),
@@ -185,6 +226,8 @@ func TestADriverThatRegistersTooEarlyWipesTheCSINode(t *testing.T) {
 }
 
 // K-NODE-13: a CSINode or Node that knows nothing of the driver is left alone.
+//
+// conformance: csinode-uninstall-nothing
 func TestWithdrawingAnUnknownDriverWritesNothing(t *testing.T) {
 	w := started(t)
 	before := w.trace.Last()

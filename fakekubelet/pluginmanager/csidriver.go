@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
+	volumeplugin "github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
 	"github.com/csisim/csisim/sim/kernel"
 )
@@ -74,7 +75,8 @@ func (m *Manager) publishDriver(p *kernel.Process, name string, publish func(*ke
 	if !ok {
 		return errNotRegistered(name)
 	}
-	node := csi.NewNodeClient(m.wire.Conn(p, m.site(name, endpoint, p.Elapsed()+csiTimeout)))
+	conn := m.wire.Conn(p, m.site(name, endpoint, p.Elapsed()+csiTimeout))
+	node := csi.NewNodeClient(volumeplugin.Measured(conn, m.kubelet, name))
 	info, err := node.NodeGetInfo(context.Background(), &csi.NodeGetInfoRequest{})
 	if err != nil {
 		return err

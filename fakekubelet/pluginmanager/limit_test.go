@@ -23,6 +23,8 @@ func (w *world) refreshEvery(seconds int64) {
 }
 
 // K-ALLOC-1, golden fact 68
+//
+// conformance: csimock-allocatable-refreshed-periodically
 func TestAChangedLimitIsPublishedAtTheNextRefresh(t *testing.T) {
 	w := newWorld(t)
 	w.refreshEvery(20)

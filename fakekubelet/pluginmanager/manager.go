@@ -52,9 +52,20 @@ func Start(c *component.Component, m machine.Machine, wire *drivers.Wire, info *
 		desired: desiredState{}, actual: actualState{}, drivers: map[string]driver{}, attempts: map[string]attempt{},
 		dialling: map[string]*kernel.Process{},
 	}
+	c.Metrics.Collect(pm.collect)
 	pm.operations = operation.New(c.Kernel, c.Go, func(operation.Key) { pm.reconciler.Wake() })
 	pm.reconciler = c.Go("plugin-manager", pm.reconcile)
 	return pm
+}
+
+// collect tells the plugins by socket. K-REG-21
+func (m *Manager) collect(set func(name string, value float64, labels ...string)) {
+	for _, socket := range slices.Sorted(maps.Keys(m.actual)) {
+		set("plugin_manager_total_plugins", 1, "socket_path", socket, "state", "actual_state_of_world")
+	}
+	for _, socket := range slices.Sorted(maps.Keys(m.desired)) {
+		set("plugin_manager_total_plugins", 1, "socket_path", socket, "state", "desired_state_of_world")
+	}
 }
 
 // Endpoint is the socket of a registered driver, as the node sees it. K-RPC-10

@@ -16,6 +16,8 @@ import (
 )
 
 // K-REG-6, K-REG-19, golden fact 16
+//
+// conformance: reg-unregister
 func TestARemovedSocketUnregistersTheDriverWithinASecond(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
@@ -34,6 +36,8 @@ func TestARemovedSocketUnregistersTheDriverWithinASecond(t *testing.T) {
 }
 
 // K-REG-15, golden facts 18 and 19: as in a-registration.jsonl from 11.3 s on.
+//
+// conformance: reg-state-identity-must-match, reg-state-new-identity-on-update
 func TestAKilledRegistrarIsNoticedWhenItsSocketIsMadeAgain(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

@@ -15,6 +15,8 @@ import (
 )
 
 // K-REG-8, golden fact 17
+//
+// conformance: reg-register, unit-get-info-ok
 func TestTheHandshakeInItsOrder(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
@@ -182,6 +184,9 @@ func TestADriverCanBeUsedBeforeItsRegistrationIsOver(t *testing.T) {
 }
 
 // K-REG-9, K-REG-10
+//
+// conformance: reg-versions-01, reg-versions-02, reg-versions-03, reg-versions-05, reg-versions-06,
+// reg-versions-08, reg-versions-09, reg-versions-13
 func TestVersions(t *testing.T) {
 	const refused = `RegisterPlugin error -- plugin validation failed with err: ValidatePlugin for CSI driver "reg.csi.example.com" failed. `
 	for name, tt := range map[string]struct {
@@ -192,6 +197,13 @@ func TestVersions(t *testing.T) {
 		"leading v, short, suffix": {[]string{"v1.0-beta3"}, ""},
 		"some are too new":         {[]string{"2.0.0", "1.2.0", "3.1"}, ""},
 		"some are garbage":         {[]string{"one", "1.0"}, ""},
+		"leading v":                {[]string{"v1.0.0"}, ""},
+		"some are too old":         {[]string{"0.2.0", "v1.0.0"}, ""},
+		"some are older":           {[]string{"0.2.0", "v1.2.3"}, ""},
+		"old, new and right":       {[]string{"v1.2.3", "v0.3.0", "2.0.1"}, ""},
+		"old, far too new, right":  {[]string{"v1.2.3", "4.9.12", "v0.3.0", "2.0.1"}, ""},
+		"only older":               {[]string{"0.2.0"}, refused + `None of the versions specified ["0.2.0"] are supported. err=`},
+		"only words":               {[]string{"var", "boo", "foo"}, refused + `None of the versions specified ["var" "boo" "foo"] are supported. err=`},
 		"only old":                 {[]string{"0.3.0"}, refused + `None of the versions specified ["0.3.0"] are supported. err=`},
 		"only new":                 {[]string{"2.0.0"}, refused + `None of the versions specified ["2.0.0"] are supported. err=`},
 		"only garbage":             {[]string{"1"}, refused + `None of the versions specified ["1"] are supported. err=`},
@@ -236,6 +248,8 @@ func TestASecondPluginOfTheSameNameAndVersionIsRefusedUntilTheFirstHasGone(t *te
 }
 
 // K-REG-10, K-REG-16, K-RACE-4
+//
+// conformance: reg-second-driver-same-name-newer-version
 func TestANewerVersionReplacesAndTakesTheNameWithIt(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

@@ -1,9 +1,12 @@
 package volumemanager
 
 import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/store"
 )
 
 // actual is the actual state of world: what is attached, staged and published.
@@ -40,6 +43,38 @@ type held struct {
 	pods       map[types.UID]*heldBy
 	// reconstructed volumes never lose an uncertain device to a final error. K-ERR-3
 	reconstructed bool
+	// label is the SELinux label that it is mounted with, empty for none; nil until
+	// that is decided. K-SEL-2
+	label *string
+
+	// size is the claim's size as far as the volume has been expanded; zero until
+	// that is known. K-EXP-3
+	size resource.Quantity
+	// devicePath is the device of a raw block volume. K-BLK-7
+	devicePath string
+	// inUseError: the driver cannot expand the volume while it is in use. K-EXP-13
+	inUseError bool
+	// expansionFailed: an expansion has failed for good. K-EXP-12
+	expansionFailed bool
+	// awaited is a claim whose status has to change before expansion is tried
+	// again. K-EXP-7
+	awaited *store.Watcher[*corev1.PersistentVolumeClaim]
+}
+
+// context is the label that the volume is mounted with, as far as is known.
+func (v *held) context() string {
+	if v.label == nil {
+		return ""
+	}
+	return *v.label
+}
+
+// setDevice notes how far the volume is staged, and with which label.
+func (v *held) setDevice(state deviceState, label string) {
+	v.device = state
+	if label != "" {
+		v.label = &label
+	}
 }
 
 // podState is how far a volume is published for one pod.
@@ -74,9 +109,15 @@ func (a *actual) attach(name string, spec *csi.Spec, attachable ternary) *held {
 	return v
 }
 
-func (a *actual) drop(name string) { delete(a.volumes, name) }
+func (a *actual) drop(name string) {
+	a.volumes[name].stopAwaiting()
+	delete(a.volumes, name)
+}
 
-func (a *actual) setPod(v *held, uid types.UID, spec *csi.Spec, state podState) *heldBy {
+func (a *actual) setPod(v *held, uid types.UID, spec *csi.Spec, state podState, label string) *heldBy {
+	if v.label == nil {
+		v.label = &label
+	}
 	by := v.pods[uid]
 	if by == nil {
 		by = &heldBy{uid: uid}
@@ -117,23 +158,24 @@ func (v *held) mountedElsewhere(uid types.UID) bool {
 }
 
 // deviceFailed is the device's state after a failed stage. K-ERR-1
-func (v *held) deviceFailed(err error) {
+func (v *held) deviceFailed(label string, err error) {
 	switch {
 	case csi.IsUncertain(err):
-		v.device = deviceUncertain
+		v.setDevice(deviceUncertain, label)
 	case csi.IsFinal(err) && v.device == deviceUncertain && !v.reconstructed:
 		v.device = notMounted
 	}
 }
 
 // podFailed is the pod's state after a failed publish; remounts change nothing. K-ERR-2
-func (a *actual) podFailed(v *held, uid types.UID, spec *csi.Spec, err error) {
-	by := v.pods[uid]
+func (a *actual) podFailed(v *held, by *wantedBy, err error) {
+	uid := by.pod.UID
+	was := v.pods[uid]
 	switch {
-	case by != nil && by.state == mounted:
+	case was != nil && was.state == mounted:
 	case csi.IsUncertain(err):
-		a.setPod(v, uid, spec, uncertain)
-	case csi.IsFinal(err) && by != nil && !by.reconstructed:
+		a.setPod(v, uid, by.spec, uncertain, by.label)
+	case csi.IsFinal(err) && was != nil && !was.reconstructed:
 		a.removePod(v, uid)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 )
@@ -33,7 +34,7 @@ func TestTheDeviceAfterAFailedStage(t *testing.T) { // K-ERR-1, K-ERR-3
 		{deviceUncertain, false, transient, deviceUncertain},
 	} {
 		v := &held{device: c.before, reconstructed: c.reconstructed}
-		v.deviceFailed(c.err)
+		v.deviceFailed("", c.err)
 		assert.Equal(t, c.after, v.device, "%s, reconstructed %v, after %T", c.before, c.reconstructed, c.err)
 	}
 }
@@ -60,9 +61,9 @@ func TestThePodsUseAfterAFailedPublish(t *testing.T) { // K-ERR-2
 		a := newActual()
 		v := a.attach("v", &csi.Spec{}, no)
 		if c.before != absent {
-			a.setPod(v, "u1", &csi.Spec{}, c.before).reconstructed = c.reconstructed
+			a.setPod(v, "u1", &csi.Spec{}, c.before, "").reconstructed = c.reconstructed
 		}
-		a.podFailed(v, "u1", &csi.Spec{}, c.err)
+		a.podFailed(v, &wantedBy{pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}, spec: &csi.Spec{}}, c.err)
 		after := absent
 		if by := a.pod("v", "u1"); by != nil {
 			after = by.state
@@ -75,7 +76,7 @@ func TestThePodsUseAfterAFailedPublish(t *testing.T) { // K-ERR-2
 func TestAnyOtherPodCountsForReadWriteOncePod(t *testing.T) { // K-MNT-3
 	a := newActual()
 	v := a.attach("v", &csi.Spec{}, no)
-	a.setPod(v, "u1", &csi.Spec{}, uncertain)
+	a.setPod(v, "u1", &csi.Spec{}, uncertain, "")
 	assert.False(t, v.mountedElsewhere("u1"))
 	assert.True(t, v.mountedElsewhere("u2"), "also one that is uncertain")
 	for modes, want := range map[string]bool{"ReadWriteOncePod": true, "ReadWriteOnce": false, "": false} {

@@ -3,11 +3,14 @@ package volumemanager
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/store"
 )
 
 // desired is the desired state of world: which pods want which volumes.
@@ -20,31 +23,53 @@ type desired struct {
 // wanted is one volume that pods want.
 type wanted struct {
 	name          string
-	attachable    bool // decided when the volume is first wanted. K-DSW-12
-	reportedInUse bool // the API server has it in volumesInUse. K-DSW-14
-	pods          map[types.UID]*wantedBy
+	attachable    bool   // decided when the volume is first wanted. K-DSW-12
+	reportedInUse bool   // the API server has it in volumesInUse. K-DSW-14
+	labels        labels // those of the first pod. K-SEL-3
+	// size is the volume's size when a pod was last looked at. K-EXP-2
+	size resource.Quantity
+	// newest is its size now.
+	newest resource.Quantity
+	pods   map[types.UID]*wantedBy
+	// grown tells of a change of the volume that the next sync of a pod will find.
+	grown *store.Watcher[*corev1.PersistentVolume]
 }
 
 // wantedBy is one pod's wish; pods of one volume may see different specs. K-PATH-9
 type wantedBy struct {
 	pod         *corev1.Pod
 	spec        *csi.Spec
-	volumeNames []string // pod.spec.volumes[].name; several if they name one claim
+	since       time.Duration // when the wish came up, for metrics
+	label       string        // the SELinux label to mount with
+	volumeNames []string      // pod.spec.volumes[].name; several if they name one claim
 }
 
 func newDesired() *desired {
 	return &desired{volumes: map[string]*wanted{}, ofPod: map[types.UID]map[string]bool{}, errors: map[types.UID][]string{}}
 }
 
+// hasGrown reports whether the volume is bigger than when a pod was last looked at.
+func (w *wanted) hasGrown() bool {
+	if w.grown == nil {
+		return false
+	}
+	for e, ok := w.grown.Next(); ok; e, ok = w.grown.Next() {
+		w.newest = storageOf(e.Object.Spec.Capacity)
+	}
+	return w.newest.Cmp(w.size) > 0
+}
+
+// addVolume enters a volume that no pod has wanted so far.
+func (d *desired) addVolume(name string, attachable bool, l labels) *wanted {
+	v := &wanted{name: name, attachable: attachable, labels: l, pods: map[types.UID]*wantedBy{}}
+	d.volumes[name] = v
+	return v
+}
+
 // add notes that a pod wants a volume, and reports whether it did not before. The
 // pod's newest spec counts.
-func (d *desired) add(name string, attachable bool, pod *corev1.Pod, volumeName string, spec *csi.Spec) (isNew bool) {
-	v := d.volumes[name]
-	if v == nil {
-		v = &wanted{name: name, attachable: attachable, pods: map[types.UID]*wantedBy{}}
-		d.volumes[name] = v
-	}
-	by := &wantedBy{pod: pod, spec: spec, volumeNames: []string{volumeName}}
+func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.Spec, now time.Duration) (isNew bool) {
+	by := &wantedBy{pod: pod, spec: spec, since: now, label: v.labels.mount, volumeNames: []string{volumeName}}
 	was := v.pods[pod.UID]
 	if was != nil && !slices.Contains(was.volumeNames, volumeName) {
 		by.volumeNames = append(by.volumeNames, was.volumeNames...)
@@ -55,7 +80,7 @@ func (d *desired) add(name string, attachable bool, pod *corev1.Pod, volumeName 
 	if d.ofPod[pod.UID] == nil {
 		d.ofPod[pod.UID] = map[string]bool{}
 	}
-	d.ofPod[pod.UID][name] = true
+	d.ofPod[pod.UID][v.name] = true
 	return was == nil
 }
 
@@ -68,18 +93,29 @@ func (d *desired) refresh(pod *corev1.Pod) {
 }
 
 func (d *desired) remove(name string, pod types.UID) {
+	delete(d.errors, pod)
 	v := d.volumes[name]
 	if v == nil {
 		return
 	}
 	delete(v.pods, pod)
 	if len(v.pods) == 0 {
+		if v.grown != nil {
+			v.grown.Close()
+		}
 		delete(d.volumes, name)
 	}
 	delete(d.ofPod[pod], name)
 	if len(d.ofPod[pod]) == 0 {
 		delete(d.ofPod, pod)
 	}
+}
+
+// wantsAs reports whether a volume is wanted as it is mounted: one that is mounted
+// with another SELinux label has to be unmounted first. K-REC-4, K-REC-6
+func (d *desired) wantsAs(name string, v *held) bool {
+	w := d.volumes[name]
+	return w != nil && w.labels.mount == v.context()
 }
 
 func (d *desired) wants(name string, pod types.UID) *wantedBy {

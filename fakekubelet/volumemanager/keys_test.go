@@ -17,6 +17,8 @@ func wantedOf(uid types.UID, spec *csi.Spec) *wantedBy {
 	return &wantedBy{pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}}, spec: spec}
 }
 
+// conformance: ops-mount-plain-many-pods, ops-unstage-same-volume, ops-verify-controller-attached,
+// ops-map-attachable-many-pods, ops-unmap-many-pods, ops-unmap-device-same-volume
 func TestWhatMayRunAtOnce(t *testing.T) { // K-OP-1, K-OP-2
 	persistent := &csi.Spec{PV: &corev1.PersistentVolume{}}
 	inline := &csi.Spec{Inline: &corev1.CSIVolumeSource{}}
@@ -33,6 +35,8 @@ func TestWhatMayRunAtOnce(t *testing.T) { // K-OP-1, K-OP-2
 		{"mount during an unmount of any pod", unmountOther, mount, false},
 		{"mount for two pods", mount, mountKey("v", wantedOf("u2", persistent)), false},
 		{"mount during an unstage", unstage, mount, false},
+		{"unstage twice", unstage, unstage, false},
+		{"verify during anything about the volume as a whole", deviceKey("v"), deviceKey("v"), false},
 		{"unstage during an unmount", unmount, unstage, false},
 		{"different volumes", mount, mountKey("w", wantedOf("u1", persistent)), true},
 		{"inline volumes of a pod", mountKey("u1-a", wantedOf("u1", inline)), mountKey("u1-b", wantedOf("u1", inline)), true},

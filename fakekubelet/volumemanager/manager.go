@@ -28,11 +28,18 @@ type Pods interface {
 	VolumesChanged(uid types.UID)
 }
 
+// Options describe the node.
+type Options struct {
+	// SELinux says that it enforces SELinux.
+	SELinux bool
+}
+
 // Manager is the volume manager of one kubelet.
 type Manager struct {
 	kubelet *component.Component
 	csi     *csi.Plugin
 	pods    Pods
+	seLinux bool
 	ops     *operation.Pending
 	desired *desired
 	actual  *actual
@@ -44,13 +51,15 @@ type Manager struct {
 
 // Start starts the volume manager's loops. What the disk shows of volumes is
 // taken up before the first pass. K-VM-1
-func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods) *Manager {
+func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods, o Options) *Manager {
 	m := &Manager{
-		kubelet: kubelet, csi: plugin, pods: pods, desired: newDesired(), actual: newActual(), onInUse: func() {},
+		kubelet: kubelet, csi: plugin, pods: pods, seLinux: o.SELinux,
+		desired: newDesired(), actual: newActual(), onInUse: func() {},
 	}
 	m.ops = operation.New(kubelet.Kernel, kubelet.Go, func(key operation.Key) { m.reconciler.look(key.Volume) })
 	m.reconciler = newReconciler(m)
 	m.populator = newPopulator(m)
+	kubelet.Metrics.Collect(m.collect)
 	m.reconstruct()
 	m.populator.start()
 	m.reconciler.start()
@@ -139,12 +148,41 @@ func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
 	return nil
 }
 
+// Mounted are the volumes that a pod wants and has mounted for sure, by their
+// names in the pod. K-STAT-2
+func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
+	specs := map[string]*csi.Spec{}
+	// Specs are entered in any order.
+	for name := range m.desired.ofPod[uid] {
+		if held := m.actual.pod(name, uid); held == nil || held.state != mounted {
+			continue
+		}
+		by := m.desired.wants(name, uid)
+		for _, volumeName := range by.volumeNames {
+			specs[volumeName] = by.spec
+		}
+	}
+	return specs
+}
+
 // NeedsSyncs reports whether regular syncs of a pod do anything for its volumes:
 // a driver wants one of them published anew. K-PUB-16
 func (m *Manager) NeedsSyncs(uid types.UID) bool {
 	// In any order: one is enough.
 	for name := range m.desired.ofPod[uid] {
 		if m.republishes(m.desired.wants(name, uid).spec.Driver()) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasGrown reports whether the next sync of a pod will find a volume bigger than
+// it was. K-EXP-2
+func (m *Manager) HasGrown(uid types.UID) bool {
+	// In any order: one is enough.
+	for name := range m.desired.ofPod[uid] {
+		if w := m.desired.volumes[name]; !w.pods[uid].spec.ReadOnly && w.hasGrown() {
 			return true
 		}
 	}

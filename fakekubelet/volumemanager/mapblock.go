@@ -31,32 +31,50 @@ func (m *Manager) mapBlock(p *kernel.Process, v *held, by *wantedBy) error {
 	if err := m.waitForAttach(p, spec); err != nil {
 		return m.failMap(by, "WaitForAttach", err)
 	}
+	staging := ""
 	if v.device != globallyMounted {
-		if err := m.csi.SetUpDevice(p, spec); err != nil {
-			v.deviceFailed(err)
+		var err error
+		if staging, err = m.csi.SetUpDevice(p, spec); err != nil {
+			v.deviceFailed(by.label, err)
 			m.changed(v.name)
 			return m.failMap(by, "SetUpDevice", err)
 		}
 		v.device = globallyMounted
 	}
 	if err := m.csi.MapPodDevice(p, spec, by.pod); err != nil {
-		m.actual.podFailed(v, uid, spec, err)
+		m.actual.podFailed(v, by, err)
 		m.changed(v.name, uid)
 		return m.failMap(by, "MapPodDevice", err)
 	}
-	if err := m.csi.MapBlockVolume(p, spec, by.pod); err != nil { // published all the same. K-BLK-5
-		m.actual.setPod(v, uid, spec, uncertain)
+	if err := m.mapDevice(p, v, by); err != nil { // published all the same. K-BLK-5
+		m.actual.podFailed(v, by, csi.UncertainError{})
 		m.changed(v.name, uid)
-		return m.failMap(by, "MapBlockVolume", err)
+		return err
 	}
 	m.tellMapped(by)
+	if err := m.expandDuringMount(p, v, by, v.devicePath, staging); err != nil {
+		m.markUncertain(v, by)
+		return m.fail(by, "FailedMapVolume", "MapVolume.MarkVolumeAsMounted failed while expanding volume", err)
+	}
 	m.markMounted(v, by)
 	return nil
 }
 
+// mapDevice makes the published device known to the pod. K-BLK-6, K-BLK-7
+func (m *Manager) mapDevice(p *kernel.Process, v *held, by *wantedBy) error {
+	device, err := m.csi.PublishedDevice(by.spec, by.pod)
+	if err != nil {
+		return m.failMap(by, "EvalHostSymlinks", err)
+	}
+	v.devicePath = device
+	if err := m.csi.MapBlockVolume(p, by.spec, by.pod, device); err != nil {
+		return m.failMap(by, "MapBlockVolume", err)
+	}
+	return nil
+}
+
 func (m *Manager) failMap(by *wantedBy, step string, err error) error {
-	m.kubelet.Event(by.pod, corev1.EventTypeWarning, "FailedMapVolume", "MapVolume.%s failed for volume %q : %v", step, by.spec.Name, err)
-	return err
+	return m.fail(by, "FailedMapVolume", "MapVolume."+step+" failed", err)
 }
 
 // tellMapped emits the two events of a mapped device. K-BLK-8

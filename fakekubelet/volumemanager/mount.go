@@ -42,32 +42,53 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 			return m.failMount(by, "WaitForAttach", err)
 		}
 		if v.device != globallyMounted {
-			if err := m.csi.MountDevice(p, spec, by.pod); err != nil {
-				v.deviceFailed(err)
+			if err := m.csi.MountDevice(p, spec, by.pod, by.label); err != nil {
+				v.deviceFailed(by.label, err)
 				m.changed(v.name)
 				return m.failMount(by, "MountDevice", err)
 			}
-			v.device = globallyMounted
+			v.setDevice(globallyMounted, by.label)
 		}
 	}
-	if err := m.csi.SetUp(p, spec, by.pod, v.keepsDirs(by)); err != nil {
-		m.actual.podFailed(v, uid, spec, err)
+	if err := m.csi.SetUp(p, spec, by.pod, by.label, v.keepsDirs(by)); err != nil {
+		m.actual.podFailed(v, by, err)
 		m.changed(v.name, uid)
 		return m.failMount(by, "SetUp", err)
 	}
+	target, staging := csi.TargetPath(uid, spec.Name), ""
+	if spec.PV != nil {
+		staging = csi.StagingPath(spec.Driver(), spec.Handle(""))
+	}
+	if err := m.expandDuringMount(p, v, by, target, staging); err != nil {
+		m.markUncertain(v, by)
+		return m.fail(by, "FailedMount", "MountVolume.Setup failed while expanding volume", err)
+	}
+	m.observeMount(by)
 	m.markMounted(v, by)
 	return nil
 }
 
+// markUncertain: published, but not big enough for the pod, even if it was mounted
+// before. K-MNT-6
+func (m *Manager) markUncertain(v *held, by *wantedBy) {
+	m.actual.setPod(v, by.pod.UID, by.spec, uncertain, by.label).remount = false
+	m.changed(v.name, by.pod.UID)
+}
+
 func (m *Manager) markMounted(v *held, by *wantedBy) {
-	held := m.actual.setPod(v, by.pod.UID, by.spec, mounted)
+	held := m.actual.setPod(v, by.pod.UID, by.spec, mounted, by.label)
 	held.remount, held.reconstructed = false, false
 	m.changed(v.name, by.pod.UID)
 }
 
 // failMount tells the pod; refused starts tell nothing. K-PUB-12, K-EVT-3
 func (m *Manager) failMount(by *wantedBy, step string, err error) error {
-	m.kubelet.Event(by.pod, corev1.EventTypeWarning, "FailedMount", "MountVolume.%s failed for volume %q : %v", step, by.spec.Name, err)
+	return m.fail(by, "FailedMount", "MountVolume."+step+" failed", err)
+}
+
+// fail tells the pod which step of an operation has failed, and why.
+func (m *Manager) fail(by *wantedBy, reason, what string, err error) error {
+	m.kubelet.Event(by.pod, corev1.EventTypeWarning, reason, "%s for volume %q : %v", what, by.spec.Name, err)
 	return err
 }
 

@@ -39,10 +39,11 @@ func usedVolumes(pod *corev1.Pod) (mounts, devices map[string]bool) {
 	return mounts, devices
 }
 
-// spec resolves a pod volume; nil without error is a volume that is not CSI's.
-func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, mounted, device bool) (*csi.Spec, error) {
+// spec resolves a pod volume, and tells the claim that it is bound to; nil without
+// error is a volume that is not CSI's.
+func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, mounted, device bool) (*csi.Spec, *corev1.PersistentVolumeClaim, error) {
 	if v.CSI != nil {
-		return &csi.Spec{Name: v.Name, Inline: v.CSI, ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, nil
+		return &csi.Spec{Name: v.Name, Inline: v.CSI, ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, nil, nil
 	}
 	switch pv, ok, err := migration.Inline(v, pod.Namespace); { // C-MIG-6
 	case err != nil:
@@ -52,42 +53,42 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	}
 	key, ephemeral, ok := volume.ClaimOf(pod, v)
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
-	pv, err := po.claimed(p, pod, key, ephemeral)
+	pv, claim, err := po.claimed(p, pod, key, ephemeral)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if pv, err = migration.PV(pv); err != nil {
 		return nil, err
 	}
 	if pv.Spec.CSI == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	switch block := volume.IsBlock(pv.Spec.VolumeMode); { // K-DSW-8
 	case block && mounted:
-		return nil, fmt.Errorf("volume %s has volumeMode Block, but is specified in volumeMounts", v.Name)
+		return nil, nil, fmt.Errorf("volume %s has volumeMode Block, but is specified in volumeMounts", v.Name)
 	case !block && device:
-		return nil, fmt.Errorf("volume %s has volumeMode Filesystem, but is specified in volumeDevices", v.Name)
+		return nil, nil, fmt.Errorf("volume %s has volumeMode Filesystem, but is specified in volumeDevices", v.Name)
 	}
 	readOnly := v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly // K-DSW-7, K-DSW-9
-	return &csi.Spec{Name: pv.Name, PV: pv, ReadOnly: readOnly}, nil
+	return &csi.Spec{Name: pv.Name, PV: pv, ReadOnly: readOnly}, claim, nil
 }
 
-// claimed is the volume behind a claim. K-DSW-6, K-DSW-7
-func (po *populator) claimed(p *kernel.Process, pod *corev1.Pod, key store.Key, ephemeral bool) (*corev1.PersistentVolume, error) {
+// claimed is the volume behind a claim, and the claim. K-DSW-6, K-DSW-7
+func (po *populator) claimed(p *kernel.Process, pod *corev1.Pod, key store.Key, ephemeral bool) (*corev1.PersistentVolume, *corev1.PersistentVolumeClaim, error) {
 	pvc, err := po.boundClaim(p, key)
 	if err != nil {
-		return nil, fmt.Errorf("error processing PVC %s: %w", key, err)
+		return nil, nil, fmt.Errorf("error processing PVC %s: %w", key, err)
 	}
 	if ephemeral && !metav1.IsControlledBy(pvc, pod) {
-		return nil, fmt.Errorf("PVC %s was not created for pod %s/%s (pod is not owner)", key, pod.Namespace, pod.Name)
+		return nil, nil, fmt.Errorf("PVC %s was not created for pod %s/%s (pod is not owner)", key, pod.Namespace, pod.Name)
 	}
 	pv, err := po.volumeOf(p, pvc)
 	if err != nil {
-		return nil, fmt.Errorf("error processing PVC %s: %w", key, err)
+		return nil, nil, fmt.Errorf("error processing PVC %s: %w", key, err)
 	}
-	return pv, nil
+	return pv, pvc, nil
 }
 
 // boundClaim reads a claim live, and refuses one that is not bound. K-DSW-6

@@ -105,24 +105,82 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 		if !mounts[v.Name] && !devices[v.Name] {
 			continue
 		}
-		spec, err := po.spec(p, pod, v, mounts[v.Name], devices[v.Name])
-		switch {
-		case err != nil:
+		spec, claim, err := po.spec(p, pod, v, mounts[v.Name], devices[v.Name])
+		if err == nil && spec != nil {
+			err = po.want(pod, v.Name, spec, claim)
+		}
+		if err != nil {
 			po.desired.fail(pod.UID, err)
 			all = false
-		case spec != nil:
-			po.want(pod, v.Name, spec)
 		}
 	}
 	return all
 }
 
-func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec) {
+// want enters a pod's wish for a volume, unless the volume is wanted with another
+// SELinux label. K-SEL-3
+func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, claim *corev1.PersistentVolumeClaim) error {
 	name := spec.UniqueName(pod.UID)
-	attachable := spec.Inline == nil && volume.MustAttach(po.kubelet.Cache, spec.Driver())
-	if po.desired.add(name, attachable, pod, volumeName, spec) {
+	l, err := po.labels(pod, volumeName, spec)
+	if err != nil {
+		return err
+	}
+	w := po.desired.volumes[name]
+	if w == nil {
+		attachable := spec.Inline == nil && volume.MustAttach(po.kubelet.Cache, spec.Driver())
+		w = po.desired.addVolume(name, attachable, l)
+		po.watchSize(w, spec)
+		po.admit(spec, l)
+	}
+	if w.pods[pod.UID] == nil {
+		if err := po.conflict(w, spec, l); err != nil {
+			return err
+		}
+	}
+	if po.desired.add(w, pod, volumeName, spec, po.mountRequested(w, pod, spec)) {
 		po.changed(name)
 	}
+	if claim != nil && !spec.ReadOnly {
+		po.noteSizes(w, spec, claim)
+	}
+	return nil
+}
+
+// mountRequested is when the pod's wish came up: anew at each look for a driver
+// that wants its volumes published anew. K-MET-2
+func (po *populator) mountRequested(w *wanted, pod *corev1.Pod, spec *csi.Spec) time.Duration {
+	if was := w.pods[pod.UID]; was != nil && !po.republishes(spec.Driver()) {
+		return was.since
+	}
+	return po.kubelet.Kernel.Elapsed()
+}
+
+// noteSizes takes notice of the volume's size and, if nothing is known of it so
+// far, of the claim's. K-DSW-11
+func (po *populator) noteSizes(w *wanted, spec *csi.Spec, claim *corev1.PersistentVolumeClaim) {
+	size := storageOf(spec.PV.Spec.Capacity)
+	if size.Cmp(w.size) != 0 {
+		w.size = size
+		po.reconciler.look(w.name)
+	}
+	if v := po.actual.volumes[w.name]; v != nil && v.size.IsZero() {
+		v.size = storageOf(claim.Status.Capacity)
+	}
+}
+
+// watchSize wakes the volume's pods when it has grown: a regular sync will find
+// that out. K-EXP-2
+func (po *populator) watchSize(w *wanted, spec *csi.Spec) {
+	if spec.PV == nil {
+		return
+	}
+	w.size = storageOf(spec.PV.Spec.Capacity)
+	w.grown = store.Watch[*corev1.PersistentVolume](po.kubelet.Cache, store.ByKey(store.KeyOf(spec.PV)))
+	w.grown.OnEvent(func() {
+		for _, uid := range sortedKeys(w.pods) {
+			po.pods.VolumesChanged(uid)
+		}
+	})
 }
 
 // remount flags the pod's volumes whose driver wants them published anew. K-DSW-10, K-PUB-16

@@ -2,8 +2,10 @@ package volumemanager
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/operation"
 )
@@ -18,6 +20,8 @@ type reconciler struct {
 	process *kernel.Process
 	dirty   map[string]bool
 	retries map[string]time.Duration // when a volume in backoff is due
+	// lost are volumes on disk of which nothing is known.
+	lost []csi.Lost
 	// unchecked: reconstructed volumes still wait for the node's status. K-RECON-6
 	unchecked bool
 	// synced: a pass has been made in which nothing was unchecked. K-ATT-2
@@ -43,6 +47,9 @@ func (r *reconciler) lookAtAll() {
 	// In any order: a pass sorts what it looks at.
 	for name := range r.actual.volumes {
 		r.look(name)
+	}
+	if r.process != nil { // what is lost is no volume
+		r.process.Wake()
 	}
 }
 
@@ -95,6 +102,7 @@ func (r *reconciler) pass(p *kernel.Process) {
 		for _, name := range names {
 			r.unmountDevice(name)
 		}
+		r.cleanLost()
 	}
 	if r.unchecked {
 		r.updateReconstructed(p)
@@ -110,7 +118,13 @@ func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unc
 
 // run starts an operation, or remembers when it may be tried again. K-REC-7
 func (r *reconciler) run(key operation.Key, name string, body func(*kernel.Process) error) {
-	if err := r.ops.Run(key, name, body); errors.Is(err, operation.ErrBackoff) {
+	driver, begin := r.driverOf(key.Volume), r.kubelet.Kernel.Elapsed()
+	measured := func(p *kernel.Process) error {
+		err := body(p)
+		r.observeOperation(name, driver, p.Elapsed()-begin, err)
+		return err
+	}
+	if err := r.ops.Run(key, name, measured); errors.Is(err, operation.ErrBackoff) {
 		if due, ok := r.ops.RetryAt(key, name); ok {
 			if was, ok := r.retries[key.Volume]; !ok || due < was {
 				r.retries[key.Volume] = due
@@ -119,14 +133,15 @@ func (r *reconciler) run(key operation.Key, name string, body func(*kernel.Proce
 	}
 }
 
-// unmountVolume: pods that do not want the volume any more. K-REC-4
+// unmountVolume: pods that do not want the volume any more, or want it mounted in
+// another way. K-REC-4
 func (r *reconciler) unmountVolume(name string) {
 	v := r.actual.volumes[name]
 	if v == nil {
 		return
 	}
 	for _, uid := range sortedKeys(v.pods) {
-		if r.desired.wants(name, uid) == nil && !r.ops.IsPending(unmountKey(name, uid)) {
+		if (r.desired.wants(name, uid) == nil || !r.desired.wantsAs(name, v)) && !r.ops.IsPending(unmountKey(name, uid)) {
 			r.startUnmount(v, v.pods[uid])
 		}
 	}
@@ -147,8 +162,14 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 		switch {
 		case v == nil:
 			r.startVerify(w, by)
+		case v.label != nil && *v.label != by.label: // K-SEL-3
+			r.desired.fail(uid, fmt.Errorf("waiting for unmount of volume %q, because it is already mounted to a different pod with a different SELinux label", name))
+			r.pods.VolumesChanged(uid)
+			r.look(name)
 		case v.pods[uid] == nil || v.pods[uid].state == uncertain || v.pods[uid].remount:
 			r.startMount(p, v, by)
+		case v.needsExpansion(w.size):
+			r.startExpansion(v, w, by)
 		}
 	}
 }
@@ -156,7 +177,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 // unmountDevice: a volume that no pod has or wants is unstaged, then dropped. K-REC-6
 func (r *reconciler) unmountDevice(name string) {
 	v := r.actual.volumes[name]
-	if v == nil || len(v.pods) > 0 || r.desired.volumes[name] != nil || r.ops.IsPending(deviceKey(name)) {
+	if v == nil || len(v.pods) > 0 || r.desired.wantsAs(name, v) || r.ops.IsPending(deviceKey(name)) {
 		return
 	}
 	if v.device == notMounted {

@@ -3,6 +3,7 @@ package volumemanager
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 )
@@ -10,14 +11,18 @@ import (
 // reconstruct enters what the disk shows of volumes, once, before the first
 // pass. All of it is uncertain until a mount or the node's status proves it. K-RECON-4
 func (m *Manager) reconstruct() {
-	for _, f := range m.csi.Scan() {
+	found, lost := m.csi.Scan()
+	m.reconciler.lost = lost
+	m.kubelet.Metrics.Add("reconstruct_volume_operations_total", float64(len(found)+len(lost)))
+	m.kubelet.Metrics.Add("reconstruct_volume_operations_errors_total", float64(len(lost)))
+	for _, f := range found {
 		name := f.Spec.UniqueName(f.Pod)
 		v := m.actual.volumes[name]
 		if v == nil {
 			v = m.actual.attach(name, f.Spec, unknown)
 			v.reconstructed = true
 		}
-		m.actual.setPod(v, f.Pod, f.Spec, uncertain).reconstructed = true
+		m.actual.setPod(v, f.Pod, f.Spec, uncertain, f.Label).reconstructed = true
 		if f.Spec.Inline == nil {
 			v.device = deviceUncertain
 		} else {
@@ -27,6 +32,34 @@ func (m *Manager) reconstruct() {
 		m.reconciler.look(name)
 		m.populator.look(f.Pod)
 	}
+}
+
+// cleanLost tries once to unpublish what could not be reconstructed, unless a pod
+// wants it. Without a data file there is no more to it than counting. K-RECON-5
+func (r *reconciler) cleanLost() {
+	for _, l := range r.lost {
+		if r.wantsSpec(l) {
+			continue
+		}
+		r.kubelet.Metrics.Add("force_cleaned_failed_volume_operations_total", 1)
+		u, err := r.csi.NewUnmounter(l.Pod, l.Name)
+		if err != nil {
+			r.kubelet.Metrics.Add("force_cleaned_failed_volume_operation_errors_total", 1)
+			continue
+		}
+		r.run(unmountKey(l.Name, l.Pod), "volume_unmount", u.TearDown)
+	}
+	r.lost = nil
+}
+
+func (r *reconciler) wantsSpec(l csi.Lost) bool {
+	// In any order: one is enough.
+	for name := range r.desired.ofPod[l.Pod] {
+		if r.desired.wants(name, l.Pod).spec.Name == l.Name {
+			return true
+		}
+	}
+	return false
 }
 
 // updateReconstructed asks the node's status, at the end of each pass until it

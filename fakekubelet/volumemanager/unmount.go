@@ -29,6 +29,9 @@ func (r *reconciler) startUnmount(v *held, by *heldBy) {
 		return
 	}
 	r.run(key, "volume_unmount", func(p *kernel.Process) error {
+		if err := u.CleanSubPaths(p); err != nil {
+			return err
+		}
 		return r.unmounted(v, by, u.TearDown(p))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
@@ -40,6 +41,10 @@ func lists(node *corev1.Node, volume string) bool {
 
 // verify asks the API server itself, past the cache. K-ATT-5
 func (m *Manager) verify(p *kernel.Process, w *wanted, by *wantedBy) error {
+	size, err := m.claimSize(p, by)
+	if err != nil {
+		return err
+	}
 	attachable := no
 	if w.attachable {
 		attachable = yes
@@ -54,7 +59,20 @@ func (m *Manager) verify(p *kernel.Process, w *wanted, by *wantedBy) error {
 			return fmt.Errorf("volume not attached according to node status for volume %q", by.spec.Name)
 		}
 	}
-	m.actual.attach(w.name, by.spec, attachable)
+	m.actual.attach(w.name, by.spec, attachable).size = size
 	m.changed(w.name)
 	return nil
+}
+
+// claimSize is the size that the claim has by its status; of no use to an inline
+// volume. K-ATT-5
+func (m *Manager) claimSize(p *kernel.Process, by *wantedBy) (resource.Quantity, error) {
+	if by.spec.PV == nil {
+		return resource.Quantity{}, nil
+	}
+	claim, err := m.claimOf(p, by)
+	if err != nil {
+		return resource.Quantity{}, fmt.Errorf("VerifyControllerAttachedVolume fetching pvc failed: %w", err)
+	}
+	return storageOf(claim.Status.Capacity), nil
 }

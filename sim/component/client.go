@@ -1,6 +1,8 @@
 package component
 
 import (
+	authenticationv1 "k8s.io/api/authentication/v1"
+
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -51,6 +53,12 @@ func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key,
 func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
 	p.Yield("delete")
 	return store.Delete[T](c.Store, key, opts...)
+}
+
+// IssueToken asks for a token of a service account.
+func IssueToken(p *kernel.Process, c *Component, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
+	p.Yield("create token")
+	return c.Store.IssueToken(account, asked)
 }
 
 // Live reads from the API server, past the component's cache. The error is the

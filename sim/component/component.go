@@ -2,6 +2,7 @@ package component
 
 import (
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/metric"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -17,6 +18,8 @@ type Component struct {
 	Group *kernel.Group
 	// Cache is its informer cache: what it knows of the API, possibly not the newest.
 	Cache *store.View
+	// Metrics are what it counts and measures; they begin anew when it does.
+	Metrics metric.Registry
 
 	informer *kernel.Process
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
@@ -18,6 +19,9 @@ type World struct {
 	Kernel *kernel.Kernel
 	Store  *store.Store
 	Trace  *trace.Recorder
+	// Features are the cluster's feature gates.
+	Features feature.Gates
+
 	events eventLog
 }
 

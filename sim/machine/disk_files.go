@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim/workdir"
 )
 
-// look runs an operation that changes nothing.
+// look runs an operation that makes and removes nothing.
 func (d *Disk) look(f func() error) error { return d.nodeError(d.do(f)) }
 
 // change runs an operation on a path as the thread sees it and reports to the watches what it
@@ -94,6 +94,16 @@ func (d *Disk) Lstat(p string) (info fs.FileInfo, err error) {
 		return err
 	})
 	return info, err
+}
+
+// Chmod sets the permissions of what path leads to.
+func (d *Disk) Chmod(p string, mode fs.FileMode) error {
+	return d.look(func() error { return os.Chmod(d.within(p), mode) })
+}
+
+// Lchown gives path itself to a user and a group.
+func (d *Disk) Lchown(p string, uid, gid int) error {
+	return d.look(func() error { return os.Lchown(d.within(p), uid, gid) })
 }
 
 // Symlink makes link point to target. An absolute target is a node path; programs

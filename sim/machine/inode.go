@@ -17,6 +17,7 @@ type inode struct {
 	name     string
 	parent   *inode // nil for the root
 	mode     fs.FileMode
+	uid, gid int
 	data     []byte          // a file's content, a symlink's target
 	children []*inode        // sorted by name: most directories have one or two
 	server   *memoryListener // of a socket, nil if nobody serves there
@@ -26,6 +27,12 @@ type inode struct {
 
 func (n *inode) add(name string, mode fs.FileMode) *inode {
 	child := &inode{name: name, parent: n, mode: mode}
+	if n.mode&fs.ModeSetgid != 0 { // what is made in such a directory is of its group
+		child.gid = n.gid
+		if mode.IsDir() {
+			child.mode |= fs.ModeSetgid
+		}
+	}
 	i, _ := n.find(name)
 	n.children = slices.Insert(n.children, i, child)
 	return child
@@ -86,18 +93,40 @@ func (n *inode) notReadable() error {
 
 // inodeInfo is what Lstat tells of an inode, frozen at the time of the call.
 type inodeInfo struct {
-	name string
-	size int64
-	mode fs.FileMode
+	name     string
+	size     int64
+	mode     fs.FileMode
+	uid, gid int
 }
 
 func (n *inode) info(name string) inodeInfo {
-	return inodeInfo{name: name, size: int64(len(n.data)), mode: n.mode}
+	return inodeInfo{name: name, size: int64(len(n.data)), mode: n.mode, uid: n.uid, gid: n.gid}
 }
 
 func (i inodeInfo) Name() string       { return i.name }
 func (i inodeInfo) Size() int64        { return i.size }
 func (i inodeInfo) Mode() fs.FileMode  { return i.mode }
 func (i inodeInfo) IsDir() bool        { return i.mode.IsDir() }
-func (i inodeInfo) Sys() any           { return nil }
 func (i inodeInfo) ModTime() time.Time { return time.Time{} } // files in memory have no clock
+
+// Sys tells the owner, as it does for files on disk.
+func (i inodeInfo) Sys() any { return &syscall.Stat_t{Uid: uint32(i.uid), Gid: uint32(i.gid)} }
+
+// permissions are what chmod sets.
+const permissions = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// chown changes the owner. As in Linux, a program loses its setuid and setgid bits by it.
+func (n *inode) chown(uid, gid int) {
+	if uid >= 0 {
+		n.uid = uid
+	}
+	if gid >= 0 {
+		n.gid = gid
+	}
+	if n.mode.IsRegular() {
+		n.mode &^= fs.ModeSetuid
+		if n.mode&0o010 != 0 {
+			n.mode &^= fs.ModeSetgid
+		}
+	}
+}

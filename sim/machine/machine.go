@@ -34,7 +34,15 @@ type Machine interface {
 	RemoveAll(path string) error
 	// ReadDir lists a directory, sorted by name.
 	ReadDir(path string) ([]fs.DirEntry, error)
+	// Lstat describes path itself, even if it is a symlink. The FileInfo's Sys is
+	// a *syscall.Stat_t, which has the owner.
 	Lstat(path string) (fs.FileInfo, error)
+	// Chmod sets the permissions and the setuid, setgid and sticky bits of what
+	// path leads to.
+	Chmod(path string, mode fs.FileMode) error
+	// Lchown gives path itself, even if it is a symlink, to a user and a group; -1
+	// leaves either as it is.
+	Lchown(path string, uid, gid int) error
 	Symlink(target, link string) error
 	Readlink(path string) (string, error)
 	EvalSymlinks(path string) (string, error)

@@ -134,6 +134,36 @@ func (m *Memory) Lstat(p string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
+// Chmod sets the permissions of what path leads to.
+func (m *Memory) Chmod(p string, mode fs.FileMode) error {
+	return m.change(func() error {
+		at, err := m.follow(p)
+		if err == nil && at.mount.readOnly {
+			err = syscall.EROFS
+		}
+		if err != nil {
+			return pathError("chmod", p, err)
+		}
+		at.node.mode = at.node.mode&^permissions | mode&permissions
+		return nil
+	})
+}
+
+// Lchown gives path itself to a user and a group.
+func (m *Memory) Lchown(p string, uid, gid int) error {
+	return m.change(func() error {
+		at, err := m.locate(p)
+		if err == nil && at.mount.readOnly {
+			err = syscall.EROFS
+		}
+		if err != nil {
+			return pathError("lchown", p, err)
+		}
+		at.node.chown(uid, gid)
+		return nil
+	})
+}
+
 // Symlink makes link point to target, which need not exist.
 func (m *Memory) Symlink(target, link string) error {
 	return m.change(func() error {

@@ -7,12 +7,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
 // Cluster is the shape of the simulated cluster.
 type Cluster struct {
 	Nodes Nodes `json:"nodes,omitempty" doc:"The nodes: a number, or a list with names; default node-a and node-b."`
+
+	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
+}
+
+// FeatureGates are those that can be switched.
+type FeatureGates struct {
+	CSIVolumeHealth bool `json:"CSIVolumeHealth,omitempty" doc:"The kubelet looks at the condition of volumes, with their statistics; default false."`
+	SELinuxMount    bool `json:"SELinuxMount,omitempty" doc:"Volumes of any access mode are mounted with the pod's SELinux label, not only those of one pod; default false."`
+}
+
+func (f FeatureGates) gates() feature.Gates {
+	return feature.Gates{feature.CSIVolumeHealth: f.CSIVolumeHealth, feature.SELinuxMount: f.SELinuxMount}
 }
 
 // Nodes are the nodes of a cluster, in a file a list, or a number of them.
@@ -26,6 +39,9 @@ type Node struct {
 	Labels  map[string]string `json:"labels,omitempty" doc:"Further labels."`
 	Taints  []Taint           `json:"taints,omitempty" doc:"Its taints."`
 	MaxPods int               `json:"maxPods,omitempty" doc:"Its pod capacity; default 110."`
+
+	SELinux   bool            `json:"seLinux,omitempty" doc:"The node enforces SELinux, with the file labels of Fedora; default false."`
+	ChownTime strict.Duration `json:"chownTime,omitempty" example:"10ms" doc:"How long it takes its kubelet to give one file of a volume to a pod's fsGroup; default no time."`
 }
 
 // Taint is a taint of a node.
@@ -84,7 +100,7 @@ func (Nodes) JSONSchema() map[string]any {
 func (ns Nodes) options() []sim.Node {
 	all := make([]sim.Node, len(ns))
 	for i, n := range ns {
-		all[i] = sim.Node{Name: n.Name, Labels: n.Labels, Zone: n.Zone, Region: n.Region, MaxPods: n.MaxPods}
+		all[i] = sim.Node{Name: n.Name, Labels: n.Labels, Zone: n.Zone, Region: n.Region, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime.Duration}
 		for _, t := range n.Taints {
 			all[i].Taints = append(all[i].Taints, t.taint())
 		}

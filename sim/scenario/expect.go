@@ -16,7 +16,7 @@ type Expectations struct {
 	Forbidden  []Forbidden       `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
 	Objects    []ObjectCondition `json:"objects,omitempty" doc:"What must be true of objects."`
 	Events     []EventPattern    `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
-	That       []Statement       `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed and objects(\"pods\") that must be true."`
+	That       []Statement       `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true."`
 	Leftovers  *Allowed          `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
 	Violations *Allowed          `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
 	Fails      string            `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`

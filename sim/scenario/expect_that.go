@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/csisim/csisim/sim/scenario/calls"
@@ -95,6 +96,29 @@ func (v celView) Events() []any {
 		}
 	}
 	return all
+}
+
+// Files are what lies below the kubelet's directory on a node.
+func (v celView) Files(node string) ([]string, error) {
+	if err := v.knows("files", node); err != nil {
+		return nil, err
+	}
+	return v.cluster.Files(node), nil
+}
+
+// Metrics are those of the kubelet on a node.
+func (v celView) Metrics(node string) ([]string, error) {
+	if err := v.knows("metrics", node); err != nil {
+		return nil, err
+	}
+	return v.cluster.Metrics(node), nil
+}
+
+func (v celView) knows(function, node string) error {
+	if slices.Contains(v.cluster.Nodes(), node) {
+		return nil
+	}
+	return fmt.Errorf("%s(%q): there is no such node; there are %v", function, node, v.cluster.Nodes())
 }
 
 func eventFields(e *trace.Event) map[string]any {

@@ -34,8 +34,8 @@ func newRunner(s *Scenario, cluster *sim.Cluster, o RunOptions, result *Result) 
 // options describe the cluster that the scenario wants.
 func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.Recorder) sim.Options {
 	options := sim.Options{
-		Context: ctx,
-		Nodes:   s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
+		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
+		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
 		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start,
 		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,
 	}

@@ -22,6 +22,12 @@ type Source interface {
 	Objects(resource string) ([]any, error)
 	Calls() []any
 	Events() []any
+	// Files are what lies below the kubelet's directory on a node, a line each as
+	// in recorded traces; an error if there is no such node.
+	Files(node string) ([]string, error)
+	// Metrics are those of the kubelet on a node, a line each; an error if there is
+	// no such node.
+	Metrics(node string) ([]string, error)
 	Elapsed() time.Duration
 }
 
@@ -44,7 +50,11 @@ func Run(text string, source Source) (*Expression, error) {
 		cel.Variable("events", list),
 		cel.Variable("elapsed", cel.DurationType),
 		cel.Function("objects", cel.Overload("objects_of_resource", []*cel.Type{cel.StringType}, list,
-			cel.UnaryBinding(func(name ref.Val) ref.Val { return listed(source, string(name.(types.String))) }))),
+			cel.UnaryBinding(func(name ref.Val) ref.Val { return listed(source.Objects(string(name.(types.String)))) }))),
+		cel.Function("files", cel.Overload("files_of_node", []*cel.Type{cel.StringType}, cel.ListType(cel.StringType),
+			cel.UnaryBinding(func(node ref.Val) ref.Val { return listed(source.Files(string(node.(types.String)))) }))),
+		cel.Function("metrics", cel.Overload("metrics_of_node", []*cel.Type{cel.StringType}, cel.ListType(cel.StringType),
+			cel.UnaryBinding(func(node ref.Val) ref.Val { return listed(source.Metrics(string(node.(types.String)))) }))),
 	)
 }
 
@@ -87,12 +97,11 @@ func oneLine(issues *cel.Issues) string {
 	return strings.Join(all, "; ")
 }
 
-func listed(source Source, name string) ref.Val {
-	objects, err := source.Objects(name)
+func listed[T any](all []T, err error) ref.Val {
 	if err != nil {
 		return types.NewErr("%v", err)
 	}
-	return types.DefaultTypeAdapter.NativeToValue(objects)
+	return types.DefaultTypeAdapter.NativeToValue(all)
 }
 
 // HoldsFor evaluates a condition on an object, which is decoded JSON. A field that the object does not

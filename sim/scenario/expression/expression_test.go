@@ -27,8 +27,10 @@ func (run) Calls() []any {
 	}
 }
 
-func (run) Events() []any          { return []any{} }
-func (run) Elapsed() time.Duration { return time.Minute }
+func (run) Events() []any                       { return []any{} }
+func (run) Metrics(string) ([]string, error)    { return []string{"volumes_total 1"}, nil }
+func (run) Files(node string) ([]string, error) { return []string{"plugins/ 750", node}, nil }
+func (run) Elapsed() time.Duration              { return time.Minute }
 
 func TestAConditionIsAboutOneObject(t *testing.T) {
 	claim := map[string]any{
@@ -59,6 +61,8 @@ func TestAStatementIsAboutTheWholeRun(t *testing.T) {
 		`calls.all(c, c.code == "OK")`:                             false,
 		`events.size() == 0 && elapsed >= duration("60s")`:         true,
 		`objects("pods").exists(p, p.metadata.name == "web")`:      true,
+		`metrics("node-a").exists(m, m == "volumes_total 1")`:      true,
+		`files("node-a").exists(f, f == "plugins/ 750")`:           true,
 	} {
 		x, err := expression.Run(text, run{})
 		require.NoError(t, err, text)

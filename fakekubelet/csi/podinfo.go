@@ -1,0 +1,90 @@
+package csi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// keyTokens carries the service account tokens, as JSON. K-PATH-12
+const keyTokens = "csi.storage.k8s.io/serviceAccount.tokens"
+
+// volumeContext is the volume's attributes, with the pod's identity if the
+// CSIDriver asks for it. Keys of the same name are overwritten. K-PUB-4, K-PATH-12
+func (s *step) volumeContext(spec *Spec, pod *corev1.Pod) map[string]string {
+	driver, ok := s.csiDriver()
+	if !ok || driver.Spec.PodInfoOnMount == nil || !*driver.Spec.PodInfoOnMount {
+		return spec.attributes()
+	}
+	return merged(spec.attributes(), map[string]string{
+		"csi.storage.k8s.io/pod.name":            pod.Name,
+		"csi.storage.k8s.io/pod.namespace":       pod.Namespace,
+		"csi.storage.k8s.io/pod.uid":             string(pod.UID),
+		"csi.storage.k8s.io/serviceAccount.name": pod.Spec.ServiceAccountName,
+		"csi.storage.k8s.io/ephemeral":           strconv.FormatBool(spec.Inline != nil),
+	})
+}
+
+func (s *step) csiDriver() (*storagev1.CSIDriver, bool) {
+	return component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
+}
+
+// addTokens puts the tokens of the pod's service account that the CSIDriver asks
+// for into the volume context or, if it prefers, among the secrets. K-PUB-5
+func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, pod *corev1.Pod) error {
+	driver, ok := s.csiDriver()
+	if !ok || len(driver.Spec.TokenRequests) == 0 {
+		return nil
+	}
+	tokens := map[string]authenticationv1.TokenRequestStatus{}
+	for _, asked := range driver.Spec.TokenRequests {
+		issued, err := s.token(pod, asked)
+		if err != nil {
+			return fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get service accoount token attributes: %w", err)
+		}
+		tokens[asked.Audience] = issued.Status
+	}
+	text, err := json.Marshal(tokens)
+	if err != nil {
+		return err
+	}
+	extra := map[string]string{keyTokens: string(text)}
+	if inSecrets := driver.Spec.ServiceAccountTokenInSecrets; inSecrets != nil && *inSecrets {
+		request.Secrets = merged(request.Secrets, extra)
+	} else {
+		request.VolumeContext = merged(request.VolumeContext, extra)
+	}
+	return nil
+}
+
+// token asks for a token that ends with the pod; no audience is that of the API server.
+func (s *step) token(pod *corev1.Pod, asked storagev1.TokenRequest) (*authenticationv1.TokenRequest, error) {
+	audiences := []string{asked.Audience}
+	if asked.Audience == "" {
+		audiences = nil
+	}
+	account := store.Key{Namespace: pod.Namespace, Name: pod.Spec.ServiceAccountName}
+	return s.tokens.Get(s.process, account, &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
+		Audiences: audiences, ExpirationSeconds: asked.ExpirationSeconds,
+		BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID},
+	}})
+}
+
+// merged is a new map: objects of the store must not change.
+func merged(first, second map[string]string) map[string]string {
+	all := maps.Clone(first)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, second)
+	return all
+}

@@ -1,0 +1,33 @@
+package csi
+
+import (
+	"fmt"
+	"slices"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// MountsWithLabel reports whether a driver can mount with an SELinux label. K-SEL-1
+func (pl *Plugin) MountsWithLabel(driver string) bool {
+	d, ok := component.Cached[*storagev1.CSIDriver](pl.kubelet, store.Key{Name: driver})
+	return ok && d.Spec.SELinuxMount != nil && *d.Spec.SELinuxMount
+}
+
+// usableLabel is the label, unless the driver cannot do anything with it any more.
+func (s *step) usableLabel(label string) string {
+	if label == "" || !s.MountsWithLabel(s.driver) {
+		return ""
+	}
+	return label
+}
+
+// withLabel adds the mount option for a label; the quotes are for its comma. K-SEL-2
+func withLabel(flags []string, label string) []string {
+	if label == "" {
+		return flags
+	}
+	return append(slices.Clone(flags), fmt.Sprintf("context=%q", label))
+}

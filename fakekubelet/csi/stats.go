@@ -1,0 +1,98 @@
+package csi
+
+import (
+	"errors"
+	"path"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/sim/feature"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+const (
+	capStats = csispec.NodeServiceCapability_RPC_GET_VOLUME_STATS
+	// capCondition is VOLUME_CONDITION, which CSI 1.13 took out of the bindings.
+	capCondition = csispec.NodeServiceCapability_RPC_Type(4)
+)
+
+// ErrNoStats: the driver does not tell statistics. K-STAT-3
+var ErrNoStats = errors.New("metrics are not supported for CSI volumes of this driver")
+
+// Usage is how much of a volume is used, in bytes and inodes; what the driver
+// leaves out is zero. K-STAT-4
+type Usage struct {
+	Capacity, Available, Used      int64
+	Inodes, InodesFree, InodesUsed int64
+	// Condition is that of the volume, if the kubelet looks at conditions and the
+	// driver tells them. K-STAT-6
+	Condition *contract.VolumeCondition
+}
+
+// Stats asks the driver about a published volume. The staging path is not sent. K-STAT-3
+func (pl *Plugin) Stats(p *kernel.Process, spec *Spec, pod types.UID) (Usage, error) {
+	s, err := pl.begin(p, spec.Driver())
+	if err != nil {
+		return Usage{}, TransientError{err}
+	}
+	tells, err := s.has(capStats)
+	if err != nil {
+		return Usage{}, err
+	}
+	if !tells {
+		return Usage{}, ErrNoStats
+	}
+	answer, err := s.node.NodeGetVolumeStats(background, &csispec.NodeGetVolumeStatsRequest{
+		VolumeId: spec.Handle(pod), VolumePath: statsPath(spec, pod),
+	})
+	if err != nil {
+		return Usage{}, err
+	}
+	condition, err := s.condition(answer)
+	if err != nil {
+		return Usage{}, err
+	}
+	if condition == nil && answer.GetUsage() == nil {
+		return Usage{}, errors.New("failed to get usage from response. usage is nil")
+	}
+	usage := usageOf(answer)
+	usage.Condition = condition
+	return usage, nil
+}
+
+// statsPath is where a pod sees the volume; a raw block volume by the kubelet's
+// own bind mount. K-STAT-2
+func statsPath(spec *Spec, pod types.UID) string {
+	if spec.Block() {
+		return path.Join(BlockMapDir(spec.Name), string(pod))
+	}
+	return TargetPath(pod, spec.Name)
+}
+
+// condition is the volume's condition, asked for behind a gate. K-STAT-6
+func (s *step) condition(answer *csispec.NodeGetVolumeStatsResponse) (*contract.VolumeCondition, error) {
+	if !s.kubelet.Features.Enabled(feature.CSIVolumeHealth) {
+		return nil, nil
+	}
+	tells, err := s.has(capCondition)
+	if err != nil || !tells {
+		return nil, err
+	}
+	condition, _ := contract.ConditionOf(answer)
+	return &condition, nil
+}
+
+// usageOf maps units: of two entries of one unit the last counts. K-STAT-4
+func usageOf(answer *csispec.NodeGetVolumeStatsResponse) (u Usage) {
+	for _, entry := range answer.GetUsage() {
+		switch entry.GetUnit() {
+		case csispec.VolumeUsage_BYTES:
+			u.Available, u.Capacity, u.Used = entry.GetAvailable(), entry.GetTotal(), entry.GetUsed()
+		case csispec.VolumeUsage_INODES:
+			u.InodesFree, u.Inodes, u.InodesUsed = entry.GetAvailable(), entry.GetTotal(), entry.GetUsed()
+		}
+	}
+	return u
+}

@@ -1,0 +1,126 @@
+package csi
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// subPathDir is where the subpaths of a pod's volume are bound, container by
+// container. Fact 71
+func subPathDir(pod types.UID, specName string) string {
+	return path.Join(PodDir(pod), "volume-subpaths", escaped(specName))
+}
+
+// SubPath is a part of a volume that a container mounts.
+type SubPath struct {
+	Pod       types.UID
+	Spec      *Spec
+	Container string
+	Index     int // in the container's volumeMounts
+	Path      string
+}
+
+// BindSubPath makes the directory if it is missing, and binds it to a place that
+// only the kubelet can change. Driver and volume do not see anything of it. Fact 71
+func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err error) {
+	f, root := pl.files(p), TargetPath(s.Pod, s.Spec.Name)
+	source := path.Join(root, s.Path)
+	if err := f.makeBelow(root, source); err != nil {
+		return "", err
+	}
+	if source, err = pl.inside(root, source); err != nil {
+		return "", err
+	}
+	host = path.Join(subPathDir(s.Pod, s.Spec.Name), s.Container, strconv.Itoa(s.Index))
+	if err := f.mountPoint(source, host); err != nil {
+		return "", err
+	}
+	if mounted, err := pl.machine.IsMountPoint(host); err == nil && mounted {
+		return host, nil
+	}
+	return host, f.change("bind mount", host, func(m machine.Machine) error { return m.BindMount(source, host, false) })
+}
+
+// inside resolves symbolic links, and refuses what leads out of the volume.
+func (pl *Plugin) inside(root, name string) (string, error) {
+	real, err := pl.machine.EvalSymlinks(name)
+	if err != nil {
+		return "", err
+	}
+	if real != root && !strings.HasPrefix(real, root+"/") {
+		return "", fmt.Errorf("path %s is not within volume path %s", real, root)
+	}
+	return real, nil
+}
+
+// makeBelow makes a missing directory with the mode of the volume's root.
+func (f files) makeBelow(root, name string) error {
+	if _, err := f.machine.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	info, err := f.machine.Lstat(root)
+	if err != nil {
+		return err
+	}
+	return f.change("mkdir", name, func(m machine.Machine) error { return m.MkdirAll(name, info.Mode().Perm()) })
+}
+
+// mountPoint makes a directory, or a file, for something to be bound on.
+func (f files) mountPoint(source, target string) error {
+	info, err := f.machine.Lstat(source)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return f.mkdir(target)
+	}
+	if err := f.mkdir(path.Dir(target)); err != nil {
+		return err
+	}
+	if _, err := f.machine.Lstat(target); err == nil {
+		return nil
+	}
+	return f.write(target, nil)
+}
+
+// cleanSubPaths takes away what was bound for the containers of a pod, and the
+// directories for it. K-UNPUB-2
+func (f files) cleanSubPaths(pod types.UID, specName string) error {
+	top := subPathDir(pod, specName)
+	for _, container := range f.list(top) {
+		dir := path.Join(top, container)
+		for _, index := range f.list(dir) {
+			if err := f.unbind(path.Join(dir, index)); err != nil {
+				return err
+			}
+		}
+		if err := f.remove(dir); err != nil {
+			return err
+		}
+	}
+	if err := f.remove(top); err != nil {
+		return err
+	}
+	if all := path.Dir(top); len(f.list(all)) == 0 {
+		return f.remove(all)
+	}
+	return nil
+}
+
+func (f files) unbind(name string) error {
+	if mounted, err := f.machine.IsMountPoint(name); err == nil && mounted {
+		if err := f.change("unmount", name, func(m machine.Machine) error { return m.Unmount(name) }); err != nil {
+			return err
+		}
+	}
+	return f.remove(name)
+}

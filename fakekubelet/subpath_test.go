@@ -1,0 +1,137 @@
+package fakekubelet_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// subPath makes the container mount a part of the volume, and the whole beside it.
+func subPath(part string) func(*corev1.PodSpec) {
+	return func(spec *corev1.PodSpec) {
+		using("data")(spec)
+		c := &spec.Containers[0]
+		c.VolumeMounts[0].SubPath = part
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: "/mnt/whole"})
+	}
+}
+
+// hostPaths are what the runtime mounts into containers.
+func (n *node) hostPaths() []string {
+	var paths []string
+	for _, e := range n.Trace.Events() {
+		if e.Kind != trace.Runtime || e.Method != "CreateContainer" {
+			continue
+		}
+		for _, m := range e.Detail.(map[string]any)["mounts"].([]runtime.Mount) {
+			paths = append(paths, m.Host)
+		}
+	}
+	return paths
+}
+
+// Fact 71, K-UNPUB-2: the kubelet binds the part for the container, and takes it
+// away before NodeUnpublishVolume. The driver sees nothing of it.
+func TestAPartOfAVolume(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	uid := n.pod("web", subPath("sub/dir"))
+	n.waitRunning("web")
+	bound := csi.PodDir(uid) + "/volume-subpaths/pv-data/c/0"
+	assert.Equal(t, []string{bound, csi.TargetPath(uid, "pv-data")}, n.hostPaths())
+	assert.Contains(t, n.mounts(), bound)
+	assert.True(t, n.exists("/mock/h-data/sub/dir"), "made with the mode of the volume's root")
+	assert.Equal(t, "0 drwxr-xr-x", n.group("/mock/h-data/sub/dir"))
+	require.NoError(t, n.machine.WriteFile(bound+"/file", nil, 0o644))
+	assert.True(t, n.exists("/mock/h-data/sub/dir/file"))
+
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	var order []string
+	for _, e := range n.news() {
+		switch {
+		case e.Kind == trace.FileChange && e.Method == "unmount":
+			order = append(order, e.Method+" "+e.Name)
+		case e.Kind == trace.Call && outcome(e) != "cap":
+			order = append(order, outcome(e))
+		}
+	}
+	assert.Equal(t, []string{"unmount " + bound, "NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, order)
+	assert.Empty(t, n.mounts())
+	assert.Empty(t, n.files())
+	assert.True(t, n.exists("/mock/h-data/sub/dir/file"), "the volume's content stays")
+}
+
+func TestASingleFileOfAVolume(t *testing.T) { // fact 71
+	n := start(t, setting{})
+	require.NoError(t, n.machine.MkdirAll("/mock/h-data", 0o755))
+	require.NoError(t, n.machine.WriteFile("/mock/h-data/config", []byte("x"), 0o644))
+	n.volume("data")
+	n.pod("web", subPath("config"))
+	n.waitRunning("web")
+	content, err := n.machine.ReadFile(n.hostPaths()[0])
+	require.NoError(t, err)
+	assert.Equal(t, "x", string(content))
+	n.deletePod("web")
+	n.settle()
+	assert.Empty(t, n.files())
+}
+
+// conformance: vm-subpath-directory-deleted
+func TestAPartThatIsDeletedFromWithin(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.pod("web", subPath("sub"))
+	n.run("web")
+	require.NoError(t, n.machine.Remove("/mock/h-data/sub"))
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+	assert.Empty(t, n.mounts())
+}
+
+// conformance: suite-restart-subpath-graceful, suite-restart-subpath-forced
+func TestAPartOfAVolumeWhosePodGoesWhileTheKubeletIsDown(t *testing.T) { // K-RECON-8
+	for name, end := range map[string]func(*node){
+		"gracefully": func(n *node) { n.deletePod("web") },
+		"by force":   func(n *node) { n.forceDelete("web") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := start(t, setting{})
+			n.volume("data")
+			n.pod("web", subPath("sub"))
+			n.run("web")
+			n.restart(func() { end(n) })
+			n.settle()
+			assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+			assert.Empty(t, n.mounts())
+			assert.Empty(t, n.files())
+		})
+	}
+}
+
+func TestAPartThatLeadsOutOfTheVolume(t *testing.T) {
+	n := start(t, setting{})
+	require.NoError(t, n.machine.MkdirAll("/mock/h-data", 0o755))
+	require.NoError(t, n.machine.MkdirAll("/etc", 0o755))
+	require.NoError(t, n.machine.Symlink("/etc", "/mock/h-data/sub"))
+	n.volume("data")
+	n.pod("web", subPath("sub"))
+	n.pass(time.Second)
+	assert.Equal(t, []string{`Warning Failed: Error: failed to prepare subPath for volumeMount "data" of container "c" (1)`}, n.events())
+	assert.Equal(t, corev1.PodPending, n.phase("web"))
+
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+}

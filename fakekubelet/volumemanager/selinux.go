@@ -1,0 +1,154 @@
+package volumemanager
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/feature"
+)
+
+// labels are the SELinux labels that concern one volume of a pod. K-SEL-1
+type labels struct {
+	// pod is the label that the volume would be mounted with if its access mode
+	// did not matter; empty if the container runtime is to label file by file.
+	pod string
+	// mount is the label that it is mounted with, if any.
+	mount string
+	// supported says that the driver mounts with labels.
+	supported bool
+}
+
+// labels computes what a pod's containers ask for; containers that disagree are
+// an error where the label would be used. K-SEL-1, K-SEL-3
+func (m *Manager) labels(pod *corev1.Pod, volumeName string, spec *csi.Spec) (labels, error) {
+	if !m.seLinux {
+		return labels{}, nil
+	}
+	l := labels{supported: m.csi.MountsWithLabel(spec.Driver())}
+	found := containerLabels(pod, volumeName)
+	if len(found) > 1 {
+		err := fmt.Errorf("multiple SELinux labels found: %s", strings.Join(found, ","))
+		return labels{}, m.seLinuxError(spec, err, "pod_context_mismatch", "access_mode", accessModeText(spec))
+	}
+	if len(found) == 0 || !l.supported || labelsRecursively(pod) {
+		return l, nil
+	}
+	l.pod = found[0]
+	if m.mayMountWithLabel(spec) {
+		l.mount = l.pod
+	}
+	return l, nil
+}
+
+// mayMountWithLabel: only the volumes of one pod, unless the gate is open. K-SEL-1
+func (m *Manager) mayMountWithLabel(spec *csi.Spec) bool {
+	return spec.PV != nil && (m.kubelet.Features.Enabled(feature.SELinuxMount) || exclusive(spec))
+}
+
+// labelsRecursively: the pod wants its files labelled one by one.
+func labelsRecursively(pod *corev1.Pod) bool {
+	security := pod.Spec.SecurityContext
+	return security != nil && security.SELinuxChangePolicy != nil && *security.SELinuxChangePolicy == corev1.SELinuxChangePolicyRecursive
+}
+
+// containerLabels are the different labels of the containers that mount a volume, sorted.
+func containerLabels(pod *corev1.Pod, volumeName string) []string {
+	var found []string
+	add := func(security *corev1.SecurityContext, mounts []corev1.VolumeMount) {
+		isMounted := func(m corev1.VolumeMount) bool { return m.Name == volumeName }
+		if options := effectiveOptions(pod, security); options != nil && slices.ContainsFunc(mounts, isMounted) {
+			found = append(found, fileLabel(options))
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		add(pod.Spec.InitContainers[i].SecurityContext, pod.Spec.InitContainers[i].VolumeMounts)
+	}
+	for i := range pod.Spec.Containers {
+		add(pod.Spec.Containers[i].SecurityContext, pod.Spec.Containers[i].VolumeMounts)
+	}
+	for i := range pod.Spec.EphemeralContainers {
+		add(pod.Spec.EphemeralContainers[i].SecurityContext, pod.Spec.EphemeralContainers[i].VolumeMounts)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// effectiveOptions are a container's own, else the pod's.
+func effectiveOptions(pod *corev1.Pod, security *corev1.SecurityContext) *corev1.SELinuxOptions {
+	switch {
+	case security != nil && security.SELinuxOptions != nil:
+		return security.SELinuxOptions
+	case pod.Spec.SecurityContext != nil:
+		return pod.Spec.SecurityContext.SELinuxOptions
+	}
+	return nil
+}
+
+// fileLabel is the label of the files of a process with these options; what they
+// leave out is as in Fedora, where the level of a container is picked by chance.
+func fileLabel(o *corev1.SELinuxOptions) string {
+	if *o == (corev1.SELinuxOptions{}) {
+		return ""
+	}
+	fileType := cmp.Or(o.Type, "container_t")
+	if fileType == "container_t" {
+		fileType = "container_file_t"
+	}
+	return strings.Join([]string{
+		cmp.Or(o.User, "system_u"), cmp.Or(o.Role, "object_r"), fileType, cmp.Or(o.Level, "s0:c998,c999"),
+	}, ":")
+}
+
+// conflict is what keeps a further pod from a volume whose pods have another
+// label. Where labels are not used for mounting it is only counted. K-SEL-3
+func (m *Manager) conflict(w *wanted, spec *csi.Spec, l labels) error {
+	if !l.supported || l.pod == w.labels.pod {
+		return nil
+	}
+	err := fmt.Errorf("conflicting SELinux labels of volume %s: %q and %q", spec.Name, w.labels.pod, l.pod)
+	return m.seLinuxError(spec, err, "volume_context_mismatch", "volume_plugin", pluginText(spec), "access_mode", accessModeText(spec))
+}
+
+// seLinuxError counts a mistake in labels, and lets it pass where it does not
+// matter yet. K-MET-5
+func (m *Manager) seLinuxError(spec *csi.Spec, err error, metric string, metricLabels ...string) error {
+	kind := "errors"
+	if !m.mayMountWithLabel(spec) {
+		kind, err = "warnings", nil
+	}
+	m.kubelet.Metrics.Add("volume_manager_selinux_"+metric+"_"+kind+"_total", 1, metricLabels...)
+	return err
+}
+
+// admit counts a volume that is wanted with a label. K-MET-5
+func (m *Manager) admit(spec *csi.Spec, l labels) {
+	if l.pod != "" {
+		m.kubelet.Metrics.Add("volume_manager_selinux_volumes_admitted_total", 1,
+			"volume_plugin", pluginText(spec), "access_mode", accessModeText(spec))
+	}
+}
+
+func pluginText(spec *csi.Spec) string { return "kubernetes.io/csi/" + spec.Driver() }
+
+// accessModeText is the widest of a volume's access modes, in short.
+func accessModeText(spec *csi.Spec) string {
+	if spec.PV == nil {
+		return "inline"
+	}
+	for _, mode := range []struct {
+		mode  corev1.PersistentVolumeAccessMode
+		short string
+	}{
+		{corev1.ReadWriteMany, "RWX"}, {corev1.ReadOnlyMany, "ROX"}, {corev1.ReadWriteOnce, "RWO"}, {corev1.ReadWriteOncePod, "RWOP"},
+	} {
+		if slices.Contains(spec.PV.Spec.AccessModes, mode.mode) {
+			return mode.short
+		}
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+// Package metric holds the metrics of a simulated program, under the names and
+// labels of the real one's.
+package metric
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Registry is the metrics of one program. Its zero value is empty and ready.
+type Registry struct {
+	values     map[string]float64
+	histograms map[string]*histogram
+	collectors []Collector
+}
+
+// Collector tells gauges that are looked up when somebody wants to see them.
+type Collector func(set func(name string, value float64, labels ...string))
+
+// Collect adds a collector.
+func (r *Registry) Collect(c Collector) { r.collectors = append(r.collectors, c) }
+
+// histogram counts durations by upper bounds, in seconds.
+type histogram struct {
+	bounds []float64
+	counts []uint64 // one more than bounds: the last is for what is longer than all
+	sum    float64
+}
+
+// Add changes a counter or gauge. labels are names and values in turn.
+func (r *Registry) Add(name string, delta float64, labels ...string) {
+	r.Set(name, r.Value(name, labels...)+delta, labels...)
+}
+
+// Set gives a gauge its value.
+func (r *Registry) Set(name string, value float64, labels ...string) {
+	if r.values == nil {
+		r.values = map[string]float64{}
+	}
+	r.values[identity(name, labels)] = value
+}
+
+// Forget drops a gauge.
+func (r *Registry) Forget(name string, labels ...string) { delete(r.values, identity(name, labels)) }
+
+// Value is that of a counter or gauge, 0 if there is none, or of a histogram the
+// number of its observations.
+func (r *Registry) Value(name string, labels ...string) float64 {
+	id := identity(name, labels)
+	if h := r.histograms[id]; h != nil {
+		return float64(h.count())
+	}
+	return r.values[id]
+}
+
+// Observe adds a duration to a histogram, which has these bounds in seconds.
+func (r *Registry) Observe(name string, bounds []float64, d time.Duration, labels ...string) {
+	if r.histograms == nil {
+		r.histograms = map[string]*histogram{}
+	}
+	id := identity(name, labels)
+	h := r.histograms[id]
+	if h == nil {
+		h = &histogram{bounds: bounds, counts: make([]uint64, len(bounds)+1)}
+		r.histograms[id] = h
+	}
+	i, _ := slices.BinarySearch(h.bounds, d.Seconds())
+	h.counts[i]++
+	h.sum += d.Seconds()
+}
+
+func (h *histogram) count() (n uint64) {
+	for _, c := range h.counts {
+		n += c
+	}
+	return n
+}
+
+// Lines are all metrics as the program's metrics endpoint would tell them, sorted.
+func (r *Registry) Lines() []string {
+	var lines []string
+	for _, id := range slices.Sorted(maps.Keys(r.values)) {
+		lines = append(lines, id+" "+number(r.values[id]))
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.histograms)) {
+		lines = append(lines, r.histograms[id].lines(id)...)
+	}
+	for _, collect := range r.collectors {
+		collect(func(name string, value float64, labels ...string) {
+			lines = append(lines, identity(name, labels)+" "+number(value))
+		})
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func (h *histogram) lines(id string) []string {
+	name, labels, _ := strings.Cut(strings.TrimSuffix(id, "}"), "{")
+	all := func(suffix, extra string) string {
+		inside := strings.Trim(labels+","+extra, ",")
+		if inside == "" {
+			return name + suffix
+		}
+		return name + suffix + "{" + inside + "}"
+	}
+	var lines []string
+	total := uint64(0)
+	for i, bound := range h.bounds {
+		total += h.counts[i]
+		lines = append(lines, fmt.Sprintf("%s %d", all("_bucket", fmt.Sprintf("le=%q", number(bound))), total))
+	}
+	return append(lines,
+		fmt.Sprintf("%s %d", all("_bucket", `le="+Inf"`), h.count()),
+		fmt.Sprintf("%s %d", all("_count", ""), h.count()),
+		all("_sum", "")+" "+number(h.sum))
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// identity is the metric as it stands in its line: name{a="1",b="2"}.
+func identity(name string, labels []string) string {
+	if len(labels) == 0 {
+		return name
+	}
+	var b strings.Builder
+	b.WriteString(name)
+	for i := 0; i+1 < len(labels); i += 2 {
+		if i == 0 {
+			b.WriteByte('{')
+		} else {
+			b.WriteByte(',')
+		}
+		b.WriteString(labels[i])
+		b.WriteByte('=')
+		b.WriteString(strconv.Quote(labels[i+1]))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
