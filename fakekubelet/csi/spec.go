@@ -20,6 +20,10 @@ type Spec struct {
 	ReadOnly bool
 }
 
+// HasClaim is false for an inline volume, also for one that a migrated in-tree plugin
+// describes: its PV is made up.
+func (s *Spec) HasClaim() bool { return s.PV != nil && s.PV.Spec.ClaimRef != nil }
+
 // Driver is the CSI driver's name.
 func (s *Spec) Driver() string {
 	if s.Inline != nil {

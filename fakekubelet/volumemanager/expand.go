@@ -78,7 +78,7 @@ func (m *Manager) failExpansion(by *wantedBy, err error) error {
 // expandDuringMount expands a volume that has just been published, if the claim
 // says that it is too small. K-EXP-1, K-EXP-3
 func (m *Manager) expandDuringMount(p *kernel.Process, v *held, by *wantedBy, path, staging string) error {
-	if by.spec.PV == nil {
+	if !by.spec.HasClaim() {
 		return nil
 	}
 	claim, err := m.claimOf(p, by)

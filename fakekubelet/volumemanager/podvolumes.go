@@ -47,9 +47,9 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	}
 	switch pv, ok, err := migration.Inline(v, pod.Namespace); { // C-MIG-6
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case ok:
-		return &csi.Spec{Name: pv.Name, PV: pv}, nil
+		return &csi.Spec{Name: pv.Name, PV: pv}, nil, nil
 	}
 	key, ephemeral, ok := volume.ClaimOf(pod, v)
 	if !ok {
@@ -60,7 +60,7 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 		return nil, nil, err
 	}
 	if pv, err = migration.PV(pv); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if pv.Spec.CSI == nil {
 		return nil, nil, nil

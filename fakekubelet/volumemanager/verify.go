@@ -64,10 +64,10 @@ func (m *Manager) verify(p *kernel.Process, w *wanted, by *wantedBy) error {
 	return nil
 }
 
-// claimSize is the size that the claim has by its status; of no use to an inline
-// volume. K-ATT-5
+// claimSize is the size that the claim has by its status; an inline volume has no
+// claim. K-ATT-5
 func (m *Manager) claimSize(p *kernel.Process, by *wantedBy) (resource.Quantity, error) {
-	if by.spec.PV == nil {
+	if !by.spec.HasClaim() {
 		return resource.Quantity{}, nil
 	}
 	claim, err := m.claimOf(p, by)
