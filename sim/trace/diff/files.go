@@ -15,7 +15,7 @@ var (
 )
 
 // entries are the paths of a listing that can be compared.
-func (s *side) entries(l *listing, drivers map[string]bool) []string {
+func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []string {
 	var kept []string
 	for _, entry := range l.raw {
 		entry = s.names.in(entry)
@@ -25,6 +25,9 @@ func (s *side) entries(l *listing, drivers map[string]bool) []string {
 			continue
 		case s.bystander(entry, drivers):
 			s.allow(Bystanders, "")
+			continue
+		case slices.ContainsFunc(passing, func(dir string) bool { return strings.Contains(entry, dir) }):
+			s.allow(InPassing, "")
 			continue
 		}
 		if mount.MatchString(entry) {
@@ -39,6 +42,18 @@ func (s *side) entries(l *listing, drivers map[string]bool) []string {
 	}
 	slices.Sort(kept)
 	return kept
+}
+
+// unstagedAbout are the staging directories of volumes that are unstaged at about
+// the time of a listing.
+func (s *side) unstagedAbout(l *listing) (dirs []string) {
+	const about = 1000 // ms
+	for _, c := range s.calls {
+		if c.method == "Node/NodeUnstageVolume" && c.node == l.node && c.at-l.at < about && l.at-c.at < about {
+			dirs = append(dirs, stagingDir(c.volume))
+		}
+	}
+	return dirs
 }
 
 // blockDirs are made for the first raw block volume of a node and stay.
@@ -122,7 +137,8 @@ func (d *comparison) compareListing(node string, a, b *listing) {
 	}
 	d.compared(Files)
 	drivers := d.plays()
-	inA, inB := d.a.entries(a, drivers), d.b.entries(b, drivers)
+	passing := append(d.a.unstagedAbout(a), d.b.unstagedAbout(b)...)
+	inA, inB := d.a.entries(a, drivers, passing), d.b.entries(b, drivers, passing)
 	rows := align(len(inA), len(inB), costs{
 		pair: func(i, j int) float64 {
 			switch {

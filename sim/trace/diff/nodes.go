@@ -36,7 +36,7 @@ func (s *side) bystanderOn(node string, drivers map[string]bool) bool {
 // atStart is an object of the initial state, without bystanders and what is the machine's.
 func (s *side) atStart(o object, content map[string]any, drivers map[string]bool) map[string]any {
 	content = without(content, "metadata", "uid")
-	return s.withoutBystanders(o, nil, content, drivers)
+	return merged(nil, s.withoutBystanders(o, nil, content, drivers))
 }
 
 // csiNode leaves only drivers that have a part in spec.drivers.

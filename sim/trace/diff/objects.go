@@ -61,6 +61,7 @@ func (s *side) byObject(drivers map[string]bool) map[object][]*change {
 		state[c.object] = merged(before, c.content)
 		if c.how == "MODIFIED" {
 			c.content = s.withoutLastFinalizers(c.content, state[c.object])
+			c.content = s.withoutSecondDeletion(before, c.content)
 		}
 		c.content = s.withoutBystanders(c.object, before, c.content, drivers)
 		if c.how == "MODIFIED" && len(c.content) == 0 {
@@ -78,6 +79,15 @@ func (s *side) withoutLastFinalizers(patch, after map[string]any) map[string]any
 	}
 	s.allow(LastFinalizers, "")
 	return without(patch, "metadata", "finalizers")
+}
+
+// withoutSecondDeletion is a patch without the deletionTimestamp of an object that has one.
+func (s *side) withoutSecondDeletion(before, patch map[string]any) map[string]any {
+	if !has(patch, "metadata", "deletionTimestamp") || text(before, "metadata", "deletionTimestamp") == "" {
+		return patch
+	}
+	s.allow(TransitionTime, "")
+	return without(patch, "metadata", "deletionTimestamp")
 }
 
 // without is a copy of a nested map without the field at the path; maps that

@@ -8,12 +8,13 @@ const (
 	Identities      Tolerance = "identities"
 	Times           Tolerance = "times"
 	Revisions       Tolerance = "revisions"
-	TransitionTime  Tolerance = "transition-time"
+	TransitionTime  Tolerance = "whole-seconds"
 	Setup           Tolerance = "setup"
 	Bystanders      Tolerance = "bystanders"
 	Abridged        Tolerance = "abridged"
 	NotCompared     Tolerance = "not-compared"
 	Probe           Tolerance = "probe"
+	NotReached      Tolerance = "not-reached"
 	DoubleCall      Tolerance = "double-call"
 	PeriodicCalls   Tolerance = "periodic-calls"
 	CallerGone      Tolerance = "caller-gone"
@@ -21,6 +22,7 @@ const (
 	OtherCaller     Tolerance = "order-between-callers"
 	Capabilities    Tolerance = "capability-calls"
 	DeadlineText    Tolerance = "deadline-text"
+	DeadSocket      Tolerance = "dead-socket"
 	SeveralWrites   Tolerance = "one-write-or-several"
 	NodeFields      Tolerance = "order-of-node-fields"
 	LastFinalizers  Tolerance = "last-finalizers"
@@ -31,6 +33,7 @@ const (
 	EventCounts     Tolerance = "event-counts"
 	ContainerLog    Tolerance = "container-log"
 	MountSource     Tolerance = "mount-source"
+	InPassing       Tolerance = "in-passing"
 	NodeHealth      Tolerance = "node-health-events"
 	MachineCapacity Tolerance = "machine-capacity"
 )
@@ -57,8 +60,8 @@ var Tolerances = []Rule{
 		"resourceVersion",
 		"numbers the writes of the whole cluster"},
 	{TransitionTime, []Level{Objects},
-		"whether lastPhaseTransitionTime changes with the phase",
-		"it has whole seconds: two phases within one second leave it as it was"},
+		"whether lastPhaseTransitionTime changes with the phase, and deletionTimestamp when an object that is being deleted is deleted again",
+		"they have whole seconds: two changes within one second leave them as they were"},
 	{Setup, []Level{Calls, Objects, Events},
 		"how the cluster came to the state in which the first step finds it",
 		"a recording begins with a cluster that runs, a simulation makes its cluster first; the state itself is compared"},
@@ -74,6 +77,9 @@ var Tolerances = []Rule{
 	{Probe, []Level{Calls},
 		"Identity/Probe",
 		"recordings do not hold the Probe calls of the sidecars"},
+	{NotReached, []Level{Calls},
+		"calls that end in Unavailable with a connection error because nobody listens at the socket",
+		"recordings were made in the driver's place: a call that does not get there is not in them"},
 	{DoubleCall, []Level{Calls, Gaps},
 		"a second ControllerPublishVolume or DeleteVolume within 150 ms of the same call, and the step of the backoff that it uses up",
 		"a quarter of the real calls are doubled: the caller's own write queues the object again before its cache shows the outcome (facts 6, 23)"},
@@ -95,6 +101,9 @@ var Tolerances = []Rule{
 	{DeadlineText, []Level{Events, Objects},
 		"the wording of an error after a deadline, or after a connection was lost",
 		"context deadline exceeded, or RST_STREAM with CANCEL, by a race inside gRPC (fact 45)"},
+	{DeadSocket, []Level{Events, Objects},
+		"\"no such file or directory\" or \"connection refused\" where a dead driver's socket is dialled",
+		"in the recordings a dead driver's socket file was removed; a driver that is killed leaves it"},
 	{SeveralWrites, []Level{Objects},
 		"whether neighbouring changes of one object, less than 1.5 s apart, are one write or several, if they come to the same",
 		"a component writes what it knows when its turn comes"},
@@ -123,8 +132,11 @@ var Tolerances = []Rule{
 		"names of container log files and the number of them",
 		"made by the container runtime, not by the kubelet's volume code"},
 	{MountSource, []Level{Files},
-		"file system type, options and source of a mount, except whether it is read-only",
+		"file system type, options and source of a mount, except whether it is read-only; whether a file that the driver mounts is a device",
 		"the driver's own affair"},
+	{InPassing, []Level{Files},
+		"the staging directory of a volume that is unstaged within a second of the listing",
+		"whether NodeUnstageVolume comes before or after the pod's deletion is decided by milliseconds (fact 3)"},
 	{NodeHealth, []Level{Events},
 		"events NodeHasSufficientMemory, NodeHasNoDiskPressure, NodeHasSufficientPID, NodeReady, Starting and RegisteredNode",
 		"a kubelet's or node controller's report of the machine, which has no part in storage"},
