@@ -25,7 +25,6 @@ type call struct {
 
 const (
 	doubleCallWithin  = 150 // ms
-	callersTogether   = 250
 	nodeCapabilities  = "Node/NodeGetCapabilities"
 	nodeGetInfo       = "Node/NodeGetInfo"
 	oneRound          = 2_000 // ms in which all drivers of a node are registered
@@ -276,8 +275,8 @@ func (d *comparison) compareOrder(volume string, x, y matched) {
 	if x.a.caller == y.a.caller && x.a.node == y.a.node || x.b.at <= y.b.at {
 		return
 	}
-	if min(y.a.at-x.a.at, x.b.at-y.b.at) < callersTogether {
-		d.allow(OtherCaller)
+	if min(y.a.at-x.a.at, x.b.at-y.b.at) <= together {
+		d.allow(Together)
 		return
 	}
 	d.differ(Calls, volume, path.Base(x.a.method)+" and "+path.Base(y.a.method)+" come in another order", []Row{

@@ -56,7 +56,7 @@ type event struct {
 type listing struct {
 	at           int64
 	node, moment string
-	entries, raw []string
+	raw          []string
 }
 
 // request is what a kubelet asked of the runtime for a pod.

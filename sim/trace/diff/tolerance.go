@@ -19,15 +19,13 @@ const (
 	PeriodicCalls   Tolerance = "periodic-calls"
 	CallerGone      Tolerance = "caller-gone"
 	LeftOver        Tolerance = "left-over"
-	OtherCaller     Tolerance = "order-between-callers"
 	Capabilities    Tolerance = "capability-calls"
 	DeadlineText    Tolerance = "deadline-text"
 	DeadSocket      Tolerance = "dead-socket"
-	SeveralWrites   Tolerance = "one-write-or-several"
 	NodeFields      Tolerance = "order-of-node-fields"
 	LastFinalizers  Tolerance = "last-finalizers"
 	StillAttached   Tolerance = "still-attached"
-	CausesTogether  Tolerance = "cause-and-effect-together"
+	Together        Tolerance = "together"
 	RetryGap        Tolerance = "retry-gap"
 	WaitGap         Tolerance = "wait-gap"
 	EventCounts     Tolerance = "event-counts"
@@ -92,9 +90,6 @@ var Tolerances = []Rule{
 	{LeftOver, []Level{Calls, Objects, Events},
 		"the end of volumes and attachments that were there before the trace began",
 		"what an earlier scenario left on the recorded cluster goes in its own time (fact 29)"},
-	{OtherCaller, []Level{Calls},
-		"the order of two calls of different callers less than 250 ms apart in one of the traces",
-		"two programs that do not wait for each other"},
 	{Capabilities, []Level{Calls},
 		"before which of several overlapping operations a capability call of the node is counted",
 		"the call does not say for which volume it is made"},
@@ -104,9 +99,6 @@ var Tolerances = []Rule{
 	{DeadSocket, []Level{Events, Objects},
 		"\"no such file or directory\" or \"connection refused\" where a dead driver's socket is dialled",
 		"in the recordings a dead driver's socket file was removed; a driver that is killed leaves it"},
-	{SeveralWrites, []Level{Objects},
-		"whether neighbouring changes of one object, less than 1.5 s apart, are one write or several, if they come to the same",
-		"a component writes what it knows when its turn comes"},
 	{NodeFields, []Level{Objects},
 		"in which order different fields of a Node change",
 		"kubelet, attach/detach controller and node controller write the Node independently; volumesInUse comes before or after volumesAttached"},
@@ -116,8 +108,8 @@ var Tolerances = []Rule{
 	{StillAttached, []Level{Calls, Events, Gaps},
 		"a VolumeFailedDelete \"is still attached to node\", and the second that it costs",
 		"a race between the provisioner's cache and the VolumeAttachment's end (fact 31)"},
-	{CausesTogether, []Level{Objects},
-		"cause and effect swapped within 25 ms",
+	{Together, []Level{Calls, Objects},
+		"the order of a cause and its effect, or of two callers' calls on one volume, within 25 ms",
 		"recordings see objects through watches, which are not ordered against each other or against calls"},
 	{RetryGap, []Level{Gaps},
 		"15 % of the gap, at least 150 ms; 600 ms for events of the attach/detach controller",
