@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-const nodeIDs = "csi.volume.kubernetes.io/nodeid"
+const (
+	nodeIDs = "csi.volume.kubernetes.io/nodeid"
+	nodeTTL = "node.alpha.kubernetes.io/ttl"
+)
 
 // withoutBystanders is a change without what it says of drivers that have no part.
 func (s *side) withoutBystanders(o object, before, content map[string]any, drivers map[string]bool) map[string]any {
@@ -71,6 +74,10 @@ func (s *side) nodeObject(content map[string]any, drivers map[string]bool) map[s
 	if has(content, "status", "allocatable") {
 		s.allow(MachineCapacity, "")
 		content = without(content, "status", "allocatable")
+	}
+	if has(content, "metadata", "annotations", nodeTTL) {
+		s.allow(MachineCapacity, "")
+		content = without(content, "metadata", "annotations", nodeTTL)
 	}
 	ids := text(content, "metadata", "annotations", nodeIDs)
 	if ids == "" {
