@@ -1,25 +1,58 @@
 package golden_test
 
-import "github.com/csisim/csisim/sim/trace/diff"
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
 
-// reasons say, by level, why a simulated run does not agree with its recording.
-type reasons = map[diff.Level]string
+	"github.com/stretchr/testify/require"
 
-// open are the recordings that do not agree on all levels yet, each with the
-// reasons; one without has no scenario yet. The list may only shrink.
-var open = map[string]reasons{
-	"a-registration":             nil,
-	"ee1-recreate-elsewhere":     {diff.Events: "the kubelet does not look at the claim after NodePublishVolume, which fails when the pod is gone (fact 49)"},
-	"gg1-expand-infeasible":      nil,
-	"hh1-list-volumes-reconcile": nil,
-	"i1-expand-online":           nil,
-	"ii1-other-endpoint":         nil,
-	"ii3-other-node-id":          nil,
-	"jj1-tokens-in-secrets":      nil,
-	"jj3-subpath":                nil,
-	"jj5-statefulset":            nil,
-	"k-fsgroup":                  nil,
-	"kk3-create-codes":           nil,
-	"p1-migrated-static":         nil,
-	"t-tokens-republish":         nil,
+	"github.com/csisim/csisim/sim/trace/diff"
+)
+
+// openList says, by recording and level, why a simulated run does not agree yet;
+// a recording without levels has no scenario yet. The list may only shrink: with
+// -update what agrees goes from it.
+type openList map[string]map[diff.Level]string
+
+const openFile = "open.txt"
+
+// readOpen reads lines "name, level: reason" and "name: reason".
+func readOpen(t *testing.T) openList {
+	t.Helper()
+	content, err := os.ReadFile(openFile)
+	require.NoError(t, err)
+	open := openList{}
+	for _, line := range strings.Split(strings.TrimSpace(string(content)), "\n") {
+		about, reason, ok := strings.Cut(line, ": ")
+		require.True(t, ok, "%s: %q has no reason", openFile, line)
+		name, level, _ := strings.Cut(about, ", ")
+		if open[name] == nil {
+			open[name] = map[diff.Level]string{}
+		}
+		if level != "" {
+			require.Contains(t, diff.Levels, diff.Level(level), openFile)
+			open[name][diff.Level(level)] = reason
+		}
+	}
+	return open
+}
+
+func writeOpen(t *testing.T, open openList) {
+	t.Helper()
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(open)) {
+		for _, level := range diff.Levels {
+			if reason, ok := open[name][level]; ok {
+				fmt.Fprintf(&out, "%s, %s: %s\n", name, level, reason)
+			}
+		}
+		if !exists(name + ".yaml") {
+			fmt.Fprintf(&out, "%s: no scenario yet\n", name)
+		}
+	}
+	require.NoError(t, os.WriteFile(openFile, []byte(out.String()), 0o644))
 }

@@ -156,7 +156,7 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 		}
 	}
 	volumes := s.volumesByClaim(lines)
-	claims := map[string][]string{} // by pod
+	claims, inline := map[string][]string{}, map[string][]string{} // by pod
 	going := map[string]bool{}
 	for i, l := range lines {
 		if l.K != trace.API || l.Ev == "INIT" {
@@ -176,6 +176,10 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 		case "pods":
 			if l.Ev == "ADDED" {
 				claims[l.Name] = claimsOf(l)
+				inline[l.Name] = s.names.inlineOf(l)
+			}
+			for _, key := range inline[l.Name] {
+				all[key] = append(all[key], trigger{l.T, what + " of pod " + l.Name, i})
 			}
 			for _, claim := range claims[l.Name] {
 				key := volumes[claim]

@@ -176,6 +176,16 @@ func (n *identities) inline(pod string, object map[string]any) {
 	}
 }
 
+// inlineOf are the keys of a pod's inline volumes.
+func (n *identities) inlineOf(l trace.Line) (keys []string) {
+	for _, v := range list(field(l.Obj, "spec", "volumes")) {
+		if key := n.volume["csi-"+sum(text(l.Obj, "metadata", "uid")+text(v, "name"))]; key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // handle notes a volume that was not made by a driver here: its id is its key.
 func (n *identities) handle(key, value string) {
 	switch {
