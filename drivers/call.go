@@ -48,13 +48,13 @@ func (c *call) make() error {
 		return status.Error(f.Code, f.Message)
 	case fault.HoldRequest:
 		return c.held(func(p *kernel.Process, answer proto.Message) error {
-			p.Sleep(f.Delay)
+			hold(p, f)
 			return c.deliver(p, answer)
 		})
 	case fault.HoldAnswer:
 		return c.held(func(p *kernel.Process, answer proto.Message) error {
 			err := c.deliver(p, answer)
-			p.Sleep(f.Delay)
+			hold(p, f)
 			return err
 		})
 	case fault.LateAnswer:
@@ -71,6 +71,16 @@ func (c *call) make() error {
 	default:
 		return status.Error(f.Code, f.Message)
 	}
+}
+
+// hold waits for the delay of a fault, or for its end.
+func hold(p *kernel.Process, f *fault.Fault) {
+	if f.Delay > 0 {
+		p.Sleep(f.Delay)
+		return
+	}
+	f.OnClear(p.Wake)
+	p.Wait("the end of fault "+f.Name, f.Cleared)
 }
 
 // held lets a call take virtual time, beyond its caller's deadline if need be:

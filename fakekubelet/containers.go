@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/fakekubelet/runtime"
@@ -35,6 +36,18 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 	}
 	w.setStatus(p, w.runningStatus())
 	return true
+}
+
+// stopContainers stops a pod's containers, if it has any. What the event is about
+// is known from the container's labels: the pod may be gone. (trace o1)
+func (k *Kubelet) stopContainers(uid types.UID) {
+	pod := k.options.Runtime.Stop(uid)
+	if pod == nil {
+		return
+	}
+	for i := range pod.Spec.Containers {
+		k.Event(pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", pod.Spec.Containers[i].Name)
+	}
 }
 
 // allMounts is what the runtime is told of the CSI volumes of each container.

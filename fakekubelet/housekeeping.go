@@ -62,7 +62,7 @@ func (h *housekeeping) clean(uid types.UID) bool {
 	if h.pods.workers[uid] != nil {
 		return true // it comes back here when its worker ends
 	}
-	h.options.Runtime.Stop(uid)
+	h.stopContainers(uid)
 	if h.volumes.PossiblyMounted(uid) {
 		return false
 	}

@@ -64,6 +64,7 @@ func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	}
 	return func(s *corev1.PodStatus) {
 		unready := fmt.Sprintf("containers with unready status: %v", w.containerNames())
+		w.condition(s, corev1.PodScheduled, corev1.ConditionTrue, "", "") // also of a pod that named its node itself
 		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
 		w.condition(s, corev1.PodInitialized, corev1.ConditionTrue, "", "")
 		w.condition(s, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", unready)

@@ -167,10 +167,7 @@ func (w *podWorker) stop(p *kernel.Process) {
 	if w.running() {
 		wait = 0
 		w.readData()
-		w.options.Runtime.Stop(w.pod.UID)
-		for i := range w.pod.Spec.Containers {
-			w.Event(w.pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", w.pod.Spec.Containers[i].Name)
-		}
+		w.stopContainers(w.pod.UID)
 		w.end(p, w.completedStatus())
 	}
 	w.stopped = true

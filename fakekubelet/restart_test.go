@@ -229,14 +229,15 @@ func TestNothingIsUnmountedBeforeTheNodesStatusIsKnown(t *testing.T) { // K-REC-
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls(), "fact 60: the kubelet makes a new Node")
 }
 
-// Fact 73: without the driver there is no event and no change until it has registered.
+// Fact 73: without the driver there is no event about the volume and no change until it has registered.
+// The container of the pod that is gone is stopped (trace ll1).
 func TestAKubeletThatStartsWhileItsDriverIsDown(t *testing.T) {
 	n := mounted(t, setting{})
 	require.NoError(t, n.registrar.Stop())
 	n.restart(func() { n.forceDelete("web") })
 	n.pass(20 * time.Second)
 	assert.Empty(t, n.calls())
-	assert.Empty(t, n.events())
+	assert.Equal(t, []string{"Normal Killing: Stopping container c (1)"}, n.events())
 	n.registrar.Start()
 	n.settle()
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())

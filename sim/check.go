@@ -64,6 +64,14 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 			return &ConfigError{subject, fmt.Sprintf("nodeIDs names node %q, which does not exist", node)}
 		}
 	}
+	for _, node := range d.Down {
+		switch {
+		case !nodes[node]:
+			return &ConfigError{subject, fmt.Sprintf("down names node %q, which does not exist", node)}
+		case d.Socket != nil:
+			return &ConfigError{subject, "a driver on a socket runs already, it cannot be down"}
+		}
+	}
 	if d.Socket != nil {
 		for node := range d.Socket.Nodes {
 			if !nodes[node] {

@@ -60,7 +60,7 @@ func New(o Options) (*Cluster, error) {
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
 	})
-	s := store.New(store.Options{Now: k.Now, Guard: o.Guard})
+	s := store.New(store.Options{Now: k.Now, Guard: o.Guard, TaintNewNodes: true})
 	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
 	c.gate.post = k.Post
 	c.World.Features = o.FeatureGates

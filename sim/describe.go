@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -124,15 +125,22 @@ func (c *Cluster) installCSIDriver(d *driver) error {
 	return nil
 }
 
-// topology is what the mock driver reports for a node: the node's zone under the
+// zone is where the mock driver finds a node: the node's label under the driver's
+// topology key, else its well-known zone.
+func (d *driver) zone(n Node) string {
+	if d.Mock == nil {
+		return ""
+	}
+	return cmp.Or(n.Labels[d.topologyKey()], n.Zone)
+}
+
+func (d *driver) topologyKey() string { return cmp.Or(d.Mock.TopologyKey, d.Name+"/zone") }
+
+// topology is what the mock driver reports for a node: its zone under the
 // driver's topology key. Without a zone the node's id stands for it.
 func (d *driver) topology(zone string) map[string]string {
 	if d.Mock == nil || !d.Mock.Topology || zone == "" {
 		return nil
 	}
-	key := d.Mock.TopologyKey
-	if key == "" {
-		key = d.Name + "/zone"
-	}
-	return map[string]string{key: zone}
+	return map[string]string{d.topologyKey(): zone}
 }

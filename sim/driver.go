@@ -30,7 +30,7 @@ type driver struct {
 type plugin struct {
 	driver    *driver
 	node      string // empty for the controller
-	zone      string // of the node
+	zone      string // of the node, in the driver's topology
 	machine   machine.Machine
 	socket    string // as the machine sees it
 	backend   backend
@@ -92,9 +92,12 @@ func (c *Cluster) startDriver(d *driver) error {
 			return err
 		}
 		d.nodes[n.Name] = p
-		p.registrar = registrar.Start(c.World, c.Wire, registrar.Options{
+		p.registrar = registrar.New(c.World, c.Wire, registrar.Options{
 			Node: n.Name, Machine: n.machine, Endpoint: p.socket, Driver: d.Name,
 		})
+		if p.running {
+			p.registrar.Start()
+		}
 		if single {
 			d.controller = p
 		}
@@ -122,7 +125,7 @@ func (d *driver) nodeID(node string) string {
 // newPlugin makes and starts one instance. The socket is where drivers and
 // kubelets expect it on a node.
 func (c *Cluster) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
-	p := &plugin{driver: d, node: node.Name, zone: node.Zone, machine: m, interrupt: c.options.Context}
+	p := &plugin{driver: d, node: node.Name, zone: d.zone(node), machine: m, interrupt: c.options.Context}
 	p.socket = path.Join(machine.KubeletDir, "plugins", d.directory, "csi.sock")
 	var err error
 	switch {
@@ -135,6 +138,9 @@ func (c *Cluster) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, e
 	}
 	if err != nil {
 		return nil, err
+	}
+	if slices.Contains(d.Down, node.Name) {
+		return p, nil
 	}
 	if err := p.start(); err != nil {
 		return nil, err

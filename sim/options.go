@@ -109,6 +109,8 @@ type Driver struct {
 	Servers *Servers
 	// NodeIDs are the CSI node ids by node name. Default: the node's name.
 	NodeIDs map[string]string
+	// Down are the nodes on which it is down until StartDriver. Default: none.
+	Down []string
 	// NoNode and NoController leave that half of the driver out.
 	NoNode, NoController bool
 	// CSIDriver is the spec of its CSIDriver object. Default: attachRequired as

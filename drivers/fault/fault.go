@@ -31,7 +31,8 @@ type Fault struct {
 	// Code and Message are what the caller sees with Answer and LoseAnswer.
 	Code    codes.Code
 	Message string
-	// Delay is how long, in virtual time, the call is held with HoldRequest and HoldAnswer.
+	// Delay is how long, in virtual time, the call is held with HoldRequest and
+	// HoldAnswer; 0 is until the fault is cleared.
 	Delay time.Duration
 	// Victim dies with Kill, at a moment of the call, and is started again after
 	// RestartAfter of virtual time; 0 leaves it down.
@@ -40,6 +41,21 @@ type Fault struct {
 	RestartAfter time.Duration
 
 	seen, fired int
+	cleared     bool
+	onClear     []func()
+}
+
+// Cleared reports whether the fault is no longer in force.
+func (f *Fault) Cleared() bool { return f.cleared }
+
+// OnClear calls what when the fault is cleared.
+func (f *Fault) OnClear(what func()) { f.onClear = append(f.onClear, what) }
+
+func (f *Fault) clear() {
+	f.cleared = true
+	for _, what := range f.onClear {
+		what()
+	}
 }
 
 // Effect is the kind of misbehaviour.
@@ -100,9 +116,9 @@ func (f *Fault) Told() string {
 	case LoseAnswer:
 		return fmt.Sprintf("driver did it, answer lost, code %v", f.Code)
 	case HoldRequest:
-		return fmt.Sprintf("held for %v before the driver saw it", f.Delay)
+		return fmt.Sprintf("held%s before the driver saw it", f.toldDelay())
 	case HoldAnswer:
-		return fmt.Sprintf("driver did it at once, answer held for %v", f.Delay)
+		return fmt.Sprintf("driver did it at once, answer held%s", f.toldDelay())
 	case LateAnswer:
 		return "driver did it at once, answer held until the caller gave up"
 	case Repeat:
@@ -116,4 +132,11 @@ func (f *Fault) Told() string {
 	default:
 		return fmt.Sprintf("code %v", f.Code)
 	}
+}
+
+func (f *Fault) toldDelay() string {
+	if f.Delay == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" for %v", f.Delay)
 }

@@ -55,3 +55,21 @@ func TestTheFirstMatchingFaultStrikesAndClearingEndsIt(t *testing.T) {
 	assert.Equal(t, 1, set.Clear(""))
 	assert.Nil(t, set.Strike(stage))
 }
+
+// What a fault holds goes on when the fault is cleared, by its name or with all others.
+func TestClearingAFaultLetsGoOfWhatItHolds(t *testing.T) {
+	for _, name := range []string{"held", ""} {
+		set := &fault.Set{}
+		held, other := &fault.Fault{Name: "held", Call: "*"}, &fault.Fault{Name: "other", Call: "*"}
+		set.Inject(held)
+		set.Inject(other)
+		released := 0
+		held.OnClear(func() { released++ })
+		set.Clear("nobody")
+		assert.False(t, held.Cleared())
+		set.Clear(name)
+		assert.True(t, held.Cleared())
+		assert.Equal(t, 1, released)
+		assert.Equal(t, name == "", other.Cleared())
+	}
+}

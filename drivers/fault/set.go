@@ -6,13 +6,15 @@ type Set struct{ faults []*Fault }
 // Inject puts a fault in force.
 func (s *Set) Inject(f *Fault) { s.faults = append(s.faults, f) }
 
-// Clear ends the fault of that name, all faults if name is empty. It reports how
-// many it ended.
+// Clear ends the fault of that name, all faults if name is empty, and lets go of
+// the calls that they hold. It reports how many it ended.
 func (s *Set) Clear(name string) int {
 	var kept []*Fault
 	for _, f := range s.faults {
 		if name != "" && f.Name != name {
 			kept = append(kept, f)
+		} else {
+			f.clear()
 		}
 	}
 	ended := len(s.faults) - len(kept)

@@ -54,15 +54,20 @@ type Registrar struct {
 
 // Start starts the registrar of one driver on one node.
 func Start(w *component.World, wire *drivers.Wire, o Options) *Registrar {
+	r := New(w, wire, o)
+	r.Start()
+	return r
+}
+
+// New returns the registrar of one driver on one node, which is down.
+func New(w *component.World, wire *drivers.Wire, o Options) *Registrar {
 	if o.RegistrationDir == "" {
 		o.RegistrationDir = machine.KubeletDir + "/plugins_registry"
 	}
 	if o.RestartDelay == nil {
 		o.RestartDelay = CrashLoop
 	}
-	r := &Registrar{world: w, wire: wire, options: o, driver: o.Driver}
-	r.Start()
-	return r
+	return &Registrar{world: w, wire: wire, options: o, driver: o.Driver}
 }
 
 // Start starts the program again unless it runs.

@@ -19,6 +19,9 @@ import (
 
 // syncAttachment brings one attachment to where it should be. C-ATT-10, C-ATT-11
 func (r *run) syncAttachment(p *kernel.Process, key store.Key) error {
+	if r.ending { // its own write of the error has queued the attachment again
+		p.Wait("its end", func() bool { return false })
+	}
 	va, ok := component.Cached[*storagev1.VolumeAttachment](r.Component, key)
 	if !ok || !r.own(va) {
 		return nil

@@ -74,6 +74,7 @@ type run struct {
 	attachments, volumes *workqueue.Queue[store.Key]
 	force                map[store.Key]bool // C-ATT-41
 	lost                 func()
+	ending               bool
 }
 
 // Start starts the sidecar.
@@ -85,8 +86,8 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 			wire:      wire,
 			opts:      opts,
 			force:     map[store.Key]bool{},
-			lost:      lost,
 		}
+		r.lost = func() { r.ending = true; lost() }
 		r.Go("main", r.main)
 		return r.Component
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
 
@@ -128,6 +129,9 @@ func (c *Provisioner) save(p *kernel.Process, name string) error {
 		return fmt.Errorf("save volume %s: %w", name, err)
 	}
 	delete(c.toSave, name)
-	c.event(u.claim, corev1.EventTypeNormal, "ProvisioningSucceeded", "Successfully provisioned volume %s", name)
+	// The store of volumes looks its claim up for the event: one that is gone gets none. (trace aa9)
+	if known, ok := store.Get[claim](c.Cache, store.KeyOf(u.claim)); ok && known.UID == u.claim.UID {
+		c.event(known, corev1.EventTypeNormal, "ProvisioningSucceeded", "Successfully provisioned volume %s", name)
+	}
 	return nil
 }

@@ -22,7 +22,7 @@ type Runtime struct {
 }
 
 type sandbox struct {
-	pod     string
+	pod     *corev1.Pod
 	running []string
 }
 
@@ -49,28 +49,49 @@ func (r *Runtime) Pods() []types.UID { return slices.Sorted(maps.Keys(r.sandboxe
 // Run starts a pod's sandbox and its containers.
 func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	name := pod.Namespace + "/" + pod.Name
-	s := &sandbox{pod: name}
+	s := &sandbox{pod: pod}
 	r.sandboxes[pod.UID] = s
 	r.tell("RunPodSandbox", name, nil)
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		r.tell("CreateContainer", name, map[string]any{"container": c.Name, "mounts": mounts(c)})
+		container := map[string]any{"container": c.Name, "mounts": mounts(c)}
+		if groups := supplementalGroups(pod); len(groups) > 0 {
+			container["supplementalGroups"] = groups
+		}
+		r.tell("CreateContainer", name, container)
 		r.tell("StartContainer", name, nil)
 		s.running = append(s.running, c.Name)
 	}
 }
 
+// supplementalGroups are the groups that a pod's processes have besides their own:
+// that of its volumes is one of them.
+func supplementalGroups(pod *corev1.Pod) []int64 {
+	context := pod.Spec.SecurityContext
+	if context == nil {
+		return nil
+	}
+	groups := slices.Clone(context.SupplementalGroups)
+	if context.FSGroup != nil {
+		groups = append(groups, *context.FSGroup)
+	}
+	return groups
+}
+
 // Stop stops a pod's containers and its sandbox; they exit at once with code 0.
-func (r *Runtime) Stop(uid types.UID) {
+// It returns the pod that was run, nil if there was none.
+func (r *Runtime) Stop(uid types.UID) *corev1.Pod {
 	s := r.sandboxes[uid]
 	if s == nil {
-		return
+		return nil
 	}
+	name := s.pod.Namespace + "/" + s.pod.Name
 	for range s.running {
-		r.tell("StopContainer", s.pod, nil)
+		r.tell("StopContainer", name, nil)
 	}
-	r.tell("StopPodSandbox", s.pod, nil)
+	r.tell("StopPodSandbox", name, nil)
 	delete(r.sandboxes, uid)
+	return s.pod
 }
 
 // PowerOff ends all containers without a trace of an orderly stop.

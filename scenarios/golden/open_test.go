@@ -1,75 +1,58 @@
 package golden_test
 
-import "github.com/csisim/csisim/sim/trace/diff"
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
 
-// reasons say, by level, why a simulated run does not agree with its recording.
-type reasons = map[diff.Level]string
+	"github.com/stretchr/testify/require"
 
-// open are the recordings that do not agree on all levels yet, each with the
-// reasons; one without has no scenario yet. The list may only shrink.
-var open = map[string]reasons{
-	"a-registration":                        nil,
-	"aa1-stage-hang":                        nil,
-	"aa3-publish-hang-deleted":              nil,
-	"aa5-unstage-hang":                      nil,
-	"aa6-attach-hang":                       nil,
-	"aa9-create-hang":                       nil,
-	"bb1-kill-in-stage":                     nil,
-	"bb2-kill-in-stage-deleted":             nil,
-	"bb5-kill-in-unpublish":                 nil,
-	"bb9-block-kill-in-publish-deleted":     nil,
-	"cc1-driver-dies-in-stage":              nil,
-	"cc3-driver-dies-in-attach":             nil,
-	"cc4-driver-dies-after-publish-deleted": nil,
-	"d1-move":                               nil,
-	"d2-multi-attach":                       nil,
-	"dd1-attacher-killed":                   nil,
-	"dd4-kcm-killed-in-attach":              nil,
-	"dd6-provisioner-killed":                nil,
-	"e-two-pods-same-node":                  nil,
-	"ee1-recreate-elsewhere":                nil,
-	"ee3-va-deleted-by-hand":                nil,
-	"ee4-force-delete-mounted":              nil,
-	"f-rwop":                                nil,
-	"ff1-node-deleted":                      nil,
-	"g-inline-ephemeral":                    nil,
-	"gg1-expand-infeasible":                 nil,
-	"hh1-list-volumes-reconcile":            nil,
-	"i1-expand-online":                      nil,
-	"ii1-other-endpoint":                    nil,
-	"ii3-other-node-id":                     nil,
-	"j-snapshot-restore-clone":              nil,
-	"jj1-tokens-in-secrets":                 nil,
-	"jj3-subpath":                           nil,
-	"jj5-statefulset":                       nil,
-	"k-fsgroup":                             nil,
-	"kk1-stage-codes":                       nil,
-	"kk3-create-codes":                      nil,
-	"l01-stage-internal-x2":                 nil,
-	"l02-stage-deadline-deleted":            nil,
-	"l03-stage-internal-deleted":            nil,
-	"l06-publish-internal-x2":               nil,
-	"l07-publish-deadline-deleted":          nil,
-	"l09-attach-internal-x3":                nil,
-	"l11-unstage-internal-x3":               nil,
-	"l13-detach-internal-x2":                nil,
-	"l14-create-errors":                     nil,
-	"l16-stage-backoff":                     nil,
-	"l17-attach-backoff":                    nil,
-	"ll1-restart-driver-down":               nil,
-	"ll2-reboot":                            nil,
-	"ll4-no-csidriver":                      nil,
-	"m1-kubelet-restart":                    nil,
-	"m3-kcm-restart":                        nil,
-	"n-driver-restart":                      nil,
-	"o1-node-down-force-detach":             nil,
-	"o2-out-of-service":                     nil,
-	"p1-migrated-static":                    nil,
-	"q1-late-registration":                  nil,
-	"r-attach-limit":                        nil,
-	"s-topology-wffc":                       nil,
-	"t-tokens-republish":                    nil,
-	"u-static-readonly":                     nil,
-	"v-pvc-deleted-in-use":                  nil,
-	"y-vac":                                 nil,
+	"github.com/csisim/csisim/sim/trace/diff"
+)
+
+// openList says, by recording and level, why a simulated run does not agree yet;
+// a recording without levels has no scenario yet. The list may only shrink: with
+// -update what agrees goes from it.
+type openList map[string]map[diff.Level]string
+
+const openFile = "open.txt"
+
+// readOpen reads lines "name, level: reason" and "name: reason".
+func readOpen(t *testing.T) openList {
+	t.Helper()
+	content, err := os.ReadFile(openFile)
+	require.NoError(t, err)
+	open := openList{}
+	for _, line := range strings.Split(strings.TrimSpace(string(content)), "\n") {
+		about, reason, ok := strings.Cut(line, ": ")
+		require.True(t, ok, "%s: %q has no reason", openFile, line)
+		name, level, _ := strings.Cut(about, ", ")
+		if open[name] == nil {
+			open[name] = map[diff.Level]string{}
+		}
+		if level != "" {
+			require.Contains(t, diff.Levels, diff.Level(level), openFile)
+			open[name][diff.Level(level)] = reason
+		}
+	}
+	return open
+}
+
+func writeOpen(t *testing.T, open openList) {
+	t.Helper()
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(open)) {
+		for _, level := range diff.Levels {
+			if reason, ok := open[name][level]; ok {
+				fmt.Fprintf(&out, "%s, %s: %s\n", name, level, reason)
+			}
+		}
+		if !exists(name + ".yaml") {
+			fmt.Fprintf(&out, "%s: no scenario yet\n", name)
+		}
+	}
+	require.NoError(t, os.WriteFile(openFile, []byte(out.String()), 0o644))
 }

@@ -22,12 +22,13 @@ type Component struct {
 	Metrics metric.Registry
 
 	informer *kernel.Process
+	events   eventLog
 }
 
 // Start returns a component without processes. Under a strategy that explores,
 // its cache lags behind the API as the strategy decides.
 func (w *World) Start(name, node string) *Component {
-	c := &Component{World: w, Name: name, Node: node}
+	c := &Component{World: w, Name: name, Node: node, events: newEventLog()}
 	c.Group = kernel.NewGroup(c.processName(""))
 	c.Cache = w.Store.NewView(c.Group.Name)
 	if w.Kernel.Explores() {

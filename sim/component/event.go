@@ -14,10 +14,10 @@ import (
 	"github.com/csisim/csisim/sim/trace"
 )
 
-// eventLog finds the Event object that a repeated event counts up.
+// eventLog finds the Event object that a repeated event counts up. It is in a
+// program's memory: one that was restarted counts from 1 again. (trace m1)
 type eventLog struct {
 	about map[types.UID][]*corev1.Event // as this log wrote them last
-	made  int
 }
 
 // eventIdentity is what client-go's recorder compares when it counts repetitions.
@@ -96,7 +96,7 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 }
 
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
-	c.events.made++
+	c.World.events++
 	namespace := about.GetNamespace()
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
@@ -104,7 +104,7 @@ func (c *Component) newEvent(source string, about store.Object, eventType, reaso
 	gvk := about.GetObjectKind().GroupVersionKind()
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      about.GetName() + "." + strconv.FormatInt(int64(c.events.made), 16),
+			Name:      about.GetName() + "." + strconv.FormatInt(int64(c.World.events), 16),
 			Namespace: namespace,
 		},
 		InvolvedObject: corev1.ObjectReference{

@@ -22,13 +22,13 @@ type World struct {
 	// Features are the cluster's feature gates.
 	Features feature.Gates
 
-	events eventLog
+	events int // Event objects made so far
 }
 
 // NewWorld connects a kernel, a store and a trace: every commit becomes an event
 // of the trace and part of the kernel's hash.
 func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
-	w := &World{Kernel: k, Store: s, Trace: r, events: newEventLog()}
+	w := &World{Kernel: k, Store: s, Trace: r}
 	s.OnCommit(w.record)
 	return w
 }

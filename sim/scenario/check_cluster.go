@@ -79,6 +79,12 @@ func (c *checker) checkDrivers() {
 			for _, node := range slices.Sorted(maps.Keys(d.NodeIDs)) {
 				c.node("nodeIDs", node)
 			}
+			for _, node := range d.Down {
+				c.node("down", node)
+			}
+			if len(d.Down) > 0 && d.Socket != nil {
+				c.report("down", "down with socket", "no down: a driver on a socket runs already")
+			}
 			c.checkMock(d)
 			c.checkProgram(d.Program)
 			c.checkSocket(d.Socket)

@@ -23,6 +23,7 @@ type Driver struct {
 	Program      *Program          `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
 	Socket       *Socket           `json:"socket,omitempty" doc:"A driver that runs already."`
 	NodeIDs      map[string]string `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
+	Down         []string          `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
 	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
@@ -71,7 +72,8 @@ func (d Driver) options(dir string) sim.Driver {
 		o.Program.Command = located(o.Program.Command, dir)
 		o.Program.ControllerCommand = located(o.Program.ControllerCommand, dir)
 	}
-	o.Name, o.NodeIDs, o.NoNode, o.NoController, o.NoCSIDriver = d.name(), d.NodeIDs, d.NoNode, d.NoController, d.NoCSIDriver
+	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
+	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController, d.NoCSIDriver
 	switch {
 	case d.Mock != nil:
 		options := *d.Mock

@@ -17,11 +17,11 @@ func init() {
 	register("fault", "Makes CSI calls fail, get lost, hang or take long, or lets somebody die at one.", `
 fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times: 2}
 `, &faultStep{})
-	register("clear-fault", "Ends a fault, or all of them.", `clear-fault: flaky`, clearFaultStep(""))
+	register("clear-fault", "Ends a fault, or all of them; calls that it holds go on.", `clear-fault: flaky`, clearFaultStep(""))
 }
 
 // faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
-// lateAnswer, repeat, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
+// lateAnswer, holdRequest, holdAnswer, repeat, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string          `json:"name,omitempty" example:"flaky" doc:"How the fault is told of and cleared; default the call."`
 	Call         string          `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -36,6 +36,8 @@ type faultStep struct {
 	LoseAnswer   bool            `json:"loseAnswer,omitempty" doc:"The driver does what it is asked, its caller gets the code, by default Unavailable."`
 	DelayRequest strict.Duration `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
 	DelayAnswer  strict.Duration `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
+	HoldRequest  bool            `json:"holdRequest,omitempty" doc:"The driver gets the call only when the fault is cleared, even if its caller has given up."`
+	HoldAnswer   bool            `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
 	LateAnswer   bool            `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
 	Repeat       bool            `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; what it mounted and made must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
 	Contradict   bool            `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name. Of CreateVolume and ControllerPublishVolume."`
@@ -65,7 +67,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, lateAnswer, repeat, contradict, hang, kill"
+const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, contradict, hang, kill"
 
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
@@ -114,6 +116,7 @@ func (s *faultStep) effects() []string {
 	}{
 		{"code", s.Code != "" && !s.LoseAnswer}, {"loseAnswer", s.LoseAnswer},
 		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
+		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
 		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"kill", s.Kill != ""},
 	} {
 		if effect.given {
@@ -140,6 +143,10 @@ func (s *faultStep) fault() *fault.Fault {
 		if s.Code == "" {
 			f.Code = codes.Unavailable
 		}
+	case s.HoldRequest:
+		f.Effect = fault.HoldRequest
+	case s.HoldAnswer:
+		f.Effect = fault.HoldAnswer
 	case s.DelayRequest.Duration > 0:
 		f.Effect, f.Delay = fault.HoldRequest, s.DelayRequest.Duration
 	case s.DelayAnswer.Duration > 0:

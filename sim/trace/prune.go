@@ -35,11 +35,14 @@ func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 	case "secrets":
 		redactSecretObject(fields)
 	}
-	if status, ok := fields["status"].(map[string]any); ok && len(status) == 0 {
+	if status, ok := fields["status"].(map[string]any); ok && len(status) == 0 && !optionalStatus[resource] {
 		delete(fields, "status")
 	}
 	return fields, nil
 }
+
+// optionalStatus are the resources whose status may be missing: an empty one says something.
+var optionalStatus = map[string]bool{"volumesnapshots": true, "volumesnapshotcontents": true}
 
 var (
 	podSpecKept   = keys("containers", "initContainers", "nodeSelector", "securityContext", "volumes", "nodeName", "affinity")

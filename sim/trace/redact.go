@@ -81,14 +81,22 @@ func redactTokens(m protoreflect.Map) {
 	m.Set(key, protoreflect.ValueOfString(redactedTokens(m.Get(key).String())))
 }
 
+// token is a service account token as the kubelet hands it to a driver.
+type token struct {
+	Token               string `json:"token"`
+	ExpirationTimestamp any    `json:"expirationTimestamp,omitempty"`
+}
+
 // redactedTokens keeps audiences and expiry times, which are no secret.
 func redactedTokens(text string) string {
-	var byAudience map[string]map[string]any
+	var byAudience map[string]*token
 	if json.Unmarshal([]byte(text), &byAudience) != nil {
 		return Redacted
 	}
-	for _, token := range byAudience {
-		token["token"] = Redacted
+	for _, t := range byAudience {
+		if t != nil {
+			t.Token = Redacted
+		}
 	}
 	out, err := json.Marshal(byAudience)
 	if err != nil {

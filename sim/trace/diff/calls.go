@@ -12,6 +12,7 @@ import (
 
 // call is one CSI call.
 type call struct {
+	line         int // of the trace
 	at, ended    int64
 	caller, node string // node is the node that it is about, also of a controller's call
 	method, code string
@@ -24,7 +25,6 @@ type call struct {
 
 const (
 	doubleCallWithin  = 150 // ms
-	callersTogether   = 250
 	nodeCapabilities  = "Node/NodeGetCapabilities"
 	nodeGetInfo       = "Node/NodeGetInfo"
 	oneRound          = 2_000 // ms in which all drivers of a node are registered
@@ -41,11 +41,14 @@ var teardown = map[string]bool{
 	"Controller/ControllerUnpublishVolume": true, deleteVolume: true,
 }
 
-func (s *side) call(l trace.Line) {
-	c := &call{at: l.T, ended: l.T + l.Ms, caller: l.From, node: l.Node, method: l.M, code: l.Code}
+func (s *side) call(i int, l trace.Line) {
+	c := &call{line: i, at: l.T, ended: l.T + l.Ms, caller: l.From, node: l.Node, method: l.M, code: l.Code}
 	switch {
 	case l.M == "Identity/Probe":
 		s.allow(Probe, "")
+		return
+	case l.Code == "Unavailable" && strings.HasPrefix(l.Msg, "connection error"):
+		s.allow(NotReached, "")
 		return
 	case periodic[l.M]:
 		s.allow(PeriodicCalls, "")
@@ -272,8 +275,8 @@ func (d *comparison) compareOrder(volume string, x, y matched) {
 	if x.a.caller == y.a.caller && x.a.node == y.a.node || x.b.at <= y.b.at {
 		return
 	}
-	if min(y.a.at-x.a.at, x.b.at-y.b.at) < callersTogether {
-		d.allow(OtherCaller)
+	if min(y.a.at-x.a.at, x.b.at-y.b.at) <= together {
+		d.allow(Together)
 		return
 	}
 	d.differ(Calls, volume, path.Base(x.a.method)+" and "+path.Base(y.a.method)+" come in another order", []Row{

@@ -90,7 +90,7 @@ func (d *comparison) compareCauses() {
 
 func (d *comparison) compareVerdicts(p place, c cause, a, b verdict) {
 	if a.together || b.together {
-		d.allow(CausesTogether)
+		d.allow(Together)
 	}
 	if a.kept == b.kept {
 		return

@@ -15,7 +15,7 @@ var (
 )
 
 // entries are the paths of a listing that can be compared.
-func (s *side) entries(l *listing, drivers map[string]bool) []string {
+func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []string {
 	var kept []string
 	for _, entry := range l.raw {
 		entry = s.names.in(entry)
@@ -25,6 +25,9 @@ func (s *side) entries(l *listing, drivers map[string]bool) []string {
 			continue
 		case s.bystander(entry, drivers):
 			s.allow(Bystanders, "")
+			continue
+		case slices.ContainsFunc(passing, func(dir string) bool { return strings.Contains(entry, dir) }):
+			s.allow(InPassing, "")
 			continue
 		}
 		if mount.MatchString(entry) {
@@ -41,8 +44,31 @@ func (s *side) entries(l *listing, drivers map[string]bool) []string {
 	return kept
 }
 
+// going are the directories that are about to go at the time of a listing: of
+// volumes that are unstaged then, and of pods that have just gone.
+func (s *side) going(l *listing) (dirs []string) {
+	const about = 1000 // ms
+	for _, c := range s.calls {
+		if c.method == "Node/NodeUnstageVolume" && c.node == l.node && c.at-l.at < about && l.at-c.at < about {
+			dirs = append(dirs, stagingDir(c.volume))
+		}
+	}
+	for _, c := range s.changes {
+		if c.object.resource == "pods" && c.how == "DELETED" && c.at <= l.at && l.at-c.at <= housekeeping {
+			dirs = append(dirs, "pods/<uid of pod "+c.object.name+">/")
+		}
+	}
+	return dirs
+}
+
+// housekeeping is the period, in ms, of the kubelet's look for directories of pods that are gone.
+const housekeeping = 2_000
+
 // blockDirs are made for the first raw block volume of a node and stay.
 var blockDirs = regexp.MustCompile(`^plugins/kubernetes\.io/csi/volumeDevices/((publish|staging)/)? `)
+
+// pluginDirs are made for the first volume that is staged and stay.
+var pluginDirs = regexp.MustCompile(`^plugins/kubernetes\.io/(csi/)? `)
 
 // stagingDirs is where drivers have their directories of staged file systems.
 const stagingDirs = "plugins/kubernetes.io/csi/"
@@ -55,6 +81,9 @@ func (s *side) bystander(entry string, drivers map[string]bool) bool {
 		return true
 	}
 	if found != nil && strings.HasPrefix(entry, stagingDirs) && !s.staged[found[1]] {
+		return true
+	}
+	if pluginDirs.MatchString(entry) && len(s.staged) == 0 && !s.block {
 		return true
 	}
 	if blockDirs.MatchString(entry) && !s.block {
@@ -122,7 +151,8 @@ func (d *comparison) compareListing(node string, a, b *listing) {
 	}
 	d.compared(Files)
 	drivers := d.plays()
-	inA, inB := d.a.entries(a, drivers), d.b.entries(b, drivers)
+	passing := append(d.a.going(a), d.b.going(b)...)
+	inA, inB := d.a.entries(a, drivers, passing), d.b.entries(b, drivers, passing)
 	rows := align(len(inA), len(inB), costs{
 		pair: func(i, j int) float64 {
 			switch {

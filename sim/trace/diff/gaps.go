@@ -21,7 +21,7 @@ const (
 type trigger struct {
 	at   int64
 	what string
-	call *call // that it is the end of
+	line int // of the trace
 }
 
 // compareGaps compares the times between retries, and from the last trigger to
@@ -31,7 +31,7 @@ func (d *comparison) compareGaps(pairs map[series][]matched) {
 		all := slices.DeleteFunc(slices.Clone(pairs[on]), func(m matched) bool { return m.a.doubled && m.b.doubled })
 		backoff := false // a double call has used up a step of the backoff
 		for i, m := range all {
-			retry := i > 0 && m.a.alike(all[i-1].a) && all[i-1].a.code != "" && all[i-1].b.code != ""
+			retry := i > 0 && m.a.alike(all[i-1].a) && failed(all[i-1].a) && failed(all[i-1].b)
 			switch {
 			case retry:
 				backoff = backoff || m.a.doubled || m.b.doubled
@@ -43,6 +43,9 @@ func (d *comparison) compareGaps(pairs map[series][]matched) {
 		}
 	}
 }
+
+// failed calls are tried again by their caller, if it lives.
+func failed(c *call) bool { return c.code != "" && c.code != "Canceled" }
 
 // compareRetry compares the gap between a failed call and its retry.
 func (d *comparison) compareRetry(on series, before, m matched, backoff *bool) {
@@ -136,7 +139,7 @@ const recent = 3
 // before are the last triggers before a call, the newest last.
 func (s *side) before(volume string, c *call) (found []trigger) {
 	for _, t := range s.triggers[volume] {
-		if t.at <= c.at && t.call != c && (t.call == nil || t.call.at < c.at || slices.Index(s.calls, t.call) < slices.Index(s.calls, c)) {
+		if t.line < c.line && t.at <= c.at {
 			found = append(found, t)
 		}
 	}
@@ -149,12 +152,13 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 	all := map[string][]trigger{}
 	for _, c := range s.calls {
 		if c.volume != "" && !periodic[c.method] {
-			all[c.volume] = append(all[c.volume], trigger{c.ended, "the end of " + c.method, c})
+			all[c.volume] = append(all[c.volume], trigger{c.ended, "the end of " + c.method, c.line})
 		}
 	}
 	volumes := s.volumesByClaim(lines)
-	claims := map[string][]string{} // by pod
-	for _, l := range lines {
+	claims, inline := map[string][]string{}, map[string][]string{} // by pod
+	going := map[string]bool{}
+	for i, l := range lines {
 		if l.K != trace.API || l.Ev == "INIT" {
 			continue
 		}
@@ -162,27 +166,32 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 		switch {
 		case l.Ev != "MODIFIED":
 			what = l.Ev
-		case text(l.Patch, "metadata", "deletionTimestamp") != "":
+		case text(l.Patch, "metadata", "deletionTimestamp") != "" && !going[l.R+l.Name]:
 			what = "deletion"
 		default:
 			continue
 		}
+		going[l.R+l.Name] = what == "deletion"
 		switch l.R {
 		case "pods":
 			if l.Ev == "ADDED" {
 				claims[l.Name] = claimsOf(l)
+				inline[l.Name] = s.names.inlineOf(l)
+			}
+			for _, key := range inline[l.Name] {
+				all[key] = append(all[key], trigger{l.T, what + " of pod " + l.Name, i})
 			}
 			for _, claim := range claims[l.Name] {
 				key := volumes[claim]
-				all[key] = append(all[key], trigger{at: l.T, what: what + " of pod " + l.Name})
+				all[key] = append(all[key], trigger{l.T, what + " of pod " + l.Name, i})
 			}
 		case "nodes":
 			for _, key := range sortedKeys(all) {
-				all[key] = append(all[key], trigger{at: l.T, what: what + " of node " + l.Name})
+				all[key] = append(all[key], trigger{l.T, what + " of node " + l.Name, i})
 			}
 		case "persistentvolumeclaims":
 			key := volumes[l.Name]
-			all[key] = append(all[key], trigger{at: l.T, what: what + " of claim " + l.Name})
+			all[key] = append(all[key], trigger{l.T, what + " of claim " + l.Name, i})
 		}
 	}
 	for key := range all {

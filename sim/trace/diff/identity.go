@@ -1,9 +1,11 @@
 package diff
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/sim/trace"
@@ -26,12 +28,20 @@ func discover(lines []trace.Line) *identities {
 		volume: map[string]string{}, created: map[string]string{}, drivers: map[string]bool{},
 	}
 	n.objects(lines, false)
-	for _, l := range lines {
+	for _, l := range byEnd(lines) {
 		n.made(l)
 	}
 	n.derived(lines)
 	n.objects(lines, true)
 	return n
+}
+
+// byEnd are the lines in the order in which they ended: what a call made is there
+// when it is over.
+func byEnd(lines []trace.Line) []trace.Line {
+	ordered := slices.Clone(lines)
+	slices.SortStableFunc(ordered, func(x, y trace.Line) int { return cmp.Compare(x.T+x.Ms, y.T+y.Ms) })
+	return ordered
 }
 
 // is gives a name its role, unless it has one. A second name in the same role gets a number.
@@ -143,7 +153,7 @@ func (n *identities) derived(lines []trace.Line) {
 	}
 	delete(nodes, "")
 	for _, handle := range sortedKeys(n.volume) {
-		n.is(sum(handle), "staging directory", "sha256 of "+n.volume[handle])
+		n.is(sum(handle), "staging directory", strings.Trim(stagingDir(n.volume[handle]), "<>"))
 		for _, driver := range sortedKeys(n.drivers) {
 			for _, node := range sortedKeys(nodes) {
 				n.is("csi-"+sum(handle+driver+node), "attachment name", "attachment of "+n.volume[handle]+" to "+node)
@@ -151,6 +161,9 @@ func (n *identities) derived(lines []trace.Line) {
 		}
 	}
 }
+
+// stagingDir is the role of the directory in which a volume is staged.
+func stagingDir(volume string) string { return "<sha256 of " + volume + ">" }
 
 // inline notes the handles of a pod's inline volumes.
 func (n *identities) inline(pod string, object map[string]any) {
@@ -161,6 +174,16 @@ func (n *identities) inline(pod string, object map[string]any) {
 			n.volumeID("csi-"+sum(uid+name), "inline volume "+name+" of pod "+pod)
 		}
 	}
+}
+
+// inlineOf are the keys of a pod's inline volumes.
+func (n *identities) inlineOf(l trace.Line) (keys []string) {
+	for _, v := range list(field(l.Obj, "spec", "volumes")) {
+		if key := n.volume["csi-"+sum(text(l.Obj, "metadata", "uid")+text(v, "name"))]; key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // handle notes a volume that was not made by a driver here: its id is its key.

@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-const nodeIDs = "csi.volume.kubernetes.io/nodeid"
+const (
+	nodeIDs = "csi.volume.kubernetes.io/nodeid"
+	nodeTTL = "node.alpha.kubernetes.io/ttl"
+)
 
 // withoutBystanders is a change without what it says of drivers that have no part.
 func (s *side) withoutBystanders(o object, before, content map[string]any, drivers map[string]bool) map[string]any {
@@ -36,7 +39,7 @@ func (s *side) bystanderOn(node string, drivers map[string]bool) bool {
 // atStart is an object of the initial state, without bystanders and what is the machine's.
 func (s *side) atStart(o object, content map[string]any, drivers map[string]bool) map[string]any {
 	content = without(content, "metadata", "uid")
-	return s.withoutBystanders(o, nil, content, drivers)
+	return merged(nil, s.withoutBystanders(o, nil, content, drivers))
 }
 
 // csiNode leaves only drivers that have a part in spec.drivers.
@@ -71,6 +74,10 @@ func (s *side) nodeObject(content map[string]any, drivers map[string]bool) map[s
 	if has(content, "status", "allocatable") {
 		s.allow(MachineCapacity, "")
 		content = without(content, "status", "allocatable")
+	}
+	if has(content, "metadata", "annotations", nodeTTL) {
+		s.allow(MachineCapacity, "")
+		content = without(content, "metadata", "annotations", nodeTTL)
 	}
 	ids := text(content, "metadata", "annotations", nodeIDs)
 	if ids == "" {

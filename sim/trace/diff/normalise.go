@@ -10,6 +10,7 @@ import (
 const unknownUID = "<unknown uid>"
 
 var (
+	deadSocket   = regexp.MustCompile(`connect: (no such file or directory|connection refused)`)
 	deadlineText = regexp.MustCompile(`context deadline exceeded|stream terminated by RST_STREAM with error code: CANCEL`)
 	moment       = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	provisioner  = regexp.MustCompile(`\b\d{10,}-\d+-([a-z])`)
@@ -68,6 +69,10 @@ func (s *side) text(original string) string {
 	if deadlineText.MatchString(out) {
 		s.allow(DeadlineText, "")
 		out = deadlineText.ReplaceAllString(out, "<deadline>")
+	}
+	if deadSocket.MatchString(out) {
+		s.allow(DeadSocket, "")
+		out = deadSocket.ReplaceAllString(out, "connect: <nobody>")
 	}
 	return out
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// writesTogether is how far apart writes of one object are that may be one, in ms.
-const writesTogether = 1500
-
 // compareObjects compares the changes of every object. Nodes are compared field
 // by field, for several programs write them.
 func (d *comparison) compareObjects() {
@@ -61,6 +58,7 @@ func (s *side) byObject(drivers map[string]bool) map[object][]*change {
 		state[c.object] = merged(before, c.content)
 		if c.how == "MODIFIED" {
 			c.content = s.withoutLastFinalizers(c.content, state[c.object])
+			c.content = s.withoutSecondDeletion(before, c.content)
 		}
 		c.content = s.withoutBystanders(c.object, before, c.content, drivers)
 		if c.how == "MODIFIED" && len(c.content) == 0 {
@@ -78,6 +76,15 @@ func (s *side) withoutLastFinalizers(patch, after map[string]any) map[string]any
 	}
 	s.allow(LastFinalizers, "")
 	return without(patch, "metadata", "finalizers")
+}
+
+// withoutSecondDeletion is a patch without the deletionTimestamp of an object that has one.
+func (s *side) withoutSecondDeletion(before, patch map[string]any) map[string]any {
+	if !has(patch, "metadata", "deletionTimestamp") || text(before, "metadata", "deletionTimestamp") == "" {
+		return patch
+	}
+	s.allow(TransitionTime, "")
+	return without(patch, "metadata", "deletionTimestamp")
 }
 
 // without is a copy of a nested map without the field at the path; maps that
@@ -136,10 +143,6 @@ func (d *comparison) compareObject(o object, a, b []*change) {
 		},
 		onlyA: constant(1), onlyB: constant(1),
 	})
-	equal := func(row pair) bool {
-		return row.a >= 0 && row.b >= 0 && a[row.a].String() == b[row.b].String()
-	}
-	excused := d.severalWrites(rows, a, b, equal)
 	shown := make([]Row, len(rows))
 	for i, row := range rows {
 		if row.a >= 0 {
@@ -148,7 +151,7 @@ func (d *comparison) compareObject(o object, a, b []*change) {
 		if row.b >= 0 {
 			shown[i].B = cell(b[row.b].at, b[row.b].String())
 		}
-		shown[i].Same = equal(row) || excused[i]
+		shown[i].Same = row.a >= 0 && row.b >= 0 && a[row.a].String() == b[row.b].String()
 	}
 	for i, row := range rows {
 		switch {
@@ -208,68 +211,6 @@ func leaves(content map[string]any) (names []string) {
 		names = append(names, l.String())
 	}
 	return names
-}
-
-// severalWrites finds the runs of changes that come to the same on both sides.
-func (d *comparison) severalWrites(rows []pair, a, b []*change, equal func(pair) bool) []bool {
-	excused := make([]bool, len(rows))
-	for reach := 0; reach <= 2; reach++ {
-		for from := 0; from < len(rows); from++ {
-			if equal(rows[from]) || excused[from] {
-				continue
-			}
-			to := runEnd(rows, from, reach, func(i int) bool { return equal(rows[i]) || excused[i] })
-			if comesToTheSame(rows[from:to], a, b) {
-				for i := from; i < to; i++ {
-					excused[i] = true
-				}
-				d.allow(SeveralWrites)
-			}
-			from = to
-		}
-	}
-	return excused
-}
-
-// runEnd is the end of a run of unequal rows that has at most reach equal rows between them.
-func runEnd(rows []pair, from, reach int, equal func(int) bool) int {
-	to, equals := from+1, 0
-	for i := from + 1; i < len(rows) && equals <= reach; i++ {
-		if equal(i) {
-			equals++
-		} else {
-			to, equals = i+1, 0
-		}
-	}
-	return to
-}
-
-// comesToTheSame reports whether the changes of a run, put together, are the same on both sides.
-func comesToTheSame(run []pair, a, b []*change) bool {
-	sides := [2][]*change{}
-	for _, row := range run {
-		if row.a >= 0 {
-			sides[0] = append(sides[0], a[row.a])
-		}
-		if row.b >= 0 {
-			sides[1] = append(sides[1], b[row.b])
-		}
-	}
-	var sums [2]string
-	for i, changes := range sides {
-		if len(changes) == 0 || changes[len(changes)-1].at-changes[0].at > writesTogether {
-			return false
-		}
-		sum := map[string]any{}
-		for _, c := range changes {
-			if c.how != "MODIFIED" {
-				return false
-			}
-			sum = overlaid(sum, c.content)
-		}
-		sums[i] = canonical(sum)
-	}
-	return sums[0] == sums[1]
 }
 
 // overlaid is two patches in one.

@@ -56,7 +56,7 @@ type event struct {
 type listing struct {
 	at           int64
 	node, moment string
-	entries, raw []string
+	raw          []string
 }
 
 // request is what a kubelet asked of the runtime for a pod.
@@ -70,6 +70,12 @@ var outOfRepeats = map[string]bool{
 	"Pulled": true, "Created": true, "Started": true, "Killing": true, "Provisioning": true, "ExternalProvisioning": true,
 }
 
+// watched are the resources that recordings hold.
+var watched = map[string]bool{
+	"csidrivers": true, "csinodes": true, "nodes": true, "persistentvolumeclaims": true, "persistentvolumes": true, "pods": true,
+	"storageclasses": true, "volumeattachments": true, "volumesnapshots": true, "volumesnapshotcontents": true,
+}
+
 // newSide reads a trace.
 func newSide(lines []trace.Line) *side {
 	s := &side{names: discover(lines), allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}}
@@ -78,10 +84,10 @@ func newSide(lines []trace.Line) *side {
 	s.lines = lines
 	s.staged = stagingDrivers(lines)
 	lines = s.start(lines)
-	for _, l := range lines {
+	for i, l := range lines {
 		switch l.K {
 		case trace.Call:
-			s.call(l)
+			s.call(i, l)
 		case trace.API:
 			s.change(l)
 		case trace.KubeEvent:
@@ -125,24 +131,28 @@ func isAbridged(lines []trace.Line) bool {
 	return true
 }
 
-// start takes from the lines what made the initial state: INIT lines, or else
-// everything before the first step.
+// start takes from the lines what made the initial state: INIT lines, and what
+// happened before the first step.
 func (s *side) start(lines []trace.Line) []trace.Line {
 	first := 0
 	for first < len(lines) && lines[first].K != trace.Step {
 		first++
 	}
-	simulated := len(lines) > 0 && lines[0].Seq > 0 && first < len(lines)
+	if first == len(lines) {
+		first = 0 // a trace without steps
+	}
 	var rest []trace.Line
 	for i, l := range lines {
 		switch {
-		case l.K == trace.API && l.Ev == "INIT", simulated && i < first && l.K == trace.API:
-			s.hasStart = true
+		case l.K == trace.API && !watched[l.R]:
+			s.allow(NotCompared, "")
+		case l.K == trace.API && l.Ev == "INIT", i < first && l.K == trace.API:
+			s.hasStart = s.hasStart || l.Ev == "INIT" || l.Seq > 0 // only simulated traces have numbers
 			s.apply(l)
 			if l.Ev != "INIT" {
 				s.allow(Setup, "")
 			}
-		case simulated && i < first:
+		case i < first:
 			s.allow(Setup, "")
 		default:
 			rest = append(rest, l)

@@ -8,29 +8,30 @@ const (
 	Identities      Tolerance = "identities"
 	Times           Tolerance = "times"
 	Revisions       Tolerance = "revisions"
-	TransitionTime  Tolerance = "transition-time"
+	TransitionTime  Tolerance = "whole-seconds"
 	Setup           Tolerance = "setup"
 	Bystanders      Tolerance = "bystanders"
 	Abridged        Tolerance = "abridged"
 	NotCompared     Tolerance = "not-compared"
 	Probe           Tolerance = "probe"
+	NotReached      Tolerance = "not-reached"
 	DoubleCall      Tolerance = "double-call"
 	PeriodicCalls   Tolerance = "periodic-calls"
 	CallerGone      Tolerance = "caller-gone"
 	LeftOver        Tolerance = "left-over"
-	OtherCaller     Tolerance = "order-between-callers"
 	Capabilities    Tolerance = "capability-calls"
 	DeadlineText    Tolerance = "deadline-text"
-	SeveralWrites   Tolerance = "one-write-or-several"
+	DeadSocket      Tolerance = "dead-socket"
 	NodeFields      Tolerance = "order-of-node-fields"
 	LastFinalizers  Tolerance = "last-finalizers"
 	StillAttached   Tolerance = "still-attached"
-	CausesTogether  Tolerance = "cause-and-effect-together"
+	Together        Tolerance = "together"
 	RetryGap        Tolerance = "retry-gap"
 	WaitGap         Tolerance = "wait-gap"
 	EventCounts     Tolerance = "event-counts"
 	ContainerLog    Tolerance = "container-log"
 	MountSource     Tolerance = "mount-source"
+	InPassing       Tolerance = "in-passing"
 	NodeHealth      Tolerance = "node-health-events"
 	MachineCapacity Tolerance = "machine-capacity"
 )
@@ -57,8 +58,8 @@ var Tolerances = []Rule{
 		"resourceVersion",
 		"numbers the writes of the whole cluster"},
 	{TransitionTime, []Level{Objects},
-		"whether lastPhaseTransitionTime changes with the phase",
-		"it has whole seconds: two phases within one second leave it as it was"},
+		"whether lastPhaseTransitionTime changes with the phase, and deletionTimestamp when an object that is being deleted is deleted again",
+		"they have whole seconds: two changes within one second leave them as they were"},
 	{Setup, []Level{Calls, Objects, Events},
 		"how the cluster came to the state in which the first step finds it",
 		"a recording begins with a cluster that runs, a simulation makes its cluster first; the state itself is compared"},
@@ -69,11 +70,14 @@ var Tolerances = []Rule{
 		"initial objects, capability and identity calls and the events Pulled, Created, Started, Killing, Provisioning and ExternalProvisioning, if a trace has none of them at all",
 		"the second recordings were stored without them"},
 	{NotCompared, Levels,
-		"lines that only one kind of trace has: steps, registration calls, single changes on disk, choices, faults, violations",
-		"they tell how the run was made; what came of it is compared"},
+		"lines that only one kind of trace has: steps, registration calls, single changes on disk, choices, faults, violations, and objects of other resources than recordings hold",
+		"they tell how the run was made, or were not watched by the recorder; what came of it is compared"},
 	{Probe, []Level{Calls},
 		"Identity/Probe",
 		"recordings do not hold the Probe calls of the sidecars"},
+	{NotReached, []Level{Calls},
+		"calls that end in Unavailable with a connection error because nobody listens at the socket",
+		"recordings were made in the driver's place: a call that does not get there is not in them"},
 	{DoubleCall, []Level{Calls, Gaps},
 		"a second ControllerPublishVolume or DeleteVolume within 150 ms of the same call, and the step of the backoff that it uses up",
 		"a quarter of the real calls are doubled: the caller's own write queues the object again before its cache shows the outcome (facts 6, 23)"},
@@ -86,18 +90,15 @@ var Tolerances = []Rule{
 	{LeftOver, []Level{Calls, Objects, Events},
 		"the end of volumes and attachments that were there before the trace began",
 		"what an earlier scenario left on the recorded cluster goes in its own time (fact 29)"},
-	{OtherCaller, []Level{Calls},
-		"the order of two calls of different callers less than 250 ms apart in one of the traces",
-		"two programs that do not wait for each other"},
 	{Capabilities, []Level{Calls},
 		"before which of several overlapping operations a capability call of the node is counted",
 		"the call does not say for which volume it is made"},
 	{DeadlineText, []Level{Events, Objects},
 		"the wording of an error after a deadline, or after a connection was lost",
 		"context deadline exceeded, or RST_STREAM with CANCEL, by a race inside gRPC (fact 45)"},
-	{SeveralWrites, []Level{Objects},
-		"whether neighbouring changes of one object, less than 1.5 s apart, are one write or several, if they come to the same",
-		"a component writes what it knows when its turn comes"},
+	{DeadSocket, []Level{Events, Objects},
+		"\"no such file or directory\" or \"connection refused\" where a dead driver's socket is dialled",
+		"in the recordings a dead driver's socket file was removed; a driver that is killed leaves it"},
 	{NodeFields, []Level{Objects},
 		"in which order different fields of a Node change",
 		"kubelet, attach/detach controller and node controller write the Node independently; volumesInUse comes before or after volumesAttached"},
@@ -107,8 +108,8 @@ var Tolerances = []Rule{
 	{StillAttached, []Level{Calls, Events, Gaps},
 		"a VolumeFailedDelete \"is still attached to node\", and the second that it costs",
 		"a race between the provisioner's cache and the VolumeAttachment's end (fact 31)"},
-	{CausesTogether, []Level{Objects},
-		"cause and effect swapped within 25 ms",
+	{Together, []Level{Calls, Objects},
+		"the order of a cause and its effect, or of two callers' calls on one volume, within 25 ms",
 		"recordings see objects through watches, which are not ordered against each other or against calls"},
 	{RetryGap, []Level{Gaps},
 		"15 % of the gap, at least 150 ms; 600 ms for events of the attach/detach controller",
@@ -123,12 +124,15 @@ var Tolerances = []Rule{
 		"names of container log files and the number of them",
 		"made by the container runtime, not by the kubelet's volume code"},
 	{MountSource, []Level{Files},
-		"file system type, options and source of a mount, except whether it is read-only",
+		"file system type, options and source of a mount, except whether it is read-only; whether a file that the driver mounts is a device",
 		"the driver's own affair"},
+	{InPassing, []Level{Files},
+		"the staging directory of a volume that is unstaged within a second of the listing, and the directory of a pod that went within two seconds before it",
+		"whether NodeUnstageVolume comes before or after the pod's deletion is decided by milliseconds (fact 3); the kubelet's housekeeping looks every two seconds"},
 	{NodeHealth, []Level{Events},
 		"events NodeHasSufficientMemory, NodeHasNoDiskPressure, NodeHasSufficientPID, NodeReady, Starting and RegisteredNode",
 		"a kubelet's or node controller's report of the machine, which has no part in storage"},
 	{MachineCapacity, []Level{Objects},
-		"a Node's allocatable cpu, memory and disk",
-		"the size of the machine"},
+		"a Node's allocatable cpu, memory and disk, and its annotation node.alpha.kubernetes.io/ttl",
+		"the size of the machine and of the cluster"},
 }
