@@ -22,6 +22,7 @@ type access struct {
 	authority            []byte // the certificate in PEM that clients trust
 	// file is the kubeconfig of its own, "" to merge into the user's.
 	file string
+	lock *os.File // open while the cluster is up
 }
 
 // remembered is what is remembered of a live cluster, for down and get. Its process
@@ -33,7 +34,7 @@ type remembered struct {
 }
 
 // grant writes the kubeconfig and remembers the cluster.
-func (a access) grant() error {
+func (a *access) grant() error {
 	if known, err := find(a.name); err == nil {
 		return &failure{code: exitInput, err: fmt.Errorf("cluster %q is up already, as process %d; give this one another --name", a.name, known.PID)}
 	}
@@ -48,19 +49,19 @@ func (a access) grant() error {
 	if err != nil {
 		return err
 	}
-	if err := remember(path, text); err != nil {
+	if err := a.remember(path, text); err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("remembering the cluster: %w", err)}
 	}
 	return nil
 }
 
 // remember writes the file and locks it until the process ends.
-func remember(path string, text []byte) error {
+func (a *access) remember(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	lifelong = file
+	a.lock = file
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return err
 	}
@@ -68,10 +69,14 @@ func remember(path string, text []byte) error {
 	return err
 }
 
-// lifelong is open until the process ends.
-var lifelong *os.File
+// release ends the lock, for whoever waits for the end of the cluster.
+func (a *access) release() {
+	if a.lock != nil {
+		_ = a.lock.Close()
+	}
+}
 
-func (a access) write() error {
+func (a *access) write() error {
 	if a.file != "" {
 		return clientcmd.WriteToFile(*a.config(), a.file)
 	}
@@ -83,7 +88,7 @@ func (a access) write() error {
 }
 
 // revoke takes back what grant did.
-func (a access) revoke() {
+func (a *access) revoke() {
 	if path, err := stateFile(a.name); err == nil {
 		_ = os.Remove(path)
 	}
@@ -102,7 +107,7 @@ func (a access) revoke() {
 }
 
 // change changes the kubeconfig that kubectl uses.
-func (a access) change(change func(*api.Config)) error {
+func (a *access) change(change func(*api.Config)) error {
 	options := clientcmd.NewDefaultPathOptions()
 	config, err := options.GetStartingConfig()
 	if err != nil {
@@ -112,7 +117,7 @@ func (a access) change(change func(*api.Config)) error {
 	return clientcmd.ModifyConfig(options, *config, true)
 }
 
-func (a access) config() *api.Config {
+func (a *access) config() *api.Config {
 	config := api.NewConfig()
 	config.Clusters[a.name] = &api.Cluster{Server: a.address, CertificateAuthorityData: a.authority}
 	config.AuthInfos[a.name] = &api.AuthInfo{Token: a.token}
@@ -122,7 +127,7 @@ func (a access) config() *api.Config {
 }
 
 // hint tells how to use the cluster.
-func (a access) hint() string {
+func (a *access) hint() string {
 	if a.file != "" {
 		return fmt.Sprintf("Use it with: kubectl --kubeconfig %s get nodes", a.file)
 	}
@@ -223,7 +228,7 @@ func newGet(env environment) *cobra.Command {
 			if err != nil {
 				return usage("cluster %q %w", name, err)
 			}
-			text, err := clientcmd.Write(*access{name: name, address: cluster.Address, token: cluster.Token, authority: cluster.Authority}.config())
+			text, err := clientcmd.Write(*(&access{name: name, address: cluster.Address, token: cluster.Token, authority: cluster.Authority}).config())
 			if err != nil {
 				return err
 			}

@@ -99,7 +99,8 @@ func up(ctx context.Context, env environment, f upFlags) error {
 		return err
 	}
 	secured := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12})
-	access := access{name: f.name, address: "https://" + listener.Addr().String(), token: token, authority: authority, file: f.kubeconfig}
+	access := &access{name: f.name, address: "https://" + listener.Addr().String(), token: token, authority: authority, file: f.kubeconfig}
+	defer access.release()
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(),
 		Inspect: func(c *sim.Cluster) error { return live(ctx, env, c, secured, access, f.speed) },
@@ -136,7 +137,7 @@ func newToken() (string, error) {
 }
 
 // live serves the cluster until ctx is done.
-func live(ctx context.Context, env environment, c *sim.Cluster, listener net.Listener, a access, speed float64) error {
+func live(ctx context.Context, env environment, c *sim.Cluster, listener net.Listener, a *access, speed float64) error {
 	server := &http.Server{Handler: c.API(), ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

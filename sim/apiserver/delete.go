@@ -39,7 +39,7 @@ func (q *request) delete() error {
 		return q.writeObject(http.StatusOK, q.succeeded(last))
 	}
 	code := http.StatusOK
-	if orphan := options.OrphanDependents; !gone && orphan != nil && !*orphan {
+	if orphan := orphanDependents(options); !gone && orphan != nil && !*orphan {
 		code = http.StatusAccepted
 	}
 	return q.writeObject(code, last)
@@ -97,6 +97,12 @@ func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) erro
 // protobufMagic begins every object in protobuf.
 var protobufMagic = []byte{'k', '8', 's', 0}
 
+// orphanDependents is what a propagation policy was before there were policies.
+func orphanDependents(o *metav1.DeleteOptions) *bool {
+	//lint:ignore SA1019 clients may still send it
+	return o.OrphanDependents
+}
+
 // deletion are the store's options.
 func deletion(o *metav1.DeleteOptions) ([]store.DeleteOption, error) {
 	var opts []store.DeleteOption
@@ -118,7 +124,7 @@ func deletion(o *metav1.DeleteOptions) ([]store.DeleteOption, error) {
 	switch {
 	case o.PropagationPolicy != nil:
 		opts = append(opts, store.Propagation(*o.PropagationPolicy))
-	case o.OrphanDependents != nil && *o.OrphanDependents:
+	case isTrue(orphanDependents(o)):
 		opts = append(opts, store.Propagation(metav1.DeletePropagationOrphan))
 	}
 	if len(o.DryRun) > 0 {

@@ -30,11 +30,10 @@ const maxPatchOperations = 10_000
 // patching is one patch on its way.
 type patching struct {
 	*request
-	options    writing
-	force      bool
-	validation string
-	body       []byte
-	what       part
+	options writing
+	force   bool
+	body    []byte
+	what    part
 }
 
 func (q *request) patch(what part) error {
