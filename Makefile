@@ -3,7 +3,7 @@
 GO ?= go
 BIN := bin
 
-.PHONY: help build test test-fast race lint bench nested clean golden schema
+.PHONY: help build test test-fast race lint darwin bench nested clean golden conformance schema
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,10 +20,13 @@ test-fast: build ## all tests of the main module
 race: ## the tests of the concurrent parts under the race detector
 	$(GO) test -race ./sim/kernel/... ./sim/machine/... ./sim/workdir/... ./drivers/... ./sim/component/... ./sim/workqueue/... ./sim/operation/... ./sim
 
-lint: ## gofmt, go vet, staticcheck; go vet for macOS, which has no namespaces
+lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./sim/machine ./sim/namespaces ./sim/workdir
+
+darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 
 nested: build ## the nested modules: Kubernetes' e2e mock driver, csi-sanity
@@ -33,6 +36,11 @@ nested: build ## the nested modules: Kubernetes' e2e mock driver, csi-sanity
 golden: ## rewrite the golden files after a change that is meant
 	$(GO) test ./scenarios ./sim/scenario/... ./sim/trace/... ./sim/report ./sim/check -update
 	$(GO) test ./scenarios/golden -v -run TestSimulatedRuns -update | grep '^|\|^- \|equal on all'
+
+conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md
+	@mkdir -p $(BIN)
+	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
+	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
 
 bench: ## the benchmarks behind the figures in the README
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim

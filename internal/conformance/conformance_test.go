@@ -1,0 +1,218 @@
+package conformance
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	update  = flag.Bool("update", false, "rewrite docs/conformance.md")
+	results = flag.String("results", "", "the output of go test -json of the tests that are cited")
+)
+
+const (
+	root  = "../.."
+	table = root + "/docs/conformance.md"
+)
+
+// pinned is a test that says which cases it pins.
+type pinned struct {
+	folder, test string
+	cases        []string
+}
+
+func (p pinned) String() string { return p.folder + " " + p.test }
+
+func TestTheTableTellsWhatIsPinned(t *testing.T) {
+	areas := readCases(t)
+	tests := citations(t)
+	where := map[string][]pinned{}
+	for _, p := range tests {
+		for _, id := range p.cases {
+			assert.True(t, slices.ContainsFunc(areas, func(a area) bool { return slices.Contains(a.cases, id) }), "%s cites %s: there is no such case", p, id)
+			where[id] = append(where[id], p)
+		}
+	}
+	got := document(areas, where)
+	if *update {
+		require.NoError(t, os.WriteFile(table, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(table)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got, "make conformance rewrites it")
+	if *results != "" {
+		report(t, areas, where, outcomes(t))
+	}
+}
+
+type area struct {
+	name  string
+	cases []string
+}
+
+// readCases keeps the order of the file.
+func readCases(t *testing.T) (areas []area) {
+	text, err := os.ReadFile("testdata/cases.yaml")
+	require.NoError(t, err)
+	var document yaml.Node
+	require.NoError(t, yaml.Unmarshal(text, &document))
+	content := document.Content[0].Content
+	for i := 0; i < len(content); i += 2 {
+		a := area{name: content[i].Value}
+		require.NoError(t, content[i+1].Decode(&a.cases))
+		areas = append(areas, a)
+	}
+	return areas
+}
+
+// citations are the tests of the module that cite cases.
+func citations(t *testing.T) (found []pinned) {
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(file))
+		for _, declaration := range parsed.Decls {
+			f, ok := declaration.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(f.Name.Name, "Test") {
+				continue
+			}
+			if cases := cited(parsed, f); len(cases) > 0 {
+				found = append(found, pinned{filepath.ToSlash(folder), f.Name.Name, cases})
+			}
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return found
+}
+
+// cited are the cases that the comments above and in a test name.
+func cited(file *ast.File, f *ast.FuncDecl) (cases []string) {
+	begin := f.Pos()
+	if f.Doc != nil {
+		begin = f.Doc.Pos()
+	}
+	for _, comment := range file.Comments {
+		if comment.Pos() >= begin && comment.End() <= f.End() {
+			cases = append(cases, idsIn(comment.Text())...)
+		}
+	}
+	return cases
+}
+
+// idsIn reads "conformance: a, b," with its further lines.
+func idsIn(comment string) (ids []string) {
+	going := false
+	for line := range strings.Lines(comment) {
+		line = strings.TrimSpace(line)
+		rest, begins := strings.CutPrefix(line, "conformance:")
+		if !begins && !going {
+			continue
+		}
+		for id := range strings.SplitSeq(rest, ",") {
+			if words := strings.Fields(id); len(words) > 0 { // a remark may follow
+				ids = append(ids, words[0])
+			}
+		}
+		going = strings.HasSuffix(line, ",")
+	}
+	return ids
+}
+
+// document is the table: area by area, where each case is pinned.
+func document(areas []area, where map[string][]pinned) string {
+	var text strings.Builder
+	text.WriteString("# Conformance\n\nWhich cases of Kubernetes' own suites are pinned by which test. `make conformance` runs the tests and rewrites this page.\n")
+	all, done := 0, 0
+	for _, a := range areas {
+		pinnedHere := 0
+		var rows strings.Builder
+		for _, id := range a.cases {
+			fmt.Fprintf(&rows, "| %s | %s |\n", id, places(where[id]))
+			if len(where[id]) > 0 {
+				pinnedHere++
+			}
+		}
+		all, done = all+len(a.cases), done+pinnedHere
+		fmt.Fprintf(&text, "\n## %s: %d of %d\n\n| Case | Pinned by |\n| --- | --- |\n%s", a.name, pinnedHere, len(a.cases), rows.String())
+	}
+	fmt.Fprintf(&text, "\nIn all %d of %d cases are pinned; the others are not tested yet.\n", done, all)
+	return text.String()
+}
+
+func places(tests []pinned) string {
+	var texts []string
+	for _, p := range tests {
+		texts = append(texts, "`"+p.test+"` in "+p.folder)
+	}
+	if texts == nil {
+		return "not tested"
+	}
+	return strings.Join(texts, ", ")
+}
+
+// outcomes are how the tests ended, by folder and name.
+func outcomes(t *testing.T) map[string]string {
+	file, err := os.Open(*results)
+	require.NoError(t, err)
+	defer file.Close()
+	ended := map[string]string{}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var event struct{ Action, Package, Test string }
+		if json.Unmarshal(lines.Bytes(), &event) != nil || event.Test == "" {
+			continue
+		}
+		folder, _ := strings.CutPrefix(event.Package, "github.com/csisim/csisim/")
+		if slices.Contains([]string{"pass", "fail", "skip"}, event.Action) {
+			ended[path.Join(folder)+" "+event.Test] = event.Action
+		}
+	}
+	require.NoError(t, lines.Err())
+	return ended
+}
+
+// report fails for each cited test that did not pass.
+func report(t *testing.T, areas []area, where map[string][]pinned, ended map[string]string) {
+	passed, all := 0, 0
+	for _, a := range areas {
+		here := 0
+		for _, id := range a.cases {
+			ok := len(where[id]) > 0
+			for _, p := range where[id] {
+				if outcome := ended[p.String()]; outcome != "pass" {
+					ok = false
+					t.Errorf("%s: %s: %q, want pass", id, p, outcome)
+				}
+			}
+			if ok {
+				here++
+			}
+		}
+		fmt.Printf("%-26s %3d of %3d\n", a.name, here, len(a.cases))
+		passed, all = passed+here, all+len(a.cases)
+	}
+	fmt.Printf("%-26s %3d of %3d cases pass; docs/conformance.md tells which\n", "in all", passed, all)
+}
