@@ -23,20 +23,50 @@ func (c *Cluster) startDataCheck() {
 	}
 }
 
-// tellData tells the data check of volumes that come and go.
+// tellData tells the data check of volumes and snapshots that come and go.
 func (c *Cluster) tellData(call *trace.Event) {
-	if c.data == nil || call.Code != "" {
+	if c.data == nil {
 		return
 	}
-	switch request := call.Request.(type) {
-	case *csi.CreateVolumeRequest:
-		if answer, ok := call.Response.(*csi.CreateVolumeResponse); ok {
-			made := datacheck.Volume{Driver: call.Driver, Handle: answer.GetVolume().GetVolumeId()}
-			c.data.Made(made, request.GetVolumeContentSource() == nil)
-		}
-	case *csi.DeleteVolumeRequest:
-		c.data.Gone(datacheck.Volume{Driver: call.Driver, Handle: request.GetVolumeId()})
+	id := func(name string) datacheck.Volume { return datacheck.Volume{Driver: call.Driver, Handle: name} }
+	copied := copyOf(call)
+	if copied.From.Handle != "" {
+		c.data.Attempted(copied)
 	}
+	if call.Code != "" {
+		return
+	}
+	switch answer := call.Response.(type) {
+	case *csi.CreateVolumeResponse:
+		request, _ := call.Request.(*csi.CreateVolumeRequest)
+		made, source := id(answer.GetVolume().GetVolumeId()), request.GetVolumeContentSource()
+		c.data.Made(made, source == nil)
+		if snapshot := source.GetSnapshot().GetSnapshotId(); snapshot != "" {
+			c.data.Restored(made, id(snapshot))
+		}
+		if source.GetVolume() != nil {
+			c.data.Cloned(made, copied)
+		}
+	case *csi.CreateSnapshotResponse:
+		c.data.Snapped(id(answer.GetSnapshot().GetSnapshotId()), copied)
+	case *csi.DeleteVolumeResponse:
+		request, _ := call.Request.(*csi.DeleteVolumeRequest)
+		c.data.Gone(id(request.GetVolumeId()))
+	}
+}
+
+// copyOf is the copy of a volume that a call asks for, if any.
+func copyOf(call *trace.Event) datacheck.Copy {
+	of := func(name, volume string) datacheck.Copy {
+		return datacheck.Copy{Name: call.Method + " " + name, From: datacheck.Volume{Driver: call.Driver, Handle: volume}}
+	}
+	switch request := call.Request.(type) {
+	case *csi.CreateSnapshotRequest:
+		return of(request.GetName(), request.GetSourceVolumeId())
+	case *csi.CreateVolumeRequest:
+		return of(request.GetName(), request.GetVolumeContentSource().GetVolume().GetVolumeId())
+	}
+	return datacheck.Copy{}
 }
 
 // ReadData lets all pods that run read once more what was written to their volumes.

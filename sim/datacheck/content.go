@@ -106,9 +106,21 @@ func lookAtDevice(u Use) content {
 func put(u Use, generation int) error {
 	data := text(u.Volume.String(), generation)
 	if !u.Block {
-		return u.Machine.WriteFile(path.Join(u.Path, fileName), data, 0o644)
+		return putFile(u, data)
 	}
 	sector := make([]byte, max(blockBytes, len(data)))
 	copy(sector, data)
 	return u.Machine.(machine.Devices).WriteStart(u.Path, sector)
+}
+
+// putFile writes the file durably: a snapshot that is taken now has it.
+func putFile(u Use, data []byte) error {
+	file := path.Join(u.Path, fileName)
+	if err := u.Machine.WriteFile(file, data, 0o644); err != nil {
+		return err
+	}
+	if devices, ok := u.Machine.(machine.Devices); ok && place(u) == "" {
+		return devices.WriteStart(file, data)
+	}
+	return nil
 }

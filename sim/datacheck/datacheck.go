@@ -40,6 +40,10 @@ type Check struct {
 	made     map[Volume]bool  // empty volumes of this run
 	written  map[Volume]known // what is known of their content
 	reported map[string]bool
+
+	attempts  map[Copy]origin
+	snapshots map[Volume]origin // by the driver and the snapshot's id
+	copies    map[Volume]origin // what volumes that are made of others begin with
 }
 
 // known are the contents of a volume: one or, where each machine has content of its
@@ -49,12 +53,24 @@ type known map[string]*record
 // record is what was written last.
 type record struct {
 	generation int
+	volume     string // of which volume, if this one is a copy that nobody wrote to
 	pod, node  string
 	foreign    bool // somebody else's content is there: it is left alone
 }
 
+// owner is the volume that the content names.
+func (r *record) owner(v Volume) string {
+	if r.volume != "" {
+		return r.volume
+	}
+	return v.String()
+}
+
 func (r *record) String() string {
-	if r.pod == "" {
+	switch {
+	case r.volume != "":
+		return fmt.Sprintf("generation %d of volume %s, of which it is a copy", r.generation, r.volume)
+	case r.pod == "":
 		return fmt.Sprintf("generation %d", r.generation)
 	}
 	return fmt.Sprintf("generation %d, which pod %s wrote on %s", r.generation, r.pod, r.node)
@@ -64,6 +80,7 @@ func (r *record) String() string {
 func New() *Check {
 	return &Check{
 		made: map[Volume]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
+		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{},
 	}
 }
 
@@ -75,6 +92,7 @@ func (c *Check) Made(v Volume, empty bool) { c.made[v] = empty }
 func (c *Check) Gone(v Volume) {
 	delete(c.made, v)
 	delete(c.written, v)
+	delete(c.copies, v)
 }
 
 // Start is the start of a pod's containers: what is there must be what was written
@@ -99,7 +117,7 @@ func (c *Check) Read(u Use) bool {
 		return true
 	case wrote == nil:
 		return c.fresh(u, found)
-	case found.problem == "" && found.volume == u.Volume.String() && found.generation == wrote.generation:
+	case found.problem == "" && found.volume == wrote.owner(u.Volume) && found.generation == wrote.generation:
 		return true
 	}
 	c.violation(u, wrote.String(), found)
@@ -111,6 +129,8 @@ func (c *Check) fresh(u Use, found content) bool {
 	switch {
 	case !found.there:
 		return false // nothing is mounted here: the driver only pretends
+	case c.copies[u.Volume].isKnown() && place(u) == "":
+		return c.copied(u, c.copies[u.Volume], found)
 	case found.empty:
 		return true
 	case found.volume != "" && c.made[u.Volume]:
@@ -118,6 +138,18 @@ func (c *Check) fresh(u Use, found content) bool {
 	}
 	c.remember(u, &record{foreign: true})
 	return false
+}
+
+// copied judges a volume that was made of another, when it is first seen.
+func (c *Check) copied(u Use, of origin, found content) bool {
+	if !of.has(found) {
+		expected := &record{generation: of.newest, volume: of.volume}
+		c.violation(u, expected.String(), found)
+		c.remember(u, &record{foreign: true})
+		return false
+	}
+	c.remember(u, &record{generation: found.generation, volume: found.volume})
+	return true
 }
 
 func (c *Check) write(u Use) {
