@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -48,11 +49,22 @@ func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error 
 
 // mayRelease: C-ATT-4
 func (r *run) mayRelease(pv *corev1.PersistentVolume) bool {
-	return r.features.attach && pv.DeletionTimestamp != nil && slices.Contains(pv.Finalizers, r.finalizer())
+	return r.features.attach && (pv.DeletionTimestamp != nil || r.isOthers(pv)) && slices.Contains(pv.Finalizers, r.finalizer())
 }
 
-// syncVolume takes the finalizer off a PersistentVolume that is being deleted and
-// that no attachment names. C-ATT-30
+// migratedTo names the driver that a volume of an in-tree class was handed over to.
+const migratedTo = "pv.kubernetes.io/migrated-to"
+
+// isOthers: an in-tree volume that was not handed over to the driver is taken for one
+// of the in-tree plugin, and is given back when it is not attached.
+// Trace p1-migrated-static
+func (r *run) isOthers(pv *corev1.PersistentVolume) bool {
+	_, inTree := migration.Plugin(pv)
+	return inTree && pv.Annotations[migratedTo] != r.features.driver
+}
+
+// syncVolume takes the finalizer off a PersistentVolume that the sidecar need not
+// guard any more and that no attachment names. C-ATT-30
 func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 	pv, ok := component.Cached[*corev1.PersistentVolume](r.Component, key)
 	if !ok || !r.mayRelease(pv) {
