@@ -26,6 +26,7 @@ type Disk struct {
 	own  *ownRoot // the root in a mount namespace of its own, nil without
 	// thread is in the namespace; nil without.
 	thread *thread
+	table  mountTable
 
 	mu        sync.Mutex
 	programs  []*Process
@@ -146,6 +147,9 @@ func (d *Disk) Close() error {
 	d.mu.Unlock()
 	for _, w := range watches {
 		w.stop()
+	}
+	if err := d.table.close(); err != nil {
+		return fmt.Errorf("close the mount table of node %s: %w", d.name, err)
 	}
 	if d.thread != nil {
 		d.thread.stop()

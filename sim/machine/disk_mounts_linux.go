@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func (d *Disk) mountsOf(p *Process) (mounts []Mount) {
 // was started from.
 func (p *Process) mountTable() (table []*mountinfo.Info, err error) {
 	err = p.parent.do(func() (err error) {
-		table, err = readMountTable()
+		table, err = p.mounts.read()
 		return err
 	})
 	return table, err
@@ -176,23 +175,13 @@ func (d *Disk) isInside(real string) bool {
 // mountTable is the mount table of the machine's namespace.
 func (d *Disk) mountTable() (table []*mountinfo.Info, err error) {
 	err = d.do(func() (err error) {
-		table, err = readMountTable()
+		table, err = d.table.read()
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the mount table of node %s: %w", d.name, err)
 	}
 	return table, nil
-}
-
-// readMountTable reads the table of the calling thread's namespace.
-func readMountTable() ([]*mountinfo.Info, error) {
-	f, err := os.Open("/proc/thread-self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return mountinfo.GetMountsFromReader(f, nil)
 }
 
 func (d *Disk) describe(entry *mountinfo.Info, table []*mountinfo.Info) Mount {

@@ -65,3 +65,8 @@ func killNeighbours() error { return nil }
 
 // keepBase has nothing to keep: there are no namespaces.
 func (p *Process) keepBase() error { return nil }
+
+// mountTable is empty.
+type mountTable struct{}
+
+func (*mountTable) close() error { return nil }

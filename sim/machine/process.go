@@ -26,6 +26,7 @@ type Process struct {
 	pid    int
 	parent *thread
 	base   map[int]bool // in a namespace, the mounts that it found
+	mounts mountTable
 	done   chan struct{}
 
 	mu     sync.Mutex
@@ -79,6 +80,7 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, volumes []Volume) error {
 		err = parent.do(cmd.Start)
 	}
 	if err != nil {
+		_ = p.mounts.close()
 		parent.stop()
 		return err
 	}
@@ -183,6 +185,7 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	if contained {
 		p.strays = p.parent.do(killNeighbours)
 	}
+	_ = p.mounts.close() // it was only read
 	p.parent.stop()
 	close(p.done)
 }
