@@ -42,7 +42,8 @@ type Cluster struct {
 	}
 	apart       string // what keeps the nodes apart, if that is not all there could be
 	sightings   *ledger.Sightings
-	loopDevices *workdir.Loops // of the run; nil if all is in memory
+	mounts      map[string][]machine.Mount // of each machine, as they were seen last
+	loopDevices *workdir.Loops             // of the run; nil if all is in memory
 	data        *datacheck.Check
 	lost        []string // violations of the data check
 }
@@ -55,7 +56,7 @@ func New(o Options) (*Cluster, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings()}
+	c := &Cluster{options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings(), mounts: map[string][]machine.Mount{}}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,

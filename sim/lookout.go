@@ -32,7 +32,7 @@ func (c *Cluster) see(m machine.Machine, ended *trace.Event) {
 	if c.work == nil || drivers.InProcess(m) {
 		return
 	}
-	if table, err := m.Mounts(); err == nil {
+	if table, err := m.Mounts(); err == nil && !c.sawAlready(m, table) {
 		var things []ledger.Thing
 		for i, key := range mountKeys(table) {
 			things = append(things, ledger.Thing{Key: key, Text: table[i].Target + " " + table[i].Root + " " + table[i].Source})
@@ -46,6 +46,14 @@ func (c *Cluster) see(m machine.Machine, ended *trace.Event) {
 		}
 		c.sightings.Saw(allLoops, "", things, ended)
 	}
+}
+
+// sawAlready reports whether a machine's mounts are those that were looked at last:
+// then it tells the same slice.
+func (c *Cluster) sawAlready(m machine.Machine, table []machine.Mount) bool {
+	before, again := c.mounts[m.Name()]
+	c.mounts[m.Name()] = table
+	return again && len(table) == len(before) && (len(table) == 0 || &table[0] == &before[0])
 }
 
 // The scopes of sightings.

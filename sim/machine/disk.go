@@ -27,6 +27,7 @@ type Disk struct {
 	// thread is in the namespace; nil without.
 	thread *thread
 	table  mountTable
+	seen   mountsSeen
 
 	mu        sync.Mutex
 	programs  []*Process

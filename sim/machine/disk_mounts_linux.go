@@ -62,40 +62,64 @@ func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 
 // Mounts lists the mounts in the node's own tree, sorted by target; in a namespace
 // all that were not there at first, and what running programs mounted for themselves.
+// As long as nothing changes it is the same slice.
 func (d *Disk) Mounts() ([]Mount, error) {
-	mounts, err := d.nodeMounts()
-	if err != nil || d.own == nil {
-		return mounts, err
-	}
-	for _, p := range d.running() {
-		mounts = append(mounts, d.mountsOf(p)...)
-	}
-	sortMounts(mounts)
-	return mounts, nil
-}
-
-func (d *Disk) nodeMounts() ([]Mount, error) {
 	table, err := d.mountTable()
 	if err != nil {
 		return nil, err
 	}
-	var mounts []Mount
+	tables := []programTable{{nil, table}}
+	for _, p := range d.running() {
+		// A program that ends at the moment has no table any more.
+		if its, err := p.mountTable(); d.own != nil && err == nil {
+			tables = append(tables, programTable{p, its})
+		}
+	}
+	if !slices.EqualFunc(d.seen.tables, tables, sameTable) {
+		d.seen = mountsSeen{tables, d.describeAll(tables)}
+	}
+	return d.seen.mounts, nil
+}
+
+// programTable is the table of a program's namespace, or of the node's without one.
+type programTable struct {
+	program *Process
+	table   []*mountinfo.Info
+}
+
+// mountsSeen are the mounts that were told last, and the tables they were told from.
+type mountsSeen struct {
+	tables []programTable
+	mounts []Mount
+}
+
+func sameTable(a, b programTable) bool {
+	return a.program == b.program && len(a.table) == len(b.table) && (len(a.table) == 0 || &a.table[0] == &b.table[0])
+}
+
+func (d *Disk) describeAll(tables []programTable) (mounts []Mount) {
+	for _, t := range tables {
+		if t.program == nil {
+			mounts = append(mounts, d.nodeMounts(t.table)...)
+		} else {
+			mounts = append(mounts, d.mountsOf(t.program, t.table)...)
+		}
+	}
+	sortMounts(mounts)
+	return mounts
+}
+
+func (d *Disk) nodeMounts(table []*mountinfo.Info) (mounts []Mount) {
 	for _, entry := range table {
 		if d.isOwn(entry) {
 			mounts = append(mounts, d.describe(entry, table))
 		}
 	}
-	sortMounts(mounts)
-	return mounts, nil
+	return mounts
 }
 
-// mountsOf are the mounts that a program made where nobody else sees them. A program
-// that ends at the moment has none.
-func (d *Disk) mountsOf(p *Process) (mounts []Mount) {
-	table, err := p.mountTable()
-	if err != nil {
-		return nil
-	}
+// mountsOf are the mounts that a program made where nobody else sees them.
+func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 	for _, entry := range table {
 		if !p.base[entry.ID] && !isWithin(entry.Mountpoint, KubeletDir) {
 			m := d.describe(entry, table)
@@ -142,10 +166,11 @@ func isWithin(path, dir string) bool {
 // References lists the other mounts in the node's own tree of the same file or
 // directory of the same file system.
 func (d *Disk) References(path string) ([]string, error) {
-	mounts, err := d.nodeMounts()
+	table, err := d.mountTable()
 	if err != nil {
 		return nil, err
 	}
+	mounts := d.nodeMounts(table)
 	i := slices.IndexFunc(mounts, func(m Mount) bool { return m.Target == path })
 	if i < 0 {
 		return nil, nil

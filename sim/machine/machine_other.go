@@ -70,3 +70,5 @@ func (p *Process) keepBase() error { return nil }
 type mountTable struct{}
 
 func (*mountTable) close() error { return nil }
+
+type mountsSeen struct{}
