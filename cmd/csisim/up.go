@@ -138,13 +138,13 @@ func newToken() (string, error) {
 
 // live serves the cluster until ctx is done.
 func live(ctx context.Context, env environment, c *sim.Cluster, listener net.Listener, a *access, speed float64) error {
-	server := &http.Server{Handler: c.API(), ReadHeaderTimeout: time.Minute}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
 	if err := a.grant(); err != nil {
 		return err
 	}
 	defer a.revoke()
+	server := &http.Server{Handler: c.API(), ReadHeaderTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
 	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nStop it with Ctrl-C or: csisim down --name %s\n", a.name, a.address, a.hint(), a.name)
 	err := c.Live(ctx, speed)
 	_ = server.Close() // whoever is connected is told by the end of the connection

@@ -3,6 +3,7 @@
 package attacher
 
 import (
+	"cmp"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -49,19 +50,12 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Timeout, 15*time.Second)
-	setDefault(&o.RetryIntervalStart, time.Second)
-	setDefault(&o.RetryIntervalMax, 5*time.Minute)
-	setDefault(&o.Workers, 10)
-	setDefault(&o.ReconcileSync, time.Minute)
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+	o.RetryIntervalStart = cmp.Or(o.RetryIntervalStart, time.Second)
+	o.RetryIntervalMax = cmp.Or(o.RetryIntervalMax, 5*time.Minute)
+	o.Workers = cmp.Or(o.Workers, 10)
+	o.ReconcileSync = cmp.Or(o.ReconcileSync, time.Minute)
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // run is the sidecar from one start to its end.

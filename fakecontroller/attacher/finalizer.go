@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // finalizer is the sidecar's finalizer on attachments and volumes. C-ATT-13
@@ -74,14 +75,10 @@ func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 		return nil // the end of that attachment brings the volume back
 	}
 	_, err := component.PatchMetadata(p, r.Component, key, func(pv *corev1.PersistentVolume) {
-		pv.Finalizers = without(pv.Finalizers, r.finalizer())
+		pv.Finalizers = volume.WithoutFinalizers(pv.Finalizers, r.finalizer())
 	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
-}
-
-func without(list []string, gone string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }

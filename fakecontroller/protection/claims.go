@@ -92,7 +92,7 @@ func (c *Claims) sync(p *kernel.Process, key store.Key) error {
 	if c.inUse(p, pvc) {
 		return nil
 	}
-	return writeFinalizers(p, c.Component, pvc, without(pvc.Finalizers, ClaimFinalizer))
+	return writeFinalizers(p, c.Component, pvc, volume.WithoutFinalizers(pvc.Finalizers, ClaimFinalizer))
 }
 
 // inUse asks the cache first and then, as the cache may be old, the API. C-PVCP-3
@@ -134,10 +134,6 @@ func uses(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 
 func shutDown(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
-}
-
-func without(finalizers []string, name string) []string {
-	return slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool { return f == name })
 }
 
 // writeFinalizers replaces the whole object; a conflict is tried again. C-PVP-2

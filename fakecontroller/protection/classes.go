@@ -9,6 +9,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 	"github.com/csisim/csisim/sim/workqueue"
 )
 
@@ -96,7 +97,7 @@ func (c *Classes) sync(p *kernel.Process, key store.Key) error {
 	case c.inUse(class.Name):
 		return nil
 	default:
-		return writeFinalizers(p, c.Component, class, without(class.Finalizers, classFinalizer))
+		return writeFinalizers(p, c.Component, class, volume.WithoutFinalizers(class.Finalizers, classFinalizer))
 	}
 }
 

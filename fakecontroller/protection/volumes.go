@@ -8,6 +8,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 	"github.com/csisim/csisim/sim/workqueue"
 )
 
@@ -52,6 +53,6 @@ func (c *Volumes) sync(p *kernel.Process, key store.Key) error {
 	case pv.Status.Phase == corev1.VolumeBound:
 		return nil
 	default:
-		return writeFinalizers(p, c.Component, pv, without(pv.Finalizers, VolumeFinalizer))
+		return writeFinalizers(p, c.Component, pv, volume.WithoutFinalizers(pv.Finalizers, VolumeFinalizer))
 	}
 }

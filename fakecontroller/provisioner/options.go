@@ -1,6 +1,7 @@
 package provisioner
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/csisim/csisim/sim/machine"
@@ -43,14 +44,8 @@ const Workers = 100
 const infeasibleDelay = 5 * time.Minute
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Timeout, 10*time.Second)
-	setDefault(&o.RetryIntervalStart, time.Second)
-	setDefault(&o.RetryIntervalMax, 5*time.Minute)
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.RetryIntervalStart = cmp.Or(o.RetryIntervalStart, time.Second)
+	o.RetryIntervalMax = cmp.Or(o.RetryIntervalMax, 5*time.Minute)
 	return o
-}
-
-func setDefault(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // The finalizers that keep a source while a volume is made from it.
@@ -49,7 +50,7 @@ func (c *Provisioner) releaseClaim(p *kernel.Process, key store.Key) error {
 		}
 	}
 	freed := source.DeepCopy()
-	freed.Finalizers = without(freed.Finalizers, cloneFinalizer)
+	freed.Finalizers = volume.WithoutFinalizers(freed.Finalizers, cloneFinalizer)
 	_, err := component.Update(p, c.Component, freed)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -84,7 +85,7 @@ func (c *Provisioner) releaseSnapshot(p *kernel.Process, pvc claim) {
 
 func (c *Provisioner) freeSnapshot(p *kernel.Process, snap *snapshotv1.VolumeSnapshot) {
 	freed := snap.DeepCopy()
-	freed.Finalizers = without(freed.Finalizers, snapshotFinalizer)
+	freed.Finalizers = volume.WithoutFinalizers(freed.Finalizers, snapshotFinalizer)
 	_, _ = component.Update(p, c.Component, freed)
 }
 
@@ -111,8 +112,4 @@ func (c *Provisioner) sweepSnapshots(p *kernel.Process) {
 		}
 		p.Idle(sweepPeriod)
 	}
-}
-
-func without(list []string, gone string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }

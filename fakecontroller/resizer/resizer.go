@@ -5,6 +5,7 @@
 package resizer
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,18 +48,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Timeout, 10*time.Second)
-	setDefault(&o.RetryIntervalStart, time.Second)
-	setDefault(&o.RetryIntervalMax, 5*time.Minute)
-	setDefault(&o.Workers, 10)
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.RetryIntervalStart = cmp.Or(o.RetryIntervalStart, time.Second)
+	o.RetryIntervalMax = cmp.Or(o.RetryIntervalMax, 5*time.Minute)
+	o.Workers = cmp.Or(o.Workers, 10)
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 type (

@@ -15,6 +15,7 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/snapshot"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // settleClass finds the snapshot's class, or writes the default one into it. On an
@@ -204,14 +205,10 @@ func (c *Controller) releaseClaim(p *kernel.Process, s volumeSnapshot, own bool)
 		}
 	}
 	_, err = component.Patch(p, c.Component, store.KeyOf(pvc), func(pvc claim) {
-		pvc.Finalizers = without(pvc.Finalizers, snapshot.ClaimFinalizer)
+		pvc.Finalizers = volume.WithoutFinalizers(pvc.Finalizers, snapshot.ClaimFinalizer)
 	})
 	if err != nil {
 		return failedToUpdate(pvc.Name, err)
 	}
 	return nil
-}
-
-func without(list []string, gone ...string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(gone, s) })
 }

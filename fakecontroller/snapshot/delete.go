@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/snapshot"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // mayBeDeleted reports whether a snapshot that is being deleted is still held here.
@@ -97,7 +98,7 @@ func (c *Controller) removeFinalizers(p *kernel.Process, s volumeSnapshot, gone 
 		return failedToUpdate(s.Name, err)
 	}
 	freed := s.DeepCopy()
-	freed.Finalizers = without(freed.Finalizers, gone...)
+	freed.Finalizers = volume.WithoutFinalizers(freed.Finalizers, gone...)
 	written, err := component.Update(p, c.Component, freed)
 	if err != nil {
 		return failedToUpdate(s.Name, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/snapshot"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // delete has the driver delete a snapshot, if that is the content's policy, and
@@ -29,7 +30,7 @@ func (r *run) delete(p *kernel.Process, c content) error {
 		return nil
 	}
 	freed, err := component.Patch(p, r.Component, store.KeyOf(c), func(c content) {
-		c.Finalizers = without(c.Finalizers, snapshot.ContentFinalizer)
+		c.Finalizers = volume.WithoutFinalizers(c.Finalizers, snapshot.ContentFinalizer)
 	})
 	if err != nil {
 		return failedToUpdate(c.Name, err)

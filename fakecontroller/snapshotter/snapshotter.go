@@ -4,6 +4,7 @@
 package snapshotter
 
 import (
+	"cmp"
 	"time"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -44,18 +45,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Timeout, time.Minute)
-	setDefault(&o.RetryIntervalStart, time.Second)
-	setDefault(&o.RetryIntervalMax, 5*time.Minute)
-	setDefault(&o.Workers, 10)
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.RetryIntervalStart = cmp.Or(o.RetryIntervalStart, time.Second)
+	o.RetryIntervalMax = cmp.Or(o.RetryIntervalMax, 5*time.Minute)
+	o.Workers = cmp.Or(o.Workers, 10)
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 type content = *snapshotv1.VolumeSnapshotContent

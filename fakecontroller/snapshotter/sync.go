@@ -3,7 +3,6 @@ package snapshotter
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -155,8 +154,4 @@ func setOnce[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value
 	}
-}
-
-func without(list []string, gone string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }

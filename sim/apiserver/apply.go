@@ -33,19 +33,12 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 	if err := p.strictly(); err != nil {
 		return nil, false, err
 	}
-	var options []store.WriteOption
-	if p.options.dryRun {
-		options = append(options, store.DryRun())
+	if !exists {
+		stored, err = p.server.store.CreateObject(p.kind.res, obj, p.options.forStore()...)
+		return stored, true, err
 	}
-	switch {
-	case !exists:
-		stored, err = p.server.store.CreateObject(p.kind.res, obj, options...)
-	case p.what == statusPart:
-		stored, err = p.server.store.UpdateStatusObject(p.kind.res, obj, options...)
-	default:
-		stored, err = p.server.store.UpdateObject(p.kind.res, obj, options...)
-	}
-	return stored, !exists, err
+	stored, err = p.replace(obj, p.what, p.options.forStore())
+	return stored, false, err
 }
 
 var errModified = fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again")

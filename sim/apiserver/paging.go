@@ -84,20 +84,9 @@ func (p page) continued(o listing) (page, error) {
 
 // page reads the part of the list.
 func (q *request) page(o listing, p page) ([]store.Object, metav1.ListMeta, error) {
-	revision := q.server.store.Revision()
-	all := q.selected(o)
-	if p.exact != 0 && p.exact < revision {
-		past, err := q.stateAt(p.exact)
-		if err != nil {
-			return nil, metav1.ListMeta{}, q.tooOld(o, p)
-		}
-		all = all[:0:0]
-		for _, obj := range past {
-			if q.selects(o, obj) {
-				all = append(all, obj)
-			}
-		}
-		revision = p.exact
+	all, revision, err := q.shown(o, p)
+	if err != nil {
+		return nil, metav1.ListMeta{}, err
 	}
 	listMeta := metav1.ListMeta{ResourceVersion: strconv.FormatUint(revision, 10)}
 	if o.Continue != "" {
@@ -114,6 +103,23 @@ func (q *request) page(o listing, p page) ([]store.Object, metav1.ListMeta, erro
 		listMeta.Continue = q.tokenAfter(store.KeyOf(all[len(all)-1]), int64(revision))
 	}
 	return all, listMeta, nil
+}
+
+// shown are all objects that the list selects at the version that is to be shown.
+func (q *request) shown(o listing, p page) (all []store.Object, revision uint64, err error) {
+	if revision = q.server.store.Revision(); p.exact == 0 || p.exact >= revision {
+		return q.selected(o), revision, nil
+	}
+	past, err := q.stateAt(p.exact)
+	if err != nil {
+		return nil, 0, q.tooOld(o, p)
+	}
+	for _, obj := range past {
+		if q.selects(o, obj) {
+			all = append(all, obj)
+		}
+	}
+	return all, p.exact, nil
 }
 
 const (

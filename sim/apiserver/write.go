@@ -120,24 +120,31 @@ func (q *request) settleName(obj store.Object) error {
 	return q.settleNamespace(obj)
 }
 
-// put replaces an object, or a part of it.
+// put replaces an object, or a part of it, and makes its fields the manager's.
 func (q *request) put(obj store.Object, what part, options writing, more ...store.WriteOption) (store.Object, error) {
-	more = append(more, q.recorded(options, what)...)
+	return q.replace(obj, what, append(more, q.recorded(options, what)...))
+}
+
+func (q *request) replace(obj store.Object, what part, options []store.WriteOption) (store.Object, error) {
 	if what == statusPart {
-		return q.server.store.UpdateStatusObject(q.kind.res, obj, more...)
+		return q.server.store.UpdateStatusObject(q.kind.res, obj, options...)
 	}
-	return q.server.store.UpdateObject(q.kind.res, obj, more...)
+	return q.server.store.UpdateObject(q.kind.res, obj, options...)
 }
 
 // recorded are the store's options for a write whose fields become the manager's.
 func (q *request) recorded(options writing, what part) []store.WriteOption {
-	opts := []store.WriteOption{store.Finish(func(obj, old store.Object) error {
+	return append(options.forStore(), store.Finish(func(obj, old store.Object) error {
 		return q.server.owners.record(q.kind, what, obj, old, options.fieldManager)
-	})}
-	if options.dryRun {
-		opts = append(opts, store.DryRun())
+	}))
+}
+
+// forStore are the options that concern the store.
+func (w writing) forStore() []store.WriteOption {
+	if w.dryRun {
+		return []store.WriteOption{store.DryRun()}
 	}
-	return opts
+	return nil
 }
 
 // succeeded is the answer to a request that leaves no object to show.

@@ -83,4 +83,20 @@ func (a access) readerOnly() bool {
 // suits tells whether the volume can be used that way.
 func (a access) suits(v backend.Volume) bool { return a.block == v.Block }
 
+// checkExpanded refuses a capability, which calls of expansion may leave out, that
+// the volume does not suit.
+func checkExpanded(v backend.Volume, capability *csi.VolumeCapability) error {
+	if capability == nil {
+		return nil
+	}
+	a, err := readAccess(capability)
+	if err != nil {
+		return err
+	}
+	if !a.suits(v) {
+		return invalid("volume %s cannot be used as the capability says", v.ID)
+	}
+	return nil
+}
+
 func (a access) flagList() string { return strings.Join(a.options, ",") }

@@ -79,14 +79,8 @@ func (c *controller) ControllerExpandVolume(_ context.Context, req *csi.Controll
 	if err != nil {
 		return nil, answer(err)
 	}
-	if req.GetVolumeCapability() != nil {
-		a, err := readAccess(req.GetVolumeCapability())
-		if err != nil {
-			return nil, err
-		}
-		if !a.suits(v) {
-			return nil, invalid("volume %s cannot be used as the capability says", v.ID)
-		}
+	if err := checkExpanded(v, req.GetVolumeCapability()); err != nil {
+		return nil, err
 	}
 	if c.cfg.Broken.Has(broken.ExpandForgetsSize) {
 		return &csi.ControllerExpandVolumeResponse{CapacityBytes: max(required, v.CapacityBytes), NodeExpansionRequired: true}, nil

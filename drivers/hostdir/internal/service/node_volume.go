@@ -62,14 +62,8 @@ func (n *node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequ
 	if err != nil {
 		return nil, answer(err)
 	}
-	if req.GetVolumeCapability() != nil {
-		a, err := readAccess(req.GetVolumeCapability())
-		if err != nil {
-			return nil, err
-		}
-		if !a.suits(v) {
-			return nil, invalid("volume %s cannot be used as the capability says", v.ID)
-		}
+	if err := checkExpanded(v, req.GetVolumeCapability()); err != nil {
+		return nil, err
 	}
 	if required > v.CapacityBytes {
 		return nil, status.Errorf(codes.OutOfRange, "volume %s has %d bytes: ControllerExpandVolume comes first", v.ID, v.CapacityBytes)
