@@ -21,7 +21,7 @@ import (
 
 func mockCluster(t *testing.T) *sim.Cluster {
 	t.Helper()
-	c, err := sim.New(sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{}}}})
+	c, err := sim.Start(sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{}}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	require.NoError(t, c.Boot())

@@ -27,7 +27,7 @@ func benchCluster(b *testing.B, nodes int) *sim.Cluster {
 	for i := range nodes {
 		o.Nodes = append(o.Nodes, sim.Node{Name: fmt.Sprintf("node-%d", i)})
 	}
-	c, err := sim.New(o)
+	c, err := sim.Start(o)
 	must(b, err)
 	must(b, c.Boot())
 	apply(b, c, benchClass())

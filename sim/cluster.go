@@ -48,10 +48,10 @@ type Cluster struct {
 	lost        []string // violations of the data check
 }
 
-// New makes a cluster and starts everything in it; virtual time does not move
+// Start makes a cluster and starts everything in it; virtual time does not move
 // before the first wait. A *ConfigError or an *EnvironmentError says why it
-// cannot be made. Whatever New has begun is undone when it fails.
-func New(o Options) (*Cluster, error) {
+// cannot be made. Whatever Start has begun is undone when it fails.
+func Start(o Options) (*Cluster, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
 		return nil, err

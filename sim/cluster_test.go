@@ -30,7 +30,7 @@ func cluster(t *testing.T, o sim.Options) *sim.Cluster {
 	if o.Drivers == nil {
 		o.Drivers = []sim.Driver{{Name: driver, Mock: &mock.Options{}}}
 	}
-	c, err := sim.New(o)
+	c, err := sim.Start(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	require.NoError(t, c.Boot())
@@ -101,7 +101,7 @@ func TestAVolumeLivesItsWholeLife(t *testing.T) { // facts 1 and 2
 
 func TestTheSameSeedIsTheSameRun(t *testing.T) {
 	life := func(seed uint64, r *kernel.Recorder) (uint64, error) {
-		c, err := sim.New(sim.Options{Strategy: kernel.NewRandom(seed), Recorder: r, Drivers: []sim.Driver{{Name: driver, Mock: &mock.Options{}}}})
+		c, err := sim.Start(sim.Options{Strategy: kernel.NewRandom(seed), Recorder: r, Drivers: []sim.Driver{{Name: driver, Mock: &mock.Options{}}}})
 		require.NoError(t, err)
 		defer c.Close()
 		require.NoError(t, c.Boot())
@@ -238,7 +238,7 @@ func TestMistakesInTheOptionsAreToldBeforeAnythingStarts(t *testing.T) {
 		{"a node id for no node", one(sim.Driver{Name: "d", Mock: &mock.Options{}, NodeIDs: map[string]string{"x": "y"}}), `nodeIDs names node "x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := sim.New(c.options)
+			_, err := sim.Start(c.options)
 			var config *sim.ConfigError
 			require.ErrorAs(t, err, &config)
 			assert.ErrorContains(t, err, c.want)

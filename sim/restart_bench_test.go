@@ -26,7 +26,7 @@ func BenchmarkKubeletRestart(b *testing.B) {
 	if err != nil {
 		b.Fatal(err, string(out))
 	}
-	c, err := sim.New(sim.Options{Nodes: []sim.Node{{Name: "node-a"}}, Drivers: []sim.Driver{{
+	c, err := sim.Start(sim.Options{Nodes: []sim.Node{{Name: "node-a"}}, Drivers: []sim.Driver{{
 		Name: benchDriver,
 		Program: &sim.Program{Command: []string{
 			hostdir, "--endpoint={{.Endpoint}}", "--driver-name={{.Driver}}", "--mode={{.Mode}}", "--node-id={{.NodeID}}",

@@ -134,7 +134,7 @@ func (c *checker) controllers() []string {
 	for _, name := range names {
 		options.Drivers = append(options.Drivers, sim.Driver{Name: name, Mock: anyMock()})
 	}
-	cluster, err := sim.New(options)
+	cluster, err := sim.Start(options)
 	if err != nil {
 		return nil
 	}

@@ -86,7 +86,7 @@ func (r *Result) compare(second *Result, err error) {
 func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Recorder) (*Result, error) {
 	watch := startStopwatch()
 	result := &Result{Scenario: s, Exit: Passed}
-	cluster, err := sim.New(s.options(ctx, o, recorder))
+	cluster, err := sim.Start(s.options(ctx, o, recorder))
 	if err != nil {
 		result.Exit = exitOf(err)
 		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
