@@ -68,7 +68,7 @@ func (g *gate) while(run func()) {
 // process and, served by net/http, for others. It is safe for concurrent use.
 //
 // The first call turns it on: what was written before is no history to its watches.
-func (c *Cluster) API() *apiserver.Server {
+func (c *Simulation) API() *apiserver.Server {
 	c.api.once.Do(func() {
 		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
 			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now,
@@ -78,15 +78,15 @@ func (c *Cluster) API() *apiserver.Server {
 }
 
 // RESTConfig is for client-go clients of any kind. They do not use a socket.
-func (c *Cluster) RESTConfig() *rest.Config { return c.API().Config() }
+func (c *Simulation) RESTConfig() *rest.Config { return c.API().Config() }
 
 // Client is a client of the cluster's API.
-func (c *Cluster) Client() kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.RESTConfig()) }
+func (c *Simulation) Client() kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.RESTConfig()) }
 
 // Live lets the cluster live by the real clock, speed times as fast, until ctx is
 // done or something fails that should not: one second of the real clock is speed
 // seconds of the cluster.
-func (c *Cluster) Live(ctx context.Context, speed float64) error {
+func (c *Simulation) Live(ctx context.Context, speed float64) error {
 	c.gate.while(func() { c.World.Kernel.RunLive(ctx.Done(), speed) })
 	return c.World.Kernel.Err()
 }

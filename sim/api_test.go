@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-func mockCluster(t *testing.T) *sim.Cluster {
+func mockCluster(t *testing.T) *sim.Simulation {
 	t.Helper()
 	c, err := sim.Start(sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{}}}})
 	require.NoError(t, err)

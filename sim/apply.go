@@ -13,12 +13,12 @@ import (
 // Apply creates an object or changes it to what is given, as kubectl apply does:
 // fields that an earlier Apply set and this one leaves out are removed, fields
 // that others set are kept. It returns "created", "configured" or "unchanged".
-func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
+func (c *Simulation) Apply(obj store.Object) (verb string, err error) {
 	c.gate.enter(func() { verb, err = c.apply(obj) })
 	return verb, err
 }
 
-func (c *Cluster) apply(obj store.Object) (verb string, err error) {
+func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 	res, err := store.ResourceOf(obj)
 	if err != nil {
 		return "", err
@@ -63,7 +63,7 @@ type appliedKey struct {
 
 // merge is the three-way merge of what was applied before, what is given now and
 // what is stored.
-func (c *Cluster) merge(res *store.Resource, live, given store.Object) (store.Object, error) {
+func (c *Simulation) merge(res *store.Resource, live, given store.Object) (store.Object, error) {
 	current, err := json.Marshal(live)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (c *Cluster) merge(res *store.Resource, live, given store.Object) (store.Ob
 }
 
 // Delete asks for an object's deletion, as kubectl delete does.
-func (c *Cluster) Delete(res *store.Resource, key store.Key, opts ...store.DeleteOption) error {
+func (c *Simulation) Delete(res *store.Resource, key store.Key, opts ...store.DeleteOption) error {
 	var err error
 	c.gate.enter(func() { _, err = c.World.Store.DeleteObject(res, key, opts...) })
 	return err

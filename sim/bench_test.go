@@ -21,7 +21,7 @@ import (
 const benchDriver = "mock.csi.csisim.dev"
 
 // benchCluster is a cluster with the mock driver and a storage class of its own.
-func benchCluster(b *testing.B, nodes int) *sim.Cluster {
+func benchCluster(b *testing.B, nodes int) *sim.Simulation {
 	b.Helper()
 	o := sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{}}}}
 	for i := range nodes {
@@ -45,7 +45,7 @@ func must(b *testing.B, err error) {
 	}
 }
 
-func apply(b *testing.B, c *sim.Cluster, obj store.Object) {
+func apply(b *testing.B, c *sim.Simulation, obj store.Object) {
 	b.Helper()
 	_, err := c.Apply(obj)
 	must(b, err)
@@ -71,7 +71,7 @@ func pod(name, node string) *corev1.Pod {
 	}}
 }
 
-func remove(b *testing.B, c *sim.Cluster, resource, name string) {
+func remove(b *testing.B, c *sim.Simulation, resource, name string) {
 	b.Helper()
 	res, _ := store.ResourceNamed(resource)
 	must(b, c.Delete(res, store.Key{Namespace: "default", Name: name}))
@@ -79,7 +79,7 @@ func remove(b *testing.B, c *sim.Cluster, resource, name string) {
 
 // lifecycles takes n volumes through their whole life: claim, pod, attach, stage,
 // publish, and all the way back. They live at once, spread over the nodes.
-func lifecycles(b *testing.B, c *sim.Cluster, n int) {
+func lifecycles(b *testing.B, c *sim.Simulation, n int) {
 	b.Helper()
 	nodes := c.Nodes()
 	for i := range n {

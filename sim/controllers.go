@@ -34,7 +34,7 @@ type crasher interface{ Crash() }
 // controllerManager names all controllers of kube-controller-manager together.
 const controllerManager = "kube-controller-manager"
 
-func (c *Cluster) startControllers() {
+func (c *Simulation) startControllers() {
 	w := c.World
 	c.beats = &heartbeats{cluster: c}
 	manager := func(name string, start func() crasher) {
@@ -65,7 +65,7 @@ func (c *Cluster) startControllers() {
 
 // addSidecars adds what runs beside a driver's controller plugin: csi-provisioner
 // and csi-attacher always, the others beside drivers that can use them.
-func (c *Cluster) addSidecars(d *driver) {
+func (c *Simulation) addSidecars(d *driver) {
 	p := d.controller
 	if p == nil {
 		return
@@ -92,7 +92,7 @@ func (c *Cluster) addSidecars(d *driver) {
 }
 
 // controllersNamed finds a controller, or all that belong to kube-controller-manager.
-func (c *Cluster) controllersNamed(name string) ([]*controller, error) {
+func (c *Simulation) controllersNamed(name string) ([]*controller, error) {
 	var found []*controller
 	for _, ctl := range c.controllers {
 		if ctl.name == name || (name == controllerManager && ctl.manager) {

@@ -7,13 +7,13 @@ import (
 )
 
 // told records that the scenario made something happen.
-func (c *Cluster) told(node, format string, args ...any) {
+func (c *Simulation) told(node, format string, args ...any) {
 	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
 
 // KillDriver ends a plugin like SIGKILL: its socket file stays. An empty node
 // means the controller plugin. The registrar runs on.
-func (c *Cluster) KillDriver(name, node string) error {
+func (c *Simulation) KillDriver(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (c *Cluster) KillDriver(name, node string) error {
 }
 
 // StopDriver ends a plugin and its registrar like SIGTERM: both remove their sockets.
-func (c *Cluster) StopDriver(name, node string) error {
+func (c *Simulation) StopDriver(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c *Cluster) StopDriver(name, node string) error {
 }
 
 // StartDriver starts a plugin, and its registrar, unless they run.
-func (c *Cluster) StartDriver(name, node string) error {
+func (c *Simulation) StartDriver(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (c *Cluster) StartDriver(name, node string) error {
 }
 
 // StopRegistrar ends a registrar like SIGTERM: it removes its socket.
-func (c *Cluster) StopRegistrar(name, node string) error {
+func (c *Simulation) StopRegistrar(name, node string) error {
 	p, err := c.nodePlugin(name, node)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *Cluster) StopRegistrar(name, node string) error {
 }
 
 // KillRegistrar ends a registrar like SIGKILL: its socket stays.
-func (c *Cluster) KillRegistrar(name, node string) error {
+func (c *Simulation) KillRegistrar(name, node string) error {
 	p, err := c.nodePlugin(name, node)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *Cluster) KillRegistrar(name, node string) error {
 }
 
 // StartRegistrar starts a registrar unless it runs.
-func (c *Cluster) StartRegistrar(name, node string) error {
+func (c *Simulation) StartRegistrar(name, node string) error {
 	p, err := c.nodePlugin(name, node)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (c *Cluster) StartRegistrar(name, node string) error {
 	return nil
 }
 
-func (c *Cluster) nodePlugin(name, node string) (*plugin, error) {
+func (c *Simulation) nodePlugin(name, node string) (*plugin, error) {
 	p, err := c.plugin(name, node)
 	if err == nil && p.registrar == nil {
 		return nil, &ConfigError{fmt.Sprintf("driver %q", name), "only a node's plugin has a registrar"}
@@ -95,7 +95,7 @@ func (c *Cluster) nodePlugin(name, node string) (*plugin, error) {
 }
 
 // KillKubelet crashes a kubelet: its memory is gone, files, mounts and containers stay.
-func (c *Cluster) KillKubelet(name string) error {
+func (c *Simulation) KillKubelet(name string) error {
 	n, err := c.node(name)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c *Cluster) KillKubelet(name string) error {
 }
 
 // StartKubelet starts a kubelet again.
-func (c *Cluster) StartKubelet(name string) error {
+func (c *Simulation) StartKubelet(name string) error {
 	n, err := c.node(name)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (c *Cluster) StartKubelet(name string) error {
 }
 
 // KillController crashes a controller or sidecar: its memory is gone.
-func (c *Cluster) KillController(name string) error {
+func (c *Simulation) KillController(name string) error {
 	found, err := c.controllersNamed(name)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (c *Cluster) KillController(name string) error {
 }
 
 // StartController starts a controller or sidecar unless it runs.
-func (c *Cluster) StartController(name string) error {
+func (c *Simulation) StartController(name string) error {
 	found, err := c.controllersNamed(name)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (c *Cluster) StartController(name string) error {
 
 // PowerOff takes a node's power: kubelet, containers, driver programs and mounts
 // are gone at once, files stay.
-func (c *Cluster) PowerOff(name string) error {
+func (c *Simulation) PowerOff(name string) error {
 	n, err := c.node(name)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *Cluster) PowerOff(name string) error {
 }
 
 // PowerOn boots a node: drivers and their registrars, then the kubelet.
-func (c *Cluster) PowerOn(name string) error {
+func (c *Simulation) PowerOn(name string) error {
 	n, err := c.node(name)
 	if err != nil {
 		return err

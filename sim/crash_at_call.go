@@ -7,7 +7,7 @@ import (
 )
 
 // crashes lets faults kill parts of the cluster at calls.
-type crashes struct{ *Cluster }
+type crashes struct{ *Simulation }
 
 // Kill ends the victim.
 func (c crashes) Kill(victim fault.Victim, at drivers.Site) error {

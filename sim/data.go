@@ -8,7 +8,7 @@ import (
 )
 
 // startDataCheck lets the containers of pods write to their volumes and read.
-func (c *Cluster) startDataCheck() {
+func (c *Simulation) startDataCheck() {
 	if c.options.NoDataCheck {
 		return
 	}
@@ -24,7 +24,7 @@ func (c *Cluster) startDataCheck() {
 }
 
 // tellData tells the data check of volumes and snapshots that come and go.
-func (c *Cluster) tellData(call *trace.Event) {
+func (c *Simulation) tellData(call *trace.Event) {
 	if c.data == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func copyOf(call *trace.Event) datacheck.Copy {
 }
 
 // ReadData lets all pods that run read once more what was written to their volumes.
-func (c *Cluster) ReadData() {
+func (c *Simulation) ReadData() {
 	for _, n := range c.nodes {
 		if n.kubelet != nil && c.data != nil {
 			n.kubelet.ReadData()
@@ -80,4 +80,4 @@ func (c *Cluster) ReadData() {
 
 // LostData are the pods that did not find in a volume what was written there, each
 // in one line.
-func (c *Cluster) LostData() []string { return c.lost }
+func (c *Simulation) LostData() []string { return c.lost }

@@ -106,7 +106,7 @@ func (d *driver) expandsOnNodes() bool {
 }
 
 // installCSIDriver makes the driver's CSIDriver object, as its deployment would.
-func (c *Cluster) installCSIDriver(d *driver) error {
+func (c *Simulation) installCSIDriver(d *driver) error {
 	if d.NoCSIDriver {
 		return nil
 	}

@@ -51,7 +51,7 @@ type backend interface {
 }
 
 // startDrivers starts all plugins and their registrars.
-func (c *Cluster) startDrivers() error {
+func (c *Simulation) startDrivers() error {
 	for _, o := range c.options.Drivers {
 		d := &driver{Driver: o, nodes: map[string]*plugin{}}
 		c.drivers = append(c.drivers, d)
@@ -70,7 +70,7 @@ func (c *Cluster) startDrivers() error {
 	return nil
 }
 
-func (c *Cluster) startDriver(d *driver) error {
+func (c *Simulation) startDriver(d *driver) error {
 	if d.Mock != nil {
 		d.setUpMock()
 	}
@@ -124,7 +124,7 @@ func (d *driver) nodeID(node string) string {
 
 // newPlugin makes and starts one instance. The socket is where drivers and
 // kubelets expect it on a node.
-func (c *Cluster) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
+func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
 	p := &plugin{driver: d, node: node.Name, zone: d.zone(node), machine: m, interrupt: c.options.Context}
 	p.socket = path.Join(machine.KubeletDir, "plugins", d.directory, "csi.sock")
 	var err error
@@ -188,7 +188,7 @@ func (p *plugin) String() string {
 
 // plugins lists all instances, the controller's first, then by node in the
 // cluster's order.
-func (c *Cluster) plugins(d *driver) []*plugin {
+func (c *Simulation) plugins(d *driver) []*plugin {
 	var all []*plugin
 	if d.controller != nil && d.controller.node == "" {
 		all = append(all, d.controller)
@@ -202,7 +202,7 @@ func (c *Cluster) plugins(d *driver) []*plugin {
 }
 
 // DriverNodes are the names of the nodes on which a driver has a plugin.
-func (c *Cluster) DriverNodes(name string) []string {
+func (c *Simulation) DriverNodes(name string) []string {
 	var nodes []string
 	for _, d := range c.drivers {
 		if d.Name != name {
@@ -217,7 +217,7 @@ func (c *Cluster) DriverNodes(name string) []string {
 	return nodes
 }
 
-func (c *Cluster) plugin(name, node string) (*plugin, error) {
+func (c *Simulation) plugin(name, node string) (*plugin, error) {
 	for _, d := range c.drivers {
 		if d.Name != name {
 			continue

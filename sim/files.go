@@ -13,7 +13,7 @@ import (
 // Files lists what a node's kubelet directory holds, in the form of the recorded
 // traces: directories with their modes, sockets, devices, links, mounts, and the
 // content of volume data files.
-func (c *Cluster) Files(name string) []string {
+func (c *Simulation) Files(name string) []string {
 	n, err := c.node(name)
 	if err != nil {
 		return nil
@@ -33,7 +33,7 @@ func (c *Cluster) Files(name string) []string {
 }
 
 // RecordFiles writes such a listing into the trace; when says about which moment.
-func (c *Cluster) RecordFiles(node, when string) error {
+func (c *Simulation) RecordFiles(node, when string) error {
 	if _, err := c.node(node); err != nil {
 		return err
 	}

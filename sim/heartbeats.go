@@ -8,7 +8,7 @@ const leasePeriod = 10 * time.Second
 // heartbeats tells the node controller when a kubelet last renewed its lease.
 // Renewals are computed, not made: an idle cluster stays idle.
 type heartbeats struct {
-	cluster  *Cluster
+	cluster  *Simulation
 	onChange []func(node string)
 }
 
@@ -30,7 +30,7 @@ func (h *heartbeats) LastRenewal(name string) (last time.Duration, alive bool) {
 // OnChange registers f to be told when a kubelet starts or ends.
 func (h *heartbeats) OnChange(f func(node string)) { h.onChange = append(h.onChange, f) }
 
-func (c *Cluster) heartbeatChanged(node string) {
+func (c *Simulation) heartbeatChanged(node string) {
 	if c.beats == nil {
 		return
 	}

@@ -20,8 +20,8 @@ type Ledger struct {
 // Ledger looks, at this point, for what should not exist any more: mounts and
 // directories on nodes, loop devices, VolumeAttachments, and what drivers keep in
 // their backends. It costs no virtual time and leaves no trace.
-func (c *Cluster) Ledger() Ledger {
-	a := &accountant{Cluster: c, history: ledger.Read(c.World.Trace.Events()), needs: c.needs()}
+func (c *Simulation) Ledger() Ledger {
+	a := &accountant{Simulation: c, history: ledger.Read(c.World.Trace.Events()), needs: c.needs()}
 	for _, n := range c.nodes {
 		c.see(n.machine, nil)
 		a.mounts(n.machine, n)
@@ -51,11 +51,11 @@ func byBlame(x, y ledger.Entry) int {
 }
 
 // Leftovers are the leaks of the ledger.
-func (c *Cluster) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
+func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 
 // accountant makes a ledger.
 type accountant struct {
-	*Cluster
+	*Simulation
 	history *ledger.History
 	needs   needs
 	found   Ledger

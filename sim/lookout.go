@@ -10,7 +10,7 @@ import (
 )
 
 // lookout watches calls, to know later which of them made what.
-type lookout struct{ *Cluster }
+type lookout struct{ *Simulation }
 
 func (l lookout) Began(_ drivers.Site, call *trace.Event) {
 	if l.work != nil && ledger.Changes(call) {
@@ -28,7 +28,7 @@ func (l lookout) Ended(at drivers.Site, call *trace.Event) {
 // see takes notice of a machine's mounts and of the run's loop devices, after a
 // call or, without one, after a driver's start. What Go code of this process
 // mounts in memory shows in its requests.
-func (c *Cluster) see(m machine.Machine, ended *trace.Event) {
+func (c *Simulation) see(m machine.Machine, ended *trace.Event) {
 	if c.work == nil || drivers.InProcess(m) {
 		return
 	}
@@ -50,7 +50,7 @@ func (c *Cluster) see(m machine.Machine, ended *trace.Event) {
 
 // sawAlready reports whether a machine's mounts are those that were looked at last:
 // then it tells the same slice.
-func (c *Cluster) sawAlready(m machine.Machine, table []machine.Mount) bool {
+func (c *Simulation) sawAlready(m machine.Machine, table []machine.Mount) bool {
 	before, again := c.mounts[m.Name()]
 	c.mounts[m.Name()] = table
 	return again && len(table) == len(before) && (len(table) == 0 || &table[0] == &before[0])

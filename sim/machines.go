@@ -15,7 +15,7 @@ const controlPlaneName = "control-plane"
 
 // startMachines makes the computers of the nodes and that of the control plane:
 // in memory if all drivers are Go code of this process, else on disk.
-func (c *Cluster) startMachines() error {
+func (c *Simulation) startMachines() error {
 	if c.options.outside() {
 		work, err := workdir.New(c.options.WorkDir)
 		if err != nil {
@@ -37,7 +37,7 @@ func (c *Cluster) startMachines() error {
 	return nil
 }
 
-func (c *Cluster) newMachine(name string) (machine.Machine, error) {
+func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 	if c.work == nil {
 		return machine.NewMemory(name), nil
 	}
@@ -67,7 +67,7 @@ func (c *Cluster) newMachine(name string) (machine.Machine, error) {
 
 // Apart says what keeps the nodes apart and what that rules out, where they are not
 // as separate as they can be; else it is empty.
-func (c *Cluster) Apart() string { return c.apart }
+func (c *Simulation) Apart() string { return c.apart }
 
 // apart describes the nodes by the outcome of making a mount namespace.
 func apart(err error) string {

@@ -2,7 +2,7 @@ package sim
 
 // Metrics are those of a node's kubelet, as its metrics endpoint would tell them;
 // none while it is down.
-func (c *Cluster) Metrics(name string) []string {
+func (c *Simulation) Metrics(name string) []string {
 	n, err := c.node(name)
 	if err != nil || n.kubelet == nil {
 		return nil

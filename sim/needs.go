@@ -24,7 +24,7 @@ func newNeed() *need {
 	return &need{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 }
 
-func (c *Cluster) needs() needs {
+func (c *Simulation) needs() needs {
 	all := needs{}
 	for _, n := range c.nodes {
 		all[n.Name] = newNeed()
@@ -37,7 +37,7 @@ func (c *Cluster) needs() needs {
 	return all
 }
 
-func (c *Cluster) add(n *need, pod *corev1.Pod) {
+func (c *Simulation) add(n *need, pod *corev1.Pod) {
 	n.pods[string(pod.UID)] = true
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return // its volumes are to be unmounted. C-GEN-10

@@ -22,11 +22,11 @@ type node struct {
 	off     bool                 // the node has no power
 }
 
-func newNode(c *Cluster, o Node, m machine.Machine) *node {
+func newNode(c *Simulation, o Node, m machine.Machine) *node {
 	return &node{Node: o, machine: m, runtime: runtime.New(c.World, o.Name)}
 }
 
-func (n *node) startKubelet(c *Cluster) {
+func (n *node) startKubelet(c *Simulation) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
 		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
 		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data,
@@ -35,7 +35,7 @@ func (n *node) startKubelet(c *Cluster) {
 	c.heartbeatChanged(n.Name)
 }
 
-func (n *node) crashKubelet(c *Cluster) {
+func (n *node) crashKubelet(c *Simulation) {
 	n.kubelet.Crash()
 	n.kubelet = nil
 	n.stopped = c.World.Kernel.Elapsed()

@@ -13,7 +13,7 @@ type programBackend struct {
 	program *program.Program
 }
 
-func (c *Cluster) newProgram(p *plugin) (backend, error) {
+func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	d := p.driver
 	o := d.Program
 	spec := program.Spec{
@@ -36,7 +36,7 @@ func (c *Cluster) newProgram(p *plugin) (backend, error) {
 	return &programBackend{plugin: p, spec: spec}, nil
 }
 
-func (c *Cluster) logDir() string {
+func (c *Simulation) logDir() string {
 	if c.options.DriverLogs != "" {
 		return c.options.DriverLogs
 	}
@@ -57,7 +57,7 @@ func (b *programBackend) start() error {
 }
 
 // stopPrograms ends all driver programs that run.
-func (c *Cluster) stopPrograms() error {
+func (c *Simulation) stopPrograms() error {
 	var running []*program.Program
 	for _, d := range c.drivers {
 		for _, p := range c.plugins(d) {

@@ -17,7 +17,7 @@ import (
 const bootLimit = 5 * time.Minute
 
 // Boot runs until all nodes are Ready and all drivers are registered on them.
-func (c *Cluster) Boot() error {
+func (c *Simulation) Boot() error {
 	err := c.WaitFor("nodes Ready and drivers registered", bootLimit, func() bool { return c.missing() == "" })
 	if stuck := (*StuckError)(nil); errors.As(err, &stuck) {
 		stuck.What = c.missing()
@@ -26,7 +26,7 @@ func (c *Cluster) Boot() error {
 }
 
 // missing is the first thing that is not up: a node or a driver on it.
-func (c *Cluster) missing() string {
+func (c *Simulation) missing() string {
 	for _, n := range c.nodes {
 		if n.kubelet == nil {
 			continue
@@ -46,7 +46,7 @@ func (c *Cluster) missing() string {
 
 // registered: the kubelet lists a driver as soon as it begins to register it; that
 // the driver told its node's id shows in the CSINode.
-func (c *Cluster) registered(d *driver, n *node) bool {
+func (c *Simulation) registered(d *driver, n *node) bool {
 	csiNode, ok := store.Get[*storagev1.CSINode](c.World.Store, store.Key{Name: n.Name})
 	return ok && slices.Contains(n.kubelet.Registered(), d.Name) &&
 		slices.ContainsFunc(csiNode.Spec.Drivers, func(entry storagev1.CSINodeDriver) bool { return entry.Name == d.Name })
@@ -63,21 +63,21 @@ func isReady(node *corev1.Node) bool {
 
 // WaitFor runs until cond holds, at most for limit of virtual time. What says
 // what is waited for, for the *StuckError.
-func (c *Cluster) WaitFor(what string, limit time.Duration, cond func() bool) error {
+func (c *Simulation) WaitFor(what string, limit time.Duration, cond func() bool) error {
 	return c.run(what, limit, kernel.Until{Cond: cond, At: c.World.Kernel.Elapsed() + limit}, kernel.Done)
 }
 
 // Settle runs until only housekeeping is left to do, at most for limit of virtual time.
-func (c *Cluster) Settle(limit time.Duration) error {
+func (c *Simulation) Settle(limit time.Duration) error {
 	return c.run("the cluster to settle", limit, kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}, kernel.Quiet, kernel.Stuck)
 }
 
 // Advance lets d of virtual time pass.
-func (c *Cluster) Advance(d time.Duration) error {
+func (c *Simulation) Advance(d time.Duration) error {
 	return c.run(fmt.Sprintf("%v to pass", d), d, kernel.Until{At: c.World.Kernel.Elapsed() + d}, kernel.Deadline)
 }
 
-func (c *Cluster) run(what string, limit time.Duration, until kernel.Until, good ...kernel.Reason) error {
+func (c *Simulation) run(what string, limit time.Duration, until kernel.Until, good ...kernel.Reason) error {
 	k := c.World.Kernel
 	var reason kernel.Reason
 	c.gate.while(func() { reason = k.Run(until) })

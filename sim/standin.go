@@ -11,7 +11,7 @@ import (
 )
 
 // startStandIns starts what a driver's programs need, before them.
-func (c *Cluster) startStandIns(d *driver) error {
+func (c *Simulation) startStandIns(d *driver) error {
 	for i, s := range d.StandIns {
 		dir := filepath.Join(c.work.Path(), "standin", fmt.Sprintf("%s-%d", d.Name, i+1))
 		if err := s.Start(dir); err != nil {
@@ -40,7 +40,7 @@ func (d *driver) furnish(n Node, m machine.Machine) error {
 	return nil
 }
 
-func (c *Cluster) stopStandIns() error {
+func (c *Simulation) stopStandIns() error {
 	var errs []error
 	for _, d := range c.drivers {
 		for _, s := range d.standIns {
@@ -52,7 +52,7 @@ func (c *Cluster) stopStandIns() error {
 }
 
 // FailStandIn makes an operation of one of a driver's stand-ins fail.
-func (c *Cluster) FailStandIn(name string, f standin.Failure) error {
+func (c *Simulation) FailStandIn(name string, f standin.Failure) error {
 	var known []string
 	for _, s := range c.standIns(name) {
 		if slices.Contains(s.Operations(), f.Operation) {
@@ -65,7 +65,7 @@ func (c *Cluster) FailStandIn(name string, f standin.Failure) error {
 }
 
 // RecoverStandIns ends all failures of a driver's stand-ins.
-func (c *Cluster) RecoverStandIns(name string) error {
+func (c *Simulation) RecoverStandIns(name string) error {
 	c.told("", "what driver %s needs works again", name)
 	var errs []error
 	for _, s := range c.standIns(name) {
@@ -74,7 +74,7 @@ func (c *Cluster) RecoverStandIns(name string) error {
 	return errors.Join(errs...)
 }
 
-func (c *Cluster) standIns(name string) []standin.StandIn {
+func (c *Simulation) standIns(name string) []standin.StandIn {
 	for _, d := range c.drivers {
 		if d.Name == name {
 			return d.standIns

@@ -103,7 +103,7 @@ func up(ctx context.Context, env environment, f upFlags) error {
 	defer access.release()
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(),
-		Inspect: func(c *sim.Cluster) error { return live(ctx, env, c, secured, access, f.speed) },
+		Inspect: func(c *sim.Simulation) error { return live(ctx, env, c, secured, access, f.speed) },
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -137,7 +137,7 @@ func newToken() (string, error) {
 }
 
 // live serves the cluster until ctx is done.
-func live(ctx context.Context, env environment, c *sim.Cluster, listener net.Listener, a *access, speed float64) error {
+func live(ctx context.Context, env environment, c *sim.Simulation, listener net.Listener, a *access, speed float64) error {
 	if err := a.grant(); err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*
 		return nil, err
 	}
 	options := o.scenarioOptions()
-	options.Inspect = func(c *sim.Cluster) error {
+	options.Inspect = func(c *sim.Simulation) error {
 		f.Controllers = c.Controllers()
 		return nil
 	}

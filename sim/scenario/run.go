@@ -42,7 +42,7 @@ type RunOptions struct {
 	Token string
 	// Inspect is called with the cluster at the end of a run, before it is closed: to look at objects, files,
 	// or to serve its API. Default: none.
-	Inspect func(*sim.Cluster) error
+	Inspect func(*sim.Simulation) error
 }
 
 // Run runs a scenario. The result is complete also when the scenario fails; the error is for what keeps it

@@ -15,7 +15,7 @@ import (
 // runner is one run of a scenario.
 type runner struct {
 	scenario  *Scenario
-	cluster   *sim.Cluster
+	cluster   *sim.Simulation
 	options   RunOptions
 	result    *Result
 	journal   *journal
@@ -24,7 +24,7 @@ type runner struct {
 	output    []string          // of the step that runs
 }
 
-func newRunner(s *Scenario, cluster *sim.Cluster, o RunOptions, result *Result) *runner {
+func newRunner(s *Scenario, cluster *sim.Simulation, o RunOptions, result *Result) *runner {
 	return &runner{
 		scenario: s, cluster: cluster, options: o, result: result,
 		journal: newJournal(cluster.World.Trace), stepBegan: map[string]uint64{},

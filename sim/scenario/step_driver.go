@@ -78,7 +78,7 @@ func (s *restartDriverStep) do(r *runner) error {
 	return s.each(r, func(driver, node string) error { return restartDriver(r.cluster, driver, node) })
 }
 
-func restartDriver(c *sim.Cluster, driver, node string) error {
+func restartDriver(c *sim.Simulation, driver, node string) error {
 	if err := c.StopDriver(driver, node); err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/csisim/csisim/sim/workdir"
 )
 
-// Cluster is a simulated cluster. It is not safe for concurrent use, but for
-// Interrupt.
-type Cluster struct {
+// Simulation is a simulated cluster and its time. It is not safe for concurrent
+// use, but for Interrupt.
+type Simulation struct {
 	// World is the kernel, the store and the trace.
 	World *component.World
 	// Wire is between the control plane and the drivers: faults go in here.
@@ -51,12 +51,12 @@ type Cluster struct {
 // Start makes a cluster and starts everything in it; virtual time does not move
 // before the first wait. A *ConfigError or an *EnvironmentError says why it
 // cannot be made. Whatever Start has begun is undone when it fails.
-func Start(o Options) (*Cluster, error) {
+func Start(o Options) (*Simulation, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings(), mounts: map[string][]machine.Mount{}}
+	c := &Simulation{options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings(), mounts: map[string][]machine.Mount{}}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
@@ -78,7 +78,7 @@ func Start(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-func (c *Cluster) start() error {
+func (c *Simulation) start() error {
 	if err := c.startMachines(); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *Cluster) start() error {
 
 // Close ends the cluster: no process, mount, socket or file of it is left. It
 // may be called more than once.
-func (c *Cluster) Close() error {
+func (c *Simulation) Close() error {
 	c.Wire.Observer = nil
 	c.World.Kernel.Close()
 	c.World.Trace.Close()
@@ -121,9 +121,9 @@ func (c *Cluster) Close() error {
 
 // Interrupt ends what the cluster is doing with err. It may be called from any
 // goroutine.
-func (c *Cluster) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
+func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
-func (c *Cluster) recordChoice(choice kernel.Choice, pick int) {
+func (c *Simulation) recordChoice(choice kernel.Choice, pick int) {
 	c.World.Trace.Add(&trace.Event{
 		Kind: trace.ChoiceMade, Message: choiceText(choice, pick),
 		Detail: map[string]any{"index": choice.Index, "pick": pick, "of": choice.N},
@@ -137,12 +137,12 @@ func choiceText(choice kernel.Choice, pick int) string {
 	return fmt.Sprintf("%s: %s", choice.Kind, choice.Label)
 }
 
-func (c *Cluster) recordOverdue(label string) {
+func (c *Simulation) recordOverdue(label string) {
 	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
 }
 
 // Nodes are the names of the nodes.
-func (c *Cluster) Nodes() []string {
+func (c *Simulation) Nodes() []string {
 	var names []string
 	for _, n := range c.nodes {
 		names = append(names, n.Name)
@@ -151,7 +151,7 @@ func (c *Cluster) Nodes() []string {
 }
 
 // Drivers are the names of the drivers.
-func (c *Cluster) Drivers() []string {
+func (c *Simulation) Drivers() []string {
 	var names []string
 	for _, d := range c.drivers {
 		names = append(names, d.Name)
@@ -160,7 +160,7 @@ func (c *Cluster) Drivers() []string {
 }
 
 // Controllers are the names of the controllers and sidecars.
-func (c *Cluster) Controllers() []string {
+func (c *Simulation) Controllers() []string {
 	var names []string
 	for _, ctl := range c.controllers {
 		names = append(names, ctl.name)
@@ -168,7 +168,7 @@ func (c *Cluster) Controllers() []string {
 	return names
 }
 
-func (c *Cluster) node(name string) (*node, error) {
+func (c *Simulation) node(name string) (*node, error) {
 	i := slices.IndexFunc(c.nodes, func(n *node) bool { return n.Name == name })
 	if i < 0 {
 		return nil, &ConfigError{fmt.Sprintf("node %q", name), fmt.Sprintf("there is no such node; there are %v", c.Nodes())}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const driver = "mock.csi.csisim.dev"
 
 // cluster is a booted cluster with the mock driver and a storage class.
-func cluster(t *testing.T, o sim.Options) *sim.Cluster {
+func cluster(t *testing.T, o sim.Options) *sim.Simulation {
 	t.Helper()
 	if o.Drivers == nil {
 		o.Drivers = []sim.Driver{{Name: driver, Mock: &mock.Options{}}}
@@ -40,7 +40,7 @@ func cluster(t *testing.T, o sim.Options) *sim.Cluster {
 }
 
 // run brings a pod with a claim of its own to life on a node.
-func run(t *testing.T, c *sim.Cluster, name, node string) {
+func run(t *testing.T, c *sim.Simulation, name, node string) {
 	t.Helper()
 	for _, obj := range []store.Object{claim(name), pod(name, node)} {
 		_, err := c.Apply(obj)
@@ -49,7 +49,7 @@ func run(t *testing.T, c *sim.Cluster, name, node string) {
 	require.NoError(t, c.WaitFor("pod Running", 10*time.Minute, func() bool { return phase(c, name) == corev1.PodRunning }))
 }
 
-func phase(c *sim.Cluster, name string) corev1.PodPhase {
+func phase(c *sim.Simulation, name string) corev1.PodPhase {
 	p, ok := store.Get[*corev1.Pod](c.World.Store, store.Key{Namespace: "default", Name: name})
 	if !ok {
 		return "gone"
@@ -57,7 +57,7 @@ func phase(c *sim.Cluster, name string) corev1.PodPhase {
 	return p.Status.Phase
 }
 
-func erase(t *testing.T, c *sim.Cluster, resource, name string) {
+func erase(t *testing.T, c *sim.Simulation, resource, name string) {
 	t.Helper()
 	res, ok := store.ResourceNamed(resource)
 	require.True(t, ok)
@@ -65,7 +65,7 @@ func erase(t *testing.T, c *sim.Cluster, resource, name string) {
 }
 
 // calls are the CSI calls so far, without questions for capabilities.
-func calls(c *sim.Cluster, from int) []string {
+func calls(c *sim.Simulation, from int) []string {
 	var all []string
 	for _, e := range c.World.Trace.Events()[from:] {
 		switch e.Method {
