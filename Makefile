@@ -39,7 +39,7 @@ golden: ## rewrite the golden files after a change that is meant
 
 conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md
 	@mkdir -p $(BIN)
-	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
+	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./scenarios > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
 
 bench: ## the benchmarks behind the figures in the README

@@ -46,6 +46,24 @@ func TestEveryScenarioPassesWithItsGoldenCallSequence(t *testing.T) {
 	}
 }
 
+// TestConformance runs the scenarios after cases of Kubernetes' own suites, which their comments name.
+func TestConformance(t *testing.T) {
+	files, err := filepath.Glob("conformance/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			s, err := scenario.Load(file)
+			require.NoError(t, err)
+			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{Guard: true})
+			require.NoError(t, err)
+			for _, f := range result.Failures {
+				t.Error(f.Text(result.Names))
+			}
+		})
+	}
+}
+
 // TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts, as a program of its own.
 func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 	withHostdir(t)

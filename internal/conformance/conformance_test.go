@@ -94,9 +94,14 @@ func reasons(t *testing.T) (why map[string]string) {
 	return why
 }
 
-// citations are the tests of the module that cite cases.
+// citations are the tests and scenarios of the module that cite cases.
 func citations(t *testing.T) (found []pinned) {
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(file, ".yaml") && path.Base(filepath.Dir(file)) == "conformance" {
+			text, err := os.ReadFile(file)
+			found = append(found, pinned{"scenarios", scenarioTest + strings.TrimSuffix(entry.Name(), ".yaml"), idsIn(comments(string(text)))})
+			return err
+		}
 		if err != nil || entry.IsDir() || !strings.HasSuffix(file, "_test.go") {
 			return err
 		}
@@ -118,6 +123,22 @@ func citations(t *testing.T) (found []pinned) {
 	})
 	require.NoError(t, err)
 	return found
+}
+
+// scenarioTest runs the scenarios of scenarios/conformance.
+const scenarioTest = "TestConformance/"
+
+// comments are the text behind the hashes at the top of a scenario.
+func comments(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		comment, is := strings.CutPrefix(line, "#")
+		if !is {
+			break
+		}
+		lines = append(lines, comment)
+	}
+	return strings.Join(lines, "")
 }
 
 // cited are the cases that the comments above and in a test name.
