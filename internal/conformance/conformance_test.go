@@ -97,9 +97,9 @@ func reasons(t *testing.T) (why map[string]string) {
 // citations are the tests and scenarios of the module that cite cases.
 func citations(t *testing.T) (found []pinned) {
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(file, ".yaml") && path.Base(filepath.Dir(file)) == "conformance" {
+		if test, ok := scenarioTests[filepath.Base(filepath.Dir(file))]; ok && err == nil && strings.HasSuffix(file, ".yaml") {
 			text, err := os.ReadFile(file)
-			found = append(found, pinned{"scenarios", scenarioTest + strings.TrimSuffix(entry.Name(), ".yaml"), idsIn(comments(string(text)))})
+			found = append(found, pinned{"scenarios", test + "/" + strings.TrimSuffix(entry.Name(), ".yaml"), idsIn(comments(string(text)))})
 			return err
 		}
 		if err != nil || entry.IsDir() || !strings.HasSuffix(file, "_test.go") {
@@ -125,8 +125,11 @@ func citations(t *testing.T) (found []pinned) {
 	return found
 }
 
-// scenarioTest runs the scenarios of scenarios/conformance.
-const scenarioTest = "TestConformance/"
+// scenarioTests run the scenarios of a folder.
+var scenarioTests = map[string]string{
+	"scenarios":   "TestEveryScenarioPassesWithItsGoldenCallSequence",
+	"conformance": "TestConformance",
+}
 
 // comments are the text behind the hashes at the top of a scenario.
 func comments(text string) string {

@@ -108,6 +108,7 @@ func TestClaimsGrowAndTakeItBack(t *testing.T) {
 	assert.EqualError(t, err, `PersistentVolumeClaim "c" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`)
 }
 
+// conformance: suite-expand-not-allowed
 func TestOnlyExpandableClassesLetClaimsGrow(t *testing.T) {
 	s := store.New(store.Options{})
 	bound(t, s, false)
