@@ -10,8 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -137,7 +141,7 @@ func TestADriverThatIsNotRegistered(t *testing.T) {
 
 // K-UNPUB-3, K-UNSTAGE-3, K-BLK-9
 //
-// conformance: unit-unstage-driver-not-registered, unit-block-unmap-driver-not-registered
+// conformance: unit-unstage-driver-not-registered, unit-block-unmap-driver-not-registered, vm-plugin-gone
 func TestADriverThatIsNotRegisteredWhenVolumesAreUndone(t *testing.T) {
 	for _, c := range []struct {
 		name, first string
@@ -146,6 +150,7 @@ func TestADriverThatIsNotRegisteredWhenVolumesAreUndone(t *testing.T) {
 	}{
 		{"unstage", "NodeUnstageVolume", nil, using("data")},
 		{"unpublish a block volume", "NodeUnpublishVolume", []func(*corev1.PersistentVolume){block}, usingDevice("data")},
+		{"unstage a block volume", "NodeUnstageVolume", []func(*corev1.PersistentVolume){block}, usingDevice("data")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := start(t, setting{})
@@ -226,4 +231,163 @@ func TestAPodWithARawBlockVolumeIsDeletedWhileTheKubeletIsDown(t *testing.T) {
 	assert.False(t, n.exists(csi.PodDevicePath(uid, "pv-data")))
 	assert.False(t, n.exists(csi.BlockMapDir("pv-data")))
 	assert.Empty(t, n.mounts())
+}
+
+// A driver written in Go may answer with any error; without a code it is Unknown,
+// which is final: told, and tried again. K-ERR-2, K-OP-3
+//
+// conformance: unit-stage-request-error, unit-publish-request-error, unit-unpublish-request-error,
+// unit-stage-request-bad-fs
+func TestErrorsOfDriversAreToldAndTheCallIsRetried(t *testing.T) {
+	for _, c := range []struct {
+		method, event string
+		code          codes.Code
+	}{
+		{"NodeStageVolume", `FailedMount: MountVolume.MountDevice failed for volume "pv-data" : `, codes.Unknown},
+		{"NodeStageVolume", `FailedMount: MountVolume.MountDevice failed for volume "pv-data" : `, codes.InvalidArgument},
+		{"NodePublishVolume", `FailedMount: MountVolume.SetUp failed for volume "pv-data" : `, codes.Unknown},
+		{"NodeUnpublishVolume", "", codes.Unknown},
+	} {
+		t.Run(c.method+" "+c.code.String(), func(t *testing.T) {
+			n := start(t, setting{})
+			n.volume("data", func(pv *corev1.PersistentVolume) { pv.Spec.CSI.FSType = "badfs" })
+			n.fail(c.method, c.code, 1)
+			n.pod("web", using("data"))
+			n.waitRunning("web")
+			n.deletePod("web")
+			n.settle()
+			var outcomes []string
+			for _, line := range n.calls() {
+				if strings.HasPrefix(line, c.method) {
+					outcomes = append(outcomes, line)
+				}
+			}
+			assert.Equal(t, []string{c.method + " " + c.code.String(), c.method + " OK"}, outcomes)
+			if c.event != "" {
+				assert.Contains(t, n.events()[0], c.event)
+			}
+		})
+	}
+}
+
+// K-DSW-3, K-POD-7: a pod whose containers are gone wants no volumes, whether the
+// kubelet has just started or not.
+//
+// conformance: unit-populate-after-start-first-pass-removed, unit-populate-after-start-later-removed
+func TestAPodWhoseContainersAreGoneWantsNoVolumes(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.setPhase("web", corev1.PodSucceeded)
+	n.settle()
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+	n.restart(nothing)
+	n.settle()
+	assert.Empty(t, n.calls())
+	assert.Equal(t, corev1.PodSucceeded, n.phase("web"))
+}
+
+// K-RECON-3
+//
+// conformance: unit-rebuild-ignores-lifecycle-modes
+func TestInlineVolumesAreRebuiltWhateverTheCSIDriverAllows(t *testing.T) {
+	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: podInfo})
+	n.pod("web", inline("scratch"))
+	n.run("web")
+	n.restart(func() {
+		n.forceDelete("web")
+		d, err := store.Delete[*storagev1.CSIDriver](n.Store, store.Key{Name: driverName})
+		require.NoError(t, err)
+		d = &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: *d.Spec.DeepCopy()}
+		d.Spec.VolumeLifecycleModes = nil
+		create(n, d)
+	})
+	n.settle()
+	assert.Equal(t, []string{"NodeUnpublishVolume OK"}, n.calls())
+	assert.Empty(t, n.files())
+}
+
+// K-UNSTAGE-3: a driver that has lost the capability is not asked.
+//
+// conformance: unit-unstage-capability-missing
+func TestADriverThatStagesNoMoreIsNotAskedToUnstage(t *testing.T) {
+	n := mounted(t, setting{driver: mock.Options{StagingMounts: new(false)}})
+	n.killDriver()
+	n.driver = mock.New(mock.Options{Name: driverName, Stage: new(false), Existing: []mock.ExistingVolume{{ID: "h-data"}}})
+	n.startDriver()
+	n.deletePod("web")
+	n.pass(30 * time.Second)
+	assert.Empty(t, n.times("NodeUnstageVolume"))
+	assert.NotContains(t, strings.Join(n.files(), " "), "vol_data.json")
+}
+
+// K-STAGE-6
+//
+// conformance: unit-stage-metadata-not-writable
+func TestAVolumeWhoseDataFileCannotBeWrittenIsNotStaged(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	parent := strings.TrimSuffix(csi.StagingPath(driverName, "h-data"), "/globalmount")
+	require.NoError(t, n.machine.MkdirAll(parent+"/vol_data.json", 0o750), "a directory is in its place")
+	require.NoError(t, n.machine.WriteFile(parent+"/vol_data.json/note", []byte("mine"), 0o644))
+	n.pod("web", using("data"))
+	n.pass(2 * time.Second)
+	assert.Empty(t, n.calls())
+	assert.Contains(t, n.events()[0], "MountVolume.MountDevice failed")
+	assert.Equal(t, []string{parent + "/vol_data.json/note mine"}, n.files(machine.KubeletDir+"/plugins/kubernetes.io"))
+}
+
+// K-REC-6: a volume that is staged but could not be published is unstaged with its
+// last pod.
+//
+// conformance: vm-staged-volume-state
+func TestAVolumeThatIsStagedForNobodyIsUnstaged(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodePublishVolume", codes.InvalidArgument, 0)
+	n.pod("web", using("data"))
+	n.thirdRetry()
+	assert.Contains(t, n.mounts(), csi.StagingPath(driverName, "h-data"))
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{"NodeUnstageVolume OK"}, n.calls())
+	assert.Empty(t, n.files())
+}
+
+// K-ATT-1
+//
+// conformance: vm-volumes-in-use-block
+func TestARawBlockVolumeIsReportedInUse(t *testing.T) {
+	n := start(t, attaching)
+	n.volume("data", block)
+	n.attached("data")
+	n.pod("web", usingDevice("data"))
+	n.waitRunning("web")
+	assert.Equal(t, []corev1.UniqueVolumeName{unique("data")}, n.inUse())
+}
+
+// K-BLK-1
+//
+// conformance: suite-block-unsupported-static
+func TestADriverThatCannotDoRawBlockVolumes(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data", block)
+	n.fail("NodeStageVolume", codes.InvalidArgument, 0)
+	n.pod("web", usingDevice("data"))
+	n.pass(3 * time.Minute)
+	assert.Equal(t, corev1.PodPending, n.phase("web"))
+	assert.Contains(t, n.events()[0], `Warning FailedMapVolume: MapVolume.SetUpDevice failed for volume "pv-data" : `)
+}
+
+// K-DSW-5, K-PATH-7: of a pod's volumes the driver sees those that are CSI's.
+//
+// conformance: unit-plugin-accepts
+func TestWhichVolumesAreCSIVolumes(t *testing.T) {
+	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: podInfo})
+	n.volume("data")
+	n.pod("web", using("data"), inline("scratch"), mounting("empty", corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}))
+	n.waitRunning("web")
+	assert.Equal(t, []string{"NodePublishVolume OK", "NodePublishVolume OK"}, slices.DeleteFunc(n.calls(), func(line string) bool { return line == "NodeStageVolume OK" }))
 }

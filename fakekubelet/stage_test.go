@@ -52,12 +52,16 @@ func TestNodeStageVolumeRequest(t *testing.T) { // K-STAGE-3, K-STAGE-5, K-RPC-6
 	assert.Empty(t, cmp.Diff(want, request[*csispec.NodeStageVolumeRequest](n), protocmp.Transform()))
 }
 
+// conformance: unit-publish-no-fstype
 func TestAnEmptyFSTypeStaysEmpty(t *testing.T) { // K-STAGE-3, fact 10
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"))
 	n.settle()
 	assert.Empty(t, request[*csispec.NodeStageVolumeRequest](n).VolumeCapability.GetMount().FsType)
+	published := request[*csispec.NodePublishVolumeRequest](n).VolumeCapability.GetMount()
+	assert.Empty(t, published.FsType)
+	assert.Nil(t, published.MountFlags)
 }
 
 // K-STAGE-7, K-ERR-4, facts 26 and 56

@@ -44,9 +44,7 @@ func (pl *Plugin) Stats(p *kernel.Process, spec *Spec, pod types.UID) (Usage, er
 	if !tells {
 		return Usage{}, ErrNoStats
 	}
-	answer, err := s.node.NodeGetVolumeStats(background, &csispec.NodeGetVolumeStatsRequest{
-		VolumeId: spec.Handle(pod), VolumePath: statsPath(spec, pod),
-	})
+	answer, err := s.stats(spec.Handle(pod), statsPath(spec, pod))
 	if err != nil {
 		return Usage{}, err
 	}
@@ -60,6 +58,13 @@ func (pl *Plugin) Stats(p *kernel.Process, spec *Spec, pod types.UID) (Usage, er
 	usage := usageOf(answer)
 	usage.Condition = condition
 	return usage, nil
+}
+
+func (s *step) stats(handle, target string) (*csispec.NodeGetVolumeStatsResponse, error) {
+	if err := given(handle, target, "volume path"); err != nil {
+		return nil, err
+	}
+	return s.node.NodeGetVolumeStats(background, &csispec.NodeGetVolumeStatsRequest{VolumeId: handle, VolumePath: target})
 }
 
 // statsPath is where a pod sees the volume; a raw block volume by the kubelet's

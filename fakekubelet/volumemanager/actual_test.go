@@ -3,11 +3,13 @@ package volumemanager
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 )
@@ -70,6 +72,107 @@ func TestThePodsUseAfterAFailedPublish(t *testing.T) { // K-ERR-2
 		}
 		assert.Equal(t, c.after, after, "%q, reconstructed %v, after %T", c.before, c.reconstructed, c.err)
 		assert.Equal(t, after != absent, a.ofPod["u1"]["v"])
+	}
+}
+
+// nobody are pod workers without a pod.
+type nobody struct{ Pods }
+
+func (nobody) VolumesChanged(types.UID) {}
+
+// reconstructedVolume is what a kubelet knows after it has looked at its disk.
+func reconstructedVolume() (*actual, *held) {
+	a := newActual()
+	v := a.attach("v", &csi.Spec{}, unknown)
+	v.device, v.reconstructed = deviceUncertain, true
+	a.setPod(v, "u1", &csi.Spec{}, uncertain, "").reconstructed = true
+	return a, v
+}
+
+// K-RECON-6
+//
+// conformance: unit-reconstructed-state-becomes-attachable, unit-reconstructed-state-becomes-nonattachable,
+// unit-reconstructed-state-attachable-sticks
+func TestTheNodesStatusDecidesOnceWhatIsAttachable(t *testing.T) {
+	for _, c := range []struct {
+		listed []bool // what the node's status says, time after time
+		want   ternary
+	}{
+		{nil, unknown},
+		{[]bool{true}, yes},
+		{[]bool{false}, no},
+		{[]bool{true, false}, yes},
+		{[]bool{false, true}, no},
+	} {
+		a, v := reconstructedVolume()
+		for _, listed := range c.listed {
+			a.judge(func(string) bool { return listed })
+		}
+		assert.Equal(t, c.want, v.attachable, "%v", c.listed)
+	}
+}
+
+// K-RECON-4
+//
+// conformance: unit-reconstructed-state-mounted-clears, unit-reconstructed-state-unmounted-clears,
+// unit-reconstructed-state-detached-clears
+func TestWhatHasBeenProvenIsNotReconstructedAnyMore(t *testing.T) {
+	by := &wantedBy{pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}, spec: &csi.Spec{}}
+	t.Run("mounted", func(t *testing.T) {
+		a, v := reconstructedVolume()
+		m := &Manager{actual: a, desired: newDesired(), pods: nobody{}, onInUse: func() {}}
+		m.populator, m.reconciler = newPopulator(m), newReconciler(m)
+		m.markMounted(v, by)
+		assert.False(t, a.pod("v", "u1").reconstructed)
+		assert.Equal(t, mounted, a.pod("v", "u1").state)
+	})
+	t.Run("unmounted and detached", func(t *testing.T) {
+		a, v := reconstructedVolume()
+		a.removePod(v, "u1")
+		assert.Nil(t, a.pod("v", "u1"))
+		a.drop("v")
+		assert.Equal(t, newActual(), a, "no trace is left")
+	})
+}
+
+// K-ERR-2, K-REC-8, K-POD-6
+//
+// conformance: uncertain-volume-visibility, vm-volume-names-for-pod
+func TestAnUncertainVolumeIsNeitherMountedNorGone(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}
+	m := &Manager{actual: newActual(), desired: newDesired()}
+	m.desired.add(m.desired.addVolume("unique", false, labels{}), pod, "outer", &csi.Spec{}, 0)
+	v := m.actual.attach("unique", &csi.Spec{}, no)
+	m.actual.setPod(v, "u1", &csi.Spec{}, uncertain, "")
+	assert.Equal(t, []string{"outer"}, m.missing(pod, []string{"outer"}).Unmounted, "the pod cannot start")
+	assert.True(t, m.PossiblyMounted("u1"), "and cannot go")
+	m.actual.setPod(v, "u1", &csi.Spec{}, mounted, "")
+	assert.Empty(t, m.missing(pod, []string{"outer"}).Unmounted)
+
+	assert.NotNil(t, m.SpecOf("u1", "outer"))
+	assert.Nil(t, m.SpecOf("u1", "other"))
+	assert.Nil(t, m.SpecOf("u2", "outer"), "of a pod that is not known nothing is wanted")
+}
+
+// K-DSW-14
+//
+// conformance: vm-reported-in-use-tracking
+func TestExactlyTheLatestReportCounts(t *testing.T) {
+	m := &Manager{actual: newActual(), desired: newDesired()}
+	m.populator, m.reconciler = newPopulator(m), newReconciler(m)
+	for _, name := range []string{"a", "b", "c"} {
+		m.desired.addVolume(name, true, labels{})
+	}
+	for _, report := range []string{"a b", "b c", "", "a b c"} {
+		var names []corev1.UniqueVolumeName
+		for name := range strings.FieldsSeq(report) {
+			names = append(names, corev1.UniqueVolumeName(name))
+		}
+		m.MarkReportedInUse(names)
+		for name, v := range m.desired.volumes {
+			assert.Equal(t, strings.Contains(report, name), v.reportedInUse, "%s after %q", name, report)
+		}
+		assert.Equal(t, report == "a b c", m.ReportedInUse())
 	}
 }
 

@@ -71,15 +71,21 @@ func (r *reconciler) updateReconstructed(p *kernel.Process) {
 		return
 	}
 	r.unchecked = false
+	r.actual.judge(func(name string) bool { return lists(node, name) })
+	r.lookAtAll()
+}
+
+// judge decides of the volumes of which it is not known yet whether they are
+// attachable: those are that the node's status lists as attached. K-RECON-6
+func (a *actual) judge(attached func(name string) bool) {
 	// Volumes are judged one by one, in any order.
-	for name, v := range r.actual.volumes {
+	for name, v := range a.volumes {
 		switch {
 		case v.attachable != unknown:
-		case lists(node, name):
+		case attached(name):
 			v.attachable = yes
 		default:
 			v.attachable = no
 		}
 	}
-	r.lookAtAll()
 }
