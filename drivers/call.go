@@ -3,6 +3,7 @@ package drivers
 import (
 	"time"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -31,6 +32,7 @@ var errDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceede
 func (c *call) make() error {
 	f := c.wire.Faults.Strike(fault.Site{
 		Method: c.method, Driver: c.site.Driver, Node: c.site.Node, From: c.site.Caller, Volume: volumeOf(c.request),
+		Bytes: requiredBytes(c.request),
 	})
 	if f == nil {
 		return c.send(c.process, c.answer)
@@ -161,4 +163,12 @@ func volumeOf(m proto.Message) string {
 	default:
 		return ""
 	}
+}
+
+// requiredBytes is the size that a request wants at least, 0 if it wants none.
+func requiredBytes(m proto.Message) int64 {
+	if r, ok := m.(interface{ GetCapacityRange() *csi.CapacityRange }); ok {
+		return r.GetCapacityRange().GetRequiredBytes()
+	}
+	return 0
 }

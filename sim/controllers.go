@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/attachdetach"
-	"github.com/csisim/csisim/fakecontroller/attacher"
 	"github.com/csisim/csisim/fakecontroller/ephemeral"
 	"github.com/csisim/csisim/fakecontroller/expand"
 	"github.com/csisim/csisim/fakecontroller/garbagecollector"
@@ -13,11 +13,8 @@ import (
 	"github.com/csisim/csisim/fakecontroller/persistentvolume"
 	"github.com/csisim/csisim/fakecontroller/podgc"
 	"github.com/csisim/csisim/fakecontroller/protection"
-	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/fakecontroller/resizer"
 	"github.com/csisim/csisim/fakecontroller/scheduler"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
-	"github.com/csisim/csisim/fakecontroller/snapshotter"
 	"github.com/csisim/csisim/fakecontroller/statefulset"
 )
 
@@ -30,6 +27,13 @@ type controller struct {
 }
 
 type crasher interface{ Crash() }
+
+// runs reports whether it was started and has neither been killed nor, as a sidecar
+// may, exited for good.
+func (c *controller) runs() bool {
+	program, mayExit := c.running.(*sidecar.Program)
+	return c.running != nil && (!mayExit || program.Running())
+}
 
 // controllerManager names all controllers of kube-controller-manager together.
 const controllerManager = "kube-controller-manager"
@@ -60,34 +64,6 @@ func (c *Simulation) startControllers() {
 	}
 	for _, ctl := range c.controllers {
 		ctl.running = ctl.start()
-	}
-}
-
-// addSidecars adds what runs beside a driver's controller plugin: csi-provisioner
-// and csi-attacher always, the others beside drivers that can use them.
-func (c *Simulation) addSidecars(d *driver) {
-	p := d.controller
-	if p == nil {
-		return
-	}
-	sidecar := func(name string, start func() crasher) {
-		c.controllers = append(c.controllers, &controller{name: name + "/" + d.Name, start: start})
-	}
-	sidecar("csi-provisioner", func() crasher {
-		return provisioner.Start(c.World, c.Wire, provisioner.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
-	})
-	sidecar("csi-attacher", func() crasher {
-		return attacher.Start(c.World, c.Wire, attacher.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
-	})
-	if d.promised["EXPAND_VOLUME"] || d.promised["MODIFY_VOLUME"] || d.expandsOnNodes() {
-		sidecar("csi-resizer", func() crasher {
-			return resizer.Start(c.World, c.Wire, resizer.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
-		})
-	}
-	if d.promised["CREATE_DELETE_SNAPSHOT"] {
-		sidecar("csi-snapshotter", func() crasher {
-			return snapshotter.Start(c.World, c.Wire, snapshotter.Options{Driver: d.Name, Machine: p.machine, Socket: p.socket})
-		})
 	}
 }
 

@@ -149,7 +149,7 @@ func (c *Simulation) StartController(name string) error {
 	}
 	c.told("", "%s started", name)
 	for _, ctl := range found {
-		if ctl.running == nil {
+		if !ctl.runs() {
 			ctl.running = ctl.start()
 		}
 	}

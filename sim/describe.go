@@ -17,10 +17,10 @@ import (
 )
 
 // askTimeout bounds, in wall time, the few questions that are put to a driver
-// before the cluster starts; a program has its own start timeout.
+// beside the run; a program has its own start timeout.
 const askTimeout = 10 * time.Second
 
-// ask puts a question to a plugin before the cluster starts.
+// ask puts a question to a plugin that is no part of the run: nobody's trace has it.
 func (p *plugin) ask(what string, question func(context.Context, grpc.ClientConnInterface) error) error {
 	client, closer, err := p.machine.DialSocket(p.socket)
 	if err != nil {

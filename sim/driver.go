@@ -92,9 +92,7 @@ func (c *Simulation) startDriver(d *driver) error {
 			return err
 		}
 		d.nodes[n.Name] = p
-		p.registrar = registrar.New(c.World, c.Wire, registrar.Options{
-			Node: n.Name, Machine: n.machine, Endpoint: p.socket, Driver: d.Name,
-		})
+		p.registrar = c.registrarOf(p)
 		if p.running {
 			p.registrar.Start()
 		}

@@ -119,6 +119,9 @@ type Driver struct {
 	// StandIns take the place of services that a Program needs beside Kubernetes. They
 	// serve one cluster. Default: none.
 	StandIns []standin.StandIn
+	// Sidecars are the flags of its sidecars. Default: as they are without flags, but
+	// with --extra-create-metadata of csi-provisioner.
+	Sidecars Sidecars
 	// NoCSIDriver leaves the CSIDriver object to whoever applies it.
 	NoCSIDriver bool
 }

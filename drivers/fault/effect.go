@@ -15,6 +15,11 @@ var effective = []string{
 // something; the others only ask.
 func HasEffect(method string) bool { return slices.Contains(effective, method) }
 
+// RequiresSize reports whether calls of the method say how big a volume is to be.
+func RequiresSize(method string) bool {
+	return method == "CreateVolume" || method == "ControllerExpandVolume" || method == "NodeExpandVolume"
+}
+
 // CanBeContradicted reports whether there is a call that cannot be granted beside one
 // of the method.
 func CanBeContradicted(method string) bool {

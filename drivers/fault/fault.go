@@ -21,6 +21,9 @@ type Fault struct {
 	// called ("" for any), the caller ("csi-attacher"), the volume id or, for
 	// CreateVolume, the requested name.
 	Driver, Node, From, Volume string
+	// LargerThan narrows it down to calls that require more bytes than that; 0 is
+	// no limit. Calls that require no size are not befallen then.
+	LargerThan int64
 	// After lets this many matching calls pass first.
 	After int
 	// Times is how many calls it befalls; 0 is all until it is cleared.
@@ -92,6 +95,7 @@ type Site struct {
 	Method             string // "Node/NodeStageVolume"
 	Driver, Node, From string
 	Volume             string
+	Bytes              int64 // that the call requires
 }
 
 // Matches reports whether the fault is about such a call.
@@ -102,7 +106,7 @@ func (f *Fault) Matches(s Site) bool {
 	}
 	return (matches(f.Call, short) || matches(f.Call, s.Method)) &&
 		(f.Driver == "" || f.Driver == s.Driver) && (f.Node == "" || f.Node == s.Node) &&
-		(f.From == "" || f.From == s.From) && (f.Volume == "" || matches(f.Volume, s.Volume))
+		(f.From == "" || f.From == s.From) && (f.LargerThan == 0 || s.Bytes > f.LargerThan) && (f.Volume == "" || matches(f.Volume, s.Volume))
 }
 
 func matches(pattern, text string) bool {

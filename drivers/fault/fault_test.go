@@ -11,6 +11,13 @@ import (
 
 var stage = fault.Site{Method: "Node/NodeStageVolume", Driver: "d", Node: "node-a", From: "kubelet", Volume: "vol-0001"}
 
+func TestAFaultBefallsCallsThatRequireMoreThanItsSize(t *testing.T) {
+	large := fault.Fault{Call: "*", LargerThan: 512 << 20}
+	for bytes, want := range map[int64]bool{0: false, 512 << 20: false, 512<<20 + 1: true} {
+		assert.Equal(t, want, large.Matches(fault.Site{Method: "Controller/ControllerExpandVolume", Bytes: bytes}), "%d bytes", bytes)
+	}
+}
+
 func TestAFaultBefallsTheCallsThatAllItsFiltersName(t *testing.T) {
 	for _, c := range []struct {
 		name  string

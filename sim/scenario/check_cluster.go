@@ -85,6 +85,7 @@ func (c *checker) checkDrivers() {
 			if len(d.Down) > 0 && d.Socket != nil {
 				c.report("down", "down with socket", "no down: a driver on a socket runs already")
 			}
+			c.checkSidecars(d.Sidecars)
 			c.checkMock(d)
 			c.checkProgram(d.Program)
 			c.checkSocket(d.Socket)

@@ -26,6 +26,7 @@ type Driver struct {
 	Down         []string          `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
 	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
+	Sidecars     Sidecars          `json:"sidecars,omitempty" doc:"Flags of its sidecars that are not the defaults."`
 	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
 
 	profile *profile.Profile // that Profile names
@@ -73,6 +74,7 @@ func (d Driver) options(dir string) sim.Driver {
 		o.Program.ControllerCommand = located(o.Program.ControllerCommand, dir)
 	}
 	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
+	o.Sidecars = d.Sidecars.options()
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController, d.NoCSIDriver
 	switch {
 	case d.Mock != nil:

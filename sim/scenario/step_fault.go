@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/sim/scenario/calls"
@@ -23,28 +24,29 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 // faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
 // lateAnswer, holdRequest, holdAnswer, repeat, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
-	Name         string          `json:"name,omitempty" example:"flaky" doc:"How the fault is told of and cleared; default the call."`
-	Call         string          `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
-	Driver       string          `json:"driver,omitempty" doc:"Only calls to this driver."`
-	Node         string          `json:"node,omitempty" doc:"Only calls to the plugin on this node."`
-	From         string          `json:"from,omitempty" enum:"kubelet|csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter" doc:"Only calls of this caller."`
-	Volume       string          `json:"volume,omitempty" doc:"Only calls about this volume id or, of CreateVolume, requested name; * stands for any letters."`
-	After        uint            `json:"after,omitempty" doc:"Lets so many such calls pass first; default 0."`
-	Times        uint            `json:"times,omitempty" doc:"Befalls so many calls; default all until it is cleared, of kill 1."`
-	Code         calls.Code      `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
-	Message      string          `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
-	LoseAnswer   bool            `json:"loseAnswer,omitempty" doc:"The driver does what it is asked, its caller gets the code, by default Unavailable."`
-	DelayRequest strict.Duration `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
-	DelayAnswer  strict.Duration `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
-	HoldRequest  bool            `json:"holdRequest,omitempty" doc:"The driver gets the call only when the fault is cleared, even if its caller has given up."`
-	HoldAnswer   bool            `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
-	LateAnswer   bool            `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
-	Repeat       bool            `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; what it mounted and made must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
-	Contradict   bool            `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name. Of CreateVolume and ControllerPublishVolume."`
-	Hang         bool            `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
-	Kill         string          `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
-	At           string          `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is of a driver program 2 ms of wall time later; or when it has acted, before its answer is delivered. Default receipt."`
-	RestartAfter strict.Duration `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again; default never."`
+	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is told of and cleared; default the call."`
+	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
+	Driver       string            `json:"driver,omitempty" doc:"Only calls to this driver."`
+	Node         string            `json:"node,omitempty" doc:"Only calls to the plugin on this node."`
+	From         string            `json:"from,omitempty" enum:"kubelet|csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter" doc:"Only calls of this caller."`
+	Volume       string            `json:"volume,omitempty" doc:"Only calls about this volume id or, of CreateVolume, requested name; * stands for any letters."`
+	LargerThan   resource.Quantity `json:"largerThan,omitempty" example:"512Mi" doc:"Only calls that require a bigger volume than that: of CreateVolume, ControllerExpandVolume and NodeExpandVolume."`
+	After        uint              `json:"after,omitempty" doc:"Lets so many such calls pass first; default 0."`
+	Times        uint              `json:"times,omitempty" doc:"Befalls so many calls; default all until it is cleared, of kill 1."`
+	Code         calls.Code        `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
+	Message      string            `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
+	LoseAnswer   bool              `json:"loseAnswer,omitempty" doc:"The driver does what it is asked, its caller gets the code, by default Unavailable."`
+	DelayRequest strict.Duration   `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
+	DelayAnswer  strict.Duration   `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
+	HoldRequest  bool              `json:"holdRequest,omitempty" doc:"The driver gets the call only when the fault is cleared, even if its caller has given up."`
+	HoldAnswer   bool              `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
+	LateAnswer   bool              `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
+	Repeat       bool              `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; what it mounted and made must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
+	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name. Of CreateVolume and ControllerPublishVolume."`
+	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
+	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
+	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is of a driver program 2 ms of wall time later; or when it has acted, before its answer is delivered. Default receipt."`
+	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again; default never."`
 }
 
 func (s *faultStep) name() string { return orText(s.Name, s.Call) }
@@ -61,6 +63,9 @@ func (s *faultStep) check(c *checker) {
 		c.node("node", s.Node)
 	}
 	s.checkEffect(c)
+	if calls.IsMethod(s.Call) && !s.LargerThan.IsZero() && !calls.MayBe(s.Call, fault.RequiresSize) {
+		c.report("largerThan", fmt.Sprintf("a size of %s, which requires none", s.Call), "a call that requires a size: CreateVolume, ControllerExpandVolume, NodeExpandVolume or *")
+	}
 	if c.faults[s.name()] && s.name() != "" {
 		c.report("name", fmt.Sprintf("fault %q while one of that name may be in force", s.name()), "a name of its own, or clear-fault before it")
 	}
@@ -134,7 +139,7 @@ func (s *faultStep) do(r *runner) error {
 func (s *faultStep) fault() *fault.Fault {
 	f := &fault.Fault{
 		Name: s.name(), Call: s.Call, Driver: s.Driver, Node: s.Node, From: s.From, Volume: s.Volume,
-		After: int(s.After), Times: int(s.Times), Code: s.Code.GRPC(),
+		LargerThan: s.LargerThan.Value(), After: int(s.After), Times: int(s.Times), Code: s.Code.GRPC(),
 		Message: orText(s.Message, fmt.Sprintf("fault %s of the scenario", s.name())),
 	}
 	switch {

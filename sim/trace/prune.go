@@ -45,7 +45,7 @@ func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 var optionalStatus = map[string]bool{"volumesnapshots": true, "volumesnapshotcontents": true}
 
 var (
-	podSpecKept   = keys("containers", "initContainers", "nodeSelector", "securityContext", "volumes", "nodeName", "affinity")
+	podSpecKept   = keys("containers", "initContainers", "nodeSelector", "securityContext", "volumes", "nodeName", "affinity", "hostname", "subdomain")
 	containerKept = keys("image", "name", "volumeMounts", "volumeDevices", "command", "args")
 	volumeDropped = "kube-api-access-"
 )

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/sim/trace"
@@ -56,7 +57,7 @@ func (s *side) emitted(abridged bool) map[emitter][]*event {
 		}
 		by := emitter{e.about, e.source}
 		earlier := all[by]
-		if n := len(earlier); s.uncounted(e) && n > 0 && earlier[n-1].String() == e.String() {
+		if s.uncounted(e) && slices.ContainsFunc(earlier, func(before *event) bool { return before.String() == e.String() }) {
 			s.allow(EventCounts, "")
 			continue
 		}

@@ -62,7 +62,7 @@ var generated = map[string]bool{"persistentvolumes": true, "volumeattachments": 
 // objects notes the uids of objects that are named after others, or of all others.
 func (n *identities) objects(lines []trace.Line, named bool) {
 	for _, l := range lines {
-		if l.K != trace.API || generated[l.R] != named {
+		if l.K != trace.API || !watched[l.R] || generated[l.R] != named {
 			continue
 		}
 		role := "uid of " + singular(l.R) + " " + n.in(l.Name)

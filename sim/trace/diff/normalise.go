@@ -54,10 +54,12 @@ var dropped = map[string]Tolerance{
 	"resourceVersion":         Revisions,
 }
 
-// local are labels whose values are the machine's.
+// local are labels whose values are the machine's, or computed from what
+// recordings leave out of a pod's template.
 var local = map[string]string{
 	"topology.kubernetes.io/zone":   "<zone>",
 	"topology.kubernetes.io/region": "<region>",
+	"controller-revision-hash":      "<revision>",
 }
 
 // text is a text with roles for names and one wording for deadlines.

@@ -49,8 +49,8 @@ type Rule struct {
 // Tolerances is the one table of all that two equal traces may differ in.
 var Tolerances = []Rule{
 	{Identities, Levels,
-		"uids, generated names, volume and snapshot ids of the driver, names computed from them (staging directory, VolumeAttachment, inline volume), the instance in an event's source, zone and region labels",
-		"made anew by every run; each is replaced by its role, and computed names only if they are computed rightly"},
+		"uids, generated names, volume and snapshot ids of the driver, names computed from them (staging directory, VolumeAttachment, inline volume), the instance in an event's source, zone and region labels, the hash of a pod template's revision",
+		"made anew by every run; each is replaced by its role, and computed names only if they are computed rightly; of a template recordings leave out too much to compute it"},
 	{Times, []Level{Requests, Objects, Events},
 		"absolute times",
 		"no two runs happen at the same time"},

@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Detach has a driver detach a volume from a node as somebody at the storage system
+// would: Kubernetes neither asked for it nor notices.
+func (c *Simulation) Detach(pv *corev1.PersistentVolume, node string) error {
+	source := pv.Spec.CSI
+	if source == nil {
+		return &ConfigError{fmt.Sprintf("volume %q", pv.Name), "it has no CSI source, so no driver can detach it"}
+	}
+	p, err := c.plugin(source.Driver, "")
+	switch {
+	case err != nil:
+		return err
+	case !p.running:
+		return &ConfigError{fmt.Sprintf("driver %q", source.Driver), "its controller plugin does not run"}
+	}
+	request := &csi.ControllerUnpublishVolumeRequest{VolumeId: source.VolumeHandle, NodeId: c.nodeID(p.driver, node)}
+	c.told(node, "volume %s detached from %s at the driver itself", request.VolumeId, request.NodeId)
+	return p.ask("detachment of volume "+request.VolumeId, func(ctx context.Context, conn grpc.ClientConnInterface) error {
+		_, err := csi.NewControllerClient(conn).ControllerUnpublishVolume(ctx, request)
+		return err
+	})
+}
+
+// nodeID is the id under which a node is registered, or will be.
+func (c *Simulation) nodeID(d *driver, node string) string {
+	id := ""
+	if csiNode, ok := store.Get[*storagev1.CSINode](c.World.Store, store.Key{Name: node}); ok {
+		for _, entry := range csiNode.Spec.Drivers {
+			if entry.Name == d.Name {
+				id = entry.NodeID
+			}
+		}
+	}
+	return cmp.Or(id, d.nodeID(node))
+}

@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/fakecontroller/resizer"
+	"github.com/csisim/csisim/fakecontroller/snapshotter"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/scenario/strict"
+)
+
+// Sidecars are the flags of a driver's sidecars, under the names of the programs.
+type Sidecars struct {
+	Provisioner provisionerFlags `json:"csi-provisioner,omitempty" doc:"Flags of csi-provisioner."`
+	Attacher    attacherFlags    `json:"csi-attacher,omitempty" doc:"Flags of csi-attacher."`
+	Resizer     resizerFlags     `json:"csi-resizer,omitempty" doc:"Flags of csi-resizer."`
+	Snapshotter snapshotterFlags `json:"csi-snapshotter,omitempty" doc:"Flags of csi-snapshotter."`
+	Registrar   registrarFlags   `json:"node-driver-registrar,omitempty" doc:"How node-driver-registrar runs."`
+}
+
+// callFlags are those that all sidecars of the controller plugin have.
+type callFlags struct {
+	Timeout            strict.Duration `json:"timeout,omitempty" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s of csi-provisioner and csi-resizer, 15s of csi-attacher, 1m of csi-snapshotter."`
+	RetryIntervalStart strict.Duration `json:"retryIntervalStart,omitempty" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
+	RetryIntervalMax   strict.Duration `json:"retryIntervalMax,omitempty" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
+}
+
+// restartPolicy says what becomes of a sidecar that has exited.
+type restartPolicy struct {
+	Restart string `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+}
+
+type provisionerFlags struct {
+	callFlags
+	ExtraCreateMetadata       *bool  `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true."`
+	StrictTopology            bool   `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
+	ImmediateTopology         *bool  `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
+	DefaultFSType             string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
+	ControllerPublishReadonly bool   `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
+}
+
+type attacherFlags struct {
+	callFlags
+	restartPolicy
+	Workers       uint            `json:"workers,omitempty" doc:"--worker-threads; default 10."`
+	ReconcileSync strict.Duration `json:"reconcileSync,omitempty" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can tell; default 1m."`
+	MaxEntries    uint            `json:"maxEntries,omitempty" doc:"--max-entries: the page size of ListVolumes; default 0, the driver's own."`
+	DefaultFSType string          `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system of volumes that name none; default none."`
+}
+
+type resizerFlags struct {
+	callFlags
+	restartPolicy
+	Workers uint `json:"workers,omitempty" doc:"--workers; default 10."`
+}
+
+type snapshotterFlags struct {
+	callFlags
+	restartPolicy
+	Workers             uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
+	ExtraCreateMetadata bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of snapshot and content are parameters of CreateSnapshot; default false."`
+}
+
+type registrarFlags struct{ restartPolicy }
+
+const never = "never"
+
+func (r restartPolicy) once() bool { return r.Restart == never }
+
+func off(flag *bool) bool { return flag != nil && !*flag }
+
+// options are the flags for the simulator.
+func (s Sidecars) options() sim.Sidecars {
+	p, a, r, n := s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter
+	return sim.Sidecars{
+		Provisioner: provisioner.Options{
+			Timeout: p.Timeout.Duration, RetryIntervalStart: p.RetryIntervalStart.Duration, RetryIntervalMax: p.RetryIntervalMax.Duration,
+			NoCreateMetadata: off(p.ExtraCreateMetadata), StrictTopology: p.StrictTopology, NoImmediateTopology: off(p.ImmediateTopology),
+			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly,
+		},
+		Attacher: attacher.Options{
+			Timeout: a.Timeout.Duration, RetryIntervalStart: a.RetryIntervalStart.Duration, RetryIntervalMax: a.RetryIntervalMax.Duration,
+			Workers: int(a.Workers), ReconcileSync: a.ReconcileSync.Duration, MaxEntries: int32(a.MaxEntries),
+			DefaultFSType: a.DefaultFSType, ExitOnConnectionLoss: a.once(),
+		},
+		Resizer: resizer.Options{
+			Timeout: r.Timeout.Duration, RetryIntervalStart: r.RetryIntervalStart.Duration, RetryIntervalMax: r.RetryIntervalMax.Duration,
+			Workers: int(r.Workers), ExitOnConnectionLoss: r.once(),
+		},
+		Snapshotter: snapshotter.Options{
+			Timeout: n.Timeout.Duration, RetryIntervalStart: n.RetryIntervalStart.Duration, RetryIntervalMax: n.RetryIntervalMax.Duration,
+			Workers: int(n.Workers), CreateMetadata: n.ExtraCreateMetadata, ExitOnConnectionLoss: n.once(),
+		},
+		RegistrarStaysDown: s.Registrar.once(),
+	}
+}
+
+// checkSidecars reports intervals that cannot be.
+func (c *checker) checkSidecars(s Sidecars) {
+	for _, flags := range []struct {
+		program string
+		callFlags
+	}{
+		{"csi-provisioner", s.Provisioner.callFlags}, {"csi-attacher", s.Attacher.callFlags},
+		{"csi-resizer", s.Resizer.callFlags}, {"csi-snapshotter", s.Snapshotter.callFlags},
+	} {
+		if longest := flags.RetryIntervalMax.Duration; longest > 0 && longest < flags.RetryIntervalStart.Duration {
+			path := strict.Key(strict.Key(c.in("sidecars"), flags.program), "retryIntervalMax")
+			c.document.Report(path, fmt.Sprintf("%v", longest), fmt.Sprintf("at least retryIntervalStart, %v", flags.RetryIntervalStart.Duration))
+		}
+	}
+	if entries := s.Attacher.MaxEntries; entries > maxEntries {
+		path := strict.Key(strict.Key(c.in("sidecars"), "csi-attacher"), "maxEntries")
+		c.document.Report(path, fmt.Sprintf("number %d", entries), fmt.Sprintf("a number up to %d", maxEntries))
+	}
+}
+
+// maxEntries is the biggest page of ListVolumes that can be asked for.
+const maxEntries = 1<<31 - 1

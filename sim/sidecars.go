@@ -1,0 +1,57 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/fakecontroller/resizer"
+	"github.com/csisim/csisim/fakecontroller/snapshotter"
+)
+
+// Sidecars are the flags of a driver's sidecars. Which driver they serve, and where,
+// is filled in.
+type Sidecars struct {
+	Provisioner provisioner.Options
+	Attacher    attacher.Options
+	Resizer     resizer.Options
+	Snapshotter snapshotter.Options
+	// RegistrarStaysDown leaves node-driver-registrar down when it has exited, until
+	// StartRegistrar. Default: false, it is restarted as in a pod.
+	RegistrarStaysDown bool
+}
+
+// addSidecars adds what runs beside a driver's controller plugin: csi-provisioner
+// and csi-attacher always, the others beside drivers that can use them.
+func (c *Simulation) addSidecars(d *driver) {
+	p := d.controller
+	if p == nil {
+		return
+	}
+	flags := d.Sidecars
+	sidecar := func(name string, start func() crasher) {
+		c.controllers = append(c.controllers, &controller{name: name + "/" + d.Name, start: start})
+	}
+	flags.Provisioner.Driver, flags.Provisioner.Machine, flags.Provisioner.Socket = d.Name, p.machine, p.socket
+	sidecar("csi-provisioner", func() crasher { return provisioner.Start(c.World, c.Wire, flags.Provisioner) })
+	flags.Attacher.Driver, flags.Attacher.Machine, flags.Attacher.Socket = d.Name, p.machine, p.socket
+	sidecar("csi-attacher", func() crasher { return attacher.Start(c.World, c.Wire, flags.Attacher) })
+	if d.promised["EXPAND_VOLUME"] || d.promised["MODIFY_VOLUME"] || d.expandsOnNodes() {
+		flags.Resizer.Driver, flags.Resizer.Machine, flags.Resizer.Socket = d.Name, p.machine, p.socket
+		sidecar("csi-resizer", func() crasher { return resizer.Start(c.World, c.Wire, flags.Resizer) })
+	}
+	if d.promised["CREATE_DELETE_SNAPSHOT"] {
+		flags.Snapshotter.Driver, flags.Snapshotter.Machine, flags.Snapshotter.Socket = d.Name, p.machine, p.socket
+		sidecar("csi-snapshotter", func() crasher { return snapshotter.Start(c.World, c.Wire, flags.Snapshotter) })
+	}
+}
+
+// registrar is the registrar of a node's plugin, which is down.
+func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
+	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name}
+	if p.driver.Sidecars.RegistrarStaysDown {
+		o.RestartDelay = func(int) time.Duration { return -1 }
+	}
+	return registrar.New(c.World, c.Wire, o)
+}
