@@ -81,7 +81,9 @@ func (c *Simulation) API() *apiserver.Server {
 func (c *Simulation) RESTConfig() *rest.Config { return c.API().Config() }
 
 // Client is a client of the cluster's API.
-func (c *Simulation) Client() kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.RESTConfig()) }
+func (c *Simulation) Client() kubernetes.Interface {
+	return kubernetes.NewForConfigOrDie(c.RESTConfig())
+}
 
 // Live lets the cluster live by the real clock, speed times as fast, until ctx is
 // done or something fails that should not: one second of the real clock is speed

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -160,9 +161,9 @@ func (c *checker) phase(res *store.Resource, phase string) {
 	known, ok := phases[res.GVR.Resource]
 	switch {
 	case !ok:
-		c.report("phase", fmt.Sprintf("phase %q of a %s", phase, singular(res)), "no phase, since this kind has none")
+		c.report("phase", fmt.Sprintf("phase %q of a %s", phase, expect.Singular(res)), "no phase, since this kind has none")
 	case !slices.Contains(known, phase):
 		c.document.ReportUnknown(c.in("phase"), fmt.Sprintf("phase %q", phase), phase,
-			fmt.Sprintf("a phase of a %s: %s", singular(res), strings.Join(known, ", ")), known)
+			fmt.Sprintf("a phase of a %s: %s", expect.Singular(res), strings.Join(known, ", ")), known)
 	}
 }

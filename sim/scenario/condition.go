@@ -1,13 +1,12 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
-	"math"
-	"strings"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/scenario/expression"
-	"github.com/csisim/csisim/sim/scenario/partial"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -16,7 +15,7 @@ import (
 // a condition, makes a CEL expression true, or has certain fields, which stand beside the others:
 // {pvc: data, phase: Bound, spec: {volumeName: "pvc-*"}}.
 type ObjectCondition struct {
-	Reference
+	expect.Reference
 	objectFields
 	// Fields are those of the object that must be as given.
 	Fields map[string]any
@@ -58,15 +57,15 @@ func (o *ObjectCondition) UnmarshalStrict(n *strict.Node) {
 func (o *ObjectCondition) takeObject(n *strict.Node) *strict.Node {
 	kind := n.Value("kind")
 	if kind == nil {
-		return o.take(n)
+		return o.Take(n)
 	}
 	name, _ := kind.Text()
-	res, ok := resourceNamed(name)
+	res, ok := expect.ResourceNamed(name)
 	if !ok {
-		kind.ReportUnknown(fmt.Sprintf("kind %q", name), name, "a kind of the Kubernetes API", kindList())
+		kind.ReportUnknown(fmt.Sprintf("kind %q", name), name, "a kind of the Kubernetes API", expect.KindList())
 		return n.Without("kind", "apiVersion", "metadata", "spec", "status")
 	}
-	o.Reference = Reference{Resource: res, key: singular(res), Name: "*"}
+	o.Reference = expect.Reference{Resource: res, Word: expect.Singular(res), Name: "*"}
 	if metadata := n.Value("metadata"); metadata != nil && metadata.IsMap() {
 		o.readKey(metadata)
 	}
@@ -128,113 +127,44 @@ func (o *ObjectCondition) check(c *checker) {
 	}
 }
 
-// String is the condition in words: pod web to be in phase Running.
-func (o *ObjectCondition) String() string {
-	words := []string{}
-	say := func(given bool, format string, args ...any) {
-		if given {
-			words = append(words, fmt.Sprintf(format, args...))
+// object is the condition as it is held against the objects there are. What its
+// expression fails with is kept.
+func (o *ObjectCondition) object(wrong *error) expect.Object {
+	object := expect.Object{
+		Ref: o.Text(), Phase: o.Phase, Condition: o.Condition, Gone: o.Gone, Fields: o.Fields, Count: o.Count, Means: o.That,
+	}
+	if o.that != nil {
+		object.Where = func(obj store.Object) bool {
+			fields, err := expect.Decoded(obj)
+			holds := false
+			if err == nil {
+				holds, err = o.that.HoldsFor(fields)
+			}
+			if err != nil && *wrong == nil {
+				*wrong = err
+			}
+			return holds
 		}
 	}
-	say(o.Gone, "gone")
-	say(o.Phase != "", "in phase %s", o.Phase)
-	say(o.Condition != "", "with condition %s", o.Condition)
-	say(o.That != "", "such that %s", o.That)
-	say(len(o.Fields) > 0, "with %s", partial.Text(o.Fields))
-	say(o.Count.Given, "%v times", o.Count)
-	if len(words) == 0 {
-		words = []string{"there"}
-	}
-	return o.Reference.String() + " " + strings.Join(words, ", ")
+	return object
 }
+
+// String is the condition in words: pod web in phase Running.
+func (o *ObjectCondition) String() string { return o.object(nil).String() }
 
 // look says whether the condition holds now and, if not, what is there instead.
 func (o *ObjectCondition) look(s *store.Store) (holds bool, got string, err error) {
-	fitting, total := 0, 0
-	for _, obj := range o.find(s) {
-		total++
-		wrong, err := o.mismatch(obj)
-		if err != nil {
-			return false, "", err
-		}
-		if wrong == "" {
-			fitting++
-		} else if got == "" {
-			got = o.key + " " + obj.GetName() + ": " + wrong
-		}
-	}
-	if o.Gone {
-		return fitting == 0, fmt.Sprintf("%d still there", fitting), nil
-	}
-	if got == "" {
-		got = fmt.Sprintf("%d such %s", fitting, o.Resource.GVR.Resource)
-	}
-	if total == 0 {
-		got = "no " + o.Reference.String()
-	}
-	return o.Count.Or(1, math.MaxInt).Holds(fitting), got, nil
+	var wrong error
+	holds, got, err = o.object(&wrong).Look(s)
+	return holds, got, errors.Join(wrong, err)
 }
 
-// mismatch says what of one object is not as the condition wants it.
-func (o *ObjectCondition) mismatch(obj store.Object) (string, error) {
-	if o.Phase == "" && o.Condition == "" && o.that == nil && o.Fields == nil {
-		return "", nil
+// failure says that the condition does not hold.
+func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {
+	var wrong error
+	f := o.object(&wrong).Failure(ev)
+	if wrong != nil {
+		return &Failure{Verdict: wrong.Error()}
 	}
-	fields, err := decoded(obj)
-	if err != nil {
-		return "", fmt.Errorf("read %s %s: %w", o.key, obj.GetName(), err)
-	}
-	if o.Phase != "" {
-		if wrong := partial.Mismatch(o.Phase, inside(fields, "status", "phase")); wrong != "" {
-			return "phase " + wrong, nil
-		}
-	}
-	if o.Condition != "" {
-		if wrong := conditionMismatch(o.Condition, inside(fields, "status", "conditions")); wrong != "" {
-			return wrong, nil
-		}
-	}
-	if wrong := partial.Mismatch(map[string]any(o.Fields), any(fields)); wrong != "" {
-		return wrong, nil
-	}
-	if o.that == nil {
-		return "", nil
-	}
-	if holds, err := o.that.HoldsFor(fields); holds || err != nil {
-		return "", err
-	}
-	return "not true of it: " + o.That, nil
-}
-
-func inside(fields map[string]any, path ...string) any {
-	var value any = fields
-	for _, key := range path {
-		inner, _ := value.(map[string]any)
-		value = inner[key]
-	}
-	return value
-}
-
-// conditionMismatch looks for a condition TYPE or TYPE=STATUS among those of a status.
-func conditionMismatch(want string, list any) string {
-	name, status, given := strings.Cut(want, "=")
-	if !given {
-		status = "True"
-	}
-	items, _ := list.([]any)
-	for _, item := range items {
-		condition, _ := item.(map[string]any)
-		if condition["type"] != name {
-			continue
-		}
-		if condition["status"] == status {
-			return ""
-		}
-		wrong := fmt.Sprintf("condition %s is %v", name, condition["status"])
-		if message, ok := condition["message"].(string); ok && message != "" {
-			wrong += " (" + message + ")"
-		}
-		return wrong
-	}
-	return "it has no condition " + name
+	return f
 }

@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
@@ -10,16 +12,16 @@ import (
 // Expectations are what must hold of a run, at its end or at an expect step. All of them are looked at, so
 // that a failing scenario tells everything at once.
 type Expectations struct {
-	Since      string            `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
-	Calls      []calls.Pattern   `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
-	Exact      bool              `json:"exact,omitempty" doc:"No other calls may stand between."`
-	Forbidden  []Forbidden       `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
-	Objects    []ObjectCondition `json:"objects,omitempty" doc:"What must be true of objects."`
-	Events     []EventPattern    `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
-	That       []Statement       `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true."`
-	Leftovers  *Allowed          `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
-	Violations *Allowed          `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
-	Fails      string            `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
+	Since      string             `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
+	Calls      []calls.Pattern    `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
+	Exact      bool               `json:"exact,omitempty" doc:"No other calls may stand between."`
+	Forbidden  []expect.Forbidden `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
+	Objects    []ObjectCondition  `json:"objects,omitempty" doc:"What must be true of objects."`
+	Events     []expect.Event     `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
+	That       []Statement        `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true."`
+	Leftovers  *expect.Allowed    `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
+	Violations *expect.Allowed    `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
+	Fails      string             `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
 }
 
 func (e *Expectations) check(c *checker) {
@@ -42,7 +44,7 @@ func (e *Expectations) check(c *checker) {
 		c.at(strict.Index(c.in("objects"), i), func() { e.Objects[i].check(c) })
 	}
 	for i := range e.Events {
-		c.at(strict.Index(c.in("events"), i), func() { e.Events[i].check(c) })
+		c.at(strict.Index(c.in("events"), i), func() { c.event(&e.Events[i]) })
 	}
 	if e.Exact && len(e.Calls) == 0 {
 		c.report("exact", "exact without calls", "calls, or no exact")
@@ -62,37 +64,50 @@ func (c *checker) pattern(p *calls.Pattern) {
 	}
 }
 
+// event reports an event that nothing tells from others, or that is about no object.
+func (c *checker) event(p *expect.Event) {
+	if p.Reason == "" && p.About == "" && p.Message == "" && p.Type == "" {
+		c.report("", "an event without anything that tells it from others", p.Wanted())
+	}
+	if p.About != "" && !p.Resolve() {
+		kind, _, _ := strings.Cut(p.About, "/")
+		c.document.ReportUnknown(c.in("about"), fmt.Sprintf("%q", p.About), kind, `kind and name, such as "pod/web"`, expect.KindList())
+	}
+}
+
 // failures are what does not hold now.
 func (e *Expectations) failures(r *runner) []*Failure {
 	since := r.began
 	if e.Since != "" {
 		since = r.stepBegan[e.Since]
 	}
+	ev := r.evidence.From(since)
+	ev.Update()
 	var found []*Failure
-	add := func(f *Failure, err error) {
-		if err != nil {
-			f = &Failure{Verdict: err.Error()}
-		}
+	add := func(f *Failure) {
 		if f != nil {
 			found = append(found, f)
 		}
 	}
-	r.journal.update()
-	add(e.wantedCalls(r, since), nil)
-	for i := range e.Forbidden {
-		add(e.Forbidden[i].failure(r, since), nil)
+	add(expect.Calls{Patterns: e.Calls, Exact: e.Exact}.Failure(ev))
+	for _, forbidden := range e.Forbidden {
+		add(forbidden.Failure(ev))
 	}
 	for i := range e.Objects {
-		add(objectFailure(r, &e.Objects[i]))
+		add(e.Objects[i].failure(ev))
 	}
-	for i := range e.Events {
-		add(e.Events[i].failure(r, since), nil)
+	for _, event := range e.Events {
+		add(event.Failure(ev))
 	}
-	for i := range e.That {
-		add(e.That[i].failure(r, since))
+	for _, statement := range e.That {
+		add(statement.failure(r, ev))
 	}
-	add(leftoverFailure(r, e.Leftovers), nil)
-	add(violationFailure(r, e.Violations), nil)
+	if e.Leftovers != nil {
+		add(expect.Leftovers(*e.Leftovers).Failure(ev))
+	}
+	if e.Violations != nil {
+		add(expect.Violations(*e.Violations).Failure(ev))
+	}
 	return found
 }
 

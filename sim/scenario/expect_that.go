@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/scenario/expression"
 	"github.com/csisim/csisim/sim/scenario/strict"
@@ -33,34 +34,37 @@ func (s *Statement) UnmarshalStrict(n *strict.Node) {
 // JSONSchema is a string.
 func (Statement) JSONSchema() map[string]any { return map[string]any{"type": "string"} }
 
-func (s Statement) failure(r *runner, since uint64) (*Failure, error) {
-	view := celView{r, since}
+func (s Statement) failure(r *runner, ev *expect.Evidence) *Failure {
+	view := celView{r, ev}
 	compiled, err := expression.Run(s.text, view)
 	if err != nil {
-		return nil, err
+		return &Failure{Verdict: err.Error()}
 	}
 	holds, err := compiled.Holds(view)
-	if holds || err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return &Failure{Verdict: err.Error()}
+	case holds:
+		return nil
 	}
-	return &Failure{Verdict: "not true: " + s.text, Expected: "true", Got: "false"}, nil
+	return &Failure{Verdict: "not true: " + s.text, Expected: "true", Got: "false"}
 }
 
 // celView is the run as CEL expressions see it.
 type celView struct {
 	*runner
-	since uint64
+	seen *expect.Evidence
 }
 
 // Objects are those of a resource, by any of its names.
 func (v celView) Objects(name string) ([]any, error) {
-	res, ok := resourceNamed(name)
+	res, ok := expect.ResourceNamed(name)
 	if !ok {
 		return nil, fmt.Errorf("objects(%q): there is no such resource", name)
 	}
 	all := []any{}
 	for obj := range v.store().ListObjects(res, "") {
-		fields, err := decoded(obj)
+		fields, err := expect.Decoded(obj)
 		if err != nil {
 			return nil, fmt.Errorf("read %s %s: %w", name, obj.GetName(), err)
 		}
@@ -73,14 +77,14 @@ func (v celView) Objects(name string) ([]any, error) {
 // response and at.
 func (v celView) Calls() []any {
 	all := []any{}
-	for _, e := range v.journal.callsSince(v.since) {
+	for _, e := range v.seen.CallsSince(v.seen.Since) {
 		line, err := e.Line()
 		if err != nil {
 			continue // a message that cannot be shown in the trace cannot be asked for, either
 		}
 		all = append(all, map[string]any{
-			"call": calls.Short(e.Method), "driver": e.Driver, "node": v.journal.names.Node(e), "from": e.Actor,
-			"volume": v.journal.names.Volume(e), "code": calls.Result(e), "message": e.Message,
+			"call": calls.Short(e.Method), "driver": e.Driver, "node": v.seen.Names.Node(e), "from": e.Actor,
+			"volume": v.seen.Names.Volume(e), "code": calls.Result(e), "message": e.Message,
 			"request": orEmpty(line.Req), "response": orEmpty(line.Resp), "at": e.At,
 		})
 	}
@@ -90,10 +94,8 @@ func (v celView) Calls() []any {
 // Events are the Kubernetes events, each a map with reason, about, type, from, message, count and at.
 func (v celView) Events() []any {
 	all := []any{}
-	for _, e := range v.journal.events {
-		if e.Seq > v.since {
-			all = append(all, eventFields(e))
-		}
+	for _, e := range v.seen.EventsSince(v.seen.Since) {
+		all = append(all, eventFields(e))
 	}
 	return all
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"reflect"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-
 	"github.com/csisim/csisim/sim/scenario/expression"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
@@ -59,17 +57,6 @@ func checkKeys(n *strict.Node, t reflect.Type) {
 func isScalar(t reflect.Type) bool {
 	_, ok := reflect.New(t).Interface().(json.Unmarshaler)
 	return ok
-}
-
-// decoded is an object as decoded JSON, with whole numbers as int64. Kubernetes' own converter copies all it
-// knows of types for each field it meets first, which takes longer than a scenario.
-func decoded(obj store.Object) (map[string]any, error) {
-	text, err := json.Marshal(obj)
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]any{}
-	return fields, utiljson.Unmarshal(text, &fields)
 }
 
 // compileAt compiles a CEL expression and reports at its node what is wrong with it.

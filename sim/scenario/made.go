@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/manifest"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -105,19 +106,19 @@ var whole = map[string]bool{
 }
 
 // object reports a reference to an object that cannot be there at this point.
-func (c *checker) object(r Reference) {
+func (c *checker) object(r expect.Reference) {
 	resource := r.Resource.GVR.Resource
 	key := store.Key{Namespace: r.Namespace, Name: r.Name}
 	switch {
-	case r.byClaim():
+	case r.ByClaim():
 		c.claimOf(r)
-	case r.many() || c.made.isGenerated(resource, key):
+	case r.Many() || c.made.isGenerated(resource, key):
 	case resource == "nodes" || resource == "csinodes":
-		c.node(r.key, r.Name)
+		c.node(r.Word, r.Name)
 	case resource == "csidrivers":
-		c.csiDriver(r.key, r.Name)
+		c.csiDriver(r.Word, r.Name)
 	case whole[resource]:
-		c.madeBefore(r.key, resource, key)
+		c.madeBefore(r.Word, resource, key)
 	}
 }
 
@@ -143,9 +144,9 @@ func (c *checker) madeBefore(field, resource string, key store.Key) {
 	}
 }
 
-func (c *checker) claimOf(r Reference) {
+func (c *checker) claimOf(r expect.Reference) {
 	if name := r.Resource.GVR.Resource; name != "persistentvolumes" && name != "volumeattachments" {
-		c.report(r.key, fmt.Sprintf("%s %q", r.key, r.Name), "a name; only a PersistentVolume or VolumeAttachment is named by its claim")
+		c.report(r.Word, fmt.Sprintf("%s %q", r.Word, r.Name), "a name; only a PersistentVolume or VolumeAttachment is named by its claim")
 	}
 }
 

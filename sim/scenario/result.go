@@ -1,10 +1,9 @@
 package scenario
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/trace"
 )
@@ -76,45 +75,7 @@ type StepResult struct {
 }
 
 // Failure is one thing that was not as expected.
-type Failure struct {
-	Verdict string // one line
-	// Step is the number of the step, from 1; 0 for what was expected at the end.
-	Step          int
-	File          string
-	Line          int
-	Expected, Got string
-	// Trail are the events that led there, the last one last.
-	Trail []*trace.Event
-	// Hint is what to look at or to try.
-	Hint string
-	// Spec is the address of the section of the CSI spec that was broken.
-	Spec string
-
-	about *trace.Event // at which the trail ends
-}
-
-func (f *Failure) Error() string { return f.Verdict }
-
-// Text is the failure in full, with the trail's events named by names.
-func (f Failure) Text(names *calls.Names) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d: %s\n", f.File, f.Line, f.Verdict)
-	block := func(title, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "  %-9s %s\n", title, strings.ReplaceAll(text, "\n", "\n            "))
-		}
-	}
-	block("expected", f.Expected)
-	block("got", f.Got)
-	var lines []string
-	for _, e := range f.Trail {
-		lines = append(lines, EventLine(e, names))
-	}
-	block("led there", strings.Join(lines, "\n"))
-	block("hint", f.Hint)
-	block("spec", f.Spec)
-	return b.String()
-}
+type Failure = expect.Failure
 
 // CallSequence lists the CSI calls of a trace, one a line, in a form that is the same for equal runs.
 func CallSequence(events []*trace.Event) string { return calls.Sequence(events) }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -18,7 +20,7 @@ type runner struct {
 	cluster   *sim.Simulation
 	options   RunOptions
 	result    *Result
-	journal   *journal
+	evidence  *expect.Evidence
 	began     uint64            // Seq of the last event before the first step
 	stepBegan map[string]uint64 // the same of each step with a name
 	output    []string          // of the step that runs
@@ -27,7 +29,7 @@ type runner struct {
 func newRunner(s *Scenario, cluster *sim.Simulation, o RunOptions, result *Result) *runner {
 	return &runner{
 		scenario: s, cluster: cluster, options: o, result: result,
-		journal: newJournal(cluster.World.Trace), stepBegan: map[string]uint64{},
+		evidence: cluster.Evidence(), stepBegan: map[string]uint64{},
 	}
 }
 
@@ -63,8 +65,8 @@ func (s *Scenario) appliesCSIDriver(name string) bool {
 // run boots the cluster, runs the steps and looks at the expectations.
 func (r *runner) run() {
 	if !r.prepare() || !r.runSteps() {
-		r.fail(violationFailure(r, r.allowedViolations()), r.scenario.line("expect"), 0)
-		r.fail(dataFailure(r), r.scenario.line("expect"), 0)
+		r.fail(expect.Violations(*r.allowedViolations()).Failure(r.evidence), r.scenario.line("expect"), 0)
+		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
 		return
 	}
 	if r.options.Until == "" {
@@ -98,7 +100,7 @@ func (r *runner) prepare() bool {
 func (r *runner) boot() error {
 	return stuck(r.cluster.Boot(), func(f *Failure) {
 		f.Expected = "all nodes Ready and all drivers registered on them"
-		f.about = r.news(isFailedCall)
+		f.About = r.evidence.News(expect.IsFailedCall)
 	})
 }
 
@@ -153,24 +155,24 @@ func (r *runner) expectAtEnd() {
 	if stuck := (*sim.StuckError)(nil); err != nil && !errors.As(err, &stuck) && r.failed(err, line, 0) {
 		return
 	}
-	expect := r.scenario.Expect
-	if expect.Leftovers == nil {
-		expect.Leftovers = &Allowed{}
+	wanted := r.scenario.Expect
+	if wanted.Leftovers == nil {
+		wanted.Leftovers = &expect.Allowed{}
 	}
-	expect.Violations = r.allowedViolations()
+	wanted.Violations = r.allowedViolations()
 	r.cluster.ReadData()
-	for _, f := range expect.failures(r) {
+	for _, f := range wanted.failures(r) {
 		r.fail(f, line, 0)
 	}
-	r.fail(dataFailure(r), line, 0)
-	r.result.Notes = r.notes(expect.Leftovers)
+	r.fail(expect.Data{}.Failure(r.evidence), line, 0)
+	r.result.Notes = r.notes(wanted.Leftovers)
 }
 
-func (r *runner) allowedViolations() *Allowed {
+func (r *runner) allowedViolations() *expect.Allowed {
 	if allowed := r.scenario.Expect.Violations; allowed != nil {
 		return allowed
 	}
-	return &Allowed{}
+	return &expect.Allowed{}
 }
 
 // failures are several things at once that a step found.
@@ -192,7 +194,8 @@ func (r *runner) failed(err error, line, step int) bool {
 	case errors.As(err, &one):
 		r.fail(one, line, step)
 	default:
-		r.fail(&Failure{Verdict: firstLine(err.Error()), Got: restOf(err.Error())}, line, step)
+		verdict, rest, _ := strings.Cut(err.Error(), "\n")
+		r.fail(&Failure{Verdict: verdict, Got: strings.TrimSpace(rest)}, line, step)
 	}
 	return true
 }
@@ -202,22 +205,18 @@ func (r *runner) fail(f *Failure, line, step int) {
 	if f == nil {
 		return
 	}
-	r.journal.update()
 	f.Step, f.File, f.Line = step, r.scenario.File, line
-	f.Trail = trail(r.cluster.World.Trace.Events(), f.about, r.journal.names)
-	if f.Hint == "" {
-		f.Hint = r.hint()
-	}
+	r.evidence.Explain(f)
 	r.result.Failures = append(r.result.Failures, *f)
 	r.result.Exit = Failed
 }
 
 // finish completes the result when the cluster is closed.
 func (r *runner) finish() {
-	r.journal.update()
+	r.evidence.Update()
 	r.result.Trace, r.result.Apart = r.cluster.World.Trace.Events(), r.cluster.Apart()
 	r.result.VirtualTime = r.elapsed()
-	r.result.Calls, r.result.Names = len(r.journal.calls), r.journal.names
+	r.result.Calls, r.result.Names = len(r.evidence.Calls), r.evidence.Names
 	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {
 		r.result.expectFailure(pattern, r.scenario)
 	}

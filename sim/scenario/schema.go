@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
@@ -22,23 +23,9 @@ func Schema() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// mapOf is the schema of a map with the fields of the structs and further properties.
-func mapOf(more map[string]any, structs ...any) map[string]any {
-	properties := map[string]any{}
-	for name, property := range more {
-		properties[name] = property
-	}
-	for _, s := range structs {
-		for _, f := range strict.Fields(reflect.TypeOf(s)) {
-			properties[f.Name] = map[string]any{"$ref": f.Type, "description": f.Doc}
-		}
-	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-}
-
 // partialObject are the keys of any object's partial manifest.
 func partialObject() map[string]any {
-	properties := schemaProperties()
+	properties := expect.ReferenceKeys()
 	for _, res := range store.Resources() {
 		for _, f := range objectFieldsOf(res) {
 			if _, taken := properties[f.Name]; !taken {
@@ -52,11 +39,13 @@ func partialObject() map[string]any {
 }
 
 // JSONSchema is that of a reference or a partial manifest with conditions.
-func (ObjectCondition) JSONSchema() map[string]any { return mapOf(partialObject(), objectFields{}) }
+func (ObjectCondition) JSONSchema() map[string]any {
+	return strict.MapSchema(partialObject(), objectFields{})
+}
 
 // JSONSchema is that of a condition on an object, on calls, on events or on a registration.
 func (waitStep) JSONSchema() map[string]any {
-	return mapOf(partialObject(), objectFields{}, calls.Pattern{}, waitFields{})
+	return strict.MapSchema(partialObject(), objectFields{}, calls.Pattern{}, waitFields{})
 }
 
 // refTo is the schema of another type.

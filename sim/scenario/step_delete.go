@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -13,7 +14,7 @@ func init() {
 
 // deleteStep deletes an object, or all that a name with * stands for.
 type deleteStep struct {
-	Reference
+	expect.Reference
 	deleteFields
 }
 
@@ -28,16 +29,18 @@ func (s *deleteStep) UnmarshalStrict(n *strict.Node) {
 		n.ReportWrong("a map with an object, such as {pod: web}")
 		return
 	}
-	s.take(n).Decode(&s.deleteFields)
+	s.Take(n).Decode(&s.deleteFields)
 }
 
 // JSONSchema is a reference with the fields.
-func (deleteStep) JSONSchema() map[string]any { return mapOf(schemaProperties(), deleteFields{}) }
+func (deleteStep) JSONSchema() map[string]any {
+	return strict.MapSchema(expect.ReferenceKeys(), deleteFields{})
+}
 
 func (s *deleteStep) check(c *checker) {
 	c.referred(s.Reference)
 	if s.Resource != nil && s.Resource.GVR.Resource != "pods" && (s.Grace != nil || s.Force) {
-		c.report("", "grace or force of a "+singular(s.Resource), "them only for a pod")
+		c.report("", "grace or force of a "+expect.Singular(s.Resource), "them only for a pod")
 	}
 }
 
@@ -49,26 +52,26 @@ func (s *deleteStep) do(r *runner) error {
 	case s.Grace != nil:
 		options = append(options, store.GracePeriod(int64(s.Grace.Seconds())))
 	}
-	found := s.find(r.store())
+	found := s.Find(r.store())
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}
 	for _, obj := range found {
 		if err := r.cluster.Delete(s.Resource, store.KeyOf(obj), options...); err != nil {
-			return fmt.Errorf("delete %s %s: %w", s.key, obj.GetName(), err)
+			return fmt.Errorf("delete %s %s: %w", s.Word, obj.GetName(), err)
 		}
-		r.say(fmt.Sprintf("%s/%s deleted", s.key, obj.GetName()))
+		r.say(fmt.Sprintf("%s/%s deleted", s.Word, obj.GetName()))
 	}
 	return nil
 }
 
 // missing says that there is no object of a reference.
-func missing(ref Reference) *Failure {
+func missing(ref expect.Reference) *Failure {
 	return &Failure{Verdict: ref.String() + " not found", Expected: ref.String(), Got: "no such object"}
 }
 
 // referred checks a reference of a step.
-func (c *checker) referred(ref Reference) {
+func (c *checker) referred(ref expect.Reference) {
 	if ref.Resource == nil {
 		c.report("", "no object", "the kind and name of one, such as pod: web")
 		return

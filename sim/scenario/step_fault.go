@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,7 +50,7 @@ type faultStep struct {
 	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again; default never."`
 }
 
-func (s *faultStep) name() string { return orText(s.Name, s.Call) }
+func (s *faultStep) name() string { return cmp.Or(s.Name, s.Call) }
 
 func (s *faultStep) check(c *checker) {
 	if s.Call != "" && !calls.IsMethod(s.Call) {
@@ -140,7 +141,7 @@ func (s *faultStep) fault() *fault.Fault {
 	f := &fault.Fault{
 		Name: s.name(), Call: s.Call, Driver: s.Driver, Node: s.Node, From: s.From, Volume: s.Volume,
 		LargerThan: s.LargerThan.Value(), After: int(s.After), Times: int(s.Times), Code: s.Code.GRPC(),
-		Message: orText(s.Message, fmt.Sprintf("fault %s of the scenario", s.name())),
+		Message: cmp.Or(s.Message, fmt.Sprintf("fault %s of the scenario", s.name())),
 	}
 	switch {
 	case s.LoseAnswer:
@@ -165,7 +166,7 @@ func (s *faultStep) fault() *fault.Fault {
 	case s.Hang:
 		f.Effect = fault.Hang
 	case s.Kill != "":
-		f.Effect, f.Victim, f.At, f.RestartAfter = fault.Kill, fault.Victim(s.Kill), fault.Moment(orText(s.At, string(fault.OnReceipt))), s.RestartAfter.Duration
+		f.Effect, f.Victim, f.At, f.RestartAfter = fault.Kill, fault.Victim(s.Kill), fault.Moment(cmp.Or(s.At, string(fault.OnReceipt))), s.RestartAfter.Duration
 		f.Times = max(1, f.Times)
 	default:
 		f.Effect = fault.Answer

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -14,7 +15,7 @@ func init() {
 
 // labelStep changes labels.
 type labelStep struct {
-	Reference
+	expect.Reference
 	labelFields
 }
 
@@ -29,11 +30,13 @@ func (s *labelStep) UnmarshalStrict(n *strict.Node) {
 		n.ReportWrong("a map with an object and labels, such as {node: node-a, labels: {disk: ssd}}")
 		return
 	}
-	s.take(n).Decode(&s.labelFields)
+	s.Take(n).Decode(&s.labelFields)
 }
 
 // JSONSchema is a reference with the labels.
-func (labelStep) JSONSchema() map[string]any { return mapOf(schemaProperties(), labelFields{}) }
+func (labelStep) JSONSchema() map[string]any {
+	return strict.MapSchema(expect.ReferenceKeys(), labelFields{})
+}
 
 func (s *labelStep) check(c *checker) {
 	c.referred(s.Reference)
@@ -44,13 +47,13 @@ func (s *labelStep) check(c *checker) {
 }
 
 func (s *labelStep) do(r *runner) error {
-	found := s.find(r.store())
+	found := s.Find(r.store())
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}
 	for _, obj := range found {
 		if _, err := r.store().ModifyObject(s.Resource, store.KeyOf(obj), s.change); err != nil {
-			return fmt.Errorf("label %s %s: %w", s.key, obj.GetName(), err)
+			return fmt.Errorf("label %s %s: %w", s.Word, obj.GetName(), err)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -17,7 +18,7 @@ patch: {pvc: data, merge: {spec: {resources: {requests: {storage: 2Gi}}}}}
 
 // patchStep changes objects.
 type patchStep struct {
-	Reference
+	expect.Reference
 	patchFields
 }
 
@@ -32,25 +33,27 @@ func (s *patchStep) UnmarshalStrict(n *strict.Node) {
 		n.ReportWrong("a map with an object and merge, such as {pvc: data, merge: {...}}")
 		return
 	}
-	s.take(n).Decode(&s.patchFields)
+	s.Take(n).Decode(&s.patchFields)
 	if merge := n.Value("merge"); merge != nil && s.Resource != nil {
 		checkFields(merge, reflect.TypeOf(s.Resource.New()))
 	}
 }
 
 // JSONSchema is a reference with the patch.
-func (patchStep) JSONSchema() map[string]any { return mapOf(schemaProperties(), patchFields{}) }
+func (patchStep) JSONSchema() map[string]any {
+	return strict.MapSchema(expect.ReferenceKeys(), patchFields{})
+}
 
 func (s *patchStep) check(c *checker) { c.referred(s.Reference) }
 
 func (s *patchStep) do(r *runner) error {
-	found := s.find(r.store())
+	found := s.Find(r.store())
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}
 	for _, obj := range found {
 		if err := s.patch(r.store(), store.KeyOf(obj)); err != nil {
-			return fmt.Errorf("patch %s %s: %w", s.key, obj.GetName(), err)
+			return fmt.Errorf("patch %s %s: %w", s.Word, obj.GetName(), err)
 		}
 	}
 	return nil

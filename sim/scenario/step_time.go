@@ -3,6 +3,7 @@ package scenario
 import (
 	"time"
 
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
@@ -52,6 +53,6 @@ func (s *settleStep) check(*checker) {}
 func (s *settleStep) do(r *runner) error {
 	return stuck(r.cluster.Settle(s.limit), func(f *Failure) {
 		f.Expected = "nothing left to do but housekeeping"
-		f.about = r.news(isFailedCall)
+		f.About = r.evidence.News(expect.IsFailedCall)
 	})
 }

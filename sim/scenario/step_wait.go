@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
@@ -28,7 +29,7 @@ type waitStep struct {
 }
 
 type waitFields struct {
-	Event      *EventPattern     `json:"event,omitempty" doc:"Waits for an event: {reason: FailedMount, about: pod/web}."`
+	Event      *expect.Event     `json:"event,omitempty" doc:"Waits for an event: {reason: FailedMount, about: pod/web}."`
 	Registered *registration     `json:"registered,omitempty" doc:"Waits until a driver is registered on a node."`
 	Gone       *registrationGone `json:"unregistered,omitempty" doc:"Waits until a driver is no longer registered on a node."`
 	For        strict.Duration   `json:"for,omitempty" default:"10m" doc:"The limit, in virtual time."`
@@ -97,7 +98,7 @@ func (s *waitStep) check(c *checker) {
 			c.report("count", "a wait for no call", "a count from 1; that no call comes is said with expect: {forbidden: [...]}")
 		}
 	case s.Event != nil:
-		c.at(c.in("event"), func() { s.Event.check(c) })
+		c.at(c.in("event"), func() { c.event(s.Event) })
 	case s.Registered != nil:
 		c.at(c.in("registered"), func() { s.Registered.check(c) })
 	case s.Gone != nil:
@@ -129,29 +130,29 @@ func (s *waitStep) do(r *runner) error {
 }
 
 func (r *runner) waitForCall(p calls.Pattern, limit time.Duration) error {
-	c := &counter{journal: r.journal, pattern: p}
+	c := &expect.Counter{Journal: r.evidence.Journal, Pattern: p}
 	least := max(1, p.Count.Min)
-	err := r.cluster.WaitFor(p.String(), limit, func() bool { return c.count() >= least })
+	err := r.cluster.WaitFor(p.String(), limit, func() bool { return c.Count() >= least })
 	return stuck(err, func(f *Failure) {
-		f.Expected, f.Got = p.String(), plural(c.fitting, "such call")
-		f.about = r.news(isFailedCall)
+		f.Expected, f.Got = p.String(), plural(c.Fitting, "such call")
+		f.About = r.evidence.News(expect.IsFailedCall)
 	})
 }
 
-func (r *runner) waitForEvent(p EventPattern, limit time.Duration) error {
+func (r *runner) waitForEvent(p expect.Event, limit time.Duration) error {
 	least, looked, found := max(1, p.Count.Min), 0, 0
 	err := r.cluster.WaitFor("event "+p.String(), limit, func() bool {
-		r.journal.update()
-		for ; looked < len(r.journal.events); looked++ {
-			if p.matches(r.journal.events[looked]) {
+		r.evidence.Update()
+		for ; looked < len(r.evidence.Events); looked++ {
+			if p.Matches(r.evidence.Events[looked]) {
 				found++
 			}
 		}
 		return found >= least
 	})
 	return stuck(err, func(f *Failure) {
-		f.Expected, f.Got = "event "+p.String(), "it was "+emitted(found)
-		f.about = r.news(isWarning)
+		f.Expected, f.Got = "event "+p.String(), "it was "+expect.Emitted(found)
+		f.About = r.evidence.News(expect.IsWarning)
 	})
 }
 
@@ -198,7 +199,7 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 	}
 	return stuck(err, func(f *Failure) {
 		f.Expected, f.Got = o.String(), got
-		f.about = r.lastAbout(o.Reference)
+		f.About = r.evidence.LastAbout(o.Reference)
 	})
 }
 
@@ -208,27 +209,9 @@ func stuck(err error, complete func(*Failure)) error {
 	if !errors.As(err, &waited) {
 		return err
 	}
-	f := &Failure{Verdict: firstLine(err.Error())}
+	f := &Failure{}
 	complete(f)
-	lines := outstanding(waited.Waiting)
-	if len(lines) == 0 {
-		lines = []string{"all wait for something to change: nobody is at work"}
-	}
-	f.Got = strings.TrimSpace(f.Got + "\nwho waits for what:\n" + strings.Join(lines, "\n"))
-	return f
-}
-
-// maxWaiting is the number of waiting processes that a failure tells of.
-const maxWaiting = 6
-
-// outstanding are those who wait for an answer or a time. All others wait for something to change, as they
-// do whenever a cluster is quiet.
-func outstanding(waiting []string) []string {
-	var lines []string
-	for _, line := range waiting {
-		if strings.Contains(line, "(until ") || strings.Contains(line, "answer") {
-			lines = append(lines, line)
-		}
-	}
-	return lines[:min(len(lines), maxWaiting)]
+	told := expect.NeverCame(err, f.Expected, f.Got, waited.Waiting)
+	told.About = f.About
+	return told
 }

@@ -167,7 +167,7 @@ func upwards(from, to string) bool {
 		return strings.Join(strings.SplitN(path, "/", 3)[:min(2, strings.Count(path, "/")+1)], "/")
 	}
 	above := func(path string) bool {
-		return path == "sim" || within(path, "sim/scenario") || within(path, "sim/report") || within(path, "sim/check") || within(path, "cmd")
+		return path == "sim" || within(path, "sim/expect") || within(path, "sim/scenario") || within(path, "sim/report") || within(path, "sim/check") || within(path, "cmd")
 	}
 	middle := func(path string) bool {
 		return within(path, "fakekubelet") || within(path, "fakecontroller") || within(path, "drivers")

@@ -224,3 +224,17 @@ func (g *generator) freeName(t reflect.Type) string {
 		name = path.Base(t.PkgPath()) + "." + name
 	}
 }
+
+// MapSchema is the schema of a map with the fields of the structs and further properties.
+func MapSchema(more map[string]any, structs ...any) map[string]any {
+	properties := map[string]any{}
+	for name, property := range more {
+		properties[name] = property
+	}
+	for _, s := range structs {
+		for _, f := range Fields(reflect.TypeOf(s)) {
+			properties[f.Name] = map[string]any{"$ref": f.Type, "description": f.Doc}
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}

@@ -1,4 +1,4 @@
-package scenario
+package expect
 
 import (
 	"fmt"
@@ -19,22 +19,22 @@ type Reference struct {
 	Namespace string
 	Name      string
 
-	key string // of the map, as it stands in the file
+	Word string // for the resource, as its author wrote it: pod, po, Pod
 }
 
 // claimPrefix begins the name of a volume or attachment that is named by its claim.
 const claimPrefix = "pvc/"
 
-// take reads the reference out of a map and leaves the rest to the caller.
-func (r *Reference) take(n *strict.Node) (rest *strict.Node) {
+// Take reads the reference out of a map and leaves the rest to the caller.
+func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
 	var found []string
 	for _, entry := range n.Entries() {
-		res, ok := resourceNamed(entry.Name)
+		res, ok := ResourceNamed(entry.Name)
 		if !ok {
 			continue
 		}
 		found = append(found, entry.Name)
-		r.Resource, r.key = res, entry.Name
+		r.Resource, r.Word = res, entry.Name
 		entry.Value.Decode(&r.Name)
 	}
 	if len(found) > 1 {
@@ -54,12 +54,12 @@ func (r *Reference) take(n *strict.Node) (rest *strict.Node) {
 	return n.Without(found...)
 }
 
-// schemaProperties are the keys that a reference can have, for the schema of what contains one.
-func schemaProperties() map[string]any {
+// ReferenceKeys are the keys that a reference can have, for the schema of what contains one.
+func ReferenceKeys() map[string]any {
 	properties := map[string]any{
 		"namespace": map[string]any{"type": "string", "default": corev1.NamespaceDefault, "description": "The object's namespace."},
 	}
-	for name, res := range kindNames {
+	for name, res := range KindNames {
 		properties[name] = map[string]any{"type": "string", "description": "The name of a " + res.GVK.Kind + "; * stands for any text."}
 	}
 	return properties
@@ -74,19 +74,20 @@ func (r Reference) String() string {
 	if r.Namespace != "" && r.Namespace != corev1.NamespaceDefault {
 		name = r.Namespace + "/" + name
 	}
-	return r.key + " " + name
+	return r.Word + " " + name
 }
 
-// many says whether the name can stand for several objects.
-func (r Reference) many() bool {
-	return strings.Contains(r.Name, "*") || r.byClaim()
+// Many says whether the name can stand for several objects.
+func (r Reference) Many() bool {
+	return strings.Contains(r.Name, "*") || r.ByClaim()
 }
 
-func (r Reference) byClaim() bool { return strings.HasPrefix(r.Name, claimPrefix) }
+// ByClaim says whether a volume or attachment is named by its claim.
+func (r Reference) ByClaim() bool { return strings.HasPrefix(r.Name, claimPrefix) }
 
-// find is all objects there are of the reference.
-func (r Reference) find(s *store.Store) []store.Object {
-	if !r.many() {
+// Find is all objects there are of the reference.
+func (r Reference) Find(s *store.Store) []store.Object {
+	if !r.Many() {
 		if obj, ok := s.GetObject(r.Resource, store.Key{Namespace: r.Namespace, Name: r.Name}); ok {
 			return []store.Object{obj}
 		}
@@ -102,7 +103,7 @@ func (r Reference) find(s *store.Store) []store.Object {
 }
 
 func (r Reference) matches(s *store.Store, obj store.Object) bool {
-	if !r.byClaim() {
+	if !r.ByClaim() {
 		return partial.Wildcard(r.Name, obj.GetName())
 	}
 	claim := strings.TrimPrefix(r.Name, claimPrefix)
@@ -128,4 +129,38 @@ func isOfClaim(pv *corev1.PersistentVolume, claim string) bool {
 		claim = corev1.NamespaceDefault + "/" + claim
 	}
 	return partial.Wildcard(claim, bound.Namespace+"/"+bound.Name)
+}
+
+// Text is the reference in one word, for ParseReference.
+func (r Reference) Text() string {
+	if r.Namespace != "" && r.Namespace != corev1.NamespaceDefault {
+		return r.Word + "/" + r.Namespace + "/" + r.Name
+	}
+	return r.Word + "/" + r.Name
+}
+
+// ParseReference reads kind and name, with the namespace between them unless it is
+// the default one: pod/web, pvc/team-a/data, pv/pvc/data.
+func ParseReference(text string) (Reference, error) {
+	word, name, ok := strings.Cut(text, "/")
+	if !ok || name == "" {
+		return Reference{}, fmt.Errorf(`%q is no object: give kind and name, such as "pod/web"`, text)
+	}
+	res, ok := ResourceNamed(word)
+	if !ok {
+		nearest := ""
+		if near := strict.Nearest(strings.ToLower(word), KindList()); near != "" {
+			nearest = fmt.Sprintf("; did you mean %q?", near)
+		}
+		return Reference{}, fmt.Errorf("%q is no object: there is no kind %q%s", text, word, nearest)
+	}
+	ref := Reference{Resource: res, Name: name, Word: word}
+	if !res.Namespaced {
+		return ref, nil
+	}
+	ref.Namespace = corev1.NamespaceDefault
+	if namespace, rest, ok := strings.Cut(name, "/"); ok {
+		ref.Namespace, ref.Name = namespace, rest
+	}
+	return ref, nil
 }

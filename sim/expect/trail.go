@@ -1,6 +1,7 @@
-package scenario
+package expect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,7 +81,7 @@ func isOf(volume string, e *trace.Event, names *calls.Names) bool {
 	case trace.Call:
 		return volume != "" && !calls.IsAsking(e) && names.About(e) == volume
 	case trace.KubeEvent:
-		return volume != "" && isWarning(e) && names.About(e) == volume
+		return volume != "" && IsWarning(e) && names.About(e) == volume
 	}
 	return false
 }
@@ -105,7 +106,7 @@ func program(actor string) string {
 	if node, _, _ := strings.Cut(rest, "/"); name == "kubelet" && node != "" {
 		return name + " " + node
 	}
-	return orText(name, "scenario")
+	return cmp.Or(name, "scenario")
 }
 
 func firstLine(text string) string {
@@ -114,8 +115,8 @@ func firstLine(text string) string {
 }
 
 // lastOf is the newest event that is of the kind.
-func (r *runner) lastOf(is func(*trace.Event) bool) *trace.Event {
-	all := r.cluster.World.Trace.Events()
+func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
+	all := ev.recorder.Events()
 	for i := len(all) - 1; i >= 0; i-- {
 		if is(all[i]) {
 			return all[i]
@@ -124,34 +125,34 @@ func (r *runner) lastOf(is func(*trace.Event) bool) *trace.Event {
 	return nil
 }
 
-// lastAbout is the newest event that tells something of the objects: what Kubernetes says of one of them, a
+// LastAbout is the newest event that tells something of the objects: what Kubernetes says of one of them, a
 // call about its volume, else any change of it.
-func (r *runner) lastAbout(ref Reference) *trace.Event {
-	about := r.connected(ref)
+func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
+	about := ev.connected(ref)
 	told := func(e *trace.Event) bool {
 		switch e.Kind {
 		case trace.KubeEvent:
 			return about[e.Name]
 		case trace.Call:
-			return !calls.IsAsking(e) && about["volume "+r.journal.names.Volume(e)]
+			return !calls.IsAsking(e) && about["volume "+ev.Names.Volume(e)]
 		}
 		return false
 	}
-	if e := r.lastOf(told); e != nil {
+	if e := ev.lastOf(told); e != nil {
 		return e
 	}
-	return r.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
+	return ev.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
 }
 
 // connected are the names under which events tell of the objects and of the claims that pods among them use.
-func (r *runner) connected(ref Reference) map[string]bool {
+func (ev *Evidence) connected(ref Reference) map[string]bool {
 	about := map[string]bool{}
-	for _, obj := range ref.find(r.store()) {
+	for _, obj := range ref.Find(ev.Store) {
 		add(about, ref.Resource, store.KeyOf(obj))
 		if pod, ok := obj.(*corev1.Pod); ok {
 			for _, v := range pod.Spec.Volumes {
 				if v.PersistentVolumeClaim != nil {
-					claims, _ := resourceNamed("pvc")
+					claims, _ := ResourceNamed("pvc")
 					add(about, claims, store.Key{Namespace: pod.Namespace, Name: v.PersistentVolumeClaim.ClaimName})
 				}
 			}

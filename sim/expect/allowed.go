@@ -1,4 +1,4 @@
-package scenario
+package expect
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/csisim/csisim/sim/scenario/partial"
 	"github.com/csisim/csisim/sim/scenario/strict"
-	"github.com/csisim/csisim/sim/trace"
 )
 
 // Allowed says what of something unwanted may be there: none, any, or what fits a pattern.
@@ -55,10 +54,8 @@ func (a *Allowed) allows(text string) bool {
 	return a.Any || slices.ContainsFunc(a.Patterns, func(p string) bool { return partial.Wildcard(p, text) })
 }
 
+// failure is one of those that were found and are not allowed.
 func (a *Allowed) failure(what, expected string, found []string) *Failure {
-	if a == nil {
-		return nil
-	}
 	refused := a.refused(found)
 	if len(refused) == 0 {
 		return nil
@@ -71,29 +68,4 @@ func (a *Allowed) failure(what, expected string, found []string) *Failure {
 		verdict += fmt.Sprintf(" (and %d more)", more)
 	}
 	return &Failure{Verdict: verdict, Expected: expected, Got: strings.Join(refused, "\n")}
-}
-
-// violationFailure says that a driver broke the CSI spec.
-func violationFailure(r *runner, allowed *Allowed) *Failure {
-	var found []string
-	violations := r.cluster.Wire.Violations()
-	for _, violation := range violations {
-		found = append(found, violation.String())
-	}
-	f := allowed.failure("CSI spec violated", "the driver keeps to the CSI spec", found)
-	if f != nil {
-		f.about = r.first(trace.Violation)
-		f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
-	}
-	return f
-}
-
-// first is the event of the kind with which it began: later ones may follow from it.
-func (r *runner) first(kind trace.Kind) *trace.Event {
-	for _, e := range r.cluster.World.Trace.Events() {
-		if e.Kind == kind {
-			return e
-		}
-	}
-	return nil
 }

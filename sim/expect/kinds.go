@@ -1,4 +1,4 @@
-package scenario
+package expect
 
 import (
 	"slices"
@@ -31,8 +31,8 @@ var shortNames = map[string][]string{
 	"volumegroupsnapshotcontents": {"vgsc"},
 }
 
-// kindNames finds resources by every name that kubectl takes.
-var kindNames = func() map[string]*store.Resource {
+// KindNames finds resources by every name that kubectl takes.
+var KindNames = func() map[string]*store.Resource {
 	names := map[string]*store.Resource{}
 	for _, res := range store.Resources() {
 		all := append([]string{res.GVR.Resource, strings.ToLower(res.GVK.Kind)}, shortNames[res.GVR.Resource]...)
@@ -45,21 +45,21 @@ var kindNames = func() map[string]*store.Resource {
 	return names
 }()
 
-// kindList is every name of a resource, sorted.
-func kindList() []string {
+// KindList is every name of a resource, sorted.
+func KindList() []string {
 	var all []string
-	for name := range kindNames {
+	for name := range KindNames {
 		all = append(all, name)
 	}
 	slices.Sort(all)
 	return all
 }
 
-// resourceNamed finds a resource by any of its names, in any case.
-func resourceNamed(name string) (*store.Resource, bool) {
-	res, ok := kindNames[strings.ToLower(name)]
+// ResourceNamed finds a resource by any of its names, in any case.
+func ResourceNamed(name string) (*store.Resource, bool) {
+	res, ok := KindNames[strings.ToLower(name)]
 	return res, ok
 }
 
-// singular is how messages name a resource: pod, persistentvolumeclaim.
-func singular(res *store.Resource) string { return strings.ToLower(res.GVK.Kind) }
+// Singular is how messages name a resource: pod, persistentvolumeclaim.
+func Singular(res *store.Resource) string { return strings.ToLower(res.GVK.Kind) }

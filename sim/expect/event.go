@@ -1,6 +1,7 @@
-package scenario
+package expect
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -10,8 +11,8 @@ import (
 	"github.com/csisim/csisim/sim/trace"
 )
 
-// EventPattern describes Kubernetes events. What is left out is any.
-type EventPattern struct {
+// Event describes Kubernetes events. What is left out is any.
+type Event struct {
 	Reason  string      `json:"reason,omitempty" example:"FailedMount" doc:"The event's reason; * stands for any text."`
 	About   string      `json:"about,omitempty" example:"pod/web" doc:"The object that it is about, kind and name."`
 	Type    string      `json:"type,omitempty" enum:"Normal|Warning" doc:"The event's type."`
@@ -21,34 +22,31 @@ type EventPattern struct {
 }
 
 // Wanted shows an example.
-func (EventPattern) Wanted() string {
+func (Event) Wanted() string {
 	return "a map such as {reason: FailedMount, about: pod/web}"
 }
 
-func (p *EventPattern) check(c *checker) {
-	if p.Reason == "" && p.About == "" && p.Message == "" && p.Type == "" {
-		c.report("", "an event without anything that tells it from others", p.Wanted())
-	}
-	if p.About == "" {
-		return
-	}
+// Resolve writes the object that the events are about as events name it, Pod/web
+// for po/web, and says whether there are objects of that kind.
+func (p *Event) Resolve() bool {
 	kind, name, ok := strings.Cut(p.About, "/")
-	res, known := resourceNamed(kind)
+	res, known := ResourceNamed(kind)
 	if !ok || name == "" || !known {
-		c.document.ReportUnknown(c.in("about"), fmt.Sprintf("%q", p.About), kind, `kind and name, such as "pod/web"`, kindList())
-		return
+		return false
 	}
 	p.About = res.GVK.Kind + "/" + name
+	return true
 }
 
-func (p *EventPattern) matches(e *trace.Event) bool {
+// Matches says whether an event is such a one.
+func (p *Event) Matches(e *trace.Event) bool {
 	fits := func(pattern, text string) bool { return pattern == "" || partial.Wildcard(pattern, text) }
 	return fits(p.Reason, e.Method) && fits(p.About, e.Name) && fits(p.Message, e.Message) &&
 		fits(p.Type, e.Resource) && fits(p.From, e.Actor)
 }
 
 // String is the pattern in words: FailedMount about Pod/web, message *Internal*.
-func (p EventPattern) String() string {
+func (p Event) String() string {
 	text := p.Reason
 	if text == "" {
 		text = "an event"
@@ -66,17 +64,17 @@ func (p EventPattern) String() string {
 	return text
 }
 
-// failure says that the events since then are too few or too many.
-func (p *EventPattern) failure(r *runner, since uint64) *Failure {
+// Failure says that the events are too few or too many.
+func (p Event) Failure(ev *Evidence) *Failure {
+	if p.About != "" && !p.Resolve() {
+		return &Failure{Verdict: fmt.Sprintf("%q is no kind and name", p.About), Expected: `an object such as "pod/web"`}
+	}
 	var about *trace.Event
 	found := 0
 	var others []string
-	for _, e := range r.journal.events {
-		if e.Seq <= since {
-			continue
-		}
+	for _, e := range ev.EventsSince(ev.Since) {
 		switch {
-		case p.matches(e):
+		case p.Matches(e):
 			found++
 			about = e
 		case p.Reason != "" && partial.Wildcard(p.Reason, e.Method), p.About != "" && p.About == e.Name && e.Resource == "Warning":
@@ -87,16 +85,17 @@ func (p *EventPattern) failure(r *runner, since uint64) *Failure {
 		return nil
 	}
 	f := &Failure{
-		Verdict:  fmt.Sprintf("%s was %s", orText(p.Reason, "the event"), emitted(found)),
-		Expected: p.String(), Got: "it was " + emitted(found), about: about,
+		Verdict:  fmt.Sprintf("%s was %s", cmp.Or(p.Reason, "the event"), Emitted(found)),
+		Expected: p.String(), Got: "it was " + Emitted(found), About: about,
 	}
 	if len(others) > 0 {
-		f.Got += "; others were:\n" + strings.Join(others[:min(len(others), maxShownCalls)], "\n")
+		f.Got += "; others were:\n" + strings.Join(others[:min(len(others), maxShown)], "\n")
 	}
 	return f
 }
 
-func emitted(n int) string {
+// Emitted is how often an event was emitted, in words.
+func Emitted(n int) string {
 	switch n {
 	case 0:
 		return "never emitted"
@@ -104,11 +103,4 @@ func emitted(n int) string {
 		return "emitted once"
 	}
 	return fmt.Sprintf("emitted %d times", n)
-}
-
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

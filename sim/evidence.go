@@ -1,0 +1,11 @@
+package sim
+
+import "github.com/csisim/csisim/sim/expect"
+
+// Evidence is what expectations are held against.
+func (c *Simulation) Evidence() *expect.Evidence {
+	return &expect.Evidence{
+		Journal: expect.NewJournal(c.World.Trace), Store: c.World.Store, Faults: &c.Wire.Faults,
+		Leftovers: c.Leftovers, Violations: c.Wire.Violations, LostData: c.LostData,
+	}
+}

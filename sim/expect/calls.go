@@ -1,0 +1,91 @@
+package expect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Calls is that CSI calls come in this order; others may stand between, unless it
+// is exact.
+type Calls calls.Wanted
+
+// String lists the calls.
+func (c Calls) String() string {
+	words := make([]string, len(c.Patterns))
+	for i, p := range c.Patterns {
+		words[i] = p.String()
+	}
+	return "calls " + strings.Join(words, "; ")
+}
+
+// Failure is the first of the calls that did not come, or one too many.
+func (c Calls) Failure(ev *Evidence) *Failure {
+	if len(c.Patterns) == 0 {
+		return nil
+	}
+	made := calls.Relevant(ev.CallsSince(ev.Since), c.Patterns)
+	gap := calls.Wanted(c).Match(made, ev.Names)
+	if gap == nil {
+		return nil
+	}
+	f := &Failure{Got: ev.callsAfter(made, gap.After)}
+	if gap.Pattern == len(c.Patterns) {
+		f.Verdict = "a call too many"
+		f.Expected = fmt.Sprintf("nothing after call %d of the list, %v", gap.Pattern, c.Patterns[gap.Pattern-1])
+	} else {
+		wanted := c.Patterns[gap.Pattern]
+		f.Verdict = fmt.Sprintf("call %d of %d did not come as expected: %s", gap.Pattern+1, len(c.Patterns), wanted.Call)
+		f.Expected = wanted.String()
+		f.Hint = nearMiss(wanted, made, gap.After, ev.Names)
+	}
+	if gap.After > 0 {
+		f.About = made[gap.After-1]
+	}
+	return f
+}
+
+// maxShown is how many calls or events a failure lists.
+const maxShown = 5
+
+func (ev *Evidence) callsAfter(made []*trace.Event, after int) string {
+	if after == len(made) {
+		return "no further call after " + plural(after, "call")
+	}
+	var lines []string
+	for _, e := range made[after:min(len(made), after+maxShown)] {
+		lines = append(lines, ev.Names.Line(e))
+	}
+	if more := len(made) - after - maxShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plural is "1 call", "2 calls".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// nearMiss tells of a call of the wanted method that is not as wanted.
+func nearMiss(p calls.Pattern, made []*trace.Event, after int, names *calls.Names) string {
+	method := calls.Pattern{Call: p.Call}
+	for _, e := range made[after:] {
+		if method.Mismatch(e, names) == "" {
+			if wrong := p.Mismatch(e, names); wrong != "" {
+				return fmt.Sprintf("the %s at %v is not it: %s", p.Call, e.At, wrong)
+			}
+		}
+	}
+	for _, e := range made[:after] {
+		if p.Mismatch(e, names) == "" {
+			return fmt.Sprintf("there is one at %v, before what the list has ahead of it", e.At)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,35 @@
+package expect
+
+import (
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Counter counts calls that fit a pattern while the run goes on. It looks at each
+// call once, and again only as long as it has no answer.
+type Counter struct {
+	Journal *Journal
+	Pattern calls.Pattern
+	// Fitting is what Count found last.
+	Fitting int
+
+	next int            // in the journal's calls
+	open []*trace.Event // calls without an answer, which may still fit
+}
+
+// Count is how many calls fit by now.
+func (c *Counter) Count() int {
+	c.Journal.Update()
+	waiting := c.open
+	c.open = nil
+	for _, e := range append(waiting, c.Journal.Calls[c.next:]...) {
+		switch {
+		case c.Pattern.Mismatch(e, c.Journal.Names) == "":
+			c.Fitting++
+		case !calls.Answered(e):
+			c.open = append(c.open, e)
+		}
+	}
+	c.next = len(c.Journal.Calls)
+	return c.Fitting
+}

@@ -1,0 +1,19 @@
+package expect
+
+import "github.com/csisim/csisim/sim/trace"
+
+// Data is that pods find in their volumes what was written there.
+type Data struct{}
+
+// String says it in words.
+func (Data) String() string { return "each pod finds in its volumes what was written there" }
+
+// Failure is a pod that did not.
+func (d Data) Failure(ev *Evidence) *Failure {
+	nothing := &Allowed{}
+	f := nothing.failure("data lost", d.String(), ev.LostData())
+	if f != nil {
+		f.About = ev.first(trace.DataLost)
+	}
+	return f
+}

@@ -1,0 +1,63 @@
+package expect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Failure is one thing that was not as expected.
+type Failure struct {
+	Verdict string // one line
+	// Step is the number of a scenario's step, from 1; 0 for what was expected at the end, and in Go tests.
+	Step int
+	// File and Line are where it is expected; empty in Go tests, which tell it themselves.
+	File          string
+	Line          int
+	Expected, Got string
+	// About is the event that tells most of it; nil if none does.
+	About *trace.Event
+	// Trail are the events that led there, the last one last.
+	Trail []*trace.Event
+	// Hint is what to look at or to try.
+	Hint string
+	// Spec is the address of the section of the CSI spec that was broken.
+	Spec string
+}
+
+func (f *Failure) Error() string { return f.Verdict }
+
+// Explain adds to a failure what led there and, unless it has one, a hint.
+func (ev *Evidence) Explain(f *Failure) {
+	ev.Update()
+	f.Trail = trail(ev.recorder.Events(), f.About, ev.Names)
+	if f.Hint == "" {
+		f.Hint = ev.hint()
+	}
+}
+
+// Text is the failure in full, with the trail's events named by names.
+func (f Failure) Text(names *calls.Names) string {
+	var b strings.Builder
+	if f.File != "" {
+		fmt.Fprintf(&b, "%s:%d: ", f.File, f.Line)
+	}
+	fmt.Fprintf(&b, "%s\n", f.Verdict)
+	block := func(title, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-9s %s\n", title, strings.ReplaceAll(text, "\n", "\n            "))
+		}
+	}
+	block("expected", f.Expected)
+	block("got", f.Got)
+	var lines []string
+	for _, e := range f.Trail {
+		lines = append(lines, EventLine(e, names))
+	}
+	block("led there", strings.Join(lines, "\n"))
+	block("hint", f.Hint)
+	block("spec", f.Spec)
+	return b.String()
+}

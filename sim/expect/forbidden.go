@@ -1,0 +1,60 @@
+package expect
+
+import (
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/scenario/strict"
+)
+
+// Forbidden are CSI calls that must not come, at all or after another one.
+type Forbidden struct {
+	calls.Pattern
+	After *calls.Pattern
+}
+
+// forbiddenAfter is the one key that a forbidden call has beyond a pattern's.
+type forbiddenAfter struct {
+	After calls.Pattern `json:"after,omitempty" doc:"Only calls after the first such call are forbidden."`
+}
+
+// UnmarshalStrict reads a pattern and what it comes after.
+func (f *Forbidden) UnmarshalStrict(n *strict.Node) {
+	if after := n.Value("after"); after != nil {
+		f.After = &calls.Pattern{}
+		after.Decode(f.After)
+	}
+	n.Without("after").Decode(&f.Pattern)
+}
+
+// Wanted describes the forms.
+func (Forbidden) Wanted() string { return calls.Pattern{}.Wanted() }
+
+// JSONSchema is a pattern's with after.
+func (Forbidden) JSONSchema() map[string]any {
+	return map[string]any{"oneOf": []any{
+		map[string]any{"type": "string"}, strict.MapSchema(nil, calls.Pattern{}, forbiddenAfter{}),
+	}}
+}
+
+// String says it in words.
+func (f Forbidden) String() string {
+	text := "no call " + f.Pattern.String()
+	if f.After != nil {
+		text += " after " + f.After.String()
+	}
+	return text
+}
+
+// Failure is the first such call.
+func (f Forbidden) Failure(ev *Evidence) *Failure {
+	open := f.After == nil
+	for _, e := range ev.CallsSince(ev.Since) {
+		if open && f.Mismatch(e, ev.Names) == "" {
+			return &Failure{
+				Verdict: "forbidden call: " + calls.Short(e.Method), Expected: f.String(),
+				Got: ev.Names.Line(e), About: e,
+			}
+		}
+		open = open || f.After.Mismatch(e, ev.Names) == ""
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package expect
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// hint is what is most likely to lead on: a fault that is still in force, else what Kubernetes itself
+// says last.
+func (ev *Evidence) hint() string {
+	for _, f := range ev.Faults.InForce() {
+		if f.Times == 0 && f.Effect != fault.Repeat && f.Effect != fault.Contradict { // callers do not notice that one
+			return fmt.Sprintf("fault %s still befalls every %s, until it is cleared", f.Name, f.Call)
+		}
+	}
+	for _, f := range ev.Faults.Unused() {
+		return fmt.Sprintf("fault %s never befell a call: no call so far was as it says", f.Name)
+	}
+	if e := ev.News(IsWarning); e != nil {
+		return fmt.Sprintf("the last warning was %s about %s: %s", e.Method, e.Name, firstLine(e.Message))
+	}
+	if e := ev.News(IsFailedCall); e != nil {
+		return fmt.Sprintf("the last call that failed was %s: %s", ev.Names.Line(e), firstLine(e.Message))
+	}
+	return ""
+}
+
+// IsWarning says whether Kubernetes warns of something.
+func IsWarning(e *trace.Event) bool {
+	return e.Kind == trace.KubeEvent && e.Resource == corev1.EventTypeWarning
+}
+
+// IsFailedCall says whether a call's caller got an error.
+func IsFailedCall(e *trace.Event) bool { return e.Kind == trace.Call && e.Code != "" }
+
+// News is the newest event of a kind, unless a call that succeeded has overtaken it.
+func (ev *Evidence) News(is func(*trace.Event) bool) *trace.Event {
+	e := ev.lastOf(func(e *trace.Event) bool {
+		return is(e) || e.Kind == trace.Call && calls.Result(e) == "OK" && !calls.IsAsking(e)
+	})
+	if e == nil || !is(e) {
+		return nil
+	}
+	return e
+}

@@ -1,0 +1,76 @@
+package expect
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Journal keeps, of a growing trace, what expectations are about: calls and
+// Kubernetes events, in order.
+type Journal struct {
+	Names  *calls.Names
+	Calls  []*trace.Event
+	Events []*trace.Event // of Kubernetes
+
+	recorder *trace.Recorder
+	open     []*trace.Event // calls whose answer has not told its names yet
+	seen     uint64         // Seq of the last event that was taken in
+}
+
+// NewJournal is the journal of what a recorder records, as far as Update has read it.
+func NewJournal(r *trace.Recorder) *Journal { return &Journal{recorder: r, Names: calls.NewNames()} }
+
+// Update takes in what happened since the last update, and says whether anything
+// did: an event, or the answer to a call. It costs what is new.
+func (j *Journal) Update() bool {
+	last := j.recorder.Last()
+	news := last > j.seen
+	if news {
+		all := j.recorder.Events()
+		from := len(all)
+		for from > 0 && all[from-1].Seq > j.seen {
+			from--
+		}
+		for _, e := range all[from:] {
+			j.take(e)
+		}
+		j.seen = last
+	}
+	j.open = slices.DeleteFunc(j.open, func(e *trace.Event) bool {
+		answered := calls.Answered(e)
+		if answered {
+			j.Names.Learn(e)
+			news = true
+		}
+		return answered
+	})
+	return news
+}
+
+func (j *Journal) take(e *trace.Event) {
+	j.Names.Learn(e)
+	switch e.Kind {
+	case trace.Call:
+		j.Calls = append(j.Calls, e)
+		if !calls.Answered(e) {
+			j.open = append(j.open, e)
+		}
+	case trace.KubeEvent:
+		j.Events = append(j.Events, e)
+	}
+}
+
+// CallsSince are the calls after an event.
+func (j *Journal) CallsSince(seq uint64) []*trace.Event { return after(j.Calls, seq) }
+
+// EventsSince are the Kubernetes events after an event.
+func (j *Journal) EventsSince(seq uint64) []*trace.Event { return after(j.Events, seq) }
+
+func after(all []*trace.Event, seq uint64) []*trace.Event {
+	from, _ := slices.BinarySearchFunc(all, seq+1, func(e *trace.Event, seq uint64) int {
+		return int(int64(e.Seq) - int64(seq))
+	})
+	return all[from:]
+}

@@ -1,0 +1,51 @@
+package expect
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/sim/ledger"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Leftovers is that nothing is left behind, but for what is allowed. What
+// Kubernetes itself leaves fails nobody.
+type Leftovers Allowed
+
+// String says it in words.
+func (Leftovers) String() string { return "nothing is left behind" }
+
+// Failure is what was left behind, and who is to blame.
+func (l Leftovers) Failure(ev *Evidence) *Failure {
+	allowed := Allowed(l)
+	leaks := allowed.Without(ev.Leftovers())
+	var found []string
+	for _, e := range leaks {
+		found = append(found, e.String())
+	}
+	f := allowed.failure("left behind", l.String(), found)
+	if f != nil {
+		f.About = culprit(leaks)
+	}
+	return f
+}
+
+// Without are the entries that are not allowed.
+func (a *Allowed) Without(entries []ledger.Entry) []ledger.Entry {
+	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return a.allows(e.Subject()) })
+}
+
+// culprit is the call that should have taken the first of the leaks away or, if
+// none came, what made it.
+func culprit(leaks []ledger.Entry) *trace.Event {
+	for _, e := range leaks {
+		if e.Undone != nil {
+			return e.Undone.Event
+		}
+	}
+	for _, e := range leaks {
+		if e.Made != nil {
+			return e.Made.Event
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package expect
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/scenario/partial"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Object is something that is true of an object: that it is there or, with more,
+// that it is gone, in a phase, has a condition or certain fields.
+type Object struct {
+	// Ref is kind and name in the way of kubectl: "pod/web", "pvc/team-a/data". In the
+	// name * stands for any text; a volume or an attachment can be named by its claim:
+	// "pv/pvc/data".
+	Ref string
+	// Phase is its status.phase. Default: any.
+	Phase string
+	// Condition is a condition of its status that is True, such as "Ready", or
+	// TYPE=STATUS. Default: any.
+	Condition string
+	// Gone says that there is no such object.
+	Gone bool
+	// Fields are those of the object that must be as given. Default: none.
+	Fields map[string]any
+	// Where must be true of it, and Means is that in words. Default: anything is.
+	Where func(store.Object) bool
+	Means string
+	// Count is how many such objects there are. Default: at least one.
+	Count calls.Count
+}
+
+// String is the condition in words: pod web in phase Running.
+func (o Object) String() string {
+	words := []string{}
+	say := func(given bool, format string, args ...any) {
+		if given {
+			words = append(words, fmt.Sprintf(format, args...))
+		}
+	}
+	say(o.Gone, "gone")
+	say(o.Phase != "", "in phase %s", o.Phase)
+	say(o.Condition != "", "with condition %s", o.Condition)
+	say(o.Where != nil, "such that %s", cmp.Or(o.Means, "a function says so"))
+	say(len(o.Fields) > 0, "with %s", partial.Text(o.Fields))
+	say(o.Count.Given, "%v times", o.Count)
+	if len(words) == 0 {
+		words = []string{"there"}
+	}
+	name := o.Ref
+	if ref, err := ParseReference(o.Ref); err == nil {
+		name = ref.String()
+	}
+	return name + " " + strings.Join(words, ", ")
+}
+
+// Failure says that it is not true now.
+func (o Object) Failure(ev *Evidence) *Failure {
+	ref, err := ParseReference(o.Ref)
+	if err != nil {
+		return &Failure{Verdict: err.Error()}
+	}
+	holds, got, err := o.Look(ev.Store)
+	switch {
+	case err != nil:
+		return &Failure{Verdict: err.Error()}
+	case holds:
+		return nil
+	}
+	return &Failure{
+		Verdict: ref.String() + " is not as expected", Expected: o.String(), Got: got,
+		About: ev.LastAbout(ref),
+	}
+}
+
+// Look says whether it is true now and, if not, what is there instead.
+func (o Object) Look(s *store.Store) (holds bool, got string, err error) {
+	ref, err := ParseReference(o.Ref)
+	if err != nil {
+		return false, "", err
+	}
+	fitting, total := 0, 0
+	for _, obj := range ref.Find(s) {
+		total++
+		wrong, err := o.mismatch(obj)
+		if err != nil {
+			return false, "", fmt.Errorf("read %s %s: %w", ref.Word, obj.GetName(), err)
+		}
+		if wrong == "" {
+			fitting++
+		} else if got == "" {
+			got = ref.Word + " " + obj.GetName() + ": " + wrong
+		}
+	}
+	if o.Gone {
+		return fitting == 0, fmt.Sprintf("%d still there", fitting), nil
+	}
+	if got == "" {
+		got = fmt.Sprintf("%d such %s", fitting, ref.Resource.GVR.Resource)
+	}
+	if total == 0 {
+		got = "no " + ref.String()
+	}
+	return o.Count.Or(1, math.MaxInt).Holds(fitting), got, nil
+}
+
+// mismatch says what of one object is not as it should be.
+func (o Object) mismatch(obj store.Object) (string, error) {
+	if wrong, err := o.fieldMismatch(obj); wrong != "" || err != nil {
+		return wrong, err
+	}
+	if o.Where != nil && !o.Where(obj) {
+		return "not true of it: " + cmp.Or(o.Means, "what a function looks for"), nil
+	}
+	return "", nil
+}
+
+func (o Object) fieldMismatch(obj store.Object) (string, error) {
+	if o.Phase == "" && o.Condition == "" && o.Fields == nil {
+		return "", nil
+	}
+	fields, err := Decoded(obj)
+	if err != nil {
+		return "", err
+	}
+	if o.Phase != "" {
+		if wrong := partial.Mismatch(o.Phase, inside(fields, "status", "phase")); wrong != "" {
+			return "phase " + wrong, nil
+		}
+	}
+	if o.Condition != "" {
+		if wrong := conditionMismatch(o.Condition, inside(fields, "status", "conditions")); wrong != "" {
+			return wrong, nil
+		}
+	}
+	return partial.Mismatch(map[string]any(o.Fields), any(fields)), nil
+}
+
+// Decoded is an object as decoded JSON, with whole numbers as int64. Kubernetes' own converter copies all it
+// knows of types for each field it meets first, which takes longer than a scenario.
+func Decoded(obj store.Object) (map[string]any, error) {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]any{}
+	return fields, utiljson.Unmarshal(text, &fields)
+}
+
+func inside(fields map[string]any, path ...string) any {
+	var value any = fields
+	for _, key := range path {
+		inner, _ := value.(map[string]any)
+		value = inner[key]
+	}
+	return value
+}
+
+// conditionMismatch looks for a condition TYPE or TYPE=STATUS among those of a status.
+func conditionMismatch(want string, list any) string {
+	name, status, given := strings.Cut(want, "=")
+	if !given {
+		status = "True"
+	}
+	items, _ := list.([]any)
+	for _, item := range items {
+		condition, _ := item.(map[string]any)
+		if condition["type"] != name {
+			continue
+		}
+		if condition["status"] == status {
+			return ""
+		}
+		wrong := fmt.Sprintf("condition %s is %v", name, condition["status"])
+		if message, ok := condition["message"].(string); ok && message != "" {
+			wrong += " (" + message + ")"
+		}
+		return wrong
+	}
+	return "it has no condition " + name
+}

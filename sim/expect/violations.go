@@ -1,0 +1,39 @@
+package expect
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Violations is that drivers keep to the CSI spec, but for what is allowed.
+type Violations Allowed
+
+// String says it in words.
+func (Violations) String() string { return "the driver keeps to the CSI spec" }
+
+// Failure is what a driver did against the CSI spec.
+func (v Violations) Failure(ev *Evidence) *Failure {
+	allowed := Allowed(v)
+	var found []string
+	violations := ev.Violations()
+	for _, violation := range violations {
+		found = append(found, violation.String())
+	}
+	f := allowed.failure("CSI spec violated", v.String(), found)
+	if f != nil {
+		f.About = ev.first(trace.Violation)
+		f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
+	}
+	return f
+}
+
+// first is the event of the kind with which it began: later ones may follow from it.
+func (ev *Evidence) first(kind trace.Kind) *trace.Event {
+	for _, e := range ev.recorder.Events() {
+		if e.Kind == kind {
+			return e
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package expect
+
+import "strings"
+
+// NeverCame is the failure of a wait: its error's first line, and of those who wait
+// for something themselves who waits for what.
+func NeverCame(err error, expected, got string, waiting []string) *Failure {
+	lines := outstanding(waiting)
+	if len(lines) == 0 {
+		lines = []string{"all wait for something to change: nobody is at work"}
+	}
+	return &Failure{
+		Verdict: firstLine(err.Error()), Expected: expected,
+		Got: strings.TrimSpace(got + "\nwho waits for what:\n" + strings.Join(lines, "\n")),
+	}
+}
+
+// maxWaiting is the number of waiting processes that a failure tells of.
+const maxWaiting = 6
+
+// outstanding are those who wait for an answer or a time. All others wait for something to change, as they
+// do whenever a cluster is quiet.
+func outstanding(waiting []string) []string {
+	var lines []string
+	for _, line := range waiting {
+		if strings.Contains(line, "(until ") || strings.Contains(line, "answer") {
+			lines = append(lines, line)
+		}
+	}
+	return lines[:min(len(lines), maxWaiting)]
+}
