@@ -46,24 +46,39 @@ func TestAnAttachableVolumeWaitsUntilItIsReportedInUse(t *testing.T) {
 	assert.Equal(t, "NodeUnstageVolume OK", n.calls()[len(n.calls())-1])
 }
 
+// conformance: unit-kubelet-wait-for-attach-false
 func TestWithoutAttachingThereIsNothingInUse(t *testing.T) { // K-ATT-6
 	n := mounted(t, setting{})
 	n.pass(30 * time.Second)
 	assert.Empty(t, n.inUse())
 }
 
-func TestWithoutACSIDriverVolumesAreAttachable(t *testing.T) { // K-DSW-12, fact 74
-	n := start(t, setting{})
-	_, err := store.Delete[*storagev1.CSIDriver](n.Store, store.Key{Name: driverName})
-	require.NoError(t, err)
-	n.volume("data")
-	n.pod("web", using("data"))
-	n.pass(15 * time.Second)
-	assert.Equal(t, []corev1.UniqueVolumeName{unique("data")}, n.inUse())
-	assert.Empty(t, n.calls())
-	n.attached("data")
-	n.settle()
-	assert.Equal(t, corev1.PodRunning, n.phase("web"))
+// K-DSW-12, fact 74
+//
+// conformance: unit-kubelet-wait-for-attach-no-csidriver, unit-kubelet-wait-for-attach-unset
+func TestVolumesAreAttachableUnlessTheCSIDriverSaysNo(t *testing.T) {
+	for name, csiDriver := range map[string]*storagev1.CSIDriver{
+		"no CSIDriver":          nil,
+		"nothing said about it": {ObjectMeta: metav1.ObjectMeta{Name: driverName}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := start(t, setting{})
+			_, err := store.Delete[*storagev1.CSIDriver](n.Store, store.Key{Name: driverName})
+			require.NoError(t, err)
+			if csiDriver != nil {
+				_, err := store.Create(n.Store, csiDriver)
+				require.NoError(t, err)
+			}
+			n.volume("data")
+			n.pod("web", using("data"))
+			n.pass(15 * time.Second)
+			assert.Equal(t, []corev1.UniqueVolumeName{unique("data")}, n.inUse())
+			assert.Empty(t, n.calls())
+			n.attached("data")
+			n.settle()
+			assert.Equal(t, corev1.PodRunning, n.phase("web"))
+		})
+	}
 }
 
 // Fact 30, 38, K-ATT-4: as long as nothing is attached the kubelet says nothing,
@@ -81,7 +96,10 @@ func TestTheKubeletIsSilentWhileAVolumeIsNotAttached(t *testing.T) {
 	assert.LessOrEqual(t, n.times("NodeStageVolume")[0], 300*time.Millisecond)
 }
 
-func TestWhatTheVolumeAttachmentSays(t *testing.T) { // K-ATT-7
+// K-ATT-7
+//
+// conformance: unit-kubelet-wait-for-attach-true, unit-va-wait-ok, unit-va-wait-missing
+func TestWhatTheVolumeAttachmentSays(t *testing.T) {
 	id := volume.AttachmentName("h-data", driverName, nodeName)
 	deleting := func(n *node) {
 		_, err := store.Modify(n.Store, store.Key{Name: id}, func(va *storagev1.VolumeAttachment) { va.Finalizers = []string{"external-attacher/disk"} })

@@ -79,6 +79,7 @@ func Start(w *component.World, opts Options) *Controller {
 	}
 	c.ops = operation.New(w.Kernel, c.Go, c.operationEnded)
 	c.claims = workqueue.New("claims", workqueue.Default, c.Go, c.syncClaim)
+	c.Metrics.Collect(c.collect)
 	c.Go("informers", c.run)
 	return c
 }

@@ -126,14 +126,19 @@ func (c *cluster) volume(name string, modes ...corev1.PersistentVolumeAccessMode
 
 func (c *cluster) pod(name, node, claim string) {
 	c.t.Helper()
+	c.podWith(name, node, corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+	})
+}
+
+func (c *cluster) podWith(name, node string, source corev1.VolumeSource) {
+	c.t.Helper()
 	create(c, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
 		Spec: corev1.PodSpec{
 			NodeName:   node,
 			Containers: []corev1.Container{{Name: "c", Image: "i"}},
-			Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
-			}}},
+			Volumes:    []corev1.Volume{{Name: "data", VolumeSource: source}},
 		},
 	})
 }

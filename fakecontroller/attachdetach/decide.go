@@ -11,18 +11,32 @@ type detachView struct {
 	neverByForce bool
 }
 
-// detachVerdict: verify means that the API server is asked once more whether the
-// node uses the volume.
-type detachVerdict struct{ detach, verify bool }
+// detachVerdict: by force means that the API server is not asked once more whether
+// the node uses the volume, and why.
+type detachVerdict struct {
+	detach bool
+	force  string
+}
+
+// Why a detach is by force. C-ADC-29
+const (
+	byTimeout      = "timeout"
+	byOutOfService = "out-of-service"
+)
 
 // decide: C-ADC-24..26. A volume that is mounted is detached only from a node
 // that is tainted out of service, or unhealthy for longer than the limit. Once
-// the time is over even a healthy node is no longer verified.
+// the time is over even a healthy node is no longer asked.
 func (v detachView) decide() detachVerdict {
 	expired := v.waited > maxWaitForUnmount && !v.neverByForce
-	force := expired && !v.healthy
-	if v.mounted && !force && !v.outOfService {
+	switch {
+	case v.mounted && !v.outOfService && (v.healthy || !expired):
 		return detachVerdict{}
+	case expired:
+		return detachVerdict{detach: true, force: byTimeout}
+	case v.outOfService:
+		return detachVerdict{detach: true, force: byOutOfService}
+	default:
+		return detachVerdict{detach: true}
 	}
-	return detachVerdict{detach: true, verify: !expired && !v.outOfService}
 }

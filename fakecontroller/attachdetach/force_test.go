@@ -20,16 +20,17 @@ func TestDetachVerdict(t *testing.T) {
 		view detachView
 		want detachVerdict
 	}{
-		{"C-ADC-25: unmounted", detachView{healthy: true}, detachVerdict{detach: true, verify: true}},
+		{"C-ADC-25: unmounted", detachView{healthy: true}, detachVerdict{detach: true}},
 		{"C-ADC-25: mounted", detachView{mounted: true, healthy: true}, detachVerdict{}},
 		{"C-ADC-25: mounted, unhealthy, not yet", detachView{mounted: true, waited: maxWaitForUnmount}, detachVerdict{}},
-		{"C-ADC-24: mounted, unhealthy, for long", detachView{mounted: true, waited: long}, detachVerdict{detach: true}},
+		{"C-ADC-24: mounted, unhealthy, for long", detachView{mounted: true, waited: long}, detachVerdict{detach: true, force: byTimeout}},
 		{"C-ADC-24: mounted, healthy, for long", detachView{mounted: true, healthy: true, waited: long}, detachVerdict{}},
 		{"C-ADC-24: force is switched off", detachView{mounted: true, waited: long, neverByForce: true}, detachVerdict{}},
-		{"C-ADC-25: mounted, out of service", detachView{mounted: true, outOfService: true}, detachVerdict{detach: true}},
-		{"C-ADC-25: out of service though healthy", detachView{mounted: true, healthy: true, outOfService: true}, detachVerdict{detach: true}},
-		{"C-ADC-26: unmounted after long, not verified even if healthy", detachView{healthy: true, waited: long}, detachVerdict{detach: true}},
-		{"C-ADC-26: unmounted after long, force switched off", detachView{healthy: true, waited: long, neverByForce: true}, detachVerdict{detach: true, verify: true}},
+		{"C-ADC-25: mounted, out of service", detachView{mounted: true, outOfService: true}, detachVerdict{detach: true, force: byOutOfService}},
+		{"C-ADC-25: out of service though healthy", detachView{mounted: true, healthy: true, outOfService: true}, detachVerdict{detach: true, force: byOutOfService}},
+		{"C-ADC-29: out of service for long", detachView{mounted: true, outOfService: true, waited: long}, detachVerdict{detach: true, force: byTimeout}},
+		{"C-ADC-26: unmounted after long, not verified even if healthy", detachView{healthy: true, waited: long}, detachVerdict{detach: true, force: byTimeout}},
+		{"C-ADC-26: unmounted after long, force switched off", detachView{healthy: true, waited: long, neverByForce: true}, detachVerdict{detach: true}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.rule, func(t *testing.T) { assert.Equal(t, tc.want, tc.view.decide()) })

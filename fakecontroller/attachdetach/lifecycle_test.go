@@ -57,18 +57,61 @@ func TestIdleControllerIsQuiet(t *testing.T) {
 	assert.Equal(t, kernel.Stuck, c.kernel.Run(kernel.Until{}), "no timer is left, not even of housekeeping")
 }
 
-// C-GEN-11: no attachment where the driver needs none.
-// conformance: unit-ad-attach-required-false
+// C-GEN-11: no attachment where the driver needs none, and only there.
+// conformance: unit-ad-attach-required-false, unit-ad-attach-required-unset, unit-can-attach-pv
 func TestVolumeOfDriverWithoutAttachIsLeftAlone(t *testing.T) {
+	for name, required := range map[string]*bool{"false": new(false), "true": new(true), "unset": nil} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: required}})
+			c.node("node-a")
+			c.volume("v")
+			Start(c.world, Options{})
+			c.pod("p", "node-a", "v")
+			c.at(10 * time.Second)
+			assert.Equal(t, name != "false", c.attachment("v", "node-a") != nil)
+		})
+	}
+}
+
+// C-GEN-11: a volume that a pod describes itself is never attached, nor does it keep
+// others from being verified.
+// conformance: unit-va-attach-inline-refused, unit-va-verify-with-inline
+func TestInlineVolumeIsLeftAlone(t *testing.T) {
 	c := newCluster(t)
-	no := false
-	create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: &no}})
 	c.node("node-a")
 	c.volume("v")
+	c.attacher()
 	Start(c.world, Options{})
+	c.podWith("p", "node-a", corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: driver}})
+	c.pod("q", "node-a", "v")
+	c.at(3 * time.Minute)
+	for va := range store.List[*storagev1.VolumeAttachment](c.store, "") {
+		assert.Equal(t, "v", *va.Spec.Source.PersistentVolumeName)
+	}
+	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
+}
+
+// C-CSIP-7: what is gone need not be deleted.
+// conformance: unit-va-detach-already-gone
+func TestDetachOfAnAttachmentThatIsGoneSucceeds(t *testing.T) {
+	c := newCluster(t)
+	c.node("node-a")
+	c.volume("v")
+	c.attacher()
+	ctl := Start(c.world, Options{})
 	c.pod("p", "node-a", "v")
+	c.at(2 * time.Second)
+	c.uses("node-a", "v")
+	c.deletePod("p")
+	c.attachmentVanishes("v", "node-a")
 	c.at(10 * time.Second)
-	assert.Nil(t, c.attachment("v", "node-a"))
+	require.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}))
+	c.uses("node-a")
+	c.at(11 * time.Second)
+	assert.Nil(t, ctl.actual.get(pair{unique("v"), "node-a"}))
+	assert.Empty(t, c.volumesAttached("node-a"))
+	assert.Empty(t, c.warnings())
 }
 
 // C-ADC-9: only for nodes that ask for it.

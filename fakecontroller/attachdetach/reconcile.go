@@ -81,10 +81,13 @@ func (c *Controller) tryDetach(p *kernel.Process, at pair) {
 		c.mark(at)
 		return
 	}
-	err := c.ops.Run(key, detachOperation, func(p *kernel.Process) error { return c.detach(p, at, verdict.verify) })
-	if err != nil { // C-ADC-28
+	err := c.ops.Run(key, detachOperation, func(p *kernel.Process) error { return c.detach(p, at, verdict.force == "") })
+	switch {
+	case err != nil: // C-ADC-28
 		c.actual.report(at)
 		c.retryLater(at, key, detachOperation)
+	case verdict.force != "":
+		c.Metrics.Add(forcedDetaches, 1, "reason", verdict.force)
 	}
 }
 

@@ -9,7 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
 )
 
 // restartable is a cluster in which pod p on node-a uses v, and its controller.
@@ -78,6 +81,41 @@ func TestRestartKeepsWhatIsInUse(t *testing.T) {
 	c.at(5 * time.Minute)
 	assert.Len(t, c.story(), before)
 	assert.NotNil(t, a.actual.volumes[unique("v")].spec, "its pod tells what it is")
+}
+
+// C-ADC-5, C-ADC-7: what nobody wants any more is detached and what a pod wants that
+// comes while the controller starts is attached, whatever it sees first.
+// conformance: adc-restart-pod-between-state-loads, adc-restart-pod-after-state-load
+func TestAPodThatComesWhileTheControllerStarts(t *testing.T) {
+	for seed := range uint64(40) {
+		k := kernel.New(kernel.Options{Strategy: kernel.NewRandom(seed)})
+		s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true})
+		c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+		for _, node := range []string{"node-a", "node-b"} {
+			c.node(node)
+			c.changeNodeStatus(node, func(s *corev1.NodeStatus) {
+				s.VolumesAttached = []corev1.AttachedVolume{{Name: corev1.UniqueVolumeName(unique("stale-" + node))}}
+			})
+		}
+		c.volume("v", corev1.ReadWriteMany)
+		c.pod("p", "node-a", "v")
+		c.attacher()
+		Start(c.world, Options{})
+		c.world.Start("user", "").Go("", func(p *kernel.Process) {
+			for range seed % 8 {
+				p.Yield("a moment")
+			}
+			c.pod("q", "node-b", "v")
+		})
+		k.Run(kernel.Until{At: 5 * time.Minute})
+		require.NoError(t, k.Err())
+		for _, node := range []string{"node-a", "node-b"} {
+			assert.Equal(t, []string{unique("v")}, c.volumesAttached(node), "seed %d", seed)
+			assert.True(t, c.attachment("v", node).Status.Attached, "seed %d", seed)
+		}
+		assert.Empty(t, c.warnings())
+		k.Close()
+	}
 }
 
 // C-ADC-5, C-ADC-51: what the node believes is verified.

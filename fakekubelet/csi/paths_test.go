@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim/volume"
 )
 
-// conformance: unit-target-path, unit-block-paths
+// conformance: unit-target-path, unit-block-paths, unit-staging-path
 func TestPaths(t *testing.T) {
 	const root = "/var/lib/kubelet"
 	const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" // sha256 of "hello"
@@ -37,7 +37,7 @@ func persistentSpec(handle string) *Spec {
 	}}}
 }
 
-// conformance: vm-nonattachable-volume-names
+// conformance: vm-nonattachable-volume-names, unit-unique-volume-name
 func TestUniqueNames(t *testing.T) { // K-PATH-8, K-PATH-9
 	pv := persistentSpec("h1")
 	assert.Equal(t, "kubernetes.io/csi/d.example.com^h1", pv.UniqueName("u1"))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // driverOf is the driver of a volume that is wanted or held.
@@ -26,14 +27,14 @@ func (m *Manager) observeOperation(name, driver string, took time.Duration, err 
 		outcome = "fail-unknown"
 	}
 	m.kubelet.Metrics.Observe("storage_operation_duration_seconds", csi.LatencyBounds, took,
-		"volume_plugin", fullName(driver), "operation_name", name, "status", outcome, "migrated", "false")
+		"volume_plugin", volume.MetricsName(driver), "operation_name", name, "status", outcome, "migrated", "false")
 }
 
 // observeMount tells how long a pod has waited for a file system, from the time
 // that it was first wanted. K-MET-2
 func (m *Manager) observeMount(by *wantedBy) {
 	m.kubelet.Metrics.Observe("volume_operation_total_seconds", csi.LatencyBounds, m.kubelet.Kernel.Elapsed()-by.since,
-		"plugin_name", fullName(by.spec.Driver()), "operation_name", "overall_volume_mount")
+		"plugin_name", volume.MetricsName(by.spec.Driver()), "operation_name", "overall_volume_mount")
 }
 
 // collect tells how many volumes of each driver pods want and have mounted. K-MET-5
@@ -57,12 +58,9 @@ func (m *Manager) collect(set func(name string, value float64, labels ...string)
 	}
 	tell := func(counts map[string]int, state string) {
 		for _, driver := range sortedKeys(counts) {
-			set("volume_manager_total_volumes", float64(counts[driver]), "plugin_name", fullName(driver), "state", state)
+			set("volume_manager_total_volumes", float64(counts[driver]), "plugin_name", volume.MetricsName(driver), "state", state)
 		}
 	}
 	tell(wants, "desired_state_of_world")
 	tell(has, "actual_state_of_world")
 }
-
-// fullName is the volume plugin with the driver, as metrics name it.
-func fullName(driver string) string { return "kubernetes.io/csi:" + driver }

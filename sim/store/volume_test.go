@@ -39,6 +39,7 @@ func TestAChangeOfPhaseIsStamped(t *testing.T) {
 	assert.Equal(t, own.Time, told.Status.LastPhaseTransitionTime.Time, "a client may set its own time")
 }
 
+// conformance: unit-staging-path-empty-handle
 func TestVolumesAreRefused(t *testing.T) {
 	for rule, c := range map[string]struct {
 		change  func(*corev1.PersistentVolumeSpec)

@@ -34,6 +34,9 @@ func UniqueInlineName(pod types.UID, volumeName string) string {
 	return Plugin + "/" + string(pod) + "-" + volumeName
 }
 
+// MetricsName is the CSI volume plugin with a driver, as metrics of Kubernetes name it.
+func MetricsName(driver string) string { return "kubernetes.io/csi:" + driver }
+
 // AttachmentName is the name of the VolumeAttachment of a volume on a node. K-PATH-6, C-CSIP-1
 func AttachmentName(handle, driver, node string) string {
 	return "csi-" + hash(handle+driver+node)

@@ -41,12 +41,18 @@ const (
 
 type modes = []corev1.PersistentVolumeAccessMode
 
-func TestAccessModesOfTheKubelet(t *testing.T) { // K-RPC-6
+// K-RPC-6
+//
+// conformance: unit-access-mode-readwriteonce-old, unit-access-mode-readwriteonce-new,
+// unit-access-mode-readonlymany-old, unit-access-mode-readwritemany-old, unit-access-mode-readwritemany-new,
+// unit-access-mode-readwriteoncepod-new
+func TestAccessModesOfTheKubelet(t *testing.T) {
 	for _, c := range []struct {
 		modes         modes
 		plain, single csi.VolumeCapability_AccessMode_Mode
 	}{
 		{nil, csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER},
+		{modes{rwo}, csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER},
 		{modes{rwo, rwx}, csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER},
 		{modes{rwop}, csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER},
 		{modes{rox}, csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY, csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY},

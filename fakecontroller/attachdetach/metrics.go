@@ -1,0 +1,71 @@
+package attachdetach
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+// forcedDetaches counts detaches of volumes that a node may still use. C-ADC-29
+const forcedDetaches = "attach_detach_controller_attachdetach_controller_forced_detaches"
+
+// collect tells how many volumes pods use on each node, and how many are wanted and
+// attached. C-ADC-29
+func (c *Controller) collect(set func(name string, value float64, labels ...string)) {
+	used := counts{}
+	for pod := range store.List[*corev1.Pod](c.Cache, "") {
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		specs, _ := c.volumesOf(pod)
+		for _, s := range specs {
+			used.add(pod.Spec.NodeName, s)
+		}
+	}
+	total := counts{}
+	// Volumes are counted in any order.
+	for _, volumes := range c.desired.nodes {
+		// Volumes are counted in any order.
+		for _, wanted := range volumes {
+			total.add("desired_state_of_world", wanted.spec)
+		}
+	}
+	// Volumes are counted in any order.
+	for _, v := range c.actual.volumes {
+		for range v.nodes {
+			total.add("actual_state_of_world", v.spec)
+		}
+	}
+	used.tell(func(node, plugin string, n float64) {
+		set("storage_count_attachable_volumes_in_use", n, "node", node, "volume_plugin", plugin)
+	})
+	total.tell(func(state, plugin string, n float64) {
+		set("attachdetach_controller_total_volumes", n, "plugin_name", plugin, "state", state)
+	})
+}
+
+// counts are numbers of volumes by node or state, and plugin.
+type counts map[string]map[string]float64
+
+// add counts a volume, unless only its name is known.
+func (c counts) add(by string, s *spec) {
+	if s == nil {
+		return
+	}
+	if c[by] == nil {
+		c[by] = map[string]float64{}
+	}
+	c[by][volume.MetricsName(s.driver)]++
+}
+
+func (c counts) tell(set func(by, plugin string, n float64)) {
+	for _, by := range slices.Sorted(maps.Keys(c)) {
+		for _, plugin := range slices.Sorted(maps.Keys(c[by])) {
+			set(by, plugin, c[by][plugin])
+		}
+	}
+}
