@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -47,7 +48,7 @@ func (s Statement) failure(r *runner, ev *expect.Evidence) *Failure {
 	case holds:
 		return nil
 	}
-	return &Failure{Verdict: "not true: " + s.text, Expected: "true", Got: "false"}
+	return &Failure{Verdict: "not true: " + s.text, Expected: "true", Got: cmp.Or(compiled.Because(view), "false")}
 }
 
 // celView is the run as CEL expressions see it.

@@ -34,6 +34,8 @@ type Source interface {
 // Expression is one that has been compiled.
 type Expression struct {
 	Text    string
+	env     *cel.Env
+	ast     *cel.Ast
 	program cel.Program
 }
 
@@ -59,7 +61,7 @@ func Run(text string, source Source) (*Expression, error) {
 }
 
 func compile(text string, names ...cel.EnvOption) (*Expression, error) {
-	library := []cel.EnvOption{ext.Strings(), ext.Lists(), ext.Sets(), ext.Math(), cel.OptionalTypes(), quantity}
+	library := []cel.EnvOption{ext.Strings(), ext.Lists(), ext.Sets(), ext.Math(), cel.OptionalTypes(), cel.EnableMacroCallTracking(), quantity}
 	env, err := cel.NewEnv(append(library, names...)...)
 	if err != nil {
 		return nil, fmt.Errorf("make CEL environment: %w", err)
@@ -75,7 +77,7 @@ func compile(text string, names ...cel.EnvOption) (*Expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL expression: %w", err)
 	}
-	return &Expression{Text: text, program: program}, nil
+	return &Expression{Text: text, env: env, ast: ast, program: program}, nil
 }
 
 // quantity turns a Kubernetes quantity such as "1Gi" into a number.
@@ -112,7 +114,11 @@ func (x *Expression) HoldsFor(object map[string]any) (bool, error) {
 
 // Holds evaluates a statement about the run.
 func (x *Expression) Holds(source Source) (bool, error) {
-	return x.holds(map[string]any{"calls": source.Calls(), "events": source.Events(), "elapsed": source.Elapsed()})
+	return x.holds(runNames(source))
+}
+
+func runNames(source Source) map[string]any {
+	return map[string]any{"calls": source.Calls(), "events": source.Events(), "elapsed": source.Elapsed()}
 }
 
 func (x *Expression) holds(names map[string]any) (bool, error) {

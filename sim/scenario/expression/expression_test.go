@@ -89,3 +89,24 @@ func TestAnUnknownResourceIsAnErrorOfTheEvaluation(t *testing.T) {
 	_, err = x.Holds(run{})
 	assert.ErrorContains(t, err, `there is no resource "podz"`)
 }
+
+func TestWhyAStatementDoesNotHold(t *testing.T) {
+	for text, want := range map[string]string{
+		`calls.filter(c, c.call == "NodeStageVolume").size() == 3`:              `calls.filter(c, c.call == "NodeStageVolume").size() is 2`,
+		`size(events) == 0 && size(calls) == 0`:                                 `size(calls) is 2`,
+		`size(events) == 0 && !(size(calls) == 2)`:                              `!(size(calls) == 2) is false`,
+		`elapsed < duration("5s")`:                                              `elapsed is duration("60s")`,
+		`calls.map(c, c.code) == ["OK"]`:                                        `calls.map(c, c.code) is ["Internal", "OK"]`,
+		`calls.all(c, c.code == "OK")`:                                          ``,
+		`calls.exists(c, c.method == "NodeStageVolume")`:                        `no such key: method`,
+		`metrics("node-a")[0] == "volumes_total 2"`:                             `metrics("node-a")[0] is "volumes_total 1"`,
+		`objects("pods")[0].metadata.name == "log" || elapsed < duration("5s")`: ``,
+	} {
+		x, err := expression.Run(text, run{})
+		require.NoError(t, err, text)
+		holds, err := x.Holds(run{})
+		require.NoError(t, err, text)
+		assert.False(t, holds, text)
+		assert.Equal(t, want, x.Because(run{}), text)
+	}
+}
