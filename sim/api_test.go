@@ -3,15 +3,20 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
@@ -100,5 +105,29 @@ func TestParallelClustersKnowNothingOfEachOther(t *testing.T) {
 			require.Len(t, claims.Items, 1)
 			assert.Equal(t, name, claims.Items[0].Name)
 		})
+	}
+}
+
+// The snapshot kinds, which client-go does not know, are listed and applied as all others are.
+func TestSnapshotsAreListedAndApplied(t *testing.T) {
+	c := mockCluster(t)
+	client := dynamic.NewForConfigOrDie(c.RESTConfig())
+	for _, version := range []schema.GroupVersion{snapshotv1.SchemeGroupVersion, {Group: "groupsnapshot.storage.k8s.io", Version: "v1"}} {
+		kind := map[string]string{"snapshot.storage.k8s.io": "VolumeSnapshotClass", "groupsnapshot.storage.k8s.io": "VolumeGroupSnapshotClass"}[version.Group]
+		classes := client.Resource(version.WithResource(strings.ToLower(kind) + "es"))
+		applied := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": version.String(), "kind": kind, "metadata": map[string]any{"name": "fast"},
+			"driver": benchDriver, "deletionPolicy": "Delete",
+		}}
+		_, err := classes.Apply(t.Context(), "fast", applied, metav1.ApplyOptions{FieldManager: "test"})
+		require.NoError(t, err, kind)
+		list, err := classes.List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err, kind)
+		require.Len(t, list.Items, 1)
+		assert.Equal(t, kind+"List", list.GetKind())
+		assert.Equal(t, "Delete", list.Items[0].Object["deletionPolicy"])
+		managed := list.Items[0].GetManagedFields()
+		require.Len(t, managed, 1)
+		assert.Contains(t, string(managed[0].FieldsV1.Raw), `"f:deletionPolicy":{}`)
 	}
 }

@@ -56,7 +56,7 @@ func (c *Simulation) startControllers() {
 	manager("statefulset", func() crasher { return statefulset.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
 	c.controllers = append(c.controllers, &controller{name: "scheduler", start: func() crasher { return scheduler.Start(w) }})
-	if slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) {
+	if c.needsSnapshotController() {
 		c.controllers = append(c.controllers, &controller{name: "snapshot-controller", start: func() crasher { return snapshot.Start(w) }})
 	}
 	for _, d := range c.drivers {

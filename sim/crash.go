@@ -89,7 +89,7 @@ func (c *Simulation) StartRegistrar(name, node string) error {
 func (c *Simulation) nodePlugin(name, node string) (*plugin, error) {
 	p, err := c.plugin(name, node)
 	if err == nil && p.registrar == nil {
-		return nil, &ConfigError{fmt.Sprintf("driver %q", name), "only a node's plugin has a registrar"}
+		return nil, &ConfigError{fmt.Sprintf("driver %q", name), "only a node's plugin has a registrar, unless somebody else runs it"}
 	}
 	return p, err
 }
@@ -174,7 +174,9 @@ func (c *Simulation) PowerOff(name string) error {
 	n.runtime.PowerOff()
 	for _, d := range c.drivers {
 		if p := d.nodes[name]; p != nil {
-			p.registrar.Kill()
+			if p.registrar != nil {
+				p.registrar.Kill()
+			}
 			p.running = false
 			p.backend.lostPower()
 		}
@@ -204,7 +206,9 @@ func (c *Simulation) PowerOn(name string) error {
 		if err := p.start(); err != nil {
 			return err
 		}
-		p.registrar.Start()
+		if p.registrar != nil {
+			p.registrar.Start()
+		}
 	}
 	c.see(n.machine, nil)
 	n.startKubelet(c)

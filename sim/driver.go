@@ -35,7 +35,7 @@ type plugin struct {
 	socket    string // as the machine sees it
 	backend   backend
 	running   bool
-	registrar *registrar.Registrar // nil for the controller
+	registrar *registrar.Registrar // nil for the controller, or if it is external
 	interrupt context.Context      // ends what it is waited for in wall time
 }
 
@@ -92,8 +92,10 @@ func (c *Simulation) startDriver(d *driver) error {
 			return err
 		}
 		d.nodes[n.Name] = p
-		p.registrar = c.registrarOf(p)
-		if p.running {
+		if !d.external(Registrar) {
+			p.registrar = c.registrarOf(p)
+		}
+		if p.running && p.registrar != nil {
 			p.registrar.Start()
 		}
 		if single {

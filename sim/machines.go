@@ -43,7 +43,7 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 	}
 	dir := filepath.Join(c.work.Path(), name)
 	wanted := c.options.Isolation
-	if wanted == Namespace || (wanted == Auto && c.options.programs()) {
+	if wanted == Namespace || (wanted == Auto && c.options.mounts()) {
 		m, err := machine.NewNamespace(name, dir)
 		c.apart = apart(err)
 		switch {

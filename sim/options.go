@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -124,6 +125,9 @@ type Driver struct {
 	Sidecars Sidecars
 	// NoCSIDriver leaves the CSIDriver object to whoever applies it.
 	NoCSIDriver bool
+	// External are the sidecars that somebody else runs against the API and the driver's
+	// sockets, which are real ones then. Default: none.
+	External []Sidecar
 }
 
 // Program is how a driver program is started. Command, ControllerCommand and the
@@ -174,23 +178,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// outside reports whether some driver is not Go code of this process, so that
-// nodes need real files and sockets.
+// outside reports whether not all drivers and sidecars are Go code of this process, so
+// that nodes need real files and sockets.
 func (o Options) outside() bool {
-	for _, d := range o.Drivers {
-		if d.Program != nil || d.Socket != nil {
-			return true
-		}
-	}
-	return false
+	return o.mounts() || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Socket != nil })
 }
 
-// programs reports whether some driver is a program of the run's own.
-func (o Options) programs() bool {
-	for _, d := range o.Drivers {
-		if d.Program != nil {
-			return true
-		}
-	}
-	return false
+// mounts reports whether what mounts on the nodes is of the run's own, and not in memory.
+func (o Options) mounts() bool {
+	return slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Program != nil || len(d.External) > 0 })
 }

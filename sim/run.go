@@ -36,7 +36,7 @@ func (c *Simulation) missing() string {
 			return "node " + n.Name + " to be Ready"
 		}
 		for _, d := range c.drivers {
-			if p := d.nodes[n.Name]; p != nil && p.registrar.Running() && !c.registered(d, n) {
+			if p := d.nodes[n.Name]; p != nil && p.registrar != nil && p.registrar.Running() && !c.registered(d, n) {
 				return fmt.Sprintf("driver %s to be registered on %s", d.Name, n.Name)
 			}
 		}

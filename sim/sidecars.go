@@ -22,28 +22,31 @@ type Sidecars struct {
 	RegistrarStaysDown bool
 }
 
-// addSidecars adds what runs beside a driver's controller plugin: csi-provisioner
-// and csi-attacher always, the others beside drivers that can use them.
+// addSidecars adds what runs beside a driver's controller plugin, but for what somebody
+// else runs: csi-provisioner and csi-attacher always, the others beside drivers that can
+// use them.
 func (c *Simulation) addSidecars(d *driver) {
 	p := d.controller
 	if p == nil {
 		return
 	}
 	flags := d.Sidecars
-	sidecar := func(name string, start func() crasher) {
-		c.controllers = append(c.controllers, &controller{name: name + "/" + d.Name, start: start})
+	sidecar := func(name Sidecar, start func() crasher) {
+		if !d.external(name) {
+			c.controllers = append(c.controllers, &controller{name: string(name) + "/" + d.Name, start: start})
+		}
 	}
 	flags.Provisioner.Driver, flags.Provisioner.Machine, flags.Provisioner.Socket = d.Name, p.machine, p.socket
-	sidecar("csi-provisioner", func() crasher { return provisioner.Start(c.World, c.Wire, flags.Provisioner) })
+	sidecar(Provisioner, func() crasher { return provisioner.Start(c.World, c.Wire, flags.Provisioner) })
 	flags.Attacher.Driver, flags.Attacher.Machine, flags.Attacher.Socket = d.Name, p.machine, p.socket
-	sidecar("csi-attacher", func() crasher { return attacher.Start(c.World, c.Wire, flags.Attacher) })
+	sidecar(Attacher, func() crasher { return attacher.Start(c.World, c.Wire, flags.Attacher) })
 	if d.promised["EXPAND_VOLUME"] || d.promised["MODIFY_VOLUME"] || d.expandsOnNodes() {
 		flags.Resizer.Driver, flags.Resizer.Machine, flags.Resizer.Socket = d.Name, p.machine, p.socket
-		sidecar("csi-resizer", func() crasher { return resizer.Start(c.World, c.Wire, flags.Resizer) })
+		sidecar(Resizer, func() crasher { return resizer.Start(c.World, c.Wire, flags.Resizer) })
 	}
 	if d.promised["CREATE_DELETE_SNAPSHOT"] {
 		flags.Snapshotter.Driver, flags.Snapshotter.Machine, flags.Snapshotter.Socket = d.Name, p.machine, p.socket
-		sidecar("csi-snapshotter", func() crasher { return snapshotter.Start(c.World, c.Wire, flags.Snapshotter) })
+		sidecar(Snapshotter, func() crasher { return snapshotter.Start(c.World, c.Wire, flags.Snapshotter) })
 	}
 }
 

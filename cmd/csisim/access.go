@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
@@ -22,7 +23,10 @@ type access struct {
 	authority            []byte // the certificate in PEM that clients trust
 	// file is the kubeconfig of its own, "" to merge into the user's.
 	file string
-	lock *os.File // open while the cluster is up
+	// endpoints and directories are where others find drivers and kubelets.
+	endpoints   []sim.Endpoint
+	directories []sim.Directory
+	lock        *os.File // open while the cluster is up
 }
 
 // remembered is what is remembered of a live cluster, for down and get. Its process
@@ -31,6 +35,8 @@ type remembered struct {
 	PID            int
 	Address, Token string
 	Authority      []byte
+	Endpoints      []sim.Endpoint
+	Directories    []sim.Directory
 }
 
 // grant writes the kubeconfig and remembers the cluster.
@@ -45,7 +51,7 @@ func (a *access) grant() error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(remembered{namespaces.PID(), a.address, a.token, a.authority})
+	text, err := json.Marshal(remembered{namespaces.PID(), a.address, a.token, a.authority, a.endpoints, a.directories})
 	if err != nil {
 		return err
 	}
@@ -214,30 +220,4 @@ func newDown(env environment) *cobra.Command {
 	command.Flags().StringVar(&name, "name", name, "`NAME` of the cluster")
 	complete(command, "name", cobra.NoFileCompletions)
 	return command
-}
-
-func newGet(env environment) *cobra.Command {
-	get := &cobra.Command{Use: "get", Short: "Tell about a live cluster", Args: needs("what to get")}
-	name := "csisim"
-	kubeconfig := &cobra.Command{
-		Use:   "kubeconfig",
-		Short: "Print the kubeconfig of a live cluster",
-		Args:  atMost(0),
-		RunE: func(*cobra.Command, []string) error {
-			cluster, err := find(name)
-			if err != nil {
-				return usage("cluster %q %w", name, err)
-			}
-			text, err := clientcmd.Write(*(&access{name: name, address: cluster.Address, token: cluster.Token, authority: cluster.Authority}).config())
-			if err != nil {
-				return err
-			}
-			_, err = env.stdout.Write(text)
-			return err
-		},
-	}
-	kubeconfig.Flags().StringVar(&name, "name", name, "`NAME` of the cluster")
-	complete(kubeconfig, "name", cobra.NoFileCompletions)
-	get.AddCommand(kubeconfig)
-	return get
 }

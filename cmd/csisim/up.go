@@ -138,6 +138,7 @@ func newToken() (string, error) {
 
 // live serves the cluster until ctx is done.
 func live(ctx context.Context, env environment, c *sim.Simulation, listener net.Listener, a *access, speed float64) error {
+	a.endpoints, a.directories = c.Endpoints(), c.Directories()
 	if err := a.grant(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/tls"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -77,6 +78,56 @@ func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
 	again := csisimIn(t, l.environment(), "down")
 	assert.Equal(t, exitInput, again.code)
 	assert.Contains(t, again.stderr, `cluster "csisim" is not up`)
+}
+
+// What others run finds the sockets of drivers and the directories of kubelets; the
+// built-in sidecars that it replaces are not there.
+func TestUpTellsExternalSidecarsWhereTheDriversAre(t *testing.T) {
+	p := newPlace(t, "")
+	p.write("cluster.yaml", header+`cluster: {nodes: 1}
+drivers: [{name: a.example.com, mock: {}, external: [csi-attacher, node-driver-registrar]}]
+`)
+	work, file := p.work, filepath.Join(p.dir, "cluster.yaml")
+	l := startUp(t, "-f", file, "--work-dir", work)
+
+	sockets := csisimIn(t, l.environment(), "get", "sockets")
+	require.Zero(t, sockets.code, sockets.stderr)
+	assert.Regexp(t, `^a.example.com  control-plane  `+work+`/\S+/csi.sock\na.example.com  node-a +`+work+`/\S+/csi.sock\n$`, sockets.stdout)
+	for line := range strings.Lines(sockets.stdout) {
+		connection, err := net.Dial("unix", strings.Fields(line)[2])
+		require.NoError(t, err)
+		require.NoError(t, connection.Close())
+	}
+	directories := csisimIn(t, l.environment(), "get", "directories")
+	require.Zero(t, directories.code, directories.stderr)
+	node := strings.Fields(directories.stdout)
+	require.Len(t, node, 2)
+	assert.Equal(t, "node-a", node[0])
+	registered, err := os.ReadDir(filepath.Join(node[1], "plugins_registry"))
+	require.NoError(t, err)
+	assert.Empty(t, registered)
+
+	require.Zero(t, csisimIn(t, l.environment(), "down").code)
+	assert.Zero(t, l.awaitEnd(), l.output.String())
+	left, err := os.ReadDir(work)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+
+	run := csisimIn(t, l.environment(), "run", file)
+	assert.Equal(t, exitInput, run.code)
+	assert.Contains(t, run.stderr, "use csisim up -f "+file)
+}
+
+// In memory there is nothing to find.
+func TestUpInMemoryHasNoSockets(t *testing.T) {
+	l := startUp(t)
+	for _, what := range []string{"sockets", "directories"} {
+		got := csisimIn(t, l.environment(), "get", what)
+		assert.Equal(t, exitInput, got.code)
+		assert.Contains(t, got.stderr, `cluster "csisim" is in memory`)
+	}
+	require.Zero(t, csisimIn(t, l.environment(), "down").code)
+	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
 
 func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {

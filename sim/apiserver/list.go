@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -161,7 +160,7 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 // listOf makes a typed list. Its items do not repeat the kind.
 func (k *kind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime.Object, error) {
 	gvk := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
-	list, err := scheme.Scheme.New(gvk)
+	list, err := goTypes().New(gvk)
 	if err != nil {
 		return nil, err
 	}

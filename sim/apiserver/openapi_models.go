@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // models are the schemas of a document. They are read from the Go types: names from
@@ -28,7 +27,7 @@ func (m *models) of(k *kind) string {
 	name := m.model(t)
 	m.mark(name, k.gvk)
 	listKind := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
-	if list, err := scheme.Scheme.New(listKind); err == nil {
+	if list, err := goTypes().New(listKind); err == nil {
 		m.mark(m.model(reflect.TypeOf(list).Elem()), listKind)
 	}
 	return name

@@ -10,8 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/csisim/csisim/sim/store"
@@ -23,12 +21,6 @@ type ownership struct {
 }
 
 func newOwnership(now func() time.Time) *ownership { return &ownership{now} }
-
-// converter knows the schema of all built-in kinds. It is made once, when it is
-// first asked for.
-var converter = sync.OnceValue(func() managedfields.TypeConverter {
-	return applyconfigurations.NewTypeConverter(scheme.Scheme)
-})
 
 // fieldManagers are the ones made so far: each is for one part of one kind, and
 // good for all servers.
@@ -44,7 +36,7 @@ func managerOf(k *kind, what part) (*managedfields.FieldManager, error) {
 	if known, ok := fieldManagers.Load(name); ok {
 		return known.(*managedfields.FieldManager), nil
 	}
-	made, err := managedfields.NewDefaultFieldManager(converter(), scheme.Scheme, noDefaults{}, scheme.Scheme,
+	made, err := managedfields.NewDefaultFieldManager(converter(), goTypes(), noDefaults{}, goTypes(),
 		k.gvk, k.gvk.GroupVersion(), string(what), resetFields(k, what))
 	if err != nil {
 		return nil, fmt.Errorf("field ownership of %s: %w", k.gvk.Kind, err)

@@ -28,6 +28,7 @@ type Driver struct {
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	Sidecars     Sidecars          `json:"sidecars,omitempty" doc:"Flags of its sidecars that are not the defaults."`
 	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
+	External     []string          `json:"external,omitempty" enum:"csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter|node-driver-registrar|snapshot-controller" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
 	profile *profile.Profile // that Profile names
 }
@@ -49,9 +50,16 @@ type Socket struct {
 	Node       string            `json:"node,omitempty" doc:"The node plugin's socket in a cluster of one node."`
 }
 
-// HasPrograms reports whether some driver is a program that is started for the run.
+// Lives reports whether the scenario can only be lived, as csisim up does: what is external needs
+// the API and the real clock.
+func (s *Scenario) Lives() bool {
+	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
+}
+
+// HasPrograms reports whether not all of the run is Go code of this process: programs mount, and leave
+// processes.
 func (s *Scenario) HasPrograms() bool {
-	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
+	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
 // name is the driver's name as far as the file tells it.
@@ -76,6 +84,9 @@ func (d Driver) options(dir string) sim.Driver {
 	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
 	o.Sidecars = d.Sidecars.options()
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController, d.NoCSIDriver
+	for _, name := range d.External {
+		o.External = append(o.External, sim.Sidecar(name))
+	}
 	switch {
 	case d.Mock != nil:
 		options := *d.Mock

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+func newGet(env environment) *cobra.Command {
+	get := &cobra.Command{Use: "get", Short: "Tell about a live cluster", Args: needs("what to get")}
+	get.AddCommand(
+		newGetOne(env, "kubeconfig", "Print the kubeconfig of a live cluster", printKubeconfig),
+		newGetOne(env, "sockets", "List the sockets of a live cluster's drivers, for sidecars: driver, node, path", printSockets),
+		newGetOne(env, "directories", "List the kubelet directories of a live cluster's nodes, for registrars: node, path", printDirectories),
+	)
+	return get
+}
+
+func newGetOne(env environment, what, short string, write func(out io.Writer, name string, cluster remembered) error) *cobra.Command {
+	name := "csisim"
+	command := &cobra.Command{
+		Use:   what,
+		Short: short,
+		Args:  atMost(0),
+		RunE: func(*cobra.Command, []string) error {
+			cluster, err := find(name)
+			if err != nil {
+				return usage("cluster %q %w", name, err)
+			}
+			return write(env.stdout, name, cluster)
+		},
+	}
+	command.Flags().StringVar(&name, "name", name, "`NAME` of the cluster")
+	complete(command, "name", cobra.NoFileCompletions)
+	return command
+}
+
+func printKubeconfig(out io.Writer, name string, cluster remembered) error {
+	text, err := clientcmd.Write(*(&access{name: name, address: cluster.Address, token: cluster.Token, authority: cluster.Authority}).config())
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
+}
+
+func printSockets(out io.Writer, name string, cluster remembered) error {
+	if len(cluster.Endpoints) == 0 {
+		return noFiles(name)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, e := range cluster.Endpoints {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", e.Driver, e.Node, e.Socket)
+	}
+	return table.Flush()
+}
+
+func printDirectories(out io.Writer, name string, cluster remembered) error {
+	if len(cluster.Directories) == 0 {
+		return noFiles(name)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, d := range cluster.Directories {
+		fmt.Fprintf(table, "%s\t%s\n", d.Node, d.Path)
+	}
+	return table.Flush()
+}
+
+func noFiles(name string) error {
+	return usage("cluster %q is in memory: it has sockets and directories if a driver is a program or has sidecars that are external", name)
+}

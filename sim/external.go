@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// Sidecar is a program of Kubernetes that runs beside a driver, or once in a cluster
+// for all drivers.
+type Sidecar string
+
+// The sidecars that somebody else may run instead of the built-in ones.
+const (
+	Provisioner Sidecar = "csi-provisioner"
+	Attacher    Sidecar = "csi-attacher"
+	Resizer     Sidecar = "csi-resizer"
+	Snapshotter Sidecar = "csi-snapshotter"
+	// Registrar is node-driver-registrar, on every node.
+	Registrar Sidecar = "node-driver-registrar"
+	// SnapshotController runs once for all drivers.
+	SnapshotController Sidecar = "snapshot-controller"
+)
+
+// external reports whether somebody else runs a sidecar.
+func (d *driver) external(s Sidecar) bool { return slices.Contains(d.External, s) }
+
+// needsSnapshotController: some driver takes snapshots, and nobody else runs one.
+func (c *Simulation) needsSnapshotController() bool {
+	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) &&
+		!slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.external(SnapshotController) })
+}
+
+// Endpoint is where a program that is no part of the cluster finds a driver's plugin.
+type Endpoint struct {
+	Driver string
+	// Node is the name of the plugin's node; "control-plane" for the controller plugin.
+	Node string
+	// Socket is the path of the plugin's socket on the host.
+	Socket string
+}
+
+// Endpoints are those of all drivers; none in a cluster that is in memory.
+func (c *Simulation) Endpoints() []Endpoint {
+	var all []Endpoint
+	if c.work == nil {
+		return nil
+	}
+	for _, d := range c.drivers {
+		for _, p := range c.plugins(d) {
+			all = append(all, Endpoint{Driver: d.Name, Node: p.machine.Name(), Socket: p.machine.Path(p.socket)})
+		}
+	}
+	return all
+}
+
+// Directory is where a program that is no part of the cluster finds the directory of a
+// node's kubelet, with plugins and plugins_registry in it.
+type Directory struct{ Node, Path string }
+
+// Directories are those of all nodes; none in a cluster that is in memory.
+func (c *Simulation) Directories() []Directory {
+	var all []Directory
+	if c.work == nil {
+		return nil
+	}
+	for _, n := range c.nodes {
+		all = append(all, Directory{Node: n.Name, Path: n.machine.Path(machine.KubeletDir)})
+	}
+	return all
+}
