@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"os"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -13,14 +15,18 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// diskConn is a gRPC client of a unix socket. A connection that failed is dropped
-// and the next call dials anew at once, instead of waiting for the end of a back-off.
+// diskConn is a gRPC client of a unix socket. It is as good as one that dials for
+// every call, as the kubelet does (K-RPC-2): a connection that failed is dropped and
+// the next call dials anew at once, instead of waiting for the end of a back-off; so
+// does the next call once another socket, or none, lies at the path.
 type diskConn struct {
 	d    *Disk
 	path string
 
-	mu   sync.Mutex
-	conn *grpc.ClientConn
+	mu     sync.Mutex
+	conn   *grpc.ClientConn
+	socket fs.FileInfo        // what conn leads to; nil before the first call
+	former []*grpc.ClientConn // calls may still be under way on them
 }
 
 // DialSocket returns a client of whatever serves at path.
@@ -47,24 +53,49 @@ func (c *diskConn) connect() (*grpc.ClientConn, error) {
 
 // Invoke makes one unary call.
 func (c *diskConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	conn := c.current()
+	conn, err := c.current()
+	if err != nil {
+		return err
+	}
 	return c.judge(conn, conn.Invoke(ctx, method, args, reply, opts...))
 }
 
 // NewStream starts a streaming call.
 func (c *diskConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	conn := c.current()
+	conn, err := c.current()
+	if err != nil {
+		return nil, err
+	}
 	stream, err := conn.NewStream(ctx, desc, method, opts...)
 	return stream, c.judge(conn, err)
 }
 
 // Close ends the client.
-func (c *diskConn) Close() error { return c.current().Close() }
-
-func (c *diskConn) current() *grpc.ClientConn {
+func (c *diskConn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.conn
+	err := c.conn.Close()
+	for _, former := range c.former {
+		_ = former.Close() // nobody waits for what it may still have to say
+	}
+	return err
+}
+
+// current is a connection to the socket that is at the path now.
+func (c *diskConn) current() (*grpc.ClientConn, error) {
+	is, _ := c.d.Lstat(c.path) // if it is gone, dialling says so
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.socket != nil && !os.SameFile(c.socket, is) {
+		fresh, err := c.connect()
+		if err != nil {
+			return nil, err
+		}
+		c.former = append(c.former, c.conn)
+		c.conn = fresh
+	}
+	c.socket = is
+	return c.conn, nil
 }
 
 // judge replaces a connection whose call could not reach the server.

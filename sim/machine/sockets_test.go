@@ -197,6 +197,36 @@ func TestDialFailsFastInTheWordsOfGRPC(t *testing.T) {
 	})
 }
 
+// K-RPC-2: a server that has lost its socket's file cannot be reached any more,
+// although it lives and its last calls go on.
+func TestTheServerIsTheOneAtThePath(t *testing.T) {
+	onEach(t, func(t *testing.T, m machine.Machine) {
+		begun, end := make(chan bool), make(chan bool)
+		first := &node{info: &csi.NodeGetInfoResponse{NodeId: "first"}}
+		first.stage = func(context.Context, *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
+			close(begun)
+			<-end
+			return &csi.NodeStageVolumeResponse{}, nil
+		}
+		serve(t, m, first)
+		conn := dial(t, m)
+		require.NoError(t, getInfo(conn))
+		staged := make(chan error)
+		go func() { staged <- stage(conn) }()
+		<-begun
+
+		require.NoError(t, m.Remove(socket))
+		assert.ErrorContains(t, getInfo(conn), "no such file or directory")
+		serve(t, m, &node{info: &csi.NodeGetInfoResponse{NodeId: "second"}})
+		info, err := csi.NewNodeClient(conn).NodeGetInfo(context.Background(), &csi.NodeGetInfoRequest{})
+		require.NoError(t, err)
+		assert.Equal(t, "second", info.GetNodeId())
+
+		close(end)
+		assert.NoError(t, <-staged, "what was under way arrives")
+	})
+}
+
 func getInfo(conn grpc.ClientConnInterface) error {
 	_, err := csi.NewNodeClient(conn).NodeGetInfo(context.Background(), &csi.NodeGetInfoRequest{})
 	return err

@@ -1,0 +1,186 @@
+package fakekubelet_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// The known races of the kubelet, and what guards them.
+
+func TestTheKubeletCallsTheNodeServiceOnly(t *testing.T) { // K-RPC-1
+	n := start(t, setting{driver: mock.Options{NodeExpand: true, Stats: true}})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.resized("data", "2Gi", "2Gi", pending)
+	n.deletePod("web")
+	n.settle()
+	for _, e := range n.Trace.Events() {
+		if e.Kind == trace.Call && e.Actor == "kubelet" {
+			assert.Contains(t, e.Method, "Node/", "no Identity, no Controller")
+		}
+	}
+}
+
+// K-RACE-6: between unregistering and registering every step fails, changes
+// nothing, and is tried again.
+func TestTheWindowOfARegistration(t *testing.T) {
+	n := mounted(t, setting{})
+	n.unregister()
+	n.pod("log", using("data"))
+	n.pass(2 * time.Second)
+	mounts := n.mounts()
+	n.registrar.Start()
+	n.waitRunning("log")
+	assert.Subset(t, n.mounts(), mounts)
+	assert.Equal(t, []string{"NodePublishVolume OK"}, n.calls(), "what was staged stays staged")
+}
+
+// K-RACE-13, K-ERR-5: the pod is gone while its volume is being unstaged; the
+// volume is in use until it no longer is in the kubelet's books.
+func TestAVolumeIsInUseUntilItIsUnstaged(t *testing.T) {
+	n := start(t, attaching)
+	n.volume("data")
+	n.attached("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.hold("NodeUnstageVolume", 40*time.Second)
+	n.deletePod("web")
+	n.until(func() bool { return n.phase("web") == "gone" })
+	n.pass(30 * time.Second)
+	assert.Equal(t, []corev1.UniqueVolumeName{unique("data")}, n.inUse())
+	n.pass(25 * time.Second)
+	assert.Empty(t, n.inUse())
+}
+
+// K-RACE-14: a pod that comes while its volume is being unstaged waits for the end;
+// then it is staged anew.
+func TestAPodThatComesDuringAnUnstage(t *testing.T) {
+	n := mounted(t, setting{})
+	n.hold("NodeUnstageVolume", 5*time.Second)
+	n.deletePod("web")
+	n.until(func() bool { return len(n.times("NodeUnstageVolume")) == 1 })
+	n.pod("log", using("data"))
+	n.pass(4 * time.Second)
+	assert.Equal(t, []string{"NodeUnpublishVolume OK"}, n.calls()[:1])
+	assert.Empty(t, n.times("NodeStageVolume"))
+	n.waitRunning("log")
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK", "NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
+}
+
+// K-RACE-19: the first wait ignores what is uncertain, the second has no limit and
+// does not: the pod stays.
+func TestADeletedPodStaysWhileItsVolumeIsUncertain(t *testing.T) {
+	n := mounted(t, setting{})
+	n.fail("NodeUnpublishVolume", codes.Internal, 0)
+	n.deletePod("web")
+	n.pass(10 * time.Minute)
+	assert.NotEqual(t, corev1.PodPhase("gone"), n.phase("web"))
+	n.heal()
+	n.settle()
+	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+}
+
+// K-RACE-26: the driver may still be at work when the kubelet calls again.
+func TestACallThatTookTooLongIsRepeatedWhileItStillRuns(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.hold("NodeStageVolume", 10*time.Minute)
+	n.pod("web", using("data"))
+	n.waitRunning("web")
+	assert.Equal(t, []string{"NodeStageVolume DeadlineExceeded", "NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
+	assert.InDeltaSlice(t, []float64{120.5}, n.gaps("NodeStageVolume"), 0.15)
+}
+
+// K-RACE-32, K-ERR-3: after a restart a device is never taken for unstaged because
+// of a final error.
+func TestAfterARestartAFailingStageIsAlwaysUnstaged(t *testing.T) {
+	n := mounted(t, setting{})
+	n.restart(func() { n.fail("NodeStageVolume", codes.InvalidArgument, 0) })
+	n.pass(5 * time.Second)
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	assert.Contains(t, n.calls(), "NodeUnstageVolume OK")
+}
+
+// K-EXP-18: an expansion excludes all else that concerns the volume.
+func TestNothingHappensToAVolumeWhileItIsExpanded(t *testing.T) {
+	n := start(t, setting{driver: expands})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.hold("NodeExpandVolume", 20*time.Second)
+	n.resized("data", "2Gi", "2Gi", pending)
+	n.until(func() bool { return len(n.times("NodeExpandVolume")) == 1 })
+	n.pod("log", using("data"))
+	n.pass(19 * time.Second)
+	assert.Empty(t, n.times("NodePublishVolume"))
+	n.waitRunning("log")
+	assert.Len(t, n.times("NodePublishVolume"), 1)
+}
+
+// K-UNPUB-5: it is unpublished even if the publish never reached the driver.
+func TestAVolumeThatMayBePublishedIsUnpublished(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodePublishVolume", codes.Unavailable, 0)
+	n.pod("web", using("data"))
+	n.thirdRetry()
+	n.forget()
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+}
+
+// K-EVT-2: what nobody is told of.
+func TestWhatNobodyIsToldOf(t *testing.T) {
+	n := mounted(t, setting{csiDriver: republish})
+	n.pass(3 * time.Minute)
+	assert.NotEmpty(t, n.times("NodePublishVolume"), "it is published anew")
+	n.fail("NodeUnpublishVolume", codes.Internal, 2)
+	n.fail("NodeUnstageVolume", codes.Internal, 2)
+	n.deletePod("web")
+	n.settle()
+	assert.Equal(t, []string{"Normal Killing: Stopping container c (1)"}, n.events())
+}
+
+func TestTheDriverMakesTheTargetItself(t *testing.T) { // K-PUB-2
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodePublishVolume", codes.Unavailable, 0)
+	uid := n.pod("web", using("data"))
+	n.until(func() bool { return len(n.times("NodePublishVolume")) == 1 })
+	target := csi.TargetPath(uid, "pv-data")
+	assert.True(t, n.exists(strings.TrimSuffix(target, "/mount")))
+	assert.False(t, n.exists(target))
+}
+
+// K-RACE-27, K-RACE-28: a publish that comes true after its error has been taken for
+// final is seen by the clean-up of orphans only, which asks nobody.
+func TestAMountThatComesAfterAFinalError(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodePublishVolume", codes.Internal, 0)
+	uid := n.pod("web", using("data"))
+	n.thirdRetry()
+	target := csi.TargetPath(uid, "pv-data")
+	require.NoError(t, n.machine.MkdirAll(target, 0o750))
+	require.NoError(t, n.machine.MkdirAll("/late", 0o755))
+	require.NoError(t, n.machine.BindMount("/late", target, false))
+	n.forget()
+	n.forceDelete("web")
+	n.pass(10 * time.Minute)
+	assert.Empty(t, n.times("NodeUnpublishVolume"))
+	assert.Contains(t, n.mounts(), target)
+}
