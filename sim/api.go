@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	snapshots "github.com/kubernetes-csi/external-snapshotter/client/v8/clientset/versioned"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -77,12 +79,27 @@ func (c *Simulation) API() *apiserver.Server {
 	return c.api.server
 }
 
-// RESTConfig is for client-go clients of any kind. They do not use a socket.
-func (c *Simulation) RESTConfig() *rest.Config { return c.API().Config() }
+// RESTConfig is for clients of any kind, those of controller-runtime as well. They
+// do not use a socket.
+func (c *Simulation) RESTConfig() *rest.Config {
+	config := c.API().Config()
+	config.ContentConfig = rest.ContentConfig{} // not all that is served has a protobuf form
+	return config
+}
 
 // Client is a client of the cluster's API.
 func (c *Simulation) Client() kubernetes.Interface {
-	return kubernetes.NewForConfigOrDie(c.RESTConfig())
+	return kubernetes.NewForConfigOrDie(c.API().Config())
+}
+
+// DynamicClient is a client for objects of any kind, without their Go types.
+func (c *Simulation) DynamicClient() dynamic.Interface {
+	return dynamic.NewForConfigOrDie(c.RESTConfig())
+}
+
+// SnapshotClient is a client for snapshots and groups of them.
+func (c *Simulation) SnapshotClient() snapshots.Interface {
+	return snapshots.NewForConfigOrDie(c.RESTConfig())
 }
 
 // Live lets the cluster live by the real clock, speed times as fast, until ctx is

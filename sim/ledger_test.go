@@ -25,7 +25,7 @@ func servers(m *mock.Driver) *sim.Servers {
 		Controller: []machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: controller}, {Desc: &csi.Controller_ServiceDesc, Server: controller},
 		},
-		Node: func(node string) []machine.Service {
+		Node: func(node string, _ machine.Machine) []machine.Service {
 			plugin := m.Node(mock.NodeOptions{NodeID: node})
 			return []machine.Service{{Desc: &csi.Identity_ServiceDesc, Server: plugin}, {Desc: &csi.Node_ServiceDesc, Server: plugin}}
 		},

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/sim/feature"
@@ -55,6 +56,11 @@ type Options struct {
 	// DriverLogs is the directory for the output of driver programs. Default: a
 	// directory of the run, which goes with it.
 	DriverLogs string
+	// NoBoot keeps New from running the cluster until its nodes and drivers are up;
+	// Start never does. Default: false.
+	NoBoot bool
+	// Faults are in force from the start. Default: none.
+	Faults []*fault.Fault
 	// NoDataCheck keeps the containers of pods from writing to their volumes and from
 	// reading what they wrote. Default: false.
 	NoDataCheck bool
@@ -156,10 +162,13 @@ type Socket struct {
 	Node string
 }
 
-// Servers are the gRPC services of a driver in this process.
+// Servers are the gRPC services of a driver in this process; see Services.
 type Servers struct {
+	// Controller are those of the controller plugin.
 	Controller []machine.Service
-	Node       func(node string) []machine.Service
+	// Node makes those of the plugin of a node, whenever the plugin starts. What it
+	// mounts, it mounts on the node's machine: the kubelet looks for it there.
+	Node func(node string, on machine.Machine) []machine.Service
 }
 
 func (o Options) withDefaults() Options {

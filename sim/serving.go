@@ -50,7 +50,7 @@ func (s *serving) services() []machine.Service {
 	case d.Servers != nil && s.node == "":
 		return d.Servers.Controller
 	case d.Servers != nil:
-		return d.Servers.Node(s.node)
+		return d.Servers.Node(s.node, s.machine)
 	case s.node == "":
 		d.mock.Restart()
 		controller := d.mock.Controller()

@@ -71,6 +71,9 @@ func Start(o Options) (*Simulation, error) {
 	c.Wire = drivers.NewWire(c.World)
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
+	for _, f := range o.Faults {
+		c.Wire.Faults.Inject(f)
+	}
 	c.startDataCheck()
 	if err := c.start(); err != nil {
 		return nil, errors.Join(err, c.Close())

@@ -1,20 +1,34 @@
 package fault
 
+import "cmp"
+
 // Set is the faults in force, in the order in which they were injected.
 type Set struct{ faults []*Fault }
 
-// Inject puts a fault in force.
-func (s *Set) Inject(f *Fault) { s.faults = append(s.faults, f) }
+// Inject puts a fault in force. Without a name it has that of the call, without a
+// message it tells its name.
+func (s *Set) Inject(f *Fault) {
+	f.Name = cmp.Or(f.Name, f.Call)
+	f.Message = cmp.Or(f.Message, "fault "+f.Name)
+	s.faults = append(s.faults, f)
+}
 
 // Clear ends the fault of that name, all faults if name is empty, and lets go of
 // the calls that they hold. It reports how many it ended.
 func (s *Set) Clear(name string) int {
+	return s.end(func(f *Fault) bool { return name == "" || f.Name == name })
+}
+
+// End ends this fault and lets go of the calls that it holds.
+func (s *Set) End(f *Fault) { s.end(func(other *Fault) bool { return other == f }) }
+
+func (s *Set) end(over func(*Fault) bool) int {
 	var kept []*Fault
 	for _, f := range s.faults {
-		if name != "" && f.Name != name {
-			kept = append(kept, f)
-		} else {
+		if over(f) {
 			f.clear()
+		} else {
+			kept = append(kept, f)
 		}
 	}
 	ended := len(s.faults) - len(kept)

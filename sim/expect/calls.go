@@ -8,6 +8,9 @@ import (
 	"github.com/csisim/csisim/sim/trace"
 )
 
+// Call describes CSI calls by their method and more.
+type Call = calls.Pattern
+
 // Calls is that CSI calls come in this order; others may stand between, unless it
 // is exact.
 type Calls calls.Wanted
@@ -25,6 +28,11 @@ func (c Calls) String() string {
 func (c Calls) Failure(ev *Evidence) *Failure {
 	if len(c.Patterns) == 0 {
 		return nil
+	}
+	for _, p := range c.Patterns {
+		if problem := p.Problem(); problem != "" {
+			return &Failure{Verdict: problem}
+		}
 	}
 	made := calls.Relevant(ev.CallsSince(ev.Since), c.Patterns)
 	gap := calls.Wanted(c).Match(made, ev.Names)

@@ -5,7 +5,8 @@ import (
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
-// Forbidden are CSI calls that must not come, at all or after another one.
+// Forbidden are CSI calls that must not come, at all or after another one. A method
+// with a * stands for no question for capabilities.
 type Forbidden struct {
 	calls.Pattern
 	After *calls.Pattern
@@ -46,8 +47,11 @@ func (f Forbidden) String() string {
 
 // Failure is the first such call.
 func (f Forbidden) Failure(ev *Evidence) *Failure {
+	if problem := f.Problem(); problem != "" {
+		return &Failure{Verdict: problem}
+	}
 	open := f.After == nil
-	for _, e := range ev.CallsSince(ev.Since) {
+	for _, e := range calls.Relevant(ev.CallsSince(ev.Since), f.patterns()) {
 		if open && f.Mismatch(e, ev.Names) == "" {
 			return &Failure{
 				Verdict: "forbidden call: " + calls.Short(e.Method), Expected: f.String(),
@@ -57,4 +61,11 @@ func (f Forbidden) Failure(ev *Evidence) *Failure {
 		open = open || f.After.Mismatch(e, ev.Names) == ""
 	}
 	return nil
+}
+
+func (f Forbidden) patterns() []calls.Pattern {
+	if f.After == nil {
+		return []calls.Pattern{f.Pattern}
+	}
+	return []calls.Pattern{f.Pattern, *f.After}
 }

@@ -3,6 +3,7 @@ package calls
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -118,6 +119,25 @@ func (p Pattern) String() string {
 		fmt.Fprintf(&b, ", %v times", p.Count)
 	}
 	return b.String()
+}
+
+// Problem says what calls can never be as the pattern; it is empty if some can.
+// Patterns in files are held against the same when they are read.
+func (p Pattern) Problem() string {
+	switch {
+	case p.Call != Anything && !IsMethod(p.Call):
+		return fmt.Sprintf("call %q: there is no such method in the CSI spec%s", p.Call, meant(p.Call, Methods()))
+	case p.Code != "" && !slices.Contains(codeNames, string(p.Code)):
+		return fmt.Sprintf("code %q: there is no such gRPC code%s", p.Code, meant(string(p.Code), codeNames))
+	}
+	return ""
+}
+
+func meant(word string, known []string) string {
+	if near := strict.Nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
 }
 
 // Mismatch says in a few words why the call is not as the pattern; it is empty if it is.

@@ -1,0 +1,261 @@
+package sim_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+const storage = `
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: mock}
+provisioner: mock.csi.csisim.dev
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: web}
+spec:
+  storageClassName: mock
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+`
+
+var running = expect.Object{Ref: "pod/web", Phase: "Running"}
+
+var withMock = sim.WithMock(mock.Options{Name: driver})
+
+func faultyMock(misbehaviour string) sim.Option {
+	return sim.WithMock(mock.Options{Name: driver, ListVolumes: true, Faulty: []string{misbehaviour}})
+}
+
+// lifeOf takes the pod web and its claim through their lives.
+func lifeOf(c *sim.Cluster) {
+	c.Apply(storage, pod("web", "node-a"))
+	c.Until(running)
+	c.Delete("pod/web", "pvc/web")
+	c.Settle()
+}
+
+func TestATestTellsWhatMustHaveHappened(t *testing.T) {
+	c := sim.New(t, withMock)
+	lifeOf(c)
+	c.ExpectExactCalls("CreateVolume", "ControllerPublishVolume", "NodeStageVolume", "NodePublishVolume", "...", "DeleteVolume")
+	c.ExpectCalls("Create*", expect.Call{Call: "NodeStageVolume", Node: "node-a", Volume: "web", Code: "OK"}, "DeleteVolume")
+	c.ExpectNoCalls(expect.Call{Call: "Node*", Node: "node-b"})
+	c.Expect(
+		expect.Object{Ref: "pod/web", Gone: true},
+		expect.Object{Ref: "pv/*", Gone: true},
+		expect.Event{Reason: "SuccessfulAttachVolume", About: "po/web"},
+		expect.Forbidden{Pattern: expect.Call{Call: "NodeStageVolume"}, After: &expect.Call{Call: "NodeUnstageVolume"}},
+	)
+	c.ExpectNothingLeft()
+}
+
+func TestObjectsAreFilesTextAndTyped(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "storage.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(storage), 0o600))
+	c := sim.New(t, withMock)
+	c.Apply(file, []byte(`{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}`), pod("web", "node-a"))
+	c.Until(running, expect.Object{Ref: "ns/team-a", Phase: "Active"}, expect.Object{Ref: "pv/pvc/web", Phase: "Bound", Where: func(obj store.Object) bool {
+		return obj.(*corev1.PersistentVolume).Spec.CSI.Driver == driver
+	}})
+}
+
+func TestWhatIsAllowedMayBeLeftBehind(t *testing.T) {
+	c := sim.New(t, faultyMock("delete-leaks"))
+	c.AllowLeftovers("volume *")
+	lifeOf(c)
+	c.ExpectNothingLeft()
+}
+
+func TestProgramsDieAndFaultsComeAndGo(t *testing.T) {
+	c := sim.New(t, withMock, sim.WithFaults(fault.Fault{Call: "CreateVolume", Code: codes.Internal, Times: 1}))
+	clear := c.Inject(fault.Fault{Call: "NodeStageVolume", Code: codes.Internal})
+	c.Apply(storage, pod("web", "node-a"))
+	c.Until(expect.Event{Reason: "FailedMount", About: "pod/web", Message: "*code = Internal desc = fault NodeStageVolume"}, expect.Event{Reason: "ProvisioningFailed"})
+	c.Restart(sim.Kubelet("node-a"), sim.Plugin{Driver: driver, Node: "node-a"}, sim.Plugin{Driver: driver}, sim.Controller("attachdetach"))
+	clear()
+	c.Until(running)
+	c.PowerOff("node-a")
+	c.Advance(time.Minute)
+	c.PowerOn("node-a")
+	c.Until(expect.Calls{Patterns: []expect.Call{{Call: "NodePublishVolume"}, {Call: "NodePublishVolume"}}})
+	c.FromHere()
+	c.ExpectNoCalls("NodePublishVolume")
+}
+
+func TestEveryClientSeesTheSameCluster(t *testing.T) {
+	c := sim.New(t, sim.WithMock(mock.Options{Name: driver, Snapshot: true}))
+	c.Apply(storage)
+	claims, err := c.DynamicClient().Resource(schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Len(t, claims.Items, 1)
+	_, err = c.SnapshotClient().SnapshotV1().VolumeSnapshotClasses().Create(t.Context(), &snapshotv1.VolumeSnapshotClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "s"}, Driver: driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	c.Expect(expect.Object{Ref: "vsclass/s"})
+}
+
+func TestAClusterCanLiveByTheRealClock(t *testing.T) {
+	c := sim.New(t, withMock)
+	c.GoLive(1000)
+	c.Apply(storage, pod("web", "node-a"))
+	c.Until(running)
+	c.Delete("pod/web", "pvc/web")
+	c.Until(expect.Object{Ref: "pv/*", Gone: true})
+}
+
+// testOf is a test that is itself looked at.
+type testOf struct {
+	*testing.T
+	failed   bool
+	told     strings.Builder
+	cleanups []func()
+}
+
+func (f *testOf) Failed() bool { return f.failed }
+func (f *testOf) Errorf(format string, args ...any) {
+	f.failed = true
+	fmt.Fprintf(&f.told, format+"\n", args...)
+}
+func (f *testOf) Logf(format string, args ...any) { fmt.Fprintf(&f.told, format+"\n", args...) }
+func (f *testOf) FailNow()                        { f.failed = true; runtime.Goexit() }
+func (f *testOf) Cleanup(what func())             { f.cleanups = append(f.cleanups, what) }
+
+// failing runs a test to its end and returns what it told.
+func failing(t *testing.T, test func(f *testOf)) string {
+	t.Helper()
+	f := &testOf{T: t}
+	run := func(what func()) {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			what()
+		}()
+		<-ended
+	}
+	run(func() { test(f) })
+	for _, cleanup := range f.cleanups {
+		run(cleanup)
+	}
+	require.True(t, f.failed, "the test passed")
+	return f.told.String()
+}
+
+func TestWhatIsOtherwiseFailsWithWhatLedThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		test func(f *testOf)
+		told []string
+	}{
+		"a call that did not come": {func(f *testOf) {
+			c := sim.New(f, withMock)
+			lifeOf(c)
+			c.ExpectCalls("NodeStageVolume", "CreateVolume")
+		}, []string{"call 2 of 2 did not come as expected: CreateVolume", "led there", "csi-provisioner  CreateVolume  web  OK", "there is one at"}},
+		"a forbidden call": {func(f *testOf) {
+			c := sim.New(f, withMock)
+			lifeOf(c)
+			c.ExpectNoCalls("Node*")
+		}, []string{"forbidden call: NodeStageVolume", "led there"}},
+		"a method that there is not": {func(f *testOf) { sim.New(f).ExpectNoCalls("NodeStageVolum") }, []string{`call "NodeStageVolum": there is no such method in the CSI spec; did you mean NodeStageVolume?`}},
+		"a code that there is not":   {func(f *testOf) { sim.New(f).ExpectCalls(expect.Call{Call: "*", Code: "internal"}) }, []string{`did you mean Internal?`}},
+		"a kind that there is not":   {func(f *testOf) { sim.New(f).Expect(expect.Object{Ref: "pdo/web"}) }, []string{`there is no kind "pdo"; did you mean "po"?`}},
+		"an event's object":          {func(f *testOf) { sim.New(f).Expect(expect.Event{About: "web"}) }, []string{`"web" is no kind and name`}},
+		"an object in another phase": {func(f *testOf) {
+			c := sim.New(f, withMock)
+			c.Apply(storage, pod("web", "node-a"))
+			c.Expect(running)
+		}, []string{"pod web is not as expected", "got       pod web: phase is Pending, not Running"}},
+		"a wait that never ends": {func(f *testOf) {
+			c := sim.New(f, withMock, sim.WithFaults(fault.Fault{Call: "NodeStageVolume", Code: codes.Internal, Message: "no such device"}))
+			c.Apply(storage, pod("web", "node-a"))
+			c.Within(time.Minute, running)
+		}, []string{
+			"timed out waiting for the condition: pod web in phase Running (after 1m0s of cluster time)", "phase is Pending, not Running",
+			"NodeStageVolume  web  Internal (fault)", "FailedMount", "fault NodeStageVolume still befalls every NodeStageVolume, until it is cleared",
+		}},
+		"a leak": {func(f *testOf) {
+			lifeOf(sim.New(f, faultyMock("delete-leaks")))
+		}, []string{"left behind: volume vol-0001", "should have gone with DeleteVolume", "led there"}},
+		"a leak that is allowed, and one that is not": {func(f *testOf) {
+			c := sim.New(f, faultyMock("delete-leaks"))
+			c.AllowLeftovers("mount *")
+			lifeOf(c)
+		}, []string{"left behind: volume vol-0001", "nothing is left behind but mount *"}},
+		"a breach of the CSI spec": {func(f *testOf) {
+			c := sim.New(f, faultyMock("create-returns-no-id"))
+			c.Apply(storage)
+			c.Until(expect.Calls{Patterns: []expect.Call{{Call: "CreateVolume"}}})
+		}, []string{"CSI spec violated: CreateVolumeResponse.volume.volume_id is empty"}},
+		"a file that there is not": {func(f *testOf) { sim.New(f).Apply("nowhere.yaml") }, []string{"apply manifests: open nowhere.yaml: no such file or directory"}},
+		"a manifest with a mistake": {func(f *testOf) { sim.New(f).Apply("apiVersion: v1\nkind: Pod\nmetadata: {nam: web}\n") },
+			[]string{`manifest:3`, `unknown field "nam"`}},
+		"an object that is refused": {func(f *testOf) { sim.New(f).Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a_b"}}) }, []string{`apply pod/a_b`}},
+		"no manifest":               {func(f *testOf) { sim.New(f).Apply(1) }, []string{"it is a int; give YAML text"}},
+		"nothing to delete":         {func(f *testOf) { sim.New(f).Delete("pod/web") }, []string{"delete pod/web: there is no pod web"}},
+		"a node that there is not":  {func(f *testOf) { sim.New(f).PowerOff("node-z") }, []string{`node "node-z": there is no such node`}},
+		"a cluster that cannot be":  {func(f *testOf) { sim.New(f, sim.WithNodes("a", "a")) }, []string{"start the cluster: "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := failing(t, c.test)
+			for _, text := range c.told {
+				assert.Contains(t, told, text)
+			}
+			if c.told == nil {
+				t.Log(told)
+			}
+		})
+	}
+}
+
+func TestTheTraceOfAFailedTestIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "traces")
+	setFlag(t, "csisim.trace", dir)
+	sim.New(t) // passes: of it nothing is written
+	told := failing(t, func(f *testOf) {
+		lifeOf(sim.New(f, withMock))
+		sim.New(f).Expect(running)
+	})
+	assert.Contains(t, told, filepath.Join(dir, t.Name()+".jsonl"))
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	file, err := os.Open(filepath.Join(dir, t.Name()+".jsonl"))
+	require.NoError(t, err)
+	defer file.Close()
+	lines, err := trace.Read(file)
+	require.NoError(t, err)
+	var methods []string
+	for _, l := range lines {
+		methods = append(methods, l.M)
+	}
+	assert.Contains(t, methods, "Node/NodeStageVolume")
+}
+
+func setFlag(t *testing.T, name, value string) {
+	t.Helper()
+	require.NoError(t, flag.Set(name, value))
+	t.Cleanup(func() { require.NoError(t, flag.Set(name, "")) })
+}

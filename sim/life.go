@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// life is the time in which a cluster lives by the real clock.
+type life struct {
+	end   context.CancelFunc
+	ended chan error
+	speed float64
+}
+
+// GoLive lets the cluster live by the real clock from now to the end of the test,
+// speed times as fast, for controllers and informers that run beside it. Waits
+// then take their share of real time.
+func (c *Cluster) GoLive(speed float64) {
+	ctx, end := context.WithCancel(context.Background())
+	c.life = &life{end: end, ended: make(chan error, 1), speed: speed}
+	go func() { c.life.ended <- c.Live(ctx, speed) }()
+}
+
+// stopLiving makes the cluster stand still again.
+func (c *Cluster) stopLiving() {
+	if c.life == nil {
+		return
+	}
+	c.life.end()
+	c.must(<-c.life.ended, "live by the real clock")
+	c.life = nil
+}
+
+// exclusively runs use while nothing else happens in the cluster.
+func (c *Cluster) exclusively(use func()) { c.gate.enter(use) }
+
+// glance is how often a cluster that lives is looked at.
+const glance = 2 * time.Millisecond
+
+// await lets time pass until cond holds.
+func (c *Cluster) await(what string, limit time.Duration, cond func() bool) error {
+	if c.life == nil {
+		return c.WaitFor(what, limit, cond)
+	}
+	holds, now := false, time.Duration(0)
+	look := func() { holds, now = cond(), c.World.Kernel.Elapsed() }
+	c.exclusively(look)
+	for end := now + limit; !holds; c.exclusively(look) {
+		if now >= end {
+			return &StuckError{What: what, Reason: kernel.Deadline, After: limit}
+		}
+		time.Sleep(glance)
+	}
+	return nil
+}
+
+// standsStill ends a test that moves the time of a cluster that moves by itself.
+func (c *Cluster) standsStill(method string) {
+	c.t.Helper()
+	if c.life != nil {
+		c.must(errors.New("the cluster lives by the real clock: wait with Until or Within"), method)
+	}
+}

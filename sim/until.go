@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// Until lets virtual time pass until all of it holds, at most 10 minutes.
+func (c *Cluster) Until(expectations ...expect.Expectation) {
+	c.t.Helper()
+	c.Within(settleLimit, expectations...)
+}
+
+// Within is Until with a limit of virtual time.
+func (c *Cluster) Within(limit time.Duration, expectations ...expect.Expectation) {
+	c.t.Helper()
+	words := make([]string, len(expectations))
+	for i, e := range expectations {
+		words[i] = e.String()
+	}
+	what := strings.Join(words, " and ")
+	c.say("until " + what)
+	w := &wait{evidence: c.evidence, expectations: expectations}
+	c.waited(c.await(what, limit, w.over), what, w.last)
+}
+
+// Settle lets virtual time pass until only housekeeping is left to do, at most 10
+// minutes.
+func (c *Cluster) Settle() {
+	c.t.Helper()
+	c.standsStill("Settle")
+	c.say("settle")
+	c.waited(c.Simulation.Settle(settleLimit), "nothing left to do but housekeeping", nil)
+}
+
+// Advance lets d of virtual time pass.
+func (c *Cluster) Advance(d time.Duration) {
+	c.t.Helper()
+	c.standsStill("Advance")
+	c.say(fmt.Sprintf("advance %v", d))
+	c.waited(c.Simulation.Advance(d), fmt.Sprintf("%v to pass", d), nil)
+}
+
+// wait looks at expectations while the cluster runs, whenever there is news.
+type wait struct {
+	evidence     *expect.Evidence
+	expectations []expect.Expectation
+	looked       bool
+	revision     uint64          // of the store, when it was looked at last
+	last         *expect.Failure // what did not hold then
+}
+
+// over says whether all holds, or never can.
+func (w *wait) over() bool {
+	revision := w.evidence.Store.Revision()
+	news := w.evidence.Update()
+	if w.looked && !news && revision == w.revision {
+		return w.last == nil
+	}
+	w.looked, w.revision, w.last = true, revision, nil
+	for _, e := range w.expectations {
+		if w.last = e.Failure(w.evidence); w.last != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// waited ends the test if a wait did not end well: with what was missing, who waits
+// for what, and what led there.
+func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
+	c.t.Helper()
+	var stuck *StuckError
+	if !errors.As(err, &stuck) {
+		c.must(err, "wait for "+what)
+		return
+	}
+	if missing == nil {
+		missing = &expect.Failure{Expected: what, About: c.evidence.News(expect.IsFailedCall)}
+	}
+	f := expect.NeverCame(err, missing.Expected, missing.Got, stuck.Waiting)
+	f.About, f.Hint = missing.About, missing.Hint
+	c.tell(c.evidence, f)
+	c.t.FailNow()
+}
+
+// say notes in the trace what the test does.
+func (c *Cluster) say(what string) {
+	c.exclusively(func() { c.World.Say(what) })
+}
