@@ -19,6 +19,8 @@ import (
 	"github.com/csisim/csisim/sim/scenario"
 
 	_ "embed"
+
+	_ "github.com/csisim/csisim/sim/definition/rule" // the rules of custom resource definitions are checked
 )
 
 // upFlags are the flags of csisim up.

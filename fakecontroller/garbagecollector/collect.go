@@ -36,7 +36,7 @@ type ownerStates struct{ solid, dangling, waiting []metav1.OwnerReference }
 func (c *Collector) sort(p *kernel.Process, obj store.Object) ownerStates {
 	var states ownerStates
 	for _, ref := range obj.GetOwnerReferences() {
-		id, known := ownerIdentity(obj.GetNamespace(), ref)
+		id, known := c.ownerIdentity(obj.GetNamespace(), ref)
 		if !known { // of a kind that is not served here: nothing can be said about it
 			states.solid = append(states.solid, ref)
 			continue
@@ -54,12 +54,12 @@ func (c *Collector) sort(p *kernel.Process, obj store.Object) ownerStates {
 	return states
 }
 
-func ownerIdentity(namespace string, ref metav1.OwnerReference) (identity, bool) {
+func (c *Collector) ownerIdentity(namespace string, ref metav1.OwnerReference) (identity, bool) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
 		return identity{}, false
 	}
-	resource, ok := store.ResourceFor(gv.WithKind(ref.Kind))
+	resource, ok := c.Store.ResourceFor(gv.WithKind(ref.Kind))
 	if !ok {
 		return identity{}, false
 	}

@@ -37,25 +37,51 @@ func Start(w *component.World) *Collector {
 }
 
 func (c *Collector) follow(p *kernel.Process) {
-	var watches []*store.Watcher[store.Object]
-	var resources []*store.Resource
-	for _, resource := range store.Resources() {
-		if resource.GVR.Resource == "events" {
+	var followed []following
+	redefined := true
+	for {
+		if redefined {
+			followed, redefined = c.followAll(p, followed), false
+		}
+		for _, f := range followed {
+			for e, ok := f.Next(); ok; e, ok = f.Next() {
+				c.changed(f.resource, e)
+				redefined = redefined || f.resource.GVR.Resource == "customresourcedefinitions"
+			}
+		}
+		if !redefined {
+			p.Park("changes of any object")
+		}
+	}
+}
+
+// following is the watch of one resource.
+type following struct {
+	*store.Watcher[store.Object]
+	resource *store.Resource
+}
+
+// followAll follows what there is now: definitions bring kinds and take them away.
+func (c *Collector) followAll(p *kernel.Process, before []following) []following {
+	now := c.Store.Resources()
+	var all []following
+	for _, f := range before {
+		if slices.Contains(now, f.resource) || f.Len() > 0 {
+			all = append(all, f)
+		} else {
+			f.Close()
+		}
+	}
+	for _, resource := range now {
+		known := slices.ContainsFunc(all, func(f following) bool { return f.resource == resource })
+		if known || resource.GVR.Resource == "events" {
 			continue
 		}
 		w := c.Cache.WatchObjects(resource)
 		w.OnEvent(p.Wake)
-		watches = append(watches, w)
-		resources = append(resources, resource)
+		all = append(all, following{w, resource})
 	}
-	for {
-		for i, w := range watches {
-			for e, ok := w.Next(); ok; e, ok = w.Next() {
-				c.changed(resources[i], e)
-			}
-		}
-		p.Park("changes of any object")
-	}
+	return all
 }
 
 func (c *Collector) changed(resource *store.Resource, e store.Event[store.Object]) {
@@ -85,7 +111,7 @@ func (c *Collector) changed(resource *store.Resource, e store.Event[store.Object
 // ownersOf looks again at the owners that waited for an object to go.
 func (c *Collector) ownersOf(gone store.Object) {
 	for _, ref := range gone.GetOwnerReferences() {
-		id, ok := ownerIdentity(gone.GetNamespace(), ref)
+		id, ok := c.ownerIdentity(gone.GetNamespace(), ref)
 		if !ok {
 			continue
 		}

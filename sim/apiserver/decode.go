@@ -71,7 +71,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 		serializer = info.StrictSerializer
 	}
 	into := q.kind.newObject()
-	obj, gvk, err := serializer.Decode(body, &q.kind.gvk, into)
+	obj, gvk, err := q.kind.read(serializer, body, into)
 	if mistakes, ok := runtime.AsStrictDecodingError(err); ok && obj != nil && validation != metav1.FieldValidationStrict {
 		for _, mistake := range mistakes.Errors() {
 			q.answer.warn(mistake.Error())
@@ -84,6 +84,11 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	case obj != into:
 		return nil, badRequest("%s in version %q cannot be handled as a %s: converting (%s.%s) to (%s.%s): unknown conversion",
 			gvk.Kind, gvk.Version, q.kind.gvk.Kind, gvk.Version, gvk.Kind, q.kind.internalName(), q.kind.gvk.Kind)
+	}
+	if q.kind.own != nil {
+		if err := q.kind.checkKind(obj.(store.Object), gvk); err != nil {
+			return nil, err
+		}
 	}
 	if got, want := gvk.GroupVersion(), q.kind.gvk.GroupVersion(); got != want {
 		return nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", got, want)

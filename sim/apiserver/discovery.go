@@ -40,7 +40,7 @@ func (q *request) serveDiscovery() error {
 		})
 	case !legacy && q.place.group == "":
 		groups := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-		for _, group := range q.server.kinds.groups() {
+		for _, group := range q.server.kinds().groups() {
 			if group.Name != "" {
 				group.TypeMeta = metav1.TypeMeta{}
 				groups.Groups = append(groups.Groups, group)
@@ -48,7 +48,7 @@ func (q *request) serveDiscovery() error {
 		}
 		return q.answer.json(http.StatusOK, &groups)
 	case q.place.version == "":
-		for _, group := range q.server.kinds.groups() {
+		for _, group := range q.server.kinds().groups() {
 			if group.Name == q.place.group {
 				return q.answer.json(http.StatusOK, &group)
 			}
@@ -68,8 +68,8 @@ func (q *request) serveVersion(gv schema.GroupVersion) error {
 			Name: "bindings", SingularName: "binding", Namespaced: true, Kind: "Binding", Verbs: []string{"create"},
 		})
 	}
-	for _, k := range q.server.kinds.kinds {
-		if k.gvr.GroupVersion() == gv {
+	for _, k := range q.server.kinds().kinds {
+		if k.gvr.GroupVersion() == gv && k.isTold() {
 			list.APIResources = append(list.APIResources, k.described()...)
 		}
 	}
@@ -105,6 +105,9 @@ func (k *kind) described() []metav1.APIResource {
 func (c *catalog) groups() []metav1.APIGroup {
 	var groups []metav1.APIGroup
 	for _, k := range c.kinds {
+		if !k.isTold() {
+			continue
+		}
 		version := metav1.GroupVersionForDiscovery{GroupVersion: k.gvk.GroupVersion().String(), Version: k.gvk.Version}
 		if n := len(groups); n == 0 || groups[n-1].Name != k.gvk.Group {
 			groups = append(groups, metav1.APIGroup{
@@ -133,7 +136,7 @@ func (q *request) answerAggregated(legacy bool) error {
 		TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 		Items:    []discoveryv2.APIGroupDiscovery{},
 	}
-	for _, group := range q.server.kinds.groups() {
+	for _, group := range q.server.kinds().groups() {
 		if (group.Name == "") != legacy {
 			continue
 		}
@@ -141,7 +144,7 @@ func (q *request) answerAggregated(legacy bool) error {
 		for _, v := range group.Versions {
 			item.Versions = append(item.Versions, discoveryv2.APIVersionDiscovery{
 				Version: v.Version, Freshness: discoveryv2.DiscoveryFreshnessCurrent,
-				Resources: q.server.kinds.aggregated(schema.GroupVersion{Group: group.Name, Version: v.Version}),
+				Resources: q.server.kinds().aggregated(schema.GroupVersion{Group: group.Name, Version: v.Version}),
 			})
 		}
 		list.Items = append(list.Items, item)
@@ -153,26 +156,38 @@ func (q *request) answerAggregated(legacy bool) error {
 func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
 	var all []discoveryv2.APIResourceDiscovery
 	for _, k := range c.kinds {
-		if k.gvk.GroupVersion() != gv {
+		if k.gvk.GroupVersion() != gv || !k.isTold() {
 			continue
 		}
 		resource := discoveryv2.APIResourceDiscovery{
-			Resource: k.gvr.Resource, ResponseKind: &metav1.GroupVersionKind{Kind: k.gvk.Kind}, Scope: discoveryv2.ScopeCluster,
+			Resource: k.gvr.Resource, ResponseKind: k.responseKind(), Scope: discoveryv2.ScopeCluster,
 			SingularResource: k.singular, Verbs: k.verbs, ShortNames: k.shortNames, Categories: k.categories,
 		}
 		if k.res.Namespaced {
 			resource.Scope = discoveryv2.ScopeNamespace
 		}
 		for _, s := range k.subresources {
-			answer := metav1.GroupVersionKind{Group: s.gvk.Group, Version: s.gvk.Version, Kind: s.gvk.Kind}
+			answer := &metav1.GroupVersionKind{Group: s.gvk.Group, Version: s.gvk.Version, Kind: s.gvk.Kind}
 			if s.gvk.Kind == "" || s.gvk.Group == k.gvk.Group {
-				answer = metav1.GroupVersionKind{Kind: k.gvk.Kind}
+				answer = k.responseKind()
 			}
 			resource.Subresources = append(resource.Subresources, discoveryv2.APISubresourceDiscovery{
-				Subresource: s.name, ResponseKind: &answer, Verbs: s.verbs,
+				Subresource: s.name, ResponseKind: answer, Verbs: s.verbs,
 			})
 		}
 		all = append(all, resource)
 	}
 	return all
+}
+
+// isTold says that discovery tells of the kind.
+func (k *kind) isTold() bool { return k.own == nil || k.own.established }
+
+// responseKind is what aggregated discovery calls the kind: built-in ones leave out
+// their group.
+func (k *kind) responseKind() *metav1.GroupVersionKind {
+	if k.own != nil {
+		return &metav1.GroupVersionKind{Group: k.gvk.Group, Version: k.gvk.Version, Kind: k.gvk.Kind}
+	}
+	return &metav1.GroupVersionKind{Kind: k.gvk.Kind}
 }

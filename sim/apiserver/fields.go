@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -74,15 +75,30 @@ func (k *kind) settleFields(sel fields.Selector) (fields.Selector, error) {
 				return label, value, nil
 			}
 		}
-		if _, ok := ownFields[k.res.String()][label]; ok {
+		if _, ok := k.field(label); ok {
 			return label, value, nil
 		}
 		return "", "", k.noSuchField(label)
 	})
 }
 
+// field is how the value of a label is read.
+func (k *kind) field(label string) (func(store.Object) string, bool) {
+	if k.own == nil {
+		value, ok := ownFields[k.res.String()][label]
+		return value, ok
+	}
+	for _, f := range k.own.version.Spec.SelectableFields {
+		if strings.TrimPrefix(f.JSONPath, ".") == label {
+			path := fieldPath(label)
+			return func(obj store.Object) string { return selected(obj, path) }, true
+		}
+	}
+	return nil, false
+}
+
 func (k *kind) noSuchField(label string) error {
-	if _, special := ownFields[k.res.String()]; special {
+	if _, special := ownFields[k.res.String()]; special || k.own != nil {
 		return badRequest("field label not supported: %s", label)
 	}
 	return badRequest("%q is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", label)
@@ -107,7 +123,7 @@ func (f objectFields) Get(label string) string {
 	case "metadata.namespace":
 		return f.obj.GetNamespace()
 	}
-	if value, ok := ownFields[f.kind.res.String()][label]; ok {
+	if value, ok := f.kind.field(label); ok {
 		return value(f.obj)
 	}
 	panic(fmt.Sprintf("apiserver: %s have no field %q", f.kind.res, label)) // settleFields has refused it

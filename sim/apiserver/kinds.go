@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -25,6 +27,10 @@ type kind struct {
 	answersDeleted bool
 	// form is set if the kind is another shape of the stored one.
 	form *form
+	// hasStatus says that writes of the object leave its status alone.
+	hasStatus bool
+	// own is set if a definition brings the kind.
+	own *ownKind
 }
 
 // subresource is a part of an object, or a thing that can be done to it.
@@ -44,7 +50,10 @@ func (k *kind) allows(verb string) bool { return slices.Contains(k.verbs, verb) 
 
 // newObject is an empty object of the kind as it is served.
 func (k *kind) newObject() store.Object {
-	if k.form != nil {
+	switch {
+	case k.own != nil:
+		return k.own.new()
+	case k.form != nil:
 		return k.form.new()
 	}
 	return k.res.New()
@@ -73,6 +82,9 @@ type traits struct {
 	answersDeleted    bool
 }
 
+// scalable kinds have a number of replicas.
+var scalable = []subresource{{name: "scale", verbs: partOf, gvk: scaleKind}}
+
 var traitsOf = map[string]traits{
 	"configmaps":                        {short: []string{"cm"}},
 	"endpoints":                         {short: []string{"ep"}},
@@ -82,21 +94,24 @@ var traitsOf = map[string]traits{
 	"persistentvolumeclaims":            {short: []string{"pvc"}, answersDeleted: true},
 	"persistentvolumes":                 {short: []string{"pv"}, answersDeleted: true},
 	"podtemplates":                      {answersDeleted: true},
-	"replicationcontrollers":            {short: []string{"rc"}, categories: []string{"all"}},
+	"replicationcontrollers":            {short: []string{"rc"}, categories: []string{"all"}, more: scalable},
 	"resourcequotas":                    {short: []string{"quota"}, answersDeleted: true},
 	"services":                          {short: []string{"svc"}, categories: []string{"all"}, answersDeleted: true},
 	"daemonsets.apps":                   {short: []string{"ds"}, categories: []string{"all"}},
-	"deployments.apps":                  {short: []string{"deploy"}, categories: []string{"all"}},
-	"replicasets.apps":                  {short: []string{"rs"}, categories: []string{"all"}},
-	"statefulsets.apps":                 {short: []string{"sts"}, categories: []string{"all"}},
+	"deployments.apps":                  {short: []string{"deploy"}, categories: []string{"all"}, more: scalable},
+	"replicasets.apps":                  {short: []string{"rs"}, categories: []string{"all"}, more: scalable},
+	"statefulsets.apps":                 {short: []string{"sts"}, categories: []string{"all"}, more: scalable},
 	"cronjobs.batch":                    {short: []string{"cj"}, categories: []string{"all"}},
 	"jobs.batch":                        {categories: []string{"all"}},
 	"poddisruptionbudgets.policy":       {short: []string{"pdb"}},
 	"priorityclasses.scheduling.k8s.io": {short: []string{"pc"}},
 	"networkpolicies.networking.k8s.io": {short: []string{"netpol"}},
 	"ingresses.networking.k8s.io":       {short: []string{"ing"}},
-	"csidrivers.storage.k8s.io":         {answersDeleted: true},
-	"csinodes.storage.k8s.io":           {answersDeleted: true},
+	"customresourcedefinitions.apiextensions.k8s.io": {
+		short: []string{"crd", "crds"}, categories: []string{"api-extensions"}, answersDeleted: true,
+	},
+	"csidrivers.storage.k8s.io": {answersDeleted: true},
+	"csinodes.storage.k8s.io":   {answersDeleted: true},
 	"csistoragecapacities.storage.k8s.io": {
 		answersDeleted: true,
 	},
@@ -117,20 +132,38 @@ var traitsOf = map[string]traits{
 	}},
 }
 
-// catalog is what a server serves.
+// catalog is what a server serves. It never changes: a new definition makes a new
+// one.
 type catalog struct {
 	kinds []*kind // by group, version and name
 }
 
-// builtIn are the kinds that the store knows.
-func builtIn() *catalog {
-	c := &catalog{}
+// builtIn are the kinds that every store knows. They are the same for all servers.
+var builtIn = sync.OnceValue(func() []*kind {
+	var kinds []*kind
 	for _, res := range store.Resources() {
-		c.add(kindOf(res))
+		k := kindOf(res)
+		kinds = append(kinds, k)
+		if res.String() == "events" {
+			kinds = append(kinds, newEvents(k))
+		}
 	}
-	if stored, ok := c.find(place{version: "v1", resource: "events"}); ok {
-		c.add(newEvents(stored))
+	return kinds
+})
+
+// catalogOf is all that a store has: what is built in and what definitions bring.
+// The kinds of a definition that did not change are those of the catalog before.
+func catalogOf(s *store.Store, before *catalog) *catalog {
+	c := &catalog{kinds: slices.Clone(builtIn())}
+	for _, res := range s.Resources() {
+		if d := res.Definition(); d != nil {
+			c.kinds = append(c.kinds, before.ownKinds(res, d)...)
+		}
 	}
+	slices.SortFunc(c.kinds, func(a, b *kind) int {
+		return cmp.Or(compareGroups(a.gvr.Group, b.gvr.Group), -version.CompareKubeAwareVersionStrings(a.gvr.Version, b.gvr.Version),
+			cmp.Compare(a.gvr.Resource, b.gvr.Resource))
+	})
 	return c
 }
 
@@ -139,7 +172,7 @@ func kindOf(res *store.Resource) *kind {
 	k := &kind{
 		res: res, gvr: res.GVR, gvk: res.GVK,
 		singular: strings.ToLower(res.GVK.Kind), shortNames: t.short, categories: t.categories,
-		subresources: t.more, answersDeleted: t.answersDeleted,
+		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status,
 	}
 	for _, verb := range allVerbs {
 		if !slices.Contains(t.without, verb) {
@@ -151,13 +184,6 @@ func kindOf(res *store.Resource) *kind {
 	}
 	slices.SortFunc(k.subresources, func(a, b subresource) int { return cmp.Compare(a.name, b.name) })
 	return k
-}
-
-func (c *catalog) add(k *kind) {
-	c.kinds = append(c.kinds, k)
-	slices.SortFunc(c.kinds, func(a, b *kind) int {
-		return cmp.Or(compareGroups(a.gvr.Group, b.gvr.Group), cmp.Compare(a.gvr.Version, b.gvr.Version), cmp.Compare(a.gvr.Resource, b.gvr.Resource))
-	})
 }
 
 // groupOrder is the order in which the real server tells of its groups. Others
@@ -177,6 +203,11 @@ func compareGroups(a, b string) int {
 		return len(groupOrder)
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+}
+
+// has says that the kind is still what it was.
+func (c *catalog) has(k *kind) bool {
+	return k.own == nil || slices.ContainsFunc(c.kinds, func(now *kind) bool { return now.own != nil && now.own.version == k.own.version })
 }
 
 // find is the kind that a path is about.

@@ -12,6 +12,7 @@ import (
 	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -159,8 +160,11 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 
 // listOf makes a typed list. Its items do not repeat the kind.
 func (k *kind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime.Object, error) {
+	if k.own != nil {
+		return k.ownList(objects, listMeta), nil
+	}
 	gvk := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
-	list, err := goTypes().New(gvk)
+	list, err := k.types().New(gvk)
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +173,19 @@ func (k *kind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime
 	list.(metav1.ListMetaAccessor).GetListMeta().SetContinue(listMeta.Continue)
 	list.(metav1.ListMetaAccessor).GetListMeta().SetRemainingItemCount(listMeta.RemainingItemCount)
 	return list, k.setItems(list, objects)
+}
+
+// ownList is the list of a kind that a definition brings. Its items do repeat it.
+func (k *kind) ownList(objects []store.Object, listMeta metav1.ListMeta) runtime.Object {
+	list := &unstructured.UnstructuredList{Object: map[string]any{}, Items: make([]unstructured.Unstructured, len(objects))}
+	list.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.own.listKind))
+	list.SetResourceVersion(listMeta.ResourceVersion)
+	list.SetContinue(listMeta.Continue)
+	list.SetRemainingItemCount(listMeta.RemainingItemCount)
+	for i, obj := range objects {
+		list.Items[i] = *k.presented(obj).(*unstructured.Unstructured)
+	}
+	return list
 }
 
 func (k *kind) setItems(list runtime.Object, objects []store.Object) error {

@@ -30,7 +30,16 @@ var (
 	serializers = scheme.Codecs.SupportedMediaTypes()
 	plainJSON   = media{info: serializerOf(typeJSON)}
 	offered     = []string{typeJSON, typeYAML, typeProtobuf}
+	textForms   = []string{typeJSON, typeYAML}
 )
+
+// forms are the forms in which the objects of a kind are offered.
+func (k *kind) forms() []string {
+	if k.inProtobuf() {
+		return offered
+	}
+	return textForms
+}
 
 func serializerOf(mediaType string) runtime.SerializerInfo {
 	for _, info := range serializers {
@@ -50,12 +59,12 @@ var views = map[string][]string{
 }
 
 // negotiate picks the first form that a client wants and the server has.
-func negotiate(accept string, objects bool) (media, error) {
+func negotiate(accept string, offered []string, objects bool) (media, error) {
 	if accept == "" {
 		return plainJSON, nil
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		if m, ok := formOf(clause, objects); ok {
+		if m, ok := formOf(clause, offered, objects); ok {
 			return m, nil
 		}
 	}
@@ -63,7 +72,7 @@ func negotiate(accept string, objects bool) (media, error) {
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(offered, ", "))
 }
 
-func formOf(clause goautoneg.Accept, objects bool) (media, bool) {
+func formOf(clause goautoneg.Accept, offered []string, objects bool) (media, bool) {
 	for _, mediaType := range offered {
 		kind, subtype, _ := strings.Cut(mediaType, "/")
 		if clause.Type != kind && clause.Type != "*" || clause.SubType != subtype && clause.SubType != "*" {

@@ -24,7 +24,7 @@ func (q *request) serveOpenAPI() error {
 	if name == "" {
 		return q.openAPIIndex()
 	}
-	document, ok := q.server.kinds.openAPI(name)
+	document, ok := q.server.kinds().openAPI(name)
 	if !ok {
 		http.NotFound(q.answer.w, q.Request)
 		return nil
@@ -34,8 +34,8 @@ func (q *request) serveOpenAPI() error {
 
 func (q *request) openAPIIndex() error {
 	paths := object{}
-	for _, name := range q.server.kinds.documents() {
-		document, _ := q.server.kinds.openAPI(name)
+	for _, name := range q.server.kinds().documents() {
+		document, _ := q.server.kinds().openAPI(name)
 		text, err := json.Marshal(document)
 		if err != nil {
 			return fmt.Errorf("encoding the document %s: %w", name, err)
@@ -55,6 +55,9 @@ func (q *request) openAPIIndex() error {
 func (c *catalog) documents() []string {
 	names := map[string]bool{}
 	for _, k := range c.kinds {
+		if !k.isTold() {
+			continue
+		}
 		root := strings.TrimPrefix(rootOf(k.gvk.GroupVersion()), "/")
 		names[root] = true
 		if k.gvk.Group != "" {
@@ -76,6 +79,9 @@ func (c *catalog) openAPI(name string) (object, bool) {
 	paths, models := object{}, &models{made: object{}}
 	found := false
 	for _, k := range c.kinds {
+		if !k.isTold() {
+			continue
+		}
 		root := rootOf(k.gvk.GroupVersion())
 		switch name {
 		case strings.TrimPrefix(root, "/"):

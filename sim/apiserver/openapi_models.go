@@ -23,11 +23,14 @@ func reference(model string) string { return "#/components/schemas/" + model }
 
 // of enters a kind and its list, and answers the name of its model.
 func (m *models) of(k *kind) string {
+	if k.own != nil {
+		return m.ofOwn(k)
+	}
 	t := reflect.TypeOf(k.newObject()).Elem()
 	name := m.model(t)
 	m.mark(name, k.gvk)
 	listKind := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
-	if list, err := goTypes().New(listKind); err == nil {
+	if list, err := k.types().New(listKind); err == nil {
 		m.mark(m.model(reflect.TypeOf(list).Elem()), listKind)
 	}
 	return name
@@ -51,6 +54,10 @@ func (m *models) model(t reflect.Type) string {
 	}
 	if text := docs[""]; text != "" {
 		entry["description"] = text
+	}
+	if f, ok := reflect.New(t).Interface().(formatted); ok && len(f.OpenAPISchemaType()) == 0 {
+		delete(entry, "type") // any value
+		return name
 	}
 	properties := object{}
 	var required []string

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/csisim/csisim/sim/store"
@@ -22,6 +24,20 @@ type ownership struct {
 
 func newOwnership(now func() time.Time) *ownership { return &ownership{now} }
 
+// converter knows the schema of all built-in kinds. It is made once, when it is
+// first asked for.
+var converter = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(scheme.Scheme)
+})
+
+// converter is that, or what the kind's own model says.
+func (k *kind) converter() (typeConverter, error) {
+	if k.types() == moreTypes {
+		return typesOf(k)
+	}
+	return converter(), nil
+}
+
 // fieldManagers are the ones made so far: each is for one part of one kind, and
 // good for all servers.
 var fieldManagers sync.Map
@@ -32,11 +48,18 @@ type managed struct {
 }
 
 func managerOf(k *kind, what part) (*managedfields.FieldManager, error) {
+	if k.own != nil {
+		return k.own.manager(k, what)
+	}
 	name := managed{k.gvk.String(), what}
 	if known, ok := fieldManagers.Load(name); ok {
 		return known.(*managedfields.FieldManager), nil
 	}
-	made, err := managedfields.NewDefaultFieldManager(converter(), goTypes(), noDefaults{}, goTypes(),
+	types, err := k.converter()
+	if err != nil {
+		return nil, err
+	}
+	made, err := managedfields.NewDefaultFieldManager(types, k.types(), noDefaults{}, k.types(),
 		k.gvk, k.gvk.GroupVersion(), string(what), resetFields(k, what))
 	if err != nil {
 		return nil, fmt.Errorf("field ownership of %s: %w", k.gvk.Kind, err)
@@ -55,8 +78,11 @@ func resetFields(k *kind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 	if what == statusPart {
 		other = "spec"
 	}
-	if !k.res.Status {
+	switch {
+	case !k.hasStatus:
 		return nil
+	case k.own != nil:
+		return resetOwn(k, what)
 	}
 	return map[fieldpath.APIVersion]fieldpath.Filter{
 		fieldpath.APIVersion(k.gvk.GroupVersion().String()): fieldpath.NewExcludeSetFilter(fieldpath.NewSet(fieldpath.MakePathOrDie(other))),

@@ -24,6 +24,17 @@ var patchTypes = []types.PatchType{
 	types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType,
 }
 
+// ownPatchTypes are those for kinds that a definition brings: there is no Go type
+// that says how lists are merged.
+var ownPatchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}
+
+func texts[T ~string](values []T) (all []string) {
+	for _, value := range values {
+		all = append(all, string(value))
+	}
+	return all
+}
+
 // maxPatchOperations is how many operations a JSON patch may have.
 const maxPatchOperations = 10_000
 
@@ -77,10 +88,17 @@ func (q *request) patch(what part) error {
 
 func (q *request) patchType() (types.PatchType, error) {
 	given, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
-	for _, known := range patchTypes {
+	offered := patchTypes
+	if q.kind.own != nil {
+		offered = ownPatchTypes
+	}
+	for _, known := range offered {
 		if given == string(known) {
 			return known, nil
 		}
+	}
+	if q.kind.own != nil {
+		return "", unsupportedBody(texts(ownPatchTypes))
 	}
 	return "", plainError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
 }
@@ -171,7 +189,7 @@ func (p *patching) reread(text []byte) (store.Object, error) {
 	if p.options.fieldValidation != metav1.FieldValidationIgnore {
 		serializer = plainJSON.info.StrictSerializer
 	}
-	obj, _, err := serializer.Decode(text, &p.kind.gvk, p.kind.newObject())
+	obj, _, err := p.kind.read(serializer, text, p.kind.newObject())
 	if err := p.tolerate(obj, err); err != nil {
 		return nil, invalidPatch(string(text), err)
 	}

@@ -37,7 +37,7 @@ func (q *request) serve() error {
 	if at.resource == "" {
 		return q.serveDiscovery()
 	}
-	kind, ok := q.server.kinds.find(at)
+	kind, ok := q.server.kinds().find(at)
 	if !ok {
 		return errNoSuchResource
 	}
@@ -45,11 +45,14 @@ func (q *request) serve() error {
 	if kind.res.Namespaced && at.namespace == "" && (at.name != "" || q.Method == http.MethodPost) {
 		return errMethodNotAllowed
 	}
-	media, err := negotiate(q.Header.Get("Accept"), true)
+	media, err := negotiate(q.Header.Get("Accept"), kind.forms(), true)
 	if err != nil {
 		return err
 	}
 	q.answer.media = media
+	if kind.own != nil && kind.own.warning != "" {
+		q.answer.warn(kind.own.warning)
+	}
 	return q.dispatch()
 }
 

@@ -1,64 +1,44 @@
 package apiserver
 
 import (
-	"sync"
-
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// groupSnapshots has the Go types of v1beta2, which are the same in v1.
-var groupSnapshots = schema.GroupVersion{Group: groupv1.GroupName, Version: "v1"}
-
-// goTypes are those of all kinds and their lists: client-go's, and the snapshot kinds'.
-var goTypes = sync.OnceValue(func() *runtime.Scheme {
-	all := runtime.NewScheme()
-	metav1.AddToGroupVersion(all, schema.GroupVersion{Version: "v1"})
-	utilruntime.Must(scheme.AddToScheme(all))
-	utilruntime.Must(snapshotv1.AddToScheme(all))
-	all.AddKnownTypes(groupSnapshots,
+// moreTypes are the Go types of built-in kinds that client-go does not have.
+var moreTypes = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	utilruntime.Must(apiextensionsv1.AddToScheme(s))
+	utilruntime.Must(snapshotv1.AddToScheme(s))
+	group := schema.GroupVersion{Group: groupv1.GroupName, Version: "v1"} // C-GSNAP-1: the types of v1beta2 are those of v1
+	s.AddKnownTypes(group,
 		&groupv1.VolumeGroupSnapshot{}, &groupv1.VolumeGroupSnapshotList{},
 		&groupv1.VolumeGroupSnapshotClass{}, &groupv1.VolumeGroupSnapshotClassList{},
 		&groupv1.VolumeGroupSnapshotContent{}, &groupv1.VolumeGroupSnapshotContentList{},
 	)
-	metav1.AddToGroupVersion(all, groupSnapshots)
-	return all
-})
+	metav1.AddToGroupVersion(s, group)
+	return s
+}()
 
-// converter knows the schema of all built-in kinds. It is made once, when it is
-// first asked for.
-var converter = sync.OnceValue(func() managedfields.TypeConverter {
-	return &converters{applyconfigurations.NewTypeConverter(scheme.Scheme), managedfields.NewDeducedTypeConverter()}
-})
-
-// converters are client-go's own for its kinds, and for the others one that takes the
-// schema from the object: its lists are replaced as a whole.
-type converters struct{ own, deduced managedfields.TypeConverter }
-
-func (c *converters) of(gvk schema.GroupVersionKind) managedfields.TypeConverter {
-	if scheme.Scheme.Recognizes(gvk) {
-		return c.own
+// types are the Go types among which are those of the kind.
+func (k *kind) types() *runtime.Scheme {
+	if moreTypes.Recognizes(k.gvk) {
+		return moreTypes
 	}
-	return c.deduced
+	return scheme.Scheme
 }
 
-// ObjectToTyped is managedfields.TypeConverter's.
-func (c *converters) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	return c.of(obj.GetObjectKind().GroupVersionKind()).ObjectToTyped(obj, opts...)
-}
-
-// TypedToObject is managedfields.TypeConverter's.
-func (c *converters) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
-	if value.Schema() == typed.DeducedParseableType.Schema {
-		return c.deduced.TypedToObject(value)
+// inProtobuf says that the kind has that form, too.
+func (k *kind) inProtobuf() bool {
+	if k.own != nil {
+		return false
 	}
-	return c.own.TypedToObject(value)
+	_, ok := k.newObject().(interface{ Marshal() ([]byte, error) })
+	return ok
 }

@@ -9,6 +9,7 @@ package apiserver
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/csisim/csisim/sim/store"
@@ -30,7 +31,7 @@ type Options struct {
 type Server struct {
 	store   *store.Store
 	options Options
-	kinds   *catalog
+	catalog atomic.Pointer[catalog]
 	history *history
 	owners  *ownership
 }
@@ -49,10 +50,22 @@ func New(s *store.Store, options Options) *Server {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	server := &Server{store: s, options: options, kinds: builtIn(), history: newHistory(s.Revision()), owners: newOwnership(options.Now)}
-	s.OnCommit(server.history.add)
+	server := &Server{store: s, options: options, history: newHistory(s.Revision()), owners: newOwnership(options.Now)}
+	server.catalog.Store(catalogOf(s, &catalog{}))
+	s.OnCommit(server.learn)
 	return server
 }
+
+// learn keeps up with a write.
+func (s *Server) learn(c store.Commit) {
+	if isDefinition(c.Resource) {
+		s.catalog.Store(catalogOf(s.store, s.kinds()))
+	}
+	s.history.add(c)
+}
+
+// kinds is what is served now.
+func (s *Server) kinds() *catalog { return s.catalog.Load() }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

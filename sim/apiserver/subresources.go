@@ -30,6 +30,8 @@ func (q *request) serveSubresource() error {
 		return q.issueToken()
 	case "finalize":
 		return q.finalize()
+	case "scale":
+		return q.serveScale()
 	}
 	what := part(sub.name)
 	if sub.name != "status" {

@@ -8,6 +8,9 @@ import (
 )
 
 func (k *kind) columns() []column {
+	if k.own != nil {
+		return k.own.shown
+	}
 	if columns, ok := columnsOf[k.res.String()]; ok {
 		return columns
 	}

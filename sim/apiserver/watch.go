@@ -113,6 +113,9 @@ func (w *watching) follow() {
 		if len(commits) > 0 {
 			w.flush()
 		}
+		if !w.server.kinds().has(w.kind) {
+			return // its definition is another one now, or gone
+		}
 		select {
 		case <-more:
 		case <-end.C:

@@ -91,7 +91,10 @@ func sizeOf(m map[string]string) int {
 }
 
 // finalizerNames checks that finalizers without a domain are well known.
-func finalizerNames(obj Object) field.ErrorList {
+func (r *Resource) finalizerNames(obj Object) field.ErrorList {
+	if r.anyFinalizer {
+		return nil
+	}
 	var errs field.ErrorList
 	for i, name := range obj.GetFinalizers() {
 		wellKnown := name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents || name == string(corev1.FinalizerKubernetes)

@@ -68,6 +68,7 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 		s.remember(c.before)
 	}
 	s.head.apply(c, moves)
+	s.define(c)
 	if s.versioned {
 		s.latest.next = c
 	}

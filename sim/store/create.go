@@ -20,6 +20,7 @@ func (s *Store) AdoptObject(res *Resource, obj Object) (Object, error) { return 
 
 // create owns obj.
 func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
+	defer s.settle()
 	w := writingOf(opts)
 	if obj.GetResourceVersion() != "" {
 		return nil, errVersionAtCreate
@@ -69,7 +70,7 @@ func (s *Store) fillMetadata(res *Resource, obj Object) {
 		obj.SetGeneration(1)
 	}
 	if res.Status && !res.keepsStatus {
-		clearField(obj, res.fields.status)
+		res.shape.clearStatus(obj)
 	}
 }
 
@@ -79,17 +80,18 @@ func (s *Store) now() metav1.Time {
 
 // mistakes validates a new object.
 func (r *Resource) mistakes(obj Object) field.ErrorList {
-	check := r.name
-	if check == nil {
-		check = subdomainName
+	check := subdomainName
+	switch {
+	case r.nameOf != nil:
+		check = r.nameOf(obj)
+	case r.name != nil:
+		check = r.name
 	}
 	var errs field.ErrorList
-	if hasLittleMetadata(obj) && len(check(obj.GetName(), false)) == 0 {
-		errs = finalizerNames(obj)
-	} else {
+	if !hasLittleMetadata(obj) || len(check(obj.GetName(), false)) > 0 {
 		errs = validation.ValidateObjectMetaAccessor(obj, r.Namespaced, check, field.NewPath("metadata"))
-		errs = append(errs, finalizerNames(obj)...)
 	}
+	errs = append(errs, r.finalizerNames(obj)...)
 	if r.validate != nil {
 		errs = append(errs, r.validate(obj)...)
 	}

@@ -59,6 +59,7 @@ func (d deletion) check() error {
 
 // DeleteObject is Delete for callers that know the resource only at run time.
 func (s *Store) DeleteObject(res *Resource, key Key, opts ...DeleteOption) (Object, error) {
+	defer s.settle()
 	var d deletion
 	for _, opt := range opts {
 		opt(&d)

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -18,6 +19,14 @@ func (r *Resource) notFound(key Key) error {
 func (r *Resource) invalid(obj Object, errs field.ErrorList) error {
 	sortMaps(errs)
 	return apierrors.NewInvalid(r.GVK.GroupKind(), obj.GetName(), errs)
+}
+
+// unconditional is the refusal of an update that names no version. The real server
+// names the resource here, not the kind.
+func (r *Resource) unconditional(obj Object) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: r.GVR.Group, Kind: r.GVR.Resource}, obj.GetName(), field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+	})
 }
 
 // sortMaps orders the mistakes in labels and annotations, which are found in the

@@ -15,6 +15,7 @@ const (
 	withStatus
 	withGeneration
 	conditional // updates must name a resourceVersion
+	anyFinalizer
 )
 
 // group enters the kinds of one API group.
@@ -23,6 +24,7 @@ func group(name, version string, kinds ...kind) {
 		gv := schema.GroupVersion{Group: name, Version: version}
 		gvk := gv.WithKind(k.name)
 		k.rules.conditional = k.traits&conditional != 0
+		k.rules.anyFinalizer = k.traits&anyFinalizer != 0
 		Register(Resource{
 			GVK:        gvk,
 			GVR:        gv.WithResource(k.plural()),

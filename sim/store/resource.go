@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -29,15 +30,21 @@ type Resource struct {
 	rules
 	prefix   string
 	indexers []indexer
-	fields   fields
+	shape    shape
 	goType   reflect.Type
+	custom   *custom // nil for kinds that are built in
 }
 
 // rules are what the API server does with one kind beyond what it does with all.
 // Nil functions do nothing.
 type rules struct {
-	// name is the check of metadata.name; nil means a DNS subdomain.
-	name func(name string, prefix bool) []string
+	// name is the check of metadata.name; nil means a DNS subdomain. nameOf is one
+	// that depends on the object.
+	name   func(name string, prefix bool) []string
+	nameOf func(obj Object) func(name string, prefix bool) []string
+	// anyFinalizer says that finalizers without a domain are taken, as in kinds that
+	// a CustomResourceDefinition brings.
+	anyFinalizer bool
 	// conditional says that updates must name a resourceVersion.
 	conditional bool
 	// createdByUpdate says that an update of an object that is missing creates it.
@@ -61,6 +68,8 @@ type rules struct {
 	// the spec, or of anything if the kind has no spec.
 	validate       func(obj Object) field.ErrorList
 	validateUpdate func(obj, old Object) field.ErrorList
+	// validateStatus names the mistakes of a change of the status.
+	validateStatus func(obj, old Object) field.ErrorList
 	// grace decides how many seconds a first deletion grants; nil means that the
 	// kind has no graceful deletion.
 	grace func(obj Object, requested *int64) int64
@@ -141,7 +150,7 @@ func Register(res Resource) *Resource {
 	r.prefix = r.String() + "\x00"
 	r.indexers = append(slices.Clone(r.indexes), byOwner)
 	r.goType = reflect.TypeOf(r.New())
-	r.fields = fieldsOf(r.goType.Elem())
+	r.shape = fieldsOf(r.goType.Elem())
 	if _, taken := byKind[r.GVK]; taken {
 		panic(fmt.Sprintf("store: %s is registered twice", r.GVK))
 	}
@@ -167,12 +176,12 @@ func ResourceNamed(name string) (*Resource, bool) {
 	return r, ok
 }
 
-// Resources are all resources, sorted by name and group.
+// Resources are all resources that are built in, sorted by name and group.
 func Resources() []*Resource {
-	all := make([]*Resource, 0, len(byKind))
-	for _, r := range byKind {
-		all = append(all, r)
-	}
+	return sorted(slices.Collect(maps.Values(byKind)))
+}
+
+func sorted(all []*Resource) []*Resource {
 	slices.SortFunc(all, func(a, b *Resource) int { return cmp.Compare(a.String(), b.String()) })
 	return all
 }

@@ -12,6 +12,8 @@ type Store struct {
 	subscribers subscribers
 	observers   []func(Commit)
 	guard       guard
+	defined     map[string]*Resource // the kinds of definitions, by the definition's name
+	unsettled   []string             // definitions that may have a step to take
 	sheet       sheet
 }
 
@@ -22,6 +24,7 @@ func New(options Options) *Store {
 		head:        newHead(),
 		latest:      &commit{},
 		subscribers: subscribers{},
+		defined:     map[string]*Resource{},
 	}
 	s.versioned = options.History > 0
 	if options.Guard {

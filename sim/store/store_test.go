@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -177,6 +178,9 @@ func TestEveryKindCanBeStored(t *testing.T) {
 				}
 			case *corev1.Event:
 				typed.InvolvedObject.Namespace = "default"
+			case *apiextensionsv1.CustomResourceDefinition:
+				gadgets().DeepCopyInto(typed)
+				obj = typed
 			}
 			stored, err := s.CreateObject(res, obj)
 			require.NoError(t, err)

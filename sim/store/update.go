@@ -63,9 +63,7 @@ func (s *Store) replace(res *Resource, given Object, what part, opts ...WriteOpt
 		}
 	}
 	if given.GetResourceVersion() == "" && res.conditional {
-		return nil, res.invalid(given, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
-		})
+		return nil, res.unconditional(given)
 	}
 	return s.put(res, given, old, what, opts...)
 }
@@ -86,16 +84,17 @@ func (r *Resource) draft(old Object, what part) Object {
 	switch {
 	case what == metadataPart:
 		return withOwnMetadata(old)
-	case what == statusPart && r.fields.copyStatus.IsValid():
-		obj := withOwnMetadata(old)
-		r.fields.copyStatus.copy(obj, old, r.fields.status)
-		return obj
+	case what == statusPart:
+		if obj, ok := r.shape.draftStatus(old); ok {
+			return obj
+		}
 	}
 	return old.DeepCopyObject().(Object)
 }
 
 // put replaces old by obj, which it owns.
 func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOption) (Object, error) {
+	defer s.settle()
 	w := writingOf(opts)
 	key := KeyOf(old)
 	if v := obj.GetResourceVersion(); v != "" && v != old.GetResourceVersion() {
@@ -153,15 +152,15 @@ func (r *Resource) keepServerFields(obj, old Object) {
 // leaves the spec alone; of a kind without a spec, everything.
 func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 	if r.Status {
-		keep(obj, old, r.fields.status)
+		r.shape.keepStatus(obj, old)
 	}
 	if r.prepare != nil {
 		r.prepare(obj, old)
 	}
-	if r.fields.spec < 0 {
+	if !r.shape.hasSpec() {
 		return same(obj, old)
 	}
-	sameSpec = sameField(obj, old, r.fields.spec)
+	sameSpec = r.shape.sameSpec(obj, old)
 	if r.Generation && !sameSpec {
 		obj.SetGeneration(old.GetGeneration() + 1)
 	}
@@ -169,7 +168,7 @@ func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 }
 
 func (s *Store) prepareStatus(res *Resource, obj, old Object) {
-	keep(obj, old, res.fields.spec)
+	res.shape.keepSpec(obj, old)
 	if res.statusOnly {
 		obj.SetLabels(old.GetLabels())
 		obj.SetAnnotations(old.GetAnnotations())
@@ -188,19 +187,22 @@ func (r *Resource) sameRest(obj, old Object, what part) bool {
 	switch {
 	case what == metadataPart:
 		return true
-	case !r.Status || r.fields.status < 0:
+	case !r.Status || !r.shape.hasStatus():
 		return same(obj, old)
 	case what == statusPart:
-		return sameField(obj, old, r.fields.status)
+		return r.shape.sameStatus(obj, old)
 	}
 	return true
 }
 
 // check refuses an update that the API server would refuse.
 func (s *Store) check(res *Resource, obj, old Object, what part, sameSpec bool) error {
-	errs := mistakesOfMetadata(obj, old)
+	errs := res.mistakesOfMetadata(obj, old)
 	if what == mainPart && res.validateUpdate != nil && !sameSpec {
 		errs = append(errs, res.validateUpdate(obj, old)...)
+	}
+	if what == statusPart && res.validateStatus != nil {
+		errs = append(errs, res.validateStatus(obj, old)...)
 	}
 	if len(errs) > 0 {
 		return res.invalid(obj, errs)
@@ -213,15 +215,15 @@ func (s *Store) check(res *Resource, obj, old Object, what part, sameSpec bool) 
 
 // mistakesOfMetadata validates metadata that an update changes. The real server
 // checks twice and reports each mistake twice.
-func mistakesOfMetadata(obj, old Object) field.ErrorList {
+func (r *Resource) mistakesOfMetadata(obj, old Object) field.ErrorList {
 	switch {
 	case sameMetadata(obj, old):
 		return nil
 	case sameButFinalizers(obj, old) && mayHaveFinalizers(obj, old): // all else is as it was, and valid
-		return finalizerNames(obj)
+		return r.finalizerNames(obj)
 	}
 	errs := validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
-	return append(append(errs, errs...), finalizerNames(obj)...)
+	return append(append(errs, errs...), r.finalizerNames(obj)...)
 }
 
 // sameMetadata reports whether an update leaves alone all metadata that a client

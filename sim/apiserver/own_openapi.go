@@ -1,0 +1,74 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// modelsOf are the schemas of a kind and of its list.
+func (k *kind) modelsOf() *models {
+	m := &models{made: object{}}
+	m.of(k)
+	return m
+}
+
+// ofOwn enters such a kind, and answers the name of its model.
+func (m *models) ofOwn(k *kind) string {
+	name := ownModelName(k.gvk.Group, k.gvk.Version, k.gvk.Kind)
+	if _, made := m.made[name]; made {
+		return name
+	}
+	meta := m.model(reflect.TypeFor[metav1.ObjectMeta]())
+	schema := k.own.schema()
+	properties, _ := schema["properties"].(object)
+	if properties == nil {
+		properties = object{}
+	}
+	docs := metav1.TypeMeta{}.SwaggerDoc()
+	properties["apiVersion"] = object{"type": "string", "description": docs["apiVersion"]}
+	properties["kind"] = object{"type": "string", "description": docs["kind"]}
+	properties["metadata"] = described(object{"$ref": reference(meta)}, "Standard object's metadata.")
+	schema["properties"] = properties
+	m.made[name] = schema
+	m.mark(name, k.gvk)
+
+	list := ownModelName(k.gvk.Group, k.gvk.Version, k.own.listKind)
+	m.made[list] = object{
+		"type": "object", "description": k.own.listKind + " is a list of " + k.gvk.Kind, "required": []string{"items"},
+		"properties": object{
+			"apiVersion": properties["apiVersion"], "kind": properties["kind"],
+			"metadata": described(object{"$ref": reference(m.model(reflect.TypeFor[metav1.ListMeta]()))}, "Standard list metadata."),
+			"items":    object{"type": "array", "items": object{"$ref": reference(name)}, "description": "List of " + k.gvr.Resource + "."},
+		},
+	}
+	m.mark(list, k.gvk.GroupVersion().WithKind(k.own.listKind))
+	return name
+}
+
+// ownModelName has the group backwards: "com.example.v1.Gadget".
+func ownModelName(group, version, kind string) string {
+	parts := strings.Split(group, ".")
+	slices.Reverse(parts)
+	return strings.Join(append(parts, version, kind), ".")
+}
+
+// schema is the version's own schema as a document shows it.
+func (o *ownKind) schema() object {
+	schema := object{"type": "object"}
+	validation := o.version.Spec.Schema
+	if validation == nil || validation.OpenAPIV3Schema == nil {
+		return schema
+	}
+	text, err := json.Marshal(validation.OpenAPIV3Schema)
+	if err == nil {
+		err = json.Unmarshal(text, &schema)
+	}
+	if err != nil {
+		panic("apiserver: a schema that was decoded cannot be encoded: " + err.Error())
+	}
+	return schema
+}

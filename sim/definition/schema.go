@@ -1,0 +1,106 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// schemas are the forms of a version's schema in which it is used: to prune and
+// complete, to validate objects, to validate a status alone.
+type schemas struct {
+	structural     *schema.Structural
+	object, status *spec.Schema
+	rules          *ruled
+}
+
+func schemasOf(version *apiextensionsv1.CustomResourceDefinitionVersion) (*schemas, error) {
+	props, err := internalSchema(version.Schema)
+	if err != nil || props == nil {
+		return &schemas{}, err
+	}
+	structural, err := schema.NewStructural(props)
+	if err != nil {
+		return nil, err
+	}
+	s := &schemas{structural: structural, object: forValidation(structural)}
+	if status, ok := s.object.Properties["status"]; ok {
+		s.status = &status
+	}
+	s.rules, err = rulesOf(structural)
+	return s, err
+}
+
+// internalSchema is the schema in the form that the libraries take.
+func internalSchema(validation *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
+	if validation == nil || validation.OpenAPIV3Schema == nil {
+		return nil, nil
+	}
+	var props apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(validation.OpenAPIV3Schema, &props, nil); err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	return &props, nil
+}
+
+// forValidation is the schema as the validator needs it: it knows nothing of values
+// that are numbers or texts but their types, and of formats only those that the
+// API server knows.
+func forValidation(structural *schema.Structural) *spec.Schema {
+	s := structural.ToKubeOpenAPI()
+	settleTypes(s)
+	return s
+}
+
+func settleTypes(s *spec.Schema) {
+	if s == nil {
+		return
+	}
+	if either, _ := s.Extensions.GetBool("x-kubernetes-int-or-string"); either {
+		s.Type = spec.StringOrArray{"integer", "string"}
+	}
+	if !isFormat(s.Type, s.Format) {
+		s.Format = ""
+	}
+	if s.Items != nil {
+		settleTypes(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil {
+		settleTypes(s.AdditionalProperties.Schema)
+	}
+	settleTypes(s.Not)
+	for _, nested := range [][]spec.Schema{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range nested {
+			settleTypes(&nested[i])
+		}
+	}
+	for name, property := range s.Properties { // any order: each is settled for itself
+		settleTypes(&property)
+		s.Properties[name] = property
+	}
+}
+
+// isFormat says whether values of a type are held against a format. Others are only
+// descriptions.
+func isFormat(kind spec.StringOrArray, format string) bool {
+	switch {
+	case len(kind) != 1 || kind[0] == "string":
+		return textFormats[strings.ReplaceAll(format, "-", "")]
+	case kind[0] == "integer":
+		return format == "int32" || format == "int64"
+	case kind[0] == "number":
+		return format == "float" || format == "double"
+	}
+	return false
+}
+
+var textFormats = map[string]bool{
+	"bsonobjectid": true, "uri": true, "email": true, "hostname": true, "ipv4": true, "ipv6": true, "cidr": true, "mac": true,
+	"uuid": true, "uuid3": true, "uuid4": true, "uuid5": true, "isbn": true, "isbn10": true, "isbn13": true,
+	"creditcard": true, "ssn": true, "hexcolor": true, "rgbcolor": true, "byte": true, "password": true,
+	"date": true, "duration": true, "datetime": true, "k8sshortname": true, "k8slongname": true,
+}

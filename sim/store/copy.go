@@ -1,0 +1,64 @@
+package store
+
+import (
+	"bytes"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// shallowCopy is a new object that shares with obj all that is behind pointers.
+func shallowCopy(obj Object) Object {
+	if custom, ok := obj.(*unstructured.Unstructured); ok {
+		return shallowContent(custom)
+	}
+	fresh := reflect.New(reflect.TypeOf(obj).Elem())
+	fresh.Elem().Set(reflect.ValueOf(obj).Elem())
+	return fresh.Interface().(Object)
+}
+
+// Fork is a copy with metadata of its own, which shares all else with obj: fields
+// of it may be set, but what is in its maps and lists or behind its pointers must
+// stay as it is.
+func Fork[T Object](obj T) T { return withOwnMetadata(obj).(T) }
+
+// withOwnMetadata is a copy that shares all but the metadata.
+func withOwnMetadata(obj Object) Object {
+	fresh := shallowCopy(obj)
+	if own, ok := fresh.(metav1.ObjectMetaAccessor); ok { // the shallow copy of a custom resource has its own
+		metadataOf(obj).DeepCopyInto(own.GetObjectMeta().(*metav1.ObjectMeta))
+	}
+	return fresh
+}
+
+func metadataOf(obj Object) *metav1.ObjectMeta {
+	return obj.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
+// encodable is what the generated code of the Kubernetes API offers for its
+// stored form, in which absent and empty lists are the same.
+type encodable interface {
+	Size() int
+	Marshal() ([]byte, error)
+}
+
+// same reports whether two values would be stored as the same bytes, which is
+// how the API server finds that an update changes nothing.
+func same(a, b any) bool {
+	x, ok := a.(encodable)
+	if !ok {
+		return equality.Semantic.DeepEqual(a, b)
+	}
+	y := b.(encodable)
+	if x.Size() != y.Size() {
+		return false
+	}
+	before, err := x.Marshal()
+	if err != nil {
+		return false
+	}
+	after, err := y.Marshal()
+	return err == nil && bytes.Equal(before, after)
+}

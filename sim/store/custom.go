@@ -1,0 +1,73 @@
+package store
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/sim/definition"
+)
+
+// custom is what makes a kind one that a definition brings. The kind stays the same
+// while its definition changes.
+type custom struct{ definition *definition.Definition }
+
+// customResource is the kind of a definition. Its objects are JSON, in the version
+// in which they are stored.
+func customResource(d *apiextensionsv1.CustomResourceDefinition) *Resource {
+	r := &Resource{
+		Namespaced: d.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		Generation: true,
+		custom:     &custom{},
+		indexers:   []indexer{byOwner},
+	}
+	r.New = func() Object {
+		obj := &unstructured.Unstructured{}
+		obj.SetGroupVersionKind(r.GVK)
+		return obj
+	}
+	r.rules = rules{
+		conditional:  true,
+		anyFinalizer: true,
+		statusOnly:   true,
+		fill:         r.custom.read,
+		admit:        func(a admission, obj Object) error { return r.custom.admit(r, obj) },
+		validate:     func(obj Object) field.ErrorList { return r.custom.definition.Stored.Validate(contentOf(obj)) },
+		validateUpdate: func(obj, old Object) field.ErrorList {
+			return r.custom.definition.Stored.ValidateUpdate(contentOf(obj), contentOf(old))
+		},
+		validateStatus: func(obj, old Object) field.ErrorList {
+			return r.custom.definition.Stored.ValidateStatus(contentOf(obj), contentOf(old))
+		},
+	}
+	return r
+}
+
+// define makes the kind what its definition says.
+func (r *Resource) define(d *definition.Definition) {
+	names := d.Object.Status.AcceptedNames
+	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: d.Stored.Spec.Name}
+	r.GVK, r.GVR = gv.WithKind(names.Kind), gv.WithResource(names.Plural)
+	r.prefix = r.String() + "\x00"
+	r.Status = d.Stored.HasStatus()
+	r.shape = content{status: r.Status}
+	r.custom.definition = d
+}
+
+// read prunes and completes an object. What its metadata cannot be is refused by
+// whoever decodes it.
+func (c *custom) read(obj Object) {
+	_, _ = c.definition.Stored.Read(contentOf(obj))
+}
+
+// admit refuses new objects of a definition that is on its way out.
+func (c *custom) admit(r *Resource, obj Object) error {
+	if !definition.IsTerminating(c.definition.Object) {
+		return nil
+	}
+	return apierrors.NewForbidden(r.GVR.GroupResource(), obj.GetName(), fmt.Errorf("create not allowed while custom resource definition is terminating"))
+}
