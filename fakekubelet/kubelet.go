@@ -52,6 +52,8 @@ type Kubelet struct {
 	plugins      *pluginmanager.Manager
 	pods         *podManager
 	housekeeping *housekeeping
+	status       *statusLoop
+	shuttingDown bool
 }
 
 // Start starts a kubelet, for the first time or again after a crash. K-VM-1

@@ -78,7 +78,11 @@ func (k *Kubelet) conditions(before []corev1.NodeCondition) []corev1.NodeConditi
 
 // readiness is the Ready condition. K-NODE-1
 func (k *Kubelet) readiness() corev1.NodeCondition {
-	if why := k.info.NotReady(); why != "" {
+	why := k.info.NotReady()
+	if k.shuttingDown {
+		why = "node is shutting down"
+	}
+	if why != "" {
 		return corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", Message: why}
 	}
 	return corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}

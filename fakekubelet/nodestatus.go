@@ -27,6 +27,7 @@ type statusLoop struct {
 
 func (k *Kubelet) startStatusLoop() {
 	s := &statusLoop{Kubelet: k}
+	k.status = s
 	process := k.Go("node status", s.run)
 	k.volumes.OnInUseChanged(process.Wake)
 	k.info.OnChange(process.Wake)

@@ -32,12 +32,14 @@ type podWorker struct {
 	stopped     bool // containers have stopped for good: volumes may go. K-POD-5
 	ended       bool // the pod's final phase has been written
 	gone        bool // the API has no such pod any more
+	refused     bool // it came while its node was shutting down
+	evicted     bool // its node shuts down
 
 	nextSync time.Duration // of a pod that runs, when its next regular sync is due
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
-	w := &podWorker{podManager: m, pod: pod}
+	w := &podWorker{podManager: m, pod: pod, refused: m.shuttingDown}
 	w.process = m.Go("pod "+store.KeyOf(pod).String(), w.run)
 	return w
 }
@@ -52,6 +54,9 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 }
 
 func (w *podWorker) run(p *kernel.Process) {
+	if w.refused && !w.terminating {
+		w.reject(p, "NodeShutdown", "Pod was rejected as the node is shutting down.")
+	}
 	for !w.terminating {
 		if w.nextSync == 0 {
 			w.sync(p)
@@ -125,7 +130,7 @@ func (w *podWorker) rest(p *kernel.Process) bool {
 func (w *podWorker) failSync(p *kernel.Process, err *volumemanager.WaitError) {
 	switch {
 	case err.Exhausted != "":
-		w.reject(p, err)
+		w.rejectForLimit(p, err)
 		return
 	case !err.Timeout:
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "Unable to attach or mount volumes: %v", err)
@@ -139,12 +144,16 @@ func (w *podWorker) retry(p *kernel.Process, why string) {
 	p.WaitUntil(why, next, func() bool { return w.terminating })
 }
 
-// reject ends a pod for which its node has no room, and has the driver's limit
-// refreshed, so that the scheduler will know. K-ALLOC-3, K-ALLOC-4
-func (w *podWorker) reject(p *kernel.Process, err *volumemanager.WaitError) {
-	const reason = "VolumeAttachmentLimitExceeded"
+// rejectForLimit ends a pod for which its node has no room, and has the driver's
+// limit refreshed, so that the scheduler will know. K-ALLOC-3, K-ALLOC-4
+func (w *podWorker) rejectForLimit(p *kernel.Process, err *volumemanager.WaitError) {
 	_ = w.plugins.RefreshLimit(p, err.Exhausted) // logged only
 	message := fmt.Sprintf("Node has reached its volume attachment limit, rejecting pod. %v", err)
+	w.reject(p, "VolumeAttachmentLimitExceeded", message)
+}
+
+// reject ends a pod that the node does not take.
+func (w *podWorker) reject(p *kernel.Process, reason, message string) {
 	w.Event(w.pod, corev1.EventTypeWarning, reason, "%s", message)
 	w.Metrics.Add("kubelet_admission_rejections_total", 1, "reason", reason)
 	w.terminating = true
@@ -179,10 +188,14 @@ func (w *podWorker) stop(p *kernel.Process) {
 
 // end writes the pod's final phase, once.
 func (w *podWorker) end(p *kernel.Process, status func(*corev1.PodStatus)) {
-	if !w.ended {
-		w.ended = true
-		w.setStatus(p, status)
+	if w.ended {
+		return
 	}
+	w.ended = true
+	if w.evicted {
+		status = w.shutdownStatus(status)
+	}
+	w.setStatus(p, status)
 }
 
 // finish is the end of SyncTerminatedPod: the final status, then the deletion

@@ -1,6 +1,7 @@
 package volumemanager
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,14 +67,36 @@ func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, canc
 func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	never := func() bool { return false }
 	return polled == poll(p, "its volumes to be unmounted", never, func() bool {
-		// In any order: one is enough.
-		for name := range m.actual.ofPod[uid] {
-			if m.actual.pod(name, uid).state == mounted {
-				return false
+		return len(m.mountedOf(uid)) == 0
+	})
+}
+
+// WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of
+// the pods is mounted for sure. Its error tells of each pod that has some what they
+// are. K-POD-9
+func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, limit time.Duration) error {
+	for {
+		var left []error
+		for _, pod := range pods {
+			if names := m.mountedOf(pod.UID); len(names) > 0 {
+				left = append(left, fmt.Errorf("pod %s/%s: mounted volumes=%v: %s", pod.Namespace, pod.Name, names, timedOut))
 			}
 		}
-		return true
-	})
+		if len(left) == 0 || p.Elapsed() >= limit {
+			return errors.Join(left...)
+		}
+		p.Sleep(min(waitPeriod, limit-p.Elapsed()))
+	}
+}
+
+// mountedOf names the volumes that are mounted for a pod for sure.
+func (m *Manager) mountedOf(uid types.UID) (names []string) {
+	for _, name := range sortedKeys(m.actual.ofPod[uid]) {
+		if by := m.actual.pod(name, uid); by.state == mounted {
+			names = append(names, by.spec.Name)
+		}
+	}
+	return names
 }
 
 // The outcomes of poll, as context errors put them.

@@ -1,0 +1,73 @@
+package fakekubelet
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// ShutdownGrace is how long pods get to end when their node is shut down, in virtual time.
+type ShutdownGrace struct {
+	// Total is for all pods together.
+	Total time.Duration
+	// Critical is the part of it that is kept for the critical pods, which end last.
+	Critical time.Duration
+}
+
+// systemCriticalPriority is the least priority of a critical pod.
+const systemCriticalPriority = 2_000_000_000
+
+func isCritical(pod *corev1.Pod) bool {
+	return pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCriticalPriority
+}
+
+// ShutDown is a graceful shutdown of the node: pods end, critical ones last, and
+// their volumes are unpublished as far as there is time. Pods that come meanwhile
+// are turned away. At the end, done is told of volumes that are still mounted. K-POD-9
+func (k *Kubelet) ShutDown(grace ShutdownGrace, done func(error)) {
+	k.shuttingDown = true
+	k.Go("node shutdown", func(p *kernel.Process) {
+		if node, ok := k.status.node(); ok {
+			k.Event(node, corev1.EventTypeNormal, "Shutdown", "Shutdown manager detected shutdown event")
+		}
+		k.status.update(p)
+		late := k.pods.end(p, grace.Total-grace.Critical, func(pod *corev1.Pod) bool { return !isCritical(pod) })
+		done(errors.Join(late, k.pods.end(p, grace.Critical, isCritical)))
+	})
+}
+
+// end ends some of the pods and waits until their volumes are unmounted, for so
+// long at most.
+func (m *podManager) end(p *kernel.Process, grace time.Duration, which func(*corev1.Pod) bool) error {
+	limit := p.Elapsed() + grace
+	var pods []*corev1.Pod
+	for _, uid := range slices.Sorted(maps.Keys(m.workers)) {
+		w := m.workers[uid]
+		if !w.ended && which(w.pod) {
+			pods = append(pods, w.pod)
+			w.evict()
+		}
+	}
+	return m.volumes.WaitForAllPodsUnmount(p, pods, limit)
+}
+
+// evict ends a pod because its node shuts down.
+func (w *podWorker) evict() {
+	w.evicted, w.terminating = true, true
+	w.process.Wake()
+}
+
+// shutdownStatus is that of a pod that its node's shutdown has ended.
+func (w *podWorker) shutdownStatus(ended func(*corev1.PodStatus)) func(*corev1.PodStatus) {
+	const message = "Pod was terminated in response to imminent node shutdown."
+	return func(s *corev1.PodStatus) {
+		ended(s)
+		s.Phase, s.Reason, s.Message = corev1.PodFailed, "Terminated", message
+		w.condition(s, corev1.DisruptionTarget, corev1.ConditionTrue, corev1.PodReasonTerminationByKubelet, message)
+	}
+}
