@@ -64,6 +64,12 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 			return &ConfigError{subject, fmt.Sprintf("nodeIDs names node %q, which does not exist", node)}
 		}
 	}
+	if d.Later && d.Name == "" && (d.Mock == nil || d.Mock.Name == "") {
+		return &ConfigError{subject, "a driver that is installed later needs its name"}
+	}
+	if err := d.checkFurther(subject, nodes); err != nil {
+		return err
+	}
 	for _, node := range d.Down {
 		switch {
 		case !nodes[node]:

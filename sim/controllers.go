@@ -56,14 +56,21 @@ func (c *Simulation) startControllers() {
 	manager("statefulset", func() crasher { return statefulset.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
 	c.controllers = append(c.controllers, &controller{name: "scheduler", start: func() crasher { return scheduler.Start(w) }})
-	if c.needsSnapshotController() {
-		c.controllers = append(c.controllers, &controller{name: "snapshot-controller", start: func() crasher { return snapshot.Start(w) }})
-	}
+	c.addSnapshotController()
 	for _, d := range c.drivers {
 		c.addSidecars(d)
 	}
 	for _, ctl := range c.controllers {
 		ctl.running = ctl.start()
+	}
+}
+
+// addSnapshotController adds the controller as soon as some driver can make snapshots.
+func (c *Simulation) addSnapshotController() {
+	const name = "snapshot-controller"
+	there := func(ctl *controller) bool { return ctl.name == name }
+	if c.needsSnapshotController() && !slices.ContainsFunc(c.controllers, there) {
+		c.controllers = append(c.controllers, &controller{name: name, start: func() crasher { return snapshot.Start(c.World) }})
 	}
 }
 

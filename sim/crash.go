@@ -173,10 +173,11 @@ func (c *Simulation) PowerOff(name string) error {
 	}
 	n.runtime.PowerOff()
 	for _, d := range c.drivers {
-		if p := d.nodes[name]; p != nil {
+		for _, p := range d.on(name) {
 			if p.registrar != nil {
 				p.registrar.Kill()
 			}
+			p.comesBack = p.running || p.name == ""
 			p.running = false
 			p.backend.lostPower()
 		}
@@ -199,15 +200,16 @@ func (c *Simulation) PowerOn(name string) error {
 	c.told(name, "power on")
 	n.off = false
 	for _, d := range c.drivers {
-		p := d.nodes[name]
-		if p == nil {
-			continue
-		}
-		if err := p.start(); err != nil {
-			return err
-		}
-		if p.registrar != nil {
-			p.registrar.Start()
+		for _, p := range d.on(name) {
+			if !p.comesBack {
+				continue
+			}
+			if err := p.start(); err != nil {
+				return err
+			}
+			if p.registrar != nil {
+				p.registrar.Start()
+			}
 		}
 	}
 	c.see(n.machine, nil)
@@ -218,7 +220,7 @@ func (c *Simulation) PowerOn(name string) error {
 // stop ends all of a driver's plugins, for the end of the cluster.
 func (d *driver) stop() error {
 	var first error
-	for _, p := range append([]*plugin{d.controller}, values(d.nodes)...) {
+	for _, p := range append(append([]*plugin{d.controller}, values(d.nodes)...), d.further...) {
 		if p == nil {
 			continue
 		}

@@ -13,13 +13,13 @@ type crashes struct{ *Simulation }
 func (c crashes) Kill(victim fault.Victim, at drivers.Site) error {
 	switch victim = named(victim, at); victim {
 	case fault.Driver:
-		return c.KillDriver(at.Driver, at.Node)
+		return c.KillDriver(c.pluginAt(at), at.Node)
 	case fault.Kubelet:
 		return c.KillKubelet(at.Node)
 	case fault.Node:
 		return c.PowerOff(at.Node)
 	case registrar.Name:
-		return c.KillRegistrar(at.Driver, at.Node)
+		return c.KillRegistrar(c.pluginAt(at), at.Node)
 	default:
 		return c.KillController(string(victim))
 	}
@@ -41,13 +41,13 @@ func (c crashes) Restart(victim fault.Victim, at drivers.Site) error {
 	case victim == fault.Node, off:
 		return nil
 	case victim == fault.Driver:
-		return c.StartDriver(at.Driver, at.Node)
+		return c.StartDriver(c.pluginAt(at), at.Node)
 	case victim == fault.Kubelet && n.kubelet != nil:
 		return nil
 	case victim == fault.Kubelet:
 		return c.StartKubelet(at.Node)
 	case victim == registrar.Name:
-		return c.StartRegistrar(at.Driver, at.Node)
+		return c.StartRegistrar(c.pluginAt(at), at.Node)
 	default:
 		return c.StartController(string(victim))
 	}

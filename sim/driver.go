@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/registrar"
@@ -21,6 +22,7 @@ type driver struct {
 	controller *plugin      // nil if the driver has none
 	promised   map[string]bool
 	nodes      map[string]*plugin
+	further    []*plugin
 	standIns   []standin.StandIn // that run
 	before     holdings          // what it had when the run began
 	directory  string            // below plugins, and of its state: its name, unless that is not known yet
@@ -29,12 +31,17 @@ type driver struct {
 // plugin is one instance of a driver: the controller's, or that of a node.
 type plugin struct {
 	driver    *driver
-	node      string // empty for the controller
-	zone      string // of the node, in the driver's topology
+	node      string            // empty for the controller
+	name      string            // of a further plugin of the node; empty for the driver's own
+	id        string            // the CSI node id of a further plugin that has its own
+	zone      string            // of the node, in the driver's topology
+	segments  map[string]string // of the mock driver, where they are not its zone any more
 	machine   machine.Machine
 	socket    string // as the machine sees it
 	backend   backend
 	running   bool
+	comesBack bool                 // when its node has power again
+	registry  string               // directory below plugins_registry; empty for that itself
 	registrar *registrar.Registrar // nil for the controller, or if it is external
 	interrupt context.Context      // ends what it is waited for in wall time
 }
@@ -50,18 +57,22 @@ type backend interface {
 	lostPower()
 }
 
-// startDrivers starts all plugins and their registrars.
+// startDrivers starts the plugins and registrars of all drivers that are there from
+// the start.
 func (c *Simulation) startDrivers() error {
 	for _, o := range c.options.Drivers {
 		d := &driver{Driver: o, nodes: map[string]*plugin{}}
 		c.drivers = append(c.drivers, d)
-		if err := c.startStandIns(d); err != nil {
-			return err
+		if d.Mock != nil {
+			d.setUpMock()
+		}
+		if d.Later {
+			d.before, _ = d.holds()
+			continue
 		}
 		if err := c.startDriver(d); err != nil {
 			return err
 		}
-		d.before, _ = d.holds() // a driver that cannot tell has to tell later
 	}
 	for _, n := range c.nodes {
 		c.see(n.machine, nil)
@@ -70,9 +81,13 @@ func (c *Simulation) startDrivers() error {
 	return nil
 }
 
+// startDriver starts a driver's plugins and their registrars, and makes its CSIDriver
+// object.
 func (c *Simulation) startDriver(d *driver) error {
-	if d.Mock != nil {
-		d.setUpMock()
+	if len(d.standIns) == 0 { // they outlive what they serve
+		if err := c.startStandIns(d); err != nil {
+			return err
+		}
 	}
 	d.directory = cmp.Or(d.Name, "unnamed")
 	single := d.Program != nil && d.Program.Single
@@ -102,9 +117,15 @@ func (c *Simulation) startDriver(d *driver) error {
 			d.controller = p
 		}
 	}
+	if err := c.addFurther(d); err != nil {
+		return err
+	}
 	var err error
 	if d.promised, err = d.promises(); err != nil {
 		return err
+	}
+	if !d.Later {
+		d.before, _ = d.holds() // a driver that cannot tell has to tell later
 	}
 	return c.installCSIDriver(d)
 }
@@ -126,17 +147,8 @@ func (d *driver) nodeID(node string) string {
 // kubelets expect it on a node.
 func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
 	p := &plugin{driver: d, node: node.Name, zone: d.zone(node), machine: m, interrupt: c.options.Context}
-	p.socket = path.Join(machine.KubeletDir, "plugins", d.directory, "csi.sock")
-	var err error
-	switch {
-	case d.Program != nil:
-		p.backend, err = c.newProgram(p)
-	case d.Socket != nil:
-		p.backend, err = newSocketBackend(p)
-	default:
-		p.backend = &serving{plugin: p}
-	}
-	if err != nil {
+	p.socket = socketIn(d.directory)
+	if err := c.giveBackend(p); err != nil {
 		return nil, err
 	}
 	if slices.Contains(d.Down, node.Name) {
@@ -149,6 +161,23 @@ func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine) (*plugin
 		return p, p.learnName()
 	}
 	return p, nil
+}
+
+// socketIn is the socket of a plugin in its directory.
+func socketIn(directory string) string {
+	return path.Join(machine.KubeletDir, "plugins", directory, "csi.sock")
+}
+
+func (c *Simulation) giveBackend(p *plugin) (err error) {
+	switch {
+	case p.driver.Program != nil:
+		p.backend, err = c.newProgram(p)
+	case p.driver.Socket != nil:
+		p.backend, err = newSocketBackend(p)
+	default:
+		p.backend = &serving{plugin: p}
+	}
+	return err
 }
 
 func (p *plugin) start() error {
@@ -180,8 +209,11 @@ func (p *plugin) stop() error {
 
 // String names the instance in messages.
 func (p *plugin) String() string {
-	if p.node == "" {
+	switch {
+	case p.node == "":
 		return fmt.Sprintf("driver %s, controller", p.driver.Name)
+	case p.name != "":
+		return fmt.Sprintf("driver %s on %s, plugin %s", p.driver.Name, p.node, p.name)
 	}
 	return fmt.Sprintf("driver %s on %s", p.driver.Name, p.node)
 }
@@ -198,7 +230,7 @@ func (c *Simulation) plugins(d *driver) []*plugin {
 			all = append(all, p)
 		}
 	}
-	return all
+	return append(all, d.further...)
 }
 
 // DriverNodes are the names of the nodes on which a driver has a plugin.
@@ -209,7 +241,7 @@ func (c *Simulation) DriverNodes(name string) []string {
 			continue
 		}
 		for _, p := range c.plugins(d) {
-			if p.node != "" {
+			if p.node != "" && p.name == "" {
 				nodes = append(nodes, p.node)
 			}
 		}
@@ -217,13 +249,19 @@ func (c *Simulation) DriverNodes(name string) []string {
 	return nodes
 }
 
+// plugin finds a driver's plugin on a node, or its controller plugin. The name may be
+// "driver/plugin" for a further plugin of the node.
 func (c *Simulation) plugin(name, node string) (*plugin, error) {
+	name, further, _ := strings.Cut(name, "/")
 	for _, d := range c.drivers {
 		if d.Name != name {
 			continue
 		}
 		p := d.nodes[node]
-		if node == "" {
+		switch {
+		case further != "":
+			p = d.furtherPlugin(further, node)
+		case node == "":
 			p = d.controller
 		}
 		if p == nil {

@@ -139,7 +139,7 @@ func (a *accountant) claimWaits(name string) bool {
 
 func (a *accountant) attachmentKnown(d *driver, handle, nodeID string) bool {
 	for _, n := range a.nodes {
-		if d.nodeID(n.Name) != nodeID {
+		if !d.calls(n.Name, nodeID) {
 			continue
 		}
 		name := volume.AttachmentName(handle, d.Name, n.Name)

@@ -118,6 +118,12 @@ type Driver struct {
 	NodeIDs map[string]string
 	// Down are the nodes on which it is down until StartDriver. Default: none.
 	Down []string
+	// Further are plugins on nodes beside the driver's own, as an upgrade or a mistake
+	// brings them. All are down until StartDriver. Default: none.
+	Further []FurtherPlugin
+	// Later leaves all of it out until Install: plugins, sidecars and CSIDriver
+	// object. Default: false.
+	Later bool
 	// NoNode and NoController leave that half of the driver out.
 	NoNode, NoController bool
 	// CSIDriver is the spec of its CSIDriver object. Default: attachRequired as
@@ -134,6 +140,20 @@ type Driver struct {
 	// External are the sidecars that somebody else runs against the API and the driver's
 	// sockets, which are real ones then. Default: none.
 	External []Sidecar
+}
+
+// FurtherPlugin is a plugin on a node that offers the same driver at an endpoint of
+// its own. Whoever starts or ends it calls it "driver/name".
+type FurtherPlugin struct {
+	// Name tells it from others of the driver on its node.
+	Name string
+	Node string
+	// NodeID is its CSI node id. Default: that of the driver's own plugin.
+	NodeID string
+	// Registry is the directory below plugins_registry in which it is offered. By
+	// default its registration socket is that of the driver's own plugin: the one that
+	// starts last takes it over.
+	Registry string
 }
 
 // Program is how a driver program is started. Command, ControllerCommand and the

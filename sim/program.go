@@ -30,9 +30,12 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 			spec.Command = o.ControllerCommand
 		}
 	} else {
-		spec.NodeID = d.nodeID(p.node)
+		spec.NodeID = p.nodeID()
 	}
 	spec.NodeStateDir = filepath.Join(c.work.Path(), "state", d.directory+"-"+spec.NodeName)
+	if p.name != "" {
+		spec.NodeStateDir += "-" + p.name
+	}
 	return &programBackend{plugin: p, spec: spec}, nil
 }
 

@@ -70,8 +70,12 @@ func (s *serving) services() []machine.Service {
 }
 
 func (s *serving) mockNode() *mock.Node {
+	segments := s.segments
+	if segments == nil {
+		segments = s.driver.topology(s.zone)
+	}
 	return s.driver.mock.Node(mock.NodeOptions{
-		NodeID: s.driver.nodeID(s.node), Topology: s.driver.topology(s.zone), Mounter: &mounter{machine: s.machine, driver: s.driver.Name},
+		NodeID: s.nodeID(), Topology: segments, Mounter: &mounter{machine: s.machine, driver: s.driver.Name},
 	})
 }
 

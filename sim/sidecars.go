@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"path"
 	"time"
 
 	"github.com/csisim/csisim/drivers/registrar"
@@ -8,6 +9,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/provisioner"
 	"github.com/csisim/csisim/fakecontroller/resizer"
 	"github.com/csisim/csisim/fakecontroller/snapshotter"
+	"github.com/csisim/csisim/fakekubelet/pluginmanager"
 )
 
 // Sidecars are the flags of a driver's sidecars. Which driver they serve, and where,
@@ -50,9 +52,12 @@ func (c *Simulation) addSidecars(d *driver) {
 	}
 }
 
-// registrar is the registrar of a node's plugin, which is down.
+// registrarOf is the registrar of a node's plugin, which is down.
 func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
 	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name}
+	if p.registry != "" {
+		o.RegistrationDir = path.Join(pluginmanager.RegistryDir, p.registry)
+	}
 	if p.driver.Sidecars.RegistrarStaysDown {
 		o.RestartDelay = func(int) time.Duration { return -1 }
 	}

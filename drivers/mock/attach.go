@@ -70,7 +70,7 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 	if err := d.mayAttachBeside(v, req); err != nil {
 		return err
 	}
-	if limit := d.options.MaxVolumesPerNode; limit > 0 && d.attachedTo(n.id) >= limit {
+	if limit := n.limit; limit > 0 && d.attachedTo(n.id) >= limit {
 		return status.Errorf(codes.ResourceExhausted, "node %s has %d volumes attached, its maximum", n.id, limit)
 	}
 	v.attachments[n.id] = attachment{capability: proto.CloneOf(req.GetVolumeCapability()), readOnly: req.GetReadonly()}

@@ -187,3 +187,24 @@ func BenchmarkWholeLife(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
+
+func TestANodeSaysSomethingElseFromTheNextCallOn(t *testing.T) {
+	w := newWorld(Options{Topology: true, MaxVolumesPerNode: 7})
+	info := func() *csi.NodeGetInfoResponse {
+		answer, err := w.nodes["a"].NodeGetInfo(t.Context(), &csi.NodeGetInfoRequest{})
+		require.NoError(t, err)
+		return answer
+	}
+	for _, s := range steps(create(multiWriter), attach("a", multiWriter)) {
+		require.NoError(t, s(w))
+	}
+	id, limit := "renamed", int64(3)
+	require.NoError(t, w.d.ChangeNode("a", NodeInfo{NodeID: &id, Topology: map[string]string{"rack": "r2"}, MaxVolumes: &limit}))
+	assert.Equal(t, []any{"renamed", int64(3), map[string]string{"rack": "r2"}},
+		[]any{info().GetNodeId(), info().GetMaxVolumesPerNode(), info().GetAccessibleTopology().GetSegments()})
+	assert.Equal(t, "renamed", w.d.Attachments()[0].NodeID, "the same machine under another name")
+
+	assert.ErrorContains(t, w.d.ChangeNode("a", NodeInfo{}), "no plugin with node id")
+	b := "b"
+	assert.ErrorContains(t, w.d.ChangeNode("renamed", NodeInfo{NodeID: &b}), "another node has the id")
+}

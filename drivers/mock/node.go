@@ -33,6 +33,7 @@ var (
 type nodeState struct {
 	id        string
 	segments  map[string]string
+	limit     int64 // of volumes attached to it; 0 is none
 	mounter   Mounter
 	staged    map[string]mount // by path
 	published map[string]mount // by path
@@ -56,7 +57,7 @@ func (d *Driver) Node(o NodeOptions) *Node {
 	defer d.mu.Unlock()
 	state := d.nodes[o.NodeID]
 	if state == nil {
-		state = &nodeState{id: o.NodeID, staged: map[string]mount{}, published: map[string]mount{}, busy: map[string]bool{}}
+		state = &nodeState{id: o.NodeID, limit: d.options.MaxVolumesPerNode, staged: map[string]mount{}, published: map[string]mount{}, busy: map[string]bool{}}
 		d.nodes[o.NodeID] = state
 	}
 	state.mounter = o.Mounter
@@ -88,7 +89,9 @@ func (n *Node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequ
 
 func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
 	d := n.driver
-	resp := &csi.NodeGetInfoResponse{NodeId: n.state.id, MaxVolumesPerNode: d.options.MaxVolumesPerNode}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	resp := &csi.NodeGetInfoResponse{NodeId: n.state.id, MaxVolumesPerNode: n.state.limit}
 	if d.options.Topology {
 		resp.AccessibleTopology = &csi.Topology{Segments: maps.Clone(n.state.segments)}
 	}

@@ -22,14 +22,37 @@ type features struct {
 
 func (f features) expands() bool { return f.expand || f.nodeOnly }
 
+// retryInterval is the pause after a question that failed: the sidecar exits, and is
+// started again by the kubelet.
+const retryInterval = time.Second
+
 // askDriver waits for the driver and asks until it answers. C-RES-2
 func (r *run) askDriver(p *kernel.Process) features {
-	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
-	f := features{driver: d.Name, expand: d.Can("EXPAND_VOLUME"), modify: d.Can("MODIFY_VOLUME")}
-	if !f.expand && d.Serves("CONTROLLER_SERVICE") {
+	for {
+		d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
+		f, err := r.featuresOf(p, d)
+		if err == nil {
+			return f
+		}
+		p.Idle(retryInterval)
+	}
+}
+
+// featuresOf asks anew for each capability, as the trace a-registration shows.
+func (r *run) featuresOf(p *kernel.Process, d sidecar.Driver) (f features, err error) {
+	f = features{driver: d.Name, expand: d.Can("EXPAND_VOLUME")}
+	switch {
+	case !d.Serves("CONTROLLER_SERVICE"):
+		return f, nil
+	case f.expand:
+		_, err = r.singleNodeMultiWriter(p)
+	default:
 		f.nodeOnly = r.nodeExpands(p)
 	}
-	return f
+	if err == nil {
+		f.modify, err = r.controllerCan(p, csi.ControllerServiceCapability_RPC_MODIFY_VOLUME)
+	}
+	return f, err
 }
 
 // nodeExpands asks the controller plugin, which may serve the node service, too.
@@ -48,12 +71,16 @@ func (r *run) nodeExpands(p *kernel.Process) bool {
 
 // singleNodeMultiWriter is asked before every expansion. C-RES-18
 func (r *run) singleNodeMultiWriter(p *kernel.Process) (bool, error) {
+	return r.controllerCan(p, csi.ControllerServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER)
+}
+
+func (r *run) controllerCan(p *kernel.Process, capability csi.ControllerServiceCapability_RPC_Type) (bool, error) {
 	answer, err := csi.NewControllerClient(r.conn(p)).ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})
 	if err != nil {
 		return false, err
 	}
 	for _, c := range answer.GetCapabilities() {
-		if c.GetRpc().GetType() == csi.ControllerServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER {
+		if c.GetRpc().GetType() == capability {
 			return true, nil
 		}
 	}

@@ -148,7 +148,9 @@ This page is made by ` + "`make golden`" + `.
 		write("| %s | %s |", name, strings.Join(cells, " | "))
 	}
 	write("\n%d of %d are equal on all levels.", equal, len(recordings(t)))
-	write("\n## What is open\n")
+	if len(open) > 0 {
+		write("\n## What is open\n")
+	}
 	for _, name := range slices.Sorted(maps.Keys(open)) {
 		for _, level := range diff.Levels {
 			if reason, ok := open[name][level]; ok {

@@ -26,7 +26,8 @@ func readOpen(t *testing.T) openList {
 	content, err := os.ReadFile(openFile)
 	require.NoError(t, err)
 	open := openList{}
-	for _, line := range strings.Split(strings.TrimSpace(string(content)), "\n") {
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
 		about, reason, ok := strings.Cut(line, ": ")
 		require.True(t, ok, "%s: %q has no reason", openFile, line)
 		name, level, _ := strings.Cut(about, ", ")

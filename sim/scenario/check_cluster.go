@@ -85,6 +85,10 @@ func (c *checker) checkDrivers() {
 			if len(d.Down) > 0 && d.Socket != nil {
 				c.report("down", "down with socket", "no down: a driver on a socket runs already")
 			}
+			if d.Later && d.name() == "" {
+				c.report("later", "later without a name", "the driver's name: who is not there cannot be asked for it")
+			}
+			c.checkPlugins(d)
 			c.checkSidecars(d.Sidecars)
 			c.checkMock(d)
 			c.checkProgram(d.Program)

@@ -24,6 +24,8 @@ type Driver struct {
 	Socket       *Socket           `json:"socket,omitempty" doc:"A driver that runs already."`
 	NodeIDs      map[string]string `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
 	Down         []string          `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
+	Plugins      []FurtherPlugin   `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
+	Later        bool              `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
 	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	Sidecars     Sidecars          `json:"sidecars,omitempty" doc:"Flags of its sidecars that are not the defaults."`
@@ -82,6 +84,7 @@ func (d Driver) options(dir string) sim.Driver {
 		o.Program.ControllerCommand = located(o.Program.ControllerCommand, dir)
 	}
 	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
+	o.Further, o.Later = d.furtherPlugins(), d.Later
 	o.Sidecars = d.Sidecars.options()
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController, d.NoCSIDriver
 	for _, name := range d.External {

@@ -22,6 +22,7 @@ func init() {
 type pluginFields struct {
 	Driver     string `json:"driver,omitempty" doc:"The driver; default the only one."`
 	Node       string `json:"node,omitempty" doc:"Its plugin on this node."`
+	Plugin     string `json:"plugin,omitempty" example:"v2" doc:"With node: one of the driver's further plugins there; default the driver's own."`
 	Controller bool   `json:"controller,omitempty" doc:"Its controller plugin; without node and controller all of its plugins."`
 }
 
@@ -29,6 +30,9 @@ func (s *pluginFields) check(c *checker) {
 	c.driver("driver", s.Driver)
 	if s.Node != "" {
 		c.node("node", s.Node)
+		c.plugin("plugin", s.Driver, s.Node, s.Plugin)
+	} else if s.Plugin != "" {
+		c.report("plugin", "plugin without node", "the node of the further plugin")
 	}
 	if s.Node != "" && s.Controller {
 		c.report("controller", "node and controller", "one of them; without both all plugins of the driver")
@@ -42,7 +46,7 @@ func (s *pluginFields) each(r *runner, do func(driver, node string) error) error
 	case s.Controller:
 		return do(driver, "")
 	case s.Node != "":
-		return do(driver, s.Node)
+		return do(pluginName(driver, s.Plugin), s.Node)
 	}
 	for _, node := range r.plugins(driver) {
 		if err := do(driver, node); err != nil {

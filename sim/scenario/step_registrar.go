@@ -13,14 +13,18 @@ func init() {
 type registrarFields struct {
 	Driver string `json:"driver,omitempty" doc:"The driver; default the only one."`
 	Node   string `json:"node" want:"required" example:"node-a" doc:"The node."`
+	Plugin string `json:"plugin,omitempty" example:"v2" doc:"One of the driver's further plugins on the node; default the driver's own."`
 }
 
 func (s *registrarFields) check(c *checker) {
 	c.driver("driver", s.Driver)
 	if s.Node != "" {
 		c.node("node", s.Node)
+		c.plugin("plugin", s.Driver, s.Node, s.Plugin)
 	}
 }
+
+func (s *registrarFields) plugin(r *runner) string { return pluginName(r.driver(s.Driver), s.Plugin) }
 
 type (
 	stopRegistrarStep  struct{ registrarFields }
@@ -29,13 +33,13 @@ type (
 )
 
 func (s *stopRegistrarStep) do(r *runner) error {
-	return r.cluster.StopRegistrar(r.driver(s.Driver), s.Node)
+	return r.cluster.StopRegistrar(s.plugin(r), s.Node)
 }
 
 func (s *killRegistrarStep) do(r *runner) error {
-	return r.cluster.KillRegistrar(r.driver(s.Driver), s.Node)
+	return r.cluster.KillRegistrar(s.plugin(r), s.Node)
 }
 
 func (s *startRegistrarStep) do(r *runner) error {
-	return r.cluster.StartRegistrar(r.driver(s.Driver), s.Node)
+	return r.cluster.StartRegistrar(s.plugin(r), s.Node)
 }

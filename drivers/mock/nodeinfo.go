@@ -1,0 +1,52 @@
+package mock
+
+import (
+	"fmt"
+	"maps"
+)
+
+// NodeInfo is what a node says about itself in NodeGetInfo, as far as it is to
+// change; what is nil stays.
+type NodeInfo struct {
+	NodeID     *string
+	Topology   map[string]string
+	MaxVolumes *int64 // 0 is unlimited
+}
+
+// ChangeNode changes what a node says about itself. A new id is another name of the
+// same machine: what is attached to it stays attached. It is an error if the driver
+// does not know the node, or another node has the new id.
+func (d *Driver) ChangeNode(id string, info NodeInfo) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	state := d.nodes[id]
+	if state == nil {
+		return fmt.Errorf("no plugin with node id %q was ever started", id)
+	}
+	renamed := info.NodeID != nil && *info.NodeID != id
+	if renamed && d.nodes[*info.NodeID] != nil {
+		return fmt.Errorf("another node has the id %q", *info.NodeID)
+	}
+	if info.Topology != nil {
+		state.segments = maps.Clone(info.Topology)
+	}
+	if info.MaxVolumes != nil {
+		state.limit = *info.MaxVolumes
+	}
+	if renamed {
+		d.renameNode(state, *info.NodeID)
+	}
+	return nil
+}
+
+func (d *Driver) renameNode(state *nodeState, id string) {
+	for _, v := range d.volumes { // any order: each by itself
+		if at, attached := v.attachments[state.id]; attached {
+			delete(v.attachments, state.id)
+			v.attachments[id] = at
+		}
+	}
+	delete(d.nodes, state.id)
+	state.id = id
+	d.nodes[id] = state
+}

@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/csisim/csisim/drivers"
+)
+
+// checkFurther tells the first mistake in a driver's further plugins.
+func (d Driver) checkFurther(subject string, nodes map[string]bool) error {
+	seen := map[FurtherPlugin]bool{}
+	for _, p := range d.Further {
+		key := FurtherPlugin{Name: p.Name, Node: p.Node}
+		switch {
+		case d.Socket != nil || d.Program != nil && d.Program.Single:
+			return &ConfigError{subject, "only a mock, servers or a program per node can have further plugins"}
+		case len(validation.IsDNS1123Label(p.Name)) > 0:
+			return &ConfigError{subject, fmt.Sprintf("the name %q of a further plugin is not a DNS label", p.Name)}
+		case !nodes[p.Node]:
+			return &ConfigError{subject, fmt.Sprintf("plugin %q is on node %q, which does not exist", p.Name, p.Node)}
+		case seen[key]:
+			return &ConfigError{subject, fmt.Sprintf("node %q has two plugins %q", p.Node, p.Name)}
+		case p.Registry != "" && len(validation.IsDNS1123Label(p.Registry)) > 0:
+			return &ConfigError{subject, fmt.Sprintf("the registry %q of plugin %q is not the name of a directory", p.Registry, p.Name)}
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+// addFurther makes a driver's further plugins, which are down.
+func (c *Simulation) addFurther(d *driver) error {
+	for _, o := range d.Further {
+		n, err := c.node(o.Node)
+		if err != nil {
+			return err
+		}
+		p := &plugin{
+			driver: d, node: n.Name, name: o.Name, id: o.NodeID, zone: d.zone(n.Node), machine: n.machine,
+			registry: o.Registry, interrupt: c.options.Context,
+		}
+		p.socket = socketIn(d.directory + "-" + o.Name)
+		if err := c.giveBackend(p); err != nil {
+			return err
+		}
+		if !d.external(Registrar) {
+			p.registrar = c.registrarOf(p)
+		}
+		d.further = append(d.further, p)
+	}
+	return nil
+}
+
+// furtherPlugin is nil if the node has none of the name.
+func (d *driver) furtherPlugin(name, node string) *plugin {
+	i := slices.IndexFunc(d.further, func(p *plugin) bool { return p.name == name && p.node == node })
+	if i < 0 {
+		return nil
+	}
+	return d.further[i]
+}
+
+// on are a driver's plugins on a node, its own first.
+func (d *driver) on(node string) []*plugin {
+	var all []*plugin
+	if p := d.nodes[node]; p != nil {
+		all = append(all, p)
+	}
+	for _, p := range d.further {
+		if p.node == node {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// nodeID is the CSI node id that the plugin is told to have.
+func (p *plugin) nodeID() string { return cmp.Or(p.id, p.driver.nodeID(p.node)) }
+
+// calls reports whether some plugin of the driver knows the node by the id.
+func (d *driver) calls(node, id string) bool {
+	return d.nodeID(node) == id || slices.ContainsFunc(d.on(node), func(p *plugin) bool { return p.nodeID() == id })
+}
+
+// pluginAt names the plugin that a call is made to: "driver" or "driver/plugin".
+func (c *Simulation) pluginAt(at drivers.Site) string {
+	for _, d := range c.drivers {
+		if d.Name != at.Driver {
+			continue
+		}
+		for _, p := range d.on(at.Node) {
+			if p.socket == at.Socket && p.name != "" {
+				return d.Name + "/" + p.name
+			}
+		}
+	}
+	return at.Driver
+}

@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Install deploys a driver that came with Later, or was uninstalled: its plugins,
+// sidecars and CSIDriver object. Its backend is as it was.
+func (c *Simulation) Install(name string) error {
+	d, err := c.driverNamed(name)
+	if err != nil {
+		return err
+	}
+	if d.installed() {
+		return &ConfigError{fmt.Sprintf("driver %q", name), "it is installed already"}
+	}
+	c.told("", "driver %s installed", name)
+	if err := c.startDriver(d); err != nil {
+		return err
+	}
+	c.see(c.controlPlane, nil)
+	for _, n := range c.nodes {
+		c.see(n.machine, nil)
+	}
+	first := len(c.controllers)
+	c.addSnapshotController()
+	c.addSidecars(d)
+	for _, ctl := range c.controllers[first:] {
+		ctl.running = ctl.start()
+	}
+	return nil
+}
+
+// Uninstall deletes a driver's deployment: its sidecars die, its plugins and
+// registrars are told to stop, its CSIDriver object goes. Whatever of its volumes is
+// attached, mounted or claimed stays so.
+func (c *Simulation) Uninstall(name string) error {
+	d, err := c.driverNamed(name)
+	if err != nil {
+		return err
+	}
+	if !d.installed() {
+		return &ConfigError{fmt.Sprintf("driver %q", name), "it is not installed"}
+	}
+	c.told("", "driver %s uninstalled", name)
+	c.removeSidecars(d)
+	var errs []error
+	for _, p := range c.plugins(d) {
+		if p.registrar != nil {
+			errs = append(errs, p.registrar.Stop())
+		}
+		errs = append(errs, p.stop())
+	}
+	d.controller, d.nodes, d.further = nil, map[string]*plugin{}, nil
+	return errors.Join(append(errs, c.removeCSIDriver(d))...)
+}
+
+// installed reports whether there are plugins of the driver.
+func (d *driver) installed() bool { return d.controller != nil || len(d.nodes) > 0 }
+
+func (c *Simulation) driverNamed(name string) (*driver, error) {
+	for _, d := range c.drivers {
+		if d.Name == name {
+			return d, nil
+		}
+	}
+	return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
+}
+
+func (c *Simulation) removeSidecars(d *driver) {
+	c.controllers = slices.DeleteFunc(c.controllers, func(ctl *controller) bool {
+		if !strings.HasSuffix(ctl.name, "/"+d.Name) {
+			return false
+		}
+		if ctl.running != nil {
+			ctl.running.Crash()
+		}
+		return true
+	})
+}
+
+func (c *Simulation) removeCSIDriver(d *driver) error {
+	if _, ok := store.Get[*storagev1.CSIDriver](c.World.Store, store.Key{Name: d.Name}); !ok {
+		return nil
+	}
+	_, err := store.Delete[*storagev1.CSIDriver](c.World.Store, store.Key{Name: d.Name})
+	return err
+}

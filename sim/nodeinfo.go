@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/csisim/csisim/drivers/mock"
+)
+
+// ChangeNode changes what the mock driver says of a node in NodeGetInfo, from the next
+// call on. The driver is named as in StartDriver.
+func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
+	p, err := c.plugin(name, node)
+	if err != nil {
+		return err
+	}
+	d, subject := p.driver, fmt.Sprintf("driver %q", name)
+	switch {
+	case d.mock == nil:
+		return &ConfigError{subject, "only of the mock can be changed what it says of a node; a program is restarted with other arguments"}
+	case info.Topology != nil && !d.Mock.Topology:
+		return &ConfigError{subject, "it has no topology: its options need topology: true"}
+	}
+	if err := d.mock.ChangeNode(p.nodeID(), info); err != nil {
+		return &ConfigError{subject, err.Error()}
+	}
+	c.told(node, "%s says something else of its node", p)
+	if info.Topology != nil {
+		p.segments = info.Topology
+	}
+	if info.NodeID != nil {
+		p.rename(*info.NodeID)
+	}
+	return nil
+}
+
+// rename makes a node id known to whoever starts the plugin again.
+func (p *plugin) rename(id string) {
+	if p.name != "" {
+		p.id = id
+		return
+	}
+	ids := maps.Clone(p.driver.NodeIDs)
+	if ids == nil {
+		ids = map[string]string{}
+	}
+	ids[p.node] = id
+	p.driver.NodeIDs = ids
+}
