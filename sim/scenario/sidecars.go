@@ -13,18 +13,18 @@ import (
 
 // Sidecars are the flags of a driver's sidecars, under the names of the programs.
 type Sidecars struct {
-	Provisioner provisionerFlags `json:"csi-provisioner,omitempty" doc:"Flags of csi-provisioner."`
-	Attacher    attacherFlags    `json:"csi-attacher,omitempty" doc:"Flags of csi-attacher."`
-	Resizer     resizerFlags     `json:"csi-resizer,omitempty" doc:"Flags of csi-resizer."`
-	Snapshotter snapshotterFlags `json:"csi-snapshotter,omitempty" doc:"Flags of csi-snapshotter."`
-	Registrar   registrarFlags   `json:"node-driver-registrar,omitempty" doc:"How node-driver-registrar runs."`
+	Provisioner provisionerFlags `json:"csi-provisioner,omitzero" doc:"Flags of csi-provisioner."`
+	Attacher    attacherFlags    `json:"csi-attacher,omitzero" doc:"Flags of csi-attacher."`
+	Resizer     resizerFlags     `json:"csi-resizer,omitzero" doc:"Flags of csi-resizer."`
+	Snapshotter snapshotterFlags `json:"csi-snapshotter,omitzero" doc:"Flags of csi-snapshotter."`
+	Registrar   registrarFlags   `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
 }
 
 // callFlags are those that all sidecars of the controller plugin have.
 type callFlags struct {
-	Timeout            strict.Duration `json:"timeout,omitempty" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s of csi-provisioner and csi-resizer, 15s of csi-attacher, 1m of csi-snapshotter."`
-	RetryIntervalStart strict.Duration `json:"retryIntervalStart,omitempty" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
-	RetryIntervalMax   strict.Duration `json:"retryIntervalMax,omitempty" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
+	Timeout            strict.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s of csi-provisioner and csi-resizer, 15s of csi-attacher, 1m of csi-snapshotter."`
+	RetryIntervalStart strict.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
+	RetryIntervalMax   strict.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 }
 
 // restartPolicy says what becomes of a sidecar that has exited.
@@ -45,7 +45,7 @@ type attacherFlags struct {
 	callFlags
 	restartPolicy
 	Workers       uint            `json:"workers,omitempty" doc:"--worker-threads; default 10."`
-	ReconcileSync strict.Duration `json:"reconcileSync,omitempty" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can tell; default 1m."`
+	ReconcileSync strict.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can tell; default 1m."`
 	MaxEntries    uint            `json:"maxEntries,omitempty" doc:"--max-entries: the page size of ListVolumes; default 0, the driver's own."`
 	DefaultFSType string          `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system of volumes that name none; default none."`
 }
