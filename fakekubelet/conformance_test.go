@@ -391,3 +391,55 @@ func TestWhichVolumesAreCSIVolumes(t *testing.T) {
 	n.waitRunning("web")
 	assert.Equal(t, []string{"NodePublishVolume OK", "NodePublishVolume OK"}, slices.DeleteFunc(n.calls(), func(line string) bool { return line == "NodeStageVolume OK" }))
 }
+
+// K-ALLOC-3: only an attachment that failed for want of room says that the node is full.
+//
+// conformance: unit-limit-exceeded-detection-no-attachment, unit-limit-exceeded-detection-no-attach-error,
+// unit-limit-exceeded-detection-other-code
+func TestAPodWaitsOnWhileItsNodeMayHaveRoom(t *testing.T) {
+	notFound := int32(codes.NotFound)
+	for name, status := range map[string]*storagev1.VolumeAttachmentStatus{
+		"no attachment":   nil,
+		"no attach error": {},
+		"another code":    {AttachError: &storagev1.VolumeError{Message: "gone", ErrorCode: &notFound}},
+		"no code":         {AttachError: &storagev1.VolumeError{Message: "gone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := start(t, setting{csiDriver: func(s *storagev1.CSIDriverSpec) {
+				attachRequired(s)
+				s.NodeAllocatableUpdatePeriodSeconds = new(int64(1000))
+			}})
+			n.volume("data")
+			if status != nil {
+				n.attachment("data", *status)
+			}
+			n.pod("web", using("data"))
+			n.pass(3 * time.Minute)
+			assert.Equal(t, corev1.PodPending, n.phase("web"))
+			assert.Empty(t, n.times("NodeGetInfo"))
+		})
+	}
+}
+
+// K-EXP-2
+//
+// conformance: vm-resize-marked-ephemeral
+func TestAVolumeMadeForAPodIsExpandedLikeAnyOther(t *testing.T) {
+	n := start(t, setting{driver: expands})
+	uid := n.pod("web", mounting("data", corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
+		VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: oneGi}},
+		}},
+	}}))
+	n.volume("web-data", func(pv *corev1.PersistentVolume) { pv.Spec.CSI.VolumeHandle = "h-data" })
+	_, err := store.Modify(n.Store, podKey("web-data"), func(c *corev1.PersistentVolumeClaim) {
+		c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "web", UID: uid, Controller: new(true)}}
+	})
+	require.NoError(t, err)
+	n.run("web")
+	n.resized("web-data", "2Gi", "2Gi", pending)
+	n.settle()
+	assert.Equal(t, []string{"NodeExpandVolume OK"}, n.calls())
+	assert.Equal(t, "2Gi ", n.claimText("web-data"))
+}
