@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +147,22 @@ func TestWhatDriverRepositoriesLinkStaysLean(t *testing.T) {
 			assert.False(t, dep == heavy || strings.HasPrefix(dep, heavy+"/"), "package sim links %s", dep)
 		}
 	}
+}
+
+// HTML is for the command alone. gRPC's own traces link it, unless they are left out.
+func TestWhatDriverRepositoriesLinkHasNoHTML(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+"sim").Output()
+	require.NoError(t, err)
+	var users []string
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		if words := strings.Fields(line); slices.Contains(words[1:], "html/template") {
+			users = append(users, words[0])
+		}
+	}
+	assert.Equal(t, []string{"golang.org/x/net/trace"}, users)
+	out, err = exec.Command("go", "list", "-deps", "-tags", "grpcnotrace", module+"sim").Output()
+	require.NoError(t, err)
+	assert.NotContains(t, strings.Fields(string(out)), "html/template")
 }
 
 func TestArrowsPointDownwards(t *testing.T) {

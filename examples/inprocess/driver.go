@@ -1,0 +1,47 @@
+// Package disk is a small CSI driver: a volume is a directory below a root that all
+// nodes share, bound where a pod wants it.
+package disk
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+)
+
+// Name is the driver's.
+const Name = "disk.example.com"
+
+// Files is what the driver needs of the machine that it runs on: the real one, see
+// Host, or that of a test.
+type Files interface {
+	MkdirAll(path string, mode fs.FileMode) error
+	Remove(path string) error
+	RemoveAll(path string) error
+	Lstat(path string) (fs.FileInfo, error)
+	IsMountPoint(path string) (bool, error)
+	BindMount(source, target string, readOnly bool) error
+	Unmount(target string) error
+}
+
+// Identity says what the driver is.
+type Identity struct {
+	csi.UnimplementedIdentityServer
+}
+
+// GetPluginInfo tells the name.
+func (Identity) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*csi.GetPluginInfoResponse, error) {
+	return &csi.GetPluginInfoResponse{Name: Name, VendorVersion: "1.0"}, nil
+}
+
+// GetPluginCapabilities tells that there is a controller.
+func (Identity) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
+	return &csi.GetPluginCapabilitiesResponse{Capabilities: []*csi.PluginCapability{{
+		Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{Type: csi.PluginCapability_Service_CONTROLLER_SERVICE}},
+	}}}, nil
+}
+
+// Probe tells that it is ready.
+func (Identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, error) {
+	return &csi.ProbeResponse{}, nil
+}
