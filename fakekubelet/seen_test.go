@@ -109,7 +109,7 @@ func (n *node) events() []string {
 	lines := []string{}
 	for _, e := range n.news() {
 		if e.Kind == trace.KubeEvent {
-			lines = append(lines, fmt.Sprintf("%s %s: %s (%d)", e.Resource, e.Method, e.Message, e.Count))
+			lines = append(lines, fmt.Sprintf("%s %s: %s (%d)", e.Resource, e.Method, e.Message, e.Count()))
 		}
 	}
 	return lines

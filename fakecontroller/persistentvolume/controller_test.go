@@ -69,7 +69,7 @@ func (w *world) events() map[string]int32 {
 	counts := map[string]int32{}
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent {
-			counts[e.Method] = e.Count
+			counts[e.Method] = e.Count()
 		}
 	}
 	return counts

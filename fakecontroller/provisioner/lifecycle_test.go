@@ -252,7 +252,7 @@ func TestWaitingClaimIsLookedAtAgainButKeepsNothingBusy(t *testing.T) {
 	var counts []int32
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent && e.Method == "WaitForFirstConsumer" {
-			counts = append(counts, e.Count)
+			counts = append(counts, e.Count())
 		}
 	}
 	assert.Equal(t, []int32{1, 2, 3, 4}, counts)

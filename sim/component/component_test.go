@@ -118,7 +118,7 @@ func TestARepeatedEventIsCountedUp(t *testing.T) {
 	var counts []int32
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent {
-			counts = append(counts, e.Count)
+			counts = append(counts, e.Count())
 		}
 	}
 	assert.Equal(t, []int32{1, 2, 3, 1}, counts)

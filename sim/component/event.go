@@ -70,7 +70,7 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 	count := c.countEvent(source, kind, about, eventType, reason, message)
 	c.Trace.Add(&trace.Event{
 		Kind: trace.KubeEvent, Actor: source, Node: c.Node, Method: reason, Message: message,
-		Resource: eventType, Name: kind + "/" + about.GetName(), Count: count,
+		Resource: eventType, Name: kind + "/" + about.GetName(), Detail: count,
 	})
 }
 

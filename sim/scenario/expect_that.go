@@ -127,7 +127,7 @@ func (v celView) knows(function, node string) error {
 func eventFields(e *trace.Event) map[string]any {
 	return map[string]any{
 		"reason": e.Method, "about": e.Name, "type": e.Resource, "from": e.Actor,
-		"message": e.Message, "count": int64(e.Count), "at": e.At,
+		"message": e.Message, "count": int64(e.Count()), "at": e.At,
 	}
 }
 

@@ -72,11 +72,16 @@ type Event struct {
 	Name     string // "ns/name" or "name"; of a Kubernetes event "Kind/name"
 	Old, New runtime.Object
 
-	// Detail is further structured content (runtime mounts, file listings, choices).
+	// Detail is further structured content: runtime mounts, file listings, choices;
+	// of a Kubernetes event its count, an int32.
 	Detail any
+}
 
-	Count int32 // of a Kubernetes event
-	open  bool
+// Count is how often a Kubernetes event was emitted; 0 of one that is not counted,
+// and of all other events.
+func (e *Event) Count() int32 {
+	count, _ := e.Detail.(int32)
+	return count
 }
 
 // isChange reports whether the event is one of the many that tell how an object,

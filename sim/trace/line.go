@@ -73,7 +73,7 @@ func (e *Event) Line() (Line, error) {
 	case e.Kind == API:
 		err = l.change(e)
 	case e.Kind == KubeEvent:
-		l.Obj = map[string]any{"count": e.Count}
+		l.Obj = map[string]any{"count": e.Count()}
 	}
 	if err != nil {
 		return l, fmt.Errorf("render change of %s %s: %w", e.Resource, e.Name, err)

@@ -29,10 +29,13 @@ type Recorder struct {
 	holes   int // where changes were forgotten
 	sinks   []Sink
 	queue   []*Event // not yet handed to the sinks: an earlier call is still open
+	open    map[*Event]bool
 }
 
 // NewRecorder returns an empty recorder.
-func NewRecorder(clock Clock) *Recorder { return &Recorder{clock: clock, KeepChanges: 4_000} }
+func NewRecorder(clock Clock) *Recorder {
+	return &Recorder{clock: clock, KeepChanges: 4_000, open: map[*Event]bool{}}
+}
 
 // To adds a sink that sees all events from now on.
 func (r *Recorder) To(s Sink) { r.sinks = append(r.sinks, s) }
@@ -46,13 +49,13 @@ func (r *Recorder) Add(e *Event) *Event {
 
 // Begin records an event whose outcome is not known yet. End completes it.
 func (r *Recorder) Begin(e *Event) *Event {
-	e.open = true
+	r.open[e] = true
 	return r.Add(e)
 }
 
 // End completes an event recorded by Begin.
 func (r *Recorder) End(e *Event) {
-	e.open = false
+	delete(r.open, e)
 	e.Took = r.clock.Elapsed() - e.At
 	r.clock.Mark(e.Seq)
 	r.flush()
@@ -61,8 +64,8 @@ func (r *Recorder) End(e *Event) {
 // Close completes what is still open and hands it to the sinks.
 func (r *Recorder) Close() {
 	for _, e := range r.queue {
-		if e.open {
-			e.open = false
+		if r.open[e] {
+			delete(r.open, e)
 			e.Took = r.clock.Elapsed() - e.At
 			if e.Code == "" {
 				e.Code, e.Message = "Unfinished", "the run ended before the call did"
@@ -111,7 +114,7 @@ func (r *Recorder) closeHoles() {
 }
 
 func (r *Recorder) flush() {
-	for len(r.queue) > 0 && !r.queue[0].open {
+	for len(r.queue) > 0 && !r.open[r.queue[0]] {
 		e := r.queue[0]
 		r.queue[0] = nil
 		r.queue = r.queue[1:]

@@ -106,8 +106,8 @@ func (t *teller) kubeEvent(told *telling, e *Event) {
 	} else {
 		told.text, told.tone = fmt.Sprintf("event %s: %s: %s", object, e.Method, t.names.cut(said)), quiet
 	}
-	if e.Count > 1 {
-		told.outcome = fmt.Sprintf("(%d times)", e.Count)
+	if e.Count() > 1 {
+		told.outcome = fmt.Sprintf("(%d times)", e.Count())
 	}
 }
 

@@ -165,7 +165,7 @@ func life() []*trace.Event {
 		{Kind: trace.Violation, At: 128 * time.Second, Cause: 22, Actor: "kubelet", Node: "node-a", Driver: driver, Message: "NodePublishVolume must be idempotent"},
 		{
 			Kind: trace.KubeEvent, At: 128 * time.Second, Cause: 22, Actor: "kubelet", Node: "node-a", Method: "FailedMount", Resource: "Warning",
-			Name: "Pod/web", Message: "MountVolume.SetUp failed for volume \"" + pvName + "\"", Count: 2,
+			Name: "Pod/web", Message: "MountVolume.SetUp failed for volume \"" + pvName + "\"", Detail: int32(2),
 		},
 		{Kind: trace.FaultFired, At: 129 * time.Second, Node: "node-a", Message: "driver " + driver + " is killed"},
 		change(129*time.Second, 1, "", "persistentvolumeclaims", bound, leaving),
