@@ -31,12 +31,26 @@ func limitOf(field string) int {
 // sizesOf checks a message, which is small enough as a rule.
 func (f *findings) sizesOf(m proto.Message) {
 	if proto.Size(m) > stringLimit {
-		f.sizes("", m.ProtoReflect())
+		f.sizes(nil, m.ProtoReflect())
 	}
 }
 
+// place is where a message stands: in a field of another one. Nil is the outermost.
+type place struct {
+	in    *place
+	field protoreflect.FieldDescriptor
+}
+
+// prefix is what comes before the name of a field.
+func (p *place) prefix() string {
+	if p == nil {
+		return ""
+	}
+	return p.in.prefix() + string(p.field.Name()) + "."
+}
+
 // sizes checks every string and map of a message, in the order of the message's definition.
-func (f *findings) sizes(prefix string, m protoreflect.Message) {
+func (f *findings) sizes(in *place, m protoreflect.Message) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
@@ -46,37 +60,37 @@ func (f *findings) sizes(prefix string, m protoreflect.Message) {
 		value := m.Get(field)
 		switch {
 		case field.IsMap():
-			f.mapSize(prefix, field, value.Map())
+			f.mapSize(in, field, value.Map())
 		case field.IsList():
-			f.listSizes(prefix, field, value.List())
+			f.listSizes(in, field, value.List())
 		case field.Kind() == protoreflect.MessageKind:
-			f.sizes(prefix+string(field.Name())+".", value.Message())
+			f.sizes(&place{in, field}, value.Message())
 		case field.Kind() == protoreflect.StringKind:
-			f.atMost(prefix, field, len(value.String()), limitOf(string(field.Name())))
+			f.atMost(in, field, len(value.String()), limitOf(string(field.Name())))
 		}
 	}
 }
 
-func (f *findings) listSizes(prefix string, field protoreflect.FieldDescriptor, list protoreflect.List) {
+func (f *findings) listSizes(in *place, field protoreflect.FieldDescriptor, list protoreflect.List) {
 	total := 0
 	for i := range list.Len() {
 		switch field.Kind() {
 		case protoreflect.MessageKind:
-			f.sizes(prefix+string(field.Name())+".", list.Get(i).Message())
+			f.sizes(&place{in, field}, list.Get(i).Message())
 		case protoreflect.StringKind:
 			size := len(list.Get(i).String())
 			total += size
 			if field.Name() != "mount_flags" {
-				f.atMost(prefix, field, size, limitOf(string(field.Name())))
+				f.atMost(in, field, size, limitOf(string(field.Name())))
 			}
 		}
 	}
 	if field.Name() == "mount_flags" {
-		f.atMost(prefix, field, total, mountFlagsLimit)
+		f.atMost(in, field, total, mountFlagsLimit)
 	}
 }
 
-func (f *findings) mapSize(prefix string, field protoreflect.FieldDescriptor, m protoreflect.Map) {
+func (f *findings) mapSize(in *place, field protoreflect.FieldDescriptor, m protoreflect.Map) {
 	if field.MapValue().Kind() != protoreflect.StringKind {
 		return
 	}
@@ -85,11 +99,11 @@ func (f *findings) mapSize(prefix string, field protoreflect.FieldDescriptor, m 
 		total += len(k.String()) + len(v.String())
 		return true
 	})
-	f.atMost(prefix, field, total, mapLimit)
+	f.atMost(in, field, total, mapLimit)
 }
 
-func (f *findings) atMost(prefix string, field protoreflect.FieldDescriptor, size, limit int) {
+func (f *findings) atMost(in *place, field protoreflect.FieldDescriptor, size, limit int) {
 	if limit > 0 && size > limit {
-		f.add(prefix+string(field.Name()), tooBig, "has %d bytes, the limit is %d", size, limit)
+		f.add(in.prefix()+string(field.Name()), tooBig, "has %d bytes, the limit is %d", size, limit)
 	}
 }

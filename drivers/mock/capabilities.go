@@ -65,8 +65,8 @@ func (d *Driver) controllerCapabilities() []*csi.ControllerServiceCapability {
 	return list
 }
 
-func (d *Driver) nodeCapabilities() []*csi.NodeServiceCapability {
-	o := d.options
+// nodeCapabilities are asked for before every call to a node.
+func nodeCapabilities(o Options) []*csi.NodeServiceCapability {
 	var list []*csi.NodeServiceCapability
 	for _, c := range []struct {
 		on   bool

@@ -33,7 +33,7 @@ func (s *Controller) ControllerGetCapabilities(context.Context, *csi.ControllerG
 }
 
 func (s *Controller) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
-	return &csi.NodeGetCapabilitiesResponse{Capabilities: s.driver.nodeCapabilities()}, nil
+	return &csi.NodeGetCapabilitiesResponse{Capabilities: s.driver.nodeCapabilities}, nil
 }
 
 // notImplemented is the answer of a call whose capability is switched off (CSI "Error Scheme").

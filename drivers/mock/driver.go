@@ -18,6 +18,8 @@ import (
 type Driver struct {
 	options Options
 	faults  map[string]bool
+	// nodeCapabilities is the list in every answer, which nobody changes.
+	nodeCapabilities []*csi.NodeServiceCapability
 
 	mu           sync.Mutex
 	volumes      map[string]*volume
@@ -74,6 +76,7 @@ func New(o Options) *Driver {
 		snapshotName: map[string]*snapshot{},
 		nodes:        map[string]*nodeState{},
 	}
+	d.nodeCapabilities = nodeCapabilities(o)
 	for _, name := range o.Faulty {
 		d.faults[name] = true
 	}

@@ -2,7 +2,6 @@ package mock
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -96,10 +95,11 @@ func sortedMounts(m map[string]mount) []Mount {
 
 func mountsOf(m map[string]mount, volumeID string) []string {
 	var paths []string
-	for _, path := range slices.Sorted(maps.Keys(m)) {
-		if m[path].volumeID == volumeID {
+	for path, at := range m { // in any order: what is found is sorted
+		if at.volumeID == volumeID {
 			paths = append(paths, path)
 		}
 	}
+	slices.Sort(paths)
 	return paths
 }

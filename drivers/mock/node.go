@@ -84,7 +84,7 @@ func (n *Node) Reboot() {
 }
 
 func (n *Node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
-	return &csi.NodeGetCapabilitiesResponse{Capabilities: n.driver.nodeCapabilities()}, nil
+	return &csi.NodeGetCapabilitiesResponse{Capabilities: n.driver.nodeCapabilities}, nil
 }
 
 func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
