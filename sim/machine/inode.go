@@ -3,7 +3,6 @@ package machine
 import (
 	"io/fs"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -53,8 +52,21 @@ func (n *inode) child(name string) *inode {
 	return nil
 }
 
+// find is written out: every path that is looked up passes here for each of its parts.
 func (n *inode) find(name string) (at int, ok bool) {
-	return slices.BinarySearchFunc(n.children, name, func(child *inode, name string) int { return strings.Compare(child.name, name) })
+	low, high := 0, len(n.children)
+	for low < high {
+		middle := (low + high) / 2
+		switch found := n.children[middle].name; {
+		case found == name:
+			return middle, true
+		case found < name:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, false
 }
 
 // path is where the inode lies in the tree of the root file system, which is how

@@ -16,6 +16,7 @@ type Registry struct {
 	values     map[string]float64
 	histograms map[string]*histogram
 	collectors []Collector
+	line       []byte // in which identities are put together
 }
 
 // Collector tells gauges that are looked up when somebody wants to see them.
@@ -41,20 +42,20 @@ func (r *Registry) Set(name string, value float64, labels ...string) {
 	if r.values == nil {
 		r.values = map[string]float64{}
 	}
-	r.values[identity(name, labels)] = value
+	r.values[r.identity(name, labels)] = value
 }
 
 // Forget drops a gauge.
-func (r *Registry) Forget(name string, labels ...string) { delete(r.values, identity(name, labels)) }
+func (r *Registry) Forget(name string, labels ...string) { delete(r.values, r.identity(name, labels)) }
 
 // Value is that of a counter or gauge, 0 if there is none, or of a histogram the
 // number of its observations.
 func (r *Registry) Value(name string, labels ...string) float64 {
-	id := identity(name, labels)
-	if h := r.histograms[id]; h != nil {
+	r.line = appendIdentity(r.line[:0], name, labels)
+	if h := r.histograms[string(r.line)]; h != nil {
 		return float64(h.count())
 	}
-	return r.values[id]
+	return r.values[string(r.line)]
 }
 
 // Observe adds a duration to a histogram, which has these bounds in seconds.
@@ -62,11 +63,11 @@ func (r *Registry) Observe(name string, bounds []float64, d time.Duration, label
 	if r.histograms == nil {
 		r.histograms = map[string]*histogram{}
 	}
-	id := identity(name, labels)
-	h := r.histograms[id]
+	r.line = appendIdentity(r.line[:0], name, labels)
+	h := r.histograms[string(r.line)]
 	if h == nil {
 		h = &histogram{bounds: bounds, counts: make([]uint64, len(bounds)+1)}
-		r.histograms[id] = h
+		r.histograms[string(r.line)] = h
 	}
 	i, _ := slices.BinarySearch(h.bounds, d.Seconds())
 	h.counts[i]++
@@ -91,7 +92,7 @@ func (r *Registry) Lines() []string {
 	}
 	for _, collect := range r.collectors {
 		collect(func(name string, value float64, labels ...string) {
-			lines = append(lines, identity(name, labels)+" "+number(value))
+			lines = append(lines, r.identity(name, labels)+" "+number(value))
 		})
 	}
 	slices.Sort(lines)
@@ -122,22 +123,24 @@ func (h *histogram) lines(id string) []string {
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // identity is the metric as it stands in its line: name{a="1",b="2"}.
-func identity(name string, labels []string) string {
+func (r *Registry) identity(name string, labels []string) string {
+	r.line = appendIdentity(r.line[:0], name, labels)
+	return string(r.line)
+}
+
+func appendIdentity(to []byte, name string, labels []string) []byte {
+	to = append(to, name...)
 	if len(labels) == 0 {
-		return name
+		return to
 	}
-	var b strings.Builder
-	b.WriteString(name)
 	for i := 0; i+1 < len(labels); i += 2 {
 		if i == 0 {
-			b.WriteByte('{')
+			to = append(to, '{')
 		} else {
-			b.WriteByte(',')
+			to = append(to, ',')
 		}
-		b.WriteString(labels[i])
-		b.WriteByte('=')
-		b.WriteString(strconv.Quote(labels[i+1]))
+		to = append(append(to, labels[i]...), '=')
+		to = strconv.AppendQuote(to, labels[i+1])
 	}
-	b.WriteByte('}')
-	return b.String()
+	return append(to, '}')
 }

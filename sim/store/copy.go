@@ -41,7 +41,7 @@ func metadataOf(obj Object) *metav1.ObjectMeta {
 // stored form, in which absent and empty lists are the same.
 type encodable interface {
 	Size() int
-	Marshal() ([]byte, error)
+	MarshalToSizedBuffer([]byte) (int, error)
 }
 
 // same reports whether two values would be stored as the same bytes, which is
@@ -52,13 +52,14 @@ func same(a, b any) bool {
 		return equality.Semantic.DeepEqual(a, b)
 	}
 	y := b.(encodable)
-	if x.Size() != y.Size() {
+	size := x.Size()
+	if size != y.Size() {
 		return false
 	}
-	before, err := x.Marshal()
-	if err != nil {
+	room := make([]byte, 2*size)
+	if _, err := x.MarshalToSizedBuffer(room[:size]); err != nil {
 		return false
 	}
-	after, err := y.Marshal()
-	return err == nil && bytes.Equal(before, after)
+	_, err := y.MarshalToSizedBuffer(room[size:])
+	return err == nil && bytes.Equal(room[:size], room[size:])
 }

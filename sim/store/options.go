@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/fnv"
 	"time"
 
@@ -54,7 +53,19 @@ func countedUIDs() func(string) types.UID {
 	count := uint64(0)
 	return func(string) types.UID {
 		count++
-		return types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(scatter(count)), count))
+		const shape = "00000000-0000-4000-8000-000000000000"
+		uid := []byte(shape)
+		putHex(uid[:8], uint64(uint32(scatter(count))))
+		putHex(uid[24:], count)
+		return types.UID(uid)
+	}
+}
+
+// putHex writes the low digits of a number over text, all of it.
+func putHex(text []byte, number uint64) {
+	for i := len(text) - 1; i >= 0; i-- {
+		text[i] = "0123456789abcdef"[number&15]
+		number >>= 4
 	}
 }
 
@@ -79,6 +90,6 @@ func countedSuffixes() func() string {
 // scatter turns neighbouring counts into numbers that look unrelated.
 func scatter(count uint64) uint64 {
 	h := fnv.New64a()
-	_ = binary.Write(h, binary.BigEndian, count)
+	_, _ = h.Write(binary.BigEndian.AppendUint64(nil, count))
 	return h.Sum64()
 }

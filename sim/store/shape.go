@@ -2,6 +2,9 @@ package store
 
 import (
 	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 )
 
 // shape is how the objects of a kind are made up: what of them is the spec, what
@@ -50,8 +53,26 @@ func copierOf(field reflect.Type) copier {
 	return copier{method.Func}
 }
 
-// copy gives obj a copy of its own of a field of old.
+// copy gives obj a copy of its own of a field of old. What is written most does
+// without reflection.
 func (c copier) copy(obj, old Object, index int) {
+	switch old := old.(type) {
+	case *corev1.Pod:
+		old.Status.DeepCopyInto(&obj.(*corev1.Pod).Status)
+		return
+	case *corev1.Node:
+		old.Status.DeepCopyInto(&obj.(*corev1.Node).Status)
+		return
+	case *corev1.PersistentVolume:
+		old.Status.DeepCopyInto(&obj.(*corev1.PersistentVolume).Status)
+		return
+	case *corev1.PersistentVolumeClaim:
+		old.Status.DeepCopyInto(&obj.(*corev1.PersistentVolumeClaim).Status)
+		return
+	case *storagev1.VolumeAttachment:
+		old.Status.DeepCopyInto(&obj.(*storagev1.VolumeAttachment).Status)
+		return
+	}
 	from, to := reflect.ValueOf(old).Elem().Field(index), reflect.ValueOf(obj).Elem().Field(index)
 	c.Call([]reflect.Value{from.Addr(), to.Addr()})
 }

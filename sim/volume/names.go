@@ -39,18 +39,23 @@ func MetricsName(driver string) string { return "kubernetes.io/csi:" + driver }
 
 // AttachmentName is the name of the VolumeAttachment of a volume on a node. K-PATH-6, C-CSIP-1
 func AttachmentName(handle, driver, node string) string {
-	return "csi-" + hash(handle+driver+node)
+	return hash("csi-", handle, driver, node)
 }
 
 // InlineHandle is the volume id of an inline CSI volume. K-PATH-7
 func InlineHandle(pod types.UID, volumeName string) string {
-	return "csi-" + hash(string(pod)+volumeName)
+	return hash("csi-", string(pod), volumeName)
 }
 
 // HandleHash is the directory name of a volume's staging directory. K-PATH-3
-func HandleHash(handle string) string { return hash(handle) }
+func HandleHash(handle string) string { return hash("", handle) }
 
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+// hash is the prefix and the digest of the parts, one after the other.
+func hash(prefix string, parts ...string) string {
+	text := make([]byte, 0, 256)
+	for _, part := range parts {
+		text = append(text, part...)
+	}
+	sum := sha256.Sum256(text)
+	return string(hex.AppendEncode(append(text[:0], prefix...), sum[:]))
 }

@@ -37,6 +37,7 @@ type Queue[K comparable] struct {
 	spawn    func(string, func(*kernel.Process)) *kernel.Process
 	handle   func(*kernel.Process, K) error
 	waiting  []K
+	taken    int // how many of those that wait were taken out
 	queued   map[K]bool
 	working  map[K]bool
 	again    map[K]bool
@@ -75,12 +76,8 @@ func (q *Queue[K]) Add(key K) {
 // work takes keys until none is left.
 func (q *Queue[K]) work(p *kernel.Process) {
 	defer func() { q.running-- }()
-	for len(q.waiting) > 0 {
-		key := q.waiting[0]
-		q.waiting = q.waiting[1:]
-		if len(q.waiting) == 0 {
-			q.waiting = nil
-		}
+	for q.taken < len(q.waiting) {
+		key := q.take()
 		delete(q.queued, key)
 		q.working[key] = true
 		err := q.handle(p, key)
@@ -99,6 +96,17 @@ func (q *Queue[K]) work(p *kernel.Process) {
 			q.Add(key)
 		}
 	}
+}
+
+// take is the key that has waited longest. A queue that it leaves empty begins at the
+// beginning again: most hold a few keys for a moment, and that ever so often.
+func (q *Queue[K]) take() K {
+	key := q.waiting[q.taken]
+	q.taken++
+	if q.taken == len(q.waiting) {
+		q.waiting, q.taken = q.waiting[:0], 0
+	}
+	return key
 }
 
 func (q *Queue[K]) retry(key K) {
