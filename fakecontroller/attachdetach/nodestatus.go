@@ -1,6 +1,7 @@
 package attachdetach
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,10 +47,14 @@ func (c *Controller) patchNode(p *kernel.Process, name string) error {
 }
 
 func attachedList(volumes map[string]bool) []corev1.AttachedVolume {
-	var list []corev1.AttachedVolume
-	for _, name := range slices.Sorted(maps.Keys(volumes)) {
+	if len(volumes) == 0 {
+		return nil
+	}
+	list := make([]corev1.AttachedVolume, 0, len(volumes))
+	for name := range volumes { // in any order: the list is sorted
 		list = append(list, corev1.AttachedVolume{Name: corev1.UniqueVolumeName(name)})
 	}
+	slices.SortFunc(list, func(a, b corev1.AttachedVolume) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

@@ -31,6 +31,9 @@ func (c *Controller) bind(p *kernel.Process, pv *corev1.PersistentVolume, pvc cl
 }
 
 func (c *Controller) pointToClaim(p *kernel.Process, pv *corev1.PersistentVolume, pvc claim) (*corev1.PersistentVolume, error) {
+	if ref := pv.Spec.ClaimRef; ref != nil && ref.UID == pvc.UID && ref.Name == pvc.Name && ref.Namespace == pvc.Namespace {
+		return pv, nil
+	}
 	changed, dirty, err := storagevolume.GetBindVolumeToClaim(pv, pvc)
 	if err != nil || !dirty {
 		return pv, err

@@ -123,7 +123,7 @@ func TestRepeatedFailuresAreToldTwice(t *testing.T) {
 		if e.Kind == trace.KubeEvent {
 			told++
 			assert.Equal(t, "FailedScheduling", e.Method)
-			assert.Zero(t, e.Count)
+			assert.Zero(t, e.Count())
 		}
 	}
 	assert.Equal(t, 2, told)

@@ -28,15 +28,15 @@ func escaped(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
 // StagingPath is where a filesystem volume is staged. K-PATH-3
 func StagingPath(driver, handle string) string {
-	return path.Join(pluginDir, driver, volume.HandleHash(handle), stagingLeaf)
+	return pluginDir + "/" + driver + "/" + volume.HandleHash(handle) + "/" + stagingLeaf
 }
 
 // PodDir is the pod's directory.
-func PodDir(pod types.UID) string { return path.Join(PodsDir, string(pod)) }
+func PodDir(pod types.UID) string { return PodsDir + "/" + string(pod) }
 
 // TargetPath is where a filesystem volume is published for a pod. K-PATH-4
 func TargetPath(pod types.UID, specName string) string {
-	return path.Join(PodDir(pod), "volumes", EscapedName, escaped(specName), publishLeaf)
+	return PodsDir + "/" + string(pod) + "/volumes/" + EscapedName + "/" + escaped(specName) + "/" + publishLeaf
 }
 
 // BlockStagingPath is where a raw block volume is staged. K-PATH-5
