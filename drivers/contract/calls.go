@@ -20,6 +20,9 @@ var callNeeds = map[string][]string{
 	"Controller/ListSnapshots":              {"LIST_SNAPSHOTS"},
 	"Controller/GetSnapshot":                {"GET_SNAPSHOT"},
 	"Controller/ControllerExpandVolume":     {"EXPAND_VOLUME"},
+	groupCreate:                             {groupSnapshots},
+	groupDelete:                             {groupSnapshots},
+	groupGet:                                {groupSnapshots},
 	"Node/NodeStageVolume":                  {"STAGE_UNSTAGE_VOLUME"},
 	"Node/NodeUnstageVolume":                {"STAGE_UNSTAGE_VOLUME"},
 	"Node/NodeGetVolumeStats":               {"GET_VOLUME_STATS"},
@@ -30,14 +33,15 @@ var callNeeds = map[string][]string{
 
 // unconditional are the calls that every driver with the service implements.
 var unconditional = map[string]bool{
-	"Identity/GetPluginInfo":                true,
-	"Identity/GetPluginCapabilities":        true,
-	"Identity/Probe":                        true,
-	"Controller/ControllerGetCapabilities":  true,
-	"Controller/ValidateVolumeCapabilities": true,
-	"Node/NodeGetCapabilities":              true,
-	"Node/NodePublishVolume":                true,
-	"Node/NodeUnpublishVolume":              true,
+	"Identity/GetPluginInfo":                         true,
+	"Identity/GetPluginCapabilities":                 true,
+	"Identity/Probe":                                 true,
+	"Controller/ControllerGetCapabilities":           true,
+	"Controller/ValidateVolumeCapabilities":          true,
+	"GroupController/GroupControllerGetCapabilities": true,
+	"Node/NodeGetCapabilities":                       true,
+	"Node/NodePublishVolume":                         true,
+	"Node/NodeUnpublishVolume":                       true,
 }
 
 // callPromised: a call is made only if the driver declared it.
@@ -56,13 +60,19 @@ func mustImplement(method string, caps Caps) bool {
 	if strings.HasPrefix(method, "Controller/") && caps.Plugin.lacks("CONTROLLER_SERVICE") {
 		return false
 	}
+	if strings.HasPrefix(method, groupService) && !caps.Plugin.Has("GROUP_CONTROLLER_SERVICE") {
+		return false
+	}
 	return unconditional[method] || caps.of(method).any(callNeeds[method])
 }
 
 // of is the set in which the capabilities that a call needs are declared.
 func (c Caps) of(method string) Set {
-	if strings.HasPrefix(method, "Node/") {
+	switch {
+	case strings.HasPrefix(method, "Node/"):
 		return c.Node
+	case strings.HasPrefix(method, groupService):
+		return c.Group
 	}
 	return c.Controller
 }

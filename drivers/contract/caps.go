@@ -20,10 +20,10 @@ func (s Set) lacks(capability string) bool { return s != nil && !s[capability] }
 // Caps is what a driver declared about itself. Plugin has the services and, as "ONLINE" and
 // "OFFLINE", the kinds of volume expansion.
 type Caps struct {
-	Plugin, Controller, Node Set
+	Plugin, Controller, Node, Group Set
 }
 
-// Learn takes in the answer of a call; all but the three capability calls are ignored.
+// Learn takes in the answer of a call; all but the capability calls are ignored.
 func (c *Caps) Learn(resp proto.Message) {
 	switch r := resp.(type) {
 	case *csi.GetPluginCapabilitiesResponse:
@@ -32,6 +32,8 @@ func (c *Caps) Learn(resp proto.Message) {
 		c.Controller = setOf(controllerNames(r))
 	case *csi.NodeGetCapabilitiesResponse:
 		c.Node = setOf(nodeNames(r))
+	case *csi.GroupControllerGetCapabilitiesResponse:
+		c.Group = setOf(groupNames(r))
 	}
 }
 
@@ -72,6 +74,14 @@ func nodeNames(r *csi.NodeGetCapabilitiesResponse) []string {
 	var names []string
 	for _, c := range r.GetCapabilities() {
 		names = append(names, capabilityName(c.GetRpc().GetType(), 4))
+	}
+	return names
+}
+
+func groupNames(r *csi.GroupControllerGetCapabilitiesResponse) []string {
+	var names []string
+	for _, c := range r.GetCapabilities() {
+		names = append(names, c.GetRpc().GetType().String())
 	}
 	return names
 }

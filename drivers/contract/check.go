@@ -19,6 +19,7 @@ func CheckResponse(method string, req, resp proto.Message, caps *Caps) []Violati
 	f.controllerResponse(req, resp, known)
 	f.listResponse(req, resp, known)
 	f.snapshotResponse(req, resp, known)
+	f.groupResponse(req, resp, known)
 	f.nodeResponse(req, resp, known)
 	return f.list
 }
@@ -34,6 +35,7 @@ func CheckRequest(method string, req proto.Message, caps *Caps) []Violation {
 	known := orNothing(caps)
 	f.callPromised(known)
 	f.controllerRequest(req, known)
+	f.groupRequest(req)
 	f.nodeRequest(req, known)
 	return f.list
 }
@@ -57,7 +59,7 @@ func CheckError(method string, req proto.Message, code codes.Code, caps *Caps) [
 	return f.list
 }
 
-var deletes = map[string]bool{"Controller/DeleteVolume": true, "Controller/DeleteSnapshot": true}
+var deletes = map[string]bool{"Controller/DeleteVolume": true, "Controller/DeleteSnapshot": true, groupDelete: true}
 
 func start(method string, m proto.Message) (*findings, bool) {
 	if m == nil || !m.ProtoReflect().IsValid() {

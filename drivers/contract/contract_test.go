@@ -334,6 +334,64 @@ func TestNodeAnswers(t *testing.T) {
 	})
 }
 
+// CSI "CreateVolumeGroupSnapshot", "GetVolumeGroupSnapshot".
+func TestGroupSnapshotAnswers(t *testing.T) {
+	group := func(edit func(*csi.VolumeGroupSnapshot)) *csi.VolumeGroupSnapshot {
+		g := &csi.VolumeGroupSnapshot{GroupSnapshotId: "g", CreationTime: &timestamppb.Timestamp{Seconds: 1}, ReadyToUse: true}
+		for _, id := range []string{"a", "b"} {
+			g.Snapshots = append(g.Snapshots, &csi.Snapshot{SnapshotId: "of-" + id, SourceVolumeId: id, CreationTime: &timestamppb.Timestamp{Seconds: 1}, ReadyToUse: true, GroupSnapshotId: "g"})
+		}
+		edit(g)
+		return g
+	}
+	created := func(edit func(*csi.VolumeGroupSnapshot)) proto.Message {
+		return &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: group(edit)}
+	}
+	good := created(func(*csi.VolumeGroupSnapshot) {})
+	got := func(id string) proto.Message {
+		return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: group(func(g *csi.VolumeGroupSnapshot) {
+			g.GroupSnapshotId = id
+			for _, s := range g.Snapshots {
+				s.GroupSnapshotId = "" // deletable alone
+			}
+		})}
+	}
+	req := &csi.CreateVolumeGroupSnapshotRequest{SourceVolumeIds: []string{"b", "a"}}
+	const field = "CreateVolumeGroupSnapshotResponse.group_snapshot"
+	checkResponses(t, []example{
+		{rule: "a group is required", method: groupCreate, req: req, good: good, bad: &csi.CreateVolumeGroupSnapshotResponse{}, field: field},
+		{rule: "an id is required", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) {
+			g.GroupSnapshotId = ""
+			g.Snapshots[0].GroupSnapshotId, g.Snapshots[1].GroupSnapshotId = "", ""
+		}), field: field + ".group_snapshot_id"},
+		{rule: "a time is required", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.CreationTime = nil }), field: field + ".creation_time"},
+		{rule: "snapshots are required", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots = nil }), field: field + ".snapshots"},
+		{rule: "members are snapshots", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots[0].SnapshotId = "" }), field: field + ".snapshots.snapshot_id"},
+		{rule: "members know their group", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots[0].GroupSnapshotId = "h" }), field: field + ".snapshots.group_snapshot_id"},
+		{rule: "ready when all are", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots[0].ReadyToUse = false }), field: field + ".ready_to_use"},
+		{rule: "one of each volume", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots = g.Snapshots[:1] }), field: field + ".snapshots"},
+		{rule: "the group asked for", method: groupGet, req: &csi.GetVolumeGroupSnapshotRequest{GroupSnapshotId: "g"}, good: got("g"), bad: got("h"),
+			field: "GetVolumeGroupSnapshotResponse.group_snapshot.group_snapshot_id"},
+		{rule: "a capability has a type", method: groupService + "GroupControllerGetCapabilities",
+			good:  &csi.GroupControllerGetCapabilitiesResponse{},
+			bad:   &csi.GroupControllerGetCapabilitiesResponse{Capabilities: []*csi.GroupControllerServiceCapability{{}}},
+			field: "GroupControllerGetCapabilitiesResponse.capabilities.rpc.type"},
+	})
+}
+
+// CSI "GroupController": what the service promises has to be there, and nothing else is called.
+func TestGroupCallsAreForDriversThatHaveThem(t *testing.T) {
+	with := &Caps{Plugin: setOf([]string{"GROUP_CONTROLLER_SERVICE"}), Group: setOf([]string{groupSnapshots})}
+	without := &Caps{Plugin: setOf([]string{"GROUP_CONTROLLER_SERVICE"}), Group: Set{}}
+	req := &csi.DeleteVolumeGroupSnapshotRequest{GroupSnapshotId: "g", SnapshotIds: []string{"s"}}
+	assert.Empty(t, CheckRequest(groupDelete, req, with))
+	assert.Len(t, CheckRequest(groupDelete, req, without), 1)
+	assert.Len(t, CheckRequest(groupDelete, &csi.DeleteVolumeGroupSnapshotRequest{GroupSnapshotId: "g"}, with), 1)
+	assert.Len(t, CheckError(groupDelete, req, codes.Unimplemented, with), 1)
+	assert.Empty(t, CheckError(groupDelete, req, codes.Unimplemented, without))
+	assert.Len(t, CheckError(groupDelete, req, codes.NotFound, with), 1)
+}
+
 // CSI "Error Scheme", "DeleteVolume", "DeleteSnapshot".
 func TestErrorCodes(t *testing.T) {
 	known := caps("CONTROLLER_SERVICE", "CREATE_DELETE_VOLUME PUBLISH_UNPUBLISH_VOLUME", "")

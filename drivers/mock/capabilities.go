@@ -13,6 +13,9 @@ func (d *Driver) pluginCapabilities() []*csi.PluginCapability {
 	if d.options.Topology {
 		list = append(list, service(csi.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS))
 	}
+	if d.options.GroupSnapshot {
+		list = append(list, service(csi.PluginCapability_Service_GROUP_CONTROLLER_SERVICE))
+	}
 	switch {
 	case d.options.OfflineExpand:
 		list = append(list, expansion(csi.PluginCapability_VolumeExpansion_OFFLINE))

@@ -8,12 +8,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Controller is a controller plugin: csi.IdentityServer and csi.ControllerServer; of csi.NodeServer
-// it answers NodeGetCapabilities, which csi-resizer asks it. It has no state of its own, so any
+// Controller is a controller plugin: csi.IdentityServer, csi.ControllerServer and
+// csi.GroupControllerServer; of csi.NodeServer it answers NodeGetCapabilities, which csi-resizer asks it. It has no state of its own, so any
 // number of instances may serve one Driver.
 type Controller struct {
 	identity
 	csi.UnimplementedControllerServer
+	csi.UnimplementedGroupControllerServer
 	csi.UnimplementedNodeServer
 }
 
@@ -21,6 +22,8 @@ var (
 	_ csi.IdentityServer   = (*Controller)(nil)
 	_ csi.ControllerServer = (*Controller)(nil)
 	_ csi.NodeServer       = (*Controller)(nil)
+
+	_ csi.GroupControllerServer = (*Controller)(nil)
 )
 
 // Controller makes an instance of the controller plugin.

@@ -27,10 +27,13 @@ type Driver struct {
 	everKnown    map[string]bool // ids of all volumes there ever were
 	snapshots    map[string]*snapshot
 	snapshotName map[string]*snapshot
+	groups       map[string]*groupSnapshot
+	groupNames   map[string]*groupSnapshot
 	nodes        map[string]*nodeState
 	usedBytes    int64
 	volumeSerial int
 	snapSerial   int
+	groupSerial  int
 }
 
 type volume struct {
@@ -58,6 +61,7 @@ type snapshot struct {
 	bytes              int64
 	created            *timestamppb.Timestamp
 	pollsLeft          int
+	group              *groupSnapshot // nil for one that stands alone
 }
 
 // New makes the storage system. It panics with the message of Options.Validate if the options
@@ -74,6 +78,8 @@ func New(o Options) *Driver {
 		everKnown:    map[string]bool{},
 		snapshots:    map[string]*snapshot{},
 		snapshotName: map[string]*snapshot{},
+		groups:       map[string]*groupSnapshot{},
+		groupNames:   map[string]*groupSnapshot{},
 		nodes:        map[string]*nodeState{},
 	}
 	d.nodeCapabilities = nodeCapabilities(o)

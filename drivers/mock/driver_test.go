@@ -25,6 +25,8 @@ func tour(w *world) []string {
 		stats("/1"), expand(1<<21, 0), nodeExpand("/1", 1<<21), restart, lists, remove("vol-0001"), unstage("a"),
 		snapshotOf("s", "vol-0001"), snapshotOf("s", "vol-0001"), listSnapshots(0, ""),
 		create(singleWriter, named("restored"), size(1<<22, 0), fromSnapshot("snap-0001")),
+		groupOf("g", "vol-0001", "vol-0002"), groupOf("g", "vol-0001", "vol-0002"),
+		removeGroup("group-0001", "snap-0002", "snap-0003"), listSnapshots(0, ""),
 		unpublish("a", "/1"), unpublish("a", "/1"), publish("a", "/3", singleWriter, ro), lists, unpublish("a", "/3"),
 		unstage("a"), unstage("a"), detach("a"), detach("a"), remove("vol-0001"), remove("vol-0001"),
 	) {
@@ -73,7 +75,7 @@ func TestEveryMisbehaviourShows(t *testing.T) {
 
 func TestTheContractSeesWrongAnswers(t *testing.T) {
 	for _, name := range []string{answersWrongName, promisesTooMuch, createReturnsNoID, createDropsSource, wrongCapacity, expandTooLittle,
-		deleteNotIdempotent, listRepeatsVolume, listIgnoresMaxEntries, snapshotWithoutTime, nodeGetInfoEmptyID, statsNegative} {
+		deleteNotIdempotent, listRepeatsVolume, listIgnoresMaxEntries, snapshotWithoutTime, groupLacksVolume, nodeGetInfoEmptyID, statsNegative} {
 		assert.NotEmpty(t, tourOf(name).wrong, name)
 	}
 }

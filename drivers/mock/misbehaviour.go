@@ -31,6 +31,9 @@ const (
 	listIgnoresMaxEntries       = "list-ignores-max-entries"
 	snapshotWithoutTime         = "snapshot-without-time"
 	snapshotNotIdempotent       = "snapshot-not-idempotent"
+	groupLacksVolume            = "group-lacks-volume"
+	groupNotIdempotent          = "group-not-idempotent"
+	groupDeleteLeaks            = "group-delete-leaks"
 	nodeGetInfoEmptyID          = "node-get-info-empty-id"
 	stageNeedsNoAttach          = "stage-needs-no-attach"
 	stageNotIdempotent          = "stage-not-idempotent"
@@ -70,6 +73,9 @@ var misbehaviours = []Misbehaviour{
 	{listIgnoresMaxEntries, "all entries come on one page", "ListVolumes"},
 	{snapshotWithoutTime, "the snapshot has no creation time", "CreateSnapshot"},
 	{snapshotNotIdempotent, "a repeated call makes a second snapshot", "CreateSnapshot"},
+	{groupLacksVolume, "the first volume of a group has no snapshot", "CreateVolumeGroupSnapshot"},
+	{groupNotIdempotent, "a repeated call makes a second group of snapshots", "CreateVolumeGroupSnapshot"},
+	{groupDeleteLeaks, "deletion of a group succeeds, its snapshots stay", "DeleteVolumeGroupSnapshot"},
 	{nodeGetInfoEmptyID, "the node has no id", "NodeGetInfo"},
 	{stageNeedsNoAttach, "a volume is staged on a node that it is not attached to", "NodeStageVolume"},
 	{stageNotIdempotent, "a repeated stage is an error", "NodeStageVolume"},

@@ -35,6 +35,7 @@ type Options struct {
 	SnapshotPolls int  `json:"snapshotPolls,omitempty" doc:"How many answers about a new snapshot say that it is not ready to use; default 0."`
 	ListSnapshots bool `json:"listSnapshots,omitempty" doc:"Controller capability LIST_SNAPSHOTS; default false."`
 	GetSnapshot   bool `json:"getSnapshot,omitempty" doc:"Controller capability GET_SNAPSHOT; default false."`
+	GroupSnapshot bool `json:"groupSnapshot,omitempty" doc:"Plugin service GROUP_CONTROLLER_SERVICE, with CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT; needs snapshot; default false."`
 	Clone         bool `json:"clone,omitempty" doc:"Controller capability CLONE_VOLUME; default false."`
 
 	ListVolumes               bool `json:"listVolumes,omitempty" doc:"Controller capability LIST_VOLUMES; default false."`
@@ -88,6 +89,9 @@ func (o Options) Validate() error {
 	}
 	if o.ListVolumesPublishedNodes && !o.ListVolumes && !o.GetVolume {
 		wrong("listVolumesPublishedNodes needs listVolumes or getVolume")
+	}
+	if o.GroupSnapshot && !o.Snapshot {
+		wrong("groupSnapshot needs snapshot")
 	}
 	if o.PublishReadonly != nil && *o.PublishReadonly && !o.attach() {
 		wrong("publishReadonly needs attach")

@@ -18,6 +18,9 @@ func (s *snapshot) message() *csi.Snapshot {
 		CreationTime:   s.created,
 		ReadyToUse:     s.pollsLeft == 0,
 	}
+	if s.group != nil {
+		m.GroupSnapshotId = s.group.id
+	}
 	s.pollsLeft = max(0, s.pollsLeft-1)
 	return m
 }
@@ -79,13 +82,22 @@ func (s *Controller) DeleteSnapshot(_ context.Context, req *csi.DeleteSnapshotRe
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if snap := d.snapshots[req.GetSnapshotId()]; snap != nil {
-		delete(d.snapshots, snap.id)
-		if d.snapshotName[snap.name] == snap {
-			delete(d.snapshotName, snap.name)
-		}
+	snap := d.snapshots[req.GetSnapshotId()]
+	switch {
+	case snap == nil:
+	case snap.group != nil && d.groups[snap.group.id] != nil:
+		return nil, invalid("snapshot %s is part of group snapshot %s", snap.id, snap.group.id)
+	default:
+		d.removeSnapshot(snap)
 	}
 	return &csi.DeleteSnapshotResponse{}, nil
+}
+
+func (d *Driver) removeSnapshot(snap *snapshot) {
+	delete(d.snapshots, snap.id)
+	if d.snapshotName[snap.name] == snap {
+		delete(d.snapshotName, snap.name)
+	}
 }
 
 // ListSnapshots: CSI "ListSnapshots", oldest first.

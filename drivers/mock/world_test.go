@@ -27,7 +27,7 @@ func off() *bool { return new(bool) }
 // everything: a driver with all capabilities.
 func everything() Options {
 	return Options{
-		ControllerExpand: true, NodeExpand: true, Snapshot: true, ListSnapshots: true, GetSnapshot: true, Clone: true,
+		ControllerExpand: true, NodeExpand: true, Snapshot: true, ListSnapshots: true, GetSnapshot: true, GroupSnapshot: true, Clone: true,
 		ListVolumes: true, ListVolumesPublishedNodes: true, GetVolume: true, GetCapacity: true, ModifyVolume: true,
 		VolumeMountGroup: true, Stats: true, VolumeCondition: true, VolumeHealth: true, Topology: true, Ephemeral: true,
 	}
