@@ -28,7 +28,7 @@ func (c *Controller) settleClass(p *kernel.Process, s volumeSnapshot) (volumeSna
 		}
 		return s, nil
 	}
-	if s.Spec.Source.VolumeSnapshotContentName != nil {
+	if s.Spec.Source.VolumeSnapshotContentName != nil || snapshot.GroupOf(s) != "" {
 		return s, nil
 	}
 	name, err := c.defaultClass(p, s)
@@ -92,8 +92,12 @@ func (c *Controller) volumeOf(p *kernel.Process, s volumeSnapshot) (*corev1.Pers
 	if err != nil {
 		return nil, err
 	}
+	return c.volumeOfClaim(p, pvc, "take a snapshot")
+}
+
+func (c *Controller) volumeOfClaim(p *kernel.Process, pvc claim, purpose string) (*corev1.PersistentVolume, error) {
 	if pvc.Status.Phase != corev1.ClaimBound {
-		return nil, fmt.Errorf("the PVC %s is not yet bound to a PV, will not attempt to take a snapshot", pvc.Name)
+		return nil, fmt.Errorf("the PVC %s is not yet bound to a PV, will not attempt to %s", pvc.Name, purpose)
 	}
 	pv, err := component.Live[*corev1.PersistentVolume](p, c.Component, store.Key{Name: pvc.Spec.VolumeName})
 	if err != nil {

@@ -32,7 +32,13 @@ func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 		c.warn(s, "SnapshotDeletePending", "Snapshot is being used to restore a PVC")
 		return fmt.Errorf("snapshot %s is in use (being used to restore a PVC), will retry deletion", store.KeyOf(s))
 	}
-	gone := []string{snapshot.AsSourceFinalizer, snapshot.BoundFinalizer}
+	if err := c.holdInGroup(s); err != nil {
+		return err
+	}
+	gone := []string{snapshot.AsSourceFinalizer}
+	if s.Status != nil && s.Status.VolumeGroupSnapshotName != nil {
+		gone = append(gone, snapshot.InGroupFinalizer)
+	}
 	if found != nil {
 		marked, err := c.markBeingDeleted(p, found)
 		if err != nil {
@@ -43,10 +49,10 @@ func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 				c.warn(s, "SnapshotContentObjectDeleteError", "Failed to delete snapshot content API object")
 				return fmt.Errorf("failed to delete VolumeSnapshotContent %s from API server: %q", found.Name, err)
 			}
-			gone = gone[:1] // the content's end brings the snapshot back
+			return c.removeFinalizers(p, s, gone) // the content's end brings the snapshot back
 		}
 	}
-	return c.removeFinalizers(p, s, gone)
+	return c.removeFinalizers(p, s, append(gone, snapshot.BoundFinalizer))
 }
 
 // boundContent is the content that is bound to the snapshot, as far as both sides

@@ -29,8 +29,12 @@ type Controller struct {
 	// snapshots and contents are its caches, with its own writes on top. C-SNAP-11
 	snapshots *component.Overlay[volumeSnapshot]
 	contents  *component.Overlay[content]
-	// snapshotQueue and contentQueue are its queues. C-SNAP-10
-	snapshotQueue, contentQueue *workqueue.Queue[store.Key]
+	// groups and groupContents are the same of group snapshots.
+	groups        *component.Overlay[groupSnapshot]
+	groupContents *component.Overlay[groupContent]
+	// Its queues. C-SNAP-10
+	snapshotQueue, contentQueue   *workqueue.Queue[store.Key]
+	groupQueue, groupContentQueue *workqueue.Queue[store.Key]
 }
 
 // Start runs the snapshot-controller.
@@ -38,10 +42,15 @@ func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("snapshot-controller", "")}
 	c.snapshots = component.NewOverlay[volumeSnapshot](c.Component)
 	c.contents = component.NewOverlay[content](c.Component)
+	c.groups = component.NewOverlay[groupSnapshot](c.Component)
+	c.groupContents = component.NewOverlay[groupContent](c.Component)
 	retrying := workqueue.Options{Workers: 10, FirstDelay: time.Second, MaxDelay: 5 * time.Minute} // C-SNAP-10
 	c.snapshotQueue = workqueue.New("snapshots", retrying, c.Go, c.syncSnapshotByKey)
 	c.contentQueue = workqueue.New("contents", retrying, c.Go, c.syncContentByKey)
+	c.groupQueue = workqueue.New("group snapshots", retrying, c.Go, c.syncGroupByKey)
+	c.groupContentQueue = workqueue.New("group contents", retrying, c.Go, c.syncGroupContentByKey)
 	c.Go("informers", c.follow)
+	c.Go("informers of groups", c.followGroups)
 	return c
 }
 
@@ -66,6 +75,29 @@ func (c *Controller) follow(p *kernel.Process) {
 			}
 		}
 		p.Wait("snapshots and contents to work on", func() bool { return snapshots.Len()+contents.Len() > 0 })
+	}
+}
+
+// followGroups does the same for group snapshots.
+func (c *Controller) followGroups(p *kernel.Process) {
+	groups := component.Watch[groupSnapshot](c.Component, p)
+	contents := component.Watch[groupContent](c.Component, p)
+	for {
+		for e, ok := groups.Next(); ok; e, ok = groups.Next() {
+			if e.Type != store.Deleted {
+				c.groupQueue.Add(store.KeyOf(e.Object))
+			} else if name := snapshot.BoundGroupContent(e.Object); name != "" {
+				c.groupContentQueue.Add(store.Key{Name: name})
+			}
+		}
+		for e, ok := contents.Next(); ok; e, ok = contents.Next() {
+			if e.Type != store.Deleted {
+				c.groupContentQueue.Add(store.KeyOf(e.Object))
+			} else {
+				c.groupQueue.Add(groupOf(e.Object))
+			}
+		}
+		p.Wait("group snapshots and contents to work on", func() bool { return groups.Len()+contents.Len() > 0 })
 	}
 }
 

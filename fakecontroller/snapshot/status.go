@@ -37,8 +37,15 @@ func (c *Controller) tryCopyStatus(p *kernel.Process, s volumeSnapshot, from con
 	if err != nil {
 		return fmt.Errorf("error get snapshot %s from api server: %w", store.KeyOf(s), err)
 	}
+	group, ok := c.groupWithHandle(groupHandleOf(from))
+	if !ok {
+		return fmt.Errorf("updateSnapshotStatus: cannot find the group snapshot for VolumeSnapshot [%s], will not update snapshot status", store.KeyOf(s))
+	}
 	next := now.DeepCopy()
 	next.Status = statusAfter(now.Status, from)
+	if group != "" && next.Status.VolumeGroupSnapshotName == nil {
+		next.Status.VolumeGroupSnapshotName = &group
+	}
 	if equality.Semantic.DeepEqual(next.Status, now.Status) {
 		return nil
 	}
@@ -54,6 +61,13 @@ func (c *Controller) tryCopyStatus(p *kernel.Process, s volumeSnapshot, from con
 	}
 	c.snapshots.Put(written)
 	return nil
+}
+
+func groupHandleOf(c content) *string {
+	if c.Status == nil {
+		return nil
+	}
+	return c.Status.VolumeGroupSnapshotHandle
 }
 
 // statusAfter is a snapshot's status once it has heard of its content. What was

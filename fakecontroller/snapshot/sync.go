@@ -86,6 +86,8 @@ func (c *Controller) syncUnready(p *kernel.Process, s volumeSnapshot) error {
 	switch {
 	case s.Spec.Source.VolumeSnapshotContentName != nil:
 		return c.bindGiven(p, s, found)
+	case snapshot.GroupOf(s) != "":
+		return c.syncUnreadyMember(p, s)
 	case found != nil && found.Spec.Source.SnapshotHandle != nil:
 		c.fail(p, s, true, "SnapshotHandleSet", fmt.Sprintf("Snapshot handle should not be set in content %s for dynamic provisioning", store.KeyOf(s)))
 		return fmt.Errorf("snapshotHandle should not be set in the content for dynamic provisioning for snapshot %s", store.KeyOf(s))
@@ -132,7 +134,7 @@ func (c *Controller) syncReady(p *kernel.Process, s volumeSnapshot) error {
 	case !snapshot.IsBoundTo(found, s):
 		return c.fail(p, s, true, "SnapshotMisbound", "VolumeSnapshotContent is not bound to the VolumeSnapshot correctly")
 	}
-	return nil
+	return c.adopt(p, s)
 }
 
 // contentFor finds the content of a snapshot, nil if there is none, and refuses

@@ -129,11 +129,15 @@ func (r *run) secrets(p *kernel.Process, c content) (map[string]string, error) {
 
 // look asks the driver about a snapshot that it had before. C-SNAP-37
 func (r *run) look(p *kernel.Process, c content) (content, error) {
-	secrets, err := r.listSecrets(p, c)
+	handle, secretsOf := c.Spec.Source.SnapshotHandle, r.listSecrets
+	if isCutMember(c) { // it has no class: C-SNAP-37
+		handle, secretsOf = c.Status.SnapshotHandle, r.secrets
+	}
+	secrets, err := secretsOf(p, c)
 	if err != nil {
 		return c, err
 	}
-	found, err := r.list(p, *c.Spec.Source.SnapshotHandle, secrets)
+	found, err := r.list(p, *handle, secrets)
 	if err != nil {
 		return c, fmt.Errorf("failed to list snapshot for content %s: %w", c.Name, quoted{err})
 	}

@@ -19,7 +19,8 @@ import (
 // delete has the driver delete a snapshot, if that is the content's policy, and
 // lets the content go. C-SNAP-33
 func (r *run) delete(p *kernel.Process, c content) error {
-	if c.Spec.DeletionPolicy == snapshotv1.VolumeSnapshotContentDelete && c.Status != nil && c.Status.SnapshotHandle != nil {
+	inGroup := c.Status != nil && c.Status.VolumeGroupSnapshotHandle != nil // C-GSNAP-9: it goes with its group
+	if c.Spec.DeletionPolicy == snapshotv1.VolumeSnapshotContentDelete && c.Status != nil && c.Status.SnapshotHandle != nil && !inGroup {
 		cleared, err := r.deleteSnapshot(p, c)
 		if err != nil {
 			return err

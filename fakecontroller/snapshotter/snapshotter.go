@@ -62,8 +62,12 @@ type run struct {
 	lost   func()
 	driver string // as the plugin calls itself
 
-	contents     *component.Overlay[content]
-	contentQueue *workqueue.Queue[store.Key]
+	groups bool // it serves the GroupController
+
+	contents      *component.Overlay[content]
+	contentQueue  *workqueue.Queue[store.Key]
+	groupContents *component.Overlay[groupContent]
+	groupQueue    *workqueue.Queue[store.Key]
 }
 
 // Start starts the sidecar.
@@ -72,6 +76,7 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
 		r := &run{Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost}
 		r.contents = component.NewOverlay[content](r.Component)
+		r.groupContents = component.NewOverlay[groupContent](r.Component)
 		r.Go("main", r.main)
 		return r.Component
 	})
@@ -81,12 +86,15 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 // ends. C-SNAP-30
 func (r *run) main(p *kernel.Process) {
 	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
-	r.driver = d.Name
+	r.driver, r.groups = d.Name, d.Serves("GROUP_CONTROLLER_SERVICE")
 	if !d.Can("CREATE_DELETE_SNAPSHOT") {
 		return
 	}
 	retrying := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.contentQueue = workqueue.New("contents", retrying, r.Go, r.syncByKey)
+	r.groupQueue = workqueue.New("group contents", retrying, r.Go, r.syncGroupByKey)
+	r.meetGroups(p)
+	r.Go("groups", r.informGroups)
 	r.inform(p)
 }
 

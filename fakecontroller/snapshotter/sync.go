@@ -34,16 +34,27 @@ func (r *run) sync(p *kernel.Process, c content) error {
 	switch {
 	case shouldDelete(c):
 		return r.delete(p, c)
-	case c.Spec.Source.VolumeHandle != nil && c.Status == nil:
+	case c.Spec.Source.VolumeHandle != nil && c.Status == nil && !isMember(c):
 		return r.update(p, c, r.create, "SnapshotCreationFailed", "Failed to create snapshot")
 	case isReady(c):
 		_, err := r.annotateBeingCreated(p, c, false)
 		return err
-	case c.Spec.Source.SnapshotHandle != nil:
+	case c.Spec.Source.SnapshotHandle != nil || isCutMember(c):
 		return r.update(p, c, r.look, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
+	case isMember(c): // snapshot-controller has not said yet which snapshot it is
+		return errNotReady
 	}
 	// C-SNAP-36: to ask about a snapshot that is being cut is to cut it again.
 	return r.update(p, c, r.create, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
+}
+
+// isMember reports whether the snapshot is cut with a group, not for itself. C-GSNAP-6
+func isMember(c content) bool { return metav1.HasAnnotation(c.ObjectMeta, snapshot.GroupHandle) }
+
+// isCutMember: the driver is asked about a member of a group, as about a snapshot
+// that it had before. C-SNAP-37
+func isCutMember(c content) bool {
+	return c.Status != nil && c.Status.VolumeGroupSnapshotHandle != nil && c.Status.SnapshotHandle != nil
 }
 
 // shouldDelete: C-SNAP-32

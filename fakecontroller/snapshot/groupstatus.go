@@ -1,0 +1,113 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+
+	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/snapshot"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// copyGroupStatus says in the group what its content says. C-GSNAP-7
+func (c *Controller) copyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent, unready bool) error {
+	err := c.tryCopyGroupStatus(p, g, from)
+	if err != nil {
+		c.failGroup(p, g, unready, "GroupSnapshotStatusUpdateFailed", fmt.Sprintf("GroupSnapshot status update failed, %v", err))
+	}
+	return err
+}
+
+func (c *Controller) tryCopyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent) error {
+	now, err := component.Live[groupSnapshot](p, c.Component, store.KeyOf(g))
+	if err != nil {
+		return fmt.Errorf("error get group snapshot %s from api server: %w", store.KeyOf(g), err)
+	}
+	next := now.DeepCopy()
+	next.Status = groupStatusAfter(now.Status, from)
+	if equality.Semantic.DeepEqual(next.Status, now.Status) {
+		return nil
+	}
+	if (now.Status == nil || now.Status.CreationTime == nil) && next.Status.CreationTime != nil {
+		c.Event(g, corev1.EventTypeNormal, "GroupSnapshotCreated", "GroupSnapshot %s was successfully created by the CSI driver.", store.KeyOf(g))
+	}
+	if !snapshot.IsGroupReady(now) && snapshot.IsGroupReady(next) {
+		c.Event(g, corev1.EventTypeNormal, "GroupSnapshotReady", "GroupSnapshot %s is ready to use.", store.KeyOf(g))
+	}
+	written, err := component.UpdateStatus(p, c.Component, next)
+	if err != nil {
+		return failedToUpdate(store.KeyOf(g).String(), err)
+	}
+	c.groups.Put(written)
+	return nil
+}
+
+// groupStatusAfter is a group's status once it has heard of its content. What was
+// said once stays, but for readiness and the error.
+func groupStatusAfter(old *groupv1.VolumeGroupSnapshotStatus, from groupContent) *groupv1.VolumeGroupSnapshotStatus {
+	next := old.DeepCopy()
+	if next == nil {
+		next = &groupv1.VolumeGroupSnapshotStatus{}
+	}
+	if next.BoundVolumeGroupSnapshotContentName == nil {
+		name := from.Name
+		next.BoundVolumeGroupSnapshotContentName = &name
+	}
+	said := from.Status
+	if said == nil {
+		said = &groupv1.VolumeGroupSnapshotContentStatus{}
+	}
+	if next.CreationTime == nil {
+		next.CreationTime = said.CreationTime.DeepCopy()
+	}
+	ready := said.ReadyToUse != nil && *said.ReadyToUse
+	next.ReadyToUse = &ready
+	next.Error = said.Error.DeepCopy()
+	return next
+}
+
+// syncGroupContentByKey protects a group's content and passes on what it says.
+func (c *Controller) syncGroupContentByKey(p *kernel.Process, key store.Key) error {
+	found, ok := component.Cached[groupContent](c.Component, key)
+	if !ok || c.groupContents.Newest(found) != found {
+		return nil
+	}
+	source := found.Spec.Source
+	if (source.GroupSnapshotHandles == nil) == (len(source.VolumeHandles) == 0) {
+		const message = "Exactly one of GroupSnapshotHandles and VolumeHandles should be specified"
+		c.warn(found, "GroupContentValidationError", message)
+		return fmt.Errorf("validate group content %s: %s", found.Name, message)
+	}
+	if found.Spec.VolumeGroupSnapshotRef.UID == "" {
+		return nil // its group will bind it
+	}
+	if found.DeletionTimestamp == nil && !slices.Contains(found.Finalizers, snapshot.GroupContentFinalizer) {
+		return c.guardGroupContent(p, found)
+	}
+	g, ok := c.groups.Get(groupOf(found))
+	if ok && g.UID == found.Spec.VolumeGroupSnapshotRef.UID && found.Status != nil {
+		c.groupQueue.Add(store.KeyOf(g))
+	}
+	return nil
+}
+
+func (c *Controller) guardGroupContent(p *kernel.Process, found groupContent) error {
+	guarded, err := component.Patch(p, c.Component, store.KeyOf(found), func(now groupContent) {
+		now.Finalizers = append(now.Finalizers, snapshot.GroupContentFinalizer)
+	})
+	if err != nil {
+		return failedToUpdate(found.Name, err)
+	}
+	c.groupContents.Put(guarded)
+	return nil
+}
+
+// groupOf is the key of the group that a content is for.
+func groupOf(c groupContent) store.Key {
+	return store.Key{Namespace: c.Spec.VolumeGroupSnapshotRef.Namespace, Name: c.Spec.VolumeGroupSnapshotRef.Name}
+}
