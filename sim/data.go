@@ -33,6 +33,11 @@ func (c *Simulation) tellData(call *trace.Event) {
 	if copied.From.Handle != "" {
 		c.data.Attempted(copied)
 	}
+	if request, ok := call.Request.(*csi.CreateVolumeGroupSnapshotRequest); ok {
+		for _, source := range request.GetSourceVolumeIds() {
+			c.data.Attempted(copyInGroup(call, source))
+		}
+	}
 	if call.Code != "" {
 		return
 	}
@@ -49,6 +54,10 @@ func (c *Simulation) tellData(call *trace.Event) {
 		}
 	case *csi.CreateSnapshotResponse:
 		c.data.Snapped(id(answer.GetSnapshot().GetSnapshotId()), copied)
+	case *csi.CreateVolumeGroupSnapshotResponse:
+		for _, member := range answer.GetGroupSnapshot().GetSnapshots() {
+			c.data.Snapped(id(member.GetSnapshotId()), copyInGroup(call, member.GetSourceVolumeId()))
+		}
 	case *csi.DeleteVolumeResponse:
 		request, _ := call.Request.(*csi.DeleteVolumeRequest)
 		c.data.Gone(id(request.GetVolumeId()))
@@ -57,16 +66,23 @@ func (c *Simulation) tellData(call *trace.Event) {
 
 // copyOf is the copy of a volume that a call asks for, if any.
 func copyOf(call *trace.Event) datacheck.Copy {
-	of := func(name, volume string) datacheck.Copy {
-		return datacheck.Copy{Name: call.Method + " " + name, From: datacheck.Volume{Driver: call.Driver, Handle: volume}}
-	}
 	switch request := call.Request.(type) {
 	case *csi.CreateSnapshotRequest:
-		return of(request.GetName(), request.GetSourceVolumeId())
+		return copyAs(call, request.GetName(), request.GetSourceVolumeId())
 	case *csi.CreateVolumeRequest:
-		return of(request.GetName(), request.GetVolumeContentSource().GetVolume().GetVolumeId())
+		return copyAs(call, request.GetName(), request.GetVolumeContentSource().GetVolume().GetVolumeId())
 	}
 	return datacheck.Copy{}
+}
+
+// copyInGroup is the copy of one volume of a group of snapshots.
+func copyInGroup(call *trace.Event, source string) datacheck.Copy {
+	request, _ := call.Request.(*csi.CreateVolumeGroupSnapshotRequest)
+	return copyAs(call, request.GetName()+" "+source, source)
+}
+
+func copyAs(call *trace.Event, name, volume string) datacheck.Copy {
+	return datacheck.Copy{Name: call.Method + " " + name, From: datacheck.Volume{Driver: call.Driver, Handle: volume}}
 }
 
 // ReadData lets all pods that run read once more what was written to their volumes.

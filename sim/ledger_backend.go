@@ -82,6 +82,19 @@ func (a *accountant) backend(d *driver) {
 		}
 	}
 	a.snapshots(d, held.snapshots)
+	a.groupSnapshots(d)
+}
+
+// groupSnapshots enters groups by a driver's answers: no call lists them.
+func (a *accountant) groupSnapshots(d *driver) {
+	known := a.groupHandles()
+	for _, id := range a.history.Created(d.Name, "CreateVolumeGroupSnapshot") {
+		if !known[id] {
+			e := ledger.Entry{Kind: ledger.GroupSnapshot, Name: id, Detail: "of driver " + d.Name + ", has no VolumeGroupSnapshotContent"}
+			a.history.GroupSnapshot(&e, d.Name, id)
+			a.add(e)
+		}
+	}
 }
 
 func (a *accountant) snapshots(d *driver, ids []string) {

@@ -7,22 +7,33 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
-// snapshotHandles are the snapshots that VolumeSnapshotContents account for, if the
-// API has such objects.
+// snapshotHandles are the snapshots that VolumeSnapshotContents account for.
 func (a *accountant) snapshotHandles() map[string]bool {
+	return a.handles("volumesnapshotcontents", []string{"status", "snapshotHandle"}, []string{"spec", "source", "snapshotHandle"})
+}
+
+// groupHandles are the groups that VolumeGroupSnapshotContents account for.
+func (a *accountant) groupHandles() map[string]bool {
+	return a.handles("volumegroupsnapshotcontents", []string{"status", "volumeGroupSnapshotHandle"},
+		[]string{"spec", "source", "groupSnapshotHandles", "volumeGroupSnapshotHandle"})
+}
+
+// handles are the values of some fields of all objects of a resource, if the API has
+// such objects.
+func (a *accountant) handles(resource string, fields ...[]string) map[string]bool {
 	known := map[string]bool{}
-	contents, ok := store.ResourceNamed("volumesnapshotcontents")
+	contents, ok := store.ResourceNamed(resource)
 	if !ok {
 		return known
 	}
 	for content := range a.World.Store.ListObjects(contents, "") {
-		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(content)
+		values, err := runtime.DefaultUnstructuredConverter.ToUnstructured(content)
 		if err != nil {
-			a.unseen("VolumeSnapshotContent "+content.GetName(), err)
+			a.unseen(resource+" "+content.GetName(), err)
 			continue
 		}
-		for _, at := range [][]string{{"status", "snapshotHandle"}, {"spec", "source", "snapshotHandle"}} {
-			if handle, found, err := unstructured.NestedString(fields, at...); found && err == nil {
+		for _, at := range fields {
+			if handle, found, err := unstructured.NestedString(values, at...); found && err == nil {
 				known[handle] = true
 			}
 		}

@@ -57,6 +57,7 @@ func (s *serving) services() []machine.Service {
 		return []machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.Controller_ServiceDesc, Server: controller, Prompt: true},
+			{Desc: &csi.GroupController_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.Node_ServiceDesc, Server: controller, Prompt: true},
 		}
 	default:

@@ -85,10 +85,12 @@ func (d *Driver) cutTogether(req *csi.CreateVolumeGroupSnapshotRequest) (*groupS
 	}
 	for i, id := range cut {
 		member := d.cut(d.volumes[id], fmt.Sprintf("%s/%d", group.name, i))
-		member.group = group
+		if group.created == nil {
+			group.created = member.created
+		}
+		member.group, member.created = group, group.created
 		group.members = append(group.members, member)
 	}
-	group.created = d.now()
 	d.groups[group.id] = group
 	d.groupNames[group.name] = group
 	return group, nil

@@ -3,6 +3,7 @@ package ledger
 import (
 	"strings"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/csisim/csisim/sim/trace"
@@ -58,9 +59,34 @@ func (h *History) Volume(e *Entry, driver, id, name string) {
 	h.created(e, "CreateVolume", driver, "csi-provisioner", "volume_id", id, name)
 }
 
-// Snapshot blames for a snapshot that a backend has.
+// Snapshot blames for a snapshot that a backend has, alone or in a group.
 func (h *History) Snapshot(e *Entry, driver, id string) {
+	if group := h.groupOf(driver, id); group != "" {
+		h.GroupSnapshot(e, driver, group)
+		return
+	}
 	h.created(e, "CreateSnapshot", driver, "csi-snapshotter", "snapshot_id", id, "")
+}
+
+// GroupSnapshot blames for a group of snapshots that a backend has.
+func (h *History) GroupSnapshot(e *Entry, driver, id string) {
+	h.created(e, "CreateVolumeGroupSnapshot", driver, "csi-snapshotter", "group_snapshot_id", id, "")
+}
+
+// groupOf is the group with which a snapshot was made, empty for none.
+func (h *History) groupOf(driver, snapshot string) string {
+	for _, call := range h.calls {
+		answer, ok := call.Response.(*csi.CreateVolumeGroupSnapshotResponse)
+		if !ok || call.Driver != driver {
+			continue
+		}
+		for _, member := range answer.GetGroupSnapshot().GetSnapshots() {
+			if member.GetSnapshotId() == snapshot {
+				return createdID(call)
+			}
+		}
+	}
+	return ""
 }
 
 // created looks for the call that answered the id. An answer that was lost names
@@ -118,11 +144,13 @@ func attaches(id, nodeID string) func(*trace.Event) bool {
 	}
 }
 
-// Created are the ids of the volumes or snapshots that a driver answered to calls of
+// Created are the ids of the volumes, snapshots or groups of snapshots that a driver answered to calls of
 // the method and did not delete since, by its own answers.
 func (h *History) Created(driver, make string) []string {
 	var ids []string
-	field := map[string]protoreflect.Name{"CreateVolume": "volume_id", "CreateSnapshot": "snapshot_id"}[make]
+	field := map[string]protoreflect.Name{
+		"CreateVolume": "volume_id", "CreateSnapshot": "snapshot_id", "CreateVolumeGroupSnapshot": "group_snapshot_id",
+	}[make]
 	gone := map[string]bool{}
 	for _, call := range h.calls {
 		switch {

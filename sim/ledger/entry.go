@@ -25,9 +25,10 @@ const (
 	LoopDevice       Kind = "loop device"
 	Process          Kind = "process"
 	VolumeAttachment Kind = "VolumeAttachment"
-	Attachment       Kind = "attachment" // in a driver's backend
-	Volume           Kind = "volume"     // in a driver's backend
-	Snapshot         Kind = "snapshot"   // in a driver's backend
+	Attachment       Kind = "attachment"     // in a driver's backend
+	Volume           Kind = "volume"         // in a driver's backend
+	Snapshot         Kind = "snapshot"       // in a driver's backend
+	GroupSnapshot    Kind = "group snapshot" // in a driver's backend
 )
 
 // Entry is one thing that exists although no object of the cluster accounts for it.

@@ -13,11 +13,12 @@ import (
 
 // undoes are the calls that make something, and those that take it away.
 var undoes = map[string]string{
-	"CreateVolume":            "DeleteVolume",
-	"CreateSnapshot":          "DeleteSnapshot",
-	"ControllerPublishVolume": "ControllerUnpublishVolume",
-	"NodeStageVolume":         "NodeUnstageVolume",
-	"NodePublishVolume":       "NodeUnpublishVolume",
+	"CreateVolume":              "DeleteVolume",
+	"CreateSnapshot":            "DeleteSnapshot",
+	"CreateVolumeGroupSnapshot": "DeleteVolumeGroupSnapshot",
+	"ControllerPublishVolume":   "ControllerUnpublishVolume",
+	"NodeStageVolume":           "NodeUnstageVolume",
+	"NodePublishVolume":         "NodeUnpublishVolume",
 }
 
 // History is what of a trace matters for blame.
@@ -150,13 +151,15 @@ func volumeOf(call *trace.Event) string {
 	return text(call.Request, "name")
 }
 
-// createdID is the id of the volume or snapshot that a call answered.
+// createdID is the id of the volume, snapshot or group of snapshots that a call answered.
 func createdID(call *trace.Event) string {
 	switch answer := call.Response.(type) {
 	case *csi.CreateVolumeResponse:
 		return answer.GetVolume().GetVolumeId()
 	case *csi.CreateSnapshotResponse:
 		return answer.GetSnapshot().GetSnapshotId()
+	case *csi.CreateVolumeGroupSnapshotResponse:
+		return answer.GetGroupSnapshot().GetGroupSnapshotId()
 	}
 	return ""
 }

@@ -82,6 +82,8 @@ func (t *teller) request(method string, content fields) string {
 	add("", t.names.in(content.text("name")))
 	add("", t.names.in(content.text("volume_id")))
 	add("of", t.names.in(content.text("source_volume_id")))
+	add("of", t.names.in(strings.Join(texts(content["source_volume_ids"]), ", ")))
+	add("", content.text("group_snapshot_id"))
 	add("", t.names.in(content.text("snapshot_id")))
 	add(sizeWord[method], bytesOf(content.inner("capacity_range")))
 	add("", accessMode(content))
@@ -126,6 +128,18 @@ func accessMode(content fields) string {
 	return mode
 }
 
+// texts are the strings of a list.
+func texts(list any) []string {
+	var found []string
+	all, _ := list.([]any)
+	for _, item := range all {
+		if text, ok := item.(string); ok {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
 func source(content fields) string {
 	if id := content.inner("snapshot").text("snapshot_id"); id != "" {
 		return "snapshot " + id
@@ -166,6 +180,13 @@ func (t *teller) answer(method string, content fields) string {
 			return "= " + t.names.in(made.text("snapshot_id"))
 		}
 		return "= " + t.names.in(made.text("snapshot_id")) + ", not ready yet"
+	case "CreateVolumeGroupSnapshot", "GetVolumeGroupSnapshot":
+		made := content.inner("group_snapshot")
+		text := fmt.Sprintf("= %s with %d snapshots", made.text("group_snapshot_id"), len(maps(made["snapshots"])))
+		if made["ready_to_use"] != true {
+			text += ", not ready yet"
+		}
+		return text
 	case "ControllerExpandVolume":
 		text := "= " + size(cmp.Or(content.text("capacity_bytes"), "0"))
 		if content["node_expansion_required"] == true {

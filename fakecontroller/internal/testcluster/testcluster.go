@@ -57,6 +57,7 @@ func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
 	_, err := c.Machine.BindSocket(Socket,
 		machine.Service{Desc: &csi.Identity_ServiceDesc, Server: plugin},
 		machine.Service{Desc: &csi.Controller_ServiceDesc, Server: plugin},
+		machine.Service{Desc: &csi.GroupController_ServiceDesc, Server: plugin},
 		machine.Service{Desc: &csi.Node_ServiceDesc, Server: plugin})
 	require.NoError(t, err)
 	return c

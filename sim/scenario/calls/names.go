@@ -103,6 +103,10 @@ func (n *Names) learnCall(e *trace.Event) {
 		}
 	case *csi.CreateSnapshotResponse:
 		n.learnSnapshot(answer.GetSnapshot().GetSnapshotId())
+	case *csi.CreateVolumeGroupSnapshotResponse:
+		for _, member := range answer.GetGroupSnapshot().GetSnapshots() {
+			n.learnSnapshot(member.GetSnapshotId())
+		}
 	}
 }
 
@@ -128,6 +132,9 @@ func (n *Names) Volume(e *trace.Event) string {
 	}
 	if known := n.of(e); known != nil {
 		return known.alias
+	}
+	if _, several := e.Request.(*csi.CreateVolumeGroupSnapshotRequest); several {
+		return ""
 	}
 	return text(e.Request, "name")
 }

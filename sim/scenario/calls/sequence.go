@@ -88,10 +88,33 @@ func (n *Names) details(e *trace.Event) []string {
 	if r, ok := e.Request.(interface{ GetReadonly() bool }); ok && r.GetReadonly() {
 		found = append(found, "readonly")
 	}
-	if create, ok := e.Request.(*csi.CreateVolumeRequest); ok {
-		found = append(found, n.source(create)...)
+	switch request := e.Request.(type) {
+	case *csi.CreateVolumeRequest:
+		found = append(found, n.source(request)...)
+	case *csi.CreateVolumeGroupSnapshotRequest:
+		found = append(found, "of="+n.all(request.GetSourceVolumeIds(), n.alias))
+	case *csi.DeleteVolumeGroupSnapshotRequest:
+		found = append(found, "of="+n.all(request.GetSnapshotIds(), n.snapshot))
 	}
 	return found
+}
+
+// all are the names of volumes or snapshots.
+func (n *Names) all(ids []string, name func(string) string) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, name(id))
+	}
+	return strings.Join(names, ",")
+}
+
+func (n *Names) snapshot(id string) string { return n.snapshots[id] }
+
+func (n *Names) alias(id string) string {
+	if known := n.byID[id]; known != nil {
+		return known.alias
+	}
+	return "?"
 }
 
 func (n *Names) source(create *csi.CreateVolumeRequest) []string {

@@ -104,6 +104,9 @@ func (n *identities) made(l trace.Line) {
 		n.volumeID(text(l.Resp, "volume", "volume_id"), key)
 	case l.M == "Controller/CreateSnapshot":
 		n.is(text(l.Resp, "snapshot", "snapshot_id"), "snapshot id", "snapshot "+strings.TrimPrefix(n.in(text(l.Req, "name")), "snapshot-"))
+	case l.M == "GroupController/CreateVolumeGroupSnapshot":
+		key := strings.TrimPrefix(n.in(text(l.Req, "name")), "groupsnapshot-")
+		n.is(text(l.Resp, "group_snapshot", "group_snapshot_id"), "group snapshot id", "group snapshot "+key)
 	case l.M == "Identity/GetPluginInfo":
 		n.takesPart(text(l.Resp, "name"))
 	case l.R == "persistentvolumes":
