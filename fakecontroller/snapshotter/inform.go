@@ -17,6 +17,7 @@ func (r *run) inform(p *kernel.Process) {
 	contents := component.Watch[content](r.Component, p)
 	for {
 		for e, ok := contents.Next(); ok; e, ok = contents.Next() {
+			r.noteReadiness(e)
 			if e.Type == store.Added || e.Type == store.Modified && matters(e.Old, e.Object) {
 				r.contentQueue.Add(store.KeyOf(e.Object))
 			}

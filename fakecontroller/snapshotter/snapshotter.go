@@ -68,6 +68,9 @@ type run struct {
 	contentQueue  *workqueue.Queue[store.Key]
 	groupContents *component.Overlay[groupContent]
 	groupQueue    *workqueue.Queue[store.Key]
+
+	unready  map[store.Key]bool // contents that a resync is for
+	resyncer *kernel.Process
 }
 
 // Start starts the sidecar.
@@ -93,6 +96,7 @@ func (r *run) main(p *kernel.Process) {
 	retrying := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.contentQueue = workqueue.New("contents", retrying, r.Go, r.syncByKey)
 	r.groupQueue = workqueue.New("group contents", retrying, r.Go, r.syncGroupByKey)
+	r.unready, r.resyncer = map[store.Key]bool{}, r.Go("resync", r.resync)
 	r.meetGroups(p)
 	r.Go("groups", r.informGroups)
 	r.inform(p)

@@ -15,13 +15,13 @@ import (
 	"github.com/csisim/csisim/sim/scenario/strict/stricttest"
 )
 
-// prelude is what every scenario of testdata/runs.txt begins with; %s are the driver's faults.
+// prelude is what every scenario of testdata/runs.txt begins with; %s are the driver's options.
 const prelude = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 name: x
 drivers:
 - name: mock.csi.csisim.dev
-  mock: {faulty: [%s]}
+  mock: {%s}
 objects:
 - |
   apiVersion: storage.k8s.io/v1
@@ -57,11 +57,15 @@ objects:
 `
 
 func withPrelude(input string) string {
-	fault := ""
-	if first, rest, ok := strings.Cut(input, "\n"); ok && strings.HasPrefix(first, "faulty: ") {
-		fault, input = strings.TrimPrefix(first, "faulty: "), rest
+	options := ""
+	if first, rest, ok := strings.Cut(input, "\n"); ok {
+		if faults, ok := strings.CutPrefix(first, "faulty: "); ok {
+			options, input = "faulty: ["+faults+"]", rest
+		} else if all, ok := strings.CutPrefix(first, "mock: "); ok {
+			options, input = all, rest
+		}
 	}
-	return fmt.Sprintf(prelude, fault) + input
+	return fmt.Sprintf(prelude, options) + input
 }
 
 func TestEveryStepAndExpectationPassesAndFails(t *testing.T) {
