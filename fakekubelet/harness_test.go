@@ -26,6 +26,7 @@ import (
 	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/sim/version"
 	"github.com/csisim/csisim/sim/volume"
 )
 
@@ -49,6 +50,7 @@ type setting struct {
 	chownTime   time.Duration
 	seLinux     bool
 	features    feature.Gates
+	version     version.Version
 	// statsPeriod is that of volume statistics; 0 is never.
 	statsPeriod time.Duration
 }
@@ -116,6 +118,7 @@ func create[T store.Object](n *node, obj T) T {
 func (n *node) startKubelet() {
 	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{
 		Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire, ChownTime: n.setting.chownTime, SELinux: n.setting.seLinux,
+		Version:     n.setting.version,
 		StatsPeriod: cmp.Or(n.setting.statsPeriod, -1),
 	})
 }

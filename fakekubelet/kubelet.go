@@ -17,6 +17,8 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/datacheck"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/migration"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // Options describe a node.
@@ -24,6 +26,10 @@ type Options struct {
 	Name   string
 	Labels map[string]string
 	Taints []corev1.Taint
+	// Version is the kubelet's version of Kubernetes. Default: the newest.
+	Version version.Version
+	// Migration are the in-tree plugins as the kubelet treats them. Default: all migrated.
+	Migration migration.Plugins
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
 	// SELinux says that the node enforces SELinux. Default: false.
@@ -62,12 +68,13 @@ func Start(w *component.World, o Options) *Kubelet {
 		o.MaxPods = 110
 	}
 	k := &Kubelet{Component: w.Start("kubelet", o.Name), options: o}
+	k.Component.Version = o.Version
 	MakeDirectories(o.Machine)
 	k.csi = csi.New(k.Component, csi.Options{Machine: o.Machine, Wire: o.Wire, Drivers: registered{k}, ChownTime: o.ChownTime})
-	k.info = nodeinfo.Start(k.Component)
+	k.info = nodeinfo.Start(k.Component, o.Migration)
 	k.register()
 	k.pods = newPodManager(k)
-	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods, volumemanager.Options{SELinux: o.SELinux})
+	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods, volumemanager.Options{SELinux: o.SELinux, Migration: o.Migration})
 	k.startStatusLoop()
 	k.plugins = pluginmanager.Start(k.Component, o.Machine, o.Wire, k.info)
 	k.pods.start()

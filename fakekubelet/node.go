@@ -25,6 +25,11 @@ func (k *Kubelet) register() {
 			metav1.SetMetaDataAnnotation(&n.ObjectMeta, managedAttach, "true")
 		})
 	}
+	if node.Status.NodeInfo.KubeletVersion != k.Version.Release() {
+		_, _ = store.ModifyStatus(k.Store, store.KeyOf(node), func(n *corev1.Node) {
+			n.Status.NodeInfo.KubeletVersion = k.Version.Release()
+		})
+	}
 }
 
 func (k *Kubelet) newNode() *corev1.Node {
@@ -48,7 +53,7 @@ func (k *Kubelet) newNode() *corev1.Node {
 		Status: corev1.NodeStatus{
 			Capacity: resources, Allocatable: resources,
 			Addresses:  []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: name}},
-			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: "v1.36.3", OperatingSystem: "linux", Architecture: "amd64"},
+			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64"},
 			Conditions: k.conditions(nil),
 		},
 	}

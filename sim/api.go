@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/csisim/csisim/sim/apiserver"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // gate lets clients of the API in between two steps of the simulation, and whenever
@@ -74,6 +75,7 @@ func (c *Simulation) API() *apiserver.Server {
 	c.api.once.Do(func() {
 		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
 			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now,
+			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
 	})
 	return c.api.server

@@ -4,12 +4,17 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/csisim/csisim/sim/version"
 )
 
 // check tells the first mistake that can be seen without starting anything.
 func (o Options) check() error {
 	if err := o.FeatureGates.Validate(); err != nil {
 		return &ConfigError{"feature gates", err.Error()}
+	}
+	if err := o.Migration.Validate(); err != nil {
+		return &ConfigError{"migration", err.Error()}
 	}
 	nodes := map[string]bool{}
 	for _, n := range o.Nodes {
@@ -21,6 +26,12 @@ func (o Options) check() error {
 			return &ConfigError{subject, "two nodes have this name"}
 		}
 		nodes[n.Name] = true
+		if err := version.CheckSkew(n.Kubernetes, o.Kubernetes); err != nil {
+			return &ConfigError{subject, err.Error()}
+		}
+		if err := n.Migration.Validate(); err != nil {
+			return &ConfigError{subject, err.Error()}
+		}
 	}
 	names := map[string]bool{}
 	for i, d := range o.Drivers {

@@ -38,6 +38,8 @@ func (c *controller) runs() bool {
 // controllerManager names all controllers of kube-controller-manager together.
 const controllerManager = "kube-controller-manager"
 
+const schedulerName = "scheduler"
+
 func (c *Simulation) startControllers() {
 	w := c.World
 	c.beats = &heartbeats{cluster: c}
@@ -55,7 +57,7 @@ func (c *Simulation) startControllers() {
 	manager("nodelifecycle", func() crasher { return nodelifecycle.Start(w, c.beats) })
 	manager("statefulset", func() crasher { return statefulset.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
-	c.controllers = append(c.controllers, &controller{name: "scheduler", start: func() crasher { return scheduler.Start(w) }})
+	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() crasher { return scheduler.Start(w) }})
 	c.addSnapshotController()
 	for _, d := range c.drivers {
 		c.addSidecars(d)

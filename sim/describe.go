@@ -13,6 +13,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -118,11 +119,20 @@ func (c *Simulation) installCSIDriver(d *driver) error {
 		attaches := d.promised["PUBLISH_UNPUBLISH_VOLUME"]
 		spec.AttachRequired = &attaches
 	}
-	_, err := store.Create(c.World.Store, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: d.Name}, Spec: spec})
-	if err != nil {
+	if err := c.createCSIDriver(&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: d.Name}, Spec: spec}); err != nil {
 		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "its CSIDriver object is refused: " + err.Error()}
 	}
 	return nil
+}
+
+// createCSIDriver makes the object in the form that the cluster knows. L-CDR-2
+func (c *Simulation) createCSIDriver(d *storagev1.CSIDriver) error {
+	if c.legacy() {
+		_, err := store.Create(c.World.Store, legacy.FromCSIDriver(d))
+		return err
+	}
+	_, err := store.Create(c.World.Store, d)
+	return err
 }
 
 // zone is where the mock driver finds a node: the node's label under the driver's

@@ -9,6 +9,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/fakekubelet/runtime"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/migration"
 )
 
 // node is one node: its computer, and the kubelet while it runs.
@@ -29,6 +30,7 @@ func newNode(c *Simulation, o Node, m machine.Machine) *node {
 func (n *node) startKubelet(c *Simulation) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
 		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
+		Version: n.Kubernetes, Migration: migration.Of(n.Kubernetes).With(n.Migration),
 		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data,
 	})
 	n.started = c.World.Kernel.Elapsed()

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -15,8 +16,11 @@ import (
 	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // Options describe a cluster. The zero value is a working cluster of two nodes,
@@ -26,6 +30,14 @@ type Options struct {
 	Nodes []Node
 	// Drivers that are installed. Default: none.
 	Drivers []Driver
+	// Kubernetes is the version of the control plane, and of kubelets that have none
+	// of their own. Default: the newest.
+	Kubernetes version.Version
+	// Migration are the in-tree plugins whose migration is not as it comes with the
+	// version. Default: none.
+	Migration migration.Plugins
+	// Legacy is what a cluster of an old version does otherwise than by default.
+	Legacy legacy.Options
 	// FeatureGates are the feature gates of Kubernetes that are not as in v1.36.
 	// Default: none.
 	FeatureGates feature.Gates
@@ -89,6 +101,11 @@ type Node struct {
 	Zone, Region string
 	// Taints of the Node object. Default: none.
 	Taints []corev1.Taint
+	// Kubernetes is the version of the kubelet. Default: that of the control plane.
+	Kubernetes version.Version
+	// Migration are the in-tree plugins that the kubelet treats otherwise than the
+	// control plane. Default: none.
+	Migration migration.Plugins
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
 	// SELinux says that the node enforces SELinux, with the file labels of Fedora.
@@ -194,6 +211,15 @@ type Servers struct {
 func (o Options) withDefaults() Options {
 	if len(o.Nodes) == 0 {
 		o.Nodes = []Node{{Name: "node-a"}, {Name: "node-b"}}
+	}
+	if o.Kubernetes == 0 {
+		o.Kubernetes = version.Newest
+	}
+	o.Nodes = slices.Clone(o.Nodes)
+	for i := range o.Nodes {
+		n := &o.Nodes[i]
+		n.Kubernetes = cmp.Or(n.Kubernetes, o.Kubernetes)
+		n.Migration = o.Migration.With(n.Migration)
 	}
 	if o.Strategy == nil {
 		o.Strategy = kernel.Calm{}

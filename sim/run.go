@@ -7,10 +7,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // bootLimit is how much virtual time nodes and drivers get to come up.
@@ -45,11 +45,16 @@ func (c *Simulation) missing() string {
 }
 
 // registered: the kubelet lists a driver as soon as it begins to register it; that
-// the driver told its node's id shows in the CSINode.
+// the driver told its node's id shows in the CSINode, or what an old kubelet has for it.
 func (c *Simulation) registered(d *driver, n *node) bool {
-	csiNode, ok := store.Get[*storagev1.CSINode](c.World.Store, store.Key{Name: n.Name})
-	return ok && slices.Contains(n.kubelet.Registered(), d.Name) &&
-		slices.ContainsFunc(csiNode.Spec.Drivers, func(entry storagev1.CSINodeDriver) bool { return entry.Name == d.Name })
+	return slices.Contains(n.kubelet.Registered(), d.Name) && volume.IsInstalled(c.World.Store, n.Kubernetes, n.Name, d.Name)
+}
+
+// IsInstalled reports whether a node says, in its CSINode or what an old kubelet has for
+// it, that it has a driver.
+func (c *Simulation) IsInstalled(driver, node string) bool {
+	n, err := c.node(node)
+	return err == nil && volume.IsInstalled(c.World.Store, n.Kubernetes, node, driver)
 }
 
 func isReady(node *corev1.Node) bool {

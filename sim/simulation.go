@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/ledger"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
 	"github.com/csisim/csisim/sim/workdir"
@@ -64,7 +65,8 @@ func Start(o Options) (*Simulation, error) {
 	s := store.New(store.Options{Now: k.Now, Guard: o.Guard, TaintNewNodes: true})
 	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
 	c.gate.post = k.Post
-	c.World.Features = o.FeatureGates
+	c.World.Features, c.World.Legacy = o.FeatureGates, o.Legacy
+	c.World.Version, c.World.Migration = o.Kubernetes, migration.Of(o.Kubernetes).With(o.Migration)
 	for _, sink := range o.Sinks {
 		c.World.Trace.To(sink)
 	}

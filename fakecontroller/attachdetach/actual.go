@@ -29,6 +29,7 @@ type attachedVolume struct {
 // attachment is one volume on one node; uncertain unless confirmed.
 type attachment struct {
 	confirmed   bool
+	inTree      bool // the in-tree plugin attached it, which no VolumeAttachment tells. L-ADC-2
 	detachAsked bool
 	askedAt     time.Duration
 }
@@ -61,6 +62,12 @@ func (a *actualState) confirmed(at pair) bool {
 func (a *actualState) markAttached(at pair, s *spec) {
 	a.add(at, s).confirmed = true
 	a.report(at)
+}
+
+// markInTree records that the in-tree plugin has attached a volume.
+func (a *actualState) markInTree(at pair, s *spec) {
+	attachment := a.add(at, s)
+	attachment.confirmed, attachment.inTree = true, true
 }
 
 // markUncertain records that a volume may be attached. The node is told nothing new.

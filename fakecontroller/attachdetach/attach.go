@@ -16,11 +16,18 @@ import (
 
 // attach is the attach operation: after any error the volume may be attached. C-OP-2, C-OP-3
 func (c *Controller) attach(p *kernel.Process, at pair, s *spec, pods []*corev1.Pod) error {
+	byDriver, err := c.actsFor(at, s)
+	switch {
+	case err != nil: // nobody was called, so nothing is uncertain. L-ADC-3
+		c.reportFailure(s, pods, err)
+		return err
+	case !byDriver:
+		c.actual.markInTree(at, s)
+		return nil
+	}
 	if err := c.makeAttachment(p, at, s); err != nil {
 		c.actual.markUncertain(at, s)
-		for _, pod := range pods {
-			c.Event(pod, corev1.EventTypeWarning, "FailedAttachVolume", "AttachVolume.Attach failed for volume %q : %v", s.pv.Name, err)
-		}
+		c.reportFailure(s, pods, err)
 		return err
 	}
 	for _, pod := range pods {
@@ -29,6 +36,12 @@ func (c *Controller) attach(p *kernel.Process, at pair, s *spec, pods []*corev1.
 	c.actual.markAttached(at, s)
 	c.trustOnlyIfAttached(at)
 	return nil
+}
+
+func (c *Controller) reportFailure(s *spec, pods []*corev1.Pod, err error) {
+	for _, pod := range pods {
+		c.Event(pod, corev1.EventTypeWarning, "FailedAttachVolume", "AttachVolume.Attach failed for volume %q : %v", s.pv.Name, err)
+	}
 }
 
 // makeAttachment creates the VolumeAttachment, if there is none, and waits until

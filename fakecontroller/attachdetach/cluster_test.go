@@ -96,6 +96,11 @@ func unique(volume string) string { return "kubernetes.io/csi/" + driver + "^h-"
 // volume makes a bound claim and its persistent volume.
 func (c *cluster) volume(name string, modes ...corev1.PersistentVolumeAccessMode) {
 	c.t.Helper()
+	c.volumeOf(name, corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "h-" + name}}, modes...)
+}
+
+func (c *cluster) volumeOf(name string, source corev1.PersistentVolumeSource, modes ...corev1.PersistentVolumeAccessMode) {
+	c.t.Helper()
 	if len(modes) == 0 {
 		modes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}
@@ -112,10 +117,8 @@ func (c *cluster) volume(name string, modes ...corev1.PersistentVolumeAccessMode
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PersistentVolumeSpec{
 			AccessModes: modes, Capacity: size,
-			ClaimRef: &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "default", Name: name, UID: claim.UID},
-			PersistentVolumeSource: corev1.PersistentVolumeSource{
-				CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "h-" + name},
-			},
+			ClaimRef:               &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "default", Name: name, UID: claim.UID},
+			PersistentVolumeSource: source,
 		},
 	})
 	_, err := store.ModifyStatus(c.store, store.KeyOf(claim), func(claim *corev1.PersistentVolumeClaim) {

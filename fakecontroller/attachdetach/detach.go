@@ -18,7 +18,15 @@ import (
 // detach is the detach operation: after any error the volume may be attached or
 // not, and the node is not told of it again. C-OP-4
 func (c *Controller) detach(p *kernel.Process, at pair, verify bool) error {
-	err := c.takeOff(p, at, verify)
+	s := c.actual.volumes[at.volume].spec
+	byDriver, err := c.actsFor(at, s)
+	if err != nil { // L-ADC-3
+		return err
+	}
+	c.checkHandover(at, s, byDriver)
+	if byDriver {
+		err = c.takeOff(p, at, verify)
+	}
 	if err == nil {
 		c.actual.remove(at)
 		return nil

@@ -136,7 +136,7 @@ func TestDetachIsRefusedWhileTheNodeStatusSaysInUse(t *testing.T) {
 	c.at(time.Second)
 	at := pair{unique("v"), "node-a"}
 	pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
-	s, _ := specOf(pv)
+	s, _ := a.specOf(pv)
 	create(c, attachmentOf(at, s))
 	a.actual.markAttached(at, s)
 	c.uses("node-a", "v")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // managedAnnotation makes a node one for which this controller attaches. C-ADC-9
@@ -22,7 +23,7 @@ func (c *Controller) nodeUpdated(node, old *corev1.Node) {
 		c.desired.addNode(node.Name)
 	}
 	c.setInUse(node)
-	if old == nil || isHealthy(node) != isHealthy(old) || isOutOfService(node) != isOutOfService(old) {
+	if old == nil || isHealthy(node) != isHealthy(old) || c.isOutOfService(node) != c.isOutOfService(old) {
 		c.markNode(node.Name)
 	}
 	if c.actual.flagged[node.Name] && c.reconciler != nil {
@@ -63,7 +64,11 @@ func isHealthy(node *corev1.Node) bool {
 	return false
 }
 
-func isOutOfService(node *corev1.Node) bool {
+// isOutOfService: C-ADC-25
+func (c *Controller) isOutOfService(node *corev1.Node) bool {
+	if !c.Version.Has(version.OutOfService) {
+		return false
+	}
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == corev1.TaintNodeOutOfService {
 			return true
@@ -76,5 +81,5 @@ func isOutOfService(node *corev1.Node) bool {
 // unhealthy and has no taint. C-ADC-24, C-ADC-25
 func (c *Controller) nodeCondition(name string) (healthy, outOfService bool) {
 	node, ok := component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
-	return ok && isHealthy(node), ok && isOutOfService(node)
+	return ok && isHealthy(node), ok && c.isOutOfService(node)
 }

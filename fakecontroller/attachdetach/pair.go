@@ -5,9 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/operation"
-	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
 
@@ -23,7 +21,8 @@ func (a pair) compare(b pair) int {
 type spec struct {
 	pv             *corev1.PersistentVolume
 	driver, handle string
-	inline         bool // pv was made up for a volume that a pod describes itself
+	inline         bool   // pv was made up for a volume that a pod describes itself
+	plugin         string // the in-tree plugin that the driver stands in for, if any
 }
 
 func (s *spec) unique() string { return volume.UniqueName(s.driver, s.handle) }
@@ -42,16 +41,17 @@ func (s *spec) operationKey(at pair) operation.Key {
 
 // specOf describes a persistent volume that a CSI driver serves, for itself or for
 // a migrated plugin; false for others. C-MIG-3
-func specOf(pv *corev1.PersistentVolume) (*spec, bool) {
-	pv, err := migration.PV(pv)
+func (c *Controller) specOf(pv *corev1.PersistentVolume) (*spec, bool) {
+	plugin, _ := c.Migration.Plugin(pv)
+	pv, err := c.Migration.PV(pv)
 	if err != nil || pv.Spec.CSI == nil {
 		return nil, false
 	}
-	return &spec{pv: pv, driver: pv.Spec.CSI.Driver, handle: pv.Spec.CSI.VolumeHandle}, true
+	return &spec{pv: pv, driver: pv.Spec.CSI.Driver, handle: pv.Spec.CSI.VolumeHandle, plugin: plugin}, true
 }
 
 // attachable is specOf for volumes that are attached before use. C-GEN-11
-func attachable(cache store.Reader, pv *corev1.PersistentVolume) (*spec, bool) {
-	s, ok := specOf(pv)
-	return s, ok && volume.MustAttach(cache, s.driver)
+func (c *Controller) attachable(pv *corev1.PersistentVolume) (*spec, bool) {
+	s, ok := c.specOf(pv)
+	return s, ok && volume.MustAttach(c.Component, s.driver)
 }

@@ -85,14 +85,22 @@ func (c *Controller) removeVolume(name string, pod *corev1.Pod) {
 }
 
 // volumesOf is the attachable volumes of a pod. It is complete unless a claim is
-// not known, not bound, or bound to something else. C-ADC-11
+// not known, not bound, or bound to something else, or if a node has not told yet who
+// acts for a volume. C-ADC-11, C-MIG-3
 func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 	complete = true
+	take := func(s *spec) {
+		wanted, known := c.desires(s, pod.Spec.NodeName)
+		if wanted {
+			specs = append(specs, s)
+		}
+		complete = complete && known
+	}
 	for i := range pod.Spec.Volumes {
 		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if !ok {
 			if s := c.inline(pod, &pod.Spec.Volumes[i]); s != nil {
-				specs = append(specs, s)
+				take(s)
 			}
 			continue
 		}
@@ -101,8 +109,8 @@ func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 			complete = false
 			continue
 		}
-		if s, ok := attachable(c.Cache, pv); ok {
-			specs = append(specs, s)
+		if s, ok := c.attachable(pv); ok {
+			take(s)
 		}
 	}
 	return specs, complete
@@ -111,15 +119,16 @@ func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 // inline is a volume of a migrated plugin that the pod describes itself, nil for
 // others: inline CSI volumes are never attached. C-MIG-6, C-GEN-11
 func (c *Controller) inline(pod *corev1.Pod, v *corev1.Volume) *spec {
-	pv, ok, err := migration.Inline(v, pod.Namespace)
+	pv, ok, err := c.Migration.Inline(v, pod.Namespace)
 	if !ok || err != nil {
 		return nil
 	}
-	s, ok := attachable(c.Cache, pv)
+	s, ok := c.attachable(pv)
 	if !ok {
 		return nil
 	}
 	s.inline = true
+	s.plugin, _ = migration.InlinePlugin(v)
 	return s
 }
 

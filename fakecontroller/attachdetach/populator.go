@@ -47,7 +47,7 @@ func (c *Controller) wakePopulator() {
 func (c *Controller) driverChanged(e store.Event[*storagev1.CSIDriver]) {
 	name := e.Object.Name
 	needed := e.Type == store.Added || e.Old.Spec.AttachRequired == nil || *e.Old.Spec.AttachRequired
-	needs := volume.MustAttach(c.Cache, name)
+	needs := volume.MustAttach(c.Component, name)
 	switch {
 	case needed && !needs:
 		c.backlog.detachable[name] = true
@@ -123,7 +123,7 @@ func (c *Controller) removeDetachable() {
 		entry := c.desired.byPod[uid]
 		for _, name := range slices.Sorted(maps.Keys(entry.volumes)) {
 			driver, _, _ := volume.SplitUniqueName(name)
-			if drivers[driver] && !volume.MustAttach(c.Cache, driver) {
+			if drivers[driver] && !volume.MustAttach(c.Component, driver) {
 				c.removeVolume(name, entry.pod)
 			}
 		}

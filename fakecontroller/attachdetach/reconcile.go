@@ -58,6 +58,9 @@ func (c *Controller) tryDetach(p *kernel.Process, at pair) {
 		c.retryLater(at, key, detachOperation)
 		return
 	}
+	if err := c.mustWait(at, c.actual.volumes[at.volume].spec); err != nil {
+		return
+	}
 	found := c.actual.get(at)
 	if !found.detachAsked {
 		found.detachAsked, found.askedAt = true, p.Elapsed()
@@ -109,6 +112,10 @@ func (c *Controller) tryAttach(at pair, want *desiredVolume) {
 		}
 	}
 	pods := want.scheduled()
+	if err := c.mustWait(at, want.spec); err != nil {
+		c.reportFailure(want.spec, pods, err)
+		return
+	}
 	err := c.ops.Run(key, attachOperation, func(p *kernel.Process) error { return c.attach(p, at, want.spec, pods) })
 	if err != nil {
 		c.retryLater(at, key, attachOperation)

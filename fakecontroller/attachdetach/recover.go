@@ -46,7 +46,7 @@ func (c *Controller) recoverAttachment(va *storagev1.VolumeAttachment) {
 	if !ok {
 		return
 	}
-	s, ok := attachable(c.Cache, pv)
+	s, ok := c.attachable(pv)
 	if !ok {
 		return
 	}

@@ -75,7 +75,10 @@ func (c *Controller) hasUnknown(node string) bool {
 
 // isAttached: C-ADC-51
 func (c *Controller) isAttached(p *kernel.Process, at pair) bool {
-	if !volume.MustAttach(c.Cache, c.actual.volumes[at.volume].spec.driver) {
+	if c.actual.get(at).inTree {
+		return true
+	}
+	if !volume.MustAttach(c.Component, c.actual.volumes[at.volume].spec.driver) {
 		return true
 	}
 	key := store.Key{Name: objectName(at)}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/workqueue"
 )
@@ -71,7 +70,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	if requested(pvc).Cmp(*pvc.Status.Capacity.Storage()) <= 0 && !halfDone {
 		return nil
 	}
-	if plugin, ok := migration.Plugin(pv); ok {
+	if plugin, ok := c.Migration.Plugin(pv); ok {
 		return c.handOver(p, pvc, plugin)
 	}
 	c.Event(pvc, corev1.EventTypeNormal, "ExternalExpanding", "waiting for an external controller to expand this PVC")
@@ -81,7 +80,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 // handOver names the driver that expands a migrated volume. C-EXP-3
 func (c *Controller) handOver(p *kernel.Process, pvc claim, plugin string) error {
 	c.Event(pvc, corev1.EventTypeNormal, "ExternalExpanding", "CSI migration enabled for %s; waiting for external resizer to expand the pvc", plugin)
-	driver, _ := migration.Driver(plugin)
+	driver, _ := c.Migration.Driver(plugin)
 	_, err := component.PatchStatus(p, c.Component, store.KeyOf(pvc), func(pvc claim) {
 		metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, annResizer, driver)
 	})

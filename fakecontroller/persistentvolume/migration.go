@@ -9,7 +9,6 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/migration"
 )
 
 // noteMigratedClaim keeps on a claim which driver stands in for its in-tree
@@ -19,11 +18,11 @@ func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, err
 	if !ok {
 		provisioner = pvc.Annotations[storagevolume.AnnBetaStorageProvisioner]
 	}
-	if isNoted(&pvc.ObjectMeta, provisioner) {
+	if c.isNoted(&pvc.ObjectMeta, provisioner) {
 		return pvc, nil
 	}
 	changed := pvc.DeepCopy()
-	note(&changed.ObjectMeta, provisioner)
+	c.note(&changed.ObjectMeta, provisioner)
 	updated, err := component.Update(p, c.Component, changed)
 	if err != nil {
 		return nil, fmt.Errorf("note the migration of claim %s: %w", pvc.Name, err)
@@ -35,11 +34,11 @@ func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, err
 // noteMigratedVolume does the same for a volume. C-MIG-7
 func (c *Controller) noteMigratedVolume(p *kernel.Process, pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	provisioner := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
-	if isNoted(&pv.ObjectMeta, provisioner) {
+	if c.isNoted(&pv.ObjectMeta, provisioner) {
 		return pv, nil
 	}
 	changed := pv.DeepCopy()
-	note(&changed.ObjectMeta, provisioner)
+	c.note(&changed.ObjectMeta, provisioner)
 	updated, err := component.Update(p, c.Component, changed)
 	if err != nil {
 		return nil, fmt.Errorf("note the migration of volume %s: %w", pv.Name, err)
@@ -48,13 +47,13 @@ func (c *Controller) noteMigratedVolume(p *kernel.Process, pv *corev1.Persistent
 	return updated, nil
 }
 
-func isNoted(meta *metav1.ObjectMeta, provisioner string) bool {
-	driver, _ := migration.Driver(provisioner)
+func (c *Controller) isNoted(meta *metav1.ObjectMeta, provisioner string) bool {
+	driver, _ := c.Migration.Driver(provisioner)
 	return meta.Annotations[storagevolume.AnnMigratedTo] == driver
 }
 
-func note(meta *metav1.ObjectMeta, provisioner string) {
-	if driver, ok := migration.Driver(provisioner); ok {
+func (c *Controller) note(meta *metav1.ObjectMeta, provisioner string) {
+	if driver, ok := c.Migration.Driver(provisioner); ok {
 		metav1.SetMetaDataAnnotation(meta, storagevolume.AnnMigratedTo, driver)
 	} else {
 		delete(meta.Annotations, storagevolume.AnnMigratedTo)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -23,7 +22,7 @@ func (c *Controller) provision(pvc claim) {
 			c.Event(pvc, corev1.EventTypeWarning, "ProvisioningFailed", "storageclass.storage.k8s.io %q not found", name)
 			return nil
 		}
-		if driver, ok := migration.Driver(class.Provisioner); ok {
+		if driver, ok := c.Migration.Driver(class.Provisioner); ok {
 			return c.askProvisioner(p, pvc, driver)
 		}
 		if inTree(class.Provisioner) {

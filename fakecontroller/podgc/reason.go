@@ -7,6 +7,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // reason is why a pod is removed.
@@ -33,7 +34,7 @@ func (c *Controller) reason(pod *corev1.Pod) reason {
 	switch {
 	case !exists:
 		return orphaned
-	case pod.DeletionTimestamp != nil && abandoned(node):
+	case pod.DeletionTimestamp != nil && c.Version.Has(version.OutOfService) && abandoned(node):
 		return outOfService
 	default:
 		return none

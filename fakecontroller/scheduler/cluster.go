@@ -19,7 +19,9 @@ type node struct {
 	name   string
 	object *corev1.Node     // nil as long as only its pods or its CSINode are known
 	limits map[string]int64 // of volumes, by driver. C-SCHED-21
-	pods   map[types.UID]*placement
+	// migrated are the in-tree plugins that the node's kubelet has drivers act for. C-SCHED-3
+	migrated map[string]bool
+	pods     map[types.UID]*placement
 	// volumes are those of the pods, by driver; nil when they have to be looked up
 	// again. C-SCHED-23
 	volumes map[string]map[string]bool

@@ -166,7 +166,7 @@ func inZone(pv *corev1.PersistentVolume, node map[string]string) bool {
 
 // fitsAffinity reports whether a volume can be used on a node.
 func fitsAffinity(pv *corev1.PersistentVolume, n *node) bool {
-	return storagevolume.CheckNodeAffinity(asCSI(pv), n.object.Labels) == nil
+	return storagevolume.CheckNodeAffinity(asCSIOn(n, pv), n.object.Labels) == nil
 }
 
 // zoneSet splits the value of a volume's zone label.

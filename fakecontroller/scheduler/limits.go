@@ -6,8 +6,9 @@ import (
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
 	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/migration"
+	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // lookUpVolumes finds the volumes of the attempt's claims.
@@ -55,7 +56,7 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 	if !ok {
 		return "", "", false
 	}
-	if driver, ok := migration.Driver(class.Provisioner); ok {
+	if driver, ok := s.Migration.Driver(class.Provisioner); ok {
 		return driver, "not made yet: " + key.String(), true
 	}
 	return class.Provisioner, "not made yet: " + key.String(), true
@@ -67,7 +68,7 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
 	// In any order: one is enough.
 	for driver, wanted := range a.wanted {
-		limit, ok := n.limits[driver]
+		limit, ok := s.limitOn(n, driver)
 		if !ok {
 			continue
 		}
@@ -83,6 +84,17 @@ func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
 		}
 	}
 	return false
+}
+
+// limitOn is how many volumes of a driver a node can have; false if any number.
+// Before there were CSINodes, the Node told. C-SCHED-21, L-NEXT-3
+func (s *Scheduler) limitOn(n *node, driver string) (int64, bool) {
+	if s.Version.Has(version.CSINode) {
+		limit, ok := n.limits[driver]
+		return limit, ok
+	}
+	limit, ok := n.object.Status.Allocatable[legacy.LimitName(driver)]
+	return limit.Value(), ok
 }
 
 // volumesOn are the volumes of all pods on a node.

@@ -13,7 +13,16 @@ var translated = map[string]bool{
 	"kubernetes.io/cinder": true, "kubernetes.io/portworx-volume": true,
 }
 
-// asCSI is a volume as the scheduler sees it.
+// asCSIOn is a volume as the scheduler sees it on a node: a CSI volume if the node
+// says that the plugin is migrated there. C-SCHED-3
+func asCSIOn(n *node, pv *corev1.PersistentVolume) *corev1.PersistentVolume {
+	if plugin, ok := migration.Plugin(pv); !ok || !n.migrated[plugin] {
+		return pv
+	}
+	return asCSI(pv)
+}
+
+// asCSI is a volume as the scheduler counts it, wherever it is. C-SCHED-25
 func asCSI(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	if pv.Spec.CSI != nil {
 		return pv

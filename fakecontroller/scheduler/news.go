@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -104,8 +105,9 @@ func nodeMattersNow(old, now *corev1.Node) bool {
 
 func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 	n := s.cluster.node(e.Object.Name)
-	n.limits = nil
+	n.limits, n.migrated = nil, migration.OnNode(e.Object)
 	if e.Type == store.Deleted {
+		n.migrated = nil
 		return
 	}
 	for _, d := range e.Object.Spec.Drivers {
@@ -118,7 +120,7 @@ func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 		n.limits[d.Name] = int64(*d.Allocatable.Count)
 	}
 	by := setOf(nodeVolumeLimits)
-	if e.Type == store.Added {
+	if e.Type == store.Added || !maps.Equal(n.migrated, migration.OnNode(e.Old)) { // C-SCHED-10
 		by |= setOf(volumeBinding)
 	}
 	s.queue.activateRejected(by)

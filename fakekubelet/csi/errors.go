@@ -3,6 +3,8 @@ package csi
 import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/sim/version"
 )
 
 // UncertainError means that the operation may still be going on in the driver,
@@ -22,6 +24,15 @@ func IsTransient(err error) bool { _, ok := err.(TransientError); return ok }
 
 // IsFinal reports an error after which nothing has happened that needs undoing.
 func IsFinal(err error) bool { return err != nil && !IsUncertain(err) && !IsTransient(err) }
+
+// classified is classified, but for a kubelet to which no answer was an error like
+// any other.
+func (s *step) classified(err error) error {
+	if !s.kubelet.Version.Has(version.UncertainMounts) {
+		return err
+	}
+	return classified(err)
+}
 
 // classified marks an answer that does not say whether the operation happened. K-RPC-7, K-RPC-8
 func classified(err error) error {

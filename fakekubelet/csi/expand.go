@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/version"
 )
 
 const capExpand = csispec.NodeServiceCapability_RPC_EXPAND_VOLUME
@@ -61,6 +62,9 @@ func (pl *Plugin) NodeExpand(p *kernel.Process, x Expansion) error {
 		return &expandError{ErrNoExpansion, "NodeExpand is not supported by the CSI driver " + source.Driver}
 	}
 	ref := source.NodeExpandSecretRef
+	if !pl.kubelet.Version.Has(version.NodeExpandSecret) {
+		ref = nil
+	}
 	secrets, err := s.secret(ref)
 	if err != nil {
 		return fmt.Errorf("expander.NodeExpand failed to get NodeExpandSecretRef %s/%s: %w", ref.Namespace, ref.Name, err)
@@ -84,7 +88,7 @@ func (s *step) expand(x Expansion, secrets map[string]string) error {
 		CapacityRange:    &csispec.CapacityRange{RequiredBytes: x.Size.Value()},
 		VolumeCapability: capability, Secrets: secrets,
 	})
-	return classified(err)
+	return s.classified(err)
 }
 
 // expandFailure tells what the driver's answer means. K-EXP-10

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/version"
 	"github.com/csisim/csisim/sim/volume"
 )
 
@@ -29,6 +30,18 @@ func escaped(name string) string { return strings.ReplaceAll(name, "/", "~") }
 // StagingPath is where a filesystem volume is staged. K-PATH-3
 func StagingPath(driver, handle string) string {
 	return pluginDir + "/" + driver + "/" + volume.HandleHash(handle) + "/" + stagingLeaf
+}
+
+// oldStagingPath is where it was staged before v1.24.
+func oldStagingPath(pv string) string { return path.Join(pluginDir, "pv", pv, stagingLeaf) }
+
+// StagingPath is where this kubelet stages a filesystem volume. One that a kubelet
+// before it staged elsewhere it stages again. K-PATH-3
+func (pl *Plugin) StagingPath(s *Spec) string {
+	if !pl.kubelet.Version.Has(version.StagingByHandle) {
+		return oldStagingPath(s.Name)
+	}
+	return StagingPath(s.Driver(), s.Handle(""))
 }
 
 // PodDir is the pod's directory.

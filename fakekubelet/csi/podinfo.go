@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // keyTokens carries the service account tokens, as JSON. K-PATH-12
@@ -35,7 +35,7 @@ func (s *step) volumeContext(spec *Spec, pod *corev1.Pod) map[string]string {
 }
 
 func (s *step) csiDriver() (*storagev1.CSIDriver, bool) {
-	return component.Cached[*storagev1.CSIDriver](s.kubelet, store.Key{Name: s.driver})
+	return volume.CSIDriver(s.kubelet, s.driver)
 }
 
 // addTokens puts the tokens of the pod's service account that the CSIDriver asks

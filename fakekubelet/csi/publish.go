@@ -41,7 +41,7 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 	if err := s.addTokens(request, pod); err != nil {
 		return TransientError{err}
 	}
-	delegated, err := s.has(capMountGroup)
+	delegated, err := s.delegatesGroup()
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", err)}
 	}
@@ -73,7 +73,7 @@ func (s *step) persistentRequest(request *csispec.NodePublishVolumeRequest, spec
 		return fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: %w", err)
 	}
 	if stages {
-		request.StagingTargetPath = StagingPath(s.driver, request.VolumeId)
+		request.StagingTargetPath = s.StagingPath(spec)
 	}
 	if request.PublishContext, err = s.publishContext(s.process, spec); err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to fetch publishContext: %w", err)}
@@ -91,7 +91,7 @@ func (s *step) publish(spec *Spec, request *csispec.NodePublishVolumeRequest, wi
 	}
 	request.VolumeCapability = capability
 	_, err = s.node.NodePublishVolume(background, request)
-	return classified(err)
+	return s.classified(err)
 }
 
 // supports checks the volume's lifecycle mode against the CSIDriver. K-PUB-7

@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 	"github.com/csisim/csisim/sim/volume"
 )
 
@@ -26,7 +27,7 @@ var askCapabilities = &csispec.NodeGetCapabilitiesRequest{}
 func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
 	answer, err := s.node.NodeGetCapabilities(background, askCapabilities)
 	if err != nil {
-		return false, classified(err)
+		return false, s.classified(err)
 	}
 	for _, c := range answer.GetCapabilities() {
 		if c.GetRpc().GetType() == capability {
@@ -35,6 +36,17 @@ func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, err
 	}
 	return false, nil
 }
+
+// hasSince is has for a kubelet that knows the capability since a change.
+func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
+	if !s.kubelet.Version.Has(change) {
+		return false, nil
+	}
+	return s.has(capability)
+}
+
+// delegatesGroup reports whether the driver applies the pod's fsGroup. K-FSG-1
+func (s *step) delegatesGroup() (bool, error) { return s.hasSince(version.MountGroup, capMountGroup) }
 
 // given refuses a call that lacks what every driver needs; a damaged data file can
 // be the reason.
@@ -57,7 +69,7 @@ type mountWith struct {
 // capability is what the volume is asked for, with an access mode that depends
 // on one more question to the driver.
 func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability, error) {
-	multiWriter, err := s.has(capMultiWriter)
+	multiWriter, err := s.hasSince(version.SingleNodeWriters, capMultiWriter)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +83,7 @@ func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability
 
 // publishContext is the attachment's metadata; its state is not looked at. K-ATT-8
 func (pl *Plugin) publishContext(p *kernel.Process, spec *Spec) (map[string]string, error) {
-	if !volume.MustAttach(pl.kubelet.Cache, spec.Driver()) {
+	if !volume.MustAttach(pl.kubelet, spec.Driver()) {
 		return nil, nil
 	}
 	name := volume.AttachmentName(spec.Handle(""), spec.Driver(), pl.kubelet.Node)

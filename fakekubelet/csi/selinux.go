@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	storagev1 "k8s.io/api/storage/v1"
-
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // MountsWithLabel reports whether a driver can mount with an SELinux label. K-SEL-1
 func (pl *Plugin) MountsWithLabel(driver string) bool {
-	d, ok := component.Cached[*storagev1.CSIDriver](pl.kubelet, store.Key{Name: driver})
+	d, ok := volume.CSIDriver(pl.kubelet, driver)
 	return ok && d.Spec.SELinuxMount != nil && *d.Spec.SELinuxMount
 }
 

@@ -34,7 +34,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, la
 		}
 	}
 	label = s.usableLabel(label)
-	staging := StagingPath(s.driver, handle)
+	staging := pl.StagingPath(spec)
 	f := pl.files(p)
 	if err := f.mkdir(staging); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: %s to create dir %s: %w", what, staging, err)
@@ -42,7 +42,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, la
 	if !stages { // the directory stays behind for ever. K-STAGE-2
 		return nil
 	}
-	delegated, err := s.has(capMountGroup)
+	delegated, err := s.delegatesGroup()
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: %s to determine if the node service has VOLUME_MOUNT_GROUP capability: %w", what, err)}
 	}
@@ -70,5 +70,5 @@ func (s *step) stage(spec *Spec, request *csispec.NodeStageVolumeRequest, with m
 	}
 	request.VolumeCapability = capability
 	_, err = s.node.NodeStageVolume(background, request)
-	return classified(err)
+	return s.classified(err)
 }

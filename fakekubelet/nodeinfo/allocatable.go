@@ -8,6 +8,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // Refresh asks a driver for its limit anew and publishes it.
@@ -61,7 +62,7 @@ func (m *Manager) restartTicker(driver string) {
 		delete(m.limits.tickers, driver)
 	}
 	refresh := m.limits.refresh[driver]
-	object, ok := component.Cached[*storagev1.CSIDriver](m.kubelet, store.Key{Name: driver})
+	object, ok := volume.CSIDriver(m.kubelet, driver)
 	if refresh == nil || !ok || period(object) == 0 {
 		return
 	}

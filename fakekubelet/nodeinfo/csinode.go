@@ -5,50 +5,65 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 )
 
-const migratedPluginsAnnotation = "storage.alpha.kubernetes.io/migrated-plugins"
+// csiNode is the record since v1.14.
+type csiNode struct{ *Manager }
 
-// migratedPlugins are the in-tree plugins that CSI drivers stand in for, sorted. K-NODE-4
-var migratedPlugins = strings.Join([]string{
-	"kubernetes.io/aws-ebs",
-	"kubernetes.io/azure-disk",
-	"kubernetes.io/azure-file",
-	"kubernetes.io/cinder",
-	"kubernetes.io/gce-pd",
-	"kubernetes.io/portworx-volume",
-	"kubernetes.io/vsphere-volume",
-}, ",")
+func (csiNode) kind() string { return "CSINode" }
 
-// setMigratedPlugins reports whether it changed the annotation.
-func setMigratedPlugins(n *storagev1.CSINode) bool {
-	if n.Annotations[migratedPluginsAnnotation] == migratedPlugins {
-		return false
+func (m csiNode) probe(p *kernel.Process) error {
+	_, err := component.Live[*storagev1.CSINode](p, m.kubelet, m.key())
+	return err
+}
+
+// initialize: K-NODE-3
+func (m csiNode) initialize(p *kernel.Process) error {
+	if err := m.readUID(p); err != nil {
+		return err
 	}
-	metav1.SetMetaDataAnnotation(&n.ObjectMeta, migratedPluginsAnnotation, migratedPlugins)
-	return true
+	csiNode, err := component.Live[*storagev1.CSINode](p, m.kubelet, m.key())
+	if apierrors.IsNotFound(err) {
+		_, err = m.create(p)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if err := m.checkOwner(p, csiNode); err != nil {
+		return err
+	}
+	changed := csiNode.DeepCopy()
+	if !m.setMigrated(changed) {
+		return nil
+	}
+	_, err = component.Update(p, m.kubelet, changed)
+	return err
+}
+
+// setMigrated reports whether it changed the annotation. C-MIG-5, K-NODE-4
+func (m csiNode) setMigrated(n *storagev1.CSINode) bool {
+	return migration.SetOnNode(n, m.migration.Enabled())
 }
 
 // create makes the CSINode, owned by the node. K-NODE-4
-func (m *Manager) create(p *kernel.Process) (*storagev1.CSINode, error) {
-	n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{
-		Name:            m.kubelet.Node,
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: m.kubelet.Node, UID: m.nodeUID}},
-	}}
-	setMigratedPlugins(n)
+func (m csiNode) create(p *kernel.Process) (*storagev1.CSINode, error) {
+	n := &storagev1.CSINode{ObjectMeta: m.ownedByNode()}
+	m.setMigrated(n)
 	return component.Create(p, m.kubelet, n)
 }
 
 // checkOwner deletes a CSINode that belongs to another node object of this name. K-NODE-5
-func (m *Manager) checkOwner(p *kernel.Process, n *storagev1.CSINode) error {
+func (m csiNode) checkOwner(p *kernel.Process, n *storagev1.CSINode) error {
 	for _, owner := range n.OwnerReferences {
 		if owner.Kind == "Node" && owner.Name == m.kubelet.Node && owner.UID == m.nodeUID {
 			return nil
@@ -60,8 +75,11 @@ func (m *Manager) checkOwner(p *kernel.Process, n *storagev1.CSINode) error {
 	return fmt.Errorf("CSINode %s was owned by another node object and is deleted", n.Name)
 }
 
-// addToCSINode is one try to publish a driver. K-NODE-7
-func (m *Manager) addToCSINode(p *kernel.Process, d Driver) error {
+// add: K-NODE-7
+func (m csiNode) add(p *kernel.Process, d Driver) error {
+	if err := m.knowUID(p); err != nil {
+		return err
+	}
 	n, err := component.Live[*storagev1.CSINode](p, m.kubelet, m.key())
 	if apierrors.IsNotFound(err) {
 		n, err = m.create(p)
@@ -73,7 +91,7 @@ func (m *Manager) addToCSINode(p *kernel.Process, d Driver) error {
 		return err
 	}
 	changed := n.DeepCopy()
-	annotated := setMigratedPlugins(changed)
+	annotated := m.setMigrated(changed)
 	if !setDriver(&changed.Spec, d.entry()) && !annotated { // K-NODE-11
 		return nil
 	}
@@ -81,9 +99,8 @@ func (m *Manager) addToCSINode(p *kernel.Process, d Driver) error {
 	return err
 }
 
-// removeFromCSINode is one try to withdraw a driver; who owns the CSINode does
-// not matter. K-NODE-13, K-NODE-14
-func (m *Manager) removeFromCSINode(p *kernel.Process, driver string) error {
+// remove: who owns the CSINode does not matter. K-NODE-13, K-NODE-14
+func (m csiNode) remove(p *kernel.Process, driver string) error {
 	n, err := component.Live[*storagev1.CSINode](p, m.kubelet, m.key())
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -97,6 +114,31 @@ func (m *Manager) removeFromCSINode(p *kernel.Process, driver string) error {
 	}
 	_, err = component.Update(p, m.kubelet, changed)
 	return err
+}
+
+// ownedByNode names an object after the node, which owns it. K-NODE-4, L-OBJ-3
+func (m *Manager) ownedByNode() metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name:            m.kubelet.Node,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: m.kubelet.Node, UID: m.nodeUID}},
+	}
+}
+
+// knowUID reads the node's UID unless the initialisation does so, or will. K-NODE-14
+func (m *Manager) knowUID(p *kernel.Process) error {
+	if m.early || m.nodeUID != "" {
+		return nil
+	}
+	return m.readUID(p)
+}
+
+func (m *Manager) readUID(p *kernel.Process) error {
+	node, err := component.Live[*corev1.Node](p, m.kubelet, m.key())
+	if err != nil {
+		return err
+	}
+	m.nodeUID = node.UID
+	return nil
 }
 
 // entry is what the CSINode says about the driver. K-NODE-10
@@ -126,9 +168,11 @@ func setDriver(spec *storagev1.CSINodeSpec, entry storagev1.CSINodeDriver) bool 
 }
 
 func sameEntry(a, b storagev1.CSINodeDriver) bool {
-	return a.NodeID == b.NodeID &&
-		slices.Equal(slices.Sorted(slices.Values(a.TopologyKeys)), slices.Sorted(slices.Values(b.TopologyKeys))) &&
-		volumeLimit(a) == volumeLimit(b)
+	return a.NodeID == b.NodeID && sameKeys(a.TopologyKeys, b.TopologyKeys) && volumeLimit(a) == volumeLimit(b)
+}
+
+func sameKeys(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // volumeLimit is an entry's limit, 0 for none.

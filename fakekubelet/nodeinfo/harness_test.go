@@ -46,7 +46,7 @@ func worldOn(t *testing.T, k *kernel.Kernel) *world {
 func started(t *testing.T) *world {
 	w := newWorld(t)
 	w.createNode(nil)
-	w.info = nodeinfo.Start(w.kubelet)
+	w.info = nodeinfo.Start(w.kubelet, nil)
 	w.quiet()
 	return w
 }

@@ -22,7 +22,7 @@ const migrated = "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/a
 func TestTheCSINodeIsCreatedForTheNode(t *testing.T) {
 	w := newWorld(t)
 	n := w.createNode(nil)
-	w.info = nodeinfo.Start(w.kubelet)
+	w.info = nodeinfo.Start(w.kubelet, nil)
 	assert.Equal(t, "CSINode is not yet initialized", w.info.NotReady()) // K-NODE-1
 	changes := 0
 	w.info.OnChange(func() { changes++ })
@@ -50,7 +50,7 @@ func TestAnExistingCSINodeIsTouchedOnlyIfItsAnnotationDiffers(t *testing.T) {
 			n := w.createNode(nil)
 			w.createCSINode(n.UID, tt.annotation)
 			before := w.trace.Last()
-			w.info = nodeinfo.Start(w.kubelet)
+			w.info = nodeinfo.Start(w.kubelet, nil)
 			w.quiet()
 
 			assert.Equal(t, tt.want, w.writes(before))
@@ -66,7 +66,7 @@ func TestACSINodeOfAnotherNodeObjectIsDeletedAndMadeAgain(t *testing.T) {
 	n := w.createNode(nil)
 	w.createCSINode("uid-of-the-node-before", migrated)
 	before := w.trace.Last()
-	w.info = nodeinfo.Start(w.kubelet)
+	w.info = nodeinfo.Start(w.kubelet, nil)
 	w.quiet()
 
 	assert.Equal(t, []string{"DELETED csinodes", "ADDED csinodes"}, w.writes(before))
@@ -77,7 +77,7 @@ func TestACSINodeOfAnotherNodeObjectIsDeletedAndMadeAgain(t *testing.T) {
 // K-NODE-2: a new node registers while the initialisation is already trying.
 func TestInitialisationWaitsForTheNodeToRegister(t *testing.T) {
 	w := newWorld(t)
-	w.info = nodeinfo.Start(w.kubelet)
+	w.info = nodeinfo.Start(w.kubelet, nil)
 	w.until(350 * time.Millisecond)
 	assert.Equal(t, `failed to initialize CSINode: error updating CSINode annotation: timed out waiting for the condition; caused by: nodes "node-a" not found`,
 		w.info.NotReady())
@@ -91,7 +91,7 @@ func TestInitialisationWaitsForTheNodeToRegister(t *testing.T) {
 // K-NODE-2: six tries of four each with 30 ms × 8ⁿ between them, then the kubelet exits.
 func TestAKubeletThatCannotInitialiseItsCSINodeExits(t *testing.T) {
 	w := newWorld(t)
-	w.info = nodeinfo.Start(w.kubelet)
+	w.info = nodeinfo.Start(w.kubelet, nil)
 	w.kernel.Run(kernel.Until{Cond: func() bool { return w.kubelet.Group.Running() == 0 }})
 
 	const inner = 310 * time.Millisecond

@@ -181,7 +181,7 @@ func TestAChangedEntryMovesToTheEnd(t *testing.T) {
 func TestATopologyValueThatDiffersFromTheLabelIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.createNode(map[string]string{zone: "zone-1"})
-	w.info = nodeinfo.Start(w.kubelet)
+	w.info = nodeinfo.Start(w.kubelet, nil)
 	w.quiet()
 	from := w.kernel.Elapsed()
 	err := w.install(nodeinfo.Driver{Name: regDriver, NodeID: "id", Topology: map[string]string{zone: "zone-2", "example.com/new": "x"}})
@@ -216,7 +216,7 @@ func TestAnotherNodeIDIsRefusedByTheAPIServer(t *testing.T) {
 func TestADriverThatRegistersTooEarlyWipesTheCSINode(t *testing.T) {
 	w := newWorld(t)
 	w.createCSINode("the-uid", migrated)
-	w.info = nodeinfo.Start(w.kubelet)
+	w.info = nodeinfo.Start(w.kubelet, nil)
 	err := w.do(func(p *kernel.Process) error {
 		return w.info.UpdateCSINode(p, nodeinfo.Driver{Name: regDriver, NodeID: "id"})
 	})
@@ -248,7 +248,7 @@ func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 		k := kernel.New(kernel.Options{Strategy: kernel.NewRandom(seed)})
 		w := worldOn(t, k)
 		w.createNode(nil)
-		w.info = nodeinfo.Start(w.kubelet)
+		w.info = nodeinfo.Start(w.kubelet, nil)
 		w.quiet()
 		var failed []error
 		var ended []func() bool

@@ -7,25 +7,51 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // Manager is the node-info manager of one kubelet.
 type Manager struct {
-	kubelet  *component.Component
-	nodeUID  types.UID // unknown until the CSINode is initialised
-	writing  mutex
-	notReady string
-	onChange []func()
-	limits   limits
+	kubelet   *component.Component
+	migration migration.Plugins
+	record    record
+	nodeUID   types.UID // unknown until the record is initialised
+	early     bool      // the record is made when the kubelet starts
+	writing   mutex
+	notReady  string
+	onChange  []func()
+	limits    limits
 }
 
-// Start begins the initialisation of the CSINode and follows the CSIDrivers'
-// refresh periods.
-func Start(c *component.Component) *Manager {
-	m := &Manager{kubelet: c, notReady: "CSINode is not yet initialized"}
+// record is the object in which a kubelet tells of the drivers of its node. Each
+// method but kind is one try.
+type record interface {
+	// kind names the object in errors.
+	kind() string
+	// probe asks the API server for the object, whatever it says.
+	probe(p *kernel.Process) error
+	// initialize makes sure that the object is there.
+	initialize(p *kernel.Process) error
+	// add publishes a driver, remove withdraws it.
+	add(p *kernel.Process, d Driver) error
+	remove(p *kernel.Process, driver string) error
+}
+
+// Start follows the CSIDrivers' refresh periods and, unless the kubelet is too old,
+// begins the initialisation of the CSINode.
+func Start(c *component.Component, plugins migration.Plugins) *Manager {
+	m := &Manager{kubelet: c, migration: plugins}
 	m.limits = limits{refresh: map[string]Refresh{}, tickers: map[string]*ticker{}}
-	c.Go("csinode-init", m.initialize)
+	m.record = csiNode{m}
+	if !c.Version.Has(version.CSINode) {
+		m.record = csiNodeInfo{m}
+	}
+	if m.early = c.Version.Has(version.CSINodeAtStartup) || c.Legacy.CreateOnStartup; m.early {
+		m.notReady = m.record.kind() + " is not yet initialized"
+		c.Go("csinode-init", m.initialize)
+	}
 	c.Go("csidriver-watch", m.followPeriods)
 	return m
 }
@@ -49,26 +75,3 @@ func (m *Manager) setNotReady(why string) {
 
 // key names this node's Node and CSINode.
 func (m *Manager) key() store.Key { return store.Key{Name: m.kubelet.Node} }
-
-// mutex lets one process at a time read and write back. K-NODE-6
-type mutex struct {
-	held    bool
-	waiting []*kernel.Process
-}
-
-func (x *mutex) lock(p *kernel.Process) {
-	for x.held {
-		x.waiting = append(x.waiting, p)
-		p.Park("its turn to update the node's objects")
-	}
-	x.held = true
-}
-
-func (x *mutex) unlock() {
-	x.held = false
-	waiting := x.waiting
-	x.waiting = nil
-	for _, p := range waiting {
-		p.Wake()
-	}
-}

@@ -7,10 +7,13 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/legacy"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // nodeIDAnnotation holds the node's id with each driver, as a JSON map.
@@ -30,11 +33,17 @@ func (m *Manager) addToNode(p *kernel.Process, d Driver) error {
 	if err != nil {
 		return err
 	}
-	if ids[d.Name] == d.NodeID && len(d.Topology) == 0 { // K-NODE-8
+	if ids[d.Name] == d.NodeID && len(d.Topology) == 0 && m.tellsLimit(node, d) { // K-NODE-8
 		return nil
 	}
 	ids[d.Name] = d.NodeID
-	return m.patchNode(p, ids, missing)
+	return m.patchNode(p, ids, func(node *corev1.Node) {
+		// Labels may be set in any order.
+		for key, value := range missing {
+			metav1.SetMetaDataLabel(&node.ObjectMeta, key, value)
+		}
+		m.setLimit(node, d.Name, d.limit())
+	})
 }
 
 // removeFromNode is one try to withdraw a driver from the Node. K-NODE-13
@@ -51,12 +60,12 @@ func (m *Manager) removeFromNode(p *kernel.Process, driver string) error {
 		return nil
 	}
 	delete(ids, driver)
-	return m.patchNode(p, ids, nil)
+	return m.patchNode(p, ids, func(node *corev1.Node) { m.setLimit(node, driver, 0) })
 }
 
 // patchNode replaces the annotation as a whole, without a resource version: what
 // others wrote to it since it was read is lost. K-RACE-9
-func (m *Manager) patchNode(p *kernel.Process, ids, labels map[string]string) error {
+func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change func(*corev1.Node)) error {
 	text, err := json.Marshal(ids)
 	if err != nil {
 		return fmt.Errorf("encode annotation %s: %w", nodeIDAnnotation, err)
@@ -67,12 +76,35 @@ func (m *Manager) patchNode(p *kernel.Process, ids, labels map[string]string) er
 		} else {
 			metav1.SetMetaDataAnnotation(&node.ObjectMeta, nodeIDAnnotation, string(text))
 		}
-		// Labels may be set in any order.
-		for key, value := range labels {
-			metav1.SetMetaDataLabel(&node.ObjectMeta, key, value)
-		}
+		change(node)
 	})
 	return err
+}
+
+// limit is how many volumes the driver can attach to the node, 0 if any number.
+func (d Driver) limit() int64 { return max(d.MaxVolumes, 0) }
+
+// tellsLimit reports whether a Node tells the driver's limit, or need not since there
+// is a CSINode. L-NEXT-3
+func (m *Manager) tellsLimit(node *corev1.Node, d Driver) bool {
+	limit := node.Status.Capacity[legacy.LimitName(d.Name)]
+	return m.kubelet.Version.Has(version.CSINode) || limit.Value() == d.limit()
+}
+
+// setLimit makes a Node tell a driver's limit. L-NEXT-3
+func (m *Manager) setLimit(node *corev1.Node, driver string, limit int64) {
+	if m.kubelet.Version.Has(version.CSINode) {
+		return
+	}
+	name := legacy.LimitName(driver)
+	for _, resources := range []*corev1.ResourceList{&node.Status.Capacity, &node.Status.Allocatable} {
+		changed := maps.Clone(*resources)
+		delete(changed, name)
+		if limit > 0 {
+			changed[name] = *resource.NewQuantity(limit, resource.DecimalSI)
+		}
+		*resources = changed
+	}
 }
 
 func nodeIDs(node *corev1.Node) (map[string]string, error) {

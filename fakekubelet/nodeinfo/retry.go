@@ -20,6 +20,9 @@ type backoff struct {
 var (
 	updateBackoff         = backoff{tries: 4, first: 10 * time.Millisecond, factor: 5}
 	initializationBackoff = backoff{tries: 6, first: 30 * time.Millisecond, factor: 8}
+
+	// oldInitializationBackoff is that of v1.14. L-START-2
+	oldInitializationBackoff = backoff{tries: 6, first: 15 * time.Millisecond, factor: 6}
 )
 
 // jitterPercent is the most that chance adds to a pause.

@@ -68,7 +68,7 @@ func worldOn(t *testing.T, m machine.Machine, s kernel.Strategy) *world {
 // startKubelet starts the kubelet; its passes fall on whole seconds.
 func (w *world) startKubelet() {
 	w.kubelet = w.Start("kubelet", nodeName)
-	info := nodeinfo.Start(w.kubelet)
+	info := nodeinfo.Start(w.kubelet, nil)
 	w.until(w.Kernel.Elapsed().Truncate(time.Second) + time.Second)
 	w.plugins = pluginmanager.Start(w.kubelet, w.machine, w.wire, info)
 	w.quiet()

@@ -23,7 +23,7 @@ func (m *Manager) exhausted(p *kernel.Process, pod *corev1.Pod, unattached []str
 			continue
 		}
 		driver := by.spec.Driver()
-		d, ok := component.Cached[*storagev1.CSIDriver](m.kubelet, store.Key{Name: driver})
+		d, ok := volume.CSIDriver(m.kubelet, driver)
 		if !ok || d.Spec.NodeAllocatableUpdatePeriodSeconds == nil {
 			continue
 		}

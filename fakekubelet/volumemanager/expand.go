@@ -47,7 +47,7 @@ func (m *Manager) expandInUse(p *kernel.Process, v *held, w *wanted, by *wantedB
 		target.Path, target.Staging = v.devicePath, csi.BlockStagingPath(by.spec.Name)
 	} else {
 		target.Path = csi.TargetPath(by.pod.UID, by.spec.Name)
-		target.Staging = csi.StagingPath(by.spec.Driver(), by.spec.Handle(""))
+		target.Staging = m.csi.StagingPath(by.spec)
 	}
 	claim, err := m.claimOf(p, by)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/operation"
 )
 
@@ -32,17 +33,20 @@ type Pods interface {
 type Options struct {
 	// SELinux says that it enforces SELinux.
 	SELinux bool
+	// Migration are the in-tree plugins as the kubelet treats them.
+	Migration migration.Plugins
 }
 
 // Manager is the volume manager of one kubelet.
 type Manager struct {
-	kubelet *component.Component
-	csi     *csi.Plugin
-	pods    Pods
-	seLinux bool
-	ops     *operation.Pending
-	desired *desired
-	actual  *actual
+	kubelet   *component.Component
+	csi       *csi.Plugin
+	pods      Pods
+	seLinux   bool
+	migration migration.Plugins
+	ops       *operation.Pending
+	desired   *desired
+	actual    *actual
 
 	populator  *populator
 	reconciler *reconciler
@@ -53,7 +57,7 @@ type Manager struct {
 // taken up before the first pass. K-VM-1
 func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods, o Options) *Manager {
 	m := &Manager{
-		kubelet: kubelet, csi: plugin, pods: pods, seLinux: o.SELinux,
+		kubelet: kubelet, csi: plugin, pods: pods, seLinux: o.SELinux, migration: o.Migration,
 		desired: newDesired(), actual: newActual(), onInUse: func() {},
 	}
 	m.ops = operation.New(kubelet.Kernel, kubelet.Go, func(key operation.Key) { m.reconciler.look(key.Volume) })

@@ -57,7 +57,7 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 	}
 	target, staging := csi.TargetPath(uid, spec.Name), ""
 	if spec.PV != nil {
-		staging = csi.StagingPath(spec.Driver(), spec.Handle(""))
+		staging = m.csi.StagingPath(spec)
 	}
 	if err := m.expandDuringMount(p, v, by, target, staging); err != nil {
 		m.markUncertain(v, by)
@@ -118,7 +118,7 @@ func (m *Manager) nodeAffinity(spec *csi.Spec) error {
 
 // waitForAttach is a single look at the VolumeAttachment. K-ATT-7
 func (m *Manager) waitForAttach(p *kernel.Process, spec *csi.Spec) error {
-	if !volume.MustAttach(m.kubelet.Cache, spec.Driver()) {
+	if !volume.MustAttach(m.kubelet, spec.Driver()) {
 		return nil
 	}
 	handle := spec.Handle("")

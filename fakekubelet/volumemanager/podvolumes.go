@@ -11,7 +11,6 @@ import (
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -45,7 +44,7 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	if v.CSI != nil {
 		return &csi.Spec{Name: v.Name, Inline: v.CSI, ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, nil, nil
 	}
-	switch pv, ok, err := migration.Inline(v, pod.Namespace); { // C-MIG-6
+	switch pv, ok, err := po.migration.Inline(v, pod.Namespace); { // C-MIG-6
 	case err != nil:
 		return nil, nil, err
 	case ok:
@@ -59,7 +58,7 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if pv, err = migration.PV(pv); err != nil {
+	if pv, err = po.migration.PV(pv); err != nil {
 		return nil, nil, err
 	}
 	if pv.Spec.CSI == nil {

@@ -127,7 +127,7 @@ func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, cl
 	}
 	w := po.desired.volumes[name]
 	if w == nil {
-		attachable := spec.Inline == nil && volume.MustAttach(po.kubelet.Cache, spec.Driver())
+		attachable := spec.Inline == nil && volume.MustAttach(po.kubelet, spec.Driver())
 		w = po.desired.addVolume(name, attachable, l)
 		po.watchSize(w, spec)
 		po.admit(spec, l)
@@ -195,7 +195,7 @@ func (po *populator) remount(uid types.UID) {
 }
 
 func (m *Manager) republishes(driver string) bool {
-	d, ok := component.Cached[*storagev1.CSIDriver](m.kubelet, store.Key{Name: driver})
+	d, ok := volume.CSIDriver(m.kubelet, driver)
 	return ok && d.Spec.RequiresRepublish != nil && *d.Spec.RequiresRepublish
 }
 
@@ -209,7 +209,7 @@ func (po *populator) driverChanged(driver string) {
 			if w.pods[uid].spec.Driver() != driver {
 				break
 			}
-			if w.attachable && !volume.MustAttach(po.kubelet.Cache, driver) {
+			if w.attachable && !volume.MustAttach(po.kubelet, driver) {
 				w.attachable = false
 				po.changed(name)
 			}

@@ -58,7 +58,7 @@ func (r *reconciler) startUnmountDevice(v *held) {
 		r.run(key, "unmap_device", func(p *kernel.Process) error { return r.unmapDevice(p, v, u) })
 		return
 	}
-	staging := csi.StagingPath(v.spec.Driver(), v.spec.Handle(""))
+	staging := r.csi.StagingPath(v.spec)
 	r.run(key, "unmount_device", func(p *kernel.Process) error {
 		return r.deviceUnmounted(v, r.csi.UnmountDevice(p, staging))
 	})

@@ -17,7 +17,7 @@ func (q *request) serveRoot() (handled bool, err error) {
 		q.answer.body(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
 		return true, nil
 	case "/version":
-		return true, q.answer.json(http.StatusOK, served)
+		return true, q.answer.json(http.StatusOK, q.server.info())
 	case "/api", "/apis":
 		if q.wantsAggregated() {
 			return true, q.answerAggregated(path == "/api")

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -151,10 +152,14 @@ var builtIn = sync.OnceValue(func() []*kind {
 	return kinds
 })
 
-// catalogOf is all that a store has: what is built in and what definitions bring.
+// catalogOf is all that a store has: what is built in, the kinds of csi.storage.k8s.io
+// only in a cluster that is or was so old, and what definitions bring.
 // The kinds of a definition that did not change are those of the catalog before.
-func catalogOf(s *store.Store, before *catalog) *catalog {
+func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
 	c := &catalog{kinds: slices.Clone(builtIn())}
+	if !old {
+		c.kinds = slices.DeleteFunc(c.kinds, func(k *kind) bool { return k.gvk.GroupVersion() == legacy.GroupVersion })
+	}
 	for _, res := range s.Resources() {
 		if d := res.Definition(); d != nil {
 			c.kinds = append(c.kinds, before.ownKinds(res, d)...)

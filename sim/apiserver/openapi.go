@@ -24,7 +24,7 @@ func (q *request) serveOpenAPI() error {
 	if name == "" {
 		return q.openAPIIndex()
 	}
-	document, ok := q.server.kinds().openAPI(name)
+	document, ok := q.server.kinds().openAPI(name, q.server.options.Version().String())
 	if !ok {
 		http.NotFound(q.answer.w, q.Request)
 		return nil
@@ -35,7 +35,7 @@ func (q *request) serveOpenAPI() error {
 func (q *request) openAPIIndex() error {
 	paths := object{}
 	for _, name := range q.server.kinds().documents() {
-		document, _ := q.server.kinds().openAPI(name)
+		document, _ := q.server.kinds().openAPI(name, q.server.options.Version().String())
 		text, err := json.Marshal(document)
 		if err != nil {
 			return fmt.Errorf("encoding the document %s: %w", name, err)
@@ -75,7 +75,7 @@ func rootOf(gv schema.GroupVersion) string {
 }
 
 // openAPI is the document of a group or a version.
-func (c *catalog) openAPI(name string) (object, bool) {
+func (c *catalog) openAPI(name, version string) (object, bool) {
 	paths, models := object{}, &models{made: object{}}
 	found := false
 	for _, k := range c.kinds {
@@ -95,7 +95,7 @@ func (c *catalog) openAPI(name string) (object, bool) {
 	paths["/"+name+"/"] = object{"get": operation("get available resources", "", nil)}
 	return object{
 		"openapi": "3.0.0",
-		"info":    object{"title": "Kubernetes", "version": served.Major + "." + served.Minor},
+		"info":    object{"title": "Kubernetes", "version": version},
 		"paths":   paths,
 		"components": object{"schemas": models.made, "securitySchemes": object{
 			"BearerToken": object{"type": "apiKey", "name": "authorization", "in": "header", "description": "Bearer Token authentication"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // Options say how a server is reached and what it shares its store with. The zero
@@ -25,6 +26,10 @@ type Options struct {
 	Exclusive func(use func())
 	// Now is the clock of the store. Default: the real one.
 	Now func() time.Time
+	// Version is what the server says that it is. Default: the newest.
+	Version func() version.Version
+	// Legacy serves the kinds of csi.storage.k8s.io/v1alpha1.
+	Legacy bool
 }
 
 // Server is an http.Handler. It is safe for concurrent use.
@@ -50,8 +55,11 @@ func New(s *store.Store, options Options) *Server {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	if options.Version == nil {
+		options.Version = func() version.Version { return version.Newest }
+	}
 	server := &Server{store: s, options: options, history: newHistory(s.Revision()), owners: newOwnership(options.Now)}
-	server.catalog.Store(catalogOf(s, &catalog{}))
+	server.catalog.Store(catalogOf(s, options.Legacy, &catalog{}))
 	s.OnCommit(server.learn)
 	return server
 }
@@ -59,7 +67,7 @@ func New(s *store.Store, options Options) *Server {
 // learn keeps up with a write.
 func (s *Server) learn(c store.Commit) {
 	if isDefinition(c.Resource) {
-		s.catalog.Store(catalogOf(s.store, s.kinds()))
+		s.catalog.Store(catalogOf(s.store, s.options.Legacy, s.kinds()))
 	}
 	s.history.add(c)
 }

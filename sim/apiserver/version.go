@@ -3,15 +3,30 @@ package apiserver
 import (
 	"runtime"
 	"runtime/debug"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// served is the version of Kubernetes whose answers these are.
-var served = version.Info{
-	Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36", MinCompatibilityMajor: "1", MinCompatibilityMinor: "35",
-	GitVersion: "v1.36.3", GitCommit: buildSetting("vcs.revision"), GitTreeState: "clean", BuildDate: buildSetting("vcs.time"),
+// build is the part of the version that is the same for all.
+var build = version.Info{
+	Major: "1", GitCommit: buildSetting("vcs.revision"), GitTreeState: "clean", BuildDate: buildSetting("vcs.time"),
 	GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+}
+
+// sinceEmulation is the first release that tells which versions it can play.
+const sinceEmulation = 33
+
+// info is the version of Kubernetes that the server says it is.
+func (s *Server) info() version.Info {
+	v := s.options.Version()
+	info, minor := build, strconv.Itoa(v.Minor())
+	info.Minor, info.GitVersion = minor, v.Release()
+	if v.Minor() >= sinceEmulation {
+		info.EmulationMajor, info.EmulationMinor = "1", minor
+		info.MinCompatibilityMajor, info.MinCompatibilityMinor = "1", strconv.Itoa(v.Minor()-1)
+	}
+	return info
 }
 
 func buildSetting(key string) string {

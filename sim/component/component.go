@@ -4,6 +4,7 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/metric"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // Component is one running program. Its processes share its memory and its
@@ -14,6 +15,8 @@ type Component struct {
 	Name string
 	// Node is the node it runs on; empty for the control plane.
 	Node string
+	// Version is its version of Kubernetes; that of the control plane unless it is set.
+	Version version.Version
 	// Group is its processes.
 	Group *kernel.Group
 	// Cache is its informer cache: what it knows of the API, possibly not the newest.
@@ -28,7 +31,7 @@ type Component struct {
 // Start returns a component without processes. Under a strategy that explores,
 // its cache lags behind the API as the strategy decides.
 func (w *World) Start(name, node string) *Component {
-	c := &Component{World: w, Name: name, Node: node, events: newEventLog()}
+	c := &Component{World: w, Name: name, Node: node, Version: w.Version, events: newEventLog()}
 	c.Group = kernel.NewGroup(c.processName(""))
 	c.Cache = w.Store.NewView(c.Group.Name)
 	if w.Kernel.Explores() {

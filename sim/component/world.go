@@ -10,8 +10,11 @@ import (
 
 	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/legacy"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // World is what all components of one cluster share.
@@ -21,6 +24,12 @@ type World struct {
 	Trace  *trace.Recorder
 	// Features are the cluster's feature gates.
 	Features feature.Gates
+	// Version is the control plane's version of Kubernetes; what is started later has it.
+	Version version.Version
+	// Legacy is what a cluster of an old version does otherwise than by default.
+	Legacy legacy.Options
+	// Migration are the in-tree plugins as the control plane treats them.
+	Migration migration.Plugins
 
 	events int // Event objects made so far
 }

@@ -35,15 +35,21 @@ var shortNames = map[string][]string{
 var KindNames = func() map[string]*store.Resource {
 	names := map[string]*store.Resource{}
 	for _, res := range store.Resources() {
-		all := append([]string{res.GVR.Resource, strings.ToLower(res.GVK.Kind)}, shortNames[res.GVR.Resource]...)
-		for _, name := range all {
-			if _, taken := names[name]; !taken {
-				names[name] = res
-			}
+		for _, name := range namesOf(res) {
+			names[name] = res
 		}
 	}
 	return names
 }()
+
+// namesOf are the names of a resource, with its group if another is meant without.
+func namesOf(res *store.Resource) []string {
+	plural, kind := res.GVR.Resource, strings.ToLower(res.GVK.Kind)
+	if known, _ := store.ResourceNamed(plural); known != res {
+		return []string{res.String(), kind + "." + res.GVR.Group}
+	}
+	return append([]string{plural, kind}, shortNames[plural]...)
+}
 
 // KindList is every name of a resource, sorted.
 func KindList() []string {

@@ -1,7 +1,8 @@
 // Package migration shows volumes of in-tree plugins as the CSI volumes that they
 // are since CSI drivers stand in for the plugins: API objects stay in-tree, and
 // whoever handles a volume translates it first. All seven plugins are migrated, on
-// every node, as in Kubernetes v1.36. C-MIG-1, C-MIG-2
+// every node, as in Kubernetes v1.36; Plugins are what is otherwise. The sidecars of
+// a driver do not ask. C-MIG-1, C-MIG-2
 package migration
 
 import (
@@ -30,7 +31,7 @@ func PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 // Inline is a volume that a pod describes itself, as a persistent volume with a
 // made-up name; false for volumes of no migrated plugin.
 func Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok bool, err error) {
-	if v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil || !translator.IsInlineMigratable(v) {
+	if _, ok := InlinePlugin(v); !ok {
 		return nil, false, nil
 	}
 	pv, err = translator.TranslateInTreeInlineVolumeToCSI(klog.Background(), v, namespace)
@@ -38,6 +39,16 @@ func Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok
 		return nil, true, fmt.Errorf("failed to translate inline volume %s to CSI: %w", v.Name, err)
 	}
 	return pv, true, nil
+}
+
+// InlinePlugin is the in-tree plugin of a volume that a pod describes itself; false
+// if it is not migrated.
+func InlinePlugin(v *corev1.Volume) (string, bool) {
+	if v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil || !translator.IsInlineMigratable(v) {
+		return "", false
+	}
+	name, err := translator.GetInTreePluginNameFromSpec(nil, v)
+	return name, err == nil
 }
 
 // Plugin is the in-tree plugin of a persistent volume; false if it is not migrated.

@@ -23,7 +23,8 @@ type checker struct {
 	made     made
 	faults   map[string]bool // that the steps so far injected, by name
 	names    map[string]int  // of steps so far: their lines
-	controls []string        // names of controllers; see controllers
+	versions versions
+	controls []string // names of controllers; see controllers
 }
 
 // at checks a value inside of the current one.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/sim/version"
 )
 
 func (c *checker) checkNodes() {
@@ -21,6 +22,11 @@ func (c *checker) checkNodes() {
 			c.dnsName("name", n.Name)
 			c.once("name", "node", n.Name, lines)
 			c.checkLabels("labels", n.Labels)
+			c.checkMigration("migration", n.Migration)
+			if n.Kubernetes != 0 {
+				c.versions.nodes[n.Name] = version.Version(n.Kubernetes)
+				c.checkSkew("kubernetes", version.Version(n.Kubernetes))
+			}
 			for j, t := range n.Taints {
 				c.at(strict.Index(c.in("taints"), j), func() { c.checkTaint(t) })
 			}

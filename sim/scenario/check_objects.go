@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/scenario/manifest"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/store"
@@ -22,6 +23,7 @@ func (c *checker) checkObject(o manifest.Object) {
 		c.wrong(o, "kind", fmt.Sprintf("kind %q of %s", gvk.Kind, gvk.GroupVersion()), "a kind that csisim keeps", kindsLike(gvk))
 		return
 	}
+	c.checkKindOfVersion(o)
 	switch object := o.Object.(type) {
 	case *corev1.Pod:
 		c.checkPod(o, "spec", object.Namespace, &object.Spec)
@@ -35,6 +37,8 @@ func (c *checker) checkObject(o manifest.Object) {
 		c.checkVolume(o, object)
 	case *storagev1.StorageClass:
 		c.knownDriver(o, "provisioner", object.Provisioner)
+	case *legacy.CSIDriver:
+		c.knownDriver(o, "metadata.name", object.Name)
 	case *storagev1.CSIDriver:
 		c.knownDriver(o, "metadata.name", object.Name)
 	}

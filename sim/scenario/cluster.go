@@ -8,12 +8,17 @@ import (
 
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/feature"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // Cluster is the shape of the simulated cluster.
 type Cluster struct {
 	Nodes Nodes `json:"nodes,omitempty" doc:"The nodes: a number, or a list with names; default node-a and node-b."`
+
+	Migration Migration `json:"migration,omitempty" doc:"In-tree plugins by name: disabled, the plugin acts itself; enabled, the driver acts on nodes that say so; complete. Default as in the version."`
+	Legacy    *Legacy   `json:"legacy,omitempty" doc:"What a cluster from before Kubernetes 1.17 does otherwise than by default."`
 
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
 }
@@ -39,6 +44,9 @@ type Node struct {
 	Labels  map[string]string `json:"labels,omitempty" doc:"Further labels."`
 	Taints  []Taint           `json:"taints,omitempty" doc:"Its taints."`
 	MaxPods int               `json:"maxPods,omitempty" doc:"Its pod capacity; default 110."`
+
+	Kubernetes Version   `json:"kubernetes,omitempty" example:"1.36" doc:"The version of its kubelet; default that of the scenario."`
+	Migration  Migration `json:"migration,omitempty" doc:"In-tree plugins that its kubelet treats otherwise than the control plane."`
 
 	SELinux   bool            `json:"seLinux,omitempty" doc:"The node enforces SELinux, with the file labels of Fedora; default false."`
 	ChownTime strict.Duration `json:"chownTime,omitempty" example:"10ms" doc:"How long it takes its kubelet to give one file of a volume to a pod's fsGroup; default no time."`
@@ -100,7 +108,7 @@ func (Nodes) JSONSchema() map[string]any {
 func (ns Nodes) options() []sim.Node {
 	all := make([]sim.Node, len(ns))
 	for i, n := range ns {
-		all[i] = sim.Node{Name: n.Name, Labels: n.Labels, Zone: n.Zone, Region: n.Region, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime.Duration}
+		all[i] = sim.Node{Name: n.Name, Labels: n.Labels, Zone: n.Zone, Region: n.Region, Kubernetes: version.Version(n.Kubernetes), Migration: migration.Plugins(n.Migration), MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime.Duration}
 		for _, t := range n.Taints {
 			all[i].Taints = append(all[i].Taints, t.taint())
 		}

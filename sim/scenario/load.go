@@ -45,6 +45,11 @@ func Parse(file string, data []byte) (*Scenario, error) {
 
 func (c *checker) check() {
 	all := c.readManifests()
+	c.checkVersions()
+	c.at("cluster", func() {
+		c.checkMigration("migration", c.scenario.Cluster.Migration)
+		c.checkLegacy()
+	})
 	c.at("cluster.nodes", c.checkNodes)
 	c.at("drivers", c.checkDrivers)
 	for _, object := range all {

@@ -11,7 +11,9 @@ import (
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
 )
 
 // runner is one run of a scenario.
@@ -37,6 +39,7 @@ func newRunner(s *Scenario, cluster *sim.Simulation, o RunOptions, result *Resul
 func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.Recorder) sim.Options {
 	options := sim.Options{
 		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
+		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
 		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start,
 		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,

@@ -11,7 +11,7 @@ type Scenario struct {
 	Kind        string       `json:"kind" want:"required" enum:"Scenario" doc:"Always Scenario."`
 	Name        string       `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
 	Description string       `json:"description,omitempty" doc:"What the scenario shows."`
-	Kubernetes  Version      `json:"kubernetes,omitempty" doc:"The version of Kubernetes that is simulated; default 1.36."`
+	Kubernetes  Version      `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/versions.md."`
 	Cluster     Cluster      `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
 	Drivers     []Driver     `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
 	DataCheck   *bool        `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
@@ -35,27 +35,4 @@ func (s *Scenario) line(field string) int {
 		return s.Steps[len(s.Steps)-1].Line
 	}
 	return s.positions.At(field).Line
-}
-
-// Version is a version of Kubernetes.
-type Version string
-
-// supported is the version that is simulated.
-const supported Version = "1.36"
-
-// Wanted names the supported version.
-func (Version) Wanted() string { return `"1.36", the only version so far` }
-
-// UnmarshalStrict reads the version, with or without quotes.
-func (v *Version) UnmarshalStrict(n *strict.Node) {
-	*v = supported
-	text, ok := n.Text()
-	if (ok && text != string(supported)) || (!ok && n.Found() != "number "+string(supported)) {
-		n.ReportWrong(v.Wanted())
-	}
-}
-
-// JSONSchema allows both ways to write it.
-func (Version) JSONSchema() map[string]any {
-	return map[string]any{"enum": []any{string(supported), 1.36}}
 }

@@ -6,13 +6,10 @@ import (
 	"strings"
 	"time"
 
-	storagev1 "k8s.io/api/storage/v1"
-
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/scenario/strict"
-	"github.com/csisim/csisim/sim/store"
 )
 
 func init() {
@@ -166,18 +163,9 @@ func (r *runner) waitForDriver(g registration, want bool, limit time.Duration) e
 	return stuck(err, func(f *Failure) { f.Expected = what })
 }
 
-// isRegistered says whether a node's CSINode has the driver.
+// isRegistered says whether a node says that it has the driver.
 func (r *runner) isRegistered(driver, node string) bool {
-	csiNode, ok := store.Get[*storagev1.CSINode](r.store(), store.Key{Name: node})
-	if !ok {
-		return false
-	}
-	for _, d := range csiNode.Spec.Drivers {
-		if d.Name == driver {
-			return true
-		}
-	}
-	return false
+	return r.cluster.IsInstalled(driver, node)
 }
 
 func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/csisim/csisim/sim/legacy"
+
 func init() {
 	group("storage.k8s.io", "v1",
 		kind{name: "CSIDriver", traits: clusterScoped | conditional, rules: driverRules},
@@ -8,5 +10,10 @@ func init() {
 		kind{name: "StorageClass", traits: clusterScoped, rules: classRules},
 		kind{name: "VolumeAttachment", traits: clusterScoped | withStatus | conditional, rules: attachmentRules},
 		kind{name: "VolumeAttributesClass", traits: clusterScoped, rules: attributesClassRules},
+	)
+	// After the kinds above: "csidrivers" without a group are those. L-OBJ-1, L-OBJ-2
+	group(legacy.GroupVersion.Group, legacy.GroupVersion.Version,
+		kind{name: "CSIDriver", traits: ofDefinition | clusterScoped, fresh: func() Object { return &legacy.CSIDriver{} }},
+		kind{name: "CSINodeInfo", traits: ofDefinition | clusterScoped, rules: csiNodeInfoRules, fresh: func() Object { return &legacy.CSINodeInfo{} }},
 	)
 }

@@ -2,16 +2,15 @@ package volume
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/component"
 )
 
 // MustAttach reports whether volumes of the driver are attached before use: yes,
 // unless its CSIDriver object says attachRequired=false. A missing object counts
 // as attachable. C-GEN-11, K-DSW-12
-func MustAttach(cache store.Reader, driver string) bool {
-	d, ok := store.Get[*storagev1.CSIDriver](cache, store.Key{Name: driver})
+func MustAttach(c *component.Component, driver string) bool {
+	d, ok := CSIDriver(c, driver)
 	return !ok || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
 }
 

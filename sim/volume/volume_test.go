@@ -9,7 +9,10 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
 	"github.com/csisim/csisim/sim/volume"
 )
 
@@ -100,15 +103,18 @@ func TestMultiAttachIsDecidedByThePVsModes(t *testing.T) { // C-ADC-31
 }
 
 func TestOnlyACSIDriverThatSaysSoIsNotAttached(t *testing.T) { // C-GEN-11
-	s := store.New(store.Options{})
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	s := store.New(store.Options{Now: k.Now})
+	c := component.NewWorld(k, s, trace.NewRecorder(k)).Start("kubelet", "node-a")
 	no := false
 	_, err := store.Create(s, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "local"}, Spec: storagev1.CSIDriverSpec{AttachRequired: &no}})
 	assert.NoError(t, err)
 	_, err = store.Create(s, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "cloud"}})
 	assert.NoError(t, err)
-	assert.False(t, volume.MustAttach(s, "local"))
-	assert.True(t, volume.MustAttach(s, "cloud"))
-	assert.True(t, volume.MustAttach(s, "unknown"))
+	assert.False(t, volume.MustAttach(c, "local"))
+	assert.True(t, volume.MustAttach(c, "cloud"))
+	assert.True(t, volume.MustAttach(c, "unknown"))
 }
 
 func TestWhenAPodIsTerminated(t *testing.T) { // C-GEN-10

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
@@ -44,6 +45,7 @@ var known = func() *runtime.Scheme {
 	}
 	s.AddKnownTypes(schema.GroupVersion{Group: groupv1.GroupName, Version: "v1"},
 		&groupv1.VolumeGroupSnapshot{}, &groupv1.VolumeGroupSnapshotClass{}, &groupv1.VolumeGroupSnapshotContent{})
+	s.AddKnownTypes(legacy.GroupVersion, &legacy.CSIDriver{}, &legacy.CSINodeInfo{})
 	return s
 }()
 

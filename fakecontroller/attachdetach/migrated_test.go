@@ -1,0 +1,177 @@
+package attachdetach
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/legacy"
+	"github.com/csisim/csisim/sim/migration"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/sim/volume"
+)
+
+const (
+	cinder       = "kubernetes.io/cinder"
+	cinderDriver = "cinder.csi.openstack.org"
+)
+
+// inTree makes a volume of the plugin kubernetes.io/cinder and a pod on node-a that uses it.
+func (c *cluster) inTree() {
+	c.volumeOf("v", corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "disk-1"}})
+	c.pod("web", "node-a", "v")
+}
+
+// migrated reports whether the volume has a VolumeAttachment.
+func (c *cluster) migrated() bool {
+	name := volume.AttachmentName("disk-1", cinderDriver, "node-a")
+	_, ok := store.Get[*storagev1.VolumeAttachment](c.store, store.Key{Name: name})
+	return ok
+}
+
+func csiNode(plugins string, drivers ...string) *storagev1.CSINode {
+	n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Annotations: map[string]string{"storage.alpha.kubernetes.io/migrated-plugins": plugins}}}
+	for _, driver := range drivers {
+		n.Spec.Drivers = append(n.Spec.Drivers, storagev1.CSINodeDriver{Name: driver, NodeID: "node-a"})
+	}
+	return n
+}
+
+// C-MIG-3
+//
+// conformance: adc-migrated-volume-no-csinode
+func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stage    migration.Stage
+		csiNode  *storagev1.CSINode
+		attached bool
+		untold   bool // left to the populator
+	}{
+		"complete, no CSINode":               {migration.Complete, nil, true, false},
+		"enabled, no CSINode":                {migration.Enabled, nil, false, true},
+		"enabled, the node does not migrate": {migration.Enabled, csiNode(""), false, false},
+		"enabled, the node migrates others":  {migration.Enabled, csiNode("kubernetes.io/aws-ebs"), false, false},
+		"enabled, the node migrates it":      {migration.Enabled, csiNode("kubernetes.io/aws-ebs," + cinder), true, false},
+		"disabled":                           {migration.Disabled, csiNode(cinder), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.world.Migration = migration.Plugins{cinder: tt.stage}
+			c.node("node-a")
+			if tt.csiNode != nil {
+				create(c, tt.csiNode)
+			}
+			c.inTree()
+			a := Start(c.world, Options{})
+			c.at(time.Minute)
+			assert.Equal(t, tt.attached, c.migrated(), "drivers in the CSINode do not matter")
+			assert.Equal(t, tt.untold, len(a.backlog.unresolved) > 0)
+		})
+	}
+}
+
+// C-MIG-3: the listing every three minutes sees a CSINode that came late.
+func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
+	c := newCluster(t)
+	c.world.Migration = migration.Plugins{cinder: migration.Enabled}
+	c.node("node-a")
+	c.inTree()
+	Start(c.world, Options{})
+	c.at(10 * time.Second)
+	create(c, csiNode(cinder))
+	at := c.until("the attachment", c.migrated)
+	assert.GreaterOrEqual(t, at, podListPeriod)
+	assert.Less(t, at, podListPeriod+time.Second)
+}
+
+// L-ADC-2: the rows of its table.
+func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
+	info := func(available bool, mechanism legacy.Mechanism) *legacy.CSINodeInfo {
+		n := &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
+		if mechanism != "" {
+			n.Spec.Drivers = []legacy.DriverSpec{{Name: cinderDriver, NodeID: "node-a"}}
+			n.Status.Drivers = []legacy.DriverStatus{{Name: cinderDriver, Available: available, VolumePluginMechanism: mechanism}}
+		}
+		return n
+	}
+	const failed = `AttachVolume.Attach failed for volume "v" : `
+	for name, tt := range map[string]struct {
+		stage    migration.Stage
+		info     *legacy.CSINodeInfo
+		byDriver bool
+		byPlugin bool
+		event    string
+	}{
+		"gate off":                        {migration.Disabled, nil, false, false, ""},
+		"no object":                       {migration.Enabled, nil, false, false, failed + `csinodeinfos.csi.storage.k8s.io "node-a" not found`},
+		"no entry":                        {migration.Enabled, info(false, ""), false, false, failed + "CSINodeInfo node-a does not contain driver " + cinderDriver},
+		"in-tree":                         {migration.Enabled, info(true, legacy.InTree), false, true, ""},
+		"in-tree, not available":          {migration.Enabled, info(false, legacy.InTree), false, true, ""},
+		"csi":                             {migration.Enabled, info(true, legacy.CSI), true, false, ""},
+		"csi, not available":              {migration.Enabled, info(false, legacy.CSI), false, false, failed + "in-tree plugin kubernetes.io/cinder is migrated on node node-a but driver cinder.csi.openstack.org is not installed"},
+		"csi-plugin, as a comment has it": {migration.Enabled, info(true, "csi-plugin"), false, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: tt.stage}
+			c.node("node-a")
+			if tt.info != nil {
+				create(c, tt.info)
+			}
+			c.inTree()
+			a := Start(c.world, Options{})
+			c.at(200 * time.Millisecond)
+			at := pair{volume.UniqueName(cinderDriver, "disk-1"), "node-a"}
+			assert.Equal(t, tt.byDriver, c.migrated())
+			assert.Equal(t, tt.byPlugin, a.actual.confirmed(at) && a.actual.get(at).inTree)
+			if tt.event == "" {
+				assert.Empty(t, c.warnings())
+			} else {
+				assert.Contains(t, strings.Join(c.story(), "\n"), tt.event)
+				assert.Nil(t, a.actual.get(at), "L-ADC-3: nothing is uncertain")
+			}
+		})
+	}
+}
+
+// L-ADC-4, L-ADC-5: with the backoff of a failed operation, or every 100 ms.
+func TestHowOftenTheObjectIsLookedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		v         version.Version
+		noBackoff bool
+		appears   func(*cluster)
+		tries     int
+		found     time.Duration
+	}{
+		"v1.13":                    {13, false, legacyObject, 6, 15600 * time.Millisecond},
+		"v1.13 without a backoff":  {13, true, legacyObject, 100, 10100 * time.Millisecond},
+		"v1.14 looks at a CSINode": {14, false, func(c *cluster) { create(c, csiNode(cinder, cinderDriver)) }, 100, 10100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.world.Version, c.world.Migration = tt.v, migration.Plugins{cinder: migration.Enabled}
+			c.world.Legacy.NoBackoff = tt.noBackoff
+			c.node("node-a")
+			c.inTree()
+			Start(c.world, Options{})
+			c.at(10*time.Second + 50*time.Millisecond)
+			assert.InDelta(t, tt.tries, len(c.warnings()), 2)
+			tt.appears(c)
+			assert.InDelta(t, tt.found.Seconds(), c.until("the attachment", c.migrated).Seconds(), 1)
+		})
+	}
+}
+
+func legacyObject(c *cluster) {
+	create(c, &legacy.CSINodeInfo{
+		ObjectMeta: metav1.ObjectMeta{Name: "node-a"},
+		Spec:       legacy.CSINodeInfoSpec{Drivers: []legacy.DriverSpec{{Name: cinderDriver, NodeID: "node-a"}}},
+		Status:     legacy.CSINodeInfoStatus{Drivers: []legacy.DriverStatus{{Name: cinderDriver, Available: true, VolumePluginMechanism: legacy.CSI}}},
+	})
+}

@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/csisim/csisim/sim/migration"
+	"github.com/csisim/csisim/sim/version"
+)
+
+// Upgrade is what a program is started with in place of what it had.
+type Upgrade struct {
+	// Kubernetes is the new version. Default: the one that it has.
+	Kubernetes version.Version
+	// Migration are the in-tree plugins whose stage is another. Default: none.
+	Migration migration.Plugins
+}
+
+// UpgradeKubelet ends the kubelet of a node, if it runs, and starts it in another
+// version, or with other plugins migrated. Pods and mounts stay as they are: nobody
+// drains the node.
+func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	to := cmp.Or(u.Kubernetes, n.Kubernetes)
+	subject := fmt.Sprintf("upgrade of node %q", name)
+	if err := u.Migration.Validate(); err != nil {
+		return &ConfigError{subject, err.Error()}
+	}
+	if err := version.CheckSkew(to, c.World.Version); err != nil {
+		return &ConfigError{subject, err.Error()}
+	}
+	runs := n.kubelet != nil
+	if runs {
+		n.crashKubelet(c)
+	}
+	c.told(name, "kubelet upgraded from %s to %s", n.Kubernetes, to)
+	n.Kubernetes, n.Migration = to, n.Migration.With(u.Migration)
+	if runs {
+		n.startKubelet(c)
+	}
+	return nil
+}
+
+// UpgradeControlPlane ends the API server, the controllers of kube-controller-manager
+// and the scheduler, as far as they run, and starts them in another version, or with
+// other plugins migrated. The sidecars of drivers are not part of it.
+func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
+	const subject = "upgrade of the control plane"
+	from, to := c.World.Version, cmp.Or(u.Kubernetes, c.World.Version)
+	if err := u.Migration.Validate(); err != nil {
+		return &ConfigError{subject, err.Error()}
+	}
+	if err := version.CheckUpgrade(from, to); err != nil {
+		return &ConfigError{subject, err.Error()}
+	}
+	for _, n := range c.nodes {
+		if err := version.CheckSkew(n.Kubernetes, to); err != nil {
+			return &ConfigError{subject, fmt.Sprintf("node %s: %v", n.Name, err)}
+		}
+	}
+	c.told("", "control plane upgraded from %s to %s", from, to)
+	c.options.Migration = c.options.Migration.With(u.Migration)
+	c.World.Version, c.World.Migration = to, migration.Of(to).With(c.options.Migration)
+	for _, ctl := range c.controllers {
+		if (ctl.manager || ctl.name == schedulerName) && ctl.running != nil {
+			ctl.running.Crash()
+			ctl.running = ctl.start()
+		}
+	}
+	return nil
+}
+
+// legacy reports whether the cluster began before there were CSINodes; its drivers came
+// with the sidecars of that time.
+func (c *Simulation) legacy() bool { return !c.options.Kubernetes.Has(version.CSINode) }

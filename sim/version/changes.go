@@ -1,0 +1,127 @@
+package version
+
+// Change is one thing that a release of Kubernetes changed for CSI drivers.
+type Change string
+
+// The changes that are simulated.
+const (
+	// CSINode: the kubelet tells of its drivers in a CSINode, not in a CSINodeInfo.
+	CSINode Change = "CSINode"
+	// CSINodeAtStartup: a kubelet makes its CSINode when it starts.
+	CSINodeAtStartup Change = "CSINode at start-up"
+	// MigrationInDesiredState: whether a migrated volume is the driver's is decided
+	// before an attach is wanted, not in the operation.
+	MigrationInDesiredState Change = "Migrated volumes of nodes without CSINode"
+	// UncertainMounts: a call that may have had an effect is undone.
+	UncertainMounts Change = "Uncertain mounts"
+	// FSGroupPolicy: a CSIDriver says whether the kubelet changes the group of files.
+	FSGroupPolicy Change = "fsGroupPolicy"
+	// ServiceAccountTokens: a driver can ask for pods' tokens, and for repeated publishing.
+	ServiceAccountTokens Change = "Service account tokens"
+	// MountGroup: a driver that can applies the fsGroup itself.
+	MountGroup Change = "VOLUME_MOUNT_GROUP"
+	// StagingByHandle: the staging path is made of the driver and the volume's handle.
+	StagingByHandle Change = "Staging path"
+	// OutOfService: volumes leave a node with the taint out-of-service at once.
+	OutOfService Change = "Out-of-service taint"
+	// NodeExpandSecret: NodeExpandVolume has secrets.
+	NodeExpandSecret Change = "Secrets of NodeExpandVolume"
+	// SingleNodeWriters: access modes tell one writer on a node from several.
+	SingleNodeWriters Change = "SINGLE_NODE_MULTI_WRITER"
+	// SELinuxMount: volumes of one pod are mounted with its SELinux label.
+	SELinuxMount Change = "SELinux mount"
+	// MutableAllocatable: attach limits are asked for again.
+	MutableAllocatable Change = "Attach limits that change"
+	// TokensInSecrets: tokens can be passed as secrets.
+	TokensInSecrets Change = "Tokens as secrets"
+)
+
+// Entry is the table's line of a change. Before and After are what a driver sees.
+type Entry struct {
+	Change        Change
+	Since         Version
+	Program       string
+	Before, After string
+	Source        string
+}
+
+// The programs whose version decides.
+const (
+	kubelet      = "kubelet"
+	controlPlane = "control plane"
+	both         = "both"
+)
+
+var entries = []Entry{
+	{CSINode, 14, both,
+		"The kubelet writes a CSINodeInfo of csi.storage.k8s.io/v1alpha1, attach limits go to the Node; the CSIDriver is v1alpha1 too.",
+		"The kubelet writes a CSINode of storage.k8s.io.",
+		"gate CSINodeInfo, on since v1.14; L-OBJ-9, L-NEXT-1"},
+	{CSINodeAtStartup, 17, kubelet,
+		"The node's object is made when the first driver registers.",
+		"It is made before the node is Ready.",
+		"gate CSIMigration, on since v1.17; L-START-1, L-START-2"},
+	{MigrationInDesiredState, 17, controlPlane,
+		"Attach and detach of a volume of a plugin whose migration is enabled fail while the node's object, or the driver in it, is missing.",
+		"The volume is not desired until the CSINode is there; the drivers in it do not matter.",
+		"gates CSIMigration…Complete, since v1.17; C-MIG-3, L-ADC-2, L-ADC-6"},
+	{UncertainMounts, 18, kubelet,
+		"After a NodeStageVolume or NodePublishVolume without an answer nothing is undone when the pod goes.",
+		"The volume counts as perhaps mounted: NodeUnpublishVolume and NodeUnstageVolume follow.",
+		"kubernetes/kubernetes#82492; K-STAGE-7"},
+	{FSGroupPolicy, 20, kubelet,
+		"CSIDriver.spec.fsGroupPolicy is ignored: files change their group if the volume is ReadWriteOnce and has an fsType.",
+		"fsGroupPolicy decides.",
+		"gate CSIVolumeFSGroupPolicy, on since v1.20; K-FSG-1"},
+	{ServiceAccountTokens, 21, kubelet,
+		"tokenRequests and requiresRepublish are ignored.",
+		"NodePublishVolume has the tokens, and is repeated if the driver wants it.",
+		"gate CSIServiceAccountToken, on since v1.21; K-PUB-5"},
+	{MountGroup, 23, kubelet,
+		"The kubelet changes the group of files of every driver.",
+		"A driver with VOLUME_MOUNT_GROUP gets volume_mount_group in NodeStageVolume and NodePublishVolume.",
+		"gate DelegateFSGroupToCSIDriver, on since v1.23; K-FSG-1"},
+	{StagingByHandle, 24, kubelet,
+		"Staging path `plugins/kubernetes.io/csi/pv/<PV>/globalmount`.",
+		"Staging path `plugins/kubernetes.io/csi/<driver>/<SHA-256 of the handle>/globalmount`. Nodes must be drained before the upgrade: what is staged stays at the old path for ever.",
+		"kubernetes/kubernetes#107065; K-PATH-3"},
+	{OutOfService, 26, controlPlane,
+		"The taint node.kubernetes.io/out-of-service only evicts: pods of a dead node stay, and their volumes stay attached.",
+		"The pods are deleted and ControllerUnpublishVolume follows at once.",
+		"gate NodeOutOfServiceVolumeDetach, on since v1.26; C-ADC-25, C-ADC-62"},
+	{NodeExpandSecret, 27, kubelet,
+		"NodeExpandVolume has no secrets.",
+		"It has those of nodeExpandSecretRef.",
+		"gate CSINodeExpandSecret, on since v1.27; K-EXP-8"},
+	{SingleNodeWriters, 27, kubelet,
+		"ReadWriteOnce is SINGLE_NODE_WRITER for every driver.",
+		"Drivers with SINGLE_NODE_MULTI_WRITER get SINGLE_NODE_MULTI_WRITER for ReadWriteOnce, SINGLE_NODE_SINGLE_WRITER for ReadWriteOncePod.",
+		"gate ReadWriteOncePod, on since v1.27; K-RPC-6"},
+	{SELinuxMount, 28, kubelet,
+		"CSIDriver.spec.seLinuxMount is ignored.",
+		"ReadWriteOncePod volumes are staged and published with -o context.",
+		"gate SELinuxMountReadWriteOncePod, on since v1.28; K-CFG-1"},
+	{MutableAllocatable, 35, kubelet,
+		"The attach limit is asked for at registration only.",
+		"NodeGetInfo is repeated every nodeAllocatableUpdatePeriodSeconds and when an attach fails with RESOURCE_EXHAUSTED.",
+		"gate MutableCSINodeAllocatableCount, on since v1.35; K-ALLOC-1, K-ALLOC-3"},
+	{TokensInSecrets, 35, kubelet,
+		"serviceAccountTokenInSecrets is ignored: tokens are in the volume context.",
+		"Tokens are among the secrets if the CSIDriver says so.",
+		"gate CSIServiceAccountTokenSecrets, on since v1.35; K-PUB-5"},
+}
+
+// Changes is the table, the oldest change first.
+func Changes() []Entry { return entries }
+
+// Before is the last version without the change.
+func (c Change) Before() Version { return c.entry().Since - 1 }
+
+func (c Change) entry() Entry {
+	for _, e := range entries {
+		if e.Change == c {
+			return e
+		}
+	}
+	panic("version: change " + string(c) + " is not in the table")
+}

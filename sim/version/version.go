@@ -1,0 +1,71 @@
+// Package version knows what the releases of Kubernetes changed for CSI drivers.
+// v1.36 is simulated as it is; an older release is v1.36 without the changes, of
+// those in the table, that came after it.
+package version
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Version is a release of Kubernetes 1, by its minor version. The zero value is
+// the newest.
+type Version int
+
+// The releases that can be simulated.
+const (
+	Oldest Version = 13
+	Newest Version = 36
+)
+
+// Parse reads a version such as "1.24". The error lists those that are known.
+func Parse(text string) (Version, error) {
+	minor, ok := strings.CutPrefix(text, "1.")
+	number, err := strconv.Atoi(minor)
+	v := Version(number)
+	if !ok || err != nil || v < Oldest || v > Newest || v.String() != text {
+		return 0, fmt.Errorf("there is no Kubernetes version %q; known are %s", text, Names())
+	}
+	return v, nil
+}
+
+// All are the known versions, the oldest first.
+func All() []Version {
+	var all []Version
+	for v := Oldest; v <= Newest; v++ {
+		all = append(all, v)
+	}
+	return all
+}
+
+// Names lists the known versions.
+func Names() string {
+	var names []string
+	for _, v := range All() {
+		names = append(names, v.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func (v Version) String() string { return fmt.Sprintf("1.%d", v.Minor()) }
+
+// Minor is the number after the point.
+func (v Version) Minor() int {
+	if v == 0 {
+		return int(Newest)
+	}
+	return int(v)
+}
+
+// Release is the version with its patch, as components tell it of themselves. Only
+// the newest is after a certain patch release.
+func (v Version) Release() string {
+	if v.Minor() == int(Newest) {
+		return "v1.36.3"
+	}
+	return "v" + v.String() + ".0"
+}
+
+// Has reports whether the version behaves as after the change.
+func (v Version) Has(c Change) bool { return v.Minor() >= int(c.entry().Since) }
