@@ -102,7 +102,7 @@ func TestTheMigratedPluginsReplaceWhatTheCSINodeSaysOfThem(t *testing.T) {
 			w.createCSINode(n.UID, "")
 			_, err := store.Modify(w.store, store.Key{Name: node}, func(c *storagev1.CSINode) { c.Annotations = before })
 			require.NoError(t, err)
-			w.info = nodeinfo.Start(w.kubelet)
+			w.info = nodeinfo.Start(w.kubelet, nil)
 			w.quiet()
 			assert.Equal(t, migrated, w.csiNode().Annotations[migratedPlugins])
 			assert.Equal(t, before["example.com/other"], w.csiNode().Annotations["example.com/other"])
