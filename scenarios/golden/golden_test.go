@@ -148,6 +148,7 @@ This page is made by ` + "`make golden`" + `.
 		write("| %s | %s |", name, strings.Join(cells, " | "))
 	}
 	write("\n%d of %d are equal on all levels.", equal, len(recordings(t)))
+	out.WriteString(raceSection(t))
 	if len(open) > 0 {
 		write("\n## What is open\n")
 	}
