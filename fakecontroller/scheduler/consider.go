@@ -21,7 +21,7 @@ type attempt struct {
 	claims      []store.Key
 	bound       []*corev1.PersistentVolumeClaim
 	delayed     []delayedClaim                      // the scheduler binds them or has them made
-	exclusive   bool                                // a ReadWriteOncePod claim of the pod is in use. C-SCHED-50
+	exclusive   []store.Key                         // claims that are ReadWriteOncePod. C-SCHED-50
 	wanted      map[string]map[string]bool          // CSI volumes by driver. C-SCHED-22
 	fixedVolume map[string]*corev1.PersistentVolume // of the bound claims
 }
@@ -52,8 +52,8 @@ func (s *Scheduler) consider(pod *corev1.Pod) (*attempt, refusal) {
 		if why := unusable(pod, claim, ok, key, ephemeral); why != "" {
 			return nil, refusal{claimsOfPod, why, true}
 		}
-		if !ephemeral && isExclusive(claim) && s.cluster.inUse(key) {
-			a.exclusive = true
+		if !ephemeral && isExclusive(claim) {
+			a.exclusive = append(a.exclusive, key)
 		}
 		if !s.sort(a, claim) {
 			return nil, refusal{claimsOfPod, unboundClaims, true}

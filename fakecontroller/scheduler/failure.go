@@ -32,37 +32,26 @@ func preFilterFailure(nodes int, no refusal) failure {
 
 var noNodes = failure{message: "no nodes available to schedule pods", plugins: nodeReasons}
 
-// diagnose asks every node for its reason.
-func (s *Scheduler) diagnose(a *attempt) failure {
-	refusals := make([]refusal, 0, len(s.cluster.order))
-	for _, n := range s.cluster.order {
-		_, no := s.filter(a, n)
-		refusals = append(refusals, no)
-	}
-	return failureOf(refusals)
-}
-
-// failureOf sums up the refusals of all nodes in the words of the real scheduler.
-func failureOf(refusals []refusal) failure {
-	if len(refusals) == 0 {
+// diagnose asks every node for its reason, sums them up in the words of the real
+// scheduler, and makes room where that is possible.
+func (s *Scheduler) diagnose(p *kernel.Process, a *attempt) failure {
+	if len(s.cluster.order) == 0 {
 		return noNodes
 	}
-	reasons, preemption := map[string]int{}, map[string]int{}
+	var refusals []refusal
+	reasons := map[string]int{}
 	var plugins pluginSet
-	for _, no := range refusals {
+	for _, n := range slices.Clone(s.cluster.order) {
+		_, no := s.filter(a, n)
+		refusals = append(refusals, no)
 		reasons[no.reason]++
 		plugins |= setOf(no.plugin)
-		if no.forGood {
-			preemption["Preemption is not helpful for scheduling"]++
-		} else {
-			preemption["No preemption victims found for incoming pod"]++
-		}
 	}
-	return failure{
-		message: fmt.Sprintf("0/%d nodes are available: %s. no new claims to deallocate, preemption: 0/%d nodes are available: %s.",
-			len(refusals), histogram(reasons), len(refusals), histogram(preemption)),
-		plugins: plugins,
+	text := fmt.Sprintf("0/%d nodes are available: %s.", len(refusals), histogram(reasons))
+	if nominated, why := s.preempt(p, a, refusals); !nominated {
+		text += " no new claims to deallocate, preemption: " + why
 	}
+	return failure{message: text, plugins: plugins}
 }
 
 func histogram(counts map[string]int) string {
@@ -91,6 +80,9 @@ func (s *Scheduler) tellFailure(p *kernel.Process, pod *corev1.Pod, reason, mess
 	_, _ = component.PatchStatus(p, s.Component, store.KeyOf(pod), func(now *corev1.Pod) {
 		if now.UID == pod.UID {
 			s.setUnscheduled(now, reason, message)
+			if n := s.nominations[store.KeyOf(pod)]; n != nil {
+				now.Status.NominatedNodeName = n.node
+			}
 		}
 	})
 }

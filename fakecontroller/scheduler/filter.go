@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,9 @@ func (s *Scheduler) choose(a *attempt) (choice, bool) {
 		if n, known := s.cluster.nodes[name]; known && n.object != nil {
 			nodes = []*node{n}
 		}
+	}
+	if len(s.nominations) > 0 {
+		nodes = slices.Clone(nodes) // who is nominated moves them
 	}
 	var fitting []choice
 	for _, n := range nodes {
@@ -62,12 +66,21 @@ func namedNode(pod *corev1.Pod) (string, bool) {
 	return "", false
 }
 
-// filter runs the plugins in their order; the first that refuses counts.
-func (s *Scheduler) filter(a *attempt, n *node) (bindingPlan, refusal) {
+// filter runs the plugins in their order, with the pods for which the node is kept.
+func (s *Scheduler) filter(a *attempt, n *node) (plan bindingPlan, no refusal) {
+	if len(s.nominations) == 0 {
+		return s.runFilters(a, n)
+	}
+	s.withNominated(a, n, func() { plan, no = s.runFilters(a, n) })
+	return plan, no
+}
+
+// runFilters: the first plugin that refuses counts.
+func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 	if no := filterNode(a, n); no.reason != "" {
 		return bindingPlan{}, no
 	}
-	if a.exclusive { // C-SCHED-50
+	if slices.ContainsFunc(a.exclusive, s.cluster.inUse) { // C-SCHED-50
 		return bindingPlan{}, refusal{volumeRestrictions, "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod", false}
 	}
 	if s.exceedsLimit(a, n) { // C-SCHED-20

@@ -130,15 +130,18 @@ func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 // scheduler is concerned.
 func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 	pod, key := e.Object, store.KeyOf(e.Object)
+	s.queue.setPriority(key, priorityOf(pod))
 	gone := e.Type == store.Deleted || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	switch {
 	case gone:
 		s.podGone(pod)
 	case pod.Spec.NodeName != "":
 		s.queue.forget(key)
+		delete(s.nominations, key)
 		s.cluster.place(pod, pod.Spec.NodeName)
 	case !schedulable(pod):
 		s.queue.forget(key)
+		delete(s.nominations, key)
 		s.wakeBinder(key)
 	case e.Type == store.Added || podMattersNow(e.Old, pod):
 		s.queue.activate(key)
@@ -147,6 +150,7 @@ func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 
 func (s *Scheduler) podGone(pod *corev1.Pod) {
 	s.queue.forget(store.KeyOf(pod))
+	delete(s.nominations, store.KeyOf(pod))
 	s.wakeBinder(store.KeyOf(pod))
 	if s.cluster.remove(pod.UID) {
 		s.queue.activateRejected(setOf(nodeResources, volumeRestrictions, nodeVolumeLimits))

@@ -23,6 +23,7 @@ type queue struct {
 	retries  []store.Key // active, but tried before: they give way to new pods
 	isActive map[store.Key]bool
 	attempts map[store.Key]int
+	priority map[store.Key]int32         // of pods that are not of priority 0
 	backoff  map[store.Key]time.Duration // after an error, when it ends
 	waiting  map[store.Key]*waitingPod
 	byClaim  map[store.Key]map[store.Key]bool
@@ -42,7 +43,7 @@ type waitingPod struct {
 
 func newQueue() *queue {
 	return &queue{
-		isActive: map[store.Key]bool{}, attempts: map[store.Key]int{}, backoff: map[store.Key]time.Duration{},
+		isActive: map[store.Key]bool{}, attempts: map[store.Key]int{}, priority: map[store.Key]int32{}, backoff: map[store.Key]time.Duration{},
 		waiting: map[store.Key]*waitingPod{}, byClaim: map[store.Key]map[store.Key]bool{},
 	}
 }
@@ -55,9 +56,25 @@ func (q *queue) activate(key store.Key) {
 	}
 	q.isActive[key] = true
 	if q.attempts[key] > 0 {
-		q.retries = append(q.retries, key)
+		q.retries = q.insert(q.retries, key)
 	} else {
-		q.active = append(q.active, key)
+		q.active = q.insert(q.active, key)
+	}
+}
+
+// insert puts a pod behind those of its priority and before those of a lower one.
+func (q *queue) insert(list []store.Key, key store.Key) []store.Key {
+	at := len(list)
+	for at > 0 && q.priority[list[at-1]] < q.priority[key] {
+		at--
+	}
+	return slices.Insert(list, at, key)
+}
+
+// setPriority is told before a pod is activated for the first time.
+func (q *queue) setPriority(key store.Key, priority int32) {
+	if priority != 0 {
+		q.priority[key] = priority
 	}
 }
 
@@ -147,6 +164,7 @@ func (q *queue) forget(key store.Key) {
 	delete(q.isActive, key)
 	delete(q.attempts, key)
 	delete(q.backoff, key)
+	delete(q.priority, key)
 }
 
 // activateRejected queues the waiting pods that one of the plugins has rejected.

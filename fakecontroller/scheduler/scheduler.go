@@ -30,6 +30,8 @@ type Scheduler struct {
 	// binding are the pods that wait for their volumes, by pod and by claim.
 	binding map[store.Key]*kernel.Process
 	waiters map[store.Key]map[*kernel.Process]bool
+	// nominations are the pods for which room was made, until they are placed.
+	nominations map[store.Key]*nomination
 }
 
 // Start runs the scheduler.
@@ -40,6 +42,8 @@ func Start(w *component.World) *Scheduler {
 		queue:     newQueue(),
 		binding:   map[store.Key]*kernel.Process{},
 		waiters:   map[store.Key]map[*kernel.Process]bool{},
+
+		nominations: map[store.Key]*nomination{},
 	}
 	s.claims = component.NewOverlay[*corev1.PersistentVolumeClaim](s.Component)
 	s.volumes = component.NewOverlay[*corev1.PersistentVolume](s.Component)
@@ -84,7 +88,7 @@ func (s *Scheduler) scheduleOne(p *kernel.Process, key store.Key) {
 	}
 	chosen, ok := s.choose(a)
 	if !ok {
-		s.unschedulable(p, pod, s.diagnose(a))
+		s.unschedulable(p, pod, s.diagnose(p, a))
 		return
 	}
 	s.bind(p, a, chosen)

@@ -1,0 +1,38 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// nomination is a node on which room was made for a pod. Pods of lower priority see it
+// there already.
+type nomination struct {
+	pod  *corev1.Pod
+	node string
+}
+
+func (s *Scheduler) nominate(pod *corev1.Pod, node string) {
+	s.nominations[store.KeyOf(pod)] = &nomination{pod, node}
+}
+
+// withNominated does something while the pods that are nominated to a node, but for
+// those of lower priority than the attempt's, are placed there.
+func (s *Scheduler) withNominated(a *attempt, n *node, do func()) {
+	var placed []*corev1.Pod
+	for _, key := range slices.SortedFunc(maps.Keys(s.nominations), compareKeys) {
+		of := s.nominations[key]
+		if of.node == n.name && of.pod.UID != a.pod.UID && priorityOf(of.pod) >= priorityOf(a.pod) && !s.cluster.isPlaced(of.pod) {
+			s.cluster.place(of.pod, n.name)
+			placed = append(placed, of.pod)
+		}
+	}
+	do()
+	for _, pod := range placed {
+		s.cluster.remove(pod.UID)
+	}
+}
