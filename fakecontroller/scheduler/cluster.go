@@ -21,7 +21,9 @@ type node struct {
 	limits map[string]int64 // of volumes, by driver. C-SCHED-21
 	// migrated are the in-tree plugins that the node's kubelet has drivers act for. C-SCHED-3
 	migrated map[string]bool
-	pods     map[types.UID]*placement
+	// installed are the drivers that its CSINode lists. C-SCHED-26
+	installed map[string]bool
+	pods      map[types.UID]*placement
 	// volumes are those of the pods, by driver; nil when they have to be looked up
 	// again. C-SCHED-23
 	volumes map[string]map[string]bool

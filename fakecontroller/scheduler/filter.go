@@ -86,6 +86,9 @@ func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 	if s.exceedsLimit(a, n) { // C-SCHED-20
 		return bindingPlan{}, refusal{nodeVolumeLimits, "node(s) exceed max volume count", false}
 	}
+	if driver := s.missingDriver(a, n); driver != "" {
+		return bindingPlan{}, refusal{nodeVolumeLimits, driver + " CSI driver is not installed on the node", false}
+	}
 	plan, no := s.filterVolumes(a, n)
 	if no.reason != "" {
 		return bindingPlan{}, no

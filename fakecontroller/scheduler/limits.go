@@ -1,11 +1,15 @@
 package scheduler
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/version"
@@ -95,6 +99,21 @@ func (s *Scheduler) limitOn(n *node, driver string) (int64, bool) {
 	}
 	limit, ok := n.object.Status.Allocatable[legacy.LimitName(driver)]
 	return limit.Value(), ok
+}
+
+// missingDriver is a driver of the pod's volumes that is not installed on a node and
+// wants no pods there; "" if there is none. C-SCHED-26
+func (s *Scheduler) missingDriver(a *attempt, n *node) string {
+	if !s.Features.Enabled(feature.VolumeLimitScaling) {
+		return ""
+	}
+	for _, driver := range slices.Sorted(maps.Keys(a.wanted)) {
+		object, ok := component.Cached[*storagev1.CSIDriver](s.Component, store.Key{Name: driver})
+		if ok && object.Spec.PreventPodSchedulingIfMissing != nil && *object.Spec.PreventPodSchedulingIfMissing && !n.installed[driver] {
+			return driver
+		}
+	}
+	return ""
 }
 
 // volumesOn are the volumes of all pods on a node.

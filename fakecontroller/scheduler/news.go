@@ -105,12 +105,13 @@ func nodeMattersNow(old, now *corev1.Node) bool {
 
 func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 	n := s.cluster.node(e.Object.Name)
-	n.limits, n.migrated = nil, migration.OnNode(e.Object)
+	n.limits, n.installed, n.migrated = nil, map[string]bool{}, migration.OnNode(e.Object)
 	if e.Type == store.Deleted {
 		n.migrated = nil
 		return
 	}
 	for _, d := range e.Object.Spec.Drivers {
+		n.installed[d.Name] = true
 		if d.Allocatable == nil || d.Allocatable.Count == nil {
 			continue
 		}

@@ -19,9 +19,12 @@ const (
 	SELinuxMount Gate = "SELinuxMount"
 	// CSIVolumeHealth makes the kubelet look at the condition of volumes.
 	CSIVolumeHealth Gate = "CSIVolumeHealth"
+	// VolumeLimitScaling lets a CSIDriver keep pods off nodes on which it is not
+	// installed. C-SCHED-26
+	VolumeLimitScaling Gate = "VolumeLimitScaling"
 )
 
-var known = []Gate{CSIVolumeHealth, SELinuxMount}
+var known = []Gate{CSIVolumeHealth, SELinuxMount, VolumeLimitScaling}
 
 // Gates are the gates of one cluster that are not as by default; nil is the default.
 type Gates map[Gate]bool

@@ -13,5 +13,5 @@ func TestGatesAreAsInKubernetesUnlessSwitched(t *testing.T) { // K-CFG-1
 	assert.True(t, feature.Gates{feature.SELinuxMount: true}.Enabled(feature.SELinuxMount))
 	assert.NoError(t, feature.Gates{feature.CSIVolumeHealth: true, feature.SELinuxMount: false}.Validate())
 	assert.EqualError(t, feature.Gates{"SelinuxMount": true}.Validate(),
-		`there is no feature gate "SelinuxMount" that can be switched; there are CSIVolumeHealth, SELinuxMount`)
+		`there is no feature gate "SelinuxMount" that can be switched; there are CSIVolumeHealth, SELinuxMount, VolumeLimitScaling`)
 }
