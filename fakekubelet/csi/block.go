@@ -29,7 +29,7 @@ func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) (staging string, er
 	if err != nil {
 		return "", TransientError{err}
 	}
-	s, err := pl.begin(p, spec.Driver())
+	s, err := pl.begin(p, spec)
 	if err != nil {
 		return "", TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.SetUpDevice failed to get CSI client: %w", err)}
 	}
@@ -68,7 +68,7 @@ func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) e
 	if err != nil {
 		return TransientError{err}
 	}
-	s, err := pl.begin(p, spec.Driver())
+	s, err := pl.begin(p, spec)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.MapPodDevice failed to get CSI client: %w", err)}
 	}

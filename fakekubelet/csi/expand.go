@@ -50,7 +50,7 @@ type Expansion struct {
 // final. K-EXP-8, K-EXP-11
 func (pl *Plugin) NodeExpand(p *kernel.Process, x Expansion) error {
 	source := x.Spec.PV.Spec.CSI
-	s, err := pl.begin(p, source.Driver)
+	s, err := pl.begin(p, x.Spec)
 	if err != nil {
 		return TransientError{err}
 	}

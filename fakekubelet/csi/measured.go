@@ -2,6 +2,7 @@ package csi
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"google.golang.org/grpc"
@@ -17,13 +18,15 @@ var LatencyBounds = []float64{.1, .25, .5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 
 // measured is a connection to a driver whose calls are counted. K-MET-3
 type measured struct {
 	grpc.ClientConnInterface
-	kubelet *component.Component
-	driver  string
+	kubelet  *component.Component
+	driver   string
+	migrated bool
 }
 
-// Measured counts and times all calls on a connection to a driver. K-MET-3
-func Measured(conn grpc.ClientConnInterface, kubelet *component.Component, driver string) grpc.ClientConnInterface {
-	return measured{conn, kubelet, driver}
+// Measured counts and times all calls on a connection to a driver; migrated says
+// that they are about a volume of an in-tree plugin. K-MET-3
+func Measured(conn grpc.ClientConnInterface, kubelet *component.Component, driver string, migrated bool) grpc.ClientConnInterface {
+	return measured{conn, kubelet, driver, migrated}
 }
 
 // Invoke makes the call.
@@ -40,5 +43,5 @@ func (m measured) observe(method string, err error, took time.Duration) {
 		code = s.Code().String()
 	}
 	m.kubelet.Metrics.Observe("csi_operations_seconds", LatencyBounds, took,
-		"driver_name", m.driver, "method_name", method, "grpc_status_code", code, "migrated", "false")
+		"driver_name", m.driver, "method_name", method, "grpc_status_code", code, "migrated", strconv.FormatBool(m.migrated))
 }

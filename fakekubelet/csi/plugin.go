@@ -66,7 +66,16 @@ type step struct {
 }
 
 // begin looks the driver up, as each step does anew. K-RPC-10
-func (pl *Plugin) begin(p *kernel.Process, driver string) (*step, error) {
+func (pl *Plugin) begin(p *kernel.Process, spec *Spec) (*step, error) {
+	return pl.beginWith(p, spec.Driver(), spec.Migrated)
+}
+
+// beginUndo is begin for a step of which only the driver is known. K-MET-3
+func (pl *Plugin) beginUndo(p *kernel.Process, driver string) (*step, error) {
+	return pl.beginWith(p, driver, false)
+}
+
+func (pl *Plugin) beginWith(p *kernel.Process, driver string, migrated bool) (*step, error) {
 	socket, ok := pl.drivers.Endpoint(driver)
 	if !ok {
 		return nil, fmt.Errorf("driver name %s not found in the list of registered CSI drivers", driver)
@@ -75,5 +84,5 @@ func (pl *Plugin) begin(p *kernel.Process, driver string) (*step, error) {
 		Caller: "kubelet", Driver: driver, Node: pl.kubelet.Node, Machine: pl.machine, Socket: socket,
 		Deadline: p.Elapsed() + Timeout,
 	})
-	return &step{Plugin: pl, process: p, driver: driver, node: csi.NewNodeClient(Measured(conn, pl.kubelet, driver))}, nil
+	return &step{Plugin: pl, process: p, driver: driver, node: csi.NewNodeClient(Measured(conn, pl.kubelet, driver, migrated))}, nil
 }

@@ -16,7 +16,7 @@ import (
 // must outlive a final error: the volume was reconstructed, or this is a
 // remount. K-PUB-1, K-PUB-10
 func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string, keepDirs bool) error {
-	s, err := pl.begin(p, spec.Driver())
+	s, err := pl.begin(p, spec)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: %w", err)}
 	}

@@ -18,6 +18,8 @@ type Spec struct {
 	Inline *corev1.CSIVolumeSource
 	// ReadOnly is the pod's wish; pv.spec.csi.readOnly is ignored on the node. K-DSW-9
 	ReadOnly bool
+	// Migrated says that an in-tree plugin's volume has been translated.
+	Migrated bool
 }
 
 // HasClaim is false for an inline volume, also for one that a migrated in-tree plugin

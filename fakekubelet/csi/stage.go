@@ -14,7 +14,7 @@ import (
 // fsGroup counts, and its SELinux label if there is one. K-STAGE-1, K-STAGE-4
 func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string) error {
 	const what = "attacher.MountDevice failed"
-	s, err := pl.begin(p, spec.Driver())
+	s, err := pl.begin(p, spec)
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: %s to create newCsiDriverClient: %w", what, err)}
 	}

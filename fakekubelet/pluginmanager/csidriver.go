@@ -76,7 +76,7 @@ func (m *Manager) publishDriver(p *kernel.Process, name string, publish func(*ke
 		return errNotRegistered(name)
 	}
 	conn := m.wire.Conn(p, m.site(name, endpoint, p.Elapsed()+csiTimeout))
-	node := csi.NewNodeClient(volumeplugin.Measured(conn, m.kubelet, name))
+	node := csi.NewNodeClient(volumeplugin.Measured(conn, m.kubelet, name, false))
 	info, err := node.NodeGetInfo(context.Background(), &csi.NodeGetInfoRequest{})
 	if err != nil {
 		return err

@@ -48,17 +48,18 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	case err != nil:
 		return nil, nil, err
 	case ok:
-		return &csi.Spec{Name: pv.Name, PV: pv}, nil, nil
+		return &csi.Spec{Name: pv.Name, PV: pv, Migrated: true}, nil, nil
 	}
 	key, ephemeral, ok := volume.ClaimOf(pod, v)
 	if !ok {
 		return nil, nil, nil
 	}
-	pv, claim, err := po.claimed(p, pod, key, ephemeral)
+	source, claim, err := po.claimed(p, pod, key, ephemeral)
 	if err != nil {
 		return nil, nil, err
 	}
-	if pv, err = po.migration.PV(pv); err != nil {
+	pv, err := po.migration.PV(source)
+	if err != nil {
 		return nil, nil, err
 	}
 	if pv.Spec.CSI == nil {
@@ -71,7 +72,7 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 		return nil, nil, fmt.Errorf("volume %s has volumeMode Filesystem, but is specified in volumeDevices", v.Name)
 	}
 	readOnly := v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly // K-DSW-7, K-DSW-9
-	return &csi.Spec{Name: pv.Name, PV: pv, ReadOnly: readOnly}, claim, nil
+	return &csi.Spec{Name: pv.Name, PV: pv, ReadOnly: readOnly, Migrated: pv != source}, claim, nil
 }
 
 // claimed is the volume behind a claim, and the claim. K-DSW-6, K-DSW-7

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
@@ -60,7 +61,7 @@ func TestTheTableTellsWhatIsPinned(t *testing.T) {
 	}
 	want, err := os.ReadFile(table)
 	require.NoError(t, err)
-	assert.Equal(t, string(want), got, "make conformance rewrites it")
+	assert.Empty(t, cmp.Diff(string(want), got), "make conformance rewrites it")
 	if *results != "" {
 		report(t, areas, where, outcomes(t))
 	}
