@@ -48,7 +48,7 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 		c.apart = apart(err)
 		switch {
 		case err == nil:
-			return m, nil
+			return m, c.loopDevices.AddMemory(m.Memory())
 		case !errors.Is(err, machine.ErrNoPermission):
 			return nil, &EnvironmentError{"put the cluster on disk", err}
 		case wanted == Namespace:

@@ -79,7 +79,8 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.SortFlags = false
 	f.addTo(flags)
 	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins")
-	flags.IntVar(&f.parallel, "parallel", runtime.NumCPU(), "how many scenarios run at once; of a driver on a socket always one")
+	// A scenario waits for programs half of its time.
+	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; of a driver on a socket always one")
 	flags.StringArrayVar(&f.only, "only", nil, "only the scenarios of this `NAME`, * for any text; may be repeated")
 	flags.StringVar(&f.print, "print", "", "print the scenario of this `NAME` and run nothing")
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")

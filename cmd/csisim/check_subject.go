@@ -90,7 +90,7 @@ func (f *subjectFlags) wellKnown(s *check.Subject) error {
 		return usage("--profile %s: %w", f.profile, err)
 	}
 	s.Driver.Profile, s.Driver.Binary = located(f.profile), located(f.binary)
-	s.OneNode, s.MountOptions = read.Single, read.StorageClass.MountOptions
+	s.OneNode, s.MountOptions, s.VolumeSize = read.Single, read.StorageClass.MountOptions, read.VolumeSize
 	parameters := maps.Clone(read.StorageClass.Parameters)
 	if parameters == nil {
 		parameters = map[string]string{}

@@ -11,8 +11,12 @@ import (
 	"github.com/csisim/csisim/sim/machine"
 )
 
-// pollPeriod is how often, in wall time, a starting program is asked.
-const pollPeriod = 20 * time.Millisecond
+// A starting program is asked after a moment, in wall time, and then less and less
+// often: most answer within milliseconds.
+const (
+	firstPoll  = time.Millisecond
+	pollPeriod = 20 * time.Millisecond
+)
 
 // await returns when the driver answers, or why it does not: at once when it
 // never will, else after the start timeout or the end of the caller's context.
@@ -34,10 +38,8 @@ func (p *Program) await(caller context.Context, client grpc.ClientConnInterface,
 }
 
 func (p *Program) poll(ctx context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
-	ticks := time.NewTicker(pollPeriod)
-	defer ticks.Stop()
 	var problem error
-	for {
+	for pause := firstPoll; ; pause = min(2*pause, pollPeriod) {
 		final, answer := p.ask(ctx, client)
 		if answer == nil || final {
 			return answer
@@ -46,7 +48,7 @@ func (p *Program) poll(ctx context.Context, client grpc.ClientConnInterface, pro
 			problem = answer
 		}
 		select {
-		case <-ticks.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/sim/check"
@@ -75,11 +76,42 @@ func TestASoundDriverPassesWhateverItsCapabilitiesAre(t *testing.T) {
 		"that lists volumes":        {ListVolumes: true, ListVolumesPublishedNodes: true},
 		"with topology":             {Topology: true},
 		"with few volumes per node": {MaxVolumesPerNode: 3},
+		"that can do all":           able,
+		"that can do all, by topology": {
+			Topology: true, ControllerExpand: true, NodeExpand: true, Snapshot: true, Clone: true, GetCapacity: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			assert.Empty(t, verdicts(checked(t, mocked(options), check.RunOptions{Parallel: 2})))
 		})
+	}
+}
+
+// able is a driver whose volumes grow and have snapshots.
+var able = mock.Options{ControllerExpand: true, NodeExpand: true, Snapshot: true, Clone: true}
+
+func TestEverySidecarOfADriverIsRestarted(t *testing.T) {
+	card := checked(t, mocked(able), check.RunOptions{},
+		"restart/csi-provisioner", "restart/csi-attacher", "restart/csi-resizer", "restart/csi-snapshotter")
+	assert.Empty(t, verdicts(card))
+	assert.Len(t, card.Outcomes, 4)
+}
+
+// A driver that counts in larger units is asked for them.
+func TestVolumesHaveTheSizeOfTheProfile(t *testing.T) {
+	subject := mocked(able)
+	subject.VolumeSize = resource.MustParse("1Gi")
+	facts, err := check.Ask(t.Context(), subject, check.RunOptions{})
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	for _, trial := range trials {
+		assert.NotContains(t, trial.Text, "16Mi", trial.Name())
+		if trial.Name() == "grow/in-use" {
+			assert.Contains(t, trial.Text, "resources: {requests: {storage: 1Gi}}")
+			assert.Contains(t, trial.Text, "- patch: {pvc: data, merge: {spec: {resources: {requests: {storage: 2Gi}}}}}")
+		}
 	}
 }
 

@@ -25,9 +25,6 @@ const (
 	manyRW    = "ReadWriteMany"
 )
 
-// volumeBytes is the size of the volumes.
-const volumeBytes = "16Mi"
-
 // claim is a PersistentVolumeClaim.
 type claim struct {
 	name, form, access string
@@ -53,7 +50,7 @@ spec:
   accessModes: [%s]
 %s  resources: {requests: {storage: %s}}
   storageClassName: %s
-`, c.name, c.access, mode, volumeBytes, className)
+`, c.name, c.access, mode, f.subject.size(), className)
 }
 
 // static is a claim with a volume that exists already.
@@ -76,7 +73,7 @@ spec:
 %[3]s  resources: {requests: {storage: %[4]s}}
   storageClassName: ""
   volumeName: %[1]s
-`, c.name, c.access, mode, volumeBytes, f.Name, strconv.Quote(f.handle(c.name)), pairs(", volumeAttributes: ", f.subject.Attributes))
+`, c.name, c.access, mode, f.subject.size(), f.Name, strconv.Quote(f.handle(c.name)), pairs(", volumeAttributes: ", f.subject.Attributes))
 }
 
 // pod is a pod with volumes.

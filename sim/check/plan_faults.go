@@ -24,10 +24,12 @@ func repeatedCalls(p *plan) {
 func contradictedCalls(p *plan) {
 	for _, e := range p.effects()[:2] {
 		needs := []string{e.missing}
-		if e.call == "ControllerPublishVolume" {
+		attaches := e.call == "ControllerPublishVolume"
+		if attaches {
 			needs = append(needs, p.needsNodes())
 		}
 		p.try("contradicted", e.call, e.call+" comes again with what cannot be granted beside the first.", needs, func(s *script) {
+			s.twoNodes = attaches
 			s.fault("call: %s, contradict: true", e.call)
 			s.life([]claim{data}, web(nodeA, data))
 		})

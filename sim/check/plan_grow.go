@@ -15,19 +15,19 @@ func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
 	return "the simulated cluster has no " + sidecar
 }
 
-// grownBytes is the size that volumes grow to.
-const grownBytes = "32Mi"
-
 // growing: a claim asks for more.
 func growing(p *plan) {
 	needs := []string{p.needsSidecar(p.facts.Expands(), "EXPAND_VOLUME", "csi-resizer")}
-	online := ""
-	if p.facts.caps.Plugin.Has("OFFLINE") && !p.facts.caps.Plugin.Has("ONLINE") {
-		online = "the plugin has OFFLINE expansion only"
-	}
-	p.try("grow", "unused", "A volume grows before it is used; calls come twice.", needs, func(s *script) {
+	online := p.needsOnline()
+	p.try("grow", "unused", "A volume grows while nobody uses it; calls come twice.", needs, func(s *script) {
 		s.fault(`call: "*ExpandVolume", repeat: true`)
 		s.claim(data)
+		if s.facts.Topology() { // there is no volume before a pod needs it
+			first := pod{name: "first", node: nodeA, claims: []claim{data}}
+			s.run(first)
+			s.end(first)
+			s.detached()
+		}
 		s.grow(data)
 		s.run(web(nodeA, data))
 		s.grown(data)
@@ -35,36 +35,48 @@ func growing(p *plan) {
 	})
 	p.try("grow", "in-use", "A volume grows while a pod uses it; calls come twice.", append(needs, online), func(s *script) {
 		s.fault(`call: "*ExpandVolume", repeat: true`)
-		s.up([]claim{data}, web(nodeA, data))
-		s.grow(data)
-		s.grown(data)
-		s.down([]claim{data}, web(nodeA, data))
+		s.lifeWithGrowth()
 	})
 	p.try("grow", "lost-answers", "A volume grows, and the answers of both calls are lost, then late.", append(needs, online), func(s *script) {
 		for _, call := range []string{"ControllerExpandVolume", "NodeExpandVolume"} {
 			s.fault("name: lost-%s, call: %[1]s, loseAnswer: true, times: 1", call)
 			s.fault("name: late-%s, call: %[1]s, lateAnswer: true, times: 1", call)
 		}
-		s.up([]claim{data}, web(nodeA, data))
-		s.grow(data)
-		s.grown(data)
-		s.down([]claim{data}, web(nodeA, data))
+		s.lifeWithGrowth()
 	})
 }
 
-func (s *script) grow(c claim) {
-	s.step("patch: {pvc: %s, merge: {spec: {resources: {requests: {storage: %s}}}}}", c.name, grownBytes)
+// needsOnline: a volume grows while a pod uses it.
+func (p *plan) needsOnline() string {
+	if p.facts.caps.Plugin.Has("OFFLINE") && !p.facts.caps.Plugin.Has("ONLINE") {
+		return "the plugin has OFFLINE expansion only"
+	}
+	return ""
 }
 
-// grown waits until the backend has made the volume bigger.
+// lifeWithGrowth is the life of a volume that grows while a pod uses it.
+func (s *script) lifeWithGrowth() {
+	s.up([]claim{data}, web(nodeA, data))
+	s.grow(data)
+	s.moment()
+	s.grown(data)
+	s.moment()
+	s.down([]claim{data}, web(nodeA, data))
+}
+
+func (s *script) grow(c claim) {
+	s.step("patch: {pvc: %s, merge: {spec: {resources: {requests: {storage: %s}}}}}", c.name, s.facts.subject.grown())
+}
+
+// grown waits until the backend has made the volume bigger, and the claim says so.
 func (s *script) grown(c claim) {
-	s.step(`wait: {pv: pvc/%s, that: "object.spec.capacity.storage == '%s'"}`, c.name, grownBytes)
+	s.step(`wait: {pv: pvc/%s, that: "object.spec.capacity.storage == '%s'"}`, c.name, s.facts.subject.grown())
+	s.step(`wait: {pvc: %s, that: "object.status.capacity.storage == '%s'"}`, c.name, s.facts.subject.grown())
 }
 
 // snapshots: new volumes come with the content of others.
 func snapshots(p *plan) {
 	needs := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")}
-	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: daily}"}
 	for _, trial := range []struct {
 		title, description string
 		faults             []string
@@ -78,14 +90,7 @@ func snapshots(p *plan) {
 			for _, fault := range trial.faults {
 				s.fault("%s", fault)
 			}
-			s.up([]claim{data}, web(nodeA, data))
-			s.apply(snapshotClass{}, snapshot{"daily", data})
-			s.step(`wait: {volumesnapshot: daily, that: "object.status.readyToUse"}`)
-			reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
-			s.up([]claim{restored}, reader)
-			s.step("delete: {volumesnapshot: daily}")
-			s.step("wait: {volumesnapshot: daily, gone: true}")
-			s.down([]claim{data, restored}, web(nodeA, data), reader)
+			s.lifeWithSnapshot()
 		})
 	}
 	clone := ""
@@ -101,6 +106,23 @@ func snapshots(p *plan) {
 		s.up([]claim{cloned}, reader)
 		s.down([]claim{data, cloned}, web(nodeA, data), reader)
 	})
+}
+
+// lifeWithSnapshot is the life of a volume of which a snapshot becomes another one.
+func (s *script) lifeWithSnapshot() {
+	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: daily}"}
+	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.apply(snapshotClass{}, snapshot{"daily", data})
+	s.moment()
+	s.step(`wait: {volumesnapshot: daily, that: "object.status.readyToUse"}`)
+	s.moment()
+	s.up([]claim{restored}, reader)
+	s.step("delete: {volumesnapshot: daily}")
+	s.moment()
+	s.step("wait: {volumesnapshot: daily, gone: true}")
+	s.moment()
+	s.down([]claim{data, restored}, web(nodeA, data), reader)
 }
 
 type snapshotClass struct{}

@@ -19,6 +19,9 @@ type victim struct {
 	title, description string
 	needs              string
 	steps              []string
+	// life is the volume's, in which what is restarted has something to do.
+	// Default: lifeTwice.
+	life func(*script)
 }
 
 func (p *plan) victims() []victim {
@@ -27,18 +30,26 @@ func (p *plan) victims() []victim {
 		controllerPlugin = "the controller plugin and the node plugin are one program"
 	}
 	victims := []victim{
-		{"driver-on-node", "The node plugin", p.needsOurs(), []string{"kill-driver: {node: node-a}", "start-driver: {node: node-a}"}},
-		{driverController, "The controller plugin", first(p.needsOurs(), controllerPlugin), []string{"kill-driver: {controller: true}", "start-driver: {controller: true}"}},
-		{"registrar", "The registrar of the node plugin", "", []string{"stop-registrar: {node: node-a}", "start-registrar: {node: node-a}"}},
-		{"kubelet", "The kubelet", "", []string{"restart-kubelet: node-a"}},
-		{"kube-controller-manager", "The controller manager", "", []string{"restart-controller: kube-controller-manager"}},
+		{title: "driver-on-node", description: "The node plugin", needs: p.needsOurs(), steps: []string{"kill-driver: {node: node-a}", "start-driver: {node: node-a}"}},
+		{title: driverController, description: "The controller plugin", needs: first(p.needsOurs(), controllerPlugin), steps: []string{"kill-driver: {controller: true}", "start-driver: {controller: true}"}},
+		{title: "registrar", description: "The registrar of the node plugin", steps: []string{"stop-registrar: {node: node-a}", "start-registrar: {node: node-a}"}},
+		{title: "kubelet", description: "The kubelet", steps: []string{"restart-kubelet: node-a"}},
+		{title: "kube-controller-manager", description: "The controller manager", steps: []string{"restart-controller: kube-controller-manager"}},
 	}
-	for _, sidecar := range []string{"csi-provisioner", "csi-attacher"} {
+	for _, sidecar := range []string{"csi-provisioner", "csi-attacher", "csi-resizer", "csi-snapshotter"} {
 		if !slices.Contains(p.facts.sidecars(), sidecar) {
 			continue
 		}
 		restart := "restart-controller: " + sidecar + "/" + p.facts.Name
-		victims = append(victims, victim{sidecar, "The sidecar " + sidecar, "", []string{restart}})
+		v := victim{title: sidecar, description: "The sidecar " + sidecar, steps: []string{restart}}
+		switch sidecar {
+		case "csi-resizer":
+			v.needs = first(p.needsSidecar(p.facts.Expands(), "EXPAND_VOLUME", sidecar), p.needsOnline())
+			v.life = (*script).lifeWithGrowth
+		case "csi-snapshotter":
+			v.life = (*script).lifeWithSnapshot
+		}
+		victims = append(victims, v)
 	}
 	return victims
 }
@@ -61,7 +72,11 @@ func restarts(p *plan) {
 		description := v.description + " is restarted after every step of a volume's life."
 		p.try("restart", v.title, description, []string{v.needs}, func(s *script) {
 			s.every = v.steps
-			s.lifeTwice()
+			if v.life != nil {
+				v.life(s)
+			} else {
+				s.lifeTwice()
+			}
 			if v.title == driverController {
 				s.expect = remembers
 			}

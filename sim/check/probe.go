@@ -67,7 +67,7 @@ func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	if err != nil {
 		return err
 	}
-	text := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n" + f.subject.clusterYAML() + "drivers:\n" + driver + "steps: [{settle: {}}]\n"
+	text := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n" + f.subject.clusterYAML(false) + "drivers:\n" + driver + "steps: [{settle: {}}]\n"
 	result, err := f.observe(ctx, "identify", text, o)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/sim/scenario"
@@ -14,6 +15,8 @@ type script struct {
 	expect string
 	// every is done after each step of a volume's life. Default: nothing.
 	every []string
+	// twoNodes says that more than the first node counts. Default: a pod is on another.
+	twoNodes bool
 }
 
 // step adds a step in YAML, such as `wait: {pod: web, phase: Running}`.
@@ -67,6 +70,7 @@ func (s *script) claim(claims ...claim) {
 
 // run starts pods and waits until they run.
 func (s *script) run(pods ...pod) {
+	s.twoNodes = s.twoNodes || slices.ContainsFunc(pods, func(p pod) bool { return p.node != nodeA })
 	s.apply(asManifests(pods)...)
 	s.moment()
 	if len(s.every) > 0 && s.facts.Attaches() {
@@ -152,7 +156,7 @@ func (s *script) text(name, description string) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Composed by csisim check; csisim run runs it.\napiVersion: csisim.dev/v1alpha1\nkind: Scenario\nname: %s\ndescription: %s\n\n", name, description)
-	b.WriteString(s.facts.subject.clusterYAML())
+	b.WriteString(s.facts.subject.clusterYAML(!s.twoNodes))
 	fmt.Fprintf(&b, "drivers:\n%s\n", driver)
 	if s.facts.Provisions() {
 		fmt.Fprintf(&b, "objects:\n%s\n", classManifest(s.facts))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/sim/scenario"
 )
@@ -23,6 +24,9 @@ type Subject struct {
 	// VolumeSnapshotClass. Default: none.
 	Parameters, SnapshotParameters map[string]string
 	MountOptions                   []string
+	// VolumeSize of the volumes, which a driver that rounds sizes up leaves as it is;
+	// they grow by as much again. Default: 16Mi.
+	VolumeSize resource.Quantity
 	// Handle is the volume that a driver is checked with that cannot make any;
 	// Attributes are the volume's. Default: a handle of csisim's own making, which
 	// will do for drivers to which a volume is what its attributes say.
@@ -35,12 +39,27 @@ func (s Subject) oneNode() bool {
 	return s.OneNode || s.Driver.Socket != nil || (s.Driver.Program != nil && s.Driver.Program.Single)
 }
 
+// size of the volumes.
+func (s Subject) size() string {
+	if s.VolumeSize.IsZero() {
+		return "16Mi"
+	}
+	return s.VolumeSize.String()
+}
+
+// grown is the size that volumes grow to.
+func (s Subject) grown() string {
+	twice := resource.MustParse(s.size())
+	twice.Add(twice)
+	return twice.String()
+}
+
 // ours says that csisim starts the driver, and can therefore end it.
 func (s Subject) ours() bool { return s.Driver.Socket == nil }
 
-// clusterYAML is the cluster of the scenarios, empty for the usual one.
-func (s Subject) clusterYAML() string {
-	if s.oneNode() {
+// clusterYAML is the cluster of a scenario on one node or, empty, the usual one.
+func (s Subject) clusterYAML(oneNode bool) string {
+	if oneNode || s.oneNode() {
 		return "cluster: {nodes: 1}\n\n"
 	}
 	return ""

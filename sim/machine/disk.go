@@ -18,8 +18,8 @@ import (
 //
 // The node's /var/lib/kubelet is the directory "kubelet" there, kept apart so
 // that the paths of sockets stay short; it is not listed in the node's /var/lib.
-// /dev, /proc and /sys are those of the host. All else is below "fs" or, in a
-// namespace, in memory; see ownRoot.
+// /dev, /proc and /sys are those of the host. All else is below "fs". In a namespace
+// all of the node's own files are in memory; see ownRoot.
 type Disk struct {
 	name string
 	dir  string   // on the host, absolute and without symlinks
@@ -42,14 +42,15 @@ var _ Machine = (*Disk)(nil)
 // visible on the host.
 func NewDisk(name, dir string) (*Disk, error) {
 	d := &Disk{name: name}
-	if err := d.format(dir); err != nil {
+	if err := d.settle(dir, "kubelet", "fs/var/lib"); err != nil {
 		return nil, fmt.Errorf("make the directory tree of node %s: %w", name, err)
 	}
 	return d, nil
 }
 
-func (d *Disk) format(dir string) error {
-	for _, sub := range []string{"kubelet", "fs/var/lib"} {
+// settle makes the machine's directory on the host, with others in it.
+func (d *Disk) settle(dir string, within ...string) error {
+	for _, sub := range append(within, "") {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return err
 		}
@@ -66,7 +67,12 @@ func (d *Disk) format(dir string) error {
 func (d *Disk) Name() string { return d.name }
 
 // kubelet is the host directory that is the node's /var/lib/kubelet.
-func (d *Disk) kubelet() string { return d.dir + "/kubelet" }
+func (d *Disk) kubelet() string {
+	if d.own != nil {
+		return d.own.outside() + KubeletDir
+	}
+	return d.dir + "/kubelet"
+}
 
 // rest is the host directory that is the node's root, but for the kubelet's part.
 func (d *Disk) rest() string {
@@ -76,8 +82,7 @@ func (d *Disk) rest() string {
 	return d.dir + "/fs"
 }
 
-// Path is the host path of a node path. It shows the files there but, in the
-// kubelet's directory of a machine in a namespace, not the mounts.
+// Path is the host path of a node path.
 func (d *Disk) Path(p string) string {
 	p = path.Clean("/" + p)
 	if below, ok := cutDir(p, KubeletDir); ok {

@@ -26,6 +26,9 @@ func NewNamespace(name, _ string) (*Disk, error) {
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 
+// Memory is that of a machine in a namespace: there is none.
+func (*Disk) Memory() uint64 { return 0 }
+
 func (d *Disk) keepBase() error { return nil }
 
 func onMainThread() bool { return false }

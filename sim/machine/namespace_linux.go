@@ -20,11 +20,12 @@ import (
 // /var/lib/kubelet the kubelet and the others see too (Bidirectional propagation, in
 // Kubernetes' words), and what it mounts or unmounts elsewhere nobody else.
 func NewNamespace(name, dir string) (*Disk, error) {
-	d, err := NewDisk(name, dir)
-	if err != nil {
-		return nil, err
+	d := &Disk{name: name}
+	if err := d.settle(dir); err != nil {
+		return nil, fmt.Errorf("make the directory of node %s: %w", name, err)
 	}
-	d.own = &ownRoot{dir: d.dir + "/fs"}
+	d.own = &ownRoot{dir: d.dir}
+	var err error
 	if d.thread, err = startThread(d.enter); err == nil {
 		err = d.keepBase()
 	}
@@ -42,7 +43,7 @@ func (d *Disk) enter() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return needsRoot("make all mounts private", err)
 	}
-	if err := d.own.build(d.kubelet()); err != nil {
+	if err := d.own.build(); err != nil {
 		return needsRoot("build the root directory", err)
 	}
 	if err := d.own.pivot(); err != nil {
@@ -57,6 +58,10 @@ func (d *Disk) enter() error {
 	}
 	return nil
 }
+
+// Memory is the number of the file system in memory that has the files of a machine in
+// a namespace.
+func (d *Disk) Memory() uint64 { return d.own.device }
 
 // keepBase remembers the mounts that make up the empty machine.
 func (d *Disk) keepBase() error {

@@ -47,9 +47,9 @@ func run(t *testing.T, m machine.Machine, c machine.Command) (stdout string) {
 
 func TestProgramsSeeTheirEnvironment(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
-		c := shell(`echo "$ENDPOINT $CSISIM_RUN"; pwd`)
+		c := shell(`echo "$ENDPOINT $(basename $CSISIM_RUN)"; pwd`)
 		c.Env = []string{"ENDPOINT=e"}
-		want := fmt.Sprintf("e %s\n%s\n", filepath.Dir(m.Path(machine.KubeletDir)), m.ProgramPath(machine.KubeletDir))
+		want := fmt.Sprintf("e n1\n%s\n", m.ProgramPath(machine.KubeletDir))
 		assert.Equal(t, want, run(t, m, c))
 	})
 }

@@ -14,12 +14,13 @@ import (
 )
 
 // ownRoot is the root directory of a machine in a mount namespace: a file system
-// in memory into which the host's content and the run's kubelet directory are
-// bound. What lies directly in one of the opened directories and is not there yet
-// is the machine's own when it is made; places are so from the start, whatever the
+// in memory into which the host's content is bound. What lies directly in one of the
+// opened directories and is not there yet is the machine's own when it is made;
+// places, the kubelet's directory among them, are so from the start, whatever the
 // host has there.
 type ownRoot struct {
 	dir    string       // on the host, where the root is built
+	device uint64       // number of the file system in memory
 	thread int          // id of the thread that has the root
 	base   map[int]bool // ids of the mounts of an empty machine
 }
@@ -36,10 +37,15 @@ var places = []string{
 
 // build mounts and fills the root. It is unbindable meanwhile: one of the
 // directories that are bound has it in it.
-func (r *ownRoot) build(kubelet string) error {
+func (r *ownRoot) build() error {
 	if err := mountError(r.dir, unix.Mount("csisim", r.dir, "tmpfs", 0, "mode=755")); err != nil {
 		return err
 	}
+	var stat unix.Stat_t
+	if err := unix.Stat(r.dir, &stat); err != nil {
+		return &fs.PathError{Op: "stat", Path: r.dir, Err: err}
+	}
+	r.device = stat.Dev
 	if err := propagate(r.dir, unix.MS_UNBINDABLE); err != nil {
 		return err
 	}
@@ -54,10 +60,10 @@ func (r *ownRoot) build(kubelet string) error {
 	if err := os.Symlink(KubeletDir+"/plugins_registry", r.dir+"/registration"); err != nil {
 		return err
 	}
-	if err := bindTree(kubelet, r.dir+KubeletDir); err != nil {
+	if err := propagate(r.dir, unix.MS_PRIVATE); err != nil {
 		return err
 	}
-	return propagate(r.dir, unix.MS_PRIVATE)
+	return bindTree(r.dir+KubeletDir, r.dir+KubeletDir) // to be shared it has to be a mount
 }
 
 // open binds the entries of one of the host's directories.

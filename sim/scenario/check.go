@@ -128,13 +128,13 @@ func (c *checker) controller(field, name string) {
 // controllers asks a cluster of the same shape, with mocks for drivers, which controllers there are. It
 // knows none if a driver's name is not known yet, or if no such cluster can be made.
 func (c *checker) controllers() []string {
-	names, all := c.driverNames()
+	_, all := c.driverNames()
 	if c.controls != nil || !all {
 		return slices.Clone(c.controls)
 	}
 	options := sim.Options{}
-	for _, name := range names {
-		options.Drivers = append(options.Drivers, sim.Driver{Name: name, Mock: anyMock()})
+	for _, d := range c.scenario.Drivers {
+		options.Drivers = append(options.Drivers, d.mocked())
 	}
 	cluster, err := sim.Start(options)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/version"
 )
@@ -146,8 +147,16 @@ func (c *checker) checkMock(d Driver) {
 	}
 }
 
-// anyMock stands in for a driver where only its name matters.
-func anyMock() *mock.Options { return &mock.Options{} }
+// mocked stands in for a driver where only its name matters and what it may be able
+// to do: a program does not tell before it runs.
+func (d *Driver) mocked() sim.Driver {
+	m := sim.Driver{Name: d.name(), Mock: &mock.Options{ControllerExpand: true, Snapshot: true}, NoController: d.NoController}
+	if d.Mock != nil {
+		options := *d.Mock
+		m.Mock = &options
+	}
+	return m
+}
 
 // programFields are what the templates of a program's command and environment can use.
 var programFields = struct {

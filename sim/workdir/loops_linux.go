@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -15,24 +16,53 @@ import (
 // file tells a file from all others, whatever its path.
 type file struct{ device, inode uint64 }
 
-// detachLoops frees the loop devices that show a file below dir. The path that the
-// kernel tells of a file is short of its beginning when the file was opened in a
-// mount namespace that is gone; so it is the file itself that counts.
+// attachedLoops are the names of the loop devices that show a file, such as loop3.
+func attachedLoops() ([]string, error) {
+	blocks, err := os.Open("/sys/block")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for loop devices: %w", err)
+	}
+	defer blocks.Close()
+	names, err := blocks.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("look for loop devices: %w", err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		if !strings.HasPrefix(name, "loop") {
+			return true
+		}
+		_, err := os.Lstat(backingFile(name))
+		return err != nil
+	})
+	slices.Sort(names)
+	return names, nil
+}
+
+// backingFile has the path that the kernel tells of the file that a loop device shows.
+func backingFile(name string) string { return "/sys/block/" + name + "/loop/backing_file" }
+
+// detachLoops frees the loop devices that show a file of the run of dir.
 func detachLoops(dir string) ([]string, error) {
-	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	found, err := attachedLoops()
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	files := filesBelow(dir)
+	traces, err := tracesOf(dir)
+	if err != nil {
+		return nil, err
+	}
 	var detached []string
-	for _, path := range found {
-		backing, err := os.ReadFile(path)
+	for _, name := range found {
+		backing, err := os.ReadFile(backingFile(name))
 		if err != nil {
 			continue // detached by somebody else meanwhile
 		}
-		device := filepath.Join("/dev", strings.Split(path, "/")[3])
+		device := "/dev/" + name
 		freed, err := detachLoop(device, func(f file) bool {
-			return files[f] || isBelow(strings.TrimSpace(string(backing)), dir)
+			return traces.leadTo(shown{device, f}, strings.TrimSpace(string(backing)))
 		})
 		if err != nil {
 			return detached, err

@@ -1,8 +1,10 @@
 package workdir
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,6 +17,8 @@ import (
 type Loops struct {
 	dir   string
 	known map[shown]string // the file below dir, empty for one of somebody else
+	// memory are the run's file systems in memory.
+	memory map[uint64]bool
 }
 
 type shown struct {
@@ -23,23 +27,36 @@ type shown struct {
 }
 
 // NewLoops looks for loop devices that show files below dir.
-func NewLoops(dir string) *Loops { return &Loops{dir: dir, known: map[shown]string{}} }
+func NewLoops(dir string) *Loops {
+	return &Loops{dir: dir, known: map[shown]string{}, memory: map[uint64]bool{}}
+}
+
+// AddMemory adds the files of a file system in memory that the run has made and
+// nobody else sees, by its device number.
+func (l *Loops) AddMemory(device uint64) error {
+	l.memory[device] = true
+	return leaveTrace(l.dir, fmt.Sprintf(memoryTrace, device))
+}
 
 // InUse lists the run's loop devices, in the order of their names. One that goes
 // by itself with its last user is left out.
 func (l *Loops) InUse() ([]Loop, error) {
-	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	found, err := attachedLoops()
 	if err != nil {
 		return nil, err
 	}
 	var loops []Loop
-	for _, path := range found {
-		device := filepath.Join("/dev", strings.Split(path, "/")[3])
+	for _, name := range found {
+		device := "/dev/" + name
 		f, ok := shownBy(device)
 		if !ok {
 			continue
 		}
-		if name := l.name(shown{device, f}); name != "" {
+		name, err := l.name(shown{device, f})
+		if err != nil {
+			return loops, err
+		}
+		if name != "" {
 			loops = append(loops, Loop{Device: device, File: name})
 		}
 	}
@@ -61,13 +78,24 @@ func shownBy(device string) (file, bool) {
 	return file{info.Device, info.Inode}, true
 }
 
-func (l *Loops) name(s shown) string {
+// name is that of the file, which is remembered, also for Clean: the file may be
+// removed while it is shown.
+func (l *Loops) name(s shown) (string, error) {
 	name, ok := l.known[s]
-	if !ok {
-		name = findFile(l.dir, s.file)
-		l.known[s] = name
+	if ok {
+		return name, nil
 	}
-	return name
+	if l.memory[s.file.device] {
+		backing, _ := os.ReadFile(backingFile(path.Base(s.device)))
+		name = strings.TrimSuffix(strings.TrimSpace(string(backing)), deleted)
+	} else {
+		name = findFile(l.dir, s.file)
+	}
+	l.known[s] = name
+	if name == "" {
+		return "", nil
+	}
+	return name, leaveTrace(l.dir, fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode))
 }
 
 // findFile is the path, relative to dir, of a file below it; empty if it is elsewhere.
@@ -89,8 +117,7 @@ func findFile(dir string, wanted file) (found string) {
 	return found
 }
 
-// Detach frees the run's loop devices, also those whose file has been removed since:
-// Clean could not know any more whose they are.
+// Detach frees the run's loop devices, also those whose file has been removed since.
 func (l *Loops) Detach() error {
 	for s, name := range l.known {
 		if name == "" {

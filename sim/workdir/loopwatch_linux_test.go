@@ -3,6 +3,7 @@ package workdir_test
 import (
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +33,24 @@ func TestLoopDevicesOfARunAreKnownAlsoWhenTheirFileIsGone(t *testing.T) {
 	require.NoError(t, loops.Detach())
 	assert.NoFileExists(t, backing(ours))
 	assert.FileExists(t, backing(others), "somebody else's")
+}
+
+// Who puts an image into a node's memory has it on no disk.
+func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
+	needRoot(t)
+	memory := tmpfs(t, "size=4m")
+	device := attachLoop(t, memory+"/image")
+	info, err := os.Stat(memory)
+	require.NoError(t, err)
+	loops := workdir.NewLoops(t.TempDir())
+	require.NoError(t, loops.AddMemory(info.Sys().(*syscall.Stat_t).Dev))
+	for range 2 {
+		found, err := loops.InUse()
+		require.NoError(t, err)
+		assert.Equal(t, []workdir.Loop{{Device: device, File: memory + "/image"}}, found)
+	}
+	require.NoError(t, loops.Detach())
+	assert.NoFileExists(t, backing(device))
 }
 
 func backing(device string) string {
