@@ -44,11 +44,11 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 	dir := filepath.Join(c.work.Path(), name)
 	wanted := c.options.Isolation
 	if wanted == Namespace || (wanted == Auto && c.options.mounts()) {
-		m, err := machine.NewNamespace(name, dir)
+		m, err := machine.NewNamespace(name, dir, c.options.onDisk())
 		c.apart = apart(err)
 		switch {
 		case err == nil:
-			return m, c.loopDevices.AddMemory(m.Memory())
+			return m, c.loopDevices.AddMemory(m.Memory()...)
 		case !errors.Is(err, machine.ErrNoPermission):
 			return nil, &EnvironmentError{"put the cluster on disk", err}
 		case wanted == Namespace:

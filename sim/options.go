@@ -73,6 +73,10 @@ type Options struct {
 	NoBoot bool
 	// Faults are in force from the start. Default: none.
 	Faults []*fault.Fault
+	// OnDisk keeps the directories of kubelets on disk, where programs that are no part
+	// of the cluster find them: see Directories. Default: with External sidecars; else
+	// nodes that have a mount namespace have them in memory.
+	OnDisk bool
 	// NoDataCheck keeps the containers of pods from writing to their volumes and from
 	// reading what they wrote. Default: false.
 	NoDataCheck bool
@@ -237,6 +241,11 @@ func (o Options) withDefaults() Options {
 // that nodes need real files and sockets.
 func (o Options) outside() bool {
 	return o.mounts() || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Socket != nil })
+}
+
+// onDisk reports whether the directories of kubelets have to be where others find them.
+func (o Options) onDisk() bool {
+	return o.OnDisk || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return len(d.External) > 0 })
 }
 
 // mounts reports whether what mounts on the nodes is of the run's own, and not in memory.

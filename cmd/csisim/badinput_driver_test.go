@@ -108,6 +108,6 @@ var badDrivers = []badInput{
 	},
 	{
 		name: "a driver that fills its disk", scenario: badDriver("fills its disk", long) + podStep, mount: "mount -t tmpfs -o size=2m none w",
-		code: 1, says: []string{"timed out waiting for the condition: pod web in phase Running", "no space left on device"},
+		code: 1, says: []string{"timed out waiting for the condition: pvc data in phase Bound", "no space left on device"},
 	},
 }

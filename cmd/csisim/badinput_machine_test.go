@@ -50,7 +50,7 @@ var badMachines = []badInput{
 		code: 3, says: []string{"no work directory can be made in w: its disk is full; free some space or choose another"},
 	},
 	{
-		name: "a work directory that fills up at the start", scenario: badDriver("", long), mount: "mount -t tmpfs -o nr_inodes=20 none w",
+		name: "a work directory that fills up at the start", scenario: badDriver("", long), mount: "mount -t tmpfs -o nr_inodes=9 none w",
 		code: 3, says: []string{"start driver bad.csi.example.com, controller: mkdir /", "no space left on device"},
 	},
 }

@@ -104,7 +104,7 @@ func up(ctx context.Context, env environment, f upFlags) error {
 	access := &access{name: f.name, address: "https://" + listener.Addr().String(), token: token, authority: authority, file: f.kubeconfig}
 	defer access.release()
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
-		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(),
+		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(), OnDisk: true,
 		Inspect: func(c *sim.Simulation) error { return live(ctx, env, c, secured, access, f.speed) },
 	})
 	switch {

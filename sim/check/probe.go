@@ -49,7 +49,7 @@ func noMounts(s Subject, o RunOptions) string {
 		return "" // the first run tells
 	}
 	defer os.RemoveAll(dir)
-	m, err := machine.NewNamespace("probe", dir)
+	m, err := machine.NewNamespace("probe", dir, false)
 	if errors.Is(err, machine.ErrNoPermission) {
 		return "needs root: nodes need mount namespaces (--isolation none does without)"
 	}

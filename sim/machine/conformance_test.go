@@ -51,7 +51,7 @@ func newDisk(t *testing.T) *machine.Disk {
 
 func newNamespace(t *testing.T) *machine.Disk {
 	needRoot(t)
-	d, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), "n1"))
+	d, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), "n1"), false)
 	require.NoError(t, err)
 	return d
 }

@@ -68,7 +68,7 @@ func (d *Disk) Name() string { return d.name }
 
 // kubelet is the host directory that is the node's /var/lib/kubelet.
 func (d *Disk) kubelet() string {
-	if d.own != nil {
+	if d.own != nil && d.own.kubelet == "" {
 		return d.own.outside() + KubeletDir
 	}
 	return d.dir + "/kubelet"

@@ -16,18 +16,18 @@ import (
 var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux container or virtual machine")
 
 // ownRoot is the root of a machine in a namespace; there is none.
-type ownRoot struct{}
+type ownRoot struct{ kubelet string }
 
 func (*ownRoot) outside() string       { panic("a machine in a namespace") }
 func (*ownRoot) join(_ []Volume) error { panic("a machine in a namespace") }
 
 // NewNamespace fails with ErrNoPermission.
-func NewNamespace(name, _ string) (*Disk, error) {
+func NewNamespace(name, _ string, _ bool) (*Disk, error) {
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 
 // Memory is that of a machine in a namespace: there is none.
-func (*Disk) Memory() uint64 { return 0 }
+func (*Disk) Memory() []uint64 { return nil }
 
 func (d *Disk) keepBase() error { return nil }
 

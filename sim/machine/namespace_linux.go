@@ -13,18 +13,29 @@ import (
 // however that happens. It fails with ErrNoPermission where the host does not
 // allow namespaces.
 //
+// The node's own files are in memory: they cost no disk and are gone with the
+// namespace. With shared, the kubelet's directory is on disk, dir/kubelet, where
+// programs that are not of this node find it.
+//
 // Its programs find node paths where they are: /var/lib/kubelet is the machine's
 // own; ownRoot tells what else is, and what is the host's.
 //
 // Each program has a copy of the namespace, as containers do: what one mounts below
 // /var/lib/kubelet the kubelet and the others see too (Bidirectional propagation, in
 // Kubernetes' words), and what it mounts or unmounts elsewhere nobody else.
-func NewNamespace(name, dir string) (*Disk, error) {
+func NewNamespace(name, dir string, shared bool) (*Disk, error) {
 	d := &Disk{name: name}
-	if err := d.settle(dir); err != nil {
+	within := []string{"fs"}
+	if shared {
+		within = append(within, "kubelet")
+	}
+	if err := d.settle(dir, within...); err != nil {
 		return nil, fmt.Errorf("make the directory of node %s: %w", name, err)
 	}
-	d.own = &ownRoot{dir: d.dir}
+	d.own = &ownRoot{dir: d.dir + "/fs"}
+	if shared {
+		d.own.kubelet = d.dir + "/kubelet"
+	}
 	var err error
 	if d.thread, err = startThread(d.enter); err == nil {
 		err = d.keepBase()
@@ -59,9 +70,8 @@ func (d *Disk) enter() error {
 	return nil
 }
 
-// Memory is the number of the file system in memory that has the files of a machine in
-// a namespace.
-func (d *Disk) Memory() uint64 { return d.own.device }
+// Memory are the numbers of the file systems in memory that a machine in a namespace has.
+func (d *Disk) Memory() []uint64 { return d.own.memory }
 
 // keepBase remembers the mounts that make up the empty machine.
 func (d *Disk) keepBase() error {

@@ -98,7 +98,7 @@ func TestProgramPathIsTheNodesOwnInANamespaceOnly(t *testing.T) {
 
 func TestLongWorkDirectoriesLeaveRoomForSocketsInANamespace(t *testing.T) {
 	needRoot(t)
-	m, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), strings.Repeat("x", 90)))
+	m, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), strings.Repeat("x", 90)), false)
 	require.NoError(t, err)
 	defer m.Close()
 	serve(t, m, &node{info: &csi.NodeGetInfoResponse{}})
@@ -203,7 +203,7 @@ func TestAWorkDirectoryThatNodesHideIsAnError(t *testing.T) {
 		t.Skip(parent + " exists on this host")
 	}
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(parent)) })
-	_, err := machine.NewNamespace("node-1", parent+"/n1")
+	_, err := machine.NewNamespace("node-1", parent+"/n1", false)
 	assert.ErrorContains(t, err, "where the work directory is: choose another")
 	assert.NoDirExists(t, parent+"/n1")
 }
@@ -215,7 +215,7 @@ func BenchmarkNamespace(b *testing.B) {
 	}
 	dir := b.TempDir()
 	for b.Loop() {
-		m, err := machine.NewNamespace("node-1", filepath.Join(dir, "n1"))
+		m, err := machine.NewNamespace("node-1", filepath.Join(dir, "n1"), false)
 		if err != nil {
 			b.Fatal(err)
 		}

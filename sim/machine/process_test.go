@@ -180,7 +180,7 @@ func TestMountsAndNamespacesNeedRoot(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root is allowed to make namespaces")
 	}
-	_, err := machine.NewNamespace("node-1", t.TempDir())
+	_, err := machine.NewNamespace("node-1", t.TempDir(), false)
 	assert.ErrorIs(t, err, machine.ErrNoPermission)
 	assert.ErrorContains(t, err, "run as root")
 
@@ -216,7 +216,7 @@ func TestKilledSimulatorLeavesNoProgramsAndNoMounts(t *testing.T) {
 
 // play is the test binary in another role: a simulator with a mount and a program.
 func play(string) {
-	m, err := machine.NewNamespace("node-1", os.Args[1])
+	m, err := machine.NewNamespace("node-1", os.Args[1], false)
 	if err == nil {
 		err = m.BindMount(machine.KubeletDir, machine.KubeletDir, false)
 	}

@@ -19,10 +19,11 @@ import (
 // places, the kubelet's directory among them, are so from the start, whatever the
 // host has there.
 type ownRoot struct {
-	dir    string       // on the host, where the root is built
-	device uint64       // number of the file system in memory
-	thread int          // id of the thread that has the root
-	base   map[int]bool // ids of the mounts of an empty machine
+	dir     string       // on the host, where the root is built
+	kubelet string       // directory of the host that is the kubelet's; empty if that is in memory
+	memory  []uint64     // numbers of the file systems in memory
+	thread  int          // id of the thread that has the root
+	base    map[int]bool // ids of the mounts of an empty machine
 }
 
 // opened are the directories whose entries are bound one by one, so that new
@@ -38,14 +39,9 @@ var places = []string{
 // build mounts and fills the root. It is unbindable meanwhile: one of the
 // directories that are bound has it in it.
 func (r *ownRoot) build() error {
-	if err := mountError(r.dir, unix.Mount("csisim", r.dir, "tmpfs", 0, "mode=755")); err != nil {
+	if err := r.mountMemory(r.dir); err != nil {
 		return err
 	}
-	var stat unix.Stat_t
-	if err := unix.Stat(r.dir, &stat); err != nil {
-		return &fs.PathError{Op: "stat", Path: r.dir, Err: err}
-	}
-	r.device = stat.Dev
 	if err := propagate(r.dir, unix.MS_UNBINDABLE); err != nil {
 		return err
 	}
@@ -63,7 +59,26 @@ func (r *ownRoot) build() error {
 	if err := propagate(r.dir, unix.MS_PRIVATE); err != nil {
 		return err
 	}
-	return bindTree(r.dir+KubeletDir, r.dir+KubeletDir) // to be shared it has to be a mount
+	if r.kubelet != "" {
+		return bindTree(r.kubelet, r.dir+KubeletDir)
+	}
+	return r.mountMemory(r.dir + KubeletDir)
+}
+
+// memoryOptions bound what a driver that writes for ever takes of the host's memory.
+const memoryOptions = "mode=755,size=10%"
+
+// mountMemory mounts an empty file system in memory.
+func (r *ownRoot) mountMemory(target string) error {
+	if err := mountError(target, unix.Mount("csisim", target, "tmpfs", 0, memoryOptions)); err != nil {
+		return err
+	}
+	var stat unix.Stat_t
+	if err := unix.Stat(target, &stat); err != nil {
+		return &fs.PathError{Op: "stat", Path: target, Err: err}
+	}
+	r.memory = append(r.memory, stat.Dev)
+	return nil
 }
 
 // open binds the entries of one of the host's directories.

@@ -40,6 +40,9 @@ type RunOptions struct {
 	Start time.Time
 	// Token is what clients of the cluster's API have to bear. Default: none is needed.
 	Token string
+	// OnDisk keeps the directories of kubelets where programs that are no part of the cluster find them.
+	// Default: only if such programs take the place of sidecars.
+	OnDisk bool
 	// Inspect is called with the cluster at the end of a run, before it is closed: to look at objects, files,
 	// or to serve its API. Default: none.
 	Inspect func(*sim.Simulation) error

@@ -41,7 +41,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
 		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
-		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start,
+		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,
 	}
 	switch {

@@ -27,12 +27,12 @@ const (
 // deleted is what the kernel adds to the path of a file that is removed.
 const deleted = " (deleted)"
 
-func leaveTrace(dir, line string) error {
+func leaveTrace(dir string, lines ...string) error {
 	file, err := os.OpenFile(filepath.Join(dir, tracesName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("remember a loop device: %w", err)
 	}
-	_, err = file.WriteString(line + "\n")
+	_, err = file.WriteString(strings.Join(lines, "\n") + "\n")
 	return errors.Join(err, file.Close())
 }
 

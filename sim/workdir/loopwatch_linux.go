@@ -31,11 +31,15 @@ func NewLoops(dir string) *Loops {
 	return &Loops{dir: dir, known: map[shown]string{}, memory: map[uint64]bool{}}
 }
 
-// AddMemory adds the files of a file system in memory that the run has made and
-// nobody else sees, by its device number.
-func (l *Loops) AddMemory(device uint64) error {
-	l.memory[device] = true
-	return leaveTrace(l.dir, fmt.Sprintf(memoryTrace, device))
+// AddMemory adds the files of file systems in memory that the run has made and nobody
+// else sees, by their device numbers.
+func (l *Loops) AddMemory(devices ...uint64) error {
+	var lines []string
+	for _, device := range devices {
+		l.memory[device] = true
+		lines = append(lines, fmt.Sprintf(memoryTrace, device))
+	}
+	return leaveTrace(l.dir, lines...)
 }
 
 // InUse lists the run's loop devices, in the order of their names. One that goes

@@ -24,7 +24,7 @@ type Loops struct{}
 func NewLoops(string) *Loops { return &Loops{} }
 
 // AddMemory adds nothing.
-func (*Loops) AddMemory(uint64) error { return nil }
+func (*Loops) AddMemory(...uint64) error { return nil }
 
 // InUse are none.
 func (*Loops) InUse() ([]Loop, error) { return nil, nil }

@@ -38,7 +38,7 @@ func start(t *testing.T) *place {
 		dir:    filepath.Join(t.TempDir(), "server"), point: machine.KubeletDir + "/point",
 	}
 	require.NoError(t, p.server.Start(p.dir))
-	node, err := machine.NewNamespace("node-a", filepath.Join(t.TempDir(), "node-a"))
+	node, err := machine.NewNamespace("node-a", filepath.Join(t.TempDir(), "node-a"), false)
 	require.NoError(t, err)
 	p.node = node
 	t.Cleanup(func() {

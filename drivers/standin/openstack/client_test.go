@@ -135,7 +135,7 @@ func (c *client) boot(name string) (server string, node machine.Machine) {
 	if os.Geteuid() != 0 {
 		c.t.Skip("mounting needs root")
 	}
-	node, err := machine.NewNamespace(name, filepath.Join(c.t.TempDir(), name))
+	node, err := machine.NewNamespace(name, filepath.Join(c.t.TempDir(), name), false)
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { require.NoError(c.t, node.Close()) })
 	require.NoError(c.t, c.cloud.Furnish(standin.Node{Name: name, Zone: "zone-a", Machine: node}))

@@ -128,7 +128,7 @@ func (d *driver) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*c
 	v := &csi.Volume{VolumeId: r.GetName(), CapacityBytes: r.GetCapacityRange().GetRequiredBytes()}
 	switch d.way {
 	case "fills its disk":
-		fill()
+		return nil, fill()
 	case "names no volume":
 		v.VolumeId = ""
 	case "answers nothing":

@@ -28,11 +28,12 @@ func leaveChildren() {
 }
 
 // fill writes to a file in the directory STATE until there is no space left.
-func fill() {
+func fill() error {
 	file, err := os.Create(os.Getenv("STATE") + "/much")
 	for err == nil {
 		_, err = file.Write(make([]byte, 64<<10))
 	}
+	return err
 }
 
 // NodePublishVolume mounts a file system in memory.
