@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/csisim/csisim/sim/scenario/calls"
@@ -123,17 +125,17 @@ func (o Object) mismatch(obj store.Object) (string, error) {
 }
 
 func (o Object) fieldMismatch(obj store.Object) (string, error) {
-	if o.Phase == "" && o.Condition == "" && o.Fields == nil {
+	if o.Phase != "" {
+		if wrong := partial.Mismatch(o.Phase, phaseOf(obj)); wrong != "" {
+			return "phase " + wrong, nil
+		}
+	}
+	if o.Condition == "" && o.Fields == nil {
 		return "", nil
 	}
 	fields, err := Decoded(obj)
 	if err != nil {
 		return "", err
-	}
-	if o.Phase != "" {
-		if wrong := partial.Mismatch(o.Phase, inside(fields, "status", "phase")); wrong != "" {
-			return "phase " + wrong, nil
-		}
 	}
 	if o.Condition != "" {
 		if wrong := conditionMismatch(o.Condition, inside(fields, "status", "conditions")); wrong != "" {
@@ -152,6 +154,22 @@ func Decoded(obj store.Object) (map[string]any, error) {
 	}
 	fields := map[string]any{}
 	return fields, utiljson.Unmarshal(text, &fields)
+}
+
+// phaseOf is status.phase, nil if there is none. Most waits are for a phase, and an
+// encoder for all that a pod can be takes longer to make than a scenario to run.
+func phaseOf(obj store.Object) any {
+	if custom, ok := obj.(*unstructured.Unstructured); ok {
+		return inside(custom.Object, "status", "phase")
+	}
+	status := reflect.Indirect(reflect.Indirect(reflect.ValueOf(obj)).FieldByName("Status"))
+	if !status.IsValid() {
+		return nil
+	}
+	if phase := status.FieldByName("Phase"); phase.IsValid() && phase.Kind() == reflect.String && phase.String() != "" {
+		return phase.String()
+	}
+	return nil
 }
 
 func inside(fields map[string]any, path ...string) any {
