@@ -41,12 +41,9 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 // stopContainers stops a pod's containers, if it has any. What the event is about
 // is known from the container's labels: the pod may be gone. (trace o1)
 func (k *Kubelet) stopContainers(uid types.UID) {
-	pod := k.options.Runtime.Stop(uid)
-	if pod == nil {
-		return
-	}
-	for i := range pod.Spec.Containers {
-		k.Event(pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", pod.Spec.Containers[i].Name)
+	pod, containers := k.options.Runtime.Stop(uid)
+	for _, name := range containers {
+		k.Event(pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", name)
 	}
 }
 

@@ -41,6 +41,9 @@ func (r *run) attachmentChanged(e store.Event[*storagev1.VolumeAttachment]) {
 // matters: an attachment in which nothing but the sidecar's own error report has
 // changed is not worked on before its backoff is over. C-ATT-4
 func matters(old, now *storagev1.VolumeAttachment) bool {
+	if old.Status.Attached != now.Status.Attached || len(old.Finalizers) != len(now.Finalizers) || len(old.Annotations) != len(now.Annotations) {
+		return true
+	}
 	was, is := *old, *now
 	for _, va := range []*storagev1.VolumeAttachment{&was, &is} {
 		va.ResourceVersion, va.ManagedFields = "", nil

@@ -36,8 +36,8 @@ func Start(w *component.World) *Controller {
 func (c *Controller) follow(p *kernel.Process) {
 	sets := component.Watch[*appsv1.StatefulSet](c.Component, p)
 	pods := component.Watch[*corev1.Pod](c.Component, p)
-	component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
-	component.Watch[*appsv1.ControllerRevision](c.Component, p)
+	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
+	revisions := component.Watch[*appsv1.ControllerRevision](c.Component, p)
 	for {
 		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
 			c.sets.Add(store.KeyOf(e.Object))
@@ -47,7 +47,9 @@ func (c *Controller) follow(p *kernel.Process) {
 				c.sets.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
 			}
 		}
-		p.Wait("changes of sets and their pods", func() bool { return sets.Len()+pods.Len() > 0 })
+		claims.Drop() // they are looked up in the cache, and their changes are no news
+		revisions.Drop()
+		p.Wait("changes of sets and their pods", func() bool { return sets.Len()+pods.Len()+claims.Len()+revisions.Len() > 0 })
 	}
 }
 

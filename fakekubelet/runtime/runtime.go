@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/sim/component"
@@ -21,8 +22,9 @@ type Runtime struct {
 	sandboxes map[types.UID]*sandbox
 }
 
+// sandbox knows of its pod what is in the labels of its containers.
 type sandbox struct {
-	pod     *corev1.Pod
+	pod     *metav1.PartialObjectMetadata
 	running []string
 }
 
@@ -49,7 +51,7 @@ func (r *Runtime) Pods() []types.UID { return slices.Sorted(maps.Keys(r.sandboxe
 // Run starts a pod's sandbox and its containers.
 func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	name := pod.Namespace + "/" + pod.Name
-	s := &sandbox{pod: pod}
+	s := &sandbox{pod: labelsOf(pod)}
 	r.sandboxes[pod.UID] = s
 	r.tell("RunPodSandbox", name, nil)
 	for i := range pod.Spec.Containers {
@@ -62,6 +64,12 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 		r.tell("StartContainer", name, nil)
 		s.running = append(s.running, c.Name)
 	}
+}
+
+func labelsOf(pod *corev1.Pod) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: pod.TypeMeta, ObjectMeta: metav1.ObjectMeta{
+		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+	}}
 }
 
 // supplementalGroups are the groups that a pod's processes have besides their own:
@@ -79,11 +87,12 @@ func supplementalGroups(pod *corev1.Pod) []int64 {
 }
 
 // Stop stops a pod's containers and its sandbox; they exit at once with code 0.
-// It returns the pod that was run, nil if there was none.
-func (r *Runtime) Stop(uid types.UID) *corev1.Pod {
+// It returns what it knows of the pod that was run, nil if there was none, and the
+// names of the containers.
+func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, containers []string) {
 	s := r.sandboxes[uid]
 	if s == nil {
-		return nil
+		return nil, nil
 	}
 	name := s.pod.Namespace + "/" + s.pod.Name
 	for range s.running {
@@ -91,7 +100,7 @@ func (r *Runtime) Stop(uid types.UID) *corev1.Pod {
 	}
 	r.tell("StopPodSandbox", name, nil)
 	delete(r.sandboxes, uid)
-	return s.pod
+	return s.pod, s.running
 }
 
 // PowerOff ends all containers without a trace of an orderly stop.

@@ -50,7 +50,7 @@ func fillVolume(pv *corev1.PersistentVolume) {
 
 func admitVolume(a admission, obj Object) error {
 	pv := obj.(*corev1.PersistentVolume)
-	pv.Status.LastPhaseTransitionTime = &a.now
+	pv.Status.LastPhaseTransitionTime = a.now.DeepCopy() // not a pointer into all that admission may look at
 	pv.Finalizers = withFinalizer(pv.Finalizers, "kubernetes.io/pv-protection")
 	return nil
 }

@@ -134,13 +134,17 @@ func (w *watch) Bookmark() uint64 {
 	return w.view.Revision()
 }
 
+// Drop forgets what is queued. A queue that nobody empties would hold on to every
+// state of its objects.
+func (w *watch) Drop() { w.list, w.queue, w.taken = nil, nil, 0 }
+
 // Close ends the watch and drops what is queued.
 func (w *watch) Close() { w.close() }
 
 func (w *watch) close() {
 	w.view.store.subscribers.remove(w)
 	w.view.watches = without(w.view.watches, w)
-	w.list, w.queue, w.taken = nil, nil, 0
+	w.Drop()
 }
 
 func (w *watch) next() (Event[Object], bool) {
@@ -183,6 +187,9 @@ func (w *watch) matches(c *commit) bool {
 func (w *watch) offer(c *commit) {
 	if !w.matches(c) {
 		return
+	}
+	if len(w.queue) == cap(w.queue) { // doubling leaves less behind than append does
+		w.queue = slices.Grow(w.queue, max(len(w.queue), 8))
 	}
 	w.queue = append(w.queue, c)
 	if w.onEvent != nil {
