@@ -47,8 +47,15 @@ func TestEveryScenarioPassesWithItsGoldenCallSequence(t *testing.T) {
 }
 
 // TestConformance runs the scenarios after cases of Kubernetes' own suites, which their comments name.
-func TestConformance(t *testing.T) {
-	files, err := filepath.Glob("conformance/*.yaml")
+func TestConformance(t *testing.T) { runAll(t, "conformance/*.yaml") }
+
+// TestFacts runs the scenarios that show what real clusters were seen to do, where no recording is held
+// against the simulation.
+func TestFacts(t *testing.T) { runAll(t, "facts/*.yaml") }
+
+func runAll(t *testing.T, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
