@@ -2,6 +2,7 @@ package fakekubelet
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,7 +18,7 @@ const managedAttach = "volumes.kubernetes.io/controller-managed-attach-detach"
 func (k *Kubelet) register() {
 	node, ok := store.Get[*corev1.Node](k.Store, store.Key{Name: k.options.Name})
 	if !ok {
-		_, _ = store.Create(k.Store, k.newNode())
+		_, _ = store.Adopt(k.Store, k.newNode())
 		return
 	}
 	if node.Annotations[managedAttach] == "" {
@@ -49,9 +50,9 @@ func (k *Kubelet) newNode() *corev1.Node {
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: map[string]string{
 			managedAttach: "true", "node.alpha.kubernetes.io/ttl": "0",
 		}},
-		Spec: corev1.NodeSpec{Taints: k.options.Taints},
+		Spec: corev1.NodeSpec{Taints: slices.Clone(k.options.Taints)},
 		Status: corev1.NodeStatus{
-			Capacity: resources, Allocatable: resources,
+			Capacity: resources, Allocatable: maps.Clone(resources),
 			Addresses:  []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: name}},
 			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64"},
 			Conditions: k.conditions(nil),

@@ -30,16 +30,19 @@ func (w *within) end() {
 // of the test: at most 2 ms and 200 KiB, since a suite has a cluster in each test.
 func BenchmarkClusterInTest(b *testing.B) {
 	b.ReportAllocs()
+	before := cpuTime(b)
 	for b.Loop() {
 		t := &within{B: b}
 		sim.New(t, withMock)
 		t.end()
 	}
+	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/cluster")
 }
 
 // BenchmarkParallelTestsWithInformers is 50 tests at once, each with informers that
 // see its pod run: at most 1 s.
 func BenchmarkParallelTestsWithInformers(b *testing.B) {
+	before := cpuTime(b)
 	for b.Loop() {
 		var all sync.WaitGroup
 		for range 50 {
@@ -52,6 +55,7 @@ func BenchmarkParallelTestsWithInformers(b *testing.B) {
 		all.Wait()
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/50-tests")
+	b.ReportMetric((cpuTime(b)-before).Seconds()/float64(b.N), "cpu-s/50-tests")
 }
 
 func seenByInformers(t *within) {

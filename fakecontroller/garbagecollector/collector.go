@@ -64,7 +64,7 @@ type following struct {
 // followAll follows what there is now: definitions bring kinds and take them away.
 func (c *Collector) followAll(p *kernel.Process, before []following) []following {
 	now := c.Store.Resources()
-	var all []following
+	all := make([]following, 0, len(now))
 	for _, f := range before {
 		if slices.Contains(now, f.resource) || f.Len() > 0 {
 			all = append(all, f)

@@ -14,9 +14,9 @@ type audience struct {
 	byIndex map[Index]map[string][]*watch
 }
 
-func (s subscribers) add(w *watch) { s.of(w).set(w.sel, append(s.of(w).get(w.sel), w)) }
+func (s subscribers) add(w *watch) { s.of(w).set(*w.sel, append(s.of(w).get(*w.sel), w)) }
 
-func (s subscribers) remove(w *watch) { s.of(w).set(w.sel, without(s.of(w).get(w.sel), w)) }
+func (s subscribers) remove(w *watch) { s.of(w).set(*w.sel, without(s.of(w).get(*w.sel), w)) }
 
 func (s subscribers) of(w *watch) *audience {
 	if s[w.res] == nil {

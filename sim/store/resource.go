@@ -182,7 +182,9 @@ func Resources() []*Resource {
 }
 
 func sorted(all []*Resource) []*Resource {
-	slices.SortFunc(all, func(a, b *Resource) int { return cmp.Compare(a.String(), b.String()) })
+	slices.SortFunc(all, func(a, b *Resource) int {
+		return cmp.Or(cmp.Compare(a.GVR.Resource, b.GVR.Resource), cmp.Compare(a.GVR.Group, b.GVR.Group))
+	})
 	return all
 }
 

@@ -23,7 +23,7 @@ func New(options Options) *Store {
 		options:     options.withDefaults(),
 		head:        newHead(),
 		latest:      &commit{},
-		subscribers: subscribers{},
+		subscribers: make(subscribers, len(byKind)),
 		defined:     map[string]*Resource{},
 	}
 	s.versioned = options.History > 0

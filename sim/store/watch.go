@@ -35,6 +35,9 @@ type Selector struct {
 	key   Key
 }
 
+// everything is what most watches select.
+var everything = &Selector{}
+
 // ByIndex selects the objects that have the value in the index.
 func ByIndex(index Index, value string) Selector { return Selector{index: index, value: value} }
 
@@ -71,7 +74,7 @@ func (w *Watcher[T]) Next() (Event[T], bool) {
 type watch struct {
 	view    *View
 	res     *Resource
-	sel     Selector
+	sel     *Selector
 	list    []Object  // of the initial list, what is still queued
 	queue   []*commit // what was taken out of it is nil
 	taken   int
@@ -85,18 +88,26 @@ func (v *View) WatchObjects(res *Resource, sel ...Selector) *Watcher[Object] {
 }
 
 func (v *View) watch(res *Resource, sel ...Selector) *watch {
-	w := &watch{view: v, res: res, since: v.Revision()}
+	w := &watch{view: v, res: res, sel: everything, since: v.Revision()}
 	if len(sel) > 1 {
 		panic("store: a watch takes one selector")
 	}
 	if len(sel) == 1 {
-		w.sel = sel[0]
+		w.sel = &sel[0]
 	}
-	w.list = slices.Collect(v.selected(res, w.sel))
+	if v.mayHave(res) {
+		w.list = slices.Collect(v.selected(res, *w.sel))
+	}
 	v.catchUp(w)
 	v.watches = append(v.watches, w)
 	v.store.subscribers.add(w)
 	return w
+}
+
+// mayHave is false for a resource without objects, as most are when the components
+// of a cluster open their watches.
+func (v *View) mayHave(res *Resource) bool {
+	return len(v.pending) > 0 || len(v.store.head.objects[res]) > 0
 }
 
 // selected lists what a selector picks.

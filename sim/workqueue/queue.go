@@ -50,14 +50,20 @@ type Queue[K comparable] struct {
 // New returns a queue whose workers are processes started by spawn. A handler
 // that returns an error gets its key again after the backoff.
 func New[K comparable](name string, o Options, spawn func(string, func(*kernel.Process)) *kernel.Process, handle func(*kernel.Process, K) error) *Queue[K] {
-	return &Queue[K]{
-		opts: o, name: name, spawn: spawn, handle: handle,
-		queued: map[K]bool{}, working: map[K]bool{}, again: map[K]bool{}, failures: map[K]int{}, later: map[K]time.Duration{},
+	return &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
+}
+
+// open readies a queue for its first key: many never get one.
+func (q *Queue[K]) open() {
+	if q.queued == nil {
+		q.queued, q.working, q.again = map[K]bool{}, map[K]bool{}, map[K]bool{}
+		q.failures, q.later = map[K]int{}, map[K]time.Duration{}
 	}
 }
 
 // Add queues a key now.
 func (q *Queue[K]) Add(key K) {
+	q.open()
 	if q.queued[key] {
 		return
 	}
@@ -124,6 +130,7 @@ func (q *Queue[K]) retry(key K) {
 // AddAfter queues a key once d has passed. Of several delays under way for one
 // key only the one that ends first counts.
 func (q *Queue[K]) AddAfter(key K, d time.Duration) {
+	q.open()
 	q.spawn(q.name+" retry", func(p *kernel.Process) {
 		due := p.Elapsed() + d
 		if earlier, ok := q.later[key]; ok && earlier <= due {
