@@ -3,7 +3,9 @@
 GO ?= go
 BIN := bin
 
-.PHONY: help build test test-fast race lint darwin bench nested clean golden conformance schema
+FUZZTIME ?= 10m
+
+.PHONY: help build test test-fast race lint darwin fuzz bench nested clean golden conformance schema
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +48,10 @@ conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewr
 	@mkdir -p $(BIN)
 	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./scenarios > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
+
+fuzz: ## search for input that the API layer cannot stand, FUZZTIME=10m for each fuzzer
+	@for name in Decode Patch Selectors Definition Path; do \
+		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) ./sim/apiserver || exit 1; done
 
 bench: ## the benchmarks behind the figures in the README
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -19,6 +20,10 @@ type answer struct {
 }
 
 func (a *answer) failure(err error) {
+	if errors.Is(err, errPanicked) {
+		a.panicked()
+		return
+	}
 	status := statusOf(err)
 	if after := retryAfter(status); after != "" {
 		a.w.Header().Set("Retry-After", after)

@@ -3,10 +3,10 @@ package apiserver
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 
+	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,10 +20,7 @@ func (q *request) delete() error {
 	if err != nil {
 		return err
 	}
-	opts, err := deletion(options)
-	if err != nil {
-		return err
-	}
+	opts := deletion(options)
 	var last store.Object
 	gone := false
 	err = q.exclusively(func() (err error) {
@@ -79,6 +76,10 @@ func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) erro
 		if err := envelope.Unmarshal(body[len(protobufMagic):]); err != nil {
 			return badRequest("decoding DeleteOptions: %v", err)
 		}
+		o.TypeMeta = metav1.TypeMeta{Kind: envelope.Kind, APIVersion: envelope.APIVersion}
+		if err := checkDeleteOptions(o); err != nil {
+			return err
+		}
 		if err := o.Unmarshal(envelope.Raw); err != nil {
 			return badRequest("decoding DeleteOptions: %v", err)
 		}
@@ -91,7 +92,16 @@ func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) erro
 	if err := json.Unmarshal(body, o); err != nil {
 		return badRequest("decoding DeleteOptions: %v", err)
 	}
-	return nil
+	return checkDeleteOptions(o)
+}
+
+// checkDeleteOptions refuses a body of another kind. That it is the client's mistake
+// the real server does not see.
+func checkDeleteOptions(o *metav1.DeleteOptions) error {
+	if o.Kind == "" || o.Kind == "DeleteOptions" {
+		return nil
+	}
+	return runtime.NewNotRegisteredErrForKind(metascheme.Scheme.Name(), o.GroupVersionKind())
 }
 
 // protobufMagic begins every object in protobuf.
@@ -104,7 +114,7 @@ func orphanDependents(o *metav1.DeleteOptions) *bool {
 }
 
 // deletion are the store's options.
-func deletion(o *metav1.DeleteOptions) ([]store.DeleteOption, error) {
+func deletion(o *metav1.DeleteOptions) []store.DeleteOption {
 	var opts []store.DeleteOption
 	if o.GracePeriodSeconds != nil {
 		opts = append(opts, store.GracePeriod(*o.GracePeriodSeconds))
@@ -114,11 +124,7 @@ func deletion(o *metav1.DeleteOptions) ([]store.DeleteOption, error) {
 			opts = append(opts, store.PreconditionUID(*p.UID))
 		}
 		if p.ResourceVersion != nil {
-			revision, err := strconv.ParseUint(*p.ResourceVersion, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("resourceVersion of the preconditions: %w", err)
-			}
-			opts = append(opts, store.PreconditionRevision(revision))
+			opts = append(opts, store.PreconditionVersion(*p.ResourceVersion))
 		}
 	}
 	switch {
@@ -130,7 +136,7 @@ func deletion(o *metav1.DeleteOptions) ([]store.DeleteOption, error) {
 	if len(o.DryRun) > 0 {
 		opts = append(opts, store.DryRunOfDelete())
 	}
-	return opts, nil
+	return opts
 }
 
 // deleteCollection deletes what a list would show, and answers with it.
@@ -139,10 +145,7 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	opts, err := deletion(options)
-	if err != nil {
-		return err
-	}
+	opts := deletion(options)
 	list, err := q.listOptions()
 	if err != nil {
 		return err

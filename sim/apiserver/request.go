@@ -1,11 +1,13 @@
 package apiserver
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -45,6 +47,9 @@ func (q *request) serve() error {
 	if kind.res.Namespaced && at.namespace == "" && (at.name != "" || q.Method == http.MethodPost) {
 		return errMethodNotAllowed
 	}
+	if err := q.checkNames(); err != nil {
+		return err
+	}
 	media, err := negotiate(q.Header.Get("Accept"), kind.forms(), true)
 	if err != nil {
 		return err
@@ -54,6 +59,18 @@ func (q *request) serve() error {
 		q.answer.warn(kind.own.warning)
 	}
 	return q.dispatch()
+}
+
+// checkNames refuses names in a path that cannot be those of objects: in the store
+// of the real server they would lead elsewhere.
+func (q *request) checkNames() error {
+	if mistakes := content.IsPathSegmentName(q.place.name); len(mistakes) > 0 {
+		return badRequest("Name parameter invalid: %q: %s", q.place.name, strings.Join(mistakes, ";"))
+	}
+	if namespace := q.place.namespace; namespace == "." || namespace == ".." {
+		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+q.kind.gvr.Resource+"/"+namespace+"/"+q.place.name, "/"))
+	}
+	return nil
 }
 
 func (q *request) authenticate() error {
@@ -110,7 +127,7 @@ func (q *request) key() store.Key { return store.Key{Namespace: q.place.namespac
 
 // exclusively runs use with the store to itself.
 func (q *request) exclusively(use func() error) (err error) {
-	q.server.options.Exclusive(func() { err = use() })
+	q.server.options.Exclusive(func() { err = q.guarded(use) })
 	return err
 }
 

@@ -78,7 +78,7 @@ func (s *Server) kinds() *catalog { return s.catalog.Load() }
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{Request: r, server: s, answer: answer{w: w, media: plainJSON}}
-	if err := q.serve(); err != nil {
+	if err := q.guarded(q.serve); err != nil {
 		q.answer.failure(err)
 	}
 }

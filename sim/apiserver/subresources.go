@@ -92,11 +92,8 @@ func (q *request) evict() error {
 	if eviction.DeleteOptions != nil {
 		options = eviction.DeleteOptions
 	}
-	opts, err := deletion(options)
-	if err != nil {
-		return err
-	}
-	err = q.exclusively(func() error {
+	opts := deletion(options)
+	err := q.exclusively(func() error {
 		if _, err := store.ModifyStatus(q.server.store, q.key(), q.markEvicted); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,7 +18,7 @@ type DeleteOption func(*deletion)
 type deletion struct {
 	grace       *int64
 	uid         types.UID
-	revision    uint64
+	version     string
 	propagation metav1.DeletionPropagation
 	dry         bool
 }
@@ -31,10 +30,10 @@ func GracePeriod(seconds int64) DeleteOption { return func(d *deletion) { d.grac
 // PreconditionUID makes the deletion a Conflict if the object has another uid.
 func PreconditionUID(uid types.UID) DeleteOption { return func(d *deletion) { d.uid = uid } }
 
-// PreconditionRevision makes the deletion a Conflict if the object was written
-// since that revision.
-func PreconditionRevision(revision uint64) DeleteOption {
-	return func(d *deletion) { d.revision = revision }
+// PreconditionVersion makes the deletion a Conflict if the object has another
+// resource version.
+func PreconditionVersion(version string) DeleteOption {
+	return func(d *deletion) { d.version = version }
 }
 
 // Propagation says what becomes of the objects that this one owns: Foreground
@@ -87,8 +86,8 @@ func (r *Resource) checkPreconditions(key Key, old Object, d deletion) error {
 	if d.uid != "" && d.uid != old.GetUID() {
 		return refuse("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", d.uid, old.GetUID())
 	}
-	if version := strconv.FormatUint(d.revision, 10); d.revision != 0 && version != old.GetResourceVersion() {
-		return refuse("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", version, old.GetResourceVersion())
+	if d.version != "" && d.version != old.GetResourceVersion() {
+		return refuse("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", d.version, old.GetResourceVersion())
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestDeletePreconditions(t *testing.T) {
 	create(t, s, secret("x"))
 	for name, opt := range map[string]store.DeleteOption{
 		"uid":      store.PreconditionUID("other"),
-		"revision": store.PreconditionRevision(1),
+		"revision": store.PreconditionVersion("1"),
 	} {
 		_, err := store.Delete[*corev1.Secret](s, inDefault("x"), opt)
 		assert.True(t, apierrors.IsConflict(err), name)
