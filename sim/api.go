@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/csisim/csisim/fakecontroller/namespace"
 	"github.com/csisim/csisim/sim/apiserver"
 	"github.com/csisim/csisim/sim/version"
 )
@@ -77,6 +78,7 @@ func (c *Simulation) API() *apiserver.Server {
 			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now,
 			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
+		namespace.Start(c.World) // none but clients of the API delete namespaces
 	})
 	return c.api.server
 }

@@ -13,10 +13,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/definition"
 	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/sim/store"
 
 	_ "embed"
 
@@ -138,6 +141,17 @@ func newToken() (string, error) {
 	return hex.EncodeToString(secret), nil
 }
 
+// define gives the cluster the kinds that storage clusters have and Kubernetes has
+// not, but for those that the scenario defines itself.
+func define(c *sim.Simulation) error {
+	for _, d := range definition.CSIAddons() {
+		if _, err := store.Create(c.World.Store, d); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("defining the kinds of CSI-Addons: %w", err)
+		}
+	}
+	return nil
+}
+
 // live serves the cluster until ctx is done.
 func live(ctx context.Context, env environment, c *sim.Simulation, listener net.Listener, a *access, speed float64) error {
 	a.endpoints, a.directories = c.Endpoints(), c.Directories()
@@ -145,6 +159,9 @@ func live(ctx context.Context, env environment, c *sim.Simulation, listener net.
 		return err
 	}
 	defer a.revoke()
+	if err := define(c); err != nil {
+		return err
+	}
 	server := &http.Server{Handler: c.API(), ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

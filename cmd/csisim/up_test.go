@@ -171,6 +171,9 @@ func TestKubectl(t *testing.T) {
 	l := startUp(t, "--speed", "10")
 	manifest := filepath.Join(l.home, "pod.yaml")
 	require.NoError(t, os.WriteFile(manifest, []byte(webPod), 0o600))
+	kinds, custom := filepath.Join(l.home, "kinds.yaml"), filepath.Join(l.home, "custom.yaml")
+	require.NoError(t, os.WriteFile(kinds, []byte(backups), 0o600))
+	require.NoError(t, os.WriteFile(custom, []byte("apiVersion: example.com/v1\nkind: Backup\nmetadata: {name: nightly}\nspec: {claim: data}\n"), 0o600))
 	for _, line := range []struct{ args, says string }{
 		{"get nodes", "node-b   Ready"},
 		{"get sc,csidrivers,csinodes", "mock (default)"},
@@ -190,6 +193,25 @@ func TestKubectl(t *testing.T) {
 		{"get pods -l tier=front --show-labels", "tier=front"},
 		{"patch pod web --type=merge -p {\"metadata\":{\"labels\":{\"tier\":\"back\"}}}", "pod/web patched"},
 		{"get pods -A -o name", "pod/web"},
+		{"auth can-i create pods", "yes"},
+		{"auth whoami", "kubernetes-admin"},
+		{"apply -f " + kinds, "customresourcedefinition.apiextensions.k8s.io/backups.example.com created"},
+		{"wait --for=condition=Established crd/backups.example.com --timeout=20s", "condition met"},
+		{"apply -f " + custom, "backup.example.com/nightly created"},
+		{"apply -f " + custom, "backup.example.com/nightly unchanged"},
+		{"apply --server-side --force-conflicts -f " + custom, "backup.example.com/nightly serverside-applied"},
+		{"get bk", "nightly   data"},
+		{"explain backup.spec.claim", "what is kept"},
+		{"scale --replicas=3 bk/nightly", "backup.example.com/nightly scaled"},
+		{"get bk nightly -o jsonpath={.spec.copies}", "3"},
+		{"delete -f " + kinds, "deleted"},
+		{"create namespace other", "namespace/other created"},
+		{"create configmap settings -n other --from-literal=a=b", "configmap/settings created"},
+		{"delete namespace other --timeout=20s", `namespace "other" deleted`},
+		{"taint node node-b a=b:NoSchedule", "node/node-b tainted"},
+		{"taint node node-b a-", "node/node-b untainted"},
+		{"get volumereplications,csiaddonsnodes -A", "No resources found"},
+		{"get vs,vsclass,vsc,vgs", ""},
 		{"explain pvc.spec.storageClassName", "storageClassName is the name of the StorageClass"},
 		{"get events --field-selector involvedObject.name=web", "Scheduled"},
 		{"get --raw /readyz", "ok"},
@@ -230,4 +252,32 @@ spec:
   volumes:
   - name: data
     persistentVolumeClaim: {claimName: data}
+`
+
+const backups = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: backups.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: backups, kind: Backup, shortNames: [bk]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {scale: {specReplicasPath: .spec.copies, statusReplicasPath: .status.copies}}
+    additionalPrinterColumns:
+    - {name: Claim, type: string, jsonPath: .spec.claim}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              claim: {type: string, description: what is kept}
+              copies: {type: integer, default: 1}
+          status:
+            type: object
+            properties: {copies: {type: integer}}
 `

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"k8s.io/client-go/rest"
@@ -22,13 +23,54 @@ func (s *Server) Config() *rest.Config {
 // inProcess hands requests to a server.
 type inProcess struct{ handler http.Handler }
 
-// RoundTrip answers as soon as the header of the answer is known. A body that goes
-// on, as that of a watch does, is read as it comes.
+// RoundTrip answers a request at once, unless it may be a watch.
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(r.Context())
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
+	if strings.Contains(r.URL.RawQuery, "watch") {
+		return t.stream(r)
+	}
+	w := &wholeAnswer{header: http.Header{}}
+	t.handler.ServeHTTP(w, r)
+	w.WriteHeader(http.StatusOK)
+	return answered(r, w.code, w.header, io.NopCloser(&w.body), int64(w.body.Len())), nil
+}
+
+func answered(r *http.Request, code int, header http.Header, body io.ReadCloser, length int64) *http.Response {
+	return &http.Response{
+		Status: http.StatusText(code), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: body, ContentLength: length, Request: r,
+	}
+}
+
+// wholeAnswer is a ResponseWriter whose body is read when it is complete.
+type wholeAnswer struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (w *wholeAnswer) Header() http.Header { return w.header }
+
+func (w *wholeAnswer) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code = code
+	}
+}
+
+func (w *wholeAnswer) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(b)
+}
+
+// stream answers as soon as the header of the answer is known. A body that goes on,
+// as that of a watch does, is read as it comes.
+func (t inProcess) stream(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
 	w := &pipedAnswer{header: http.Header{}, begun: make(chan struct{})}
 	w.body.news = sync.NewCond(&w.body.lock)
 	w.body.closed = cancel
@@ -44,10 +86,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, r.Context().Err()
 	}
-	return &http.Response{
-		Status: http.StatusText(w.code), StatusCode: w.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, Body: &w.body, ContentLength: -1, Request: r,
-	}, nil
+	return answered(r, w.code, w.sent, &w.body, -1), nil
 }
 
 // pipedAnswer is a ResponseWriter whose body is read elsewhere.

@@ -20,9 +20,8 @@ func init() {
 	columnsOf["csinodes.storage.k8s.io"] = []column{
 		nameColumn, show("Drivers", "integer", func(n *storagev1.CSINode) any { return int64(len(n.Spec.Drivers)) }), ageColumn,
 	}
-	columnsOf["csistoragecapacities.storage.k8s.io"] = []column{
-		nameColumn, show("Created At", "date", func(obj store.Object) any { return obj.GetCreationTimestamp().UTC().Format(time.RFC3339) }),
-	}
+	columnsOf["csistoragecapacities.storage.k8s.io"] = plainColumns
+	columnsOf["customresourcedefinitions.apiextensions.k8s.io"] = plainColumns
 	columnsOf["volumeattachments.storage.k8s.io"] = attachmentColumns
 	columnsOf["volumeattributesclasses.storage.k8s.io"] = []column{
 		named(text("Name", func(c *storagev1.VolumeAttributesClass) string {
@@ -31,6 +30,11 @@ func init() {
 		text("DriverName", func(c *storagev1.VolumeAttributesClass) string { return c.DriverName }),
 		ageColumn,
 	}
+}
+
+// plainColumns are those of kinds for which nobody thought of others.
+var plainColumns = []column{
+	nameColumn, show("Created At", "date", func(obj store.Object) any { return obj.GetCreationTimestamp().UTC().Format(time.RFC3339) }),
 }
 
 const betaClass = "volume.beta.kubernetes.io/storage-class"

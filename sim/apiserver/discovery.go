@@ -73,6 +73,11 @@ func (q *request) serveVersion(gv schema.GroupVersion) error {
 			list.APIResources = append(list.APIResources, k.described()...)
 		}
 	}
+	for _, r := range reviews {
+		if r.gvk.GroupVersion() == gv {
+			list.APIResources = append(list.APIResources, r.described())
+		}
+	}
 	if len(list.APIResources) == 0 {
 		return errNoSuchResource
 	}
@@ -119,8 +124,19 @@ func (c *catalog) groups() []metav1.APIGroup {
 			group.Versions = append(group.Versions, version)
 		}
 	}
+	for _, group := range reviewGroups {
+		version := metav1.GroupVersionForDiscovery{GroupVersion: group + "/v1", Version: "v1"}
+		groups = append(groups, metav1.APIGroup{
+			TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}, Name: group, PreferredVersion: version,
+			Versions: []metav1.GroupVersionForDiscovery{version},
+		})
+	}
+	slices.SortStableFunc(groups, func(a, b metav1.APIGroup) int { return compareGroups(a.Name, b.Name) })
 	return groups
 }
+
+// reviewGroups have nothing but reviews.
+var reviewGroups = []string{"authentication.k8s.io", "authorization.k8s.io"}
 
 const aggregatedForm = typeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -176,6 +192,19 @@ func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDi
 			})
 		}
 		all = append(all, resource)
+	}
+	for _, r := range reviews {
+		if r.gvk.GroupVersion() != gv {
+			continue
+		}
+		scope := discoveryv2.ScopeCluster
+		if r.namespaced {
+			scope = discoveryv2.ScopeNamespace
+		}
+		all = append(all, discoveryv2.APIResourceDiscovery{
+			Resource: r.resource, ResponseKind: &metav1.GroupVersionKind{Kind: r.gvk.Kind}, Scope: scope,
+			SingularResource: singularOf(r.gvk.Kind), Verbs: []string{"create"},
+		})
 	}
 	return all
 }

@@ -47,6 +47,8 @@ var (
 	partOf   = []string{"get", "patch", "update"}
 )
 
+func singularOf(kind string) string { return strings.ToLower(kind) }
+
 func (k *kind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
 
 // newObject is an empty object of the kind as it is served.
@@ -111,8 +113,16 @@ var traitsOf = map[string]traits{
 	"customresourcedefinitions.apiextensions.k8s.io": {
 		short: []string{"crd", "crds"}, categories: []string{"api-extensions"}, answersDeleted: true,
 	},
-	"csidrivers.storage.k8s.io": {answersDeleted: true},
-	"csinodes.storage.k8s.io":   {answersDeleted: true},
+	"csidrivers.storage.k8s.io":                               {answersDeleted: true},
+	"csinodes.storage.k8s.io":                                 {answersDeleted: true},
+	"volumesnapshots.snapshot.storage.k8s.io":                 {short: []string{"vs"}},
+	"volumesnapshotclasses.snapshot.storage.k8s.io":           {short: []string{"vsclass", "vsclasses"}},
+	"volumesnapshotcontents.snapshot.storage.k8s.io":          {short: []string{"vsc", "vscs"}},
+	"volumegroupsnapshots.groupsnapshot.storage.k8s.io":       {short: []string{"vgs"}},
+	"volumegroupsnapshotclasses.groupsnapshot.storage.k8s.io": {short: []string{"vgsclass", "vgsclasses"}},
+	"volumegroupsnapshotcontents.groupsnapshot.storage.k8s.io": {
+		short: []string{"vgsc", "vgscs"},
+	},
 	"csistoragecapacities.storage.k8s.io": {
 		answersDeleted: true,
 	},
@@ -176,7 +186,7 @@ func kindOf(res *store.Resource) *kind {
 	t := traitsOf[res.String()]
 	k := &kind{
 		res: res, gvr: res.GVR, gvk: res.GVK,
-		singular: strings.ToLower(res.GVK.Kind), shortNames: t.short, categories: t.categories,
+		singular: singularOf(res.GVK.Kind), shortNames: t.short, categories: t.categories,
 		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status,
 	}
 	for _, verb := range allVerbs {

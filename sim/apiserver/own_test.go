@@ -238,3 +238,34 @@ func TestKindsBesideClientGo(t *testing.T) {
 	assert.Contains(t, answer.text, `"f:versions"`)
 	assert.Len(t, c.say("GET", definitionsPath, "", "").field("items"), 1)
 }
+
+// Who may do what, and who one is: there is one user, who may do everything.
+func TestReviews(t *testing.T) {
+	c := &conversation{t, apiserver.New(store.New(store.Options{}), apiserver.Options{})}
+	answer := c.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+		"{apiVersion: authorization.k8s.io/v1, kind: SelfSubjectAccessReview, spec: {resourceAttributes: {verb: create, resource: pods}}}")
+	assert.Equal(t, true, answer.field("status", "allowed"))
+	answer = c.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview}")
+	assert.Equal(t, "kubernetes-admin", answer.field("status", "userInfo", "username"))
+
+	c.post("/api/v1/namespaces/default/serviceaccounts", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
+	answer = c.post("/api/v1/namespaces/default/serviceaccounts/robot/token", "{apiVersion: authentication.k8s.io/v1, kind: TokenRequest}")
+	token := answer.field("status", "token").(string)
+	for given, says := range map[string]any{token: true, token + "x": nil, "none": nil, "": nil} {
+		answer = c.post("/apis/authentication.k8s.io/v1/tokenreviews",
+			"{apiVersion: authentication.k8s.io/v1, kind: TokenReview, spec: {token: '"+given+"'}}")
+		assert.Equal(t, says, answer.field("status", "authenticated"), given)
+	}
+	answer = c.say("GET", "/apis/authorization.k8s.io/v1", "", "")
+	assert.Contains(t, answer.text, "subjectaccessreviews")
+}
+
+// Kinds that are built in and have definitions elsewhere are shown with the columns
+// of those.
+func TestColumnsOfSnapshots(t *testing.T) {
+	c := converse(t)
+	c.post("/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses",
+		"{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotClass, metadata: {name: c}, driver: d, deletionPolicy: Delete}")
+	answer := c.say("GET", "/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses", "", "", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+	assert.Contains(t, answer.text, `"cells":["c","d","Delete","`)
+}

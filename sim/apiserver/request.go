@@ -39,6 +39,9 @@ func (q *request) serve() error {
 	if at.resource == "" {
 		return q.serveDiscovery()
 	}
+	if r, ok := reviewAt(at); ok {
+		return q.serveReview(r)
+	}
 	kind, ok := q.server.kinds().find(at)
 	if !ok {
 		return errNoSuchResource

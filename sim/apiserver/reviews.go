@@ -1,0 +1,102 @@
+package apiserver
+
+import (
+	"net/http"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Reviews are questions that a client asks by creating them; nothing is stored.
+// There is one user, who may do everything.
+
+// user is who every client is.
+var user = authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}
+
+// review is one kind of question.
+type review struct {
+	gvk        schema.GroupVersionKind
+	resource   string
+	namespaced bool
+	answer     func(q *request) (runtime.Object, error)
+}
+
+var reviews = []review{
+	{gvk: authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"), resource: "selfsubjectreviews", answer: func(q *request) (runtime.Object, error) {
+		var asked authenticationv1.SelfSubjectReview
+		err := q.readAs(&asked)
+		asked.Status.UserInfo = user
+		return &asked, err
+	}},
+	{gvk: authenticationv1.SchemeGroupVersion.WithKind("TokenReview"), resource: "tokenreviews", answer: func(q *request) (runtime.Object, error) {
+		var asked authenticationv1.TokenReview
+		err := q.readAs(&asked)
+		asked.Status = q.server.reviewToken(asked.Spec)
+		return &asked, err
+	}},
+	{gvk: authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"), resource: "localsubjectaccessreviews", namespaced: true,
+		answer: func(q *request) (runtime.Object, error) {
+			var asked authorizationv1.LocalSubjectAccessReview
+			err := q.readAs(&asked)
+			asked.Status.Allowed = true
+			return &asked, err
+		}},
+	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), resource: "selfsubjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
+		var asked authorizationv1.SelfSubjectAccessReview
+		err := q.readAs(&asked)
+		asked.Status.Allowed = true
+		return &asked, err
+	}},
+	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"), resource: "selfsubjectrulesreviews", answer: func(q *request) (runtime.Object, error) {
+		var asked authorizationv1.SelfSubjectRulesReview
+		err := q.readAs(&asked)
+		every := []string{"*"}
+		asked.Status = authorizationv1.SubjectRulesReviewStatus{
+			ResourceRules:    []authorizationv1.ResourceRule{{Verbs: every, APIGroups: every, Resources: every}},
+			NonResourceRules: []authorizationv1.NonResourceRule{{Verbs: every, NonResourceURLs: every}},
+		}
+		return &asked, err
+	}},
+	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"), resource: "subjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
+		var asked authorizationv1.SubjectAccessReview
+		err := q.readAs(&asked)
+		asked.Status.Allowed = true
+		return &asked, err
+	}},
+}
+
+// reviewAt is the question that a path is about.
+func reviewAt(at place) (review, bool) {
+	for _, r := range reviews {
+		if r.gvk.Group == at.group && r.gvk.Version == at.version && r.resource == at.resource && r.namespaced == (at.namespace != "") {
+			return r, true
+		}
+	}
+	return review{}, false
+}
+
+func (q *request) serveReview(r review) error {
+	if q.Method != http.MethodPost || q.place.name != "" {
+		return errMethodNotAllowed
+	}
+	media, err := negotiate(q.Header.Get("Accept"), offered, false)
+	if err != nil {
+		return err
+	}
+	q.answer.media = media
+	answer, err := r.answer(q)
+	if err != nil {
+		return err
+	}
+	answer.GetObjectKind().SetGroupVersionKind(r.gvk)
+	return q.answer.encoded(http.StatusCreated, answer)
+}
+
+// described is the question as discovery tells of it.
+func (r review) described() metav1.APIResource {
+	kind := r.gvk.Kind
+	return metav1.APIResource{Name: r.resource, SingularName: singularOf(kind), Namespaced: r.namespaced, Kind: kind, Verbs: []string{"create"}}
+}
