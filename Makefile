@@ -57,7 +57,7 @@ bench: ## the benchmarks behind the figures in the README
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim/check
-	$(GO) test -run '^$$' -bench . ./sim/kernel ./sim/store ./sim/machine ./drivers ./drivers/mock
+	$(GO) test -run '^$$' -bench . ./sim/kernel ./sim/store ./sim/apiserver ./sim/machine ./drivers ./drivers/mock
 
 schema: build ## write the JSON Schema of scenarios for editors
 	$(BIN)/csisim schema > schema/scenario.json
