@@ -26,7 +26,7 @@ func (w *podWorker) startData() {
 
 // dataUses are the volumes that the pod's containers have.
 func (w *podWorker) dataUses() []datacheck.Use {
-	if w.options.Data == nil {
+	if w.options.Data == nil || w.hasPrograms() { // programs do with their volumes what they want
 		return nil
 	}
 	var uses []datacheck.Use

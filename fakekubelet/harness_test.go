@@ -77,7 +77,7 @@ func start(t *testing.T, s setting) *node {
 	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
 	n.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	n.Features = s.features
-	n.runtime, n.wire = runtime.New(n.World, nodeName), drivers.NewWire(n.World)
+	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{}), drivers.NewWire(n.World)
 	t.Cleanup(func() {
 		k.Close()
 		n.wire.Close()

@@ -45,6 +45,8 @@ type Options struct {
 	Wire      *drivers.Wire
 	// Data is what containers do with their volumes. Default: nothing.
 	Data *datacheck.Check
+	// API is how programs in containers reach the API server. Default: not at all.
+	API *API
 }
 
 // Kubelet is one running kubelet. Its memory is gone when it crashes; the

@@ -36,6 +36,8 @@ type podWorker struct {
 	evicted     bool // its node shuts down
 
 	nextSync time.Duration // of a pod that runs, when its next regular sync is due
+
+	programs []*container // the containers of a pod with programs, once they start
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
@@ -51,6 +53,7 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.ended = w.ended || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	w.terminating = w.terminating || w.ended || w.gone || pod.DeletionTimestamp != nil
 	w.process.Wake()
+	w.wakeContainers()
 }
 
 func (w *podWorker) run(p *kernel.Process) {
@@ -85,6 +88,10 @@ func (w *podWorker) sync(p *kernel.Process) {
 	case err != nil:
 		w.failSync(p, err)
 	case w.terminating:
+	case w.hasPrograms() && w.programs == nil:
+		if !w.runPrograms(p) {
+			w.retry(p, "the next try to make its volumes")
+		}
 	case !w.running():
 		if !w.runContainers(p) {
 			w.retry(p, "the next try to start its containers")
@@ -173,7 +180,12 @@ func (w *podWorker) chance(most time.Duration) time.Duration {
 // looked at again, twice if there was no container to stop (facts 3 and 49).
 func (w *podWorker) stop(p *kernel.Process) {
 	endedBefore, wait := w.ended, relist
-	if w.running() {
+	switch {
+	case w.programs != nil:
+		wait = 0
+		w.stopPrograms(p)
+		w.ended = true
+	case w.running():
 		wait = 0
 		w.readData()
 		w.stopContainers(w.pod.UID)

@@ -75,7 +75,7 @@ func (g *gate) while(run func()) {
 func (c *Simulation) API() *apiserver.Server {
 	c.api.once.Do(func() {
 		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
-			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now,
+			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now, Log: c.logOf,
 			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
 		namespace.Start(c.World) // none but clients of the API delete namespaces

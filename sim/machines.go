@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/csisim/csisim/sim/machine"
@@ -22,6 +23,9 @@ func (c *Simulation) startMachines() error {
 			return &EnvironmentError{"put the cluster on disk", err}
 		}
 		c.work, c.loopDevices = work, workdir.NewLoops(work.Path())
+		if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
+			return &EnvironmentError{"make the directory of logs", err}
+		}
 	}
 	var err error
 	if c.controlPlane, err = c.newMachine(controlPlaneName); err != nil {
@@ -43,6 +47,12 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 	}
 	dir := filepath.Join(c.work.Path(), name)
 	wanted := c.options.Isolation
+	if len(c.options.Images) > 0 {
+		if wanted == None {
+			return nil, &ConfigError{"isolation none", "containers that are programs find their volumes in a mount namespace only"}
+		}
+		wanted = Namespace
+	}
 	if wanted == Namespace || (wanted == Auto && c.options.mounts()) {
 		m, err := machine.NewNamespace(name, dir, c.options.onDisk())
 		c.apart = apart(err)

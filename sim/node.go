@@ -24,14 +24,18 @@ type node struct {
 }
 
 func newNode(c *Simulation, o Node, m machine.Machine) *node {
-	return &node{Node: o, machine: m, runtime: runtime.New(c.World, o.Name)}
+	var programs runtime.Options
+	if len(c.options.Images) > 0 {
+		programs = runtime.Options{Images: c.options.Images, Machine: m, LogDir: c.logDir()}
+	}
+	return &node{Node: o, machine: m, runtime: runtime.New(c.World, o.Name, programs)}
 }
 
 func (n *node) startKubelet(c *Simulation) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
 		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
 		Version: n.Kubernetes, Migration: migration.Of(n.Kubernetes).With(n.Migration),
-		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data,
+		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(),
 	})
 	n.started = c.World.Kernel.Elapsed()
 	c.heartbeatChanged(n.Name)

@@ -5,6 +5,7 @@ package sim
 import (
 	"cmp"
 	"context"
+	"net"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/legacy"
@@ -77,6 +79,14 @@ type Options struct {
 	// of the cluster find them: see Directories. Default: with External sidecars; else
 	// nodes that have a mount namespace have them in memory.
 	OnDisk bool
+	// Images are the programs that containers of pods run in a live cluster, paths of the
+	// host by image, with or without its tag. Containers of other images are records.
+	// Default: none.
+	Images map[string]string
+	// Address is where the API is served, "127.0.0.1:6443", and Authority the certificate
+	// in PEM that its clients trust, for the programs of Images. Default: it is not.
+	Address   string
+	Authority []byte
 	// NoDataCheck keeps the containers of pods from writing to their volumes and from
 	// reading what they wrote. Default: false.
 	NoDataCheck bool
@@ -237,6 +247,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// reach is how programs in containers find the API; nil if it is not served.
+func (o Options) reach() *fakekubelet.API {
+	host, port, err := net.SplitHostPort(o.Address)
+	if err != nil {
+		return nil
+	}
+	return &fakekubelet.API{Host: host, Port: port, Token: o.Token, Authority: o.Authority}
+}
+
 // outside reports whether not all drivers and sidecars are Go code of this process, so
 // that nodes need real files and sockets.
 func (o Options) outside() bool {
@@ -250,5 +269,5 @@ func (o Options) onDisk() bool {
 
 // mounts reports whether what mounts on the nodes is of the run's own, and not in memory.
 func (o Options) mounts() bool {
-	return slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Program != nil || len(d.External) > 0 })
+	return len(o.Images) > 0 || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Program != nil || len(d.External) > 0 })
 }

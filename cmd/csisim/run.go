@@ -106,7 +106,7 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	}
 	for _, s := range scenarios {
 		if s.Lives() {
-			return usage("%s: a driver has external sidecars, which takes the real clock and an API: use csisim up -f %s", s.File, s.File)
+			return usage("%s: external sidecars and programs in containers take the real clock and an API: use csisim up -f %s", s.File, s.File)
 		}
 	}
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {

@@ -108,6 +108,7 @@ func up(ctx context.Context, env environment, f upFlags) error {
 	defer access.release()
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(), OnDisk: true,
+		Address: listener.Addr().String(), Authority: authority,
 		Inspect: func(c *sim.Simulation) error { return live(ctx, env, c, secured, access, f.speed) },
 	})
 	switch {

@@ -1,6 +1,6 @@
 // Package runtime is the container runtime of a node: sandboxes and containers
-// are records that run until they are stopped. It lives on the machine and
-// outlives the kubelet.
+// are records that run until they are stopped, but for containers of images that
+// stand for a program. It lives on the machine and outlives the kubelet.
 package runtime
 
 import (
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/trace"
 )
 
@@ -20,6 +21,19 @@ type Runtime struct {
 	world     *component.World
 	node      string
 	sandboxes map[types.UID]*sandbox
+	options   Options
+	programs  map[types.UID]map[string]*Program
+}
+
+// Options say what containers are. The zero value makes all of them records.
+type Options struct {
+	// Images are the programs that containers run: a path of the host by image, which
+	// may lack its tag.
+	Images map[string]string
+	// Machine is the computer on which programs run.
+	Machine machine.Machine
+	// LogDir is the directory of the host for what programs write.
+	LogDir string
 }
 
 // sandbox knows of its pod what is in the labels of its containers.
@@ -38,8 +52,11 @@ type Mount struct {
 }
 
 // New returns a node's runtime without containers.
-func New(w *component.World, node string) *Runtime {
-	return &Runtime{world: w, node: node, sandboxes: map[types.UID]*sandbox{}}
+func New(w *component.World, node string, o Options) *Runtime {
+	return &Runtime{
+		world: w, node: node, options: o,
+		sandboxes: map[types.UID]*sandbox{}, programs: map[types.UID]map[string]*Program{},
+	}
 }
 
 // Running reports whether the pod has a sandbox.
@@ -61,6 +78,9 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 			container["supplementalGroups"] = groups
 		}
 		r.tell("CreateContainer", name, container)
+		if r.Executable(c.Image) != "" {
+			continue // it starts when the kubelet says so
+		}
 		r.tell("StartContainer", name, nil)
 		s.running = append(s.running, c.Name)
 	}
@@ -93,6 +113,9 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 	s := r.sandboxes[uid]
 	if s == nil {
 		return nil, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.programs[uid])) {
+		r.programs[uid][name].Kill() // unless the kubelet has stopped it
 	}
 	name := s.pod.Namespace + "/" + s.pod.Name
 	for range s.running {

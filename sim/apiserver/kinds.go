@@ -136,6 +136,7 @@ var traitsOf = map[string]traits{
 		{name: "binding", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
 		{name: "ephemeralcontainers", verbs: partOf},
 		{name: "eviction", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}},
+		{name: "log", verbs: []string{"get"}},
 		{name: "resize", verbs: partOf},
 	}},
 	"serviceaccounts": {short: []string{"sa"}, answersDeleted: true, more: []subresource{

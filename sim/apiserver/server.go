@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/version"
 )
@@ -24,6 +26,9 @@ type Options struct {
 	// Exclusive runs use while nothing else reads or writes the store. Default: a
 	// lock of the server's own.
 	Exclusive func(use func())
+	// Log finds what a container of a pod writes, or what its previous instance wrote.
+	// Default: containers write nothing.
+	Log func(pod *corev1.Pod, container string, previous bool) (Log, error)
 	// Now is the clock of the store. Default: the real one.
 	Now func() time.Time
 	// Version is what the server says that it is. Default: the newest.

@@ -28,6 +28,8 @@ func (q *request) serveSubresource() error {
 		return q.evict()
 	case "token":
 		return q.issueToken()
+	case "log":
+		return q.log()
 	case "finalize":
 		return q.finalize()
 	case "scale":

@@ -1,5 +1,10 @@
 package machine
 
+import (
+	"slices"
+	"strings"
+)
+
 // Command is a program to run on a machine.
 type Command struct {
 	Path   string   // the executable, a path of the host; a bare name is looked up in PATH
@@ -10,11 +15,28 @@ type Command struct {
 	Stderr string   // host file for standard error; may be the same as Stdout
 	// Volumes are shown to this program alone; only in a namespace.
 	Volumes []Volume
+	// Bare leaves out csisim's own environment, but for PATH.
+	Bare bool
+	// Ended is told, on a thread of its own, when the program has ended.
+	Ended func(*Process)
 }
 
-// Volume is a directory of the node that a program finds at another path too, as a
-// container does its volume mounts.
+// Volume is a directory or a file of the node that a program finds at another path
+// too, as a container does its volume mounts. Missing directories on the way there are
+// made for this program alone where they would be the host's.
 type Volume struct {
-	Source string // a directory of the node
-	Path   string // where the program finds it: /csi
+	Source   string // a path of the node
+	Path     string // where the program finds it: /csi
+	ReadOnly bool
+	// Private says that nobody else sees what the program mounts below it, nor it what
+	// others mount there later.
+	Private bool
+}
+
+// environment is what the program finds in its environment.
+func (c Command) environment(own []string) []string {
+	if c.Bare {
+		own = slices.DeleteFunc(slices.Clone(own), func(entry string) bool { return !strings.HasPrefix(entry, "PATH=") })
+	}
+	return append(own, c.Env...)
 }

@@ -226,3 +226,45 @@ func BenchmarkNamespace(b *testing.B) {
 		b.StartTimer()
 	}
 }
+
+// What a volume's path lacks is made for the program alone, also in directories of the
+// host; what the program mounts in a private volume nobody else sees.
+func TestVolumesBelowTheHostsDirectories(t *testing.T) {
+	m := newNamespace(t)
+	const data = machine.KubeletDir + "/pods/p/volumes/data"
+	require.NoError(t, m.MkdirAll(data, 0o755))
+	require.NoError(t, m.WriteFile(data+"/file", []byte("content"), 0o644))
+	c := shell("cat /etc/csisim-test/deep/file /etc/csisim-test/one; ls -d /etc/passwd; touch /etc/csisim-test/deep/x || echo read-only; mkdir -p /data/m && mount -t tmpfs none /data/m")
+	c.Volumes = []machine.Volume{
+		{Source: data, Path: "/etc/csisim-test/deep", ReadOnly: true, Private: true},
+		{Source: data + "/file", Path: "/etc/csisim-test/one", Private: true},
+		{Source: data, Path: "/data", Private: true},
+	}
+	assert.Equal(t, "contentcontent/etc/passwd\nread-only\n", run(t, m, c))
+	assert.NoDirExists(t, "/etc/csisim-test")
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+}
+
+func TestABareProgramHasNoEnvironmentOfItsParents(t *testing.T) {
+	t.Setenv("CSISIM_TEST_PARENT", "x")
+	onDisks(t, func(t *testing.T, m machine.Machine) {
+		c := shell(`echo "$CSISIM_TEST_PARENT $OWN"; test -n "$PATH"`)
+		c.Env, c.Bare = []string{"OWN=y"}, true
+		assert.Equal(t, " y\n", run(t, m, c))
+	})
+}
+
+func TestTheEndOfAProgramIsTold(t *testing.T) {
+	for script, code := range map[string]int{"exit 3": 3, "kill -9 $$": 137} {
+		onDisks(t, func(t *testing.T, m machine.Machine) {
+			told := make(chan int)
+			c := shell(script)
+			c.Ended = func(p *machine.Process) { told <- p.ExitCode() }
+			_, err := m.Start(c)
+			require.NoError(t, err)
+			assert.Equal(t, code, <-told)
+		})
+	}
+}

@@ -28,18 +28,20 @@ type Process struct {
 	base   map[int]bool // in a namespace, the mounts that it found
 	mounts mountTable
 	done   chan struct{}
+	told   func(*Process) // that it has ended; may be nil
 
 	mu     sync.Mutex
 	ended  bool // its number may be used anew
 	exit   string
+	code   int
 	strays error // why the rest of its namespace could not be killed; known when it is done
 }
 
 // Start runs a program where it sees the machine's mounts.
 func (d *Disk) Start(c Command) (*Process, error) {
-	p := &Process{done: make(chan struct{})}
+	p := &Process{done: make(chan struct{}), told: c.Ended}
 	cmd := exec.Command(c.Path, c.Args...)
-	cmd.Env = append(os.Environ(), append(c.Env, workdir.EnvRun+"="+d.dir)...)
+	cmd.Env = append(c.environment(os.Environ()), workdir.EnvRun+"="+d.dir)
 	cmd.Dir = d.within(KubeletDir)
 	if c.Dir != "" {
 		cmd.Dir = d.within(c.Dir)
@@ -122,6 +124,14 @@ func (p *Process) Exit() string {
 	return p.exit
 }
 
+// ExitCode is that of a shell: 128 and the signal for a program that one ended; 0 while
+// the program runs.
+func (p *Process) ExitCode() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.code
+}
+
 // Signal sends a signal to the program, not to its group; os.ErrProcessDone if it
 // has ended.
 func (p *Process) Signal(signal syscall.Signal) error {
@@ -180,7 +190,7 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	p.killGroup()
 	_ = cmd.Wait() // the state tells more than the error
 	p.ended = true
-	p.exit = cmd.ProcessState.String()
+	p.exit, p.code = cmd.ProcessState.String(), exitCode(cmd.ProcessState)
 	p.mu.Unlock()
 	if contained {
 		p.strays = p.parent.do(killNeighbours)
@@ -188,4 +198,14 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	_ = p.mounts.close() // it was only read
 	p.parent.stop()
 	close(p.done)
+	if p.told != nil {
+		p.told(p)
+	}
+}
+
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
 }

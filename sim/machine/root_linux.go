@@ -97,7 +97,7 @@ func (r *ownRoot) open(dir string) error {
 		case slices.Contains(opened, name):
 			err = r.open(name)
 		default:
-			err = r.show(name, e.Type())
+			err = show(name, r.dir+name, e.Type())
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it vanished meanwhile
 			return err
@@ -113,9 +113,8 @@ func isPlace(name string) bool {
 	})
 }
 
-// show makes an entry that is the host's.
-func (r *ownRoot) show(name string, kind fs.FileMode) error {
-	target := r.dir + name
+// show makes an entry that is the host's at target.
+func show(name, target string, kind fs.FileMode) error {
 	if kind&fs.ModeSymlink != 0 {
 		to, err := os.Readlink(name)
 		if err != nil {
@@ -182,12 +181,7 @@ func (r *ownRoot) join(volumes []Volume) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("copy the mount namespace: %w", err)
 	}
-	for _, v := range volumes {
-		if err := unix.Mount(v.Source, v.Path, "", unix.MS_BIND, ""); err != nil {
-			return fmt.Errorf("mount %s on %s: %w", v.Source, v.Path, err)
-		}
-	}
-	return nil
+	return mountVolumes(volumes)
 }
 
 // outside is the root directory as other threads and processes find it.

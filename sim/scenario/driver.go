@@ -52,10 +52,10 @@ type Socket struct {
 	Node       string            `json:"node,omitempty" doc:"The node plugin's socket in a cluster of one node."`
 }
 
-// Lives reports whether the scenario can only be lived, as csisim up does: what is external needs
-// the API and the real clock.
+// Lives reports whether the scenario can only be lived, as csisim up does: what is external, and programs
+// in containers, need the API and the real clock.
 func (s *Scenario) Lives() bool {
-	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
+	return len(s.Images) > 0 || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
 }
 
 // HasPrograms reports whether not all of the run is Go code of this process: programs mount, and leave

@@ -43,6 +43,10 @@ type RunOptions struct {
 	// OnDisk keeps the directories of kubelets where programs that are no part of the cluster find them.
 	// Default: only if such programs take the place of sidecars.
 	OnDisk bool
+	// Address is where the cluster's API will be served, and Authority the certificate in PEM that its clients
+	// trust, for programs in containers. Default: it will not.
+	Address   string
+	Authority []byte
 	// Inspect is called with the cluster at the end of a run, before it is closed: to look at objects, files,
 	// or to serve its API. Default: none.
 	Inspect func(*sim.Simulation) error

@@ -42,7 +42,14 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
 		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
+		Address: o.Address, Authority: o.Authority,
 		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,
+	}
+	for image, program := range s.Images {
+		if options.Images == nil {
+			options.Images = map[string]string{}
+		}
+		options.Images[image] = located([]string{program}, filepath.Dir(s.File))[0]
 	}
 	switch {
 	case o.Strategy != nil:

@@ -7,17 +7,18 @@ import (
 
 // Scenario is one scenario file.
 type Scenario struct {
-	APIVersion  string       `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the scenario language."`
-	Kind        string       `json:"kind" want:"required" enum:"Scenario" doc:"Always Scenario."`
-	Name        string       `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
-	Description string       `json:"description,omitempty" doc:"What the scenario shows."`
-	Kubernetes  Version      `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/versions.md."`
-	Cluster     Cluster      `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
-	Drivers     []Driver     `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
-	DataCheck   *bool        `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
-	Objects     Manifests    `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
-	Steps       []Step       `json:"steps,omitempty" doc:"What happens, in order."`
-	Expect      Expectations `json:"expect,omitempty" doc:"What must hold at the end."`
+	APIVersion  string            `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the scenario language."`
+	Kind        string            `json:"kind" want:"required" enum:"Scenario" doc:"Always Scenario."`
+	Name        string            `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
+	Description string            `json:"description,omitempty" doc:"What the scenario shows."`
+	Kubernetes  Version           `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/versions.md."`
+	Cluster     Cluster           `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
+	Drivers     []Driver          `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
+	Images      map[string]string `json:"images,omitempty" example:"{registry.example.com/driver: ./bin/driver}" doc:"Programs that containers of an image run, with or without the image's tag, under csisim up; containers of other images are records. A path that begins with ./ or ../ is relative to this file."`
+	DataCheck   *bool             `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
+	Objects     Manifests         `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
+	Steps       []Step            `json:"steps,omitempty" doc:"What happens, in order."`
+	Expect      Expectations      `json:"expect,omitempty" doc:"What must hold at the end."`
 
 	// File is where the scenario was read from.
 	File string `json:"-"`

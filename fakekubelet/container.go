@@ -1,0 +1,187 @@
+package fakekubelet
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+
+	"syscall"
+)
+
+// container is a container of a pod some of whose containers are programs. One of an
+// image that stands for no program is a record that runs until it is stopped.
+type container struct {
+	*podWorker
+	spec    *corev1.Container
+	program *runtime.Program // nil for a record
+	process *kernel.Process
+	loop    crashLoop
+	init    bool
+	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
+	since   time.Time                     // of a record: when it started; zero before
+	ended   bool                          // it will not run any more
+}
+
+func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
+	c := &container{podWorker: w, spec: spec, init: init, waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}
+	if w.options.Runtime.Executable(spec.Image) != "" {
+		c.program = w.options.Runtime.Program(w.pod, spec.Name)
+	}
+	return c
+}
+
+func (c *container) running() bool {
+	if c.program == nil {
+		return !c.since.IsZero() && !c.ended
+	}
+	return c.program.Running()
+}
+
+// start runs the container as a process of the kernel.
+func (c *container) start() {
+	c.process = c.Go("container "+c.pod.Namespace+"/"+c.pod.Name+"/"+c.spec.Name, c.run)
+	if c.program != nil {
+		c.program.OnChange(c.process.Wake)
+	}
+}
+
+// run starts the container, waits for its end, and starts it again as the pod's policy
+// says. One that runs when the kubelet starts runs on.
+func (c *container) run(p *kernel.Process) {
+	if c.program == nil {
+		c.since, c.waiting = c.Kernel.Now(), nil
+		c.report(p)
+		p.Wait("the pod's end", func() bool { return c.terminating })
+	} else {
+		c.runProgram(p)
+	}
+	c.ended = true
+	c.report(p)
+	c.podWorker.process.Wake()
+}
+
+func (c *container) runProgram(p *kernel.Process) {
+	for !c.terminating {
+		if !c.running() && !c.launch(p) {
+			continue
+		}
+		c.waiting = nil
+		c.report(p)
+		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.terminating })
+		if c.terminating || !c.restarts() || !c.awaitRestart(p) {
+			break
+		}
+	}
+	c.stop(p)
+}
+
+// launch starts the program. If what it needs is missing it is tried again later.
+func (c *container) launch(p *kernel.Process) bool {
+	command, err := c.command(p)
+	if err != nil {
+		c.waiting = &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: err.Error()}
+		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
+		c.report(p)
+		c.retry(p, "the next try to start container "+c.spec.Name)
+		return false
+	}
+	c.Event(c.pod, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.spec.Image)
+	c.Event(c.pod, corev1.EventTypeNormal, "Created", "Container created")
+	c.program.Start(command)
+	if c.program.Running() {
+		c.Event(c.pod, corev1.EventTypeNormal, "Started", "Container started")
+	} else {
+		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %s", c.program.Now.Message)
+	}
+	return true
+}
+
+// restarts reports whether the container is to run again after the end that it came to.
+func (c *container) restarts() bool {
+	switch c.pod.Spec.RestartPolicy {
+	case corev1.RestartPolicyNever:
+		return false
+	case corev1.RestartPolicyOnFailure:
+		return c.program.Now.Code != 0
+	}
+	return !c.init || c.program.Now.Code != 0
+}
+
+// awaitRestart waits until the container may run again; false if the pod ends first.
+func (c *container) awaitRestart(p *kernel.Process) bool {
+	ended := p.Elapsed() - c.Kernel.Now().Sub(c.program.Now.Finished)
+	if delay := c.loop.wait(ended); delay > 0 {
+		c.waiting = &corev1.ContainerStateWaiting{
+			Reason:  "CrashLoopBackOff",
+			Message: "back-off " + delay.String() + " restarting failed container=" + c.spec.Name + " pod=" + c.fullName(),
+		}
+		c.Event(c.pod, corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container %s in pod %s", c.spec.Name, c.fullName())
+		c.report(p)
+		if p.WaitUntil("the end of its back-off", ended+delay, func() bool { return c.terminating }) {
+			return false
+		}
+	}
+	c.loop.next(p.Elapsed(), ended)
+	return true
+}
+
+func (c *container) fullName() string {
+	return c.pod.Name + "_" + c.pod.Namespace + "(" + string(c.pod.UID) + ")"
+}
+
+// stop ends the program with SIGTERM and, when the pod's grace period is over, SIGKILL.
+func (c *container) stop(p *kernel.Process) {
+	if !c.running() {
+		return
+	}
+	c.Event(c.pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", c.spec.Name)
+	c.program.Signal(syscall.SIGTERM)
+	gone := func() bool { return !c.running() }
+	if !p.WaitUntil("the end of container "+c.spec.Name, p.Elapsed()+c.grace(), gone) {
+		c.program.Kill()
+		p.Wait("the end of container "+c.spec.Name, gone)
+	}
+}
+
+// grace is how long the containers of the pod may take to end.
+func (w *podWorker) grace() time.Duration {
+	seconds := int64(30)
+	switch {
+	case w.pod.DeletionGracePeriodSeconds != nil:
+		seconds = *w.pod.DeletionGracePeriodSeconds
+	case w.pod.Spec.TerminationGracePeriodSeconds != nil:
+		seconds = *w.pod.Spec.TerminationGracePeriodSeconds
+	}
+	return time.Duration(max(seconds, 2)) * time.Second
+}
+
+// command is how the program is started: the image's program takes the place of the first
+// word of the container's command, unless the machine has a file of that name.
+func (c *container) command(p *kernel.Process) (machine.Command, error) {
+	env, err := c.environment(p, c.spec)
+	if err != nil {
+		return machine.Command{}, err
+	}
+	words := append([]string{c.options.Runtime.Executable(c.spec.Image)}, expandAll(c.spec.Args, env)...)
+	if given := expandAll(c.spec.Command, env); len(given) > 0 {
+		if _, err := c.options.Machine.Lstat(given[0]); err == nil {
+			words[0] = given[0]
+		}
+		words = append(words[:1:1], append(given[1:], words[1:]...)...)
+	}
+	volumes, err := c.mountsOfProgram(p, c.spec)
+	return machine.Command{
+		Path: words[0], Args: words[1:], Env: env.list(), Bare: true, Dir: workingDir(c.spec), Volumes: volumes,
+	}, err
+}
+
+func workingDir(spec *corev1.Container) string {
+	if spec.WorkingDir != "" {
+		return spec.WorkingDir
+	}
+	return "/"
+}

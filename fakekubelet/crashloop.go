@@ -1,0 +1,38 @@
+package fakekubelet
+
+import "time"
+
+// Delays before a container that has ended is started again.
+const (
+	crashLoopFirst = 10 * time.Second
+	crashLoopMost  = 5 * time.Minute
+)
+
+// crashLoop is the backoff of one container. It forgets when a container has run for
+// long. All times are since the beginning of the run.
+type crashLoop struct {
+	delay   time.Duration
+	updated time.Duration
+}
+
+// wait is how long a container that ended at a time has to wait after that.
+func (b *crashLoop) wait(ended time.Duration) time.Duration {
+	if b.expired(ended) {
+		return 0
+	}
+	return b.delay
+}
+
+// next takes notice of a restart.
+func (b *crashLoop) next(now, ended time.Duration) {
+	if b.expired(ended) {
+		b.delay = crashLoopFirst
+	} else {
+		b.delay = min(2*b.delay, crashLoopMost)
+	}
+	b.updated = now
+}
+
+func (b *crashLoop) expired(ended time.Duration) bool {
+	return b.delay == 0 || ended-b.updated > 2*crashLoopMost
+}

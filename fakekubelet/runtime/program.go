@@ -1,0 +1,125 @@
+package runtime
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// Executable is the program that an image stands for, found by the image as it is
+// written or without its tag and digest; empty if there is none.
+func (r *Runtime) Executable(image string) string {
+	if program, ok := r.options.Images[image]; ok {
+		return program
+	}
+	image, _, _ = strings.Cut(image, "@")
+	if program, ok := r.options.Images[image]; ok {
+		return program
+	}
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+		return r.options.Images[image[:colon]]
+	}
+	return ""
+}
+
+// Program is a container that is a program, over all its restarts.
+type Program struct {
+	runtime  *Runtime
+	pod      *corev1.Pod
+	name     string
+	process  *machine.Process // of the instance that runs
+	changed  func()
+	Now      *Instance // the latest instance; nil before the first
+	Before   *Instance // the one before
+	Restarts int32     // how many instances came after the first
+}
+
+// Instance is one start of a container.
+type Instance struct {
+	ID                string
+	Started, Finished time.Time // Finished is zero while it runs
+	Code              int32
+	Reason, Message   string // of its end
+	Log               string // the host file with what it wrote
+}
+
+// startError is the exit code of an instance that could not be started.
+const startError = 128
+
+// Program is the record of a pod's container, which is made when it is first asked for.
+func (r *Runtime) Program(pod *corev1.Pod, name string) *Program {
+	all := r.programs[pod.UID]
+	if all == nil {
+		all = map[string]*Program{}
+		r.programs[pod.UID] = all
+	}
+	if all[name] == nil {
+		all[name] = &Program{runtime: r, pod: pod, name: name}
+	}
+	return all[name]
+}
+
+// FindProgram is the record of a container, nil if there is none.
+func (r *Runtime) FindProgram(pod types.UID, name string) *Program { return r.programs[pod][name] }
+
+// Forget drops what is known of a pod's programs.
+func (r *Runtime) Forget(pod types.UID) { delete(r.programs, pod) }
+
+// OnChange registers who is told of the end of the container, instead of who was before.
+func (c *Program) OnChange(f func()) { c.changed = f }
+
+// Running reports whether an instance runs.
+func (c *Program) Running() bool { return c.Now != nil && c.Now.Finished.IsZero() }
+
+// Start starts the next instance. One that cannot be started has ended at once.
+func (c *Program) Start(command machine.Command) {
+	w := c.runtime.world
+	if c.Now != nil {
+		c.Restarts++
+	}
+	next := &Instance{ID: fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts), Started: w.Kernel.Now()}
+	next.Log = filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
+	c.Before, c.Now = c.Now, next
+	command.Stdout, command.Stderr = next.Log, next.Log
+	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
+	c.runtime.tell("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
+	process, err := c.runtime.options.Machine.Start(command)
+	if err != nil {
+		next.Finished, next.Code, next.Reason, next.Message = next.Started, startError, "StartError", err.Error()
+		return
+	}
+	c.process, next.Log = process, process.Stdout
+}
+
+// end takes notice of the end of an instance.
+func (c *Program) end(i *Instance, code int32) {
+	i.Finished, i.Code, i.Reason = c.runtime.world.Kernel.Now(), code, "Completed"
+	if code != 0 {
+		i.Reason = "Error"
+	}
+	c.runtime.tell("ContainerExited", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "exitCode": code})
+	if c.changed != nil {
+		c.changed()
+	}
+}
+
+// Signal sends a signal to the program if it runs.
+func (c *Program) Signal(signal syscall.Signal) {
+	if c.Running() {
+		_ = c.process.Signal(signal) // it may have ended by itself
+	}
+}
+
+// Kill ends the program and all that it has started. Its end comes later.
+func (c *Program) Kill() {
+	if c.Running() {
+		_ = c.process.Signal(syscall.SIGKILL) // it may have ended by itself
+	}
+}
