@@ -6,6 +6,8 @@ import (
 
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/attachdetach"
+	"github.com/csisim/csisim/fakecontroller/daemonset"
+	"github.com/csisim/csisim/fakecontroller/deployment"
 	"github.com/csisim/csisim/fakecontroller/ephemeral"
 	"github.com/csisim/csisim/fakecontroller/expand"
 	"github.com/csisim/csisim/fakecontroller/garbagecollector"
@@ -13,6 +15,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/persistentvolume"
 	"github.com/csisim/csisim/fakecontroller/podgc"
 	"github.com/csisim/csisim/fakecontroller/protection"
+	"github.com/csisim/csisim/fakecontroller/replicaset"
 	"github.com/csisim/csisim/fakecontroller/scheduler"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/fakecontroller/statefulset"
@@ -56,6 +59,9 @@ func (c *Simulation) startControllers() {
 	manager("garbagecollector", func() crasher { return garbagecollector.Start(w) })
 	manager("nodelifecycle", func() crasher { return nodelifecycle.Start(w, c.beats) })
 	manager("statefulset", func() crasher { return statefulset.Start(w) })
+	manager("daemonset", func() crasher { return daemonset.Start(w) })
+	manager("deployment", func() crasher { return deployment.Start(w) })
+	manager("replicaset", func() crasher { return replicaset.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
 	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() crasher { return scheduler.Start(w) }})
 	c.addSnapshotController()

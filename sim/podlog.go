@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,7 +21,7 @@ func (c *Simulation) logOf(pod *corev1.Pod, container string, previous bool) (ap
 		return silent, nil
 	}
 	instance := program.Now
-	if previous {
+	if previous && (program.Running() || !waits(pod, container)) {
 		instance = program.Before
 	}
 	switch {
@@ -30,4 +31,12 @@ func (c *Simulation) logOf(pod *corev1.Pod, container string, previous bool) (ap
 		return silent, fmt.Errorf("container %q in pod %q is waiting to start: ContainerCreating", container, pod.Name)
 	}
 	return apiserver.Log{File: instance.Log, Open: func() bool { return instance.Finished.IsZero() }}, nil
+}
+
+// waits reports whether the latest instance of a container is the one before that which
+// is still to come.
+func waits(pod *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == container && s.State.Waiting != nil
+	})
 }

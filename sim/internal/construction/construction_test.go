@@ -29,6 +29,7 @@ var simulated = map[string][]string{
 	"sim/operation":      nil,
 	"sim/workqueue":      nil,
 	"sim/volume":         nil,
+	"sim/workload":       nil,
 	"fakekubelet/...":    nil,
 	"fakecontroller/...": nil,
 }

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/sim/namespaces"
+)
+
+// programCluster is a live cluster in which images named shell are programs.
+type programCluster struct {
+	*liveCluster
+	kubernetes.Interface
+	work string
+}
+
+func startPrograms(t *testing.T) *programCluster {
+	t.Helper()
+	if !namespaces.Entered() {
+		t.Skip("volumes of programs take a mount namespace")
+	}
+	p := newPlace(t, "")
+	p.write("cluster.yaml", header+`cluster: {nodes: 1}
+images: {registry.local/shell: /bin/sh}
+drivers: [{name: a.example.com, mock: {}}]
+objects:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {size: "3", motd: hello}}
+- {apiVersion: v1, kind: Secret, metadata: {name: key}, stringData: {password: secret}}
+- {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: a.example.com}
+- apiVersion: v1
+  kind: PersistentVolumeClaim
+  metadata: {name: data}
+  spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 16Mi}}}
+`)
+	l := startUp(t, "-f", filepath.Join(p.dir, "cluster.yaml"), "--work-dir", p.work)
+	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
+	require.NoError(t, err)
+	return &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
+}
+
+// make makes a pod and waits until it is as it should be.
+func (c *programCluster) make(manifest string, until func(*corev1.Pod) bool) *corev1.Pod {
+	c.t.Helper()
+	pod := &corev1.Pod{}
+	require.NoError(c.t, yaml.UnmarshalStrict([]byte(manifest), pod))
+	_, err := c.CoreV1().Pods("default").Create(c.t.Context(), pod, metav1.CreateOptions{})
+	require.NoError(c.t, err)
+	require.Eventually(c.t, func() bool {
+		pod, err = c.CoreV1().Pods("default").Get(c.t.Context(), pod.Name, metav1.GetOptions{})
+		return err == nil && until(pod)
+	}, 30*time.Second, 20*time.Millisecond, "%v", pod)
+	return pod
+}
+
+func (c *programCluster) log(pod string, options corev1.PodLogOptions) string {
+	c.t.Helper()
+	stream, err := c.CoreV1().Pods("default").GetLogs(pod, &options).Stream(c.t.Context())
+	require.NoError(c.t, err)
+	defer stream.Close()
+	text, err := io.ReadAll(stream)
+	require.NoError(c.t, err)
+	return string(text)
+}
+
+func (c *programCluster) down() {
+	c.t.Helper()
+	require.Zero(c.t, csisimIn(c.t, c.environment(), "down").code)
+	assert.Zero(c.t, c.awaitEnd(), c.output.String())
+	c.nothingIsLeft()
+}
+
+func (c *programCluster) nothingIsLeft() {
+	c.t.Helper()
+	left, err := os.ReadDir(c.work)
+	require.NoError(c.t, err)
+	assert.Empty(c.t, left)
+}
+
+func inPhase(phase corev1.PodPhase) func(*corev1.Pod) bool {
+	return func(pod *corev1.Pod) bool { return pod.Status.Phase == phase }
+}
+
+// A container of an image that stands for a program runs that with all that its pod says.
+func TestAPodRunsItsPrograms(t *testing.T) {
+	c := startPrograms(t)
+	pod := c.make(`
+metadata: {name: web, labels: {app: web}}
+spec:
+  restartPolicy: Never
+  initContainers:
+  - {name: first, image: registry.local/shell, args: [-c, echo prepared > /data/file], volumeMounts: [{name: data, mountPath: /data}]}
+  containers:
+  - name: main
+    image: registry.local/shell:1.2
+    command: [/no/such/entrypoint, -c]
+    args:
+    - |
+      echo $(POD) $(SIZE) "$PASSWORD" '$$(POD)' "$motd"
+      cat /data/file /etc/settings/motd /made/for/it/password /etc/labels/all
+      echo; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace; ls /var/run/secrets/kubernetes.io/serviceaccount
+      touch /etc/settings/x 2>/dev/null || echo read-only
+      test "$KUBERNETES_SERVICE_HOST" = 127.0.0.1 && test -n "$KUBERNETES_SERVICE_PORT" && test -z "$XDG_CACHE_HOME" && echo in-cluster
+      exit 0
+    env:
+    - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+    - {name: SIZE, valueFrom: {configMapKeyRef: {name: settings, key: size}}}
+    - {name: PASSWORD, valueFrom: {secretKeyRef: {name: key, key: password}}}
+    envFrom: [{configMapRef: {name: settings}}]
+    volumeMounts:
+    - {name: data, mountPath: /data}
+    - {name: settings, mountPath: /etc/settings, readOnly: true}
+    - {name: key, mountPath: /made/for/it}
+    - {name: labels, mountPath: /etc/labels}
+  - {name: record, image: registry.local/web:1}
+  volumes:
+  - {name: data, persistentVolumeClaim: {claimName: data}}
+  - {name: settings, configMap: {name: settings}}
+  - {name: key, secret: {secretName: key}}
+  - {name: labels, downwardAPI: {items: [{path: all, fieldRef: {fieldPath: metadata.labels}}]}}
+`, func(pod *corev1.Pod) bool {
+		return len(pod.Status.ContainerStatuses) == 2 && pod.Status.ContainerStatuses[0].State.Terminated != nil
+	})
+	assert.Equal(t, corev1.PodRunning, pod.Status.Phase, "the record runs on")
+	assert.EqualValues(t, 0, pod.Status.ContainerStatuses[0].State.Terminated.ExitCode)
+	assert.Equal(t, `web 3 secret $(POD) hello
+prepared
+hellosecretapp="web"
+defaultca.crt
+namespace
+token
+read-only
+in-cluster
+`, c.log("web", corev1.PodLogOptions{Container: "main"}))
+	assert.Equal(t, "in-cluster\n", c.log("web", corev1.PodLogOptions{Container: "main", TailLines: new(int64(1))}))
+	assert.Empty(t, c.log("web", corev1.PodLogOptions{Container: "record"}))
+	c.down()
+}
+
+// A container that ends is started again, with back-off; what it wrote before stays to be read.
+func TestAContainerThatEndsIsRestarted(t *testing.T) {
+	c := startPrograms(t)
+	pod := c.make(`
+metadata: {name: crash}
+spec:
+  containers: [{name: c, image: registry.local/shell, args: [-c, "echo $$; exit 3"]}]
+`, func(pod *corev1.Pod) bool {
+		return len(pod.Status.ContainerStatuses) == 1 && pod.Status.ContainerStatuses[0].State.Waiting != nil &&
+			pod.Status.ContainerStatuses[0].State.Waiting.Reason == "CrashLoopBackOff"
+	})
+	status := pod.Status.ContainerStatuses[0]
+	assert.Equal(t, corev1.PodRunning, pod.Status.Phase)
+	assert.EqualValues(t, 1, status.RestartCount, "the first restart comes at once")
+	require.NotNil(t, status.LastTerminationState.Terminated)
+	assert.EqualValues(t, 3, status.LastTerminationState.Terminated.ExitCode)
+	assert.Equal(t, "Error", status.LastTerminationState.Terminated.Reason)
+	assert.Contains(t, status.State.Waiting.Message, "back-off 10s restarting failed container=c pod=crash_default(")
+	assert.NotEmpty(t, c.log("crash", corev1.PodLogOptions{Previous: true}))
+
+	pod = c.make(`
+metadata: {name: once}
+spec:
+  restartPolicy: OnFailure
+  containers: [{name: c, image: registry.local/shell, args: [-c, "exit 0"]}]
+`, inPhase(corev1.PodSucceeded))
+	assert.Zero(t, pod.Status.ContainerStatuses[0].RestartCount)
+	assert.Equal(t, "Completed", pod.Status.ContainerStatuses[0].State.Terminated.Reason)
+
+	pod = c.make(`
+metadata: {name: broken}
+spec:
+  restartPolicy: Never
+  containers: [{name: c, image: registry.local/shell, workingDir: /no/such/directory}]
+`, inPhase(corev1.PodFailed))
+	assert.Equal(t, "StartError", pod.Status.ContainerStatuses[0].State.Terminated.Reason)
+	c.down()
+}
+
+// A pod that is deleted gets SIGTERM, and SIGKILL when its grace period is over.
+func TestAPodThatIsDeletedMayEndInPeace(t *testing.T) {
+	c := startPrograms(t)
+	for name, tt := range map[string]struct {
+		script string
+		last   string
+	}{
+		"polite":   {`trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done`, "bye\n"},
+		"stubborn": {`trap 'echo no' TERM; echo up; while :; do sleep 0.05; done`, "no\n"},
+	} {
+		c.make(`
+metadata: {name: `+name+`}
+spec:
+  terminationGracePeriodSeconds: 2
+  containers: [{name: c, image: registry.local/shell, args: [-c, "`+tt.script+`"]}]
+`, inPhase(corev1.PodRunning))
+		require.Eventually(t, func() bool { return c.log(name, corev1.PodLogOptions{}) == "up\n" }, 10*time.Second, 20*time.Millisecond)
+		followed := make(chan string)
+		go func() { followed <- c.log(name, corev1.PodLogOptions{Follow: true}) }()
+		require.NoError(t, c.CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{}))
+		assert.Equal(t, "up\n"+tt.last, <-followed)
+		require.Eventually(t, func() bool {
+			pods, err := c.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+			return err == nil && len(pods.Items) == 0
+		}, 10*time.Second, 20*time.Millisecond)
+	}
+	c.down()
+}
+
+// Programs end with their cluster, also if that is killed.
+func TestProgramsEndWithTheirCluster(t *testing.T) {
+	c := startPrograms(t)
+	mark := filepath.Join(c.home, "lives")
+	c.make(`
+metadata: {name: endless}
+spec:
+  containers: [{name: c, image: registry.local/shell, args: [-c, "trap '' TERM; while :; do touch `+mark+`; sleep 0.05; done"]}]
+`, inPhase(corev1.PodRunning))
+	require.Eventually(t, func() bool { _, err := os.Stat(mark); return err == nil }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, c.command.Process.Signal(syscall.SIGKILL))
+	c.awaitEnd()
+	require.Eventually(t, func() bool {
+		if os.Remove(mark) != nil {
+			return false
+		}
+		time.Sleep(300 * time.Millisecond)
+		_, err := os.Stat(mark)
+		return os.IsNotExist(err)
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Zero(t, csisimIn(t, c.environment(), "clean", "--work-dir", c.work).code)
+	c.nothingIsLeft()
+}

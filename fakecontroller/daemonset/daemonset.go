@@ -1,0 +1,184 @@
+// Package daemonset is the DaemonSet controller of the kube-controller-manager: it keeps
+// one pod of a set on every node that the pods may run on. It leaves out the adoption of
+// pods that nobody owns, surges, and minReadySeconds.
+package daemonset
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+var kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
+
+// Controller is one running DaemonSet controller.
+type Controller struct {
+	*component.Component
+	sets     *workqueue.Queue[store.Key]
+	expected *workload.Expectations
+}
+
+// Start runs the DaemonSet controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("daemonset-controller", ""), expected: workload.NewExpectations()}
+	options := workqueue.Default
+	options.Workers = 2
+	c.sets = workqueue.New("sets", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+// follow looks at pods and nodes from the first set on.
+func (c *Controller) follow(p *kernel.Process) {
+	sets := component.Watch[*appsv1.DaemonSet](c.Component, p)
+	p.Wait("the first set", func() bool { return sets.Len() > 0 })
+	pods := component.Watch[*corev1.Pod](c.Component, p)
+	nodes := component.Watch[*corev1.Node](c.Component, p)
+	for {
+		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
+			c.sets.Add(store.KeyOf(e.Object))
+			if e.Type == store.Deleted {
+				c.expected.Forget(e.Object.UID)
+			}
+		}
+		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+			if owner := metav1.GetControllerOf(e.Object); owner != nil && owner.Kind == kind.Kind {
+				c.expected.Saw(owner.UID, e.Object, e.Type == store.Deleted)
+				c.sets.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
+			}
+		}
+		if nodes.Len() > 0 {
+			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
+			}
+			for set := range store.List[*appsv1.DaemonSet](c.Cache, "") {
+				c.sets.Add(store.KeyOf(set))
+			}
+		}
+		p.Wait("changes of sets, their pods and nodes", func() bool { return sets.Len()+pods.Len()+nodes.Len() > 0 })
+	}
+}
+
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	set, ok := component.Cached[*appsv1.DaemonSet](c.Component, key)
+	if !ok || set.DeletionTimestamp != nil {
+		return nil
+	}
+	pods := c.podsOf(set)
+	if c.expected.Met(set.UID) {
+		if err := c.place(p, set, pods); err != nil {
+			return err
+		}
+	}
+	return c.writeStatus(p, set, pods)
+}
+
+// podsOf are the pods of a set by the node that they are on or meant for.
+func (c *Controller) podsOf(set *appsv1.DaemonSet) map[string][]*corev1.Pod {
+	pods := map[string][]*corev1.Pod{}
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {
+		if metav1.IsControlledBy(pod, set) {
+			pods[nodeOf(pod)] = append(pods[nodeOf(pod)], pod)
+		}
+	}
+	return pods
+}
+
+// place sees to the pods of each node, and replaces pods of an older template.
+func (c *Controller) place(p *kernel.Process, set *appsv1.DaemonSet, pods map[string][]*corev1.Pod) error {
+	missing := 0
+	for node := range store.List[*corev1.Node](c.Cache, "") {
+		here := pods[node.Name]
+		runs, stays := fits(set, node)
+		switch {
+		case runs && len(here) == 0:
+			missing++
+			if err := c.add(p, set, node.Name); err != nil {
+				return err
+			}
+		case len(here) > 0:
+			if err := c.keep(p, set, here, stays); err != nil {
+				return err
+			}
+			if !available(here) {
+				missing++
+			}
+		}
+	}
+	return c.roll(p, set, pods, missing)
+}
+
+// keep ends the pods of a node that are too many, at their end, or may not stay.
+func (c *Controller) keep(p *kernel.Process, set *appsv1.DaemonSet, here []*corev1.Pod, stays bool) error {
+	kept := false
+	for _, pod := range here {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		if stays && !kept && !workload.Ended(pod) {
+			kept = true
+			continue
+		}
+		if pod.Status.Phase == corev1.PodFailed {
+			c.Event(set, corev1.EventTypeWarning, "FailedDaemonPod", "Found failed daemon pod %s/%s on node %s, will try to kill it", pod.Namespace, pod.Name, nodeOf(pod))
+		}
+		if err := c.end(p, set, pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// roll ends pods of an older template, as many as may be missing at a time; they come
+// again after the new one.
+func (c *Controller) roll(p *kernel.Process, set *appsv1.DaemonSet, pods map[string][]*corev1.Pod, missing int) error {
+	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
+		return nil
+	}
+	hash, spare := workload.Hash(&set.Spec.Template), maxUnavailable(set, len(pods))-missing
+	for node := range store.List[*corev1.Node](c.Cache, "") {
+		for _, pod := range pods[node.Name] {
+			if pod.DeletionTimestamp != nil || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == hash {
+				continue
+			}
+			if workload.Ready(pod) {
+				if spare <= 0 {
+					continue
+				}
+				spare--
+			}
+			if err := c.end(p, set, pod); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Controller) add(p *kernel.Process, set *appsv1.DaemonSet, node string) error {
+	made, err := component.Create(p, c.Component, podFor(set, node))
+	if err != nil {
+		c.Event(set, corev1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
+		return fmt.Errorf("pod on node %s: %w", node, err)
+	}
+	c.expected.Made(set.UID, made)
+	c.Event(set, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: %s", made.Name)
+	return nil
+}
+
+func (c *Controller) end(p *kernel.Process, set *appsv1.DaemonSet, pod *corev1.Pod) error {
+	c.expected.Ended(set.UID, pod)
+	if _, err := component.Delete[*corev1.Pod](p, c.Component, store.KeyOf(pod), store.PreconditionUID(pod.UID)); err != nil {
+		c.expected.Saw(set.UID, pod, true)
+		return err
+	}
+	c.Event(set, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %s", pod.Name)
+	return nil
+}

@@ -1,0 +1,171 @@
+// Package deployment is the Deployment controller of the kube-controller-manager: it
+// keeps a ReplicaSet for each template that a deployment has had, and moves the pods
+// from the old ones to the new one. It leaves out pausing, and progress deadlines.
+package deployment
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// revisionAnnotation numbers the templates of a deployment.
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+// Controller is one running Deployment controller.
+type Controller struct {
+	*component.Component
+	deployments *workqueue.Queue[store.Key]
+}
+
+// Start runs the Deployment controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("deployment-controller", "")}
+	options := workqueue.Default
+	options.Workers = 5
+	c.deployments = workqueue.New("deployments", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+func (c *Controller) follow(p *kernel.Process) {
+	deployments := component.Watch[*appsv1.Deployment](c.Component, p)
+	sets := component.Watch[*appsv1.ReplicaSet](c.Component, p)
+	for {
+		for e, ok := deployments.Next(); ok; e, ok = deployments.Next() {
+			c.deployments.Add(store.KeyOf(e.Object))
+		}
+		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
+			if owner := metav1.GetControllerOf(e.Object); owner != nil && owner.Kind == "Deployment" {
+				c.deployments.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
+			}
+		}
+		p.Wait("changes of deployments and their sets", func() bool { return deployments.Len()+sets.Len() > 0 })
+	}
+}
+
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	d, ok := component.Cached[*appsv1.Deployment](c.Component, key)
+	if !ok || d.DeletionTimestamp != nil {
+		return nil
+	}
+	r, err := c.rolloutOf(p, d)
+	if err != nil {
+		return err
+	}
+	if err := c.step(p, r); err != nil {
+		return err
+	}
+	return c.writeStatus(p, r)
+}
+
+// rollout is a deployment with the sets that it has.
+type rollout struct {
+	*appsv1.Deployment
+	fresh *appsv1.ReplicaSet   // of its template
+	old   []*appsv1.ReplicaSet // of templates that it had, the oldest first
+}
+
+// rolloutOf finds the sets of a deployment, and makes the one of its template.
+func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollout, error) {
+	r := &rollout{Deployment: d}
+	revision := 0
+	name := d.Name + "-" + workload.Hash(&d.Spec.Template)
+	for set := range store.Indexed[*appsv1.ReplicaSet](c.Cache, store.OwnerUID, string(d.UID)) {
+		if set.DeletionTimestamp != nil {
+			continue
+		}
+		if set.Name == name {
+			r.fresh = set
+		} else {
+			r.old = append(r.old, set)
+			revision = max(revision, revisionOf(set))
+		}
+	}
+	slices.SortStableFunc(r.old, func(a, b *appsv1.ReplicaSet) int { return cmp.Compare(revisionOf(a), revisionOf(b)) })
+	if r.fresh != nil && revisionOf(r.fresh) > revision {
+		return r, nil
+	}
+	next := strconv.Itoa(revision + 1)
+	var err error
+	if r.fresh == nil {
+		if r.fresh, err = component.Create(p, c.Component, setFor(d, name, next)); apierrors.IsAlreadyExists(err) {
+			return nil, fmt.Errorf("the cache does not show replica set %s yet: %w", name, err)
+		}
+	} else { // back to a template that it had
+		r.fresh, err = component.Patch(p, c.Component, store.KeyOf(r.fresh), func(set *appsv1.ReplicaSet) {
+			metav1.SetMetaDataAnnotation(&set.ObjectMeta, revisionAnnotation, next)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = component.Patch(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) {
+		metav1.SetMetaDataAnnotation(&d.ObjectMeta, revisionAnnotation, next)
+	})
+	return r, err
+}
+
+func revisionOf(set *appsv1.ReplicaSet) int {
+	n, _ := strconv.Atoi(set.Annotations[revisionAnnotation]) // without one it is the oldest
+	return n
+}
+
+// setFor is the set of a deployment's template, without pods.
+func setFor(d *appsv1.Deployment, name, revision string) *appsv1.ReplicaSet {
+	hash := name[len(d.Name)+1:]
+	template := d.Spec.Template.DeepCopy()
+	template.Labels = withHash(template.Labels, hash)
+	selector := d.Spec.Selector.DeepCopy()
+	selector.MatchLabels = withHash(selector.MatchLabels, hash)
+	return &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: d.Namespace, Name: name, Labels: template.Labels,
+			Annotations:     map[string]string{revisionAnnotation: revision},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+		},
+		Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(0)), Selector: selector, Template: *template},
+	}
+}
+
+func withHash(labels map[string]string, hash string) map[string]string {
+	all := maps.Clone(labels)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[appsv1.DefaultDeploymentUniqueLabelKey] = hash
+	return all
+}
+
+func (c *Controller) writeStatus(p *kernel.Process, r *rollout) error {
+	status := r.status()
+	for i := range status.Conditions {
+		now, t := metav1.NewTime(c.Kernel.Now()), &status.Conditions[i]
+		t.LastUpdateTime, t.LastTransitionTime = now, now
+		for _, was := range r.Status.Conditions {
+			if was.Type == t.Type && was.Status == t.Status && was.Reason == t.Reason {
+				t.LastUpdateTime, t.LastTransitionTime = was.LastUpdateTime, was.LastTransitionTime
+			}
+		}
+	}
+	if equality.Semantic.DeepEqual(status, r.Status) {
+		return nil
+	}
+	changed := r.Deployment.DeepCopy()
+	changed.Status = status
+	_, err := component.UpdateStatus(p, c.Component, changed)
+	return err
+}

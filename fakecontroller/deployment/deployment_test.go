@@ -1,0 +1,86 @@
+package deployment
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// set is a set with so many pods asked for, so many of them available.
+func set(name string, asked, available int32) *appsv1.ReplicaSet {
+	return &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: appsv1.ReplicaSetSpec{Replicas: &asked},
+		Status: appsv1.ReplicaSetStatus{Replicas: asked, AvailableReplicas: available},
+	}
+}
+
+func rolling(surge, unavailable string) appsv1.DeploymentStrategy {
+	s, u := intstr.Parse(surge), intstr.Parse(unavailable)
+	return appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &s, MaxUnavailable: &u}}
+}
+
+func TestWhichSetChangesItsSizeNext(t *testing.T) {
+	quarter, recreate := rolling("25%", "25%"), appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+	for name, tt := range map[string]struct {
+		strategy   appsv1.DeploymentStrategy
+		fresh, old *appsv1.ReplicaSet
+		want       string
+	}{
+		"all at once at first":               {quarter, set("fresh", 0, 0), set("old", 0, 0), "fresh 4"},
+		"one more than asked for":            {quarter, set("fresh", 0, 0), set("old", 4, 4), "fresh 1"},
+		"one of four may be missing":         {quarter, set("fresh", 1, 0), set("old", 4, 4), "old 3"},
+		"then none more":                     {quarter, set("fresh", 2, 0), set("old", 3, 3), "none"},
+		"pods that are down go first":        {quarter, set("fresh", 1, 0), set("old", 4, 2), "old 3"},
+		"what is available lets more go":     {quarter, set("fresh", 2, 2), set("old", 3, 3), "old 1"},
+		"done":                               {quarter, set("fresh", 4, 4), set("old", 0, 0), "none"},
+		"too many":                           {quarter, set("fresh", 5, 5), set("old", 0, 0), "fresh 4"},
+		"no surge":                           {rolling("0", "1"), set("fresh", 0, 0), set("old", 4, 4), "old 3"},
+		"nothing may be missing":             {rolling("1", "0"), set("fresh", 1, 0), set("old", 4, 4), "none"},
+		"recreate ends the old first":        {recreate, set("fresh", 0, 0), set("old", 4, 4), "old 0"},
+		"recreate makes the new ones after":  {recreate, set("fresh", 0, 0), set("old", 0, 0), "fresh 4"},
+		"nothing goes if nothing can change": {rolling("0%", "0%"), set("fresh", 0, 0), set("old", 4, 4), "old 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &rollout{
+				Deployment: &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(4)), Strategy: tt.strategy}},
+				fresh:      tt.fresh, old: []*appsv1.ReplicaSet{tt.old},
+			}
+			got := "none"
+			if s, size := r.next(); s != nil {
+				got = fmt.Sprintf("%s %d", s.Name, size)
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestStatusTellsWhetherTheRolloutIsDone(t *testing.T) {
+	for want, r := range map[string]*rollout{
+		"Available=True/MinimumReplicasAvailable Progressing=True/NewReplicaSetAvailable": {fresh: set("fresh", 4, 4)},
+		"Available=True/MinimumReplicasAvailable Progressing=True/ReplicaSetUpdated":      {fresh: set("fresh", 4, 3)},
+		"Available=False/MinimumReplicasUnavailable Progressing=True/ReplicaSetUpdated":   {fresh: set("fresh", 4, 2)},
+	} {
+		r.Deployment = &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(4)), Strategy: rolling("25%", "25%")}}
+		var got []string
+		for _, c := range r.status().Conditions {
+			got = append(got, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+		}
+		assert.Equal(t, want, strings.Join(got, " "))
+	}
+}
+
+func TestOldSetsAreRememberedAsFarAsAskedFor(t *testing.T) {
+	r := &rollout{
+		Deployment: &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), RevisionHistoryLimit: new(int32(1))}},
+		fresh:      set("fresh", 1, 1),
+		old:        []*appsv1.ReplicaSet{set("first", 0, 0), set("second", 1, 1), set("third", 0, 0)},
+	}
+	forgotten := r.forgotten()
+	assert.Len(t, forgotten, 1)
+	assert.Equal(t, "first", forgotten[0].Name)
+}

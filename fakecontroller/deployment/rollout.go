@@ -1,0 +1,163 @@
+package deployment
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// step changes the size of one set, or removes sets that are not remembered any more.
+func (c *Controller) step(p *kernel.Process, r *rollout) error {
+	if s, size := r.next(); s != nil {
+		return c.resize(p, r, s, size)
+	}
+	for _, s := range r.forgotten() {
+		if _, err := component.Delete[*appsv1.ReplicaSet](p, c.Component, store.KeyOf(s), store.PreconditionUID(s.UID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next is the set whose size changes now; nil if none does.
+func (r *rollout) next() (*appsv1.ReplicaSet, int32) {
+	wanted := *r.Spec.Replicas
+	surge, unavailable := r.limits()
+	if r.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		return r.recreate(wanted)
+	}
+	if size := *r.fresh.Spec.Replicas; size > wanted {
+		return r.fresh, wanted
+	} else if free := wanted + surge - r.asked(); size < wanted && free > 0 {
+		return r.fresh, size + min(free, wanted-size)
+	}
+	freshDown := *r.fresh.Spec.Replicas - r.fresh.Status.AvailableReplicas
+	spare := r.asked() - (wanted - unavailable) - freshDown
+	for _, s := range r.old { // those that are down anyway
+		if down := *s.Spec.Replicas - s.Status.AvailableReplicas; down > 0 && spare > 0 {
+			return s, *s.Spec.Replicas - min(down, spare)
+		}
+	}
+	spare = r.available() - (wanted - unavailable)
+	for _, s := range r.old {
+		if size := *s.Spec.Replicas; size > 0 && spare > 0 {
+			return s, size - min(size, spare)
+		}
+	}
+	return nil, 0
+}
+
+// recreate ends all old pods before it makes new ones.
+func (r *rollout) recreate(wanted int32) (*appsv1.ReplicaSet, int32) {
+	left := int32(0)
+	for _, s := range r.old {
+		if *s.Spec.Replicas > 0 {
+			return s, 0
+		}
+		left += s.Status.Replicas
+	}
+	if left == 0 && *r.fresh.Spec.Replicas != wanted {
+		return r.fresh, wanted
+	}
+	return nil, 0
+}
+
+// limits are how many pods there may be beyond those wanted, and how many of those wanted
+// may be missing.
+func (r *rollout) limits() (surge, unavailable int32) {
+	wanted := int(*r.Spec.Replicas)
+	scaled := func(value *intstr.IntOrString, up bool) int32 {
+		n, err := intstr.GetScaledValueFromIntOrPercent(value, wanted, up)
+		if value == nil || err != nil {
+			return 0
+		}
+		return int32(n)
+	}
+	if rolling := r.Spec.Strategy.RollingUpdate; rolling != nil {
+		surge, unavailable = scaled(rolling.MaxSurge, true), scaled(rolling.MaxUnavailable, false)
+	}
+	if surge == 0 && unavailable == 0 {
+		unavailable = 1 // else nothing would ever move
+	}
+	return surge, unavailable
+}
+
+func (r *rollout) sets() []*appsv1.ReplicaSet { return append(r.old[:len(r.old):len(r.old)], r.fresh) }
+
+func (r *rollout) asked() (n int32) {
+	for _, s := range r.sets() {
+		n += *s.Spec.Replicas
+	}
+	return n
+}
+
+func (r *rollout) available() (n int32) {
+	for _, s := range r.sets() {
+		n += s.Status.AvailableReplicas
+	}
+	return n
+}
+
+// forgotten are the oldest sets without pods that are more than the deployment remembers.
+func (r *rollout) forgotten() []*appsv1.ReplicaSet {
+	if r.Spec.RevisionHistoryLimit == nil {
+		return nil
+	}
+	var empty []*appsv1.ReplicaSet
+	for _, s := range r.old {
+		if *s.Spec.Replicas == 0 && s.Status.Replicas == 0 {
+			empty = append(empty, s)
+		}
+	}
+	return empty[:max(0, len(empty)-int(*r.Spec.RevisionHistoryLimit))]
+}
+
+func (c *Controller) resize(p *kernel.Process, r *rollout, s *appsv1.ReplicaSet, size int32) error {
+	before, way := *s.Spec.Replicas, "up"
+	if size < before {
+		way = "down"
+	}
+	changed := s.DeepCopy()
+	changed.Spec.Replicas = &size
+	if _, err := component.Update(p, c.Component, changed); err != nil {
+		return err
+	}
+	c.Event(r.Deployment, corev1.EventTypeNormal, "ScalingReplicaSet", "Scaled %s replica set %s from %d to %d", way, s.Name, before, size)
+	return nil
+}
+
+func (r *rollout) status() appsv1.DeploymentStatus {
+	status := appsv1.DeploymentStatus{
+		ObservedGeneration: r.Generation, CollisionCount: r.Status.CollisionCount, UpdatedReplicas: r.fresh.Status.Replicas,
+	}
+	for _, s := range r.sets() {
+		status.Replicas += s.Status.Replicas
+		status.ReadyReplicas += s.Status.ReadyReplicas
+		status.AvailableReplicas += s.Status.AvailableReplicas
+	}
+	wanted := *r.Spec.Replicas
+	status.UnavailableReplicas = max(0, max(wanted, r.asked())-status.AvailableReplicas)
+	_, unavailable := r.limits()
+	available := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue,
+		Reason: "MinimumReplicasAvailable", Message: "Deployment has minimum availability.",
+	}
+	if status.AvailableReplicas < wanted-unavailable {
+		available.Status, available.Reason, available.Message = corev1.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability."
+	}
+	progress := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue,
+		Reason: "ReplicaSetUpdated", Message: fmt.Sprintf("ReplicaSet %q is progressing.", r.fresh.Name),
+	}
+	if status.UpdatedReplicas == wanted && status.Replicas == wanted && status.AvailableReplicas == wanted {
+		progress.Reason, progress.Message = "NewReplicaSetAvailable", fmt.Sprintf("ReplicaSet %q has successfully progressed.", r.fresh.Name)
+	}
+	status.Conditions = []appsv1.DeploymentCondition{available, progress}
+	return status
+}

@@ -1,0 +1,153 @@
+// Package replicaset is the ReplicaSet controller of the kube-controller-manager: it
+// keeps as many pods of a set as it asks for. It leaves out the adoption of pods that
+// nobody owns, and minReadySeconds.
+package replicaset
+
+import (
+	"cmp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+var kind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+
+// Controller is one running ReplicaSet controller.
+type Controller struct {
+	*component.Component
+	sets     *workqueue.Queue[store.Key]
+	expected *workload.Expectations
+}
+
+// Start runs the ReplicaSet controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("replicaset-controller", ""), expected: workload.NewExpectations()}
+	options := workqueue.Default
+	options.Workers = 5
+	c.sets = workqueue.New("sets", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+// follow looks at pods from the first set on.
+func (c *Controller) follow(p *kernel.Process) {
+	sets := component.Watch[*appsv1.ReplicaSet](c.Component, p)
+	p.Wait("the first set", func() bool { return sets.Len() > 0 })
+	pods := component.Watch[*corev1.Pod](c.Component, p)
+	for {
+		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
+			c.sets.Add(store.KeyOf(e.Object))
+			if e.Type == store.Deleted {
+				c.expected.Forget(e.Object.UID)
+			}
+		}
+		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+			if owner := metav1.GetControllerOf(e.Object); owner != nil && owner.Kind == kind.Kind {
+				c.expected.Saw(owner.UID, e.Object, e.Type == store.Deleted)
+				c.sets.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
+			}
+		}
+		p.Wait("changes of sets and their pods", func() bool { return sets.Len()+pods.Len() > 0 })
+	}
+}
+
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	set, ok := component.Cached[*appsv1.ReplicaSet](c.Component, key)
+	if !ok {
+		return nil
+	}
+	pods := c.podsOf(set)
+	if c.expected.Met(set.UID) && set.DeletionTimestamp == nil {
+		if err := c.scale(p, set, pods); err != nil {
+			return err
+		}
+	}
+	return c.writeStatus(p, set, pods)
+}
+
+// podsOf are the pods of a set that are neither at their end nor deleted.
+func (c *Controller) podsOf(set *appsv1.ReplicaSet) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {
+		if metav1.IsControlledBy(pod, set) && pod.DeletionTimestamp == nil && !workload.Ended(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// scale makes pods that are missing, and ends those that are too many.
+func (c *Controller) scale(p *kernel.Process, set *appsv1.ReplicaSet, pods []*corev1.Pod) error {
+	missing := int(*set.Spec.Replicas) - len(pods)
+	for range missing {
+		made, err := component.Create(p, c.Component, workload.Pod(set, kind, &set.Spec.Template))
+		if err != nil {
+			c.Event(set, corev1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
+			return err
+		}
+		c.expected.Made(set.UID, made)
+		c.Event(set, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: %s", made.Name)
+	}
+	if missing >= 0 {
+		return nil
+	}
+	slices.SortStableFunc(pods, firstToEnd)
+	for _, pod := range pods[:-missing] {
+		c.expected.Ended(set.UID, pod)
+		if _, err := component.Delete[*corev1.Pod](p, c.Component, store.KeyOf(pod), store.PreconditionUID(pod.UID)); err != nil {
+			c.expected.Saw(set.UID, pod, true)
+			c.Event(set, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
+			return err
+		}
+		c.Event(set, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %s", pod.Name)
+	}
+	return nil
+}
+
+// firstToEnd: who does less goes first, and of those that do the same the younger one.
+func firstToEnd(a, b *corev1.Pod) int {
+	return cmp.Or(
+		compare(a.Spec.NodeName != "", b.Spec.NodeName != ""),
+		compare(a.Status.Phase == corev1.PodRunning, b.Status.Phase == corev1.PodRunning),
+		compare(workload.Ready(a), workload.Ready(b)),
+		b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+	)
+}
+
+func compare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func (c *Controller) writeStatus(p *kernel.Process, set *appsv1.ReplicaSet, pods []*corev1.Pod) error {
+	status := appsv1.ReplicaSetStatus{ObservedGeneration: set.Generation, Conditions: set.Status.Conditions}
+	for _, pod := range pods {
+		status.Replicas++
+		status.FullyLabeledReplicas++
+		if workload.Ready(pod) {
+			status.ReadyReplicas++
+			status.AvailableReplicas++
+		}
+	}
+	if equality.Semantic.DeepEqual(status, set.Status) {
+		return nil
+	}
+	changed := set.DeepCopy()
+	changed.Status = status
+	_, err := component.UpdateStatus(p, c.Component, changed)
+	return err
+}

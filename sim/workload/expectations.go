@@ -1,0 +1,47 @@
+package workload
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Expectations are the pods that a controller has made and ended for an owner and that
+// its cache does not show so yet: to act again before it does would be to act twice.
+type Expectations struct {
+	made, ended map[types.UID]map[types.UID]bool // by owner
+}
+
+// NewExpectations returns none.
+func NewExpectations() *Expectations {
+	return &Expectations{made: map[types.UID]map[types.UID]bool{}, ended: map[types.UID]map[types.UID]bool{}}
+}
+
+// Made expects a new pod to show.
+func (e *Expectations) Made(owner types.UID, pod *corev1.Pod) { expect(e.made, owner, pod.UID) }
+
+// Ended expects the deletion of a pod to show.
+func (e *Expectations) Ended(owner types.UID, pod *corev1.Pod) { expect(e.ended, owner, pod.UID) }
+
+func expect(all map[types.UID]map[types.UID]bool, owner, pod types.UID) {
+	if all[owner] == nil {
+		all[owner] = map[types.UID]bool{}
+	}
+	all[owner][pod] = true
+}
+
+// Saw takes notice of a pod as the cache shows it; gone says that it was there.
+func (e *Expectations) Saw(owner types.UID, pod *corev1.Pod, gone bool) {
+	delete(e.made[owner], pod.UID)
+	if gone || pod.DeletionTimestamp != nil {
+		delete(e.ended[owner], pod.UID)
+	}
+}
+
+// Met reports whether the cache shows all that was done for an owner.
+func (e *Expectations) Met(owner types.UID) bool { return len(e.made[owner])+len(e.ended[owner]) == 0 }
+
+// Forget drops an owner that is gone.
+func (e *Expectations) Forget(owner types.UID) {
+	delete(e.made, owner)
+	delete(e.ended, owner)
+}
