@@ -231,6 +231,7 @@ func BenchmarkNamespace(b *testing.B) {
 // host; what the program mounts in a private volume nobody else sees.
 func TestVolumesBelowTheHostsDirectories(t *testing.T) {
 	m := newNamespace(t)
+	defer m.Close()
 	const data = machine.KubeletDir + "/pods/p/volumes/data"
 	require.NoError(t, m.MkdirAll(data, 0o755))
 	require.NoError(t, m.WriteFile(data+"/file", []byte("content"), 0o644))
