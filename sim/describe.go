@@ -13,6 +13,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -83,7 +84,7 @@ func (d *driver) promises() (map[string]bool, error) {
 	err := d.controller.ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
 		answer, err := csi.NewControllerClient(client).ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
 		for _, capability := range answer.GetCapabilities() {
-			promised[capability.GetRpc().GetType().String()] = true
+			promised[contract.ControllerCapability(capability)] = true
 		}
 		return err
 	})

@@ -16,6 +16,8 @@ const (
 	Attacher    Sidecar = "csi-attacher"
 	Resizer     Sidecar = "csi-resizer"
 	Snapshotter Sidecar = "csi-snapshotter"
+	// HealthMonitor asks the driver how volumes are.
+	HealthMonitor Sidecar = "csi-external-health-monitor-controller"
 	// Registrar is node-driver-registrar, on every node.
 	Registrar Sidecar = "node-driver-registrar"
 	// SnapshotController runs once for all drivers.

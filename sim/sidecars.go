@@ -6,6 +6,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller/healthmonitor"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
 	"github.com/csisim/csisim/fakecontroller/resizer"
 	"github.com/csisim/csisim/fakecontroller/snapshotter"
@@ -19,6 +20,8 @@ type Sidecars struct {
 	Attacher    attacher.Options
 	Resizer     resizer.Options
 	Snapshotter snapshotter.Options
+	// HealthMonitor is csi-external-health-monitor-controller.
+	HealthMonitor healthmonitor.Options
 	// RegistrarStaysDown leaves node-driver-registrar down when it has exited, until
 	// StartRegistrar. Default: false, it is restarted as in a pod.
 	RegistrarStaysDown bool
@@ -49,6 +52,10 @@ func (c *Simulation) addSidecars(d *driver) {
 	if d.promised["CREATE_DELETE_SNAPSHOT"] {
 		flags.Snapshotter.Driver, flags.Snapshotter.Machine, flags.Snapshotter.Socket = d.Name, p.machine, p.socket
 		sidecar(Snapshotter, func() crasher { return snapshotter.Start(c.World, c.Wire, flags.Snapshotter) })
+	}
+	if d.promised["VOLUME_CONDITION"] && (d.promised["LIST_VOLUMES"] || d.promised["GET_VOLUME"]) {
+		flags.HealthMonitor.Driver, flags.HealthMonitor.Machine, flags.HealthMonitor.Socket = d.Name, p.machine, p.socket
+		sidecar(HealthMonitor, func() crasher { return healthmonitor.Start(c.World, c.Wire, flags.HealthMonitor) })
 	}
 }
 

@@ -65,9 +65,15 @@ func pluginNames(r *csi.GetPluginCapabilitiesResponse) []string {
 func controllerNames(r *csi.ControllerGetCapabilitiesResponse) []string {
 	var names []string
 	for _, c := range r.GetCapabilities() {
-		names = append(names, capabilityName(c.GetRpc().GetType(), 11))
+		names = append(names, ControllerCapability(c))
 	}
 	return names
+}
+
+// ControllerCapability is the name of a capability, such as PUBLISH_UNPUBLISH_VOLUME; also
+// of VOLUME_CONDITION, which the bindings do not know any more.
+func ControllerCapability(c *csi.ControllerServiceCapability) string {
+	return capabilityName(c.GetRpc().GetType(), 11)
 }
 
 func nodeNames(r *csi.NodeGetCapabilitiesResponse) []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/sim/kernel"
 )
 
@@ -77,7 +78,7 @@ func ask(p *kernel.Process, wire *drivers.Wire, site drivers.Site, timeout time.
 		return d, err
 	}
 	for _, c := range controller.GetCapabilities() {
-		d.controller[c.GetRpc().GetType().String()] = true
+		d.controller[contract.ControllerCapability(c)] = true
 	}
 	return d, nil
 }

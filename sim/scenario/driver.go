@@ -30,7 +30,7 @@ type Driver struct {
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	Sidecars     Sidecars          `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
 	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
-	External     []string          `json:"external,omitempty" enum:"csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter|node-driver-registrar|snapshot-controller" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
+	External     []string          `json:"external,omitempty" enum:"csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter|csi-external-health-monitor-controller|node-driver-registrar|snapshot-controller" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
 	profile *profile.Profile // that Profile names
 }

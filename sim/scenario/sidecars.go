@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller/healthmonitor"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
 	"github.com/csisim/csisim/fakecontroller/resizer"
 	"github.com/csisim/csisim/fakecontroller/snapshotter"
@@ -13,11 +14,12 @@ import (
 
 // Sidecars are the flags of a driver's sidecars, under the names of the programs.
 type Sidecars struct {
-	Provisioner provisionerFlags `json:"csi-provisioner,omitzero" doc:"Flags of csi-provisioner."`
-	Attacher    attacherFlags    `json:"csi-attacher,omitzero" doc:"Flags of csi-attacher."`
-	Resizer     resizerFlags     `json:"csi-resizer,omitzero" doc:"Flags of csi-resizer."`
-	Snapshotter snapshotterFlags `json:"csi-snapshotter,omitzero" doc:"Flags of csi-snapshotter."`
-	Registrar   registrarFlags   `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
+	Provisioner   provisionerFlags   `json:"csi-provisioner,omitzero" doc:"Flags of csi-provisioner."`
+	Attacher      attacherFlags      `json:"csi-attacher,omitzero" doc:"Flags of csi-attacher."`
+	Resizer       resizerFlags       `json:"csi-resizer,omitzero" doc:"Flags of csi-resizer."`
+	Snapshotter   snapshotterFlags   `json:"csi-snapshotter,omitzero" doc:"Flags of csi-snapshotter."`
+	HealthMonitor healthMonitorFlags `json:"csi-external-health-monitor-controller,omitzero" doc:"Flags of csi-external-health-monitor-controller, which runs beside drivers with VOLUME_CONDITION and LIST_VOLUMES or GET_VOLUME."`
+	Registrar     registrarFlags     `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
 }
 
 // callFlags are those that all sidecars of the controller plugin have.
@@ -63,6 +65,14 @@ type snapshotterFlags struct {
 	ExtraCreateMetadata bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of snapshot and content are parameters of CreateSnapshot; default false."`
 }
 
+type healthMonitorFlags struct {
+	restartPolicy
+	Timeout             strict.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`
+	MonitorInterval     strict.Duration `json:"monitorInterval,omitzero" example:"10s" doc:"--monitor-interval: how often each worker asks about one volume, if the driver does not list volumes; default 1m."`
+	ListVolumesInterval strict.Duration `json:"listVolumesInterval,omitzero" example:"1m" doc:"--list-volumes-interval: how often volumes are listed; default 5m."`
+	EnableNodeWatcher   bool            `json:"enableNodeWatcher,omitempty" doc:"--enable-node-watcher: claims are told of nodes that fail; default false."`
+}
+
 type registrarFlags struct{ restartPolicy }
 
 const never = "never"
@@ -73,7 +83,7 @@ func off(flag *bool) bool { return flag != nil && !*flag }
 
 // options are the flags for the simulator.
 func (s Sidecars) options() sim.Sidecars {
-	p, a, r, n := s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter
+	p, a, r, n, h := s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter, s.HealthMonitor
 	return sim.Sidecars{
 		Provisioner: provisioner.Options{
 			Timeout: p.Timeout.Duration, RetryIntervalStart: p.RetryIntervalStart.Duration, RetryIntervalMax: p.RetryIntervalMax.Duration,
@@ -92,6 +102,10 @@ func (s Sidecars) options() sim.Sidecars {
 		Snapshotter: snapshotter.Options{
 			Timeout: n.Timeout.Duration, RetryIntervalStart: n.RetryIntervalStart.Duration, RetryIntervalMax: n.RetryIntervalMax.Duration,
 			Workers: int(n.Workers), CreateMetadata: n.ExtraCreateMetadata, ExitOnConnectionLoss: n.once(),
+		},
+		HealthMonitor: healthmonitor.Options{
+			Timeout: h.Timeout.Duration, MonitorInterval: h.MonitorInterval.Duration, ListVolumesInterval: h.ListVolumesInterval.Duration,
+			NodeWatcher: h.EnableNodeWatcher, ExitOnConnectionLoss: h.once(),
 		},
 		RegistrarStaysDown: s.Registrar.once(),
 	}

@@ -35,13 +35,22 @@ func (s *detachStep) check(c *checker) {
 }
 
 func (s *detachStep) do(r *runner) error {
-	claim, ok := store.Get[*corev1.PersistentVolumeClaim](r.store(), s.claim())
+	pv, err := r.volumeOf(s.claim())
+	if err != nil {
+		return err
+	}
+	return r.cluster.Detach(pv, s.Node)
+}
+
+// volumeOf is the volume that a claim is bound to.
+func (r *runner) volumeOf(key store.Key) (*corev1.PersistentVolume, error) {
+	claim, ok := store.Get[*corev1.PersistentVolumeClaim](r.store(), key)
 	if !ok {
-		return &Failure{Verdict: fmt.Sprintf("pvc %s not found", s.Claim), Expected: "pvc " + s.Claim, Got: "no such object"}
+		return nil, &Failure{Verdict: fmt.Sprintf("pvc %s not found", key.Name), Expected: "pvc " + key.Name, Got: "no such object"}
 	}
 	pv, ok := store.Get[*corev1.PersistentVolume](r.store(), store.Key{Name: claim.Spec.VolumeName})
 	if !ok {
-		return &Failure{Verdict: fmt.Sprintf("pvc %s has no volume", s.Claim), Expected: "a bound claim", Got: "phase " + string(claim.Status.Phase)}
+		return nil, &Failure{Verdict: fmt.Sprintf("pvc %s has no volume", key.Name), Expected: "a bound claim", Got: "phase " + string(claim.Status.Phase)}
 	}
-	return r.cluster.Detach(pv, s.Node)
+	return pv, nil
 }

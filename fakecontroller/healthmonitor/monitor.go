@@ -1,0 +1,152 @@
+// Package healthmonitor is the in-process equivalent of the external-health-monitor
+// controller: it asks the driver how volumes are and tells of it in events about their
+// claims; it can also tell of claims whose nodes are gone.
+package healthmonitor
+
+import (
+	"cmp"
+	"time"
+
+	"google.golang.org/grpc"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// Caller is how traces name the sidecar.
+const Caller = "csi-external-health-monitor-controller"
+
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the rest
+// defaults to what the sidecar does without flags. C-HEALTH-1
+type Options struct {
+	// Driver is the driver's name.
+	Driver string
+	// Machine and Socket are where the controller plugin serves.
+	Machine machine.Machine
+	Socket  string
+	// Timeout bounds each call, and all pages of a list together. Default: 15 s.
+	Timeout time.Duration
+	// MonitorInterval is how often each worker asks about one volume, if the driver
+	// does not list volumes. Default: 1 min.
+	MonitorInterval time.Duration
+	// ListVolumesInterval is how often volumes are listed. Default: 5 min.
+	ListVolumesInterval time.Duration
+	// VolumeListAddInterval is how often volumes that are not asked about yet are
+	// looked for. Default: 5 min.
+	VolumeListAddInterval time.Duration
+	// NodeListAddInterval is how often nodes are looked at. Default: 5 min.
+	NodeListAddInterval time.Duration
+	// Workers is how many volumes are asked about in each MonitorInterval. Default: 10.
+	Workers int
+	// NodeWatcher has claims told of nodes that fail. Default: false.
+	NodeWatcher bool
+	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it is
+	// restarted, as in a pod.
+	ExitOnConnectionLoss bool
+}
+
+func (o Options) withDefaults() Options {
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+	o.MonitorInterval = cmp.Or(o.MonitorInterval, time.Minute)
+	o.ListVolumesInterval = cmp.Or(o.ListVolumesInterval, 5*time.Minute)
+	o.VolumeListAddInterval = cmp.Or(o.VolumeListAddInterval, 5*time.Minute)
+	o.NodeListAddInterval = cmp.Or(o.NodeListAddInterval, 5*time.Minute)
+	o.Workers = cmp.Or(o.Workers, 10)
+	return o
+}
+
+// run is the sidecar from one start to its end.
+type run struct {
+	*component.Component
+	wire   *drivers.Wire
+	opts   Options
+	lost   func()
+	driver string // as the plugin calls itself
+
+	due      []string        // volumes to ask about, by the names of their PersistentVolumes
+	enqueued map[string]bool // those that are due, or that a worker asks about
+
+	failing   map[string]time.Duration // nodes that are not ready, since when
+	broken    map[string]bool          // nodes of which it was told
+	scheduled map[types.UID]scheduledPod
+}
+
+// Start starts the sidecar.
+func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+	opts = opts.withDefaults()
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
+		r := &run{
+			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost,
+			enqueued: map[string]bool{}, failing: map[string]time.Duration{}, broken: map[string]bool{}, scheduled: map[types.UID]scheduledPod{},
+		}
+		r.Go("main", r.main)
+		return r.Component
+	})
+}
+
+// main asks the driver what it can do; beside one that does not tell how volumes are the
+// sidecar ends. A driver that lists volumes is asked about all at once. C-HEALTH-2
+func (r *run) main(p *kernel.Process) {
+	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
+	r.driver = d.Name
+	lists := d.Can("LIST_VOLUMES")
+	if !d.Serves("CONTROLLER_SERVICE") || !d.Can("VOLUME_CONDITION") || !lists && !d.Can("GET_VOLUME") {
+		return
+	}
+	if r.opts.NodeWatcher {
+		r.Go("nodes", r.watchNodes)
+	}
+	if lists {
+		r.checkLists(p)
+		return
+	}
+	for range r.opts.Workers {
+		r.Go("volumes", r.checkOneByOne)
+	}
+	r.addVolumes(p)
+}
+
+func (r *run) site() drivers.Site {
+	return drivers.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+}
+
+// connUntil is a connection for calls that share a deadline.
+func (r *run) connUntil(p *kernel.Process, deadline time.Duration) grpc.ClientConnInterface {
+	site := r.site()
+	site.Deadline = deadline
+	return r.wire.Conn(p, site)
+}
+
+// exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
+func (r *run) exitIfLost(err error) {
+	if sidecar.IsConnectionLoss(err) {
+		r.lost()
+	}
+}
+
+func (r *run) event(about store.Object, eventType, reason, format string, args ...any) {
+	r.EventFrom("csi-pv-monitor-controller-"+r.driver, about, eventType, reason, format, args...)
+}
+
+// claimOf is the claim of a volume of the driver that is bound; nil if there is none.
+func (r *run) claimOf(pv *corev1.PersistentVolume) *corev1.PersistentVolumeClaim {
+	if !r.owns(pv) || pv.Status.Phase != corev1.VolumeBound || pv.Spec.ClaimRef == nil {
+		return nil
+	}
+	key := store.Key{Namespace: pv.Spec.ClaimRef.Namespace, Name: pv.Spec.ClaimRef.Name}
+	pvc, ok := component.Cached[*corev1.PersistentVolumeClaim](r.Component, key)
+	if !ok {
+		return nil
+	}
+	return pvc
+}
+
+func (r *run) owns(pv *corev1.PersistentVolume) bool {
+	return pv.Spec.CSI != nil && pv.Spec.CSI.Driver == r.driver
+}

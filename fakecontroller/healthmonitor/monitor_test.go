@@ -1,0 +1,188 @@
+package healthmonitor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/sidecar"
+	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+const (
+	listVolumes = "Controller/ListVolumes"
+	getVolume   = "Controller/ControllerGetVolume"
+)
+
+// world is a cluster with claims v and w, whose volumes the driver knows.
+type world struct {
+	*tc.Cluster
+	sidecar *sidecar.Program
+}
+
+func newWorld(t *testing.T, o mock.Options, flags Options) *world {
+	o.VolumeCondition = true
+	o.Existing = []mock.ExistingVolume{{ID: "h-v"}, {ID: "h-w"}}
+	w := &world{Cluster: tc.New(t, kernel.Calm{}, o)}
+	w.Bound("v", "any")
+	w.Bound("w", "any")
+	flags.Driver, flags.Machine, flags.Socket = tc.Driver, w.Machine, tc.Socket
+	w.sidecar = Start(w.World, w.Wire, flags)
+	w.Run(time.Second)
+	return w
+}
+
+func (w *world) condition(volume, message string) {
+	var c *mock.Condition
+	if message != "" {
+		c = &mock.Condition{Message: message}
+	}
+	require.NoError(w.T, w.Driver.SetCondition(volume, c))
+}
+
+// asked are the volumes that the driver was asked about.
+func (w *world) asked() (ids []string) {
+	for _, call := range w.Calls(getVolume) {
+		ids = append(ids, call.Request.(*csi.ControllerGetVolumeRequest).GetVolumeId())
+	}
+	return ids
+}
+
+// told is the events since the last look, with what they are about.
+func (w *world) told(since *uint64) (lines []string) {
+	for _, e := range w.Trace.Events() {
+		if e.Seq > *since && e.Kind == trace.KubeEvent {
+			lines = append(lines, e.Resource+" "+e.Name+" "+e.Method+" "+e.Message)
+		}
+	}
+	*since = w.Trace.Last()
+	return lines
+}
+
+// C-HEALTH-3, C-HEALTH-5
+func TestListedVolumesAreToldOfWhenIllAndWhenWellAgain(t *testing.T) {
+	w := newWorld(t, mock.Options{ListVolumes: true, GetVolume: true}, Options{})
+	last := uint64(0)
+	assert.Equal(t, []time.Duration{0}, w.Times(listVolumes))
+	assert.Empty(t, w.told(&last))
+
+	w.condition("h-v", "the disk is on fire")
+	w.Run(5 * time.Minute)
+	assert.Equal(t, []string{"Warning PersistentVolumeClaim/v VolumeConditionAbnormal the disk is on fire"}, w.told(&last))
+	w.condition("h-v", "")
+	w.Run(10 * time.Minute)
+	const well = "Normal PersistentVolumeClaim/v VolumeConditionNormal The Volume returns to the healthy state"
+	assert.Equal(t, []string{well, well}, w.told(&last), "as long as there is an event that says otherwise")
+	w.Run(2 * time.Hour)
+	w.told(&last)
+	w.Run(10 * time.Minute)
+	assert.Empty(t, w.told(&last), "the event has gone")
+	assert.Empty(t, w.Calls(getVolume))
+}
+
+// C-HEALTH-3: an error is told to nobody.
+func TestAListThatFailsIsDropped(t *testing.T) {
+	w := newWorld(t, mock.Options{ListVolumes: true}, Options{ListVolumesInterval: time.Minute})
+	last := uint64(0)
+	w.condition("h-v", "the disk is on fire")
+	w.Fail("ListVolumes", codes.Internal, 2)
+	w.Run(2 * time.Minute)
+	assert.Empty(t, w.told(&last))
+	w.Run(time.Minute)
+	assert.Len(t, w.told(&last), 1)
+	assert.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute, 3 * time.Minute}, w.Times(listVolumes))
+}
+
+// C-HEALTH-4: without a list one volume after the other, each worker one per interval.
+func TestVolumesAreAskedAboutOneByOne(t *testing.T) {
+	w := newWorld(t, mock.Options{GetVolume: true}, Options{Workers: 1})
+	last := uint64(0)
+	w.condition("h-w", "read-only")
+	w.Run(4 * time.Minute)
+	assert.Equal(t, []string{"h-v", "h-w", "h-v", "h-w", "h-v"}, w.asked())
+	assert.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute}, w.Times(getVolume))
+	told := w.told(&last)
+	assert.Equal(t, []string{"Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only", "Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only"}, told)
+}
+
+// C-HEALTH-4: an error keeps nobody from being asked again.
+func TestAVolumeThatCannotBeAskedAboutStaysInTheQueue(t *testing.T) {
+	w := newWorld(t, mock.Options{GetVolume: true}, Options{Workers: 2})
+	w.Fail("ControllerGetVolume", codes.Internal, 2)
+	w.Run(3 * time.Minute)
+	assert.GreaterOrEqual(t, len(w.Calls(getVolume)), 4)
+}
+
+// C-HEALTH-6: a volume that was looked for before it was bound is never asked about.
+func TestAVolumeThatIsBoundLateIsForgotten(t *testing.T) {
+	w := newWorld(t, mock.Options{GetVolume: true}, Options{})
+	pv := tc.Get[*corev1.PersistentVolume](w.Cluster, "", "v")
+	tc.ChangeStatus(w.Cluster, pv, func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeAvailable })
+	w.Run(6 * time.Minute)
+	tc.ChangeStatus(w.Cluster, pv, func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeBound })
+	count := func() (n int) {
+		for _, id := range w.asked() {
+			if id == "h-v" {
+				n++
+			}
+		}
+		return n
+	}
+	before := count()
+	w.Run(30 * time.Minute)
+	assert.Equal(t, before, count())
+}
+
+// C-HEALTH-2
+func TestTheMonitorEndsBesideADriverThatDoesNotTell(t *testing.T) {
+	w := newWorld(t, mock.Options{}, Options{})
+	assert.False(t, w.sidecar.Running())
+}
+
+func (w *world) ready(name string, ready corev1.ConditionStatus) {
+	node := tc.Get[*corev1.Node](w.Cluster, "", name)
+	tc.ChangeStatus(w.Cluster, node, func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}
+	})
+}
+
+// C-HEALTH-7 to C-HEALTH-9
+func TestClaimsAreToldOfTheirNodes(t *testing.T) {
+	w := newWorld(t, mock.Options{ListVolumes: true}, Options{NodeWatcher: true})
+	last := uint64(0)
+	tc.Create(w.Cluster, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
+	w.ready("node-a", corev1.ConditionTrue)
+	pod := func(name, node, claim string) {
+		tc.Create(w.Cluster, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: corev1.PodSpec{
+			NodeName: node, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+			Volumes: []corev1.Volume{{Name: "d", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}},
+		}})
+	}
+	pod("web", "node-a", "v")
+	pod("db", "node-a", "v")
+	pod("elsewhere", "node-b", "w")
+	w.Run(time.Minute)
+	w.ready("node-a", corev1.ConditionUnknown)
+	w.Run(4 * time.Minute)
+	assert.Empty(t, w.told(&last), "not yet")
+	w.Run(8 * time.Minute)
+	const failed = "Warning PersistentVolumeClaim/v NodeFailed Pods: [ db web ] consuming PVC: v in namespace: default are now on a failed node: node-a"
+	assert.Equal(t, []string{failed}, w.told(&last))
+	w.Run(20 * time.Minute)
+	assert.Contains(t, w.told(&last), failed, "again")
+	w.ready("node-a", corev1.ConditionTrue)
+	w.Run(time.Second)
+	assert.Equal(t, []string{"Warning PersistentVolumeClaim/v NodeRecovered Node: node-a recovered"}, w.told(&last))
+	tc.Delete(w.Cluster, tc.Get[*corev1.Node](w.Cluster, "", "node-a"))
+	w.Run(time.Second)
+	assert.Equal(t, []string{failed}, w.told(&last))
+}

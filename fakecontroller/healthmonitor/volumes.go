@@ -1,0 +1,155 @@
+package healthmonitor
+
+import (
+	"context"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
+
+const (
+	abnormal = "VolumeConditionAbnormal"
+	normal   = "VolumeConditionNormal"
+	// eventLife is how long the API server keeps an event.
+	eventLife = time.Hour
+)
+
+// checkLists asks about all volumes now and then. C-HEALTH-3
+func (r *run) checkLists(p *kernel.Process) {
+	for {
+		conditions, err := r.list(p)
+		r.exitIfLost(err)
+		if err == nil {
+			r.tellAll(p, conditions)
+		}
+		p.Idle(r.opts.ListVolumesInterval)
+	}
+}
+
+// list is the conditions of all volumes that the driver lists, by handle.
+func (r *run) list(p *kernel.Process) (map[string]contract.VolumeCondition, error) {
+	conditions := map[string]contract.VolumeCondition{}
+	request := &csi.ListVolumesRequest{}
+	deadline := p.Elapsed() + r.opts.Timeout
+	for {
+		answer, err := csi.NewControllerClient(r.connUntil(p, deadline)).ListVolumes(context.Background(), request)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range answer.GetEntries() {
+			conditions[entry.GetVolume().GetVolumeId()], _ = contract.ConditionOf(entry.GetStatus())
+		}
+		if answer.GetNextToken() == "" {
+			return conditions, nil
+		}
+		request = &csi.ListVolumesRequest{StartingToken: answer.GetNextToken()}
+	}
+}
+
+func (r *run) tellAll(p *kernel.Process, conditions map[string]contract.VolumeCondition) {
+	ill := r.toldToBeIll(p)
+	for pv := range store.List[*corev1.PersistentVolume](r.Cache, "") {
+		pvc := r.claimOf(pv)
+		if pvc == nil {
+			continue
+		}
+		if condition, listed := conditions[pv.Spec.CSI.VolumeHandle]; listed {
+			r.tell(pvc, condition, ill)
+		}
+	}
+}
+
+// tell: what is well again is told of as long as there is an event that says
+// otherwise. C-HEALTH-5
+func (r *run) tell(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeCondition, ill map[types.UID]bool) {
+	switch {
+	case condition.Abnormal:
+		r.event(pvc, corev1.EventTypeWarning, abnormal, "%s", condition.Message)
+	case ill[pvc.UID]:
+		r.event(pvc, corev1.EventTypeNormal, normal, "The Volume returns to the healthy state")
+	}
+}
+
+// toldToBeIll are the claims of which an event says that their volume is not well.
+func (r *run) toldToBeIll(p *kernel.Process) map[types.UID]bool {
+	ill := map[types.UID]bool{}
+	for e := range store.List[*corev1.Event](r.Cache, "") {
+		if e.Type == corev1.EventTypeWarning && e.Reason == abnormal && p.Now().Sub(e.LastTimestamp.Time) < eventLife {
+			ill[e.InvolvedObject.UID] = true
+		}
+	}
+	return ill
+}
+
+// addVolumes makes volumes due that the workers do not know: those that are made, if
+// they are bound by then, and now and then all others. C-HEALTH-4
+func (r *run) addVolumes(p *kernel.Process) {
+	volumes := component.Watch[*corev1.PersistentVolume](r.Component, p)
+	started := p.Elapsed()
+	for {
+		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
+			if e.Type == store.Added && r.claimOf(e.Object) != nil {
+				r.enqueue(e.Object.Name)
+			}
+		}
+		passed := (p.Elapsed()-started)/r.opts.VolumeListAddInterval + 1
+		if p.IdleUntil("volumes to ask about", started+passed*r.opts.VolumeListAddInterval) {
+			continue
+		}
+		for pv := range store.List[*corev1.PersistentVolume](r.Cache, "") {
+			if r.owns(pv) {
+				r.enqueue(pv.Name)
+			}
+		}
+	}
+}
+
+func (r *run) enqueue(name string) {
+	if !r.enqueued[name] {
+		r.enqueued[name] = true
+		r.due = append(r.due, name)
+	}
+}
+
+// checkOneByOne is a worker: it asks about one volume in each interval. C-HEALTH-4
+func (r *run) checkOneByOne(p *kernel.Process) {
+	for {
+		r.checkNext(p)
+		p.Idle(r.opts.MonitorInterval)
+	}
+}
+
+// checkNext asks about the volume that has been due for longest. One that is not bound
+// leaves the queue, but is taken for one that is in it: it is never asked about
+// again. C-HEALTH-6
+func (r *run) checkNext(p *kernel.Process) {
+	if len(r.due) == 0 {
+		return
+	}
+	name := r.due[0]
+	r.due = r.due[1:]
+	pv, ok := component.Cached[*corev1.PersistentVolume](r.Component, store.Key{Name: name})
+	if !ok {
+		delete(r.enqueued, name)
+		return
+	}
+	pvc := r.claimOf(pv)
+	if pvc == nil {
+		return
+	}
+	conn := r.connUntil(p, p.Elapsed()+r.opts.Timeout)
+	answer, err := csi.NewControllerClient(conn).ControllerGetVolume(context.Background(), &csi.ControllerGetVolumeRequest{VolumeId: pv.Spec.CSI.VolumeHandle})
+	r.due = append(r.due, name)
+	r.exitIfLost(err)
+	if err == nil {
+		condition, _ := contract.ConditionOf(answer.GetStatus())
+		r.tell(pvc, condition, r.toldToBeIll(p))
+	}
+}
