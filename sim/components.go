@@ -86,15 +86,15 @@ func (c *Cluster) PowerOn(node string) {
 // Inject puts a fault in force; the returned function ends it and lets go of the
 // calls that it holds.
 func (c *Cluster) Inject(f fault.Fault) (clear func()) {
-	c.exclusively(func() { c.Wire.Faults.Inject(&f) })
-	return func() { c.exclusively(func() { c.Wire.Faults.End(&f) }) }
+	c.Exclusively(func() { c.Wire.Faults.Inject(&f) })
+	return func() { c.Exclusively(func() { c.Wire.Faults.End(&f) }) }
 }
 
 // do does something to the cluster, which fails the test if it cannot be done.
 func (c *Cluster) do(what string, action func() error) {
 	c.t.Helper()
 	var err error
-	c.exclusively(func() {
+	c.Exclusively(func() {
 		c.World.Say(what)
 		err = action()
 	})

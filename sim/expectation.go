@@ -58,7 +58,7 @@ func (c *Cluster) AllowViolations(patterns ...string) {
 // FromHere makes calls and events before now not count for what is expected later.
 // New does so when the cluster is up.
 func (c *Cluster) FromHere() {
-	c.exclusively(func() { c.evidence.Since = c.World.Trace.Last() })
+	c.Exclusively(func() { c.evidence.Since = c.World.Trace.Last() })
 }
 
 // patterns are calls given by name or in full.
@@ -81,7 +81,7 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 // report fails the test for what does not hold.
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
-	c.exclusively(func() {
+	c.Exclusively(func() {
 		c.t.Helper()
 		ev.Update()
 		for _, e := range expectations {

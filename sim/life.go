@@ -34,9 +34,6 @@ func (c *Cluster) stopLiving() {
 	c.life = nil
 }
 
-// exclusively runs use while nothing else happens in the cluster.
-func (c *Cluster) exclusively(use func()) { c.gate.enter(use) }
-
 // glance is how often a cluster that lives is looked at.
 const glance = 2 * time.Millisecond
 
@@ -47,8 +44,8 @@ func (c *Cluster) await(what string, limit time.Duration, cond func() bool) erro
 	}
 	holds, now := false, time.Duration(0)
 	look := func() { holds, now = cond(), c.World.Kernel.Elapsed() }
-	c.exclusively(look)
-	for end := now + limit; !holds; c.exclusively(look) {
+	c.Exclusively(look)
+	for end := now + limit; !holds; c.Exclusively(look) {
 		if now >= end {
 			return &StuckError{What: what, Reason: kernel.Deadline, After: limit}
 		}

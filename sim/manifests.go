@@ -82,7 +82,7 @@ func (c *Cluster) Delete(refs ...string) {
 		c.must(err, "delete")
 		c.say("delete " + text)
 		var found []store.Object
-		c.exclusively(func() { found = ref.Find(c.World.Store) })
+		c.Exclusively(func() { found = ref.Find(c.World.Store) })
 		if len(found) == 0 {
 			c.must(fmt.Errorf("there is no %v", ref), "delete "+text)
 		}

@@ -90,5 +90,5 @@ func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 
 // say notes in the trace what the test does.
 func (c *Cluster) say(what string) {
-	c.exclusively(func() { c.World.Say(what) })
+	c.Exclusively(func() { c.World.Say(what) })
 }

@@ -163,10 +163,12 @@ func live(ctx context.Context, env environment, c *sim.Simulation, listener net.
 	if err := define(c); err != nil {
 		return err
 	}
-	server := &http.Server{Handler: c.API(), ReadHeaderTimeout: time.Minute}
+	shown := &page{token: a.token, look: newLookout(c, a.name)}
+	server := &http.Server{Handler: withPage(c.API(), shown), ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nStop it with Ctrl-C or: csisim down --name %s\n", a.name, a.address, a.hint(), a.name)
+	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nSee it in a browser: %s%s?token=%s\nStop it with Ctrl-C or: csisim down --name %s\n",
+		a.name, a.address, a.hint(), a.address, pagePath, a.token, a.name)
 	err := c.Live(ctx, speed)
 	_ = server.Close() // whoever is connected is told by the end of the connection
 	if stopped := <-served; !errors.Is(stopped, http.ErrServerClosed) {

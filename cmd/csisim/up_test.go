@@ -70,6 +70,7 @@ func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
 	down := csisimIn(t, l.environment(), "down")
 	require.Zero(t, down.code, down.stderr)
 	assert.Zero(t, l.awaitEnd(), l.output.String())
+	assert.Contains(t, l.output.String(), pagePath+"?token="+same.AuthInfos["csisim"].Token, "the address of the page")
 	assert.NoFileExists(t, l.state())
 	config, err = clientcmd.LoadFromFile(l.kubeconfig())
 	require.NoError(t, err)

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// lookout sees a live cluster for the page.
+type lookout struct {
+	cluster  *sim.Simulation
+	name     string
+	version  string
+	evidence *expect.Evidence
+	teller   *trace.Teller
+	told     []pageEvent // in the order of their Seq
+	seen     uint64      // Seq of the last event that was told
+}
+
+func newLookout(c *sim.Simulation, name string) *lookout {
+	return &lookout{cluster: c, name: name, version: c.World.Version.String(), evidence: c.Evidence(), teller: trace.NewTeller()}
+}
+
+// pageState is what the page shows.
+type pageState struct {
+	Name    string      `json:"name"`
+	Version string      `json:"version"`
+	Now     string      `json:"now"`
+	Tables  []pageTable `json:"tables"`
+	Events  []pageEvent `json:"events"`
+	// Object is the chosen object in full, as JSON; empty if there is none.
+	Object string `json:"object"`
+}
+
+type pageTable struct {
+	Title   string    `json:"title"`
+	Columns []string  `json:"columns"`
+	Wide    int       `json:"wide"` // the column that needs most room
+	Rows    []pageRow `json:"rows"`
+}
+
+// pageRow is one object. Its key is kind and name; With are the keys of those whose
+// calls and events are part of its history.
+type pageRow struct {
+	Key   string     `json:"key"`
+	With  []string   `json:"with,omitempty"`
+	Cells []pageCell `json:"cells"`
+}
+
+// pageCell is a text and how it should strike the reader: good, bad, wait, soft or as usual.
+type pageCell struct {
+	Text string `json:"text"`
+	Tone string `json:"tone,omitempty"`
+}
+
+// state is the cluster now, with the events after since.
+func (l *lookout) state(since uint64, object string) (s pageState) {
+	l.cluster.Exclusively(func() {
+		s = pageState{Name: l.name, Version: l.version, Now: l.cluster.World.Kernel.Elapsed().Round(time.Second).String()}
+		s.Tables = l.tables()
+		s.Events = l.eventsAfter(since)
+		s.Object = l.inFull(object)
+	})
+	return s
+}
+
+// inFull is an object by its key.
+func (l *lookout) inFull(key string) string {
+	kind, name, _ := strings.Cut(key, " ")
+	res, ok := expect.ResourceNamed(kind)
+	if !ok {
+		return ""
+	}
+	at := store.Key{Name: name}
+	if namespace, rest, ok := strings.Cut(name, "/"); ok && res.Namespaced {
+		at = store.Key{Namespace: namespace, Name: rest}
+	}
+	obj, ok := l.cluster.World.Store.GetObject(res, at)
+	if !ok {
+		return ""
+	}
+	shown := obj.DeepCopyObject().(store.Object)
+	shown.SetManagedFields(nil)
+	text, err := json.MarshalIndent(shown, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,16 @@
+package sim
+
+import "github.com/csisim/csisim/sim/machine"
+
+// Exclusively runs use while nothing else happens in the cluster, for a look at one
+// that lives by the real clock. Use must not call clients of the cluster.
+func (c *Simulation) Exclusively(use func()) { c.gate.enter(use) }
+
+// Mounts are what is mounted on a node, sorted by target.
+func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {
+	n, err := c.node(node)
+	if err != nil {
+		return nil, err
+	}
+	return n.machine.Mounts()
+}
