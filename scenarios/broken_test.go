@@ -29,6 +29,10 @@ var brokenDrivers = []struct{ broken, file, want string }{
 		"left behind: loop device /dev/loopN on node-a (shows state/hostdir.csi.csisim.dev/volumes/VOLUME/image): " +
 			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
 			"should have gone with NodeUnstageVolume at 10.5 s (step 5: wait va pvc/data, gone true), which answered OK"},
+	{"publish-leaves-process", "hostdir-move.yaml",
+		"left behind: process N (watch:/var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount infinity) on node-a (started by driver hostdir.csi.csisim.dev): " +
+			"made by NodePublishVolume at 10.1 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnpublishVolume at 10.4 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
 	{"delete-leaves-volume", "hostdir-move.yaml",
 		"left behind: volume VOLUME (of driver hostdir.csi.csisim.dev, has no PersistentVolume): " +
 			"made by CreateVolume at 1 s (step 3: wait pod web, phase Running), " +
@@ -88,7 +92,7 @@ func runBroken(t *testing.T, file, broken string) *scenario.Result {
 // named replaces what differs between runs.
 func named(text string) string {
 	for _, r := range [][2]string{
-		{`vol-[0-9a-f]{24}`, "VOLUME"}, {`pvc-[0-9a-f-]{36}`, "PV"}, {`[0-9a-f]{64}`, "HASH"}, {`/dev/loop[0-9]+`, "/dev/loopN"},
+		{`vol-[0-9a-f]{24}`, "VOLUME"}, {`pvc-[0-9a-f-]{36}`, "PV"}, {`[0-9a-f]{64}`, "HASH"}, {`/dev/loop[0-9]+`, "/dev/loopN"}, {`process [0-9]+`, "process N"},
 		{`[0-9a-f-]{36}`, "POD"}, {regexp.QuoteMeta(os.TempDir()) + `/csisim-[0-9]+-[0-9]+`, "WORK"},
 	} {
 		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])

@@ -18,17 +18,19 @@ type Ledger struct {
 }
 
 // Ledger looks, at this point, for what should not exist any more: mounts and
-// directories on nodes, loop devices, VolumeAttachments, and what drivers keep in
-// their backends. It costs no virtual time and leaves no trace.
+// directories and processes on nodes, loop devices, VolumeAttachments, and what
+// drivers keep in their backends. It costs no virtual time and leaves no trace.
 func (c *Simulation) Ledger() Ledger {
 	a := &accountant{Simulation: c, history: ledger.Read(c.World.Trace.Events()), needs: c.needs()}
 	for _, n := range c.nodes {
 		c.see(n.machine, nil)
 		a.mounts(n.machine, n)
 		a.directories(n)
+		a.strays(n.machine)
 	}
 	c.see(c.controlPlane, nil)
 	a.mounts(c.controlPlane, nil)
+	a.strays(c.controlPlane)
 	a.loops()
 	a.attachments()
 	for _, d := range c.drivers {

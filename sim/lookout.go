@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/sim/ledger"
@@ -25,7 +26,7 @@ func (l lookout) Ended(at drivers.Site, call *trace.Event) {
 	}
 }
 
-// see takes notice of a machine's mounts and of the run's loop devices, after a
+// see takes notice of a machine's mounts and processes and of the run's loop devices, after a
 // call or, without one, after a driver's start. What Go code of this process
 // mounts in memory shows in its requests.
 func (c *Simulation) see(m machine.Machine, ended *trace.Event) {
@@ -38,6 +39,13 @@ func (c *Simulation) see(m machine.Machine, ended *trace.Event) {
 			things = append(things, ledger.Thing{Key: key, Text: table[i].Target + " " + table[i].Root + " " + table[i].Source})
 		}
 		c.sightings.Saw(mountsOf(m), m.Name(), things, ended)
+	}
+	if strays, err := m.Strays(); err == nil {
+		var things []ledger.Thing
+		for _, s := range strays {
+			things = append(things, ledger.Thing{Key: strayKey(s), Text: s.Command})
+		}
+		c.sightings.Saw(straysOf(m), m.Name(), things, ended)
 	}
 	if loops, err := c.loopDevices.InUse(); err == nil {
 		var things []ledger.Thing
@@ -60,6 +68,9 @@ func (c *Simulation) sawAlready(m machine.Machine, table []machine.Mount) bool {
 const allLoops = "loop devices"
 
 func mountsOf(m machine.Machine) string { return "mounts of " + m.Name() }
+func straysOf(m machine.Machine) string { return "processes of " + m.Name() }
+
+func strayKey(s machine.Stray) string { return strconv.Itoa(s.PID) }
 
 // mountKeys tell the mounts of a table apart, also two on one target. What a mount
 // shows does not count: that has another name when it is removed.
@@ -88,6 +99,24 @@ func (a *accountant) loops() {
 			continue
 		}
 		e := ledger.Entry{Kind: ledger.LoopDevice, Name: l.Device, Node: made.Node, Detail: "shows " + l.File}
+		a.history.InCall(&e, made)
+		a.add(e)
+	}
+}
+
+// strays enters the processes that a driver started in a call and left, though no
+// volume needs them: a driver's own are those that it starts without a call.
+func (a *accountant) strays(m machine.Machine) {
+	strays, err := m.Strays()
+	if err != nil {
+		a.unseen("processes of "+m.Name(), err)
+	}
+	for _, s := range strays {
+		made := a.sightings.MadeIn(straysOf(m), strayKey(s))
+		if made == nil || a.inUse(made) {
+			continue
+		}
+		e := ledger.Entry{Kind: ledger.Process, Name: fmt.Sprintf("%d (%s)", s.PID, s.Command), Node: m.Name(), Detail: "started by driver " + made.Driver}
 		a.history.InCall(&e, made)
 		a.add(e)
 	}

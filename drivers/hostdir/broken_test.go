@@ -5,6 +5,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -35,6 +37,16 @@ func TestBrokenBehaviours(t *testing.T) {
 			v.readOnly = true
 			require.NoError(t, v.publish(target))
 			return os.WriteFile(filepath.Join(target, "f"), nil, 0o644) == nil
+		},
+		"publish-leaves-process": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			require.NoError(t, v.publish(target))
+			require.NoError(t, v.unpublish(target))
+			found := watchersOf(t, target)
+			for _, pid := range found {
+				assert.NoError(t, unix.Kill(pid, unix.SIGKILL))
+			}
+			return len(found) > 0
 		},
 		"unpublish-not-found-errors": func(t *testing.T, d *driver) bool {
 			return d.create("vol", capability(false, singleNode)).unpublish(d.w.target("pod")) != nil
@@ -156,4 +168,19 @@ func (d *driver) restore(v *volume) string {
 func missing(path string) bool {
 	_, err := os.Lstat(path)
 	return os.IsNotExist(err)
+}
+
+// watchersOf are the processes that call themselves after a target.
+func watchersOf(t *testing.T, path string) (pids []int) {
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, file := range lines {
+		line, err := os.ReadFile(file)
+		if err == nil && strings.HasPrefix(string(line), "watch:"+path+"\x00") {
+			pid, err := strconv.Atoi(strings.Split(file, "/")[2])
+			require.NoError(t, err)
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

@@ -53,6 +53,7 @@ func workDir(t testing.TB) string {
 // names what it does wrong.
 var defects = []struct{ name, trial, verdict string }{
 	{"publish-not-idempotent", "repeated/block", "NodePublishVolume is not idempotent: 1 mount, then 2"},
+	{"publish-leaves-process", "life/filesystem", "left behind: process "},
 	{"ignore-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in /var/lib/kubelet/pods/"},
 	{"unpublish-not-found-errors", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then NotFound"},
 	{"unpublish-leaves-target-dir", "life/filesystem", "timed out waiting for the condition: pod web gone"},

@@ -78,6 +78,8 @@ type Machine interface {
 
 	// Start runs a program on this machine.
 	Start(Command) (*Process, error)
+	// Strays lists the processes that running programs have started.
+	Strays() ([]Stray, error)
 	// Path is where path is for csisim itself, outside of the node.
 	Path(path string) string
 	// ProgramPath is where path is for a program of this machine.

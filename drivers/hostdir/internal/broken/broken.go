@@ -15,6 +15,7 @@ const (
 	PublishNotIdempotent  Behaviour = "publish-not-idempotent"
 	PublishWrongVolume    Behaviour = "publish-wrong-volume-after-restart"
 	IgnoreReadOnly        Behaviour = "ignore-readonly"
+	PublishLeavesProcess  Behaviour = "publish-leaves-process"
 	UnpublishNotFound     Behaviour = "unpublish-not-found-errors"
 	UnpublishLeavesTarget Behaviour = "unpublish-leaves-target-dir"
 	StageNotIdempotent    Behaviour = "stage-not-idempotent"
@@ -41,6 +42,7 @@ var catalogue = []struct {
 	{PublishNotIdempotent, "NodePublishVolume mounts again on top of what is mounted"},
 	{PublishWrongVolume, "after a restart NodePublishVolume shows another volume's content"},
 	{IgnoreReadOnly, "NodePublishVolume mounts writable when asked for read-only"},
+	{PublishLeavesProcess, "NodePublishVolume starts a process that nobody ends"},
 	{UnpublishNotFound, "NodeUnpublishVolume fails when the target is not mounted"},
 	{UnpublishLeavesTarget, "NodeUnpublishVolume leaves the target with a file in it"},
 	{StageNotIdempotent, "NodeStageVolume fails when the volume is staged already"},

@@ -83,6 +83,11 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 			return err
 		}
 	}
+	if !done && n.cfg.Broken.Has(broken.PublishLeavesProcess) {
+		if err := broken.StartProcess(p.Path); err != nil {
+			return err
+		}
+	}
 	if flags == 0 {
 		return nil
 	}

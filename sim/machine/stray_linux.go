@@ -1,0 +1,51 @@
+package machine
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// Strays lists what programs of the machine have started: who is in a program's mount
+// namespace was started by it, whatever it has done to hide. Without namespaces
+// nobody can tell.
+func (d *Disk) Strays() ([]Stray, error) {
+	if d.own == nil {
+		return nil, nil
+	}
+	programs := map[string]int{} // by mount namespace
+	for _, p := range d.running() {
+		if namespace, err := namespaceOf(p.pid); err == nil { // else it has just ended
+			programs[namespace] = p.pid
+		}
+	}
+	if len(programs) == 0 {
+		return nil, nil
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("look for processes of node %s: %w", d.name, err)
+	}
+	var strays []Stray
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		namespace, err := namespaceOf(pid)
+		if program, is := programs[namespace]; err == nil && is && program != pid {
+			strays = append(strays, Stray{PID: pid, Command: commandOf(pid)})
+		}
+	}
+	return strays, nil
+}
+
+// namespaceOf names a process's mount namespace; an error if it has ended.
+func namespaceOf(pid int) (string, error) { return os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid)) }
+
+// commandOf is a process's command line; empty if it has ended.
+func commandOf(pid int) string {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return string(bytes.ReplaceAll(bytes.TrimRight(line, "\x00"), []byte{0}, []byte(" ")))
+}
