@@ -20,6 +20,9 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 		return nil, false, badRequest("error decoding YAML: %v", err)
 	}
 	old, exists := p.server.store.GetObject(p.kind.res, p.key())
+	if exists {
+		p.before = old
+	}
 	if !exists && p.what != mainPart {
 		return nil, false, apierrors.NewNotFound(p.kind.gvr.GroupResource(), p.place.name)
 	}

@@ -269,3 +269,18 @@ func TestColumnsOfSnapshots(t *testing.T) {
 	answer := c.say("GET", "/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses", "", "", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
 	assert.Contains(t, answer.text, `"cells":["c","d","Delete","`)
 }
+
+// What is taken, and better were otherwise.
+func TestWarningsOfDefinitionsAndTheirObjects(t *testing.T) {
+	c := converse(t)
+	answer := c.post(definitionsPath, strings.Replace(widgets, "min: {type: integer}", "min: {type: integer, format: tiny}", 1))
+	assert.Contains(t, answer.header.Values("Warning"), `299 - "unrecognized format \"tiny\""`)
+	answer = c.post(widgetsPath, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, finalizers: [hold, a.b, example.com/hold]}}")
+	assert.Equal(t, []string{
+		`299 - "metadata.finalizers: \"a.b\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"`,
+		`299 - "metadata.finalizers: \"hold\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"`,
+	}, answer.header.Values("Warning"))
+	answer = c.say("PATCH", widgetsPath+"/w", string(types.MergePatchType), `{"metadata":{"labels":{"a":"b"}}}`)
+	assert.Equal(t, http.StatusOK, answer.code, answer.text)
+	assert.Empty(t, answer.header.Values("Warning"), "said once")
+}

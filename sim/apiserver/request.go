@@ -20,6 +20,7 @@ type request struct {
 	query  url.Values
 	place  place
 	kind   *kind
+	before store.Object // what a write replaces, nil if nothing
 }
 
 func (q *request) serve() error {

@@ -62,7 +62,7 @@ func (q *request) create() error {
 
 // written answers with what was written, and what there is to be said of it.
 func (q *request) written(code int, stored store.Object) error {
-	for _, text := range warnings(stored) {
+	for _, text := range append(warnings(stored), q.kind.warningsOfDefined(stored, q.before)...) {
 		q.answer.warn(text)
 	}
 	return q.writeObject(code, stored)
@@ -135,6 +135,7 @@ func (q *request) replace(obj store.Object, what part, options []store.WriteOpti
 // recorded are the store's options for a write whose fields become the manager's.
 func (q *request) recorded(options writing, what part) []store.WriteOption {
 	return append(options.forStore(), store.Finish(func(obj, old store.Object) error {
+		q.before = old
 		return q.server.owners.record(q.kind, what, obj, old, options.fieldManager)
 	}))
 }
