@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
@@ -135,4 +137,40 @@ func (c *cluster) attachmentVanishes(volume, node string) {
 	_, err := store.Delete[*storagev1.VolumeAttachment](c.store, store.KeyOf(c.attachment(volume, node)))
 	require.NoError(c.t, err)
 	c.until("end of the attachment", c.gone(volume, node))
+}
+
+// C-ADC-5, C-ADC-6: an attachment of a migrated volume is one of the CSI volume, never
+// of the in-tree one.
+// conformance: adc-restart-va-of-migrated-pv-in-node-status, adc-restart-va-of-migrated-pv-pod-gone
+func TestRestartKnowsAMigratedVolumeByItsCSIName(t *testing.T) {
+	const csiName, inTreeName = "kubernetes.io/csi/ebs.csi.aws.com^vol-1", "kubernetes.io/aws-ebs/vol-1"
+	for name, c := range map[string]struct {
+		told      []corev1.AttachedVolume
+		confirmed bool
+	}{
+		"the node tells of it":  {[]corev1.AttachedVolume{{Name: csiName}}, true},
+		"only the object tells": {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cl := newCluster(t)
+			cl.node("node-a")
+			cl.changeNodeStatus("node-a", func(s *corev1.NodeStatus) { s.VolumesAttached = c.told })
+			pv := create(cl, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: corev1.PersistentVolumeSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{
+					AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"},
+				},
+			}})
+			create(cl, &storagev1.VolumeAttachment{
+				ObjectMeta: metav1.ObjectMeta{Name: objectName(pair{csiName, "node-a"})},
+				Spec:       storagev1.VolumeAttachmentSpec{Attacher: "ebs.csi.aws.com", NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}},
+			})
+			ctl := Start(cl.world, Options{})
+			cl.until("recovery", func() bool { return ctl.reconciler != nil })
+			require.NotNil(t, ctl.actual.get(pair{csiName, "node-a"}))
+			assert.Equal(t, c.confirmed, ctl.actual.confirmed(pair{csiName, "node-a"}))
+			assert.Nil(t, ctl.actual.get(pair{inTreeName, "node-a"}))
+		})
+	}
 }

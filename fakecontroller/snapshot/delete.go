@@ -27,6 +27,7 @@ func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 	if !mayBeDeleted(s) {
 		return nil
 	}
+	c.begin(deletion, s)
 	found := c.boundContent(s)
 	if found != nil && c.isBeingRestored(s) {
 		c.warn(s, "SnapshotDeletePending", "Snapshot is being used to restore a PVC")

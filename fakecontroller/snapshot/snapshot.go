@@ -35,11 +35,13 @@ type Controller struct {
 	// Its queues. C-SNAP-10
 	snapshotQueue, contentQueue   *workqueue.Queue[store.Key]
 	groupQueue, groupContentQueue *workqueue.Queue[store.Key]
+
+	operations map[operationKey]operationStart // those that are measured
 }
 
 // Start runs the snapshot-controller.
 func Start(w *component.World) *Controller {
-	c := &Controller{Component: w.Start("snapshot-controller", "")}
+	c := &Controller{Component: w.Start("snapshot-controller", ""), operations: map[operationKey]operationStart{}}
 	c.snapshots = component.NewOverlay[volumeSnapshot](c.Component)
 	c.contents = component.NewOverlay[content](c.Component)
 	c.groups = component.NewOverlay[groupSnapshot](c.Component)
@@ -63,7 +65,10 @@ func (c *Controller) follow(p *kernel.Process) {
 		for e, ok := snapshots.Next(); ok; e, ok = snapshots.Next() {
 			if e.Type != store.Deleted {
 				c.snapshotQueue.Add(store.KeyOf(e.Object))
-			} else if name := snapshot.BoundContent(e.Object); name != "" {
+				continue
+			}
+			c.deleted(e.Object)
+			if name := snapshot.BoundContent(e.Object); name != "" {
 				c.contentQueue.Add(store.Key{Name: name})
 			}
 		}

@@ -51,9 +51,11 @@ func (c *Controller) tryCopyStatus(p *kernel.Process, s volumeSnapshot, from con
 	}
 	if (now.Status == nil || now.Status.CreationTime == nil) && next.Status.CreationTime != nil {
 		c.Event(s, corev1.EventTypeNormal, "SnapshotCreated", "Snapshot %s was successfully created by the CSI driver.", store.KeyOf(s))
+		c.succeeded(creation, s)
 	}
 	if !snapshot.IsReady(now) && snapshot.IsReady(next) {
 		c.Event(s, corev1.EventTypeNormal, "SnapshotReady", "Snapshot %s is ready to use.", store.KeyOf(s))
+		c.succeeded(creationAndReady, s)
 	}
 	written, err := component.UpdateStatus(p, c.Component, next)
 	if err != nil {

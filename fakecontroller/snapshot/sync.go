@@ -79,6 +79,10 @@ func failedToUpdate(name string, err error) error {
 
 // syncUnready brings a snapshot on its way. C-SNAP-13 to C-SNAP-15
 func (c *Controller) syncUnready(p *kernel.Process, s volumeSnapshot) error {
+	if s.Status == nil || s.Status.CreationTime == nil {
+		c.begin(creation, s)
+	}
+	c.begin(creationAndReady, s)
 	found, err := c.contentFor(p, s)
 	if err != nil {
 		return err

@@ -1,0 +1,89 @@
+package snapshot
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/snapshot"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// operationSeconds measures how long it takes from a snapshot's first sight, or the
+// start of its deletion, until it is so far.
+const operationSeconds = "snapshot_controller_operation_total_seconds"
+
+// Operations that are measured.
+const (
+	creation         = "CreateSnapshot"
+	creationAndReady = "CreateSnapshotAndReady"
+	deletion         = "DeleteSnapshot"
+)
+
+var operationBounds = []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 600}
+
+type operationKey struct {
+	name string
+	uid  types.UID
+}
+
+// operationStart is when an operation began, on what.
+type operationStart struct {
+	at           time.Duration
+	kind, driver string
+}
+
+// begin starts the clock of an operation, unless it runs.
+func (c *Controller) begin(name string, s volumeSnapshot) {
+	key := operationKey{name, s.UID}
+	if _, runs := c.operations[key]; !runs {
+		kind := "dynamic"
+		if s.Spec.Source.VolumeSnapshotContentName != nil {
+			kind = "pre-provisioned"
+		}
+		c.operations[key] = operationStart{c.Kernel.Elapsed(), kind, c.driverOf(s)}
+	}
+}
+
+// succeeded stops the clock of an operation.
+func (c *Controller) succeeded(name string, s volumeSnapshot) {
+	key := operationKey{name, s.UID}
+	started, runs := c.operations[key]
+	if !runs {
+		return
+	}
+	delete(c.operations, key)
+	driver := c.driverOf(s)
+	if driver == unknownDriver {
+		driver = started.driver
+	}
+	c.Metrics.Observe(operationSeconds, operationBounds, c.Kernel.Elapsed()-started.at,
+		"driver_name", driver, "operation_name", name, "snapshot_type", started.kind, "operation_status", "success")
+}
+
+// deleted ends what was measured of a snapshot that is gone.
+func (c *Controller) deleted(s volumeSnapshot) {
+	c.succeeded(deletion, s)
+	delete(c.operations, operationKey{creation, s.UID})
+	delete(c.operations, operationKey{creationAndReady, s.UID})
+}
+
+const unknownDriver = "unknown"
+
+// driverOf is the driver of a snapshot, by its content or its class.
+func (c *Controller) driverOf(s volumeSnapshot) string {
+	name := snapshot.BoundContent(s)
+	if given := s.Spec.Source.VolumeSnapshotContentName; given != nil {
+		name = *given
+	}
+	if found, ok := c.contents.Get(store.Key{Name: name}); ok {
+		return found.Spec.Driver
+	}
+	if name := s.Spec.VolumeSnapshotClassName; name != nil {
+		if found, ok := component.Cached[class](c.Component, store.Key{Name: *name}); ok {
+			return found.Driver
+		}
+	}
+	return unknownDriver
+}
