@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"errors"
 	"fmt"
 
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
@@ -192,8 +193,8 @@ func (c *Controller) holdInGroup(s volumeSnapshot) error {
 	if !ok {
 		return nil
 	}
-	err := fmt.Errorf("deletion of the individual volume snapshot %s is not allowed as it belongs to group snapshot %s. "+
+	message := fmt.Sprintf("deletion of the individual volume snapshot %s is not allowed as it belongs to group snapshot %s. "+
 		"Deleting the group snapshot will trigger the deletion of all the individual volume snapshots that are part of the group.", store.KeyOf(s), store.KeyOf(g))
-	c.warn(s, "SnapshotDeletePending", "%s", err.Error())
-	return err
+	c.warn(s, "SnapshotDeletePending", "%s", message)
+	return errors.New(message)
 }
