@@ -5,7 +5,7 @@ BIN := bin
 
 FUZZTIME ?= 10m
 
-.PHONY: help build test test-fast race lint darwin fuzz bench nested clean golden conformance schema
+.PHONY: help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-
 	cd examples/program && $(GO) test ./...
 	cd examples/sanity && $(GO) test ./...
 	cd test/sidecars && $(GO) test ./...
+
+tidy: ## go mod tidy in this module and in all that are nested in it, after a change of dependencies
+	for module in . test/* examples/*; do (cd $$module && $(GO) mod tidy) || exit 1; done
 
 golden: ## rewrite the golden files after a change that is meant
 	$(GO) test ./scenarios ./sim/scenario/... ./sim/trace/... ./sim/report ./sim/check -update
