@@ -17,12 +17,12 @@ import (
 )
 
 // shutDown shuts the node down and returns when its pods have ended, or their time.
-func (n *node) shutDown(grace fakekubelet.ShutdownGrace) (left error, took time.Duration) {
+func (n *node) shutDown(grace fakekubelet.ShutdownGrace) (took time.Duration, left error) {
 	n.t.Helper()
 	over, begin := false, n.Kernel.Elapsed()
 	n.kubelet.ShutDown(grace, func(err error) { left, over = err, true })
 	n.until(func() bool { return over })
-	return left, n.Kernel.Elapsed() - begin
+	return n.Kernel.Elapsed() - begin, left
 }
 
 func critical(s *corev1.PodSpec) { s.Priority = new(int32(2_000_001_000)) }
@@ -35,7 +35,7 @@ func TestAShutdownEndsPodsAndTheirVolumes(t *testing.T) { // K-POD-9
 	n.pod("web", using("data"))
 	n.settle()
 	n.forget()
-	left, took := n.shutDown(fakekubelet.ShutdownGrace{Total: 30 * time.Second, Critical: 10 * time.Second})
+	took, left := n.shutDown(fakekubelet.ShutdownGrace{Total: 30 * time.Second, Critical: 10 * time.Second})
 	require.NoError(t, left)
 	assert.Less(t, took, 5*time.Second, "nobody waits longer than the volumes take")
 
@@ -84,7 +84,7 @@ func TestAShutdownWaitsNoLongerThanItsGrace(t *testing.T) {
 			for range c.pods {
 				n.hold("NodeUnpublishVolume", time.Minute)
 			}
-			left, took := n.shutDown(fakekubelet.ShutdownGrace{Total: time.Second})
+			took, left := n.shutDown(fakekubelet.ShutdownGrace{Total: time.Second})
 			if !c.volumes {
 				require.NoError(t, left)
 				return
@@ -102,7 +102,7 @@ func TestAShutdownWaitsNoLongerThanItsGrace(t *testing.T) {
 func TestAShutdownDoesNotWaitForWhatIsUncertain(t *testing.T) {
 	n := mounted(t, setting{})
 	n.fail("NodeUnpublishVolume", codes.Internal, 0)
-	left, took := n.shutDown(fakekubelet.ShutdownGrace{Total: time.Minute})
+	took, left := n.shutDown(fakekubelet.ShutdownGrace{Total: time.Minute})
 	require.NoError(t, left)
 	assert.Less(t, took, 5*time.Second)
 	assert.NotEmpty(t, n.mounts())

@@ -128,6 +128,6 @@ func TestSnapshotsAreListedAndApplied(t *testing.T) {
 		assert.Equal(t, "Delete", list.Items[0].Object["deletionPolicy"])
 		managed := list.Items[0].GetManagedFields()
 		require.Len(t, managed, 1)
-		assert.Contains(t, string(managed[0].FieldsV1.Raw), `"f:deletionPolicy":{}`)
+		assert.Contains(t, managed[0].FieldsV1.GetRawString(), `"f:deletionPolicy":{}`)
 	}
 }
