@@ -1,6 +1,7 @@
 package fakekubelet
 
 import (
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,8 +9,6 @@ import (
 	"github.com/csisim/csisim/fakekubelet/runtime"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
-
-	"syscall"
 )
 
 // container is a container of a pod some of whose containers are programs. One of an

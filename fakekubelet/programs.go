@@ -47,8 +47,7 @@ func (w *podWorker) startAll(p *kernel.Process) {
 			continue // a record has nothing to do, and what is done stays done
 		}
 		c.start()
-		starter := p
-		c.process.OnEnd(starter.Wake)
+		c.process.OnEnd(p.Wake)
 		p.Wait("the end of init container "+c.spec.Name, func() bool { return c.ended })
 		if c.program.Now == nil || c.program.Now.Code != 0 {
 			break
