@@ -158,6 +158,7 @@ func TestADriverThatIsNotRegisteredWhenVolumesAreUndone(t *testing.T) {
 			n.pod("web", c.pod)
 			n.run("web")
 			n.fail(c.first, codes.Internal, 1)
+			n.pass(1400 * time.Millisecond) // the retry comes after the second in which the driver goes
 			n.deletePod("web")
 			n.until(func() bool { return len(n.times(c.first)) == 1 })
 			require.NoError(t, n.registrar.Stop())

@@ -1,6 +1,8 @@
 package fakekubelet
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -14,6 +16,8 @@ type podManager struct {
 	*Kubelet
 	known   map[types.UID]*corev1.Pod
 	workers map[types.UID]*podWorker
+	// relistPhase is when in each second the runtime is looked at.
+	relistPhase time.Duration
 }
 
 func newPodManager(k *Kubelet) *podManager {
@@ -21,6 +25,8 @@ func newPodManager(k *Kubelet) *podManager {
 }
 
 func (m *podManager) start() {
+	const steps = 16
+	m.relistPhase = relist * time.Duration(m.Kernel.Choose(kernel.Jitter, steps, "phase of the relist")) / steps
 	m.Go("pods", func(p *kernel.Process) {
 		pods := component.Watch[*corev1.Pod](m.Component, p, store.ByIndex(store.PodsByNode, m.options.Name))
 		nodes := component.Watch[*corev1.Node](m.Component, p, store.ByKey(store.Key{Name: m.options.Name}))

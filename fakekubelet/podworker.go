@@ -35,6 +35,7 @@ type podWorker struct {
 	refused     bool // it came while its node was shutting down
 	evicted     bool // its node shuts down
 
+	synced   time.Duration // when its last sync ended; 0 before the first
 	nextSync time.Duration // of a pod that runs, when its next regular sync is due
 
 	programs []*container // the containers of a pod with programs, once they start
@@ -68,6 +69,7 @@ func (w *podWorker) run(p *kernel.Process) {
 			return
 		}
 	}
+	w.awaitRelist(p)
 	w.stop(p)
 	for !w.volumes.WaitForUnmount(p, w.pod.UID) {
 		p.Sleep(syncRetry + w.chance(syncRetryMore))
@@ -84,6 +86,7 @@ func (w *podWorker) sync(p *kernel.Process) {
 	}
 	w.makePodDirectories()
 	err := w.volumes.WaitForAttachAndMount(p, w.pod, func() bool { return w.terminating })
+	defer func(ended time.Duration) { w.synced = ended }(p.Elapsed())
 	switch {
 	case err != nil:
 		w.failSync(p, err)
@@ -175,18 +178,30 @@ func (w *podWorker) chance(most time.Duration) time.Duration {
 	return most * time.Duration(w.Kernel.Choose(kernel.Jitter, steps, "pod sync")) / steps
 }
 
+// awaitRelist waits until the runtime has been looked at since the last sync: no sync
+// begins with older news. The end of a pod that has just started is therefore up to a
+// second late; that of others begins at once.
+func (w *podWorker) awaitRelist(p *kernel.Process) {
+	if seen := w.nextRelist(w.synced); w.synced > 0 && p.Elapsed() < seen {
+		p.Sleep(seen - p.Elapsed())
+	}
+}
+
+// nextRelist is when the runtime is looked at next after a moment.
+func (m *podManager) nextRelist(after time.Duration) time.Duration {
+	return (after + relist - m.relistPhase).Truncate(relist) + m.relistPhase
+}
+
 // stop is SyncTerminatingPod: the containers stop, and only then may volumes be
 // unpublished. K-POD-5. The worker itself goes on when the runtime has been
-// looked at again, twice if there was no container to stop (facts 3 and 49).
+// looked at again (facts 3 and 49).
 func (w *podWorker) stop(p *kernel.Process) {
-	endedBefore, wait := w.ended, relist
+	endedBefore := w.ended
 	switch {
 	case w.programs != nil:
-		wait = 0
 		w.stopPrograms(p)
 		w.ended = true
 	case w.running():
-		wait = 0
 		w.readData()
 		w.stopContainers(w.pod.UID)
 		w.end(p, w.completedStatus())
@@ -194,7 +209,7 @@ func (w *podWorker) stop(p *kernel.Process) {
 	w.stopped = true
 	w.volumes.PodChanged(w.pod.UID)
 	if !endedBefore {
-		p.Sleep(wait + relist - p.Elapsed()%relist)
+		p.Sleep(w.nextRelist(p.Elapsed()) - p.Elapsed())
 	}
 }
 

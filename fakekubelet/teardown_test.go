@@ -66,6 +66,7 @@ func TestAFailingUnpublishHoldsThePodBack(t *testing.T) {
 func TestAFailingUnstageHoldsOnlyTheVolumeBack(t *testing.T) { // fact 28, K-POD-6
 	n := mounted(t, setting{})
 	n.fail("NodeUnstageVolume", codes.Internal, 3)
+	n.pass(time.Second)
 	n.deletePod("web")
 	n.pass(time.Second)
 	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
@@ -210,4 +211,25 @@ func TestEverythingIsTidiedUp(t *testing.T) { // K-UNPUB-6, K-ORPH-2
 	assert.False(t, n.exists(before))
 	assert.Empty(t, n.files())
 	assert.Empty(t, n.mounts())
+}
+
+// A sync begins with news of the runtime that is newer than the last one, which is got once a
+// second: the recordings have 80 ms to 1 s from deletion to NodeUnpublishVolume where the pod had
+// just started, and 30 to 280 ms elsewhere.
+func TestTheEndOfAPodThatHasJustStartedWaitsForTheRuntime(t *testing.T) {
+	for name, tt := range map[string]struct{ before, least, most time.Duration }{
+		"just started":      {0, 500 * time.Millisecond, 1200 * time.Millisecond},
+		"a second after it": {time.Second, 0, 300 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := mounted(t, setting{})
+			n.pass(tt.before)
+			n.deletePod("web")
+			began := n.Kernel.Elapsed()
+			n.until(func() bool { return len(n.times("NodeUnpublishVolume")) == 1 })
+			took := n.Kernel.Elapsed() - began
+			assert.GreaterOrEqual(t, took, tt.least)
+			assert.LessOrEqual(t, took, tt.most)
+		})
+	}
 }

@@ -20,19 +20,19 @@ var brokenDrivers = []struct{ broken, file, want string }{
 	{"unstage-leaves-mount", "hostdir-move.yaml",
 		"left behind: mount /var/lib/kubelet/plugins/kubernetes.io/csi/hostdir.csi.csisim.dev/HASH/globalmount on node-a: " +
 			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnstageVolume at 10.5 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
+			"should have gone with NodeUnstageVolume at 11.1 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
 	{"stage-leaks-mount", "hostdir-move.yaml",
 		"left behind: mount WORK/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
 			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnstageVolume at 10.5 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
+			"should have gone with NodeUnstageVolume at 11.1 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
 	{"block-leaks-loop", "hostdir-block.yaml",
 		"left behind: loop device /dev/loopN on node-a (shows state/hostdir.csi.csisim.dev/volumes/VOLUME/image): " +
 			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnstageVolume at 10.5 s (step 5: wait va pvc/data, gone true), which answered OK"},
+			"should have gone with NodeUnstageVolume at 11.1 s (step 5: wait va pvc/data, gone true), which answered OK"},
 	{"publish-leaves-process", "hostdir-move.yaml",
 		"left behind: process N (watch:/var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount infinity) on node-a (started by driver hostdir.csi.csisim.dev): " +
 			"made by NodePublishVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnpublishVolume at 10.4 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
+			"should have gone with NodeUnpublishVolume at 11 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
 	{"delete-leaves-volume", "hostdir-move.yaml",
 		"left behind: volume VOLUME (of driver hostdir.csi.csisim.dev, has no PersistentVolume): " +
 			"made by CreateVolume at 1 s (step 3: wait pod web, phase Running), " +
