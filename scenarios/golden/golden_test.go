@@ -122,7 +122,7 @@ func compareTable(t *testing.T, found map[string]*diff.Report, open openList) {
 	fmt.Print(onlyTable(want))
 	is, err := os.ReadFile(page)
 	require.NoError(t, err)
-	assert.Equal(t, want, string(is), "make golden writes it anew")
+	assert.Equal(t, withoutSeeds(want), withoutSeeds(string(is)), "make golden writes it anew")
 }
 
 func table(t *testing.T, found map[string]*diff.Report, open openList) string {
