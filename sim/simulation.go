@@ -66,6 +66,7 @@ func Start(o Options) (*Simulation, error) {
 	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
 	c.gate.post = k.Post
 	c.World.Features, c.World.Legacy = o.FeatureGates, o.Legacy
+	c.World.Began = o.Kubernetes
 	c.World.Version, c.World.Migration = o.Kubernetes, migration.Of(o.Kubernetes).With(o.Migration)
 	for _, sink := range o.Sinks {
 		c.World.Trace.To(sink)

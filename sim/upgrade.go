@@ -16,6 +16,14 @@ type Upgrade struct {
 	Migration migration.Plugins
 }
 
+// inWords is what happens to a program.
+func (u Upgrade) inWords(from, to version.Version) string {
+	if from == to {
+		return "started with other plugins migrated"
+	}
+	return fmt.Sprintf("upgraded from %s to %s", from, to)
+}
+
 // UpgradeKubelet ends the kubelet of a node, if it runs, and starts it in another
 // version, or with other plugins migrated. Pods and mounts stay as they are: nobody
 // drains the node.
@@ -36,7 +44,7 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	if runs {
 		n.crashKubelet(c)
 	}
-	c.told(name, "kubelet upgraded from %s to %s", n.Kubernetes, to)
+	c.told(name, "kubelet %s", u.inWords(n.Kubernetes, to))
 	n.Kubernetes, n.Migration = to, n.Migration.With(u.Migration)
 	if runs {
 		n.startKubelet(c)
@@ -61,7 +69,7 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 			return &ConfigError{subject, fmt.Sprintf("node %s: %v", n.Name, err)}
 		}
 	}
-	c.told("", "control plane upgraded from %s to %s", from, to)
+	c.told("", "control plane %s", u.inWords(from, to))
 	c.options.Migration = c.options.Migration.With(u.Migration)
 	c.World.Version, c.World.Migration = to, migration.Of(to).With(c.options.Migration)
 	for _, ctl := range c.controllers {
@@ -73,6 +81,5 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	return nil
 }
 
-// legacy reports whether the cluster began before there were CSINodes; its drivers came
-// with the sidecars of that time.
-func (c *Simulation) legacy() bool { return !c.options.Kubernetes.Has(version.CSINode) }
+// legacy reports whether the cluster began before there were CSINodes.
+func (c *Simulation) legacy() bool { return !c.World.Began.Has(version.CSINode) }

@@ -64,10 +64,12 @@ func (a *actualState) markAttached(at pair, s *spec) {
 	a.report(at)
 }
 
-// markInTree records that the in-tree plugin has attached a volume.
+// markInTree records that the in-tree plugin has attached a volume. When its node stops
+// to use it is not seen.
 func (a *actualState) markInTree(at pair, s *spec) {
 	attachment := a.add(at, s)
 	attachment.confirmed, attachment.inTree = true, true
+	delete(a.inUse[at.node], at.volume)
 }
 
 // markUncertain records that a volume may be attached. The node is told nothing new.

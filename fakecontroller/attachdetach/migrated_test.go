@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/csisim/csisim/sim/legacy"
 	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
 	"github.com/csisim/csisim/sim/version"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -174,4 +176,79 @@ func legacyObject(c *cluster) {
 		Spec:       legacy.CSINodeInfoSpec{Drivers: []legacy.DriverSpec{{Name: cinderDriver, NodeID: "node-a"}}},
 		Status:     legacy.CSINodeInfoStatus{Drivers: []legacy.DriverStatus{{Name: cinderDriver, Available: true, VolumePluginMechanism: legacy.CSI}}},
 	})
+}
+
+// C-ADC-5, C-ADC-6: a migrated volume is known by its CSI name only.
+//
+// conformance: adc-restart-va-of-migrated-pv-in-node-status, adc-restart-va-of-migrated-pv-pod-gone
+func TestARestartedControllerKnowsMigratedVolumesByTheirCSIName(t *testing.T) {
+	at := pair{volume.UniqueName(cinderDriver, "disk-1"), "node-a"}
+	for name, reported := range map[string]bool{"the node's status has it": true, "nobody tells of it": false} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.node("node-a")
+			c.volumeOf("v", corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "disk-1"}})
+			pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+			create(c, &storagev1.VolumeAttachment{
+				ObjectMeta: metav1.ObjectMeta{Name: objectName(at)},
+				Spec:       storagev1.VolumeAttachmentSpec{Attacher: cinderDriver, NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}},
+			})
+			if reported {
+				c.changeNodeStatus("node-a", func(s *corev1.NodeStatus) {
+					s.VolumesAttached = []corev1.AttachedVolume{{Name: corev1.UniqueVolumeName(at.volume)}}
+				})
+			}
+			a := Start(c.world, Options{})
+			c.until("the recovery", func() bool { return a.reconciler != nil })
+			require.NotNil(t, a.actual.get(at))
+			assert.Equal(t, reported, a.actual.confirmed(at))
+			assert.Nil(t, a.actual.get(pair{"kubernetes.io/cinder/disk-1", "node-a"}))
+			assert.Len(t, a.actual.volumes, 1)
+		})
+	}
+}
+
+// L-ADC-7
+func TestAVolumeThatOneAttachedAndTheOtherIsToDetachIsTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first, then legacy.Mechanism
+		says        string
+	}{
+		"in-tree, then the driver": {legacy.InTree, legacy.CSI, "the in-tree plugin kubernetes.io/cinder attached volume"},
+		"the driver, then in-tree": {legacy.CSI, legacy.InTree, "driver cinder.csi.openstack.org attached volume"},
+		"the driver all the time":  {legacy.CSI, legacy.CSI, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Enabled}
+			c.node("node-a")
+			legacyObject(c)
+			become := func(m legacy.Mechanism) {
+				_, err := store.Modify(c.store, store.Key{Name: "node-a"}, func(n *legacy.CSINodeInfo) { n.Status.Drivers[0].VolumePluginMechanism = m })
+				require.NoError(t, err)
+			}
+			become(tt.first)
+			c.inTree()
+			c.attacher()
+			Start(c.world, Options{})
+			c.at(2 * time.Second)
+			become(tt.then)
+			c.deletePod("web")
+			c.uses("node-a")
+			c.at(20 * time.Second)
+			var told []string
+			for _, e := range c.world.Trace.Events() {
+				if e.Kind == trace.Violation {
+					told = append(told, e.Message)
+				}
+			}
+			if tt.says == "" {
+				assert.Empty(t, told)
+				assert.False(t, c.migrated())
+				return
+			}
+			require.Len(t, told, 1)
+			assert.Contains(t, told[0], tt.says)
+		})
+	}
 }

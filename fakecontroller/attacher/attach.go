@@ -114,7 +114,7 @@ func (r *run) publishRequest(p *kernel.Process, va *storagev1.VolumeAttachment, 
 	if err != nil {
 		return nil, err
 	}
-	nodeID, err := r.nodeID(va.Spec.NodeName, nil)
+	nodeID, err := r.nodeID(p, va.Spec.NodeName, nil)
 	if err != nil {
 		return nil, err
 	}

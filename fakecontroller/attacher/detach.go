@@ -41,7 +41,7 @@ func (r *run) detach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 	if err != nil {
 		return err
 	}
-	nodeID, err := r.nodeID(va.Spec.NodeName, va)
+	nodeID, err := r.nodeID(p, va.Spec.NodeName, va)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (r *run) reconcileOnce(p *kernel.Process) {
 		return
 	}
 	for _, va := range known {
-		handle, nodeID, err := r.identity(va)
+		handle, nodeID, err := r.identity(p, va)
 		if err != nil {
 			continue
 		}
@@ -41,7 +41,7 @@ func (r *run) reconcileOnce(p *kernel.Process) {
 	}
 }
 
-func (r *run) identity(va *storagev1.VolumeAttachment) (handle, nodeID string, err error) {
+func (r *run) identity(p *kernel.Process, va *storagev1.VolumeAttachment) (handle, nodeID string, err error) {
 	from, err := r.sourceOf(va)
 	if err != nil {
 		return "", "", err
@@ -50,7 +50,7 @@ func (r *run) identity(va *storagev1.VolumeAttachment) (handle, nodeID string, e
 	if err != nil {
 		return "", "", err
 	}
-	if nodeID, err = r.nodeID(va.Spec.NodeName, va); err != nil {
+	if nodeID, err = r.nodeID(p, va.Spec.NodeName, va); err != nil {
 		return "", "", err
 	}
 	handle, err = migration.RepairHandle(r.features.driver, source.VolumeHandle, nodeID) // C-MIG-14

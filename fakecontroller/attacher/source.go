@@ -15,9 +15,6 @@ import (
 	"github.com/csisim/csisim/sim/volume"
 )
 
-// nodeIDAnnotation keeps, on the attachment, the id that the driver gave the node.
-const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id"
-
 // source is the volume of an attachment: the object, which is nil for an inline
 // volume, and the volume as CSI.
 type source struct {
@@ -53,26 +50,6 @@ func (s source) csi() (*corev1.CSIPersistentVolumeSource, error) {
 		return nil, errors.New("volume has no CSI source")
 	}
 	return s.spec.CSI, nil
-}
-
-// nodeID is the driver's id of a node. C-ATT-25: without an attachment to fall
-// back on, a node that does not run the driver is an error.
-func (r *run) nodeID(node string, fallback *storagev1.VolumeAttachment) (string, error) {
-	csiNode, ok := component.Cached[*storagev1.CSINode](r.Component, store.Key{Name: node})
-	if ok {
-		for _, driver := range csiNode.Spec.Drivers {
-			if driver.Name == r.features.driver {
-				return driver.NodeID, nil
-			}
-		}
-	}
-	if fallback != nil && fallback.Annotations[nodeIDAnnotation] != "" {
-		return fallback.Annotations[nodeIDAnnotation], nil
-	}
-	if !ok {
-		return "", store.NotFound[*storagev1.CSINode](store.Key{Name: node})
-	}
-	return "", fmt.Errorf("CSINode %s does not contain driver %s", node, r.features.driver)
 }
 
 // secrets reads the secret for attach and detach.

@@ -33,6 +33,9 @@ func (c *Provisioner) topologyFor(pvc claim, class *storagev1.StorageClass, node
 	}
 	if node != "" {
 		if r := c.lookUpNode(chosen, node); r.err != nil {
+			if c.isOld() {
+				return nil, c.degraded(class, r)
+			}
 			return nil, r
 		}
 	}
@@ -54,7 +57,7 @@ func (c *Provisioner) topologyFor(pvc claim, class *storagev1.StorageClass, node
 func (c *Provisioner) lookUpNode(chosen *chosenTopology, name string) result {
 	wrap := func(err error) error { return fmt.Errorf("error generating accessibility requirements: %w", err) }
 	if chosen.keys == nil {
-		csiNode, ok := component.Cached[*storagev1.CSINode](c.Component, store.Key{Name: name})
+		csiNode, ok := c.csiNode(name)
 		if !ok {
 			return result{state: reschedule, err: wrap(fmt.Errorf("error getting CSINode for selected node %q: %w", name, store.NotFound[*storagev1.CSINode](store.Key{Name: name})))}
 		}
@@ -100,6 +103,7 @@ func (c *Provisioner) chooseRequisite(chosen *chosenTopology, class *storagev1.S
 	case len(allowed) > 0:
 		chosen.requisite = allowed
 	case node == "" && c.options.NoImmediateTopology:
+	case node == "" && len(c.someKeys()) == 0 && c.isOld(): // L-PROV-2
 	case node == "" && len(c.someKeys()) == 0:
 		return fail(errors.New("no topology key found"))
 	default:
@@ -135,7 +139,7 @@ func preferred(chosen *chosenTopology, node, claimName string) (*csi.TopologyReq
 
 // someKeys are the topology keys of the first node that has any.
 func (c *Provisioner) someKeys() []string {
-	for node := range store.List[*storagev1.CSINode](c.Cache, "") {
+	for node := range c.csiNodes() {
 		if keys := topologyKeys(node, c.driver); len(keys) > 0 {
 			return keys
 		}

@@ -101,7 +101,8 @@ func (m csiNodeInfo) add(p *kernel.Process, d Driver) error {
 	if err != nil {
 		return err
 	}
-	spec := legacy.DriverSpec{Name: d.Name, NodeID: d.NodeID, TopologyKeys: slices.Sorted(maps.Keys(d.Topology))}
+	spec := legacy.DriverSpec{Name: d.Name, NodeID: d.NodeID, TopologyKeys: slices.AppendSeq([]string{}, maps.Keys(d.Topology))}
+	slices.Sort(spec.TopologyKeys)
 	status := legacy.DriverStatus{Name: d.Name, Available: true, VolumePluginMechanism: m.mechanism(d.Name)}
 	sameSpec := func(was legacy.DriverSpec) bool {
 		return was.Name == spec.Name && was.NodeID == spec.NodeID && sameKeys(was.TopologyKeys, spec.TopologyKeys)

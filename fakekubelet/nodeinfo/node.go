@@ -98,7 +98,8 @@ func (m *Manager) setLimit(node *corev1.Node, driver string, limit int64) {
 	}
 	name := legacy.LimitName(driver)
 	for _, resources := range []*corev1.ResourceList{&node.Status.Capacity, &node.Status.Allocatable} {
-		changed := maps.Clone(*resources)
+		changed := corev1.ResourceList{}
+		maps.Copy(changed, *resources)
 		delete(changed, name)
 		if limit > 0 {
 			changed[name] = *resource.NewQuantity(limit, resource.DecimalSI)

@@ -18,6 +18,8 @@ type desired struct {
 	volumes map[string]*wanted
 	ofPod   map[types.UID]map[string]bool // the inverse: volume names by pod
 	errors  map[types.UID][]string
+	// others are pod volumes that other plugins of the kubelet mount, unseen and at once.
+	others map[types.UID]map[string]bool
 }
 
 // wanted is one volume that pods want.
@@ -45,7 +47,18 @@ type wantedBy struct {
 }
 
 func newDesired() *desired {
-	return &desired{volumes: map[string]*wanted{}, ofPod: map[types.UID]map[string]bool{}, errors: map[types.UID][]string{}}
+	return &desired{
+		volumes: map[string]*wanted{}, ofPod: map[types.UID]map[string]bool{}, errors: map[types.UID][]string{},
+		others: map[types.UID]map[string]bool{},
+	}
+}
+
+// leaveToOthers notes a pod volume that is none of CSI's.
+func (d *desired) leaveToOthers(pod types.UID, volumeName string) {
+	if d.others[pod] == nil {
+		d.others[pod] = map[string]bool{}
+	}
+	d.others[pod][volumeName] = true
 }
 
 // hasGrown reports whether the volume is bigger than when a pod was last looked at.

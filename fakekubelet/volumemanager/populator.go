@@ -106,7 +106,10 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 			continue
 		}
 		spec, claim, err := po.spec(p, pod, v, mounts[v.Name], devices[v.Name])
-		if err == nil && spec != nil {
+		switch {
+		case err == nil && spec == nil:
+			po.desired.leaveToOthers(pod.UID, v.Name)
+		case err == nil:
 			err = po.want(pod, v.Name, spec, claim)
 		}
 		if err != nil {
@@ -235,5 +238,6 @@ func (po *populator) remove(uid types.UID) {
 	if !known {
 		delete(po.processed, uid)
 		delete(po.desired.errors, uid)
+		delete(po.desired.others, uid)
 	}
 }

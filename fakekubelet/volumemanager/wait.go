@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/migration"
 )
 
 // How long and how often a pod worker looks for its volumes. K-REC-8, K-POD-6
@@ -40,7 +41,7 @@ func (e *WaitError) Error() string {
 // It ends at once when the volumes cannot be looked up, or when cancelled says
 // so. K-REC-8, K-POD-4
 func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, cancelled func() bool) *WaitError {
-	expected := expectedVolumes(pod)
+	expected := m.expectedVolumes(pod)
 	if len(expected) == 0 {
 		return nil
 	}
@@ -150,6 +151,9 @@ func (m *Manager) missing(pod *corev1.Pod, expected []string) *WaitError {
 		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(gone, name) })
 	}
 	// Volumes are struck off the lists in any order.
+	for name := range m.desired.others[pod.UID] {
+		e.Failed, e.Unmounted = without(e.Failed, []string{name}), without(e.Unmounted, []string{name})
+	}
 	for name := range m.desired.ofPod[pod.UID] {
 		names := m.desired.wants(name, pod.UID).volumeNames
 		e.Failed = without(e.Failed, names)
@@ -165,13 +169,15 @@ func (m *Manager) missing(pod *corev1.Pod, expected []string) *WaitError {
 }
 
 // expectedVolumes are the pod volumes to wait for, sorted.
-func expectedVolumes(pod *corev1.Pod) []string {
+func (m *Manager) expectedVolumes(pod *corev1.Pod) []string {
 	mounts, devices := usedVolumes(pod)
 	var names []string
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
-		isCSI := v.CSI != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil
-		if isCSI && (mounts[v.Name] || devices[v.Name]) {
+		plugin, inTree := migration.InlinePlugin(v)
+		migrated := inTree && m.migration.Stage(plugin) != migration.Disabled
+		mayBeCSI := v.CSI != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil || migrated
+		if mayBeCSI && (mounts[v.Name] || devices[v.Name]) {
 			names = append(names, v.Name)
 		}
 	}

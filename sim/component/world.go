@@ -28,6 +28,9 @@ type World struct {
 	Version version.Version
 	// Legacy is what a cluster of an old version does otherwise than by default.
 	Legacy legacy.Options
+	// Began is the version with which the cluster began: drivers came then, with the
+	// sidecars of that time.
+	Began version.Version
 	// Migration are the in-tree plugins as the control plane treats them.
 	Migration migration.Plugins
 

@@ -21,11 +21,28 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 		found = append(found, violation.String())
 	}
 	f := allowed.failure("CSI spec violated", v.String(), found)
-	if f != nil {
-		f.About = ev.first(trace.Violation)
-		f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
+	if f == nil {
+		return v.handover(ev)
 	}
+	f.About = ev.first(trace.Violation)
+	f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
 	return f
+}
+
+// handover is that whoever attached a volume, a driver or an in-tree plugin, detaches it. It is no
+// driver's fault if that is not so. L-ADC-7
+func (v Violations) handover(ev *Evidence) *Failure {
+	allowed := Allowed(v)
+	for _, e := range ev.recorder.Events() {
+		if e.Kind != trace.Violation || e.Method != "" { // one of a driver is about a method
+			continue
+		}
+		if f := allowed.failure("volume handed over", "whoever attached a volume detaches it", []string{e.Message}); f != nil {
+			f.About = e
+			return f
+		}
+	}
+	return nil
 }
 
 // first is the event of the kind with which it began: later ones may follow from it.

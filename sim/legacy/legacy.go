@@ -6,6 +6,8 @@ package legacy
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,6 +78,22 @@ func FromCSIDriver(d *storagev1.CSIDriver) *CSIDriver {
 		old.Spec.PodInfoOnMountVersion = &version
 	}
 	return old
+}
+
+// nodeIDAnnotation holds the node's id with each driver, as a JSON map.
+const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
+
+// NodeID is the driver's id of a node as the Node tells it. L-ATT-1
+func NodeID(node *corev1.Node, driver string) (string, error) {
+	var ids map[string]string
+	if err := json.Unmarshal([]byte(node.Annotations[nodeIDAnnotation]), &ids); err != nil {
+		return "", fmt.Errorf("node %s has no usable annotation %s: %w", node.Name, nodeIDAnnotation, err)
+	}
+	id, ok := ids[driver]
+	if !ok {
+		return "", fmt.Errorf("node %s has no id with driver %s", node.Name, driver)
+	}
+	return id, nil
 }
 
 // Parts of the name of a node's resource that is an attach limit. L-NEXT-3

@@ -1,0 +1,66 @@
+package attacher
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/legacy"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
+)
+
+// nodeIDAnnotation keeps, on the attachment, the id that the driver gave the node.
+const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id"
+
+// nodeID is the driver's id of a node. C-ATT-25: without an attachment to fall
+// back on, a node that does not run the driver is an error.
+func (r *run) nodeID(p *kernel.Process, node string, fallback *storagev1.VolumeAttachment) (string, error) {
+	if !r.Began.Has(version.CSINode) {
+		return r.oldNodeID(p, node, fallback)
+	}
+	csiNode, ok := component.Cached[*storagev1.CSINode](r.Component, store.Key{Name: node})
+	if ok {
+		if id, ok := idIn(csiNode, r.features.driver); ok {
+			return id, nil
+		}
+	}
+	if fallback != nil && fallback.Annotations[nodeIDAnnotation] != "" {
+		return fallback.Annotations[nodeIDAnnotation], nil
+	}
+	if !ok {
+		return "", store.NotFound[*storagev1.CSINode](store.Key{Name: node})
+	}
+	return "", fmt.Errorf("CSINode %s does not contain driver %s", node, r.features.driver)
+}
+
+func idIn(node *storagev1.CSINode, driver string) (string, bool) {
+	for _, d := range node.Spec.Drivers {
+		if d.Name == driver {
+			return d.NodeID, true
+		}
+	}
+	return "", false
+}
+
+// oldNodeID is how the sidecar found it before there were CSINodes: whether the driver
+// is available does not matter, and without the object the Node tells. L-ATT-1, L-ATT-2
+func (r *run) oldNodeID(p *kernel.Process, name string, fallback *storagev1.VolumeAttachment) (string, error) {
+	key := store.Key{Name: name}
+	if info, err := component.Live[*legacy.CSINodeInfo](p, r.Component, key); err == nil {
+		if id, ok := idIn(info.AsCSINode(), r.features.driver); ok {
+			return id, nil
+		}
+	}
+	node, ok := component.Cached[*corev1.Node](r.Component, key)
+	switch {
+	case ok:
+		return legacy.NodeID(node, r.features.driver)
+	case fallback != nil && fallback.Annotations[nodeIDAnnotation] != "":
+		return fallback.Annotations[nodeIDAnnotation], nil
+	}
+	return "", store.NotFound[*corev1.Node](key)
+}

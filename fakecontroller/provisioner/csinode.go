@@ -1,0 +1,53 @@
+package provisioner
+
+import (
+	"iter"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/legacy"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/version"
+)
+
+// isOld reports whether the sidecar is of the time before there were CSINodes.
+func (c *Provisioner) isOld() bool { return !c.Began.Has(version.CSINode) }
+
+// csiNode is what a node says of its drivers. Whether they are available does not
+// matter to the sidecar. L-PROV-1
+func (c *Provisioner) csiNode(name string) (*storagev1.CSINode, bool) {
+	key := store.Key{Name: name}
+	if !c.isOld() {
+		return component.Cached[*storagev1.CSINode](c.Component, key)
+	}
+	info, ok := component.Cached[*legacy.CSINodeInfo](c.Component, key)
+	if !ok {
+		return nil, false
+	}
+	return info.AsCSINode(), true
+}
+
+// csiNodes are those of all nodes.
+func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
+	if !c.isOld() {
+		return store.List[*storagev1.CSINode](c.Cache, "")
+	}
+	return func(yield func(*storagev1.CSINode) bool) {
+		for info := range store.List[*legacy.CSINodeInfo](c.Cache, "") {
+			if !yield(info.AsCSINode()) {
+				return
+			}
+		}
+	}
+}
+
+// degraded is what becomes of a claim whose selected node tells no topology: a volume
+// without, unless the class asks for one. L-PROV-3, L-PROV-4
+func (c *Provisioner) degraded(class *storagev1.StorageClass, failure result) result {
+	if len(class.AllowedTopologies) == 0 {
+		return result{}
+	}
+	failure.state = noChange
+	return failure
+}
