@@ -178,36 +178,6 @@ func legacyObject(c *cluster) {
 	})
 }
 
-// C-ADC-5, C-ADC-6: a migrated volume is known by its CSI name only.
-//
-// conformance: adc-restart-va-of-migrated-pv-in-node-status, adc-restart-va-of-migrated-pv-pod-gone
-func TestARestartedControllerKnowsMigratedVolumesByTheirCSIName(t *testing.T) {
-	at := pair{volume.UniqueName(cinderDriver, "disk-1"), "node-a"}
-	for name, reported := range map[string]bool{"the node's status has it": true, "nobody tells of it": false} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			c.node("node-a")
-			c.volumeOf("v", corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "disk-1"}})
-			pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
-			create(c, &storagev1.VolumeAttachment{
-				ObjectMeta: metav1.ObjectMeta{Name: objectName(at)},
-				Spec:       storagev1.VolumeAttachmentSpec{Attacher: cinderDriver, NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}},
-			})
-			if reported {
-				c.changeNodeStatus("node-a", func(s *corev1.NodeStatus) {
-					s.VolumesAttached = []corev1.AttachedVolume{{Name: corev1.UniqueVolumeName(at.volume)}}
-				})
-			}
-			a := Start(c.world, Options{})
-			c.until("the recovery", func() bool { return a.reconciler != nil })
-			require.NotNil(t, a.actual.get(at))
-			assert.Equal(t, reported, a.actual.confirmed(at))
-			assert.Nil(t, a.actual.get(pair{"kubernetes.io/cinder/disk-1", "node-a"}))
-			assert.Len(t, a.actual.volumes, 1)
-		})
-	}
-}
-
 // L-ADC-7
 func TestAVolumeThatOneAttachedAndTheOtherIsToDetachIsTold(t *testing.T) {
 	for name, tt := range map[string]struct {
