@@ -78,23 +78,31 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 	return all
 }
 
-// report fails the test for what does not hold.
+// report fails the test for what does not hold. The test is told outside of the
+// cluster, so that it names the line of the test.
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
+	var failures []*expect.Failure
 	c.Exclusively(func() {
-		c.t.Helper()
 		ev.Update()
 		for _, e := range expectations {
 			if f := e.Failure(ev); f != nil {
-				c.tell(ev, f)
+				failures = append(failures, f)
 			}
 		}
 	})
+	for _, f := range failures {
+		c.tell(ev, f)
+	}
 }
 
 // tell fails the test, with what led there.
 func (c *Cluster) tell(ev *expect.Evidence, f *expect.Failure) {
 	c.t.Helper()
-	ev.Explain(f)
-	c.t.Errorf("%s", f.Text(ev.Names))
+	text := ""
+	c.Exclusively(func() {
+		ev.Explain(f)
+		text = f.Text(ev.Names)
+	})
+	c.t.Errorf("%s", text)
 }
