@@ -154,6 +154,7 @@ func (m *Manager) missing(pod *corev1.Pod, expected []string) *WaitError {
 	for name := range m.desired.others[pod.UID] {
 		e.Failed, e.Unmounted = without(e.Failed, []string{name}), without(e.Unmounted, []string{name})
 	}
+	// These too, in any order.
 	for name := range m.desired.ofPod[pod.UID] {
 		names := m.desired.wants(name, pod.UID).volumeNames
 		e.Failed = without(e.Failed, names)
