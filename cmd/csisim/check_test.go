@@ -172,6 +172,30 @@ func TestAWellKnownDriverIsCheckedByTheNameOfItsProfile(t *testing.T) {
 	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 7 passed, 0 failed · ")
 }
 
+func TestASinglePluginIsCheckedOnItsOneNode(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := p.checks(t, "--single --only life/filesystem --only move/*")
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem\n")
+	assert.NotContains(t, got.stdout, "PASS Moves", "there is no other node to move to")
+	assert.Empty(t, p.leftovers())
+}
+
+// An ordinary user has namespaces, but no loop devices.
+func TestAnOrdinaryUserChecksWhatNeedsNoLoopDevices(t *testing.T) {
+	needsRoot(t)
+	needsNamespaces(t)
+	p := newPlace(t, build(t))
+	args := append([]string{"check", "--only", "life/filesystem", "--only", "life/block", "--"}, checkedDriver...)
+	command := p.command(args...)
+	p.asNobody(command)
+	got := outcomeOf(t, command)
+	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem", got.stdout+got.stderr)
+	assert.NotContains(t, got.stdout, "block FAILED")
+	assert.Empty(t, p.leftovers())
+}
+
 // The replay of a failure is a command that shows it again, in full.
 func TestAFailureOfACheckIsReplayedByTheCommandThatItNames(t *testing.T) {
 	needsMounts(t)

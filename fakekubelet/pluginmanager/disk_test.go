@@ -67,11 +67,14 @@ func TestRegistrationOverRealSockets(t *testing.T) {
 	require.NoError(t, l.Close())
 }
 
-// Golden fact 18 with its supervisor: refused, exits, restarted, accepted.
+// Golden fact 18 with its supervisor: refused, exits, restarted, accepted. A driver
+// that answers with an error without a code answers Unknown.
+//
+// conformance: unit-get-info-error
 func TestARefusedRegistrarIsRestartedOverRealSockets(t *testing.T) {
 	w := worldOn(t, newDisk(t), kernel.Calm{})
 	w.serveDriver(endpoint)
-	w.wire.Faults.Inject(&fault.Fault{Call: "NodeGetInfo", Times: 2, Effect: fault.Answer, Code: codes.Internal})
+	w.wire.Faults.Inject(&fault.Fault{Call: "NodeGetInfo", Times: 2, Effect: fault.Answer, Code: codes.Unknown})
 	r := registrar.Start(w.World, w.wire, registrar.Options{Node: nodeName, Machine: w.machine, Endpoint: endpoint})
 	require.Equal(t, kernel.Done, w.Kernel.Run(kernel.Until{Cond: r.Registered, At: time.Minute}))
 	assert.Equal(t, []string{regDriver}, w.plugins.Registered())

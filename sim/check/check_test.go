@@ -98,6 +98,22 @@ func TestEverySidecarOfADriverIsRestarted(t *testing.T) {
 	assert.Len(t, card.Outcomes, 4)
 }
 
+// A driver that makes no volumes is checked with one that is there already.
+func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
+	subject := mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}})
+	subject.Handle = "by-hand"
+	card := checked(t, subject, check.RunOptions{Parallel: 2})
+	assert.Empty(t, verdicts(card))
+	passed := []string{}
+	for _, o := range card.Outcomes {
+		if o.Passed() {
+			passed = append(passed, o.Name())
+		}
+	}
+	assert.Subset(t, passed, []string{"life/filesystem", "restart/kubelet", "lost/NodeStageVolume"})
+	assert.NotContains(t, passed, "claims/many", "nobody makes volumes for claims")
+}
+
 // A driver that counts in larger units is asked for them.
 func TestVolumesHaveTheSizeOfTheProfile(t *testing.T) {
 	subject := mocked(able)

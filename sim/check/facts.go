@@ -24,6 +24,8 @@ type Facts struct {
 	Controllers []string
 	// NoMounts says why nothing can be mounted on this machine; empty if it can.
 	NoMounts string
+	// NoDevices says why there are no raw block volumes here; empty if there are.
+	NoDevices string
 
 	subject Subject
 	caps    contract.Caps

@@ -61,7 +61,7 @@ metadata: {name: %[1]s}
 spec:
   accessModes: [%[2]s]
 %[3]s  capacity: {storage: %[4]s}
-  persistentVolumeReclaimPolicy: Delete
+  persistentVolumeReclaimPolicy: Retain
   storageClassName: ""
   csi: {driver: %[5]s, volumeHandle: %[6]s%[7]s}
 ---

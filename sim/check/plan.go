@@ -94,6 +94,9 @@ func (p *plan) try(group, title, description string, needs []string, compose fun
 
 // needsKind says why volumes of a kind cannot be tried.
 func (p *plan) needsKind(form, access string) string {
+	if form == block && p.facts.NoDevices != "" {
+		return p.facts.NoDevices
+	}
 	answer, refused := p.facts.Refused[Kind{form, access}]
 	if !refused {
 		return ""

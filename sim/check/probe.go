@@ -14,6 +14,7 @@ import (
 
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/scenario/strict"
@@ -25,7 +26,7 @@ import (
 // a *RefusedError: it runs and makes no volume.
 func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	f := &Facts{subject: s, Refused: map[Kind]string{}}
-	f.NoMounts = noMounts(s, o)
+	f.NoMounts, f.NoDevices = noMounts(s, o), noDevices(s)
 	err := f.identify(ctx, o)
 	if status.Code(err) == codes.Unimplemented && !f.subject.Driver.NoController {
 		f.subject.Driver.NoController = true // that was ControllerGetCapabilities
@@ -57,6 +58,14 @@ func noMounts(s Subject, o RunOptions) string {
 		err = m.Close()
 	}
 	_ = err // the first run tells
+	return ""
+}
+
+// noDevices says why a driver program cannot have raw block volumes.
+func noDevices(s Subject) string {
+	if s.Driver.Mock == nil && s.Driver.Socket == nil && namespaces.Rootless() {
+		return "needs root: an ordinary user has neither loop devices nor device nodes"
+	}
 	return ""
 }
 
