@@ -7,7 +7,7 @@ import "runtime/debug"
 // the runtime collects as often as it must. GOGC and GOMEMLIMIT override both.
 const (
 	gcPercent   = 400
-	memoryLimit = 896 << 20
+	memoryLimit = 976 << 20 // what is not heap keeps the whole below 1 GiB
 )
 
 func (env environment) tuneMemory() {
