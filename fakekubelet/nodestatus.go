@@ -41,9 +41,7 @@ func (s *statusLoop) run(p *kernel.Process) {
 		s.update(p)
 		for !s.due(p) {
 			s.rest(p)
-			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
-				continue // what others wrote is looked at as it is then
-			}
+			nodes.Drop() // what others wrote is looked at as it is then
 		}
 	}
 }

@@ -56,8 +56,7 @@ func (c *Controller) follow(p *kernel.Process) {
 			}
 		}
 		if nodes.Len() > 0 {
-			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
-			}
+			nodes.Drop() // that something has changed is all that counts
 			for set := range store.List[*appsv1.DaemonSet](c.Cache, "") {
 				c.sets.Add(store.KeyOf(set))
 			}

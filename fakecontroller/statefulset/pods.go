@@ -15,6 +15,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
 )
 
 func podName(set *appsv1.StatefulSet, n int) string { return fmt.Sprintf("%s-%d", set.Name, n) }
@@ -59,13 +60,7 @@ func firstUnhealthy(down []int, pods map[int]*corev1.Pod) *corev1.Pod {
 }
 
 // healthy reports whether a pod runs, is ready, and stays.
-func healthy(pod *corev1.Pod) bool { return ready(pod) && pod.DeletionTimestamp == nil }
-
-func ready(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodRunning && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
-}
+func healthy(pod *corev1.Pod) bool { return workload.Ready(pod) && pod.DeletionTimestamp == nil }
 
 // add makes the pod of an ordinal, its claims first.
 func (c *Controller) add(p *kernel.Process, set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
 )
 
 // revisions are the template that pods had, and the one that they should have.
@@ -133,7 +134,7 @@ func statusOf(set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) ap
 	for _, n := range sortedDown(pods) {
 		pod := pods[n]
 		status.Replicas++
-		if ready(pod) {
+		if workload.Ready(pod) {
 			status.ReadyReplicas++
 			status.AvailableReplicas++
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
 	"github.com/csisim/csisim/sim/workqueue"
 )
 
@@ -115,7 +116,7 @@ func (c *Controller) keep(p *kernel.Process, set *appsv1.StatefulSet, r revision
 		return true, c.add(p, set, r.forNew(set, n), n)
 	case pod.DeletionTimestamp != nil:
 		return true, nil
-	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
+	case workload.Ended(pod):
 		return true, c.end(p, set, pod)
 	}
 	if err := c.addClaims(p, set, n); err != nil {
