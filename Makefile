@@ -47,7 +47,7 @@ golden: ## rewrite the golden files after a change that is meant
 	$(GO) test ./scenarios ./sim/scenario/... ./sim/trace/... ./sim/report ./sim/check -update
 	$(GO) test ./scenarios/golden -v -run TestSimulatedRuns -update | grep '^|\|^- \|equal on all'
 
-conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md
+conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md and docs/rules.md
 	@mkdir -p $(BIN)
 	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./scenarios > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json

@@ -24,7 +24,7 @@ type lifecycle struct {
 
 var lifecycles = []lifecycle{
 	{
-		name: "K-TRACE-2, 4: staged, then published; unpublished, then unstaged",
+		name: "K-TRACE-2, K-TRACE-4: staged, then published; unpublished, then unstaged",
 		pod:  []func(*corev1.PodSpec){using("data")},
 		up:   []string{"cap", "cap", "cap", "NodeStageVolume OK", "cap", "cap", "cap", "NodePublishVolume OK"},
 		down: []string{"NodeUnpublishVolume OK", "cap", "NodeUnstageVolume OK"},

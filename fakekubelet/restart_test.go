@@ -28,7 +28,7 @@ func nothing() {}
 
 // conformance: unit-reconstructed-volume-mounts, suite-restart-data-readable-fs,
 // suite-restart-data-readable-block, unit-populate-after-start-first-pass-active
-func TestVolumesInUseAreStagedAndPublishedAnew(t *testing.T) { // K-RECON-1, 2, 4, 7, fact 21
+func TestVolumesInUseAreStagedAndPublishedAnew(t *testing.T) { // K-RECON-1, K-RECON-2, K-RECON-4, K-RECON-7, fact 21
 	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: podInfo})
 	n.volume("data")
 	n.volume("more", block)

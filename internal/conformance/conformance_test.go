@@ -128,6 +128,8 @@ func citations(t *testing.T) (found []pinned) {
 
 // scenarioTests run the scenarios of a folder.
 var scenarioTests = map[string]string{
+	"facts":       "TestFacts",
+	"programs":    "TestScenariosWithDriverProgramsReallyMount",
 	"scenarios":   "TestEveryScenarioPassesWithItsGoldenCallSequence",
 	"conformance": "TestConformance",
 }
