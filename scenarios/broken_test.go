@@ -25,6 +25,12 @@ var brokenDrivers = []struct{ broken, file, want string }{
 		"left behind: mount WORK/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
 			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
 			"should have gone with NodeUnstageVolume at 11.1 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
+	{"publish-unmounts-others", "hostdir-neighbours.yaml",
+		"foreign mount: driver hostdir.csi.csisim.dev unmounted /var/lib/kubelet/plugins/kubernetes.io/csi/other.csi.csisim.dev/HASH/globalmount on node-a, " +
+			"a mount of driver other.csi.csisim.dev (NodeStageVolume of volume VOLUME), during NodePublishVolume of volume VOLUME (and 3 more)"},
+	{"publish-unmounts-others", "hostdir-neighbours.yaml",
+		"driver hostdir.csi.csisim.dev unmounted /var/lib/kubelet/pods/POD/volume-subpaths/PV/c/0 on node-a, " +
+			"a mount of the kubelet, during NodePublishVolume of volume VOLUME"},
 	{"block-leaks-loop", "hostdir-block.yaml",
 		"left behind: loop device /dev/loopN on node-a (shows state/hostdir.csi.csisim.dev/volumes/VOLUME/image): " +
 			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
@@ -81,7 +87,7 @@ func runBroken(t *testing.T, file, broken string) *scenario.Result {
 	}
 	asProgram, err := scenario.Load("programs/hostdir-block.yaml") // others may name the driver's profile
 	require.NoError(t, err)
-	s.Drivers = asProgram.Drivers
+	s.Drivers[0] = asProgram.Drivers[0]
 	program := s.Drivers[0].Program
 	program.Command = append(program.Command, "--broken="+broken)
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})

@@ -48,6 +48,7 @@ func (c *Simulation) StartDriver(name, node string) error {
 		return err
 	}
 	c.see(p.machine, nil)
+	c.resetMounts(p.machine) // it may have tidied up
 	if p.registrar != nil {
 		p.registrar.Start()
 	}
@@ -185,6 +186,7 @@ func (c *Simulation) PowerOff(name string) error {
 	if err := n.machine.PowerOff(); err != nil {
 		return &EnvironmentError{"power off node " + name, err}
 	}
+	c.resetMounts(n.machine)
 	return nil
 }
 

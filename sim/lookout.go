@@ -13,13 +13,17 @@ import (
 // lookout watches calls, to know later which of them made what.
 type lookout struct{ *Simulation }
 
-func (l lookout) Began(_ drivers.Site, call *trace.Event) {
+func (l lookout) Began(at drivers.Site, call *trace.Event) {
 	if l.work != nil && ledger.Changes(call) {
 		l.sightings.Began(call)
 	}
+	l.watchMounts(at.Machine)
+	l.unmounts.Began(at.Machine.Name(), call, at.Deadline)
 }
 
 func (l lookout) Ended(at drivers.Site, call *trace.Event) {
+	l.watchMounts(at.Machine)
+	l.unmounts.Ended(at.Machine.Name(), call)
 	if ledger.Changes(call) {
 		l.see(at.Machine, call)
 		l.tellData(call)
@@ -61,8 +65,11 @@ func (c *Simulation) see(m machine.Machine, ended *trace.Event) {
 func (c *Simulation) sawAlready(m machine.Machine, table []machine.Mount) bool {
 	before, again := c.mounts[m.Name()]
 	c.mounts[m.Name()] = table
-	return again && len(table) == len(before) && (len(table) == 0 || &table[0] == &before[0])
+	return again && isSame(table, before)
 }
+
+// isSame reports whether two slices are one.
+func isSame[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // The scopes of sightings.
 const allLoops = "loop devices"

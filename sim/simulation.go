@@ -44,7 +44,10 @@ type Simulation struct {
 	apart       string // what keeps the nodes apart, if that is not all there could be
 	sightings   *ledger.Sightings
 	mounts      map[string][]machine.Mount // of each machine, as they were seen last
-	loopDevices *workdir.Loops             // of the run; nil if all is in memory
+	unmounts    *ledger.Unmounts
+	watched     map[string]machineMounts // of each machine, as they were when somebody looked for unmounts
+	unmounted   []string                 // what was not its driver's own
+	loopDevices *workdir.Loops           // of the run; nil if all is in memory
 	data        *datacheck.Check
 	lost        []string // violations of the data check
 }
@@ -57,7 +60,10 @@ func Start(o Options) (*Simulation, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Simulation{options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings(), mounts: map[string][]machine.Mount{}}
+	c := &Simulation{
+		options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings(), mounts: map[string][]machine.Mount{},
+		unmounts: ledger.NewUnmounts(), watched: map[string]machineMounts{},
+	}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,

@@ -104,7 +104,10 @@ var badDrivers = []badInput{
 	},
 	{
 		name: "a driver that unmounts what is not its own", scenario: badDriver("unmounts what is not its own", long) + podStep,
-		code: 1, says: []string{"timed out waiting for the condition: pod web in phase Running", "✗ Internal: mkdir ", "no such file or directory"}, namespaces: true,
+		code: 1, says: []string{
+			"timed out waiting for the condition: pod web in phase Running", "✗ Internal: mkdir ", "no such file or directory",
+			"foreign mount: driver bad.csi.example.com unmounted /var/lib/kubelet on node-a, a mount of the node, during NodePublishVolume of volume pvc-",
+		}, namespaces: true,
 	},
 	{
 		name: "a driver that fills its disk", scenario: badDriver("fills its disk", long) + podStep, mount: "mount -t tmpfs -o size=2m none w",

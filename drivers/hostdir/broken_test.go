@@ -48,6 +48,12 @@ func TestBrokenBehaviours(t *testing.T) {
 			}
 			return len(found) > 0
 		},
+		"publish-unmounts-others": func(t *testing.T, d *driver) bool {
+			v, other := d.create("vol", capability(false, singleNode)).ready(), d.w.mkdir("pods", "other")
+			require.NoError(t, unix.Mount("none", other, "tmpfs", 0, ""))
+			require.NoError(t, v.publish(d.w.path("pods", "pod")))
+			return d.w.mountsAt(other) == 0
+		},
 		"unpublish-not-found-errors": func(t *testing.T, d *driver) bool {
 			return d.create("vol", capability(false, singleNode)).unpublish(d.w.target("pod")) != nil
 		},

@@ -55,6 +55,9 @@ func (p *Program) Running() bool {
 	}
 }
 
+// PID is the process id of the latest instance on the host.
+func (p *Program) PID() int { return p.process.PID() }
+
 // Exit tells how the latest instance ended, such as "signal: killed"; empty while it runs.
 func (p *Program) Exit() string { return p.process.Exit() }
 

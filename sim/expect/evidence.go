@@ -23,6 +23,8 @@ type Evidence struct {
 	Leftovers  func() []ledger.Entry
 	Violations func() []contract.Violation
 	LostData   func() []string
+	// Unmounted are mounts that drivers took off although they were not their own.
+	Unmounted func() []string
 }
 
 // From is the evidence without what happened up to an event.

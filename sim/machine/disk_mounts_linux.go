@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,9 +65,23 @@ func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 // all that were not there at first, and what running programs mounted for themselves.
 // As long as nothing changes it is the same slice.
 func (d *Disk) Mounts() ([]Mount, error) {
+	err := d.watchMounts()
+	return d.seen.mounts, err
+}
+
+// Missing lists what running programs have taken off outside the kubelet's directory,
+// where each has a mount table of its own. Without namespaces nobody can tell.
+func (d *Disk) Missing() ([]Missing, error) {
+	err := d.watchMounts()
+	return d.seen.missing, err
+}
+
+// watchMounts looks whether a mount table has changed.
+func (d *Disk) watchMounts() error {
 	table, err := d.mountTable()
 	if err != nil {
-		return nil, err
+		d.seen = mountsSeen{}
+		return err
 	}
 	tables := []programTable{{nil, table}}
 	for _, p := range d.running() {
@@ -76,9 +91,9 @@ func (d *Disk) Mounts() ([]Mount, error) {
 		}
 	}
 	if !slices.EqualFunc(d.seen.tables, tables, sameTable) {
-		d.seen = mountsSeen{tables, d.describeAll(tables)}
+		d.seen = d.describeAll(tables)
 	}
-	return d.seen.mounts, nil
+	return nil
 }
 
 // programTable is the table of a program's namespace, or of the node's without one.
@@ -87,26 +102,29 @@ type programTable struct {
 	table   []*mountinfo.Info
 }
 
-// mountsSeen are the mounts that were told last, and the tables they were told from.
+// mountsSeen is what was told last, and the tables it was told from.
 type mountsSeen struct {
-	tables []programTable
-	mounts []Mount
+	tables  []programTable
+	mounts  []Mount
+	missing []Missing
 }
 
 func sameTable(a, b programTable) bool {
 	return a.program == b.program && len(a.table) == len(b.table) && (len(a.table) == 0 || &a.table[0] == &b.table[0])
 }
 
-func (d *Disk) describeAll(tables []programTable) (mounts []Mount) {
+func (d *Disk) describeAll(tables []programTable) mountsSeen {
+	seen := mountsSeen{tables: tables}
 	for _, t := range tables {
 		if t.program == nil {
-			mounts = append(mounts, d.nodeMounts(t.table)...)
+			seen.mounts = append(seen.mounts, d.nodeMounts(t.table)...)
 		} else {
-			mounts = append(mounts, d.mountsOf(t.program, t.table)...)
+			seen.mounts = append(seen.mounts, d.mountsOf(t.program, t.table)...)
+			seen.missing = append(seen.missing, t.program.missing(t.table)...)
 		}
 	}
-	sortMounts(mounts)
-	return mounts
+	sortMounts(seen.mounts)
+	return seen
 }
 
 func (d *Disk) nodeMounts(table []*mountinfo.Info) (mounts []Mount) {
@@ -121,7 +139,7 @@ func (d *Disk) nodeMounts(table []*mountinfo.Info) (mounts []Mount) {
 // mountsOf are the mounts that a program made where nobody else sees them.
 func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 	for _, entry := range table {
-		if !p.base[entry.ID] && !isWithin(entry.Mountpoint, KubeletDir) {
+		if p.base[entry.ID] == "" && !isWithin(entry.Mountpoint, KubeletDir) {
 			m := d.describe(entry, table)
 			m.Root = rootOf(entry, table, p.base)
 			mounts = append(mounts, m)
@@ -130,14 +148,27 @@ func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 	return mounts
 }
 
+// missing are the mounts that the program found and that are not in its table any more,
+// the kubelet's directory first.
+func (p *Process) missing(table []*mountinfo.Info) (missing []Missing) {
+	now := pointsOf(table)
+	for _, id := range slices.Sorted(maps.Keys(p.base)) {
+		target := p.base[id]
+		switch one := (Missing{PID: p.pid, Target: target}); {
+		case now[id] == target:
+		case target == KubeletDir:
+			missing = slices.Insert(missing, 0, one)
+		case !isWithin(target, KubeletDir):
+			missing = append(missing, one)
+		}
+	}
+	return missing
+}
+
 // mountTable is the table of the program's namespace, which is that of the thread it
 // was started from.
-func (p *Process) mountTable() (table []*mountinfo.Info, err error) {
-	err = p.parent.do(func() (err error) {
-		table, err = p.mounts.read()
-		return err
-	})
-	return table, err
+func (p *Process) mountTable() ([]*mountinfo.Info, error) {
+	return p.mounts.of(p.parent.do)
 }
 
 // keepBase remembers the mounts that the program finds.
@@ -146,16 +177,17 @@ func (p *Process) keepBase() error {
 	if err != nil {
 		return fmt.Errorf("read the mount table of the program: %w", err)
 	}
-	p.base = idsOf(table)
+	p.base = pointsOf(table)
 	return nil
 }
 
-func idsOf(table []*mountinfo.Info) map[int]bool {
-	ids := make(map[int]bool, len(table))
+// pointsOf are the mount points by the ids of the mounts.
+func pointsOf(table []*mountinfo.Info) map[int]string {
+	points := make(map[int]string, len(table))
 	for _, entry := range table {
-		ids[entry.ID] = true
+		points[entry.ID] = entry.Mountpoint
 	}
-	return ids
+	return points
 }
 
 func isWithin(path, dir string) bool {
@@ -187,7 +219,7 @@ func (d *Disk) References(path string) ([]string, error) {
 // isOwn reports whether a mount was made on this machine.
 func (d *Disk) isOwn(entry *mountinfo.Info) bool {
 	if d.own != nil {
-		return !d.own.base[entry.ID]
+		return d.own.base[entry.ID] == ""
 	}
 	return d.isInside(entry.Mountpoint)
 }
@@ -199,10 +231,7 @@ func (d *Disk) isInside(real string) bool {
 
 // mountTable is the mount table of the machine's namespace.
 func (d *Disk) mountTable() (table []*mountinfo.Info, err error) {
-	err = d.do(func() (err error) {
-		table, err = d.table.read()
-		return err
-	})
+	table, err = d.table.of(d.do)
 	if err != nil {
 		return nil, fmt.Errorf("read the mount table of node %s: %w", d.name, err)
 	}

@@ -50,6 +50,10 @@ type Machine interface {
 	// Mounts lists the mounts in the node's own tree, sorted by target; of two
 	// mounts on one target the covering one comes last.
 	Mounts() ([]Mount, error)
+	// Missing lists the mounts that running programs have found at their start and
+	// have taken off for themselves alone: each has a mount table of its own, but for
+	// what lies below the kubelet's directory.
+	Missing() ([]Missing, error)
 	// IsMountPoint says whether something is mounted at path; a missing path
 	// gives fs.ErrNotExist.
 	IsMountPoint(path string) (bool, error)
@@ -102,6 +106,12 @@ type Mount struct {
 	Device   string // major:minor
 	Options  []string
 	ReadOnly bool
+}
+
+// Missing is a mount that a program has taken off.
+type Missing struct {
+	PID    int    // of the program
+	Target string // the mount point, a node path
 }
 
 // Service is one gRPC service of a socket: its description and what implements it.

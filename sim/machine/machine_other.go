@@ -54,6 +54,9 @@ func (d *Disk) IsMountPoint(p string) (bool, error) {
 // Mounts are none.
 func (d *Disk) Mounts() ([]Mount, error) { return nil, nil }
 
+// Missing are none.
+func (d *Disk) Missing() ([]Missing, error) { return nil, nil }
+
 // Strays are none: nobody can tell.
 func (d *Disk) Strays() ([]Stray, error) { return nil, nil }
 

@@ -38,6 +38,9 @@ func (m *Memory) Path(path string) string { return path }
 // ProgramPath is path.
 func (m *Memory) ProgramPath(path string) string { return path }
 
+// Missing are none: there are no programs.
+func (m *Memory) Missing() ([]Missing, error) { return nil, nil }
+
 // Strays are none: there are no programs.
 func (m *Memory) Strays() ([]Stray, error) { return nil, nil }
 

@@ -15,33 +15,42 @@ type mountTable struct {
 	lock  sync.Mutex
 	file  *os.File
 	known []*mountinfo.Info
+	stale bool // it has changed since it was read
 }
 
-// read returns the table of the calling thread's namespace, which is the same each
-// time. It must not be changed.
-func (t *mountTable) read() ([]*mountinfo.Info, error) {
+// of is the table of a thread's namespace, which is the same each time: do runs on
+// that thread. Nothing may change it.
+func (t *mountTable) of(do func(func() error) error) ([]*mountinfo.Info, error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
+	if t.file != nil && !t.stale && !t.changed() { // any thread may ask
+		return t.known, nil
+	}
+	t.stale = true
+	err := do(t.read)
+	return t.known, err
+}
+
+// read reads the table of the calling thread's namespace.
+func (t *mountTable) read() error {
 	if t.file == nil {
 		// os.Open would have Go's own poller watch the file, and be told instead of us.
 		const path = "/proc/thread-self/mountinfo"
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return nil, &os.PathError{Op: "open", Path: path, Err: err}
+			return &os.PathError{Op: "open", Path: path, Err: err}
 		}
 		t.file = os.NewFile(uintptr(fd), path)
-	} else if !t.changed() {
-		return t.known, nil
 	}
 	if _, err := t.file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+		return err
 	}
 	table, err := mountinfo.GetMountsFromReader(t.file, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t.known = table
-	return table, nil
+	t.known, t.stale = table, false
+	return nil
 }
 
 // changed asks the kernel, which says so once for each time that it was asked.
@@ -59,6 +68,6 @@ func (t *mountTable) close() error {
 		return nil
 	}
 	err := t.file.Close()
-	t.file, t.known = nil, nil
+	t.file, t.known, t.stale = nil, nil, false
 	return err
 }

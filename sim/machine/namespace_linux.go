@@ -79,7 +79,7 @@ func (d *Disk) keepBase() error {
 	if err != nil {
 		return err
 	}
-	d.own.base = idsOf(table)
+	d.own.base = pointsOf(table)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
@@ -151,6 +152,29 @@ func TestAProgramThatUnmountsWhatIsNotItsOwnHurtsItselfOnly(t *testing.T) {
 	assert.Equal(t, "x", run(t, m, shell("cat /etc/passwd >/dev/null && cat "+machine.KubeletDir+"/x")))
 	_, err := m.ReadFile(machine.KubeletDir + "/x")
 	assert.NoError(t, err)
+}
+
+func TestWhatAProgramUnmountsForItselfIsMissing(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	mkdirs(t, m, staging)
+	unmounting := shell("mount -t tmpfs mine " + staging + " && umount " + staging + " && umount -l /etc " + machine.KubeletDir + " && echo done && sleep 1000")
+	unmounting.Stdout = filepath.Join(t.TempDir(), "out.log")
+	p, err := m.Start(unmounting)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		out, err := os.ReadFile(p.Stdout)
+		return err == nil && string(out) == "done\n"
+	}, 10*time.Second, time.Millisecond)
+	missing, err := m.Missing()
+	require.NoError(t, err)
+	assert.Equal(t, machine.Missing{PID: p.PID(), Target: machine.KubeletDir}, missing[0], "it comes first")
+	assert.Contains(t, missing, machine.Missing{PID: p.PID(), Target: "/etc"})
+	assert.NotContains(t, missing, machine.Missing{PID: p.PID(), Target: staging})
+	require.NoError(t, p.Kill())
+	missing, err = m.Missing()
+	require.NoError(t, err)
+	assert.Empty(t, missing, "with the program its mount table is gone")
 }
 
 // Deployments mount the driver's own plugin directory at /csi.

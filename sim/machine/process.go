@@ -25,7 +25,7 @@ type Process struct {
 
 	pid    int
 	parent *thread
-	base   map[int]bool // in a namespace, the mounts that it found
+	base   map[int]string // in a namespace, the mounts that it found: their points by their ids
 	mounts mountTable
 	done   chan struct{}
 	told   func(*Process) // that it has ended; may be nil

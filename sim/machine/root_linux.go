@@ -19,11 +19,11 @@ import (
 // places, the kubelet's directory among them, are so from the start, whatever the
 // host has there.
 type ownRoot struct {
-	dir     string       // on the host, where the root is built
-	kubelet string       // directory of the host that is the kubelet's; empty if that is in memory
-	memory  []uint64     // numbers of the file systems in memory
-	thread  int          // id of the thread that has the root
-	base    map[int]bool // ids of the mounts of an empty machine
+	dir     string         // on the host, where the root is built
+	kubelet string         // directory of the host that is the kubelet's; empty if that is in memory
+	memory  []uint64       // numbers of the file systems in memory
+	thread  int            // id of the thread that has the root
+	base    map[int]string // the mounts of an empty machine: their points by their ids
 }
 
 // opened are the directories whose entries are bound one by one, so that new
@@ -191,10 +191,10 @@ func (r *ownRoot) outside() string {
 
 // rootOf is the node path of what a mount shows: it lies below the base mount that
 // shows the most particular part of the same file system.
-func rootOf(entry *mountinfo.Info, table []*mountinfo.Info, base map[int]bool) string {
+func rootOf(entry *mountinfo.Info, table []*mountinfo.Info, base map[int]string) string {
 	found, longest := entry.Root, -1
 	for _, other := range table {
-		if !base[other.ID] || other.Major != entry.Major || other.Minor != entry.Minor || len(other.Root) <= longest {
+		if base[other.ID] == "" || other.Major != entry.Major || other.Minor != entry.Minor || len(other.Root) <= longest {
 			continue
 		}
 		if below, ok := cutDir(entry.Root, strings.TrimSuffix(other.Root, "/")); ok {

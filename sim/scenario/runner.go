@@ -76,6 +76,7 @@ func (s *Scenario) appliesCSIDriver(name string) bool {
 func (r *runner) run() {
 	if !r.prepare() || !r.runSteps() {
 		r.fail(expect.Violations(*r.allowedViolations()).Failure(r.evidence), r.scenario.line("expect"), 0)
+		r.fail(expect.Mounts{}.Failure(r.evidence), r.scenario.line("expect"), 0)
 		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
 		return
 	}
@@ -174,6 +175,7 @@ func (r *runner) expectAtEnd() {
 	for _, f := range wanted.failures(r) {
 		r.fail(f, line, 0)
 	}
+	r.fail(expect.Mounts{}.Failure(r.evidence), line, 0)
 	r.fail(expect.Data{}.Failure(r.evidence), line, 0)
 	r.result.Notes = r.notes(wanted.Leftovers)
 }

@@ -38,6 +38,8 @@ const (
 	Violation Kind = "violation"
 	// DataLost is a pod that does not find in its volume what was written there.
 	DataLost Kind = "data"
+	// Unmounted is a mount that a driver took off although it was not its own.
+	Unmounted Kind = "unmount"
 )
 
 // Event is one entry of a trace. Objects and messages in it are shared and must

@@ -16,6 +16,7 @@ const (
 	PublishWrongVolume    Behaviour = "publish-wrong-volume-after-restart"
 	IgnoreReadOnly        Behaviour = "ignore-readonly"
 	PublishLeavesProcess  Behaviour = "publish-leaves-process"
+	PublishUnmountsOthers Behaviour = "publish-unmounts-others"
 	UnpublishNotFound     Behaviour = "unpublish-not-found-errors"
 	UnpublishLeavesTarget Behaviour = "unpublish-leaves-target-dir"
 	StageNotIdempotent    Behaviour = "stage-not-idempotent"
@@ -43,6 +44,7 @@ var catalogue = []struct {
 	{PublishWrongVolume, "after a restart NodePublishVolume shows another volume's content"},
 	{IgnoreReadOnly, "NodePublishVolume mounts writable when asked for read-only"},
 	{PublishLeavesProcess, "NodePublishVolume starts a process that nobody ends"},
+	{PublishUnmountsOthers, "NodePublishVolume unmounts what others have mounted below the kubelet's directory"},
 	{UnpublishNotFound, "NodeUnpublishVolume fails when the target is not mounted"},
 	{UnpublishLeavesTarget, "NodeUnpublishVolume leaves the target with a file in it"},
 	{StageNotIdempotent, "NodeStageVolume fails when the volume is staged already"},

@@ -50,6 +50,12 @@ func (l Ledger) Get(path string) (p Placement, known bool, err error) {
 	return p, err == nil, err
 }
 
+// Has tells whether anything was recorded for path.
+func (l Ledger) Has(path string) bool {
+	_, known, err := l.Get(path)
+	return known || err != nil
+}
+
 // Drop forgets path after the work is undone.
 func (l Ledger) Drop(path string) error {
 	err := os.Remove(l.file(path))

@@ -88,6 +88,11 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 			return err
 		}
 	}
+	if n.cfg.Broken.Has(broken.PublishUnmountsOthers) {
+		if err := broken.UnmountOthers(p.Path, n.ledger.Has); err != nil {
+			return err
+		}
+	}
 	if flags == 0 {
 		return nil
 	}

@@ -1,0 +1,21 @@
+package expect
+
+import "github.com/csisim/csisim/sim/trace"
+
+// Mounts is that no driver unmounts what is not its own.
+type Mounts struct{}
+
+// String says it in words.
+func (Mounts) String() string {
+	return "no driver unmounts what another one or the kubelet has mounted"
+}
+
+// Failure is a mount that one did.
+func (m Mounts) Failure(ev *Evidence) *Failure {
+	nothing := &Allowed{}
+	f := nothing.failure("foreign mount", m.String(), ev.Unmounted())
+	if f != nil {
+		f.About = ev.first(trace.Unmounted)
+	}
+	return f
+}
