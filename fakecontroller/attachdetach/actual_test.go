@@ -102,7 +102,7 @@ func TestTheStatusOfOneNodeOrOfAllIsWritten(t *testing.T) {
 	assert.Empty(t, ctl.actual.flagged)
 }
 
-// C-ADC-23
+// C-ADC-23, C-ADC-33
 //
 // conformance: adc-detach-request-reset
 func TestADetachThatIsNotWantedAnyMoreIsForgotten(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 )
 
 // detach is the detach operation: after any error the volume may be attached or
-// not, and the node is not told of it again. C-OP-4
+// not, and the node is not told of it again. Whether the driver still needs attaching does
+// not matter. C-OP-4, C-OP-6
 func (c *Controller) detach(p *kernel.Process, at pair, verify bool) error {
 	s := c.actual.volumes[at.volume].spec
 	byDriver, err := c.actsFor(at, s)

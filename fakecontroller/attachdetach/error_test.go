@@ -70,7 +70,9 @@ func TestPollsGrowApartUpToSevenSeconds(t *testing.T) {
 	assert.Equal(t, 550*time.Millisecond, late.at)
 }
 
-// fact 24, golden l17: the controller's own clock, no matter what the attacher does.
+// C-GEN-9, C-ADC-33, fact 24, golden l17: the controller's own clock, no matter what the attacher
+// does. What is uncertain is attached again, and each failure is an event and a step of
+// the backoff.
 // conformance: unit-va-attach-driver-error
 func TestFailedAttachIsToldAtTheControllersOwnPace(t *testing.T) {
 	c := newCluster(t)

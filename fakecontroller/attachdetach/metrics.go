@@ -3,9 +3,11 @@ package attachdetach
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/sim/operation"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -47,6 +49,16 @@ func (c *Controller) collect(set func(name string, value float64, labels ...stri
 	total.tell(func(state, plugin string, n float64) {
 		set("attachdetach_controller_total_volumes", n, "plugin_name", plugin, "state", state)
 	})
+}
+
+// observe counts an operation that has ended. Of a volume of which only the name is
+// known not even the driver is told. C-OP-1
+func (c *Controller) observe(name string, s *spec, took time.Duration, err error) {
+	driver, migrated := "", false
+	if s != nil {
+		driver, migrated = s.driver, s.plugin != ""
+	}
+	operation.Observe(&c.Metrics, name, driver, migrated, took, err)
 }
 
 // counts are numbers of volumes by node or state, and plugin.

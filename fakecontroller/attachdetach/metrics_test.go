@@ -1,10 +1,13 @@
 package attachdetach
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -28,11 +31,40 @@ func TestMetricsTellWhatIsWantedAttachedAndUsed(t *testing.T) {
 	c.deletePod("r")
 	c.at(3 * time.Second)
 	const plugin = `"kubernetes.io/csi:disk.csi.example.com"`
+	gauges := slices.DeleteFunc(ctl.Metrics.Lines(), func(line string) bool { return strings.HasPrefix(line, "storage_operation") })
 	assert.Equal(t, []string{
 		`attachdetach_controller_total_volumes{plugin_name=` + plugin + `,state="actual_state_of_world"} 3`,
 		`attachdetach_controller_total_volumes{plugin_name=` + plugin + `,state="desired_state_of_world"} 2`,
 		`storage_count_attachable_volumes_in_use{node="node-a",volume_plugin=` + plugin + `} 2`,
-	}, ctl.Metrics.Lines())
+	}, gauges)
+}
+
+// C-OP-1: operations are counted under their names. Of a volume that nobody wants when
+// the controller starts only the name is known, and so only the plugin. C-OP-6
+func TestOperationsAreCounted(t *testing.T) {
+	c, ctl := restartable(t)
+	count := func(operation, plugin, outcome string) float64 {
+		return ctl.Metrics.Value("storage_operation_duration_seconds",
+			"volume_plugin", plugin, "operation_name", operation, "status", outcome, "migrated", "false")
+	}
+	c.at(2 * time.Second)
+	assert.Equal(t, 1.0, count("volume_attach", "kubernetes.io/csi:disk.csi.example.com", "success"))
+	assert.Contains(t, ctl.Metrics.Lines(), `storage_operation_duration_seconds_sum{volume_plugin="kubernetes.io/csi:disk.csi.example.com",operation_name="volume_attach",status="success",migrated="false"} 0.5`)
+	c.uses("node-a")
+	ctl.Crash()
+	c.deletePod("p")
+	ctl = Start(c.world, Options{})
+	c.at(4 * time.Second)
+	require.Nil(t, c.attachment("v", "node-a"))
+	assert.Equal(t, 1.0, count("volume_detach", "kubernetes.io/csi", "success"))
+
+	c = newCluster(t)
+	c.node("node-a")
+	c.volume("v")
+	ctl = Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.at(125 * time.Second) // nobody attaches
+	assert.Equal(t, 1.0, count("volume_attach", "kubernetes.io/csi:disk.csi.example.com", "fail-unknown"))
 }
 
 // C-ADC-29: for either reason.

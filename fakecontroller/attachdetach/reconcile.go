@@ -84,7 +84,7 @@ func (c *Controller) tryDetach(p *kernel.Process, at pair) {
 		c.mark(at)
 		return
 	}
-	err := c.ops.Run(key, detachOperation, func(p *kernel.Process) error { return c.detach(p, at, verdict.force == "") })
+	err := c.operate(key, detachOperation, c.actual.volumes[at.volume].spec, func(p *kernel.Process) error { return c.detach(p, at, verdict.force == "") })
 	switch {
 	case err != nil: // C-ADC-28
 		c.actual.report(at)
@@ -116,10 +116,20 @@ func (c *Controller) tryAttach(at pair, want *desiredVolume) {
 		c.reportFailure(want.spec, pods, err)
 		return
 	}
-	err := c.ops.Run(key, attachOperation, func(p *kernel.Process) error { return c.attach(p, at, want.spec, pods) })
+	err := c.operate(key, attachOperation, want.spec, func(p *kernel.Process) error { return c.attach(p, at, want.spec, pods) })
 	if err != nil {
 		c.retryLater(at, key, attachOperation)
 	}
+}
+
+// operate starts an operation and counts it when it has ended.
+func (c *Controller) operate(key operation.Key, name string, s *spec, body func(*kernel.Process) error) error {
+	return c.ops.Run(key, name, func(p *kernel.Process) error {
+		begin := p.Elapsed()
+		err := body(p)
+		c.observe(name, s, p.Elapsed()-begin, err)
+		return err
+	})
 }
 
 // retryLater has a pair looked at when its backoff is over. The end of an

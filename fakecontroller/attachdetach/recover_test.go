@@ -44,6 +44,23 @@ func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
 
+// C-OP-6: of a volume of which only the name is known nobody asks whether its driver needs
+// attaching.
+func TestRestartDetachesWhatNeedsNoAttachingAnyMore(t *testing.T) {
+	c, a := restartable(t)
+	c.at(5 * time.Second)
+	a.Crash()
+	c.deletePod("p")
+	c.uses("node-a")
+	create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(false)}})
+	c.at(20 * time.Second)
+	require.NotNil(t, c.attachment("v", "node-a"))
+	Start(c.world, Options{})
+	c.at(21 * time.Second)
+	assert.Nil(t, c.attachment("v", "node-a"))
+	assert.Empty(t, c.volumesAttached("node-a"))
+}
+
 // fact 54, golden dd4: the attachment succeeded meanwhile.
 func TestRestartFinishesAnAttach(t *testing.T) {
 	c, a := restartable(t)
@@ -71,7 +88,8 @@ func TestRestartLeavesAnUncertainAttachmentUntilTheNodeReports(t *testing.T) {
 	assert.Equal(t, 4*time.Minute, c.until("detach", c.gone("v", "node-a")))
 }
 
-// C-ADC-7: a running pod notices nothing.
+// C-ADC-3, C-ADC-7: what is attached is known before what is wanted, and both before the first
+// pass: a running pod notices nothing.
 // conformance: adc-restart-populates-state
 func TestRestartKeepsWhatIsInUse(t *testing.T) {
 	c, a := restartable(t)

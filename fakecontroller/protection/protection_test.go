@@ -118,20 +118,23 @@ func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
 	}
 }
 
-// C-PVCP-1, C-PVP-1: finalizers that somebody took off come back.
+// C-GEN-13, C-PVCP-1, C-PVP-1, C-VACP-1: finalizers that somebody took off come back.
 func TestFinalizersAreGivenAgain(t *testing.T) {
 	w := newWorld(t)
 	claim := add(t, w, aClaim())
 	pv := add(t, w, aVolume())
+	class := add(t, w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"}})
 	_, err := store.Modify(w.Store, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) { c.Finalizers = nil })
 	require.NoError(t, err)
 	_, err = store.Modify(w.Store, store.KeyOf(pv), func(v *corev1.PersistentVolume) { v.Finalizers = nil })
 	require.NoError(t, err)
 	run(t, w)
 	claim, _ = store.Get[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
-	assert.Equal(t, []string{ClaimFinalizer}, claim.Finalizers)
+	assert.Equal(t, []string{"kubernetes.io/pvc-protection"}, claim.Finalizers)
 	pv, _ = store.Get[*corev1.PersistentVolume](w.Store, store.KeyOf(pv))
-	assert.Equal(t, []string{VolumeFinalizer}, pv.Finalizers)
+	assert.Equal(t, []string{"kubernetes.io/pv-protection"}, pv.Finalizers)
+	class, _ = store.Get[*storagev1.VolumeAttributesClass](w.Store, store.KeyOf(class))
+	assert.Equal(t, []string{"kubernetes.io/vac-protection"}, class.Finalizers)
 }
 
 func aVolume() *corev1.PersistentVolume {
@@ -200,4 +203,22 @@ func TestAnAttributesClassIsKeptWhileItIsNamed(t *testing.T) {
 			assert.False(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
 		})
 	}
+}
+
+// C-VACP-1: a volume keeps it, too, until it has another one.
+func TestAnAttributesClassIsKeptWhileAVolumeHasIt(t *testing.T) {
+	w := newWorld(t)
+	gold := add(t, w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"}})
+	pv := aVolume()
+	pv.Spec.VolumeAttributesClassName = ptr.To("gold")
+	add(t, w, pv)
+	run(t, w)
+	_, err := store.Delete[*storagev1.VolumeAttributesClass](w.Store, store.KeyOf(gold))
+	require.NoError(t, err)
+	run(t, w)
+	assert.True(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
+	_, err = store.Modify(w.Store, store.KeyOf(pv), func(pv *corev1.PersistentVolume) { pv.Spec.VolumeAttributesClassName = ptr.To("silver") })
+	require.NoError(t, err)
+	run(t, w)
+	assert.False(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
 }

@@ -9,11 +9,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/operation"
 )
-
-// LatencyBounds are the bounds of all histograms of operations and calls, in
-// seconds. K-MET-4
-var LatencyBounds = []float64{.1, .25, .5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600}
 
 // measured is a connection to a driver whose calls are counted. K-MET-3
 type measured struct {
@@ -42,6 +39,6 @@ func (m measured) observe(method string, err error, took time.Duration) {
 	if s, ok := status.FromError(err); ok {
 		code = s.Code().String()
 	}
-	m.kubelet.Metrics.Observe("csi_operations_seconds", LatencyBounds, took,
+	m.kubelet.Metrics.Observe("csi_operations_seconds", operation.LatencyBounds, took,
 		"driver_name", m.driver, "method_name", method, "grpc_status_code", code, "migrated", strconv.FormatBool(m.migrated))
 }

@@ -3,7 +3,7 @@ package volumemanager
 import (
 	"time"
 
-	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/operation"
 	"github.com/csisim/csisim/sim/volume"
 )
 
@@ -22,18 +22,13 @@ func (m *Manager) driverOf(name string) string {
 
 // observeOperation counts an operation that has ended. K-MET-1
 func (m *Manager) observeOperation(name, driver string, took time.Duration, err error) {
-	outcome := "success"
-	if err != nil {
-		outcome = "fail-unknown"
-	}
-	m.kubelet.Metrics.Observe("storage_operation_duration_seconds", csi.LatencyBounds, took,
-		"volume_plugin", volume.MetricsName(driver), "operation_name", name, "status", outcome, "migrated", "false")
+	operation.Observe(&m.kubelet.Metrics, name, driver, false, took, err)
 }
 
 // observeMount tells how long a pod has waited for a file system, from the time
 // that it was first wanted. K-MET-2
 func (m *Manager) observeMount(by *wantedBy) {
-	m.kubelet.Metrics.Observe("volume_operation_total_seconds", csi.LatencyBounds, m.kubelet.Kernel.Elapsed()-by.since,
+	m.kubelet.Metrics.Observe("volume_operation_total_seconds", operation.LatencyBounds, m.kubelet.Kernel.Elapsed()-by.since,
 		"plugin_name", volume.MetricsName(by.spec.Driver()), "operation_name", "overall_volume_mount")
 }
 

@@ -57,7 +57,7 @@ func New(k *kernel.Kernel, spawn func(string, func(*kernel.Process)) *kernel.Pro
 }
 
 // Run starts an operation unless one with a matching key runs (ErrPending) or
-// the same one has failed and its backoff is not over (ErrBackoff).
+// the same one has failed and its backoff is not over (ErrBackoff). C-GEN-5
 func (o *Pending) Run(key Key, name string, body func(*kernel.Process) error) error {
 	e := o.find(key)
 	switch {

@@ -34,8 +34,14 @@ func UniqueInlineName(pod types.UID, volumeName string) string {
 	return Plugin + "/" + string(pod) + "-" + volumeName
 }
 
-// MetricsName is the CSI volume plugin with a driver, as metrics of Kubernetes name it.
-func MetricsName(driver string) string { return "kubernetes.io/csi:" + driver }
+// MetricsName is the CSI volume plugin as metrics of Kubernetes name it: with the
+// driver, if it is known.
+func MetricsName(driver string) string {
+	if driver == "" {
+		return Plugin
+	}
+	return Plugin + ":" + driver
+}
 
 // AttachmentName is the name of the VolumeAttachment of a volume on a node. K-PATH-6, C-CSIP-1
 func AttachmentName(handle, driver, node string) string {

@@ -33,6 +33,8 @@ func TestNames(t *testing.T) {
 		_, _, ok := volume.SplitUniqueName(name)
 		assert.Equal(t, want, ok, name)
 	}
+	driver, handle, _ := volume.SplitUniqueName("kubernetes.io/csi/d/e^a/b") // C-GEN-12: only the first two slashes count
+	assert.Equal(t, []string{"d/e", "a/b"}, []string{driver, handle})
 }
 
 const (
