@@ -1,6 +1,7 @@
 package attacher
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
-// fact 1, C-ATT-12, C-ATT-20, golden b4
+// fact 1, C-ATT-12, C-ATT-20, C-ATT-30, golden b4
 func TestAttachAndDetachInOrder(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	before := len(c.story())
@@ -54,7 +55,7 @@ func TestAttachAndDetachInOrder(t *testing.T) {
 	assert.Empty(t, c.wire.Violations())
 }
 
-// C-ATT-6
+// C-ATT-2, C-ATT-6
 func TestDriverThatCannotAttachIsServedTrivially(t *testing.T) {
 	no := false
 	c := newSite(t, nil, mock.Options{Attach: &no})
@@ -64,6 +65,7 @@ func TestDriverThatCannotAttachIsServedTrivially(t *testing.T) {
 	assert.True(t, c.attachment().Status.Attached)
 	assert.Empty(t, c.attachment().Finalizers)
 	assert.Empty(t, c.calls("ControllerPublishVolume"))
+	assert.NotContains(t, c.volume().Finalizers, finalizer)
 	c.detach()
 	assert.Nil(t, c.attachment())
 }
@@ -89,7 +91,9 @@ func seconds(at ...float64) []time.Duration {
 	return all
 }
 
-// fact 23: the sidecar's own patch queues the attachment again, which uses up one
+// C-ATT-10, C-ATT-16, C-ATT-21, C-ATT-42, fact 23: whatever the error, the call is repeated and nothing is
+// undone; it stands in the attachment's status, and no event tells of it.
+// The sidecar's own patch queues the attachment again, which uses up one
 // step of the backoff; a detach has no such patch. Golden l17, l13.
 func TestBackoff(t *testing.T) {
 	t.Run("attach", func(t *testing.T) {
@@ -102,7 +106,10 @@ func TestBackoff(t *testing.T) {
 		attachError := c.attachment().Status.AttachError
 		assert.Equal(t, "rpc error: code = Internal desc = no", attachError.Message)
 		assert.Equal(t, int32(codes.Internal), *attachError.ErrorCode, "fact 25")
+		assert.NotZero(t, attachError.Time)
+		assert.Empty(t, c.calls("ControllerUnpublishVolume"))
 		assert.Contains(t, c.attachment().Finalizers, finalizer, "C-ATT-17")
+		assert.Empty(t, slices.Collect(store.List[*corev1.Event](c.store, "")))
 		// C-ATT-17: what was tried is undone.
 		c.detach()
 		c.at(131 * time.Second)
@@ -116,7 +123,14 @@ func TestBackoff(t *testing.T) {
 		c.at(time.Second)
 		c.wire.Faults.Inject(&fault.Fault{Call: "ControllerUnpublishVolume", Code: codes.Internal, Message: "no", Effect: fault.Answer, Times: 3})
 		c.detach()
+		c.at(7 * time.Second)
+		detachError := c.attachment().Status.DetachError
+		require.NotNil(t, detachError)
+		assert.Equal(t, "rpc error: code = Internal desc = no", detachError.Message)
+		assert.Nil(t, detachError.ErrorCode)
+		assert.True(t, c.attachment().Status.Attached, "as long as it is not detached")
 		c.at(30 * time.Second)
+		assert.Empty(t, slices.Collect(store.List[*corev1.Event](c.store, "")))
 		assert.Equal(t, seconds(1, 2, 4, 8), c.calls("ControllerUnpublishVolume"))
 		assert.Nil(t, c.attachment())
 	})

@@ -1,6 +1,7 @@
 package attacher
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,13 +40,29 @@ func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error 
 	if slices.Contains(pv.Finalizers, r.finalizer()) {
 		return nil
 	}
-	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(pv), func(pv *corev1.PersistentVolume) {
-		pv.Finalizers = append(pv.Finalizers, r.finalizer())
+	err := r.patchFinalizers(p, pv, func(now []string) ([]string, bool) {
+		return append(now, r.finalizer()), (len(now) == 0) == (len(pv.Finalizers) == 0)
 	})
 	if err != nil {
 		return fmt.Errorf("could not add PersistentVolume finalizer: %w", err)
 	}
 	return nil
+}
+
+// patchFinalizers is a JSON patch that tests the list of finalizers before it changes
+// it: change says what becomes of the list, and whether it passes the test. C-ATT-30, C-ATT-31
+func (r *run) patchFinalizers(p *kernel.Process, pv *corev1.PersistentVolume, change func(now []string) ([]string, bool)) error {
+	passed := false
+	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(pv), func(pv *corev1.PersistentVolume) {
+		var changed []string
+		if changed, passed = change(pv.Finalizers); passed {
+			pv.Finalizers = changed
+		}
+	})
+	if err == nil && !passed {
+		return errors.New("the server rejected our request due to an error in our request")
+	}
+	return err
 }
 
 // mayRelease: C-ATT-4
@@ -74,8 +91,12 @@ func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 	for range store.Indexed[*storagev1.VolumeAttachment](r.Cache, store.AttachmentsByVolume, pv.Name) {
 		return nil // the end of that attachment brings the volume back
 	}
-	_, err := component.PatchMetadata(p, r.Component, key, func(pv *corev1.PersistentVolume) {
-		pv.Finalizers = volume.WithoutFinalizers(pv.Finalizers, r.finalizer())
+	at := slices.Index(pv.Finalizers, r.finalizer())
+	err := r.patchFinalizers(p, pv, func(now []string) ([]string, bool) {
+		if at >= len(now) || now[at] != r.finalizer() {
+			return nil, false
+		}
+		return volume.WithoutFinalizers(now, r.finalizer()), true
 	})
 	if apierrors.IsNotFound(err) {
 		return nil
