@@ -31,7 +31,21 @@ var badMachines = []badInput{
 	},
 	{
 		name: "loop devices that are not there", scenario: hostdirPod, mount: withoutLoops,
-		code: 1, says: []string{"timed out waiting for the condition: pod web in phase Running", "open /dev/loop-control: no such file or directory"},
+		code: 1, says: []string{
+			"timed out waiting for the condition: pod web in phase Running",
+			"no loop device is left: open /dev/loop-control: no such file or directory: load the kernel module (modprobe loop) or, in a container, share the machine's /dev",
+		},
+	},
+	{
+		name: "loop devices that are used up", scenario: hostdirPod, mount: fewLoops + ownDev,
+		code: 1, says: []string{
+			"timed out waiting for the condition: pod web in phase Running", "✗ ResourceExhausted: attach loop device to ",
+			"no loop device is left: all 2 that have a node in /dev are in use, [", "detach some (losetup --list shows them) or make more nodes (mknod /dev/loop",
+		},
+	},
+	{
+		name: "loop devices that are used up, as the kernel does not know", scenario: hostdirPod, mount: fewLoops + ` && touch /mnt/loop-control && mount --bind /dev/loop-control /mnt/loop-control` + ownDev,
+		code: 1, says: []string{"no loop device is left: all 2 that have a node in /dev are in use, ["},
 	},
 	{
 		name: "a work directory that does not exist", scenario: badDriver("", long), flags: "--work-dir nowhere",
@@ -56,4 +70,13 @@ var badMachines = []badInput{
 }
 
 // withoutLoops makes a machine that has no loop devices: a /dev of its own.
-const withoutLoops = `mount -t tmpfs none /mnt && for f in null zero random urandom tty; do touch /mnt/$f && mount --bind /dev/$f /mnt/$f; done && mount --rbind /mnt /dev`
+const withoutLoops = devices + ownDev
+
+const devices = `mount -t tmpfs none /mnt && for f in null zero random urandom tty; do touch /mnt/$f && mount --bind /dev/$f /mnt/$f; done`
+
+// ownDev makes /mnt the /dev of the machine.
+const ownDev = ` && mount --rbind /mnt /dev`
+
+// fewLoops makes a machine whose /dev has two loop devices, both in use.
+const fewLoops = `truncate -s 1M w/image && a=$(losetup --find --show w/image) && b=$(losetup --find --show w/image) && trap "losetup --detach $a $b; rm w/image" EXIT && ` +
+	devices + ` && for f in ${a##*/} ${b##*/}; do touch /mnt/$f && mount --bind /dev/$f /mnt/$f; done`

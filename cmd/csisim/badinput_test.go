@@ -75,7 +75,7 @@ func (b badInput) run(t *testing.T, place *place) outcome {
 		needsNamespaces(t)
 	case b.mount != "":
 		needsRoot(t)
-		c = within(c, "unshare", "-m", "sh", "-c", b.mount+` && exec "$@"`, "sh")
+		c = within(c, "unshare", "-m", "sh", "-c", b.mount+` && "$@"`, "sh")
 	case b.barred:
 		needsNamespaces(t)
 		c = within(c, "unshare", "--user", "--map-root-user", "sh", "-c",

@@ -111,20 +111,13 @@ func configure(image, label string, readOnly bool) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
-	if err != nil {
-		return "", err
-	}
-	defer control.Close()
-
 	config := unix.LoopConfig{Fd: uint32(file.Fd()), Info: unix.LoopInfo64{Flags: flags}}
 	copy(config.Info.File_name[:], label)
 	for {
-		number, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
+		path, err := free()
 		if err != nil {
-			return "", fmt.Errorf("find a free loop device: %w", err)
+			return "", err
 		}
-		path := fmt.Sprintf("/dev/loop%d", number)
 		err = configureDevice(path, access, &config)
 		if errors.Is(err, unix.EBUSY) { // another process was faster
 			continue

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
 )
 
 // answer turns an error of the backend or the machine into the code that the CSI
@@ -33,7 +34,7 @@ func codeOf(err error) codes.Code {
 		return codes.OutOfRange
 	case errors.Is(err, backend.ErrUnsuitable):
 		return codes.InvalidArgument
-	case errors.Is(err, backend.ErrExhausted), errors.Is(err, unix.ENOSPC):
+	case errors.Is(err, backend.ErrExhausted), errors.Is(err, unix.ENOSPC), errors.Is(err, loop.ErrNone):
 		return codes.ResourceExhausted
 	default:
 		return codes.Internal
