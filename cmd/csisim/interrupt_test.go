@@ -123,7 +123,6 @@ func TestInterrupts(t *testing.T) {
 		"an interrupt ends the wait for a driver that starts":  interruptEndsAStart,
 		"a second interrupt kills at once":                     secondInterruptKills,
 		"a run that is killed in its namespaces is cleaned up": outerCleansUp,
-		"a killed run is cleaned up by the next, and by clean": nextCleansUp,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, bin) })
 	}
@@ -173,7 +172,7 @@ func secondInterruptKills(t *testing.T, bin string) {
 	assert.Equal(t, -1, r.awaitEnd(t, time.Second/2))
 	assert.Equal(t, syscall.SIGINT, r.command.ProcessState.Sys().(syscall.WaitStatus).Signal())
 	r.awaitNoPrograms(t)
-	r.cleans(t, "clean")
+	r.cleans(t)
 }
 
 // The process that is killed is the one in the namespaces, which another has started.
@@ -189,43 +188,19 @@ func outerCleansUp(t *testing.T, bin string) {
 	assert.Empty(t, r.leftovers())
 }
 
-// What dies with csisim is what uses the machine: programs, and the mounts of nodes.
-// The rest is removed by the next run, or by clean.
-func nextCleansUp(t *testing.T, bin string) {
-	needsMounts(t)
-	for _, next := range []string{"clean", "run"} {
-		t.Run(next, func(t *testing.T) {
-			r := startBusy(t, bin, "hangs in CreateVolume")
-			r.signal(t, syscall.SIGKILL)
-			assert.Equal(t, -1, r.awaitEnd(t, interrupted))
-			r.awaitNoPrograms(t)
-			assert.Empty(t, r.linesOf("/proc/self/mountinfo"))
-			r.cleans(t, next)
-		})
-	}
-}
-
 func (r *running) awaitNoPrograms(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(r.programs("")) == 0 && !r.isLocked() }, interrupted, time.Millisecond, "programs die with csisim")
 }
 
 // cleans cleans up what a killed run has left, and looks whether anything is.
-func (r *running) cleans(t *testing.T, command string) {
+func (r *running) cleans(t *testing.T) {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(r.work, "csisim-*"))
 	require.NoError(t, err)
 	require.Len(t, dirs, 1, "the directory of the killed run")
-	args := []string{command}
-	if command == "run" {
-		r.write("next.yaml", header+mocked)
-		args = append(args, "next.yaml")
-	}
-	out, err := r.place.command(args...).CombinedOutput()
+	out, err := r.place.command("clean").CombinedOutput()
 	assert.NoError(t, err, string(out))
-	if command == "run" {
-		assert.Contains(t, string(out), "cleaned up after 1 run that had been killed:")
-	}
 	assert.Contains(t, string(out), "detached /dev/loop")
 	assert.Contains(t, string(out), "removed "+dirs[0])
 	assert.Empty(t, r.leftovers())

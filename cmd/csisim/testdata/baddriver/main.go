@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -30,10 +31,11 @@ func main() {
 	case "never listens":
 		select {}
 	}
-	if strings.HasSuffix(way, "leaves children") {
+	d := &driver{way: way}
+	if d.goes("leaves children") {
 		leaveChildren()
 	}
-	if strings.HasSuffix(way, "ignores SIGTERM") {
+	if d.goes("ignores SIGTERM") {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	socket := os.Args[1]
@@ -49,7 +51,6 @@ func main() {
 	case "accepts only":
 		acceptOnly(listener)
 	}
-	d := &driver{way: way}
 	server := grpc.NewServer(grpc.UnaryInterceptor(d.hang))
 	csi.RegisterIdentityServer(server, d)
 	csi.RegisterControllerServer(server, d)
@@ -85,14 +86,20 @@ type driver struct {
 	hung atomic.Bool
 }
 
+// goes reports whether BAD_DRIVER names a way, alone or among others.
+func (d *driver) goes(way string) bool { return slices.Contains(strings.Split(d.way, ", "), way) }
+
 // hang never answers the call that BAD_DRIVER names, "hangs in CreateVolume" or, for
 // the first of them only, "hangs once in CreateVolume"; not even when its caller has
 // given it up. It marks with the file HANGING that it has begun.
 func (d *driver) hang(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	call := path.Base(info.FullMethod)
-	always := strings.HasPrefix(d.way, "hangs in "+call)
+	always := strings.HasPrefix(d.way+",", "hangs in "+call+",")
 	once := strings.HasPrefix(d.way, "hangs once in "+call)
 	if always || once && d.hung.CompareAndSwap(false, true) {
+		if d.goes("fills its disk") {
+			_ = fill() // it always fails
+		}
 		if mark := os.Getenv("HANGING"); mark != "" {
 			_ = os.WriteFile(mark, nil, 0o644) // whoever waits for it tells
 		}

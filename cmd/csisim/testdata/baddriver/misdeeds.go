@@ -46,7 +46,7 @@ func (d *driver) NodePublishVolume(_ context.Context, r *csi.NodePublishVolumeRe
 	if err == nil {
 		err = syscall.Mount("bad", target, "tmpfs", 0, "size=64k")
 	}
-	if err == nil && d.way == "keeps its mount busy" {
+	if err == nil && d.goes("keeps its mount busy") {
 		_, err = os.Create(target + "/open") // and never closed
 	}
 	if err != nil {

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What a kill -9 in the middle of a run leaves, with real mounts, loop devices and drivers
+// of the worst kind, the next command removes: the host is as it was before.
+func TestAfterAKilledRunTheHostIsAsBefore(t *testing.T) {
+	bin := build(t)
+	for _, way := range []string{
+		"hangs in NodeUnpublishVolume, keeps its mount busy", "hangs in CreateVolume, ignores SIGTERM",
+		"hangs in CreateVolume, leaves children", "hangs in CreateVolume, fills its disk",
+	} {
+		for _, user := range []string{"root", "an ordinary user"} {
+			for _, next := range []string{"clean", "run"} {
+				t.Run(fmt.Sprintf("%s, as %s, then csisim %s", way, user, next), func(t *testing.T) {
+					asRoot := user == "root"
+					if asRoot {
+						needsMounts(t)
+					} else {
+						needsNamespaces(t)
+					}
+					killedRun(t, bin, way, asRoot, next)
+				})
+			}
+		}
+	}
+}
+
+func killedRun(t *testing.T, bin, way string, asRoot bool, next string) {
+	p := newPlace(t, bin)
+	p.write("s.yaml", stuck(way, asRoot))
+	p.write("next.yaml", header+mocked)
+	if strings.HasSuffix(way, "fills its disk") {
+		require.NoError(t, exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "none", p.work).Run())
+		t.Cleanup(func() { require.NoError(t, exec.Command("umount", p.work).Run()) })
+	}
+	run := p.marked("run", "--patience", "1h", "s.yaml")
+	if !asRoot {
+		p.asNobody(run)
+	}
+	before := host(t, p)
+	r := startCommand(t, p, run, p.hangs)
+	require.NotEmpty(t, r.programs("hostdir"))
+	require.NotEmpty(t, r.programs("baddriver"))
+	require.True(t, p.mountsFor("hostdir"), "there are real mounts")
+	require.Equal(t, asRoot, len(p.loops()) > 0, "root has loop devices")
+	r.signal(t, syscall.SIGKILL)
+	assert.Equal(t, -1, r.awaitEnd(t, interrupted))
+	r.awaitNoPrograms(t)
+
+	args := []string{next}
+	if next == "run" {
+		args = append(args, "next.yaml")
+	}
+	cleaning := p.command(args...)
+	if !asRoot {
+		p.asNobody(cleaning)
+	}
+	out, err := cleaning.CombinedOutput()
+	require.NoError(t, err, string(out))
+	if next == "run" {
+		assert.Contains(t, string(out), "cleaned up after 1 run that had been killed:")
+	}
+	if asRoot {
+		assert.Contains(t, string(out), "detached /dev/loop")
+	}
+	assert.Contains(t, string(out), "removed "+p.work+"/csisim-")
+	require.NoError(t, os.Remove(p.mark()))
+	assert.Equal(t, before, host(t, p), string(out))
+}
+
+// stuck is a run that hangs in a call of a bad driver, with volumes of a good one mounted.
+func stuck(way string, loops bool) string {
+	_, bad, _ := strings.Cut(badDriver(way, long), "drivers:\n")
+	bad, claim, _ := strings.Cut(bad, "objects:\n")
+	class, claimed, _ := strings.Cut(claim, "steps:\n")
+	mounted := strings.NewReplacer("name: web", "name: good", "pod: web", "pod: good").Replace(hostdirSteps)
+	if !loops {
+		mounted = strings.NewReplacer(", volumeMode: Block", "", `, volumeDevices: [{name: block, devicePath: /dev/xvda}]`, "").Replace(mounted)
+	}
+	return header + hostdirDriver + bad + hostdirObjects + class + mounted + claimed + podStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n"
+}
+
+// mountsFor reports whether a program of the name sees a mount of a pod.
+func (p *place) mountsFor(name string) bool {
+	return slices.ContainsFunc(p.programs(name), func(pid int) bool {
+		table, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+		return err == nil && strings.Contains(string(table), " /var/lib/kubelet/pods/")
+	})
+}
