@@ -6,21 +6,13 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
-// collectLess is the growth of the heap, in percent, after which garbage is
-// collected: most runs end before it matters, and collecting is a fifth of them.
-const collectLess = 400
-
 func main() {
 	namespaces.Arrive()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectLess)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal kills, as it does any program
 	env := environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}

@@ -35,8 +35,7 @@ func expansion(t csi.PluginCapability_VolumeExpansion_Type) *csi.PluginCapabilit
 		VolumeExpansion: &csi.PluginCapability_VolumeExpansion{Type: t}}}
 }
 
-func (d *Driver) controllerCapabilities() []*csi.ControllerServiceCapability {
-	o := d.options
+func controllerCapabilities(o Options, promisesTooMuch bool) []*csi.ControllerServiceCapability {
 	var list []*csi.ControllerServiceCapability
 	for _, c := range []struct {
 		on   bool
@@ -54,7 +53,7 @@ func (d *Driver) controllerCapabilities() []*csi.ControllerServiceCapability {
 		{o.ListVolumes, csi.ControllerServiceCapability_RPC_LIST_VOLUMES},
 		{o.ListVolumesPublishedNodes, csi.ControllerServiceCapability_RPC_LIST_VOLUMES_PUBLISHED_NODES},
 		{o.GetVolume, csi.ControllerServiceCapability_RPC_GET_VOLUME},
-		{o.GetCapacity || d.faults[promisesTooMuch], csi.ControllerServiceCapability_RPC_GET_CAPACITY},
+		{o.GetCapacity || promisesTooMuch, csi.ControllerServiceCapability_RPC_GET_CAPACITY},
 		{o.ModifyVolume, csi.ControllerServiceCapability_RPC_MODIFY_VOLUME},
 		{o.VolumeCondition, controllerVolumeCondition},
 		{o.VolumeHealth, csi.ControllerServiceCapability_RPC_GET_VOLUME_HEALTH},

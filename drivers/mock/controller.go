@@ -32,7 +32,7 @@ func (d *Driver) Controller() *Controller {
 }
 
 func (s *Controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
-	return &csi.ControllerGetCapabilitiesResponse{Capabilities: s.driver.controllerCapabilities()}, nil
+	return &csi.ControllerGetCapabilitiesResponse{Capabilities: s.driver.controllerCapabilities}, nil
 }
 
 func (s *Controller) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {

@@ -18,8 +18,9 @@ import (
 type Driver struct {
 	options Options
 	faults  map[string]bool
-	// nodeCapabilities is the list in every answer, which nobody changes.
-	nodeCapabilities []*csi.NodeServiceCapability
+	// The lists in every answer, which nobody changes.
+	controllerCapabilities []*csi.ControllerServiceCapability
+	nodeCapabilities       []*csi.NodeServiceCapability
 
 	mu           sync.Mutex
 	volumes      map[string]*volume
@@ -82,10 +83,11 @@ func New(o Options) *Driver {
 		groupNames:   map[string]*groupSnapshot{},
 		nodes:        map[string]*nodeState{},
 	}
-	d.nodeCapabilities = nodeCapabilities(o)
 	for _, name := range o.Faulty {
 		d.faults[name] = true
 	}
+	d.controllerCapabilities = controllerCapabilities(o, d.faults[promisesTooMuch])
+	d.nodeCapabilities = nodeCapabilities(o)
 	for _, e := range o.Existing {
 		v := &volume{id: e.ID, bytes: e.CapacityBytes}
 		if v.bytes == 0 {

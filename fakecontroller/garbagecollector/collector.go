@@ -65,6 +65,7 @@ type following struct {
 func (c *Collector) followAll(p *kernel.Process, before []following) []following {
 	now := c.Store.Resources()
 	all := make([]following, 0, len(now))
+	wake := p.Wake
 	for _, f := range before {
 		if slices.Contains(now, f.resource) || f.Len() > 0 {
 			all = append(all, f)
@@ -78,7 +79,7 @@ func (c *Collector) followAll(p *kernel.Process, before []following) []following
 			continue
 		}
 		w := c.Cache.WatchObjects(resource)
-		w.OnEvent(p.Wake)
+		w.OnEvent(wake)
 		all = append(all, following{w, resource})
 	}
 	return all

@@ -55,7 +55,7 @@ type due struct {
 // nextDue is when the first of the watched nodes needs a pass. Nodes that need
 // none are watched no longer.
 func (c *Controller) nextDue(now time.Duration) (at time.Duration, work, any bool) {
-	for _, name := range slices.Sorted(maps.Keys(c.watched)) {
+	for name := range c.watched { // any order: the earliest of all is looked for
 		next, ok := c.dueOf(name, now)
 		if !ok {
 			delete(c.watched, name)

@@ -1,8 +1,8 @@
 package pluginmanager
 
 import (
-	"maps"
 	"slices"
+	"strings"
 )
 
 // creation numbers the creations of sockets: the same path created again is
@@ -31,21 +31,23 @@ func (a actualState) has(socket string, created creation) bool {
 // order of their sockets. K-REG-6
 func (a actualState) outdated(desired desiredState) []plugin {
 	var found []plugin
-	for _, socket := range slices.Sorted(maps.Keys(a)) {
-		if created, ok := desired[socket]; !ok || created != a[socket].created {
-			found = append(found, a[socket])
+	for socket, p := range a { // any order: what is found is sorted
+		if created, ok := desired[socket]; !ok || created != p.created {
+			found = append(found, p)
 		}
 	}
+	slices.SortFunc(found, func(p, q plugin) int { return strings.Compare(p.socket, q.socket) })
 	return found
 }
 
 // missing are the sockets of plugins that are not registered, in order. K-REG-6
 func (a actualState) missing(desired desiredState) []string {
 	var found []string
-	for _, socket := range slices.Sorted(maps.Keys(desired)) {
-		if !a.has(socket, desired[socket]) {
+	for socket, created := range desired { // any order: what is found is sorted
+		if !a.has(socket, created) {
 			found = append(found, socket)
 		}
 	}
+	slices.Sort(found)
 	return found
 }

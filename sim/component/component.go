@@ -31,7 +31,7 @@ type Component struct {
 // Start returns a component without processes. Under a strategy that explores,
 // its cache lags behind the API as the strategy decides.
 func (w *World) Start(name, node string) *Component {
-	c := &Component{World: w, Name: name, Node: node, Version: w.Version, events: newEventLog()}
+	c := &Component{World: w, Name: name, Node: node, Version: w.Version}
 	c.Group = kernel.NewGroup(c.processName(""))
 	c.Cache = w.Store.NewView(c.Group.Name)
 	if w.Kernel.Explores() {

@@ -17,7 +17,7 @@ import (
 // eventLog finds the Event object that a repeated event counts up. It is in a
 // program's memory: one that was restarted counts from 1 again. (trace m1)
 type eventLog struct {
-	about map[types.UID][]*corev1.Event // as this log wrote them last
+	about map[types.UID][]*corev1.Event // as this log wrote them last; nil before the first
 }
 
 // eventIdentity is what client-go's recorder compares when it counts repetitions.
@@ -26,8 +26,6 @@ type eventIdentity struct {
 	about                 types.UID
 	kind, reason, message string
 }
-
-func newEventLog() eventLog { return eventLog{about: map[types.UID][]*corev1.Event{}} }
 
 // find is the event that a repetition counts up; nil if there is none.
 func (l *eventLog) find(id eventIdentity) *corev1.Event {
@@ -40,6 +38,9 @@ func (l *eventLog) find(id eventIdentity) *corev1.Event {
 
 // keep takes in an event, in the place of the one with its identity.
 func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
+	if l.about == nil {
+		l.about = map[types.UID][]*corev1.Event{}
+	}
 	known := l.about[id.about]
 	if i := slices.IndexFunc(known, id.isOf); i >= 0 {
 		known[i] = e

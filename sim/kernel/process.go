@@ -24,9 +24,9 @@ type Process struct {
 	group   *Group
 	state   processState
 	woken   bool
-	cause   uint64
 	resting bool // when its body returns, it is not the end
 	deaf    bool // asleep or giving way: news is kept for the next Park
+	cause   uint64
 	why     string
 	timer   *timer
 	body    func(*Process)

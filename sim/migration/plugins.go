@@ -49,7 +49,9 @@ var histories = map[string]history{
 }
 
 // Names are the in-tree plugins that CSI drivers can stand in for, sorted. C-MIG-1
-func Names() []string { return slices.Sorted(maps.Keys(histories)) }
+func Names() []string { return slices.Clone(names) }
+
+var names = slices.Sorted(maps.Keys(histories))
 
 // Since is when a plugin is first enabled and first complete by default.
 func Since(plugin string) (enabled, complete version.Version) {
@@ -129,8 +131,8 @@ func OnNode(n *storagev1.CSINode) map[string]bool {
 	if n.Annotations[annotation] == "" {
 		return nil
 	}
-	named := map[string]bool{}
-	for _, plugin := range strings.Split(n.Annotations[annotation], ",") {
+	named := make(map[string]bool, len(names))
+	for plugin := range strings.SplitSeq(n.Annotations[annotation], ",") {
 		named[plugin] = true
 	}
 	return named

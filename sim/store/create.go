@@ -78,6 +78,9 @@ func (s *Store) now() metav1.Time {
 	return metav1.NewTime(s.options.Now()).Rfc3339Copy()
 }
 
+// metadataPath begins the names of fields in mistakes of metadata.
+var metadataPath = field.NewPath("metadata")
+
 // mistakes validates a new object.
 func (r *Resource) mistakes(obj Object) field.ErrorList {
 	check := subdomainName
@@ -89,7 +92,7 @@ func (r *Resource) mistakes(obj Object) field.ErrorList {
 	}
 	var errs field.ErrorList
 	if !hasLittleMetadata(obj) || len(check(obj.GetName(), false)) > 0 {
-		errs = validation.ValidateObjectMetaAccessor(obj, r.Namespaced, check, field.NewPath("metadata"))
+		errs = validation.ValidateObjectMetaAccessor(obj, r.Namespaced, check, metadataPath)
 	}
 	errs = append(errs, r.finalizerNames(obj)...)
 	if r.validate != nil {

@@ -222,7 +222,7 @@ func (r *Resource) mistakesOfMetadata(obj, old Object) field.ErrorList {
 	case sameButFinalizers(obj, old) && mayHaveFinalizers(obj, old): // all else is as it was, and valid
 		return r.finalizerNames(obj)
 	}
-	errs := validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
+	errs := validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)
 	return append(append(errs, errs...), r.finalizerNames(obj)...)
 }
 
