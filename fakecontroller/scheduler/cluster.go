@@ -36,6 +36,7 @@ type placement struct {
 	node   *node
 	claims []store.Key // of all volumes
 	named  []store.Key // without those of generic ephemeral volumes. C-SCHED-50
+	disks  []*corev1.Volume
 }
 
 // cluster is what the scheduler knows of nodes and assigned pods, kept up to
@@ -137,7 +138,7 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 		c.remove(pod.UID)
 	}
 	n := c.node(name)
-	p := &placement{key: store.KeyOf(pod), uid: pod.UID, node: n}
+	p := &placement{key: store.KeyOf(pod), uid: pod.UID, node: n, disks: disksOf(pod)}
 	for i := range pod.Spec.Volumes {
 		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if !ok {
@@ -153,20 +154,21 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 	c.changeUse(p, 1)
 }
 
-// remove takes a pod off its node and reports whether it was on one.
-func (c *cluster) remove(uid types.UID) bool {
+// remove takes a pod off its node, on which it was at the place that is returned; nil
+// if it was on none.
+func (c *cluster) remove(uid types.UID) *placement {
 	p, ok := c.placed[uid]
 	if !ok {
-		return false
+		return nil
 	}
 	delete(c.placed, uid)
 	c.moving(p.node, func() { delete(p.node.pods, uid) })
 	c.changeUse(p, -1)
-	return true
+	return p
 }
 
 func (c *cluster) changeUse(p *placement, n int) {
-	if len(p.claims) > 0 {
+	if p.hasVolumes() {
 		p.node.volumes = nil
 	}
 	for _, claim := range p.claims {
@@ -185,6 +187,9 @@ func (c *cluster) changeUse(p *placement, n int) {
 		}
 	}
 }
+
+// hasVolumes reports whether a node may have to attach volumes for the pod.
+func (p *placement) hasVolumes() bool { return len(p.claims)+len(p.disks) > 0 }
 
 // claimChanged has the volumes looked up again on the nodes where the claim is used.
 func (c *cluster) claimChanged(claim store.Key) {

@@ -22,6 +22,7 @@ type attempt struct {
 	bound       []*corev1.PersistentVolumeClaim
 	delayed     []delayedClaim                      // the scheduler binds them or has them made
 	exclusive   []store.Key                         // claims that are ReadWriteOncePod. C-SCHED-50
+	disks       []*corev1.Volume                    // in-tree, in the pod itself. C-SCHED-51
 	wanted      map[string]map[string]bool          // CSI volumes by driver. C-SCHED-22
 	fixedVolume map[string]*corev1.PersistentVolume // of the bound claims
 }
@@ -38,7 +39,7 @@ const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
 // consider looks at a pod's claims. C-SCHED-1
 func (s *Scheduler) consider(pod *corev1.Pod) (*attempt, refusal) {
-	a := &attempt{pod: pod, claims: claimsOf(pod)}
+	a := &attempt{pod: pod, claims: claimsOf(pod), disks: disksOf(pod)}
 	if constrained(pod) {
 		affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 		a.affinity = &affinity

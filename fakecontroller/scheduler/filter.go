@@ -80,6 +80,9 @@ func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 	if no := filterNode(a, n); no.reason != "" {
 		return bindingPlan{}, no
 	}
+	if diskInUse(a, n) {
+		return bindingPlan{}, refusal{volumeRestrictions, "node(s) had no available disk", false}
+	}
 	if slices.ContainsFunc(a.exclusive, s.cluster.inUse) { // C-SCHED-50
 		return bindingPlan{}, refusal{volumeRestrictions, "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod", false}
 	}

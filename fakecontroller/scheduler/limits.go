@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/legacy"
+	"github.com/csisim/csisim/sim/migration"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/version"
 )
@@ -23,24 +24,42 @@ func (s *Scheduler) lookUpVolumes(a *attempt) {
 			a.fixedVolume[pv.Name] = pv
 		}
 	}
-	a.wanted = s.volumesOf(a.claims)
+	a.wanted = s.volumesOf(a.claims, a.disks)
 }
 
-// volumesOf are the CSI volumes of claims, by driver. A claim without a volume
-// counts as one of the driver that will make it. C-SCHED-22
-func (s *Scheduler) volumesOf(claims []store.Key) map[string]map[string]bool {
+// volumesOf are the CSI volumes of claims, and those that stand for in-tree disks, by
+// driver. A claim without a volume counts as one of the driver that will make it.
+// C-SCHED-22
+func (s *Scheduler) volumesOf(claims []store.Key, disks []*corev1.Volume) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
-	for _, key := range claims {
-		driver, handle, ok := s.csiVolumeOf(key)
+	count := func(driver, handle string, ok bool) {
 		if !ok {
-			continue
+			return
 		}
 		if found[driver] == nil {
 			found[driver] = map[string]bool{}
 		}
 		found[driver][handle] = true
 	}
+	for _, key := range claims {
+		count(s.csiVolumeOf(key))
+	}
+	for _, disk := range disks {
+		count(csiVolumeOfDisk(disk))
+	}
 	return found
+}
+
+// csiVolumeOfDisk: C-SCHED-20
+func csiVolumeOfDisk(disk *corev1.Volume) (driver, handle string, ok bool) {
+	if plugin, _ := migration.InlinePlugin(disk); !translated[plugin] {
+		return "", "", false
+	}
+	pv, ok, err := migration.Inline(disk, "") // the namespace is that of secrets, which do not count
+	if !ok || err != nil {
+		return "", "", false
+	}
+	return pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle, true
 }
 
 func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) {
@@ -60,10 +79,12 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 	if !ok {
 		return "", "", false
 	}
-	if driver, ok := s.Migration.Driver(class.Provisioner); ok {
-		return driver, "not made yet: " + key.String(), true
+	handle = "not made yet: " + key.String()
+	if _, inTree := migration.Driver(class.Provisioner); !inTree {
+		return class.Provisioner, handle, true
 	}
-	return class.Provisioner, "not made yet: " + key.String(), true
+	driver, ok = s.Migration.Driver(class.Provisioner)
+	return driver, handle, ok && translated[class.Provisioner]
 }
 
 // exceedsLimit reports whether a node cannot attach the pod's volumes as well. A
@@ -120,10 +141,11 @@ func (s *Scheduler) missingDriver(a *attempt, n *node) string {
 func (s *Scheduler) volumesOn(n *node) map[string]map[string]bool {
 	if n.volumes == nil {
 		var claims []store.Key
+		var disks []*corev1.Volume
 		for _, p := range n.pods {
-			claims = append(claims, p.claims...)
+			claims, disks = append(claims, p.claims...), append(disks, p.disks...)
 		}
-		n.volumes = s.volumesOf(claims)
+		n.volumes = s.volumesOf(claims, disks)
 	}
 	return n.volumes
 }

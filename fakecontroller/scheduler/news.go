@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
@@ -51,26 +52,64 @@ func (n *news) takeIn(s *Scheduler) {
 	each(n.pods, s.podChanged)
 	each(n.claims, s.claimChanged)
 	each(n.volumes, s.volumeChanged)
-	each(n.classes, func(e store.Event[*storagev1.StorageClass]) {
-		if e.Type != store.Deleted {
-			s.queue.activateRejected(setOf(volumeBinding, claimsOfPod))
-		}
-	})
+	each(n.classes, s.classChanged)
 	each(n.attachments, func(e store.Event[*storagev1.VolumeAttachment]) {
 		if e.Type == store.Deleted {
-			s.queue.activateRejected(setOf(nodeVolumeLimits))
+			s.activatePods(nodeVolumeLimits, func(pod *corev1.Pod) bool { return mayNeedPlace(pod, e.Object.Spec.Attacher) })
 		}
 	})
 	each(n.drivers, func(e store.Event[*storagev1.CSIDriver]) {
 		if e.Type == store.Modified && checksCapacity(e.Old) && !checksCapacity(e.Object) {
-			s.queue.activateRejected(setOf(volumeBinding))
+			s.activatePods(volumeBinding, func(pod *corev1.Pod) bool { return describesVolumeOf(pod, e.Object.Name) })
 		}
 	})
 	each(n.capacities, func(e store.Event[*storagev1.CSIStorageCapacity]) {
-		if e.Type != store.Deleted {
+		if e.Type == store.Added || e.Type == store.Modified && isLess(limitOf(e.Old), limitOf(e.Object)) {
 			s.queue.activateRejected(setOf(volumeBinding))
 		}
 	})
+}
+
+// activatePods queues the waiting pods that a plugin has rejected and that an event helps.
+func (s *Scheduler) activatePods(by plugin, helped func(*corev1.Pod) bool) {
+	s.queue.activateWhere(func(w *waitingPod) bool {
+		if !w.plugins.has(by) {
+			return false
+		}
+		pod, ok := component.Cached[*corev1.Pod](s.Component, w.key)
+		return ok && helped(pod)
+	})
+}
+
+// mayNeedPlace: the end of an attachment helps pods with named claims, and those whose
+// own disks its driver attaches.
+func mayNeedPlace(pod *corev1.Pod, attacher string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		driver, _, _ := csiVolumeOfDisk(&v)
+		return v.PersistentVolumeClaim != nil || driver == attacher
+	})
+}
+
+// describesVolumeOf reports whether a pod has a volume of the driver without a claim.
+// That a driver stops to publish its capacity brings back such pods only, although it
+// is the others that it helps: the real scheduler looks at the wrong field.
+func describesVolumeOf(pod *corev1.Pod, driver string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.CSI != nil && v.CSI.Driver == driver })
+}
+
+// classChanged: of a class only the topologies can change.
+func (s *Scheduler) classChanged(e store.Event[*storagev1.StorageClass]) {
+	switch {
+	case e.Type == store.Added:
+		s.queue.activateRejected(setOf(volumeBinding, claimsOfPod))
+	case e.Type == store.Modified && !equality.Semantic.DeepEqual(e.Old.AllowedTopologies, e.Object.AllowedTopologies):
+		s.queue.activateRejected(setOf(volumeBinding, claimsOfPod))
+	}
+}
+
+// isLess compares what capacities allow; nil is nothing.
+func isLess(before, now *resource.Quantity) bool {
+	return now != nil && (before == nil || before.Cmp(*now) < 0)
 }
 
 func each[T store.Object](w *store.Watcher[T], handle func(store.Event[T])) {
@@ -105,11 +144,13 @@ func nodeMattersNow(old, now *corev1.Node) bool {
 
 func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 	n := s.cluster.node(e.Object.Name)
+	before := n.limits
 	n.limits, n.installed, n.migrated = nil, map[string]bool{}, migration.OnNode(e.Object)
 	if e.Type == store.Deleted {
 		n.migrated = nil
 		return
 	}
+	grown := e.Type == store.Added
 	for _, d := range e.Object.Spec.Drivers {
 		n.installed[d.Name] = true
 		if d.Allocatable == nil || d.Allocatable.Count == nil {
@@ -119,8 +160,12 @@ func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 			n.limits = map[string]int64{}
 		}
 		n.limits[d.Name] = int64(*d.Allocatable.Count)
+		grown = grown || n.limits[d.Name] > before[d.Name]
 	}
-	by := setOf(nodeVolumeLimits)
+	var by pluginSet
+	if grown { // C-SCHED-27
+		by |= setOf(nodeVolumeLimits)
+	}
 	if e.Type == store.Added || !maps.Equal(n.migrated, migration.OnNode(e.Old)) { // C-SCHED-10
 		by |= setOf(volumeBinding)
 	}
@@ -153,9 +198,15 @@ func (s *Scheduler) podGone(pod *corev1.Pod) {
 	s.queue.forget(store.KeyOf(pod))
 	delete(s.nominations, store.KeyOf(pod))
 	s.wakeBinder(store.KeyOf(pod))
-	if s.cluster.remove(pod.UID) {
-		s.queue.activateRejected(setOf(nodeResources, volumeRestrictions, nodeVolumeLimits))
+	place := s.cluster.remove(pod.UID)
+	if place == nil {
+		return
 	}
+	by := setOf(nodeResources, volumeRestrictions)
+	if place.hasVolumes() {
+		by |= setOf(nodeVolumeLimits)
+	}
+	s.queue.activateRejected(by)
 }
 
 // podMattersNow reports whether more than a pod's status has changed.

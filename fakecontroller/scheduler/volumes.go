@@ -159,8 +159,12 @@ func (s *Scheduler) someCapacity(class string, size *resource.Quantity, n *node)
 }
 
 func suffices(c *storagev1.CSIStorageCapacity, size *resource.Quantity) bool {
-	limit := cmp.Or(c.MaximumVolumeSize, c.Capacity)
+	limit := limitOf(c)
 	return limit != nil && limit.Cmp(*size) >= 0
+}
+
+func limitOf(c *storagev1.CSIStorageCapacity) *resource.Quantity {
+	return cmp.Or(c.MaximumVolumeSize, c.Capacity)
 }
 
 func reaches(c *storagev1.CSIStorageCapacity, node map[string]string) bool {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/store"
 )
 
@@ -132,7 +133,7 @@ func TestAttachLimitCountsPodsAndAttachments(t *testing.T) {
 	assert.Equal(t, "node-a", w.nodeOf("r2"))
 }
 
-// C-SCHED-22, C-SCHED-24
+// C-SCHED-22, C-SCHED-23, C-SCHED-24
 func TestAttachLimit(t *testing.T) {
 	for _, c := range []struct {
 		says  string
@@ -146,6 +147,11 @@ func TestAttachLimit(t *testing.T) {
 		{"attached and in use counts once", 2, []store.Object{attachment("va", "v1", "n")}, true},
 		{"attached and not in use", 2, []store.Object{attachment("va", "v3", "n"), aVolume("v3")}, false},
 		{"the wanted one, attached and not in use, counts twice", 2, []store.Object{attachment("va", "v2", "n")}, false},
+		{"attached twice", 3, []store.Object{attachment("va", "v3", "n"), attachment("vb", "v3", "n"), aVolume("v3")}, true},
+		{"attached elsewhere", 2, []store.Object{attachment("va", "v3", "m"), aVolume("v3")}, true},
+		{"attached and about to be detached", 2, []store.Object{attachment("va", "v3", "n", beingDeleted), aVolume("v3")}, false},
+		{"attached by another driver", 2, []store.Object{attachment("va", "v3", "n", by("x.example.com")), aVolume("v3")}, true},
+		{"attached, but of an in-tree plugin", 2, []store.Object{attachment("va", "v3", "n", by(driver)), aVolume("v3", inTree)}, true},
 		{"attachment of an unknown volume", 2, []store.Object{attachment("va", "v9", "n")}, true},
 		{"claim to be provisioned", 1, []store.Object{laterClass(driver), aClaim("c3", "later"), aPod("p", using("c3"))}, false},
 		{"claim of another driver", 1, []store.Object{laterClass("x.example.com"), aClaim("c3", "later"), aPod("p", using("c3"))}, true},
@@ -170,6 +176,93 @@ func TestAttachLimit(t *testing.T) {
 				assert.True(t, w.scheduler.cluster.isPlaced(pod), w.why("p"))
 			} else {
 				assert.Contains(t, w.why("p"), "node(s) exceed max volume count")
+			}
+		})
+	}
+}
+
+// C-SCHED-21
+func TestNodesWithoutALimitTakeAnyNumber(t *testing.T) {
+	for says, n := range map[string]*storagev1.CSINode{
+		"no CSINode":   nil,
+		"no driver":    {ObjectMeta: metav1.ObjectMeta{Name: "n"}},
+		"no limit":     {ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, NodeID: "n"}}}},
+		"no count":     {ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, NodeID: "n", Allocatable: &storagev1.VolumeNodeResources{}}}}},
+		"other driver": {ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "x.example.com", NodeID: "n", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32)}}}}},
+	} {
+		t.Run(says, func(t *testing.T) {
+			w := guarded(t)
+			w.add(aNode("n"), aClaim("c", "later", boundTo("v")), aVolume("v"))
+			if n != nil {
+				w.add(n)
+			}
+			w.add(aPod("p", using("c")))
+			w.runFor(time.Second)
+			assert.Equal(t, "n", w.nodeOf("p"))
+		})
+	}
+}
+
+// C-SCHED-3: an in-tree volume is held against the labels that its driver knows only on
+// nodes that say that the plugin is migrated there, and of some plugins never.
+func TestAffinityOfAnInTreeVolume(t *testing.T) {
+	const beta = corev1.LabelFailureDomainBetaZone
+	disk := func(v *corev1.PersistentVolume) {
+		v.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}
+	}
+	for _, c := range []struct {
+		says       string
+		annotation string
+		label      string
+		fits       bool
+	}{
+		{"migrated, label of the driver", "kubernetes.io/aws-ebs", "topology.ebs.csi.aws.com/zone", true},
+		{"migrated, label of the plugin", "kubernetes.io/aws-ebs", beta, false},
+		{"not migrated, label of the driver", "", "topology.ebs.csi.aws.com/zone", false},
+		{"not migrated, label of the plugin", "", beta, true},
+		{"another plugin is migrated", "kubernetes.io/gce-pd", beta, true},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			w := guarded(t)
+			w.add(aNode("n", func(n *corev1.Node) { n.Labels[c.label] = "z1" }),
+				&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{corev1.MigratedPluginsAnnotationKey: c.annotation}}},
+				aClaim("c", "later", boundTo("v")), aVolume("v", disk, only(beta, "z1")), aPod("p", using("c")))
+			w.runFor(time.Second)
+			if c.fits {
+				assert.Equal(t, "n", w.nodeOf("p"))
+			} else {
+				assert.Contains(t, w.why("p"), "node(s) didn't match PersistentVolume's node affinity")
+			}
+		})
+	}
+}
+
+// C-SCHED-26
+func TestNodesThatLackADriverThatMustBeThere(t *testing.T) {
+	for _, c := range []struct {
+		says                  string
+		gate, asks, installed bool
+		fits                  bool
+	}{
+		{"installed", true, true, true, true},
+		{"not installed", true, true, false, false},
+		{"not installed, but not asked for", true, false, false, true},
+		{"not installed, but the gate is off", false, true, false, true},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			w := guarded(t)
+			w.Features = feature.Gates{feature.VolumeLimitScaling: c.gate}
+			w.add(aNode("n"), aClaim("c", "later", boundTo("v")), aVolume("v"),
+				&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &c.asks}})
+			if c.installed {
+				w.add(csiNode("n", 9))
+			}
+			w.add(aPod("p", using("c")))
+			w.runFor(time.Second)
+			if c.fits {
+				assert.Equal(t, "n", w.nodeOf("p"))
+			} else {
+				assert.Contains(t, w.why("p"), "1 d.example.com CSI driver is not installed on the node.")
 			}
 		})
 	}

@@ -47,8 +47,13 @@ func (w *world) add(objects ...store.Object) {
 	for _, obj := range objects {
 		res, err := store.ResourceOf(obj)
 		require.NoError(w.t, err)
-		_, err = w.Store.CreateObject(res, obj)
+		leaving := obj.GetDeletionTimestamp() != nil
+		made, err := w.Store.CreateObject(res, obj)
 		require.NoError(w.t, err)
+		if leaving {
+			_, err = w.Store.DeleteObject(res, store.KeyOf(made))
+			require.NoError(w.t, err)
+		}
 	}
 }
 
@@ -189,7 +194,24 @@ func csiNode(name string, limit int32) *storagev1.CSINode {
 		{Name: driver, NodeID: name, Allocatable: &storagev1.VolumeNodeResources{Count: &limit}}}}}
 }
 
-func attachment(name, volume, node string) *storagev1.VolumeAttachment {
-	return &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.VolumeAttachmentSpec{
+func attachment(name, volume, node string, change ...func(*storagev1.VolumeAttachment)) *storagev1.VolumeAttachment {
+	va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.VolumeAttachmentSpec{
 		Attacher: driver, NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}}}
+	for _, f := range change {
+		f(va)
+	}
+	return va
+}
+
+// beingDeleted: the deletion has to wait for the attacher.
+func beingDeleted(va *storagev1.VolumeAttachment) {
+	va.Finalizers, va.DeletionTimestamp = []string{"external-attacher/d-example-com"}, &metav1.Time{}
+}
+
+func by(attacher string) func(*storagev1.VolumeAttachment) {
+	return func(va *storagev1.VolumeAttachment) { va.Spec.Attacher = attacher }
+}
+
+func inTree(v *corev1.PersistentVolume) {
+	v.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: v.Name}}
 }

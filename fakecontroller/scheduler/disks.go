@@ -1,0 +1,60 @@
+package scheduler
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/migration"
+)
+
+// disksOf are the in-tree volumes that a pod describes itself and that concern the
+// scheduler: two pods may not have the same disk, or a driver stands in for the
+// plugin and has to attach it.
+func disksOf(pod *corev1.Pod) []*corev1.Volume {
+	var disks []*corev1.Volume
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if _, migrated := migration.InlinePlugin(v); migrated || v.ISCSI != nil || v.RBD != nil {
+			disks = append(disks, v)
+		}
+	}
+	return disks
+}
+
+// diskInUse reports whether a pod on the node has one of the attempt's disks in a way
+// that leaves no room for another user. C-SCHED-51
+func diskInUse(a *attempt, n *node) bool {
+	if len(a.disks) == 0 {
+		return false
+	}
+	// In any order: one is enough.
+	for _, p := range n.pods {
+		for _, used := range p.disks {
+			if slices.ContainsFunc(a.disks, func(disk *corev1.Volume) bool { return conflict(disk, used) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// conflict reports whether two volumes are the same disk and one of them would write
+// to it. An EBS volume is not shared at all. C-SCHED-51
+func conflict(v, w *corev1.Volume) bool {
+	switch {
+	case v.AWSElasticBlockStore != nil && w.AWSElasticBlockStore != nil:
+		return v.AWSElasticBlockStore.VolumeID == w.AWSElasticBlockStore.VolumeID
+	case v.GCEPersistentDisk != nil && w.GCEPersistentDisk != nil:
+		d, e := v.GCEPersistentDisk, w.GCEPersistentDisk
+		return d.PDName == e.PDName && !(d.ReadOnly && e.ReadOnly)
+	case v.ISCSI != nil && w.ISCSI != nil:
+		d, e := v.ISCSI, w.ISCSI
+		return d.IQN == e.IQN && !(d.ReadOnly && e.ReadOnly)
+	case v.RBD != nil && w.RBD != nil:
+		d, e := v.RBD, w.RBD
+		sameCluster := slices.ContainsFunc(d.CephMonitors, func(m string) bool { return slices.Contains(e.CephMonitors, m) })
+		return sameCluster && d.RBDPool == e.RBDPool && d.RBDImage == e.RBDImage && !(d.ReadOnly && e.ReadOnly)
+	}
+	return false
+}
