@@ -93,9 +93,6 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 	if _, exists := component.Cached[*corev1.PersistentVolume](c.Component, store.Key{Name: name}); exists {
 		return finished, errStop
 	}
-	if _, saving := c.toSave[name]; saving {
-		return finished, errStop
-	}
 	if class.Provisioner != c.driver && class.Provisioner != c.plugin {
 		return finished, errStop
 	}

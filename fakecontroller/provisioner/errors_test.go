@@ -63,6 +63,7 @@ func TestFailedCallsAreRepeatedWithBackoff(t *testing.T) {
 
 // Trace kk3, facts 27, 55 and 56. The deletion of the claim brings one more call
 // at once; what happens then depends on the code.
+// C-PROV-13, C-PROV-14
 func TestClaimDeletedWhileCreateVolumeFails(t *testing.T) {
 	for _, c := range []struct {
 		code      codes.Code
@@ -111,6 +112,7 @@ func TestHungCreateVolumeIsGivenUpAndRepeated(t *testing.T) {
 	require.Len(t, w.volumes(), 1)
 }
 
+// C-PROV-13
 func TestClaimDeletedWhileCreateVolumeHangs(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")

@@ -1,6 +1,7 @@
 package provisioner_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -39,7 +41,24 @@ type world struct {
 	wire        *drivers.Wire
 	driver      *mock.Driver
 	machine     *machine.Memory
+	binder      *persistentvolume.Controller
 	provisioner *provisioner.Provisioner
+	edit        func(*csi.CreateVolumeResponse) // changes what the driver answers
+}
+
+// edited is a driver some of whose answers the test changes.
+type edited struct {
+	*mock.Controller
+	w *world
+}
+
+func (e *edited) CreateVolume(ctx context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
+	answer, err := e.Controller.CreateVolume(ctx, r)
+	if err == nil && e.w.edit != nil {
+		answer = proto.CloneOf(answer)
+		e.w.edit(answer)
+	}
+	return answer, err
 }
 
 // newWorld starts PV binder, protection, scheduler and provisioner.
@@ -56,7 +75,7 @@ func newWorldWith(t testing.TB, kernelOptions kernel.Options, storeOptions store
 	w := &world{t: t, World: component.NewWorld(k, s, trace.NewRecorder(k))}
 	driver.Name = driverName
 	w.driver = mock.New(driver)
-	controller := w.driver.Controller()
+	controller := &edited{w.driver.Controller(), w}
 	w.machine = machine.NewMemory("controller")
 	_, err := w.machine.BindSocket(socket,
 		machine.Service{Desc: &csi.Identity_ServiceDesc, Server: controller},
@@ -64,7 +83,7 @@ func newWorldWith(t testing.TB, kernelOptions kernel.Options, storeOptions store
 	require.NoError(t, err)
 	w.wire = drivers.NewWire(w.World)
 	options.Driver, options.Machine, options.Socket = driverName, w.machine, socket
-	persistentvolume.Start(w.World)
+	w.binder = persistentvolume.Start(w.World)
 	protection.StartClaims(w.World)
 	protection.StartVolumes(w.World)
 	scheduler.Start(w.World)

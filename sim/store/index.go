@@ -15,8 +15,8 @@ const (
 	VolumesByClaim Index = "volumes by claim"
 	// VolumesByHandle finds CSI persistent volumes by "driver^handle".
 	VolumesByHandle Index = "volumes by handle"
-	// UnboundVolumesByClass finds persistent volumes without a claimRef by
-	// spec.storageClassName, which may be empty.
+	// UnboundVolumesByClass finds persistent volumes without a claimRef by their class,
+	// which may be empty: that of the old annotation, else spec.storageClassName.
 	UnboundVolumesByClass Index = "unbound volumes by class"
 	// ClaimsByVolume finds claims by spec.volumeName.
 	ClaimsByVolume Index = "claims by volume"

@@ -34,6 +34,9 @@ var volumeRules = rules{
 			if pv.Spec.ClaimRef != nil {
 				return to
 			}
+			if class, ok := pv.Annotations[corev1.BetaStorageClassAnnotation]; ok { // C-PV-7
+				return append(to, class)
+			}
 			return append(to, pv.Spec.StorageClassName)
 		}),
 	},
@@ -77,6 +80,7 @@ func checkVolume(pv *corev1.PersistentVolume) field.ErrorList {
 	errs = append(errs, volumeCapacity(path.Child("capacity"), spec.Capacity)...)
 	errs = append(errs, oneOf(path.Child("persistentVolumeReclaimPolicy"), spec.PersistentVolumeReclaimPolicy,
 		corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRecycle, corev1.PersistentVolumeReclaimRetain)...)
+	errs = append(errs, volumeAffinity(path.Child("nodeAffinity"), spec.NodeAffinity)...)
 	errs = append(errs, volumeSource(path, spec)...)
 	if spec.StorageClassName != "" {
 		errs = append(errs, subdomain(path.Child("storageClassName"), spec.StorageClassName)...)
@@ -141,7 +145,7 @@ func volumeSource(path *field.Path, spec *corev1.PersistentVolumeSpec) field.Err
 		if spec.Local.Path == "" {
 			errs = append(errs, field.Required(path.Child("local", "path"), ""))
 		}
-		if spec.NodeAffinity == nil || spec.NodeAffinity.Required == nil {
+		if spec.NodeAffinity == nil {
 			errs = append(errs, field.Required(path.Child("nodeAffinity"), "Local volume requires node affinity"))
 		}
 	}

@@ -58,6 +58,17 @@ func TestVolumesAreRefused(t *testing.T) {
 		"local without affinity": {func(spec *corev1.PersistentVolumeSpec) {
 			spec.CSI, spec.Local = nil, &corev1.LocalVolumeSource{Path: "/x"}
 		}, "spec.nodeAffinity: Required value: Local volume requires node affinity"},
+		"with an affinity without nodes": {func(spec *corev1.PersistentVolumeSpec) { spec.NodeAffinity = &corev1.VolumeNodeAffinity{} },
+			"spec.nodeAffinity.required: Required value: must specify required node constraints"},
+		"with an affinity without terms": {func(spec *corev1.PersistentVolumeSpec) {
+			spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{}}
+		}, "spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term"},
+		"with a topology key that is no label": {affine(corev1.NodeSelectorRequirement{Key: "my zone", Operator: "In", Values: []string{"a"}}),
+			`spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: Invalid value: "my zone": name part must consist of alphanumeric characters`},
+		"with a topology value that is no label's": {affine(corev1.NodeSelectorRequirement{Key: "zone", Operator: "In", Values: []string{"a", "b/c"}}),
+			`spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[1]: Invalid value: "b/c": a valid label must be`},
+		"with a topology of no value": {affine(corev1.NodeSelectorRequirement{Key: "zone", Operator: "In"}),
+			"spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			given := volume("x")
@@ -65,6 +76,13 @@ func TestVolumesAreRefused(t *testing.T) {
 			_, err := store.Create(store.New(store.Options{}), given)
 			assert.ErrorContains(t, err, c.message)
 		})
+	}
+}
+
+func affine(r corev1.NodeSelectorRequirement) func(*corev1.PersistentVolumeSpec) {
+	return func(spec *corev1.PersistentVolumeSpec) {
+		spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}}
 	}
 }
 
