@@ -23,8 +23,10 @@ type world struct {
 	controller *Controller
 }
 
-func newWorld(t *testing.T) *world {
-	k := kernel.New(kernel.Options{})
+func newWorld(t *testing.T) *world { return newWorldWith(t, kernel.Calm{}) }
+
+func newWorldWith(t *testing.T, strategy kernel.Strategy) *world {
+	k := kernel.New(kernel.Options{Strategy: strategy})
 	w := &world{World: component.NewWorld(k, store.New(store.Options{Now: k.Now, Guard: true}), trace.NewRecorder(k)), t: t}
 	t.Cleanup(func() {
 		k.Close()

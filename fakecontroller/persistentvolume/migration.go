@@ -2,6 +2,7 @@ package persistentvolume
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // noteMigratedClaim keeps on a claim which driver stands in for its in-tree
@@ -16,9 +18,9 @@ import (
 func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, error) {
 	provisioner, ok := pvc.Annotations[storagevolume.AnnStorageProvisioner]
 	if !ok {
-		provisioner = pvc.Annotations[storagevolume.AnnBetaStorageProvisioner]
+		provisioner, ok = pvc.Annotations[storagevolume.AnnBetaStorageProvisioner]
 	}
-	if c.isNoted(&pvc.ObjectMeta, provisioner) {
+	if !ok || c.isNoted(&pvc.ObjectMeta, provisioner) {
 		return pvc, nil
 	}
 	changed := pvc.DeepCopy()
@@ -31,20 +33,44 @@ func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, err
 	return updated, nil
 }
 
-// noteMigratedVolume does the same for a volume. C-MIG-7
-func (c *Controller) noteMigratedVolume(p *kernel.Process, pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
-	provisioner := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
-	if c.isNoted(&pv.ObjectMeta, provisioner) {
+// alignVolume does the same for a volume that a provisioner made, and has the
+// finalizers of the one who is to delete it. C-MIG-7, C-PV-36
+func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
+	provisioner, ok := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
+	if !ok {
+		return pv, nil
+	}
+	finalizers := c.deletionFinalizers(pv, provisioner)
+	if c.isNoted(&pv.ObjectMeta, provisioner) && slices.Equal(finalizers, pv.Finalizers) {
 		return pv, nil
 	}
 	changed := pv.DeepCopy()
 	c.note(&changed.ObjectMeta, provisioner)
+	changed.Finalizers = finalizers
 	updated, err := component.Update(p, c.Component, changed)
 	if err != nil {
-		return nil, fmt.Errorf("note the migration of volume %s: %w", pv.Name, err)
+		return nil, fmt.Errorf("align volume %s with its provisioner: %w", pv.Name, err)
 	}
 	c.volumes.Put(updated)
 	return updated, nil
+}
+
+// deletionFinalizers are a volume's finalizers as they should be: a volume that an
+// in-tree plugin made and has to delete is held for it, and for nobody else. C-PV-36
+func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner string) []string {
+	const own, external = storagevolume.PVDeletionInTreeProtectionFinalizer, storagevolume.PVDeletionProtectionFinalizer
+	switch _, migrated := c.Migration.Driver(provisioner); {
+	case migrated:
+		return volume.WithoutFinalizers(pv.Finalizers, own)
+	case !inTree(provisioner):
+		return pv.Finalizers
+	case pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete:
+		return volume.WithoutFinalizers(pv.Finalizers, own, external)
+	case slices.Contains(pv.Finalizers, own):
+		return volume.WithoutFinalizers(pv.Finalizers, external)
+	default:
+		return volume.WithoutFinalizers(append(slices.Clone(pv.Finalizers), own), external)
+	}
 }
 
 func (c *Controller) isNoted(meta *metav1.ObjectMeta, provisioner string) bool {

@@ -17,7 +17,7 @@ func (c *Controller) syncVolume(p *kernel.Process, key store.Key) error {
 	if !ok {
 		return nil
 	}
-	pv, err := c.noteMigratedVolume(p, pv)
+	pv, err := c.alignVolume(p, pv)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
-// C-SCHED-1, C-SCHED-2, C-SCHED-5, C-SCHED-40
+// C-SCHED-1, C-SCHED-2, C-SCHED-5, C-SCHED-40, C-PV-24
 func TestReasonsThatVolumesGive(t *testing.T) {
 	immediate := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "now"}, Provisioner: driver}
 	const helpless = " no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
@@ -27,6 +27,8 @@ func TestReasonsThatVolumesGive(t *testing.T) {
 		{"unbound claim", []store.Object{immediate, aClaim("c", "now")},
 			"0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"},
 		{"claim that names a volume but is not bound", []store.Object{laterClass(driver), aClaim("c", "later", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "v" })},
+			"0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"},
+		{"claim that was bound but names no volume", []store.Object{immediate, aClaim("c", "now", boundTo(""))},
 			"0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"},
 		{"volume elsewhere", []store.Object{aClaim("c", "later", boundTo("v")), aVolume("v", only(corev1.LabelHostname, "m"))},
 			"0/1 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity." + helpless},
