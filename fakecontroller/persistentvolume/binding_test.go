@@ -1,7 +1,6 @@
 package persistentvolume
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,44 +13,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
 )
 
 var claimKey = store.Key{Namespace: "default", Name: "pvc"}
 
-// meddling lets somebody else run just before the controller updates an object.
-type meddling struct{}
-
-const meddler = "somebody"
-
-func (meddling) Choose(c kernel.Choice) int {
-	is := func(p *kernel.Process) bool { return p.Name() == meddler }
-	switch {
-	case c.Kind == kernel.RunNext:
-		return max(0, slices.IndexFunc(c.Processes, func(p *kernel.Process) bool { return !is(p) }))
-	case c.Kind == kernel.GiveWay && is(c.Processes[0]):
-		return 1
-	case c.Kind == kernel.GiveWay && c.Label == "update":
-		return max(0, slices.IndexFunc(c.Processes, is))
-	}
-	return 0
-}
-
-func (meddling) String() string { return "meddling" }
-
-// meddle changes the claim while the controller works on it: the first few times that
-// the controller is about to write.
+// meddle changes the claim the first few times that the controller is about to write.
 func (w *world) meddle() {
-	w.Kernel.Spawn(nil, meddler, func(p *kernel.Process) {
-		for range 3 {
-			_, err := store.Modify(w.Store, claimKey, func(pvc claim) {
-				metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, "changes", pvc.ResourceVersion)
-			})
-			require.NoError(w.t, err)
-			p.Yield("meddle")
-		}
+	testcluster.Meddle(w.Kernel, 3, func() {
+		_, err := store.Modify(w.Store, claimKey, func(pvc claim) {
+			metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, "changes", pvc.ResourceVersion)
+		})
+		require.NoError(w.t, err)
 	})
 }
 
@@ -68,7 +43,7 @@ func (w *world) writes(resource string) int {
 
 // C-PV-3: conflicts are tried again and not told.
 func TestAConflictIsTriedAgainQuietly(t *testing.T) {
-	w := newWorldWith(t, meddling{})
+	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(aVolume("v", "1Gi", modes{rwo}))
 	w.runFor(time.Second)
 	w.add(aClaim("1Gi", modes{rwo}))
@@ -83,7 +58,7 @@ func TestAConflictIsTriedAgainQuietly(t *testing.T) {
 			order = append(order, strings.TrimSpace(who+" "+e.Resource))
 		}
 	}
-	const controller = "persistentvolume-controller"
+	const controller, meddler = "persistentvolume-controller", testcluster.MeddlerName
 	assert.Equal(t, []string{
 		"persistentvolumeclaims", meddler + " persistentvolumeclaims",
 		controller + " persistentvolumes", controller + " persistentvolumes",
@@ -121,7 +96,7 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 // C-PV-5: an operation that failed rests for 500 ms; to ask for it meanwhile is no error
 // and nothing is told. Then the next resync asks again.
 func TestAFailedOperationRests(t *testing.T) {
-	w := newWorldWith(t, meddling{})
+	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: "d.example.com"}, aClaim("1Gi", modes{rwo}))
 	w.meddle()
 	w.runFor(14 * time.Second)
@@ -131,7 +106,7 @@ func TestAFailedOperationRests(t *testing.T) {
 	assert.Equal(t, "d.example.com", w.claim().Annotations["volume.kubernetes.io/storage-provisioner"])
 	var operations []string
 	for _, e := range w.Trace.Events() {
-		if e.Kind == trace.API && e.Actor != "" && e.Actor != meddler {
+		if e.Kind == trace.API && e.Actor != "" && e.Actor != testcluster.MeddlerName {
 			operations = append(operations, e.Actor)
 		}
 	}

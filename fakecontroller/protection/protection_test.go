@@ -12,14 +12,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
 )
 
-func newWorld(t *testing.T) *component.World {
-	k := kernel.New(kernel.Options{})
+func newWorld(t *testing.T) *component.World { return newWorldWith(t, kernel.Calm{}) }
+
+func newWorldWith(t *testing.T, strategy kernel.Strategy) *component.World {
+	k := kernel.New(kernel.Options{Strategy: strategy})
 	s := store.New(store.Options{Now: k.Now, Guard: true})
 	t.Cleanup(func() {
 		k.Close()
@@ -135,6 +138,47 @@ func TestFinalizersAreGivenAgain(t *testing.T) {
 	assert.Equal(t, []string{"kubernetes.io/pv-protection"}, pv.Finalizers)
 	class, _ = store.Get[*storagev1.VolumeAttributesClass](w.Store, store.KeyOf(class))
 	assert.Equal(t, []string{"kubernetes.io/vac-protection"}, class.Finalizers)
+}
+
+// C-PVCP-3: a pod that the controller's cache does not show yet keeps the claim.
+func TestTheAPIIsAskedForPodsBeforeAClaimGoes(t *testing.T) {
+	w := newWorldWith(t, testcluster.Meddler{Before: "list pods"})
+	claim := add(t, w, aClaim())
+	run(t, w)
+	testcluster.Meddle(w.Kernel, 1, func() { add(t, w, aPod("n", named)) })
+	_, err := store.Delete[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
+	require.NoError(t, err)
+	run(t, w)
+	claim, _ = store.Get[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
+	require.NotNil(t, claim)
+	assert.Equal(t, []string{ClaimFinalizer}, claim.Finalizers)
+	var order []string
+	for _, e := range w.Trace.Events() {
+		order = append(order, e.Change+" "+e.Resource)
+	}
+	assert.Equal(t, []string{"ADDED persistentvolumeclaims", "MODIFIED persistentvolumeclaims", "ADDED pods"}, order, "the pod came after the deletion")
+}
+
+// C-PVP-2: finalizers are written with the object that the controller knows. One that has
+// changed meanwhile is not overwritten; the controller tries again.
+func TestAFinalizerIsNotWrittenOverAChange(t *testing.T) {
+	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
+	pv := add(t, w, aVolume())
+	bare := func(v *corev1.PersistentVolume) { v.Finalizers = nil }
+	_, err := store.Modify(w.Store, store.KeyOf(pv), bare)
+	require.NoError(t, err)
+	testcluster.Meddle(w.Kernel, 1, func() {
+		_, err := store.Modify(w.Store, store.KeyOf(pv), func(v *corev1.PersistentVolume) { v.Labels = map[string]string{"mine": "yes"} })
+		require.NoError(t, err)
+	})
+	run(t, w)
+	pv, _ = store.Get[*corev1.PersistentVolume](w.Store, store.KeyOf(pv))
+	assert.Equal(t, []string{VolumeFinalizer}, pv.Finalizers)
+	assert.Equal(t, map[string]string{"mine": "yes"}, pv.Labels)
+	last := w.Trace.Events()[len(w.Trace.Events())-1]
+	assert.Equal(t, "pv-protection-controller/volumes", last.Actor)
+	before := w.Trace.Events()[len(w.Trace.Events())-2]
+	assert.Equal(t, testcluster.MeddlerName, before.Actor)
 }
 
 func aVolume() *corev1.PersistentVolume {
