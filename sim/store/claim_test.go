@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -41,16 +42,56 @@ func TestTheNewestDefaultClassIsTaken(t *testing.T) {
 	assert.Empty(t, *create(t, s, explicit).Spec.StorageClassName)
 }
 
+// C-PROV-42: what the API makes of the source that a claim names, before any provisioner
+// or populator sees it.
 func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
-	s := store.New(store.Options{})
-	group := "snapshot.storage.k8s.io"
-	c := claim("c")
-	c.Spec.DataSource = &corev1.TypedLocalObjectReference{APIGroup: &group, Kind: "VolumeSnapshot", Name: "snap"}
-	assert.Equal(t, "snap", create(t, s, c).Spec.DataSourceRef.Name)
-
-	odd := claim("odd")
-	odd.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "Pod", Name: "p"}
-	assert.Nil(t, create(t, s, odd).Spec.DataSource, "what is neither claim nor snapshot is dropped")
+	const snapshots = "snapshot.storage.k8s.io"
+	from := func(group, kind string) *corev1.TypedLocalObjectReference {
+		source := &corev1.TypedLocalObjectReference{Kind: kind, Name: "x"}
+		if group != "" {
+			source.APIGroup = &group
+		}
+		return source
+	}
+	ref := func(group, kind, namespace string) *corev1.TypedObjectReference {
+		reference := &corev1.TypedObjectReference{Kind: kind, Name: "x"}
+		if group != "" {
+			reference.APIGroup = &group
+		}
+		if namespace != "" {
+			reference.Namespace = &namespace
+		}
+		return reference
+	}
+	for says, c := range map[string]struct {
+		source     *corev1.TypedLocalObjectReference
+		ref        *corev1.TypedObjectReference
+		wantSource *corev1.TypedLocalObjectReference
+		wantRef    *corev1.TypedObjectReference
+	}{
+		"none":                                {},
+		"a snapshot":                          {source: from(snapshots, "VolumeSnapshot"), wantSource: from(snapshots, "VolumeSnapshot"), wantRef: ref(snapshots, "VolumeSnapshot", "")},
+		"a claim":                             {source: from("", "PersistentVolumeClaim"), wantSource: from("", "PersistentVolumeClaim"), wantRef: ref("", "PersistentVolumeClaim", "")},
+		"what is neither is dropped":          {source: from("", "Pod")},
+		"nor in a group of its own":           {source: from("example.com", "Hello")},
+		"a reference to anything":             {ref: ref("example.com", "Hello", ""), wantSource: from("example.com", "Hello"), wantRef: ref("example.com", "Hello", "")},
+		"another namespace is dropped":        {ref: ref(snapshots, "VolumeSnapshot", "elsewhere")},
+		"the source stays if that is dropped": {source: from(snapshots, "VolumeSnapshot"), ref: ref(snapshots, "VolumeSnapshot", "elsewhere"), wantSource: from(snapshots, "VolumeSnapshot"), wantRef: ref(snapshots, "VolumeSnapshot", "")},
+	} {
+		t.Run(says, func(t *testing.T) {
+			given := claim("c")
+			given.Spec.DataSource, given.Spec.DataSourceRef = c.source, c.ref
+			s := store.New(store.Options{})
+			made := create(t, s, given)
+			assert.Equal(t, c.wantSource, made.Spec.DataSource)
+			assert.Equal(t, c.wantRef, made.Spec.DataSourceRef)
+			// A client that knows dataSource only takes nothing away.
+			again := modify(t, s, inDefault("c"), func(pvc *corev1.PersistentVolumeClaim) {
+				pvc.Spec.DataSourceRef, pvc.Labels = nil, map[string]string{"by": "an-old-client"}
+			})
+			assert.Equal(t, c.wantRef, again.Spec.DataSourceRef)
+		})
+	}
 }
 
 func TestClaimsAreRefused(t *testing.T) {
@@ -65,6 +106,19 @@ func TestClaimsAreRefused(t *testing.T) {
 		"ReadWriteOncePod with another mode": {func(spec *corev1.PersistentVolumeClaimSpec) {
 			spec.AccessModes = append(spec.AccessModes, corev1.ReadWriteOncePod)
 		}, `spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes`},
+		"a source without a name": {func(spec *corev1.PersistentVolumeClaimSpec) {
+			spec.DataSourceRef = &corev1.TypedObjectReference{APIGroup: ptr.To("example.com"), Kind: "Hello"}
+		}, `spec.dataSourceRef.name: Required value`},
+		"a source of the core group that is no claim": {func(spec *corev1.PersistentVolumeClaimSpec) {
+			spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "Pod", Name: "p"}
+		}, `spec.dataSourceRef: Invalid value: "Pod": must be 'PersistentVolumeClaim' when referencing the default apiGroup`},
+		"a source of a group that is none": {func(spec *corev1.PersistentVolumeClaimSpec) {
+			spec.DataSourceRef = &corev1.TypedObjectReference{APIGroup: ptr.To("Example"), Kind: "Hello", Name: "x"}
+		}, `spec.dataSourceRef.apiGroup: Invalid value: "Example"`},
+		"two sources": {func(spec *corev1.PersistentVolumeClaimSpec) {
+			spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "a"}
+			spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: "b"}
+		}, `must match dataSourceRef`},
 		"a mode that does not exist": {func(spec *corev1.PersistentVolumeClaimSpec) {
 			tape := corev1.PersistentVolumeMode("Tape")
 			spec.VolumeMode = &tape
@@ -99,13 +153,22 @@ func request(size string) func(*corev1.PersistentVolumeClaim) {
 	return func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = storage(size) }
 }
 
+// C-EXP-6
 func TestClaimsGrowAndTakeItBack(t *testing.T) {
+	const tooSmall = `PersistentVolumeClaim "c" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`
 	s := store.New(store.Options{})
-	bound(t, s, true)
+	bound(t, s, true) // with 1Gi
 	modify(t, s, inDefault("c"), request("5Gi"))
 	modify(t, s, inDefault("c"), request("2Gi"))
-	_, err := store.Modify(s, inDefault("c"), request("1Gi"))
-	assert.EqualError(t, err, `PersistentVolumeClaim "c" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`)
+	modify(t, s, inDefault("c"), request("1025Mi"))
+	for _, size := range []string{"1Gi", "512Mi"} {
+		_, err := store.Modify(s, inDefault("c"), request(size))
+		assert.EqualError(t, err, tooSmall, size)
+	}
+	modifyStatus(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.Capacity = storage("4Gi") })
+	modify(t, s, inDefault("c"), request("6Gi"))
+	_, err := store.Modify(s, inDefault("c"), request("4Gi"))
+	assert.EqualError(t, err, tooSmall)
 }
 
 // conformance: suite-expand-not-allowed

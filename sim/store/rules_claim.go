@@ -92,20 +92,30 @@ func classOf(pvc *corev1.PersistentVolumeClaim) string {
 	return *pvc.Spec.StorageClassName
 }
 
-// settleDataSource drops a dataSource that is neither a claim nor a snapshot and
-// then copies dataSource and dataSourceRef to each other where one is missing.
+// settleDataSource drops a dataSourceRef to another namespace, which needs the feature
+// gate CrossNamespaceVolumeDataSource (alpha, off), and a dataSource that is neither a
+// claim nor a snapshot. Then it copies dataSource and dataSourceRef to each other where
+// one is missing.
 func settleDataSource(spec, old *corev1.PersistentVolumeClaimSpec) {
-	inUse := old != nil && (old.DataSource != nil || old.DataSourceRef != nil)
+	refInUse := old != nil && old.DataSourceRef != nil
+	if !refInUse && isElsewhere(spec.DataSourceRef) {
+		spec.DataSourceRef = nil
+	}
+	inUse := refInUse || old != nil && old.DataSource != nil
 	if !inUse && spec.DataSourceRef == nil && !isClaimOrSnapshot(spec.DataSource) {
 		spec.DataSource = nil
 	}
 	switch from, ref := spec.DataSource, spec.DataSourceRef; {
-	case ref != nil && ref.Namespace != nil && *ref.Namespace != "":
+	case isElsewhere(ref):
 	case from != nil && ref == nil:
 		spec.DataSourceRef = &corev1.TypedObjectReference{APIGroup: from.APIGroup, Kind: from.Kind, Name: from.Name}
 	case from == nil && ref != nil:
 		spec.DataSource = &corev1.TypedLocalObjectReference{APIGroup: ref.APIGroup, Kind: ref.Kind, Name: ref.Name}
 	}
+}
+
+func isElsewhere(ref *corev1.TypedObjectReference) bool {
+	return ref != nil && ref.Namespace != nil && *ref.Namespace != ""
 }
 
 func isClaimOrSnapshot(from *corev1.TypedLocalObjectReference) bool {
@@ -159,7 +169,7 @@ func dataSources(path *field.Path, spec *corev1.PersistentVolumeClaimSpec) field
 		return errs
 	}
 	switch same := from.Kind == ref.Kind && from.Name == ref.Name && equality.Semantic.DeepEqual(from.APIGroup, ref.APIGroup); {
-	case ref.Namespace != nil && *ref.Namespace != "":
+	case isElsewhere(ref):
 		errs = append(errs, field.Invalid(path, path.Child("dataSource"), "may not be specified when dataSourceRef.namespace is specified"))
 	case !same:
 		errs = append(errs, field.Invalid(path, path.Child("dataSource"), "must match dataSourceRef"))
