@@ -60,3 +60,54 @@ func TestOfAMigratedVolumeItNamesTheDriver(t *testing.T) {
 	assert.Equal(t, []string{"ExternalExpanding CSI migration enabled for kubernetes.io/cinder; waiting for external resizer to expand the pvc"}, c.Told(0, trace.KubeEvent))
 	assert.Equal(t, "cinder.csi.openstack.org", tc.Get[claim](c, "default", "v").Annotations["volume.kubernetes.io/storage-resizer"])
 }
+
+// C-EXP-1: a claim is looked at when it comes, when more is asked for or when more is
+// there, and only while it is bound.
+func TestWhichChangesOfAClaimAreLookedAt(t *testing.T) {
+	lose := func(c *tc.Cluster) {
+		tc.ChangeStatus(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Status.Phase = corev1.ClaimLost })
+	}
+	for says, c := range map[string]struct {
+		before, change func(*tc.Cluster)
+		told           bool
+	}{
+		"more is asked for": {change: grow, told: true},
+		"more is there, but not enough": {before: grow, change: func(c *tc.Cluster) {
+			tc.ChangeStatus(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("1500Mi") })
+		}, told: true},
+		"a label is added": {before: grow, change: func(c *tc.Cluster) {
+			tc.Change(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Labels = map[string]string{"a": "b"} })
+		}},
+		"less is asked for": {before: grow, change: func(c *tc.Cluster) {
+			tc.Change(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1500Mi") })
+		}},
+		"a claim that is lost gets more": {before: func(c *tc.Cluster) {
+			grow(c)
+			lose(c)
+			c.Run(time.Second)
+		}, change: func(c *tc.Cluster) {
+			tc.ChangeStatus(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("1500Mi") })
+		}},
+	} {
+		t.Run(says, func(t *testing.T) {
+			cluster := newCluster(t)
+			if c.before != nil {
+				c.before(cluster)
+			}
+			start := cluster.Trace.Last()
+			c.change(cluster)
+			cluster.Run(time.Second)
+			var sources []string
+			for _, e := range cluster.Trace.Events() {
+				if e.Seq > start && e.Kind == trace.KubeEvent {
+					sources = append(sources, e.Actor)
+				}
+			}
+			if c.told {
+				assert.Equal(t, []string{"volume_expand"}, sources)
+			} else {
+				assert.Empty(t, sources)
+			}
+		})
+	}
+}

@@ -210,3 +210,54 @@ func TestTheCourseOfAModification(t *testing.T) {
 		assert.Equal(t, c.want, courseOf(pvc, c.uncertain), "%+v", c)
 	}
 }
+
+// C-RES-40: whose claims are modified. The driver of the class is not held against that
+// of the volume.
+func TestWhichClaimsAreModified(t *testing.T) {
+	for says, c := range map[string]struct {
+		change func(w *world)
+		asked  bool
+	}{
+		"a claim of the driver": {func(*world) {}, true},
+		"a class of another driver": {func(w *world) {
+			tc.Create(w.Cluster, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, DriverName: "x.example.com", Parameters: map[string]string{"iops": "1"}})
+			w.askFor("foreign")
+		}, true},
+		"a claim that is lost": {func(w *world) {
+			tc.ChangeStatus(w.Cluster, w.claim(), func(pvc claim) { pvc.Status.Phase = corev1.ClaimLost })
+		}, false},
+		"a volume of another driver": {func(w *world) {
+			pv := w.volume()
+			tc.Change(w.Cluster, pv, func(pv persistentVolume) { pv.Finalizers = nil })
+			tc.Delete(w.Cluster, pv)
+			other := pv.DeepCopy()
+			other.ObjectMeta = metav1.ObjectMeta{Name: "v"}
+			other.Spec.CSI.Driver = "x.example.com"
+			tc.Create(w.Cluster, other)
+		}, false},
+	} {
+		t.Run(says, func(t *testing.T) {
+			w := newModifyWorld(t)
+			before := len(w.Calls(modifyVolume))
+			w.sidecar.Crash()
+			w.askFor("gold")
+			c.change(w)
+			w.start(Options{})
+			w.Run(5 * time.Second)
+			assert.Equal(t, c.asked, len(w.Calls(modifyVolume)) > before)
+		})
+	}
+}
+
+// C-RES-40
+func TestWhichChangesOfAClaimMayConcernItsAttributes(t *testing.T) {
+	at := func(phase corev1.PersistentVolumeClaimPhase, class string, status *corev1.ModifyVolumeStatus) claim {
+		return &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{VolumeAttributesClassName: &class},
+			Status: corev1.PersistentVolumeClaimStatus{Phase: phase, ModifyVolumeStatus: status}}
+	}
+	busy := &corev1.ModifyVolumeStatus{Status: modifyInProgress}
+	assert.True(t, attributesMatter(at(corev1.ClaimBound, "silver", busy), at(corev1.ClaimBound, "gold", busy)))
+	assert.False(t, attributesMatter(at(corev1.ClaimBound, "gold", busy), at(corev1.ClaimBound, "gold", busy)))
+	assert.True(t, attributesMatter(at(corev1.ClaimBound, "gold", busy), at(corev1.ClaimBound, "gold", nil)))
+	assert.False(t, attributesMatter(at(corev1.ClaimBound, "silver", nil), at(corev1.ClaimLost, "gold", nil)))
+}

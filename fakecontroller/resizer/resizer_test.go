@@ -1,6 +1,7 @@
 package resizer
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/expand"
@@ -290,4 +292,93 @@ func TestVolumesOfOthersAreLeftAlone(t *testing.T) {
 	w.ask("2Gi")
 	w.Run(time.Minute)
 	assert.Empty(t, w.Calls(expandVolume))
+}
+
+// C-RES-1: ten claims at once, 10 s for a call, 1 s doubling to 5 min between them, a
+// resync every 10 min.
+func TestHowManyClaimsAreExpandedAtOnceAndHowOften(t *testing.T) {
+	var existing []mock.ExistingVolume
+	for i := range 12 {
+		existing = append(existing, mock.ExistingVolume{ID: fmt.Sprint("h-v", i), CapacityBytes: 1 << 30})
+	}
+	w := &world{Cluster: tc.New(t, kernel.Calm{}, mock.Options{ControllerExpand: true, Existing: existing})}
+	tc.Create(w.Cluster, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "grows"}, Provisioner: tc.Driver, AllowVolumeExpansion: ptr.To(true)})
+	for i := range 12 {
+		w.Bound(fmt.Sprint("v", i), "grows")
+	}
+	w.start(Options{})
+	w.Run(time.Second)
+	w.Wire.Faults.Inject(&fault.Fault{Call: "ControllerExpandVolume", Effect: fault.HoldRequest, Delay: time.Hour})
+	for i := range 12 {
+		tc.Change(w.Cluster, tc.Get[claim](w.Cluster, "default", fmt.Sprint("v", i)), func(pvc claim) {
+			pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("2Gi")
+		})
+	}
+	w.Run(9 * time.Second)
+	assert.Len(t, w.Calls(expandVolume), 10)
+	w.Run(1500 * time.Millisecond)
+	assert.Len(t, w.Calls(expandVolume), 20, "all calls of the first 10 s have timed out")
+
+	w.Wire.Faults.Clear("ControllerExpandVolume")
+	other := newWorld(t, mock.Options{ControllerExpand: true})
+	other.Fail("ControllerExpandVolume", codes.Internal, 0)
+	other.ask("2Gi")
+	other.Run(15 * time.Minute)
+	assert.Equal(t, []time.Duration{
+		0, 0, // the sidecar's own change of the claim brings it back at once
+		1, 5, 13, 29, 61, 125, 253, 509,
+		599, // the resync, 10 min after the start
+		809,
+	}, inSeconds(other.Times(expandVolume)))
+}
+
+func inSeconds(times []time.Duration) []time.Duration {
+	for i := range times {
+		times[i] /= time.Second
+	}
+	return times
+}
+
+// C-RES-4
+func TestWhichChangesOfAClaimMayConcernItsSize(t *testing.T) {
+	for says, c := range map[string]struct {
+		change  func(claim)
+		matters bool
+	}{
+		"more is asked for":      {func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("3Gi") }, true},
+		"less is asked for":      {func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1500Mi") }, true},
+		"another expands it":     {func(pvc claim) { pvc.Annotations = map[string]string{"volume.kubernetes.io/storage-resizer": "x"} }, true},
+		"it has grown":           {func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("2Gi") }, true},
+		"it has shrunk":          {func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("512Mi") }, false},
+		"the node has begun":     {func(pvc claim) { setStatus(pvc, corev1.PersistentVolumeClaimNodeResizeInProgress) }, true},
+		"a condition is added":   {func(pvc claim) { pvc.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: "Resizing"}} }, false},
+		"a label is added":       {func(pvc claim) { pvc.Labels = map[string]string{"a": "b"} }, false},
+		"other attributes":       {func(pvc claim) { pvc.Spec.VolumeAttributesClassName = ptr.To("gold") }, false},
+		"it is about to be gone": {func(pvc claim) { pvc.DeletionTimestamp = &metav1.Time{} }, false},
+	} {
+		t.Run(says, func(t *testing.T) {
+			old := &corev1.PersistentVolumeClaim{
+				Spec:   corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("2Gi")}}},
+				Status: corev1.PersistentVolumeClaimStatus{Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			}
+			now := old.DeepCopy()
+			c.change(now)
+			assert.Equal(t, c.matters, sizeMatters(old, now))
+		})
+	}
+}
+
+// C-RES-15: a new attempt and success drop the conditions of resizing, and no others.
+func TestWhichConditionsBelongToResizing(t *testing.T) {
+	w := newWorld(t, mock.Options{ControllerExpand: true})
+	tc.ChangeStatus(w.Cluster, w.claim(), func(pvc claim) {
+		for _, kind := range []corev1.PersistentVolumeClaimConditionType{
+			"Resizing", "FileSystemResizePending", "ControllerResizeError", "NodeResizeError", "ModifyingVolume", "ModifyVolumeError", "Mine",
+		} {
+			pvc.Status.Conditions = append(pvc.Status.Conditions, corev1.PersistentVolumeClaimCondition{Type: kind, Status: corev1.ConditionTrue})
+		}
+	})
+	w.ask("2Gi")
+	w.Run(time.Second)
+	w.expect(state{Capacity: "2Gi", Allocated: "2Gi", Volume: "2Gi", Conditions: []string{"ModifyingVolume", "ModifyVolumeError", "Mine"}})
 }
