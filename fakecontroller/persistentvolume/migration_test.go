@@ -58,7 +58,8 @@ func TestAVolumeIsHeldForTheOneWhoDeletesIt(t *testing.T) {
 	}
 }
 
-// C-MIG-7: of a claim the annotation of now goes before that of beta.
+// C-PV-10, C-MIG-7: first of all a claim is noted; the annotation of now goes before
+// that of beta.
 func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
 	const now, beta = "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"
 	for _, c := range []struct {
