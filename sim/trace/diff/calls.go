@@ -238,14 +238,8 @@ func (s series) String() string {
 }
 
 func (d *comparison) callRows(rows []pair, a, b []*call) []Row {
-	shown := make([]Row, len(rows))
+	shown := sideBySide(rows, a, b, func(c *call) Cell { return Cell{c.at, c.String()} })
 	for i, row := range rows {
-		if row.a >= 0 {
-			shown[i].A = cell(a[row.a].at, a[row.a].String())
-		}
-		if row.b >= 0 {
-			shown[i].B = cell(b[row.b].at, b[row.b].String())
-		}
 		shown[i].Same = row.a >= 0 && row.b >= 0 && a[row.a].same(b[row.b])
 	}
 	return shown

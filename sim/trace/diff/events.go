@@ -91,16 +91,7 @@ func (d *comparison) compareEmitted(by emitter, a, b []*event) {
 		},
 		onlyA: constant(1), onlyB: constant(1),
 	})
-	shown := make([]Row, len(rows))
-	for i, row := range rows {
-		if row.a >= 0 {
-			shown[i].A = cell(a[row.a].at, a[row.a].String())
-		}
-		if row.b >= 0 {
-			shown[i].B = cell(b[row.b].at, b[row.b].String())
-		}
-		shown[i].Same = row.a >= 0 && row.b >= 0 && a[row.a].String() == b[row.b].String()
-	}
+	shown := sideBySide(rows, a, b, func(e *event) Cell { return Cell{e.at, e.String()} })
 	subject := by.about + ", by " + by.source
 	for i, row := range rows {
 		switch {

@@ -184,16 +184,7 @@ func (d *comparison) compareField(subject string, a, b []fieldChange) {
 		},
 		onlyA: constant(1), onlyB: constant(1),
 	})
-	shown := make([]Row, len(rows))
-	for i, row := range rows {
-		if row.a >= 0 {
-			shown[i].A = cell(a[row.a].at, a[row.a].text)
-		}
-		if row.b >= 0 {
-			shown[i].B = cell(b[row.b].at, b[row.b].text)
-		}
-		shown[i].Same = row.a >= 0 && row.b >= 0 && a[row.a].text == b[row.b].text
-	}
+	shown := sideBySide(rows, a, b, func(c fieldChange) Cell { return Cell{c.at, c.text} })
 	for i, row := range rows {
 		switch {
 		case shown[i].Same:

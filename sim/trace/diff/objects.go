@@ -143,16 +143,7 @@ func (d *comparison) compareObject(o object, a, b []*change) {
 		},
 		onlyA: constant(1), onlyB: constant(1),
 	})
-	shown := make([]Row, len(rows))
-	for i, row := range rows {
-		if row.a >= 0 {
-			shown[i].A = cell(a[row.a].at, a[row.a].String())
-		}
-		if row.b >= 0 {
-			shown[i].B = cell(b[row.b].at, b[row.b].String())
-		}
-		shown[i].Same = row.a >= 0 && row.b >= 0 && a[row.a].String() == b[row.b].String()
-	}
+	shown := sideBySide(rows, a, b, func(c *change) Cell { return Cell{c.at, c.String()} })
 	for i, row := range rows {
 		switch {
 		case shown[i].Same:

@@ -21,6 +21,21 @@ type Cell struct {
 
 func cell(at int64, text string) Cell { return Cell{at, text} }
 
+// sideBySide lays two aligned lists out as rows. What reads the same is the same.
+func sideBySide[T any](rows []pair, a, b []T, cellOf func(T) Cell) []Row {
+	shown := make([]Row, len(rows))
+	for i, row := range rows {
+		if row.a >= 0 {
+			shown[i].A = cellOf(a[row.a])
+		}
+		if row.b >= 0 {
+			shown[i].B = cellOf(b[row.b])
+		}
+		shown[i].Same = row.a >= 0 && row.b >= 0 && shown[i].A.Text == shown[i].B.Text
+	}
+	return shown
+}
+
 // Difference is one point in which the traces differ.
 type Difference struct {
 	Level   Level

@@ -32,16 +32,7 @@ func (d *comparison) compareAsked(pod string, a, b []*request) {
 		},
 		onlyA: constant(1), onlyB: constant(1),
 	})
-	shown := make([]Row, len(rows))
-	for i, row := range rows {
-		if row.a >= 0 {
-			shown[i].A = cell(a[row.a].at, a[row.a].what)
-		}
-		if row.b >= 0 {
-			shown[i].B = cell(b[row.b].at, b[row.b].what)
-		}
-		shown[i].Same = shown[i].A.Text == shown[i].B.Text
-	}
+	shown := sideBySide(rows, a, b, func(r *request) Cell { return Cell{r.at, r.what} })
 	for i, row := range shown {
 		switch {
 		case row.Same:
