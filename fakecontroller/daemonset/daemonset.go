@@ -50,9 +50,9 @@ func (c *Controller) follow(p *kernel.Process) {
 			}
 		}
 		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if owner := metav1.GetControllerOf(e.Object); owner != nil && owner.Kind == kind.Kind {
-				c.expected.Saw(owner.UID, e.Object, e.Type == store.Deleted)
-				c.sets.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
+			if set, uid, ok := workload.Owner(e.Object, kind.Kind); ok {
+				c.expected.Saw(uid, e.Object, e.Type == store.Deleted)
+				c.sets.Add(set)
 			}
 		}
 		if nodes.Len() > 0 {

@@ -49,8 +49,8 @@ func (c *Controller) follow(p *kernel.Process) {
 			c.deployments.Add(store.KeyOf(e.Object))
 		}
 		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
-			if owner := metav1.GetControllerOf(e.Object); owner != nil && owner.Kind == "Deployment" {
-				c.deployments.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
+			if deployment, _, ok := workload.Owner(e.Object, "Deployment"); ok {
+				c.deployments.Add(deployment)
 			}
 		}
 		p.Wait("changes of deployments and their sets", func() bool { return deployments.Len()+sets.Len() > 0 })

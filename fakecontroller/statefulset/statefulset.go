@@ -44,8 +44,8 @@ func (c *Controller) follow(p *kernel.Process) {
 			c.sets.Add(store.KeyOf(e.Object))
 		}
 		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if owner := metav1.GetControllerOf(e.Object); owner != nil && owner.Kind == "StatefulSet" {
-				c.sets.Add(store.Key{Namespace: e.Object.Namespace, Name: owner.Name})
+			if set, _, ok := workload.Owner(e.Object, "StatefulSet"); ok {
+				c.sets.Add(set)
 			}
 		}
 		claims.Drop() // they are looked up in the cache, and their changes are no news

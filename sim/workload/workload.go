@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/csisim/csisim/sim/store"
@@ -26,6 +27,15 @@ func Ready(pod *corev1.Pod) bool {
 // Ended reports whether a pod has come to its final phase.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// Owner is the object of a kind that controls another; false if none does.
+func Owner(of store.Object, kind string) (key store.Key, uid types.UID, ok bool) {
+	owner := metav1.GetControllerOf(of)
+	if owner == nil || owner.Kind != kind {
+		return store.Key{}, "", false
+	}
+	return store.Key{Namespace: of.GetNamespace(), Name: owner.Name}, owner.UID, true
 }
 
 // Hash is a short name for a pod template: another one for another template.
