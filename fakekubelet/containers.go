@@ -1,8 +1,6 @@
 package fakekubelet
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -68,13 +66,13 @@ func (w *podWorker) mountsOf(p *kernel.Process, c *corev1.Container) ([]runtime.
 		if spec == nil {
 			continue
 		}
-		host := csi.TargetPath(w.pod.UID, spec.Name)
-		if m.SubPath != "" {
-			var err error
-			host, err = w.csi.BindSubPath(p, csi.SubPath{Pod: w.pod.UID, Spec: spec, Container: c.Name, Index: i, Path: m.SubPath})
-			if err != nil {
-				return nil, fmt.Errorf("failed to prepare subPath for volumeMount %q of container %q", m.Name, c.Name)
-			}
+		sub, err := w.subPathOf(p, c, &c.VolumeMounts[i])
+		if err != nil {
+			return nil, err
+		}
+		host, err := w.driversVolume(p, c, i, spec, sub)
+		if err != nil {
+			return nil, err
 		}
 		mounts = append(mounts, runtime.Mount{Container: m.MountPath, Host: host, ReadOnly: m.ReadOnly || spec.ReadOnly})
 	}

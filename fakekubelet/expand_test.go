@@ -447,3 +447,41 @@ func TestAMountThatEndsAfterItsPodIsGone(t *testing.T) {
 		`persistentvolumeclaims "data" is forbidden: User "system:node:node-a" cannot get resource "persistentvolumeclaims" in API group "" in the namespace "default": `+
 		`no relationship found between node 'node-a' and this object (1)`, events[len(events)-1])
 }
+
+// K-EXP-5: what the volume is to be expanded to, and who is told before. A claim whose
+// status says anything of an expansion belongs to a csi-resizer that can recover from
+// failures: its word counts, not the volume's size.
+func TestWhatAVolumeIsExpandedTo(t *testing.T) {
+	for _, c := range []struct {
+		name, allocated string
+		status          corev1.ClaimResourceStatus
+		size            int64 // GiB asked of the driver, 0 if it is not asked
+		announced       bool  // NodeResizeInProgress is written first
+	}{
+		{"nothing", "", "", 3, false},
+		{"a size only", "2Gi", "", 0, false},
+		{"a size, and that it is the node's turn", "2Gi", pending, 2, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{driver: expands})
+			n.volume("data")
+			n.resized("data", "3Gi", c.allocated, c.status)
+			n.pod("web", using("data"))
+			n.waitRunning("web")
+			var size int64
+			for _, e := range n.news() {
+				if r, ok := e.Request.(*csispec.NodeExpandVolumeRequest); ok && size == 0 {
+					size = r.CapacityRange.RequiredBytes >> 30
+				}
+			}
+			assert.Equal(t, c.size, size)
+			announced := false
+			for _, e := range n.news() {
+				if claim, ok := e.New.(*corev1.PersistentVolumeClaim); ok {
+					announced = announced || claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] == inProgress
+				}
+			}
+			assert.Equal(t, c.announced, announced)
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package fakekubelet_test
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,5 +76,71 @@ func TestVolumesThatCannotBeReconstructed(t *testing.T) {
 				assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 			}
 		})
+	}
+}
+
+// overallMount is how many mounts have been measured, and how long they took together.
+func (n *node) overallMount() (count, seconds float64) {
+	const labels = `{plugin_name="kubernetes.io/csi:` + driverName + `",operation_name="overall_volume_mount"} `
+	for _, line := range n.kubelet.Metrics.Lines() {
+		if text, ok := strings.CutPrefix(line, "volume_operation_total_seconds_count"+labels); ok {
+			count, _ = strconv.ParseFloat(text, 64)
+		}
+		if text, ok := strings.CutPrefix(line, "volume_operation_total_seconds_sum"+labels); ok {
+			seconds, _ = strconv.ParseFloat(text, 64)
+		}
+	}
+	return count, seconds
+}
+
+// K-MET-2: how long pods wait for file systems, from the time that they are first wanted.
+// Failures are not counted, nor are raw block volumes.
+func TestHowLongPodsWaitForVolumes(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.volume("more", block)
+	n.fail("NodeStageVolume", codes.Internal, 3) // half, one and two seconds are lost
+	n.pod("web", using("data"))
+	n.pass(3 * time.Second)
+	count, _ := n.overallMount()
+	assert.Zero(t, count)
+	n.waitRunning("web")
+	count, seconds := n.overallMount()
+	assert.Equal(t, 1.0, count)
+	assert.InDelta(t, 3.8, seconds, 0.2)
+
+	n.pod("log", usingDevice("more"))
+	n.waitRunning("log")
+	count, _ = n.overallMount()
+	assert.Equal(t, 1.0, count)
+}
+
+// K-MET-2: what is published anew has been wanted since the look at the pod that led to it.
+func TestARepublishHasNotWaitedSinceThePodCame(t *testing.T) {
+	n := start(t, setting{csiDriver: republish})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.pass(10 * time.Minute)
+	count, seconds := n.overallMount()
+	assert.Greater(t, count, 8.0)
+	assert.Less(t, seconds, 0.2*count)
+}
+
+// K-MET-4: the bounds of the histograms of operations, of mounts and of calls.
+func TestTheBoundsOfHistograms(t *testing.T) {
+	n := mounted(t, setting{})
+	for _, name := range []string{"storage_operation_duration_seconds", "volume_operation_total_seconds", "csi_operations_seconds"} {
+		var bounds []string
+		for _, line := range n.kubelet.Metrics.Lines() {
+			if !strings.HasPrefix(line, name+"_bucket{") {
+				continue
+			}
+			_, rest, _ := strings.Cut(line, `le="`)
+			bound, _, _ := strings.Cut(rest, `"`)
+			if !slices.Contains(bounds, bound) {
+				bounds = append(bounds, bound)
+			}
+		}
+		assert.ElementsMatch(t, []string{"0.1", "0.25", "0.5", "1", "2.5", "5", "10", "15", "25", "50", "120", "300", "600", "+Inf"}, bounds, name)
 	}
 }

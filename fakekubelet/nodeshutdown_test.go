@@ -92,7 +92,7 @@ func TestAShutdownWaitsNoLongerThanItsGrace(t *testing.T) {
 			assert.Equal(t, time.Second, took)
 			told := strings.Split(left.Error(), "\n")
 			require.Len(t, told, c.pods, "one error for each pod")
-			assert.Contains(t, told, "pod default/web-0: mounted volumes=[pv-data-0]: context deadline exceeded")
+			assert.Contains(t, told, "pod default/web-0: mounted volumes=["+string(unique("data"))+"]: context deadline exceeded")
 		})
 	}
 }

@@ -154,6 +154,13 @@ func expandAll(texts []string, env variables) []string {
 // expand replaces $(NAME) by the variable's value; $$ stands for $, and what names no
 // variable stays as it is.
 func expand(text string, env variables) string {
+	return expandWith(text, func(name string) (string, bool) {
+		value, known := env[name]
+		return value, known
+	})
+}
+
+func expandWith(text string, valueOf func(name string) (value string, known bool)) string {
 	var out strings.Builder
 	for {
 		before, after, more := strings.Cut(text, "$")
@@ -162,17 +169,19 @@ func expand(text string, env variables) string {
 			return out.String()
 		}
 		name, rest, closed := strings.Cut(strings.TrimPrefix(after, "("), ")")
-		value, known := env[name]
-		switch {
-		case strings.HasPrefix(after, "$"):
+		if strings.HasPrefix(after, "$") {
 			out.WriteByte('$')
 			text = after[1:]
-		case strings.HasPrefix(after, "(") && closed && known:
-			out.WriteString(value)
-			text = rest
-		default:
-			out.WriteByte('$')
-			text = after
+			continue
 		}
+		if strings.HasPrefix(after, "(") && closed {
+			if value, known := valueOf(name); known {
+				out.WriteString(value)
+				text = rest
+				continue
+			}
+		}
+		out.WriteByte('$')
+		text = after
 	}
 }

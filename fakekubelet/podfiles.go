@@ -163,22 +163,12 @@ func (w *podWorker) mountsOfProgram(p *kernel.Process, c *corev1.Container) ([]m
 // sourceOf is where the node has the volume of a container's mount.
 func (w *podWorker) sourceOf(p *kernel.Process, c *corev1.Container, index int) (source string, readOnly bool, err error) {
 	m := &c.VolumeMounts[index]
-	sub := m.SubPath
-	if m.SubPathExpr != "" {
-		env, err := w.environment(p, c)
-		if err != nil {
-			return "", false, err
-		}
-		sub = expand(m.SubPathExpr, env)
+	sub, err := w.subPathOf(p, c, m)
+	if err != nil {
+		return "", false, err
 	}
 	if spec := w.volumes.SpecOf(w.pod.UID, m.Name); spec != nil {
-		if sub == "" {
-			return csi.TargetPath(w.pod.UID, spec.Name), spec.ReadOnly, nil
-		}
-		source, err := w.csi.BindSubPath(p, csi.SubPath{Pod: w.pod.UID, Spec: spec, Container: c.Name, Index: index, Path: sub})
-		if err != nil {
-			err = fmt.Errorf("failed to prepare subPath for volumeMount %q of container %q", m.Name, c.Name)
-		}
+		source, err = w.driversVolume(p, c, index, spec, sub)
 		return source, spec.ReadOnly, err
 	}
 	source = w.filesDir(m.Name)

@@ -9,6 +9,7 @@ import (
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/testing/protocmp"
 	corev1 "k8s.io/api/core/v1"
@@ -326,5 +327,38 @@ func TestThereIsNoSuccessEventForFilesystems(t *testing.T) { // K-PUB-14
 	n.settle()
 	for _, e := range n.events() {
 		assert.NotContains(t, e, "Mount")
+	}
+}
+
+// K-PUB-8: what a failed publish has added to a volume's attributes stays with the volume
+// until it is looked up anew, although the CSIDriver wants it no longer. A volume without
+// attributes has nothing that could be added to.
+func TestWhatIsAddedToTheVolumesAttributesStaysForAWhile(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		attributes map[string]string
+		stays      bool
+	}{
+		{"some attributes", map[string]string{"pool": "fast"}, true},
+		{"no attributes", nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{csiDriver: podInfo})
+			n.volume("data", func(pv *corev1.PersistentVolume) { pv.Spec.CSI.VolumeAttributes = c.attributes })
+			n.fail("NodePublishVolume", codes.Internal, 0)
+			n.pod("web", using("data"))
+			n.until(func() bool { return len(n.times("NodePublishVolume")) == 1 })
+			_, err := store.Modify(n.Store, store.Key{Name: driverName}, func(d *storagev1.CSIDriver) { d.Spec.PodInfoOnMount = new(false) })
+			require.NoError(t, err)
+			n.thirdRetry()
+			context := request[*csispec.NodePublishVolumeRequest](n).VolumeContext
+			assert.Equal(t, c.stays, context["csi.storage.k8s.io/pod.name"] == "web")
+			assert.Equal(t, c.attributes["pool"], context["pool"])
+
+			n.pass(10 * time.Minute) // the pod's next sync, and the end of a long backoff
+			assert.Equal(t, c.attributes, request[*csispec.NodePublishVolumeRequest](n).VolumeContext)
+			pv, _ := store.Get[*corev1.PersistentVolume](n.Store, store.Key{Name: "pv-data"})
+			assert.Equal(t, c.attributes, pv.Spec.CSI.VolumeAttributes)
+		})
 	}
 }

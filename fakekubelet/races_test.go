@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/trace"
@@ -183,4 +184,56 @@ func TestAMountThatComesAfterAFinalError(t *testing.T) {
 	n.pass(10 * time.Minute)
 	assert.Empty(t, n.times("NodeUnpublishVolume"))
 	assert.Contains(t, n.mounts(), target)
+}
+
+// K-RACE-35: a question how full a volume is may be under way while its pod goes; neither
+// waits for the other, and nobody is told of the answer.
+func TestStatisticsDoNotHoldAnUnmountBack(t *testing.T) {
+	for _, code := range []codes.Code{codes.OK, codes.NotFound} {
+		n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})
+		n.volume("data")
+		n.pod("web", using("data"))
+		n.run("web")
+		n.wire.Faults.Inject(&fault.Fault{Name: "late", Call: "NodeGetVolumeStats", Effect: fault.HoldAnswer, Delay: 20 * time.Second, Times: 1, Code: code})
+		n.until(func() bool { return len(n.times("NodeGetVolumeStats")) == 1 })
+		n.forget()
+		n.deletePod("web")
+		n.pass(5 * time.Second)
+		assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
+		assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+		n.settle()
+		assert.Empty(t, n.volumeMetrics())
+		assert.Equal(t, []string{"Normal Killing: Stopping container c (1)"}, n.events())
+	}
+}
+
+// K-RACE-33: right after a mount with an expansion the volume still looks too small. For
+// many nodes, and with an old csi-resizer, that makes a second call; for one node it does not.
+func TestASecondExpansionAfterAMount(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		mode      corev1.PersistentVolumeAccessMode
+		allocated string
+		status    corev1.ClaimResourceStatus
+		calls     int
+	}{
+		{"one node", corev1.ReadWriteOnce, "2Gi", pending, 1},
+		{"many nodes", corev1.ReadWriteMany, "2Gi", pending, 2},
+		{"an old resizer", corev1.ReadWriteOnce, "", "", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{driver: expands})
+			n.volume("data", accessMode(c.mode))
+			n.resized("data", "2Gi", c.allocated, c.status)
+			n.pod("web", using("data"))
+			n.settle()
+			assert.Len(t, n.times("NodeExpandVolume"), c.calls)
+			if c.calls > 1 {
+				assert.LessOrEqual(t, n.gaps("NodeExpandVolume")[0], 0.2)
+			}
+			assert.Equal(t, "2Gi ", n.claimText("data"))
+			n.pass(10 * time.Minute)
+			assert.Len(t, n.times("NodeExpandVolume"), c.calls)
+		})
+	}
 }

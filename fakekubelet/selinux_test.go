@@ -406,3 +406,25 @@ func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	n.waitRunning("web")
 	assert.Equal(t, csi.StagingPath(driverName, "h-data"), request[*csispec.NodeStageVolumeRequest](n).StagingTargetPath)
 }
+
+// K-RACE-38: pods with different labels take a volume over from each other. Each newcomer
+// is refused while the other is there; then the old mount is fully undone first.
+func TestPodsWithDifferentLabelsTakeTurns(t *testing.T) {
+	n := start(t, setting{seLinux: true, csiDriver: seLinuxMount})
+	n.volume("data", accessMode(corev1.ReadWriteOncePod))
+	n.pod("web-0", using("data"), labelled("s0:c0,c1", ""))
+	n.run("web-0")
+	for i, level := range []string{"s0:c2,c3", "s0:c0,c1", "s0:c2,c3"} {
+		before, after := fmt.Sprintf("web-%d", i), fmt.Sprintf("web-%d", i+1)
+		n.pod(after, using("data"), labelled(level, ""))
+		n.pass(3 * time.Second)
+		assert.Empty(t, n.calls())
+		assert.Contains(t, n.events()[0], "conflicting SELinux labels of volume pv-data")
+		n.forget()
+		n.deletePod(before)
+		n.waitRunning(after)
+		assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK", "NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
+		assert.Equal(t, []string{`context="` + fileLabel + level + `"`}, request[*csispec.NodeStageVolumeRequest](n).VolumeCapability.GetMount().MountFlags)
+		n.forget()
+	}
+}

@@ -1,22 +1,28 @@
 package fakekubelet_test
 
 import (
+	"path"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/testing/protocmp"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
 )
 
 func attachRequired(s *storagev1.CSIDriverSpec) { s.AttachRequired = new(true) }
@@ -237,4 +243,113 @@ func TestOneMoreTryForADeletedPod(t *testing.T) {
 	n.deletePod("web")
 	n.settle()
 	assert.Equal(t, []string{"NodeStageVolume Unavailable", "NodeUnstageVolume OK"}, n.calls())
+}
+
+func (n *node) loseSecret() {
+	n.t.Helper()
+	_, err := store.Delete[*corev1.Secret](n.Store, podKey("key"))
+	require.NoError(n.t, err)
+}
+
+// failLater makes all capability probes but the next few end with a code.
+func (n *node) failLater(after int, code codes.Code) {
+	n.wire.Faults.Inject(&fault.Fault{Name: "later", Call: "NodeGetCapabilities", After: after, Effect: fault.Answer, Code: code, Message: "injected"})
+}
+
+// stageSteps are the changes of files and the calls up to NodeStageVolume.
+func (n *node) stageSteps() []string {
+	var steps []string
+	for _, e := range n.news() {
+		switch {
+		case e.Kind == trace.FileChange:
+			steps = append(steps, strings.TrimSpace(e.Method+" "+path.Base(e.Name)+" "+e.Code))
+		case e.Kind == trace.Call:
+			steps = append(steps, outcome(e))
+			if path.Base(e.Method) == "NodeStageVolume" {
+				return steps
+			}
+		}
+	}
+	return steps
+}
+
+// K-STAGE-1: the order of what a stage does before it asks the driver. Each row has
+// something fail; what would come after has not happened.
+func TestTheOrderOfAStage(t *testing.T) {
+	withSecret := func(pv *corev1.PersistentVolume) {
+		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "default", Name: "key"}
+	}
+	for _, c := range []struct {
+		name   string
+		broken func(*node)
+		steps  []string
+		event  string
+	}{
+		{"the driver", func(n *node) { n.unregister() }, nil, "failed to create newCsiDriverClient"},
+		{"the first capability", func(n *node) { n.fail("NodeGetCapabilities", codes.Internal, 0) }, []string{"cap Internal"}, "Internal"},
+		{"the attachment", func(n *node) {
+			n.hold("NodeGetCapabilities", time.Second)
+			n.until(func() bool { return len(n.times("NodeGetCapabilities")) == 1 })
+			n.detached()
+			n.loseSecret()
+		}, []string{"cap"}, "volumeattachments.storage.k8s.io"},
+		{"the secret", func(n *node) { n.loseSecret() }, []string{"cap"}, "fetching NodeStageSecretRef default/key failed"},
+		{"the directory", func(n *node) {
+			dir := path.Dir(path.Dir(csi.StagingPath(driverName, "h-data")))
+			require.NoError(n.t, n.machine.MkdirAll(path.Dir(dir), 0o750))
+			require.NoError(n.t, n.machine.WriteFile(dir, nil, 0o644))
+		}, []string{"cap", "mkdir globalmount Failed"}, "failed to create dir"},
+		{"the second capability", func(n *node) { n.failLater(1, codes.Internal) },
+			[]string{"cap", "mkdir globalmount", "cap Internal"}, "VOLUME_MOUNT_GROUP"},
+		{"the third capability", func(n *node) { n.failLater(2, codes.Aborted) },
+			[]string{"cap", "mkdir globalmount", "cap", "write vol_data.json", "cap Aborted"}, "Aborted"},
+		{"nothing", func(*node) {},
+			[]string{"cap", "mkdir globalmount", "cap", "write vol_data.json", "cap", "NodeStageVolume OK"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, attaching)
+			create(n, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key", Namespace: "default"}})
+			n.volume("data", withSecret)
+			n.attached("data")
+			n.pod("web", using("data"))
+			n.pass(8 * time.Second) // it is not reported in use before the tenth
+			n.forget()
+			c.broken(n)
+			n.until(func() bool { return len(n.kubeEvents("FailedMount"))+len(n.times("NodePublishVolume")) > 0 })
+			assert.Equal(t, c.steps, n.stageSteps())
+			if c.event != "" {
+				assert.Contains(t, n.events()[0], "MountVolume.MountDevice failed")
+				assert.Contains(t, n.events()[0], c.event)
+			}
+		})
+	}
+}
+
+// K-MNT-2: a persistent volume is always staged as far as the kubelet is concerned, also
+// if the driver does not stage; an inline volume never is.
+func TestWhatHasADevice(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		driver  mock.Options
+		pod     func(*corev1.PodSpec)
+		device  bool // a staging directory, and an operation that takes it away
+		staging string
+	}{
+		{"staging", mock.Options{}, using("data"), true, csi.StagingPath(driverName, "h-data")},
+		{"not staging", mock.Options{Stage: new(false)}, using("data"), true, ""},
+		{"inline", mock.Options{Ephemeral: true}, inline("scratch"), false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{driver: c.driver, csiDriver: podInfo})
+			n.volume("data")
+			n.pod("web", c.pod)
+			n.run("web")
+			assert.Equal(t, c.staging, request[*csispec.NodePublishVolumeRequest](n).StagingTargetPath)
+			assert.Equal(t, c.device, n.exists(csi.StagingPath(driverName, "h-data")))
+			assert.Empty(t, n.inUse())
+			n.deletePod("web")
+			n.settle()
+			assert.Equal(t, c.device, n.operations("unmount_device", "success") == 1)
+		})
+	}
 }

@@ -168,3 +168,19 @@ func TestInlineVolumesAreMeasuredButNotTold(t *testing.T) { // K-STAT-5
 	assert.Empty(t, n.volumeMetrics())
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
+
+// K-STAT-7: how long questions for statistics took, whatever came of them.
+func TestHowLongQuestionsForStatisticsTake(t *testing.T) {
+	n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.hold("NodeGetVolumeStats", 7*time.Second)
+	n.until(func() bool { return len(n.times("NodeGetVolumeStats")) == 1 })
+	n.fail("NodeGetVolumeStats", codes.Internal, 1)
+	n.until(func() bool { return len(n.times("NodeGetVolumeStats")) == 2 })
+	n.pass(time.Second)
+	const name = "kubelet_volume_metric_collection_duration_seconds"
+	assert.Equal(t, 2.0, n.kubelet.Metrics.Value(name, "metric_source", driverName))
+	assert.Contains(t, n.kubelet.Metrics.Lines(), name+`_sum{metric_source="`+driverName+`"} 7`)
+}

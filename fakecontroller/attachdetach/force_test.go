@@ -56,7 +56,7 @@ func (c *cluster) gone(volume, node string) func() bool {
 	return func() bool { return c.attachment(volume, node) == nil }
 }
 
-// fact 35, golden o1: 360 s after the deletion of the pod.
+// K-ATT-10, fact 35, golden o1: 360 s after the deletion of the pod.
 func TestSilentNodeIsDetachedByForceAfterSixMinutes(t *testing.T) {
 	c := attachedPod(t, Options{})
 	c.silent("node-a")
@@ -81,7 +81,7 @@ func TestNodeThatFallsSilentLateIsDetachedAtOnce(t *testing.T) {
 	assert.Equal(t, 20*time.Minute, at)
 }
 
-func TestForceDetachCanBeSwitchedOff(t *testing.T) {
+func TestForceDetachCanBeSwitchedOff(t *testing.T) { // K-ATT-10
 	c := attachedPod(t, Options{DisableForceDetachOnTimeout: true})
 	c.silent("node-a")
 	c.deletePod("p")
@@ -89,7 +89,7 @@ func TestForceDetachCanBeSwitchedOff(t *testing.T) {
 	assert.NotNil(t, c.attachment("v", "node-a"))
 }
 
-// C-ADC-25, fact 35, golden o2: at once.
+// C-ADC-25, K-ATT-10, fact 35, golden o2: at once.
 func TestOutOfServiceNodeIsDetachedAtOnce(t *testing.T) {
 	c := attachedPod(t, Options{})
 	c.silent("node-a")
@@ -127,7 +127,7 @@ func TestDeletedNode(t *testing.T) {
 	})
 }
 
-// C-OP-5: the API server has the last word.
+// C-OP-5, K-ATT-10: the API server has the last word.
 func TestDetachIsRefusedWhileTheNodeStatusSaysInUse(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -58,7 +58,7 @@ func (c *Controller) observe(name string, s *spec, took time.Duration, err error
 	if s != nil {
 		driver, migrated = s.driver, s.plugin != ""
 	}
-	operation.Observe(&c.Metrics, name, driver, migrated, took, err)
+	operation.Observe(&c.Metrics, name, volume.MetricsName(driver), migrated, took, err)
 }
 
 // counts are numbers of volumes by node or state, and plugin.

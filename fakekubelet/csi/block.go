@@ -29,7 +29,7 @@ func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) (staging string, er
 	if err != nil {
 		return "", TransientError{err}
 	}
-	s, err := pl.begin(p, spec)
+	s, err := pl.beginUnaware(p, spec.Driver())
 	if err != nil {
 		return "", TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.SetUpDevice failed to get CSI client: %w", err)}
 	}

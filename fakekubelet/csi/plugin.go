@@ -70,8 +70,9 @@ func (pl *Plugin) begin(p *kernel.Process, spec *Spec) (*step, error) {
 	return pl.beginWith(p, spec.Driver(), spec.Migrated)
 }
 
-// beginUndo is begin for a step of which only the driver is known. K-MET-3
-func (pl *Plugin) beginUndo(p *kernel.Process, driver string) (*step, error) {
+// beginUnaware is begin for a step that does not know whether the volume is one of an
+// in-tree plugin: those that undo, SetUpDevice and statistics. K-MET-3, K-MIG-2
+func (pl *Plugin) beginUnaware(p *kernel.Process, driver string) (*step, error) {
 	return pl.beginWith(p, driver, false)
 }
 

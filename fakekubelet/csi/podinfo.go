@@ -25,7 +25,7 @@ func (s *step) volumeContext(spec *Spec, pod *corev1.Pod) map[string]string {
 	if !ok || driver.Spec.PodInfoOnMount == nil || !*driver.Spec.PodInfoOnMount {
 		return spec.attributes()
 	}
-	return merged(spec.attributes(), map[string]string{
+	return spec.merge(spec.attributes(), map[string]string{
 		"csi.storage.k8s.io/pod.name":            pod.Name,
 		"csi.storage.k8s.io/pod.namespace":       pod.Namespace,
 		"csi.storage.k8s.io/pod.uid":             string(pod.UID),
@@ -40,7 +40,7 @@ func (s *step) csiDriver() (*storagev1.CSIDriver, bool) {
 
 // addTokens puts the tokens of the pod's service account that the CSIDriver asks
 // for into the volume context or, if it prefers, among the secrets. K-PUB-5
-func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, pod *corev1.Pod) error {
+func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, pod *corev1.Pod) error {
 	driver, ok := s.csiDriver()
 	if !ok || len(driver.Spec.TokenRequests) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, pod *corev1.
 	if inSecrets := driver.Spec.ServiceAccountTokenInSecrets; inSecrets != nil && *inSecrets {
 		request.Secrets = merged(request.Secrets, extra)
 	} else {
-		request.VolumeContext = merged(request.VolumeContext, extra)
+		request.VolumeContext = spec.merge(request.VolumeContext, extra)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 	if err := s.supports(spec); err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetupAt failed to check volume lifecycle mode: %w", err)}
 	}
+	policy := s.fsGroupPolicy()
 	handle, target := spec.Handle(pod.UID), TargetPath(pod.UID, spec.Name)
 	request := &csispec.NodePublishVolumeRequest{VolumeId: handle, TargetPath: target, Readonly: spec.ReadOnly}
 	if spec.PV != nil {
@@ -38,7 +39,7 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 		return TransientError{err}
 	}
 	request.VolumeContext = s.volumeContext(spec, pod)
-	if err := s.addTokens(request, pod); err != nil {
+	if err := s.addTokens(request, spec, pod); err != nil {
 		return TransientError{err}
 	}
 	delegated, err := s.delegatesGroup()
@@ -56,7 +57,7 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 	if IsFinal(err) && !keepDirs {
 		_ = f.removeMountDir(target)
 	}
-	if err != nil || delegated || !spec.takesGroup(fsGroup(pod), s.fsGroupPolicy()) {
+	if err != nil || delegated || !spec.takesGroup(fsGroup(pod), policy) {
 		return err
 	}
 	if err := pl.applyGroup(p, pod, target); err != nil { // published, but of no use. K-FSG-2

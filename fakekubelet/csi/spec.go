@@ -20,6 +20,9 @@ type Spec struct {
 	ReadOnly bool
 	// Migrated says that an in-tree plugin's volume has been translated.
 	Migrated bool
+
+	// merged are the attributes with what was added to them for a pod. K-PUB-8
+	merged map[string]string
 }
 
 // HasClaim is false for an inline volume, also for one that a migrated in-tree plugin
@@ -78,8 +81,22 @@ func (s *Spec) mountFlags() []string {
 }
 
 func (s *Spec) attributes() map[string]string {
+	if s.merged != nil {
+		return s.merged
+	}
 	if s.Inline != nil {
 		return s.Inline.VolumeAttributes
 	}
 	return s.PV.Spec.CSI.VolumeAttributes
+}
+
+// merge adds to a volume context what the pod brings. In the real kubelet that changes
+// the volume's attributes, if it has any: until the volume is looked up anew it is asked
+// for with what was added, whatever the CSIDriver says then. K-PUB-8
+func (s *Spec) merge(context, extra map[string]string) map[string]string {
+	all := merged(context, extra)
+	if s.attributes() != nil {
+		s.merged = all
+	}
+	return all
 }

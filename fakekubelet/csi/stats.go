@@ -33,7 +33,7 @@ type Usage struct {
 
 // Stats asks the driver about a published volume. The staging path is not sent. K-STAT-3
 func (pl *Plugin) Stats(p *kernel.Process, spec *Spec, pod types.UID) (Usage, error) {
-	s, err := pl.begin(p, spec)
+	s, err := pl.beginUnaware(p, spec.Driver())
 	if err != nil {
 		return Usage{}, TransientError{err}
 	}

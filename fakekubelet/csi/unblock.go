@@ -36,7 +36,7 @@ func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	if err := f.unbind(mapped); err != nil {
 		return err
 	}
-	s, err := u.pl.beginUndo(p, u.data[keyDriver])
+	s, err := u.pl.beginUnaware(p, u.data[keyDriver])
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.UnmapPodDevice failed to get CSI client: %w", err)}
 	}
@@ -64,7 +64,7 @@ func (u *BlockUnmapper) MappedElsewhere() []string {
 // TearDownDevice unstages a raw block volume: without a staging directory there
 // is no call. K-BLK-10
 func (u *BlockUnmapper) TearDownDevice(p *kernel.Process) error {
-	s, err := u.pl.beginUndo(p, u.data[keyDriver])
+	s, err := u.pl.beginUnaware(p, u.data[keyDriver])
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.TearDownDevice failed to get CSI client: %w", err)}
 	}

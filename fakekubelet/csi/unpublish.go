@@ -40,7 +40,7 @@ func (u *Unmounter) CleanSubPaths(p *kernel.Process) error {
 
 // TearDown unpublishes the volume; any error is a failure, whatever its code. K-UNPUB-2, K-UNPUB-3
 func (u *Unmounter) TearDown(p *kernel.Process) error {
-	s, err := u.pl.beginUndo(p, u.data[keyDriver])
+	s, err := u.pl.beginUnaware(p, u.data[keyDriver])
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: Unmounter.TearDownAt failed to get CSI client: %w", err)}
 	}
@@ -82,7 +82,7 @@ func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
 	if err != nil {
 		return fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to load volume data file [%s]: %w", path.Dir(staging), err)
 	}
-	s, err := pl.beginUndo(p, data[keyDriver])
+	s, err := pl.beginUnaware(p, data[keyDriver])
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: attacher.UnmountDevice failed to create newCsiDriverClient: %w", err)}
 	}

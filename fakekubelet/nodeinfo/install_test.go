@@ -264,3 +264,22 @@ func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 		assert.Equal(t, `{"one.example.com":"id","three.example.com":"id","two.example.com":"id"}`, w.node().Annotations[nodeIDs])
 	}
 }
+
+// K-NODE-14: a CSINode of another node object is refused when a driver comes, but loses
+// its entry all the same when the driver goes.
+func TestWithdrawingDoesNotAskWhoOwnsTheCSINode(t *testing.T) {
+	w := started(t)
+	require.NoError(t, w.install(nodeinfo.Driver{Name: "a", NodeID: "n-a"}))
+	require.NoError(t, w.install(nodeinfo.Driver{Name: "b", NodeID: "n-b"}))
+	_, err := store.Modify(w.store, store.Key{Name: node}, func(n *storagev1.CSINode) { n.OwnerReferences[0].UID = "of-another" })
+	require.NoError(t, err)
+	before := w.trace.Last()
+	require.NoError(t, w.uninstall("a"))
+	assert.Equal(t, []string{"MODIFIED csinodes", "MODIFIED nodes"}, w.writes(before))
+	require.Len(t, w.csiNode().Spec.Drivers, 1)
+	assert.Equal(t, "b", w.csiNode().Spec.Drivers[0].Name)
+
+	before = w.trace.Last()
+	require.NoError(t, w.install(nodeinfo.Driver{Name: "a", NodeID: "n-a"}))
+	assert.Equal(t, "DELETED csinodes", w.writes(before)[1], "K-NODE-5: it is made anew")
+}

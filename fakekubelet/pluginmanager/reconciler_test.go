@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/fakekubelet/pluginmanager"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/store"
 )
 
 // K-REG-6, K-REG-19, golden fact 16
@@ -343,4 +345,50 @@ func TestARunIsAFunctionOfItsSeed(t *testing.T) {
 	for seed := range uint64(20) {
 		assert.Equal(t, run(seed), run(seed), "seed %d", seed)
 	}
+}
+
+// K-REG-5: sockets belong to those who made them: neither a refusal nor the end of a
+// registration, and no restart of the kubelet, takes one away.
+func TestTheKubeletRemovesNoSocket(t *testing.T) {
+	w := newWorld(t)
+	w.serveDriver(endpoint)
+	p := w.servePlugin(regSocket, "1.0.0")
+	w.quiet()
+	require.Equal(t, []string{regDriver}, w.plugins.Registered())
+	w.kubelet.Crash()
+	w.startKubelet()
+	second := pluginmanager.RegistryDir + "/second-reg.sock"
+	refused := w.servePlugin(second, "1.0.0")
+	w.forth(5 * time.Second)
+	require.NotEmpty(t, refused.verdicts)
+	p.Abandon() // whoever served it has died
+	w.forth(time.Minute)
+	for _, socket := range []string{endpoint, regSocket, second} {
+		_, err := w.machine.Lstat(socket)
+		assert.NoError(t, err, socket)
+	}
+}
+
+// K-REG-18: what cannot be cleaned up when a socket goes stays behind, and nothing is
+// tried again: the driver counts as unregistered from the first moment.
+func TestUnregisteringNeverFails(t *testing.T) {
+	w := newWorld(t)
+	w.serveDriver(endpoint)
+	p := w.servePlugin(regSocket, "1.0.0")
+	w.quiet()
+	_, err := store.Modify(w.Store, store.Key{Name: nodeName}, func(n *corev1.Node) { n.Annotations[nodeIDs] = "no JSON" })
+	require.NoError(t, err)
+	require.NoError(t, p.Close())
+	before := w.Trace.Last()
+	w.forth(5 * time.Minute)
+	assert.Empty(t, w.plugins.Registered())
+	assert.Empty(t, w.entries(), "the CSINode comes first")
+	assert.Equal(t, "no JSON", w.node().Annotations[nodeIDs])
+	assert.Len(t, w.story(before), 1, "the write of the CSINode")
+
+	_, err = store.Modify(w.Store, store.Key{Name: nodeName}, func(n *corev1.Node) { delete(n.Annotations, nodeIDs) })
+	require.NoError(t, err)
+	w.present(regSocket, &plugin{info: p.info})
+	w.forth(2 * time.Second)
+	assert.Equal(t, []string{regDriver}, w.plugins.Registered(), "no backoff is left of it")
 }

@@ -1,6 +1,8 @@
 package pluginmanager_test
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -314,4 +316,63 @@ func TestTheLoserOfARaceLeavesTheWinnerAlone(t *testing.T) {
 		}
 	}
 	assert.Positive(t, lost, "no order of steps showed the race")
+}
+
+// K-TRACE-1: a driver of which nothing is known yet, and one that comes back with the
+// same node id and topology: there is always a write of the Node because of the topology.
+func TestTheStoryOfARegistration(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		w := newWorld(t)
+		w.serveDriver(endpoint)
+		if again {
+			w.servePlugin(regSocket, "1.0.0")
+			w.quiet()
+			require.Equal(t, []string{regDriver}, w.plugins.Registered())
+		}
+		before := w.Trace.Last()
+		if again {
+			w.kubelet.Crash()
+			w.startKubelet() // which finds the socket
+		} else {
+			w.servePlugin(regSocket, "1.0.0")
+		}
+		w.quiet()
+		var story []string
+		for _, line := range w.story(before) {
+			_, what, _ := strings.Cut(line, "s ")
+			story = append(story, what)
+		}
+		want := []string{"kubelet Registration/GetInfo", "kubelet Node/NodeGetInfo", "MODIFIED nodes", "MODIFIED csinodes", "kubelet Registration/NotifyRegistrationStatus true"}
+		if again { // a write that changes nothing is none, and the CSINode is as it should be
+			want = slices.Concat(want[:2], want[4:])
+		}
+		assert.Equal(t, want, story)
+	}
+}
+
+// K-TRACE-12: a registration whose NodeGetInfo fails is tried again whole, a second, three
+// and about five seconds after the first attempt; each leaves Node and CSINode alone.
+func TestTheStoryOfARegistrationThatFails(t *testing.T) {
+	w := newWorld(t)
+	w.serveDriver(endpoint)
+	w.wire.Faults.Inject(&fault.Fault{Call: "NodeGetInfo", Effect: fault.Answer, Code: codes.Unavailable})
+	before := w.Trace.Last()
+	w.servePlugin(regSocket, "1.0.0")
+	w.forth(8 * time.Second)
+	var at []float64
+	story := w.story(before)
+	require.Zero(t, len(story)%3)
+	for attempt := range slices.Chunk(story, 3) {
+		second, _, _ := strings.Cut(attempt[0], "s ")
+		seconds, err := strconv.ParseFloat(second, 64)
+		require.NoError(t, err)
+		at = append(at, seconds)
+		assert.Equal(t, []string{
+			second + "s kubelet Registration/GetInfo",
+			second + "s kubelet Node/NodeGetInfo Unavailable",
+			second + "s kubelet Registration/NotifyRegistrationStatus false",
+		}, attempt)
+	}
+	require.Len(t, at, 4)
+	assert.InDeltaSlice(t, []float64{at[0], at[0] + 1, at[0] + 3, at[0] + 5}, at, 1)
 }

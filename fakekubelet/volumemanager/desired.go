@@ -33,6 +33,8 @@ type wanted struct {
 	// newest is its size now.
 	newest resource.Quantity
 	pods   map[types.UID]*wantedBy
+	// lastTurn is the pod for which the volume was mounted or expanded last. K-RACE-22
+	lastTurn types.UID
 	// grown tells of a change of the volume that the next sync of a pod will find.
 	grown *store.Watcher[*corev1.PersistentVolume]
 }

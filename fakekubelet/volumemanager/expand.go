@@ -33,7 +33,7 @@ type expansion struct {
 
 // startExpansion expands a volume in use. K-EXP-2
 func (r *reconciler) startExpansion(v *held, w *wanted, by *wantedBy) {
-	r.run(deviceKey(v.name), "volume_fs_resize", func(p *kernel.Process) error { return r.expandInUse(p, v, w, by) })
+	r.run(deviceKey(v.name), "volume_fs_resize", by.spec, func(p *kernel.Process) error { return r.expandInUse(p, v, w, by) })
 }
 
 // expandInUse is the operation volume_fs_resize. It may end well without having

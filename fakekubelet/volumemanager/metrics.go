@@ -3,26 +3,20 @@ package volumemanager
 import (
 	"time"
 
+	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/sim/operation"
 	"github.com/csisim/csisim/sim/volume"
 )
 
-// driverOf is the driver of a volume that is wanted or held.
-func (m *Manager) driverOf(name string) string {
-	if v := m.actual.volumes[name]; v != nil {
-		return v.spec.Driver()
+// observeOperation counts an operation that has ended; spec is nil if nothing is
+// known of its volume but a directory. That a volume is one of an in-tree plugin is
+// not known after a restart, until it is mounted. K-MET-1, K-MIG-2
+func (m *Manager) observeOperation(name string, spec *csi.Spec, took time.Duration, err error) {
+	plugin, migrated := volume.Plugin, false
+	if spec != nil {
+		plugin, migrated = volume.MetricsName(spec.Driver()), spec.Migrated
 	}
-	if w := m.desired.volumes[name]; w != nil {
-		for _, uid := range sortedKeys(w.pods) {
-			return w.pods[uid].spec.Driver()
-		}
-	}
-	return ""
-}
-
-// observeOperation counts an operation that has ended. K-MET-1
-func (m *Manager) observeOperation(name, driver string, took time.Duration, err error) {
-	operation.Observe(&m.kubelet.Metrics, name, driver, false, took, err)
+	operation.Observe(&m.kubelet.Metrics, name, plugin, migrated, took, err)
 }
 
 // observeMount tells how long a pod has waited for a file system, from the time

@@ -20,9 +20,9 @@ import (
 func (r *reconciler) startMount(p *kernel.Process, v *held, by *wantedBy) {
 	key := mountKey(v.name, by)
 	if !by.spec.Block() {
-		r.run(key, "volume_mount", func(p *kernel.Process) error { return r.mount(p, v, by) })
+		r.run(key, "volume_mount", by.spec, func(p *kernel.Process) error { return r.mount(p, v, by) })
 	} else if r.prepareMap(p, by) {
-		r.run(key, "map_volume", func(p *kernel.Process) error { return r.mapBlock(p, v, by) })
+		r.run(key, "map_volume", by.spec, func(p *kernel.Process) error { return r.mapBlock(p, v, by) })
 	}
 }
 

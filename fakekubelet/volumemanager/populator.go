@@ -20,8 +20,9 @@ const populatorPeriod = 100 * time.Millisecond
 // populator keeps the desired state of world in step with the pods.
 type populator struct {
 	*Manager
-	process   *kernel.Process
-	dirty     map[types.UID]bool
+	process *kernel.Process
+	dirty   map[types.UID]bool
+	// processed says of the pods that it has seen whether nothing is left to do for them.
 	processed map[types.UID]bool
 	// passed says that one pass has seen all pods: unmounting may begin. K-REC-3
 	passed bool
@@ -40,7 +41,7 @@ func (po *populator) look(uid types.UID) {
 
 // reprocess makes the next pass look at the pod's volumes anew. K-DSW-4
 func (po *populator) reprocess(uid types.UID) {
-	delete(po.processed, uid)
+	po.processed[uid] = false
 	po.look(uid)
 }
 
@@ -87,10 +88,15 @@ func (po *populator) add(p *kernel.Process, uid types.UID) {
 	case po.passed && po.pods.Terminating(uid), po.pods.RuntimeGone(uid):
 		return
 	}
-	po.processed[uid] = true
-	if po.wantAll(p, pod) { // K-DSW-10
+	all := po.wantAll(p, pod)
+	if all { // K-DSW-10
 		delete(po.desired.errors, uid)
 		po.remount(uid)
+	}
+	if _, seen := po.processed[uid]; all || seen {
+		po.processed[uid] = true
+	} else { // its worker has not asked for it yet. K-RACE-17
+		po.look(uid)
 	}
 	po.pods.VolumesChanged(uid)
 }

@@ -116,12 +116,13 @@ func (r *reconciler) pass(p *kernel.Process) {
 // readyToUnmount: the pods are known and so is what the node's status says. K-REC-3
 func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unchecked }
 
-// run starts an operation, or remembers when it may be tried again. K-REC-7
-func (r *reconciler) run(key operation.Key, name string, body func(*kernel.Process) error) {
-	driver, begin := r.driverOf(key.Volume), r.kubelet.Kernel.Elapsed()
+// run starts an operation, or remembers when it may be tried again; a refusal is
+// told nobody. K-REC-7, K-OP-8
+func (r *reconciler) run(key operation.Key, name string, spec *csi.Spec, body func(*kernel.Process) error) {
+	begin := r.kubelet.Kernel.Elapsed()
 	measured := func(p *kernel.Process) error {
 		err := body(p)
-		r.observeOperation(name, driver, p.Elapsed()-begin, err)
+		r.observeOperation(name, spec, p.Elapsed()-begin, err)
 		return err
 	}
 	if err := r.ops.Run(key, name, measured); errors.Is(err, operation.ErrBackoff) {
@@ -154,7 +155,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 	if w == nil {
 		return
 	}
-	for _, uid := range sortedKeys(w.pods) {
+	for _, uid := range r.turns(w) {
 		if r.ops.IsPending(deviceKey(name)) {
 			return
 		}
@@ -170,6 +171,9 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 			r.startMount(p, v, by)
 		case v.needsExpansion(w.size):
 			r.startExpansion(v, w, by)
+		}
+		if v != nil && r.ops.IsPending(deviceKey(name)) {
+			w.lastTurn = uid
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (r *reconciler) cleanLost() {
 			r.kubelet.Metrics.Add("force_cleaned_failed_volume_operation_errors_total", 1)
 			continue
 		}
-		r.run(unmountKey(l.Name, l.Pod), "volume_unmount", u.TearDown)
+		r.run(unmountKey(l.Name, l.Pod), "volume_unmount", nil, u.TearDown)
 	}
 	r.lost = nil
 }

@@ -17,7 +17,7 @@ func (r *reconciler) startUnmount(v *held, by *heldBy) {
 		if err != nil {
 			return
 		}
-		r.run(key, "unmap_volume", func(p *kernel.Process) error {
+		r.run(key, "unmap_volume", by.spec, func(p *kernel.Process) error {
 			by.state = uncertain // K-BLK-9
 			r.changed(v.name, by.uid)
 			return r.unmounted(v, by, u.UnmapPodDevice(p, by.uid))
@@ -28,7 +28,7 @@ func (r *reconciler) startUnmount(v *held, by *heldBy) {
 	if err != nil {
 		return
 	}
-	r.run(key, "volume_unmount", func(p *kernel.Process) error {
+	r.run(key, "volume_unmount", by.spec, func(p *kernel.Process) error {
 		if err := u.CleanSubPaths(p); err != nil {
 			return err
 		}
@@ -55,11 +55,11 @@ func (r *reconciler) startUnmountDevice(v *held) {
 		if err != nil { // K-BLK-11
 			return
 		}
-		r.run(key, "unmap_device", func(p *kernel.Process) error { return r.unmapDevice(p, v, u) })
+		r.run(key, "unmap_device", v.spec, func(p *kernel.Process) error { return r.unmapDevice(p, v, u) })
 		return
 	}
 	staging := r.csi.StagingPath(v.spec)
-	r.run(key, "unmount_device", func(p *kernel.Process) error {
+	r.run(key, "unmount_device", v.spec, func(p *kernel.Process) error {
 		return r.deviceUnmounted(v, r.csi.UnmountDevice(p, staging))
 	})
 }

@@ -23,7 +23,7 @@ func (r *reconciler) startVerify(w *wanted, by *wantedBy) {
 			return
 		}
 	}
-	r.run(deviceKey(w.name), "verify_controller_attached_volume", func(p *kernel.Process) error {
+	r.run(deviceKey(w.name), "verify_controller_attached_volume", by.spec, func(p *kernel.Process) error {
 		return r.verify(p, w, by)
 	})
 }

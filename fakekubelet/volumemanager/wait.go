@@ -64,12 +64,14 @@ func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, canc
 }
 
 // WaitForUnmount waits until no volume of the pod is mounted for sure; uncertain
-// ones do not count. It reports whether that came about in time. K-REC-10
+// ones do not count. It reports whether that came about in time. An error that is
+// left from looking the volumes up ends the wait, too. K-REC-10, K-RACE-18
 func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	never := func() bool { return false }
-	return polled == poll(p, "its volumes to be unmounted", never, func() bool {
-		return len(m.mountedOf(uid)) == 0
+	poll(p, "its volumes to be unmounted", never, func() bool {
+		return len(m.desired.popErrors(uid)) > 0 || len(m.mountedOf(uid)) == 0
 	})
+	return len(m.mountedOf(uid)) == 0
 }
 
 // WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of
@@ -93,8 +95,8 @@ func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, l
 // mountedOf names the volumes that are mounted for a pod for sure.
 func (m *Manager) mountedOf(uid types.UID) (names []string) {
 	for _, name := range sortedKeys(m.actual.ofPod[uid]) {
-		if by := m.actual.pod(name, uid); by.state == mounted {
-			names = append(names, by.spec.Name)
+		if m.actual.pod(name, uid).state == mounted {
+			names = append(names, name)
 		}
 	}
 	return names

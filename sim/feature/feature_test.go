@@ -15,3 +15,13 @@ func TestGatesAreAsInKubernetesUnlessSwitched(t *testing.T) { // K-CFG-1
 	assert.EqualError(t, feature.Gates{"SelinuxMount": true}.Validate(),
 		`there is no feature gate "SelinuxMount" that can be switched; there are CSIVolumeHealth, SELinuxMount, VolumeLimitScaling`)
 }
+
+// K-CFG-2: what has no gate any more cannot be switched off, under no name that it had.
+func TestWhatIsAlwaysOnHasNoGate(t *testing.T) {
+	for _, gate := range []feature.Gate{
+		"CSIMigration", "CSIMigrationAWS", "CSIMigrationAzureDisk", "CSIMigrationAzureFile", "CSIMigrationGCE", "CSIMigrationPortworx",
+		"CSIMigrationvSphere", "CSINodeExpandSecret", "DelegateFSGroupToCSIDriver", "ReadWriteOncePod", "NewVolumeManagerReconstruction",
+	} {
+		assert.ErrorContains(t, feature.Gates{gate: false}.Validate(), "that can be switched", gate)
+	}
+}

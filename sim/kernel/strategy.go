@@ -22,10 +22,12 @@ const (
 	Jitter
 	// Suffix: a character of a generated name.
 	Suffix
+	// Turn: which of several that are looked at in any order comes first.
+	Turn
 )
 
 func (k ChoiceKind) String() string {
-	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix"}[k]
+	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn"}[k]
 }
 
 // Choice is one decision to be taken among N alternatives, numbered from 0; 0 is

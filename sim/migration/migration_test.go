@@ -23,7 +23,7 @@ func volume(source corev1.PersistentVolumeSource) *corev1.PersistentVolume {
 	}
 }
 
-// C-MIG-1, C-MIG-8, C-MIG-9
+// C-MIG-1, C-MIG-8, C-MIG-9, K-MIG-1
 // conformance: adc-migrated-volume-spec
 func TestVolumesOfAllMigratedPluginsAreCSIVolumes(t *testing.T) {
 	for _, c := range []struct {

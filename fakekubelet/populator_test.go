@@ -1,0 +1,119 @@
+package fakekubelet_test
+
+import (
+	"testing"
+	"time"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// K-DSW-1, K-REC-3: a kubelet that starts looks at its pods after a tenth of a second;
+// before that it neither mounts nor unmounts anything.
+func TestTheFirstPassOverThePods(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.volume("more")
+	n.pod("web", using("data"))
+	n.pod("log", using("more"))
+	n.run("log")
+	n.restart(func() { n.forceDelete("log") })
+	n.pass(99 * time.Millisecond)
+	assert.Empty(t, n.calls())
+	n.settle()
+	for _, method := range []string{"NodeUnpublishVolume", "NodeStageVolume"} {
+		require.NotEmpty(t, n.times(method))
+		assert.GreaterOrEqual(t, n.times(method)[0], 100*time.Millisecond, method)
+		assert.LessOrEqual(t, n.times(method)[0], 300*time.Millisecond, method)
+	}
+}
+
+// K-DSW-4, K-DSW-10: a pod that has been looked at is looked at again at its next
+// regular sync only; so a change of its volume takes effect a minute later.
+func TestAPodsVolumesAreLookedUpAtItsSyncs(t *testing.T) {
+	n := start(t, setting{csiDriver: republish})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.run("web")
+	n.pass(5 * time.Second)
+	_, err := store.Modify(n.Store, store.Key{Name: "pv-data"}, func(pv *corev1.PersistentVolume) { pv.Spec.MountOptions = []string{"noatime"} })
+	require.NoError(t, err)
+	flags := func() []string {
+		return request[*csispec.NodePublishVolumeRequest](n).VolumeCapability.GetMount().GetMountFlags()
+	}
+	n.forget()
+	n.pass(50 * time.Second)
+	assert.Empty(t, n.calls())
+	assert.Empty(t, flags())
+	n.pass(10 * time.Second)
+	assert.Equal(t, []string{"noatime"}, flags())
+}
+
+// K-DSW-13: when a pod's containers have stopped its volumes are wanted no longer, but
+// for one that was never mounted: that stays while the pod's object does.
+func TestWhatAPodThatIsOverStillWants(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		attached bool
+		whilePod []corev1.UniqueVolumeName
+	}{
+		{"mounted", true, nil},
+		{"never mounted", false, []corev1.UniqueVolumeName{unique("data")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, attaching)
+			n.volume("data")
+			if c.attached {
+				n.attached("data")
+			}
+			n.pod("web", using("data"))
+			_, err := store.Modify(n.Store, podKey("web"), func(pod *corev1.Pod) { pod.Finalizers = []string{"example.com/wait"} })
+			require.NoError(t, err)
+			n.pass(15 * time.Second)
+			require.Equal(t, []corev1.UniqueVolumeName{unique("data")}, n.inUse())
+			n.deletePod("web")
+			n.pass(15 * time.Second)
+			assert.Equal(t, c.whilePod, n.inUse())
+			_, err = store.Modify(n.Store, podKey("web"), func(pod *corev1.Pod) { pod.Finalizers = nil })
+			require.NoError(t, err)
+			n.pass(15 * time.Second)
+			assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+			assert.Empty(t, n.inUse())
+		})
+	}
+}
+
+// K-RACE-18: what is wrong with a pod's volumes is told to whoever looks first. An error
+// that came up when the pod was already over ends the wait for its volumes to be
+// unmounted, and that is tried again ten seconds later.
+func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		over time.Duration // after the pod's second sync began, when its containers end
+		gone float64       // seconds until its directory goes
+	}{
+		{"the sync has heard of it", 9 * time.Second, 2},
+		{"nobody has heard of it yet", 150 * time.Millisecond, 11},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{})
+			n.volume("data")
+			n.pass(30 * time.Millisecond) // the populator's passes come between the looks of the pod's worker
+			uid := n.pod("web", using("data"), using("nowhere"))
+			n.until(func() bool { return len(n.events()) == 1 })
+			n.pass(10*time.Second + c.over)
+			require.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
+			n.setPhase("web", corev1.PodFailed)
+			n.deletePod("web")
+			n.forget()
+			n.until(func() bool { return !n.exists(csi.PodDir(uid)) })
+			assert.InDelta(t, c.gone, (n.Kernel.Elapsed() - n.since.At).Seconds(), 2)
+			assert.LessOrEqual(t, n.times("NodeUnpublishVolume")[0], time.Second, "the volume itself does not wait")
+		})
+	}
+}

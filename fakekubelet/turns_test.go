@@ -1,0 +1,54 @@
+package fakekubelet_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// K-REC-5, K-RACE-22: one volume, two pods, one of which can never have it. The backoff
+// of its mount holds back the other one, too, but not for ever.
+func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
+	for _, broken := range []int{0, 1} {
+		n := start(t, setting{})
+		n.volume("data")
+		names := map[types.UID]string{n.pod("web", using("data")): "web", n.pod("log", using("data")): "log"}
+		uids := []types.UID{n.uid("web"), n.uid("log")}
+		slices.Sort(uids)
+		in := csi.PodDir(uids[broken]) + "/volumes"
+		require.NoError(t, n.machine.MkdirAll(in, 0o750))
+		require.NoError(t, n.machine.WriteFile(in+"/kubernetes.io~csi", nil, 0o644)) // a file where a directory shall be
+		n.pass(time.Minute)
+		assert.Equal(t, "Running", string(n.phase(names[uids[1-broken]])))
+		assert.Equal(t, "Pending", string(n.phase(names[uids[broken]])))
+	}
+}
+
+// K-RACE-22: which pod of a volume comes first is up to chance.
+func TestWhichPodComesFirst(t *testing.T) {
+	first := map[bool]bool{} // whether it was the one with the lower UID
+	for seed := range uint64(12) {
+		n := start(t, setting{strategy: kernel.NewRandom(seed + 1)})
+		n.volume("data")
+		uids := []types.UID{n.pod("web", using("data")), n.pod("log", using("data"))}
+		n.waitRunning("web")
+		n.waitRunning("log")
+		var targets []string
+		for _, e := range n.news() {
+			if r, ok := e.Request.(*csispec.NodePublishVolumeRequest); ok && e.Kind == trace.Call {
+				targets = append(targets, r.TargetPath)
+			}
+		}
+		first[targets[0] == csi.TargetPath(slices.Min(uids), "pv-data")] = true
+	}
+	assert.Len(t, first, 2)
+}

@@ -1,0 +1,40 @@
+package volumemanager
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// turns is the order in which a pass looks at the pods of a volume. Each operation
+// locks the volume, so what counts is who comes first: in reality chance decides
+// anew at each pass, and no pod is kept waiting for ever by another whose mount
+// fails. Here they take turns; a strategy that explores lets chance decide. K-REC-5, K-RACE-22
+func (r *reconciler) turns(w *wanted) []types.UID {
+	uids := sortedKeys(w.pods)
+	if len(uids) < 2 {
+		return uids
+	}
+	first, found := slices.BinarySearch(uids, w.lastTurn)
+	if found {
+		first++
+	}
+	if r.waiting(w) > 1 {
+		first += r.kubelet.Kernel.Choose(kernel.Turn, len(uids), "pod of volume "+w.name)
+	}
+	first %= len(uids)
+	return slices.Concat(uids[first:], uids[:first])
+}
+
+// waiting counts the pods that want the volume and do not have it for sure.
+func (r *reconciler) waiting(w *wanted) (count int) {
+	// Pods are counted in any order.
+	for uid := range w.pods {
+		if held := r.actual.pod(w.name, uid); held == nil || held.state != mounted {
+			count++
+		}
+	}
+	return count
+}
