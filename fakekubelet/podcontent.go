@@ -1,15 +1,12 @@
 package fakekubelet
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 )
@@ -20,8 +17,13 @@ const rootAuthority = "kube-root-ca.crt"
 func sortedNames(content files) []string { return slices.Sorted(maps.Keys(content)) }
 
 // accountFiles are what a container finds of its service account.
-func (w *podWorker) accountFiles() files {
-	return files{"token": []byte(w.options.API.Token), "ca.crt": w.options.API.Authority, "namespace": []byte(w.pod.Namespace)}
+func (w *podWorker) accountFiles(p *kernel.Process) (files, error) {
+	content, err := w.tokenFiles(p, &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: new(store.AccountToken)})
+	if err != nil {
+		return nil, err
+	}
+	content["ca.crt"], content["namespace"] = w.options.API.Authority, []byte(w.pod.Namespace)
+	return content, nil
 }
 
 func (w *podWorker) configMapFiles(p *kernel.Process, name string, items []corev1.KeyToPath, optional *bool) (files, error) {
@@ -114,19 +116,32 @@ func (w *podWorker) projectedFiles(p *kernel.Process, sources []corev1.VolumePro
 	return all, nil
 }
 
-// tokenFiles is a token of the pod's service account: for the API server the one that it
-// takes, for others one like a real one.
+// tokenFiles is a token of the pod's service account, for the API server unless it is for
+// others.
 func (w *podWorker) tokenFiles(p *kernel.Process, asked *corev1.ServiceAccountTokenProjection) (files, error) {
-	if asked.Audience == "" && w.options.API != nil {
-		return files{asked.Path: []byte(w.options.API.Token)}, nil
-	}
-	issued, err := component.IssueToken(p, w.Component, store.Key{Namespace: w.pod.Namespace, Name: w.pod.Spec.ServiceAccountName},
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-			Audiences: []string{asked.Audience}, ExpirationSeconds: cmp.Or(asked.ExpirationSeconds, new(int64(3600))),
-			BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: w.pod.Name, UID: w.pod.UID},
-		}})
+	issued, err := w.csi.PodToken(p, w.pod, asked.Audience, asked.ExpirationSeconds)
 	if err != nil {
 		return nil, err
 	}
 	return files{asked.Path: []byte(issued.Status.Token)}, nil
+}
+
+// hasTokens reports whether a volume of the pod has a token, which does not last.
+func (w *podWorker) hasTokens() bool {
+	return w.programs != nil && slices.ContainsFunc(w.pod.Spec.Volumes, isToken)
+}
+
+func isToken(v corev1.Volume) bool {
+	return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil })
+}
+
+// renewTokens writes tokens anew that are about to end.
+func (w *podWorker) renewTokens(p *kernel.Process) {
+	for i := range w.pod.Spec.Volumes {
+		if v := &w.pod.Spec.Volumes[i]; w.programs != nil && isToken(*v) {
+			if err := w.makeVolume(p, v); err != nil {
+				w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "MountVolume.SetUp failed for volume %q : %v", v.Name, err)
+			}
+		}
+	}
 }

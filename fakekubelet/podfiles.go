@@ -1,6 +1,7 @@
 package fakekubelet
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
@@ -15,8 +16,6 @@ import (
 // API is how the programs in containers reach the API server.
 type API struct {
 	Host, Port string
-	// Token is what they bear: a cluster on a laptop has one user.
-	Token string
 	// Authority is the certificate in PEM that they trust.
 	Authority []byte
 }
@@ -43,7 +42,11 @@ func (w *podWorker) makeFiles(p *kernel.Process) error {
 	if w.options.API == nil || w.pod.Spec.AutomountServiceAccountToken != nil && !*w.pod.Spec.AutomountServiceAccountToken {
 		return nil
 	}
-	return w.writeFiles(accountFiles, w.accountFiles(), 0o644)
+	content, err := w.accountFiles(p)
+	if err != nil {
+		return fmt.Errorf("MountVolume.SetUp failed for volume \"kube-api-access\" : %w", err)
+	}
+	return w.writeFiles(accountFiles, content, 0o644)
 }
 
 // removeFiles removes what makeFiles has made.
@@ -100,6 +103,9 @@ func (w *podWorker) writeFiles(volume string, content files, mode fs.FileMode) e
 		file := path.Join(dir, name)
 		if err := m.MkdirAll(path.Dir(file), 0o755); err != nil {
 			return err
+		}
+		if is, err := m.ReadFile(file); err == nil && bytes.Equal(is, content[name]) {
+			continue
 		}
 		if err := m.WriteFile(file, content[name], mode); err != nil {
 			return err

@@ -103,6 +103,7 @@ func (w *podWorker) sync(p *kernel.Process) {
 		} // else the runtime's news of the containers bring the next sync at once. Fact 43
 	default:
 		w.readData()
+		w.renewTokens(p)
 		w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
 	}
 }
@@ -121,7 +122,7 @@ func (w *podWorker) rest(p *kernel.Process) bool {
 		switch {
 		case w.volumes.HasGrown(w.pod.UID):
 			due = !p.ParkUntil(why, w.nextSync)
-		case w.volumes.NeedsSyncs(w.pod.UID):
+		case w.volumes.NeedsSyncs(w.pod.UID) || w.hasTokens():
 			due = !p.IdleUntil(why, w.nextSync)
 		default:
 			p.Rest("the pod's end", w.run)

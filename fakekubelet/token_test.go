@@ -97,7 +97,7 @@ func TestATokenIsThePodsOwnForAnAudienceAndATime(t *testing.T) { // K-PUB-5
 	age := got["aud1"].ExpirationTimestamp.Sub(n.Kernel.Now())
 	assert.InDelta(t, 600, age.Seconds(), 2)
 	assert.InDelta(t, 3600, got[""].ExpirationTimestamp.Sub(n.Kernel.Now()).Seconds(), 2, "an hour if nobody says")
-	assert.Equal(t, []any{"https://kubernetes.default.svc.cluster.local"}, claimsOf(t, got[""].Token)["aud"])
+	assert.Equal(t, []any{"https://kubernetes.default.svc"}, claimsOf(t, got[""].Token)["aud"])
 }
 
 // K-PUB-6: the last fifth of a token's life is not used up.

@@ -253,7 +253,7 @@ func (o Options) reach() *fakekubelet.API {
 	if err != nil {
 		return nil
 	}
-	return &fakekubelet.API{Host: host, Port: port, Token: o.Token, Authority: o.Authority}
+	return &fakekubelet.API{Host: host, Port: port, Authority: o.Authority}
 }
 
 // outside reports whether not all drivers and sidecars are Go code of this process, so

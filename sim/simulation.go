@@ -69,6 +69,9 @@ func Start(o Options) (*Simulation, error) {
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
 	})
 	s := store.New(store.Options{Now: k.Now, Guard: o.Guard, TaintNewNodes: true})
+	if o.Token != "" { // the API is served sooner or later
+		s.SignTokens(apiserver.SignToken)
+	}
 	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
 	c.gate.post = k.Post
 	c.World.Features, c.World.Legacy = o.FeatureGates, o.Legacy

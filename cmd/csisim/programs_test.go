@@ -3,14 +3,18 @@ package main
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -238,4 +242,62 @@ spec:
 	}, 10*time.Second, 10*time.Millisecond)
 	require.Zero(t, csisimIn(t, c.environment(), "clean", "--work-dir", c.work).code)
 	c.nothingIsLeft()
+}
+
+// What a program finds of its service account opens the API, as that account; so does a
+// token that is asked for.
+func TestAProgramIsItsServiceAccount(t *testing.T) {
+	c := startPrograms(t)
+	_, err := c.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	pod := c.make(`
+metadata: {name: web}
+spec:
+  serviceAccountName: robot
+  restartPolicy: Never
+  containers:
+  - name: main
+    image: registry.local/shell
+    args: [-c, "cat /var/run/secrets/kubernetes.io/serviceaccount/token; echo; cat /tokens/own; echo; cat /tokens/vault; echo"]
+    volumeMounts: [{name: tokens, mountPath: /tokens}]
+  volumes:
+  - name: tokens
+    projected:
+      sources:
+      - serviceAccountToken: {path: own, expirationSeconds: 600}
+      - serviceAccountToken: {path: vault, audience: vault}
+`, inPhase(corev1.PodSucceeded))
+	tokens := strings.Fields(c.log("web", corev1.PodLogOptions{}))
+	require.Len(t, tokens, 3)
+	for _, token := range tokens[:2] {
+		who, err := c.as(token).AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, "system:serviceaccount:default:robot", who.Status.UserInfo.Username)
+		assert.Equal(t, authenticationv1.ExtraValue{"web"}, who.Status.UserInfo.Extra["authentication.kubernetes.io/pod-name"])
+		assert.Equal(t, authenticationv1.ExtraValue{string(pod.UID)}, who.Status.UserInfo.Extra["authentication.kubernetes.io/pod-uid"])
+		_, err = c.as(token).CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+		assert.NoError(t, err, "there is no RBAC")
+	}
+	_, err = c.as(tokens[2]).CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+	assert.True(t, apierrors.IsUnauthorized(err), "%v", err)
+	review, err := c.AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{
+		Spec: authenticationv1.TokenReviewSpec{Token: tokens[2], Audiences: []string{"vault"}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.True(t, review.Status.Authenticated, review.Status.Error)
+
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		created := c.kubectl("create", "token", "robot", "--duration=10m")
+		assert.Contains(t, c.kubectl("auth", "whoami", "--token="+strings.TrimSpace(created)), "system:serviceaccount:default:robot")
+	}
+	c.down()
+}
+
+// as is a client with another token.
+func (c *programCluster) as(token string) kubernetes.Interface {
+	c.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
+	require.NoError(c.t, err)
+	config.BearerToken = token
+	return kubernetes.NewForConfigOrDie(config)
 }

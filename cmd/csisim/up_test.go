@@ -223,16 +223,25 @@ func TestKubectl(t *testing.T) {
 		{"get pods", ""},
 	} {
 		t.Run(line.args, func(t *testing.T) {
-			kubectl := exec.CommandContext(t.Context(), "kubectl", strings.Fields(line.args)...)
-			kubectl.Env = append(os.Environ(), l.environment()...)
-			out, err := kubectl.CombinedOutput()
-			require.NoError(t, err, string(out))
-			assert.Contains(t, string(out), line.says)
-			assert.NotContains(t, string(out), "Warning:")
+			l := *l
+			l.t = t
+			out := l.kubectl(strings.Fields(line.args)...)
+			assert.Contains(t, out, line.says)
+			assert.NotContains(t, out, "Warning:")
 		})
 	}
 	require.NoError(t, l.command.Process.Signal(syscall.SIGINT))
 	assert.Zero(t, l.awaitEnd(), l.output.String())
+}
+
+// kubectl is what kubectl says to the cluster's user.
+func (l *liveCluster) kubectl(args ...string) string {
+	l.t.Helper()
+	kubectl := exec.CommandContext(l.t.Context(), "kubectl", args...)
+	kubectl.Env = append(os.Environ(), l.environment()...)
+	out, err := kubectl.CombinedOutput()
+	require.NoError(l.t, err, string(out))
+	return string(out)
 }
 
 const webPod = `apiVersion: v1

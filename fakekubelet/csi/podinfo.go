@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/volume"
 )
@@ -47,7 +48,7 @@ func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, 
 	}
 	tokens := map[string]authenticationv1.TokenRequestStatus{}
 	for _, asked := range driver.Spec.TokenRequests {
-		issued, err := s.token(pod, asked)
+		issued, err := s.PodToken(s.process, pod, asked.Audience, asked.ExpirationSeconds)
 		if err != nil {
 			return fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get service accoount token attributes: %w", err)
 		}
@@ -66,15 +67,16 @@ func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, 
 	return nil
 }
 
-// token asks for a token that ends with the pod; no audience is that of the API server.
-func (s *step) token(pod *corev1.Pod, asked storagev1.TokenRequest) (*authenticationv1.TokenRequest, error) {
-	audiences := []string{asked.Audience}
-	if asked.Audience == "" {
-		audiences = nil
+// PodToken is a token of the pod's service account that ends with the pod; no audience is
+// that of the API server. K-PUB-6
+func (pl *Plugin) PodToken(p *kernel.Process, pod *corev1.Pod, audience string, seconds *int64) (*authenticationv1.TokenRequest, error) {
+	var audiences []string
+	if audience != "" {
+		audiences = []string{audience}
 	}
 	account := store.Key{Namespace: pod.Namespace, Name: pod.Spec.ServiceAccountName}
-	return s.tokens.Get(s.process, account, &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		Audiences: audiences, ExpirationSeconds: asked.ExpirationSeconds,
+	return pl.tokens.Get(p, account, &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
+		Audiences: audiences, ExpirationSeconds: seconds,
 		BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID},
 	}})
 }

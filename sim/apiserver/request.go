@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
@@ -17,6 +18,7 @@ type request struct {
 	*http.Request
 	server *Server
 	answer answer
+	user   authenticationv1.UserInfo
 	query  url.Values
 	place  place
 	kind   *kind
@@ -75,14 +77,6 @@ func (q *request) checkNames() error {
 		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+q.kind.gvr.Resource+"/"+namespace+"/"+q.place.name, "/"))
 	}
 	return nil
-}
-
-func (q *request) authenticate() error {
-	token := q.server.options.Token
-	if token == "" || q.Header.Get("Authorization") == "Bearer "+token {
-		return nil
-	}
-	return apierrors.NewUnauthorized("Unauthorized")
 }
 
 // dispatch finds what a verb means where it was said.

@@ -11,10 +11,7 @@ import (
 )
 
 // Reviews are questions that a client asks by creating them; nothing is stored.
-// There is one user, who may do everything.
-
-// user is who every client is.
-var user = authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}
+// Everybody may do everything.
 
 // review is one kind of question.
 type review struct {
@@ -28,13 +25,15 @@ var reviews = []review{
 	{gvk: authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"), resource: "selfsubjectreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authenticationv1.SelfSubjectReview
 		err := q.readAs(&asked)
-		asked.Status.UserInfo = user
+		asked.Status.UserInfo = q.user
 		return &asked, err
 	}},
 	{gvk: authenticationv1.SchemeGroupVersion.WithKind("TokenReview"), resource: "tokenreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authenticationv1.TokenReview
 		err := q.readAs(&asked)
-		asked.Status = q.server.reviewToken(asked.Spec)
+		if err == nil {
+			asked.Status, err = q.server.reviewToken(asked.Spec)
+		}
 		return &asked, err
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"), resource: "localsubjectaccessreviews", namespaced: true,

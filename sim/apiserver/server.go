@@ -21,7 +21,8 @@ import (
 // Options say how a server is reached and what it shares its store with. The zero
 // value serves everybody.
 type Options struct {
-	// Token is what requests have to bear. Empty: none is needed.
+	// Token is what requests have to bear, unless they bear that of a service account.
+	// Empty: none is needed.
 	Token string
 	// Exclusive runs use while nothing else reads or writes the store. Default: a
 	// lock of the server's own.
@@ -66,6 +67,7 @@ func New(s *store.Store, options Options) *Server {
 	server := &Server{store: s, options: options, history: newHistory(s.Revision()), owners: newOwnership(options.Now)}
 	server.catalog.Store(catalogOf(s, options.Legacy, &catalog{}))
 	s.OnCommit(server.learn)
+	s.SignTokens(SignToken)
 	return server
 }
 

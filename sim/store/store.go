@@ -1,6 +1,9 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Store is the database of one simulated cluster.
 type Store struct {
@@ -11,11 +14,15 @@ type Store struct {
 	versioned   bool // every state is kept by somebody
 	subscribers subscribers
 	observers   []func(Commit)
+	signToken   func(TokenClaims) (string, error) // nil: tokens are not signed
 	guard       guard
 	defined     map[string]*Resource // the kinds of definitions, by the definition's name
 	unsettled   []string             // definitions that may have a step to take
 	sheet       sheet
 }
+
+// Now is the time by the store's clock.
+func (s *Store) Now() time.Time { return s.options.Now() }
 
 // New returns a store that holds the namespaces every cluster begins with.
 func New(options Options) *Store {

@@ -1,11 +1,8 @@
 package store
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -17,18 +14,32 @@ import (
 )
 
 const (
-	// tokenIssuer is also the audience of a token that is made for nobody in particular.
-	tokenIssuer = "https://kubernetes.default.svc.cluster.local"
-	// defaultAccount is there in every namespace, as pods without an account take
+	// TokenIssuer is who makes tokens of service accounts, and the audience of those
+	// that are for the API server.
+	TokenIssuer = "https://kubernetes.default.svc"
+	// AccountToken is the life, in seconds, of the token that pods find of their account.
+	// A token that is asked for with it is good for a year: it is warned of when its time
+	// is over, for programs that read it but once.
+	AccountToken int64 = 60*60 + 7
+	year               = 365 * 24 * time.Hour
+	// DefaultAccount is there in every namespace, as pods without an account take
 	// for granted, even if nobody has made the object.
-	defaultAccount = "default"
+	DefaultAccount = "default"
 )
+
+// SignTokens makes tokens such that somebody can check them. Without it, they are
+// not signed.
+func (s *Store) SignTokens(sign func(TokenClaims) (string, error)) { s.signToken = sign }
 
 // IssueToken is the subresource "token" of a service account: it answers the
 // request with a token. Nothing is stored by it.
 func (s *Store) IssueToken(account Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
-	if _, ok := Get[*corev1.ServiceAccount](s.head, account); !ok && account.Name != defaultAccount {
+	its, ok := Get[*corev1.ServiceAccount](s.head, account)
+	if !ok && account.Name != DefaultAccount {
 		return nil, NotFound[*corev1.ServiceAccount](account)
+	}
+	if !ok {
+		its = &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: account.Name}}
 	}
 	request := asked.DeepCopy()
 	if request.Spec.ExpirationSeconds == nil {
@@ -38,18 +49,28 @@ func (s *Store) IssueToken(account Key, asked *authenticationv1.TokenRequest) (*
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: authenticationv1.GroupName, Kind: "TokenRequest"}, "", errs)
 	}
 	if len(request.Spec.Audiences) == 0 {
-		request.Spec.Audiences = []string{tokenIssuer}
+		request.Spec.Audiences = []string{TokenIssuer}
 	}
-	pod, err := s.boundPod(account, request.Spec.BoundObjectRef)
+	bound, err := s.boundTo(account, request.Spec.BoundObjectRef)
 	if err != nil {
 		return nil, err
 	}
-	now := s.options.Now().Truncate(time.Second)
-	expiry := now.Add(time.Duration(*request.Spec.ExpirationSeconds) * time.Second)
-	request.Status = authenticationv1.TokenRequestStatus{
-		Token:               token(account, pod, request.Spec.Audiences, now, expiry),
-		ExpirationTimestamp: metav1.NewTime(expiry),
+	bound.Namespace, bound.Account = account.Namespace, TokenSubject{its.Name, its.UID}
+	now, life := s.options.Now().Truncate(time.Second), time.Duration(*request.Spec.ExpirationSeconds)*time.Second
+	claims := TokenClaims{
+		Audiences: request.Spec.Audiences, Issuer: TokenIssuer, Subject: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expiry: now.Add(life).Unix(), Kubernetes: bound,
 	}
+	isForAPI := !slices.ContainsFunc(claims.Audiences, func(a string) bool { return a != TokenIssuer })
+	if bound.Pod != nil && *request.Spec.ExpirationSeconds == AccountToken && isForAPI {
+		claims.Kubernetes.WarnAfter, claims.Expiry = claims.Expiry, now.Add(year).Unix()
+	}
+	text, err := s.token(claims)
+	if err != nil {
+		return nil, fmt.Errorf("sign a token: %w", err)
+	}
+	request.ObjectMeta = metav1.ObjectMeta{Name: its.Name, Namespace: its.Namespace, UID: its.UID, CreationTimestamp: metav1.NewTime(now)}
+	request.Status = authenticationv1.TokenRequestStatus{Token: text, ExpirationTimestamp: metav1.NewTime(now.Add(life))}
 	return request, nil
 }
 
@@ -65,44 +86,51 @@ func checkTokenRequest(spec *authenticationv1.TokenRequestSpec) field.ErrorList 
 	return errs
 }
 
-// boundPod is the pod with which the token is to end; nil if there is none.
-func (s *Store) boundPod(account Key, ref *authenticationv1.BoundObjectReference) (*corev1.Pod, error) {
-	if ref == nil || ref.Kind != "Pod" {
-		return nil, nil
+// boundTo is the object with which the token is to end.
+func (s *Store) boundTo(account Key, ref *authenticationv1.BoundObjectReference) (bound TokenBound, err error) {
+	if ref == nil {
+		return bound, nil
 	}
-	key := Key{Namespace: account.Namespace, Name: ref.Name}
-	pod, ok := Get[*corev1.Pod](s.head, key)
-	switch {
-	case !ok:
-		return nil, NotFound[*corev1.Pod](key)
-	case pod.Spec.ServiceAccountName != account.Name:
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", account.Name))
-	case ref.UID != "" && ref.UID != pod.UID:
-		return nil, resourceFor[*corev1.Pod]().conflict(key, fmt.Errorf(
-			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
+	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	res, ok := ResourceFor(corev1.SchemeGroupVersion.WithKind(gvk.Kind))
+	if !ok || gvk.Group != "" || gvk.Kind != "Pod" && gvk.Kind != "Secret" && gvk.Kind != "Node" {
+		return bound, apierrors.NewBadRequest(fmt.Sprintf("cannot bind token to object of type %s", gvk))
 	}
-	return pod, nil
+	key := Key{Name: ref.Name}
+	if res.Namespaced {
+		key.Namespace = account.Namespace
+	}
+	obj, ok := s.head.GetObject(res, key)
+	if !ok {
+		return bound, apierrors.NewNotFound(res.GVR.GroupResource(), ref.Name)
+	}
+	subject := &TokenSubject{obj.GetName(), obj.GetUID()}
+	switch obj := obj.(type) {
+	case *corev1.Pod:
+		if obj.Spec.ServiceAccountName != account.Name {
+			return bound, apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", account.Name))
+		}
+		bound.Pod, bound.Node = subject, s.nodeOf(obj)
+	case *corev1.Secret:
+		bound.Secret = subject
+	case *corev1.Node:
+		bound.Node = subject
+	}
+	if ref.UID != "" && ref.UID != obj.GetUID() {
+		return bound, apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, ref.Name,
+			fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
+	}
+	return bound, nil
 }
 
-// token is a JSON Web Token with the claims of a real one. It is not signed:
-// nobody could check the signature.
-func token(account Key, pod *corev1.Pod, audiences []string, from, to time.Time) string {
-	bound := map[string]any{"namespace": account.Namespace, "serviceaccount": map[string]string{"name": account.Name}}
-	if pod != nil {
-		bound["pod"] = map[string]string{"name": pod.Name, "uid": string(pod.UID)}
+// nodeOf is the node of a pod, nil if it has none.
+func (s *Store) nodeOf(pod *corev1.Pod) *TokenSubject {
+	if pod.Spec.NodeName == "" {
+		return nil
 	}
-	claims := map[string]any{
-		"iss": tokenIssuer, "aud": slices.Clone(audiences), "sub": "system:serviceaccount:" + account.Namespace + ":" + account.Name,
-		"iat": json.Number(strconv.FormatInt(from.Unix(), 10)), "nbf": json.Number(strconv.FormatInt(from.Unix(), 10)),
-		"exp": json.Number(strconv.FormatInt(to.Unix(), 10)), "kubernetes.io": bound,
+	node := &TokenSubject{Name: pod.Spec.NodeName}
+	if its, ok := Get[*corev1.Node](s.head, Key{Name: node.Name}); ok {
+		node.UID = its.UID
 	}
-	return encoded(map[string]any{"alg": "none", "typ": "JWT"}) + "." + encoded(claims) + "."
-}
-
-func encoded(content map[string]any) string {
-	text, err := json.Marshal(content)
-	if err != nil {
-		panic("store: " + err.Error()) // strings and numbers only
-	}
-	return base64.RawURLEncoding.EncodeToString(text)
+	return node
 }
