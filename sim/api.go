@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/csisim/csisim/fakecontroller/namespace"
+	"github.com/csisim/csisim/fakecontroller/serviceaccount"
 	"github.com/csisim/csisim/sim/apiserver"
 	"github.com/csisim/csisim/sim/version"
 )
@@ -79,6 +80,7 @@ func (c *Simulation) API() *apiserver.Server {
 			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
 		namespace.Start(c.World) // none but clients of the API delete namespaces
+		serviceaccount.Start(c.World)
 	})
 	return c.api.server
 }

@@ -41,3 +41,12 @@ func placeOf(path string) (at place, ok bool) {
 }
 
 var subresourceOfNamespaces = map[string]bool{"status": true, "finalize": true}
+
+// talksToContainer reports whether a path leads into a container of a pod.
+func (at place) talksToContainer() bool {
+	if at.group != "" || at.resource != "pods" {
+		return false
+	}
+	sub, _, _ := strings.Cut(at.subresource, "/") // the rest is a path of whom a proxy leads to
+	return sub == "exec" || sub == "attach" || sub == "portforward" || sub == "proxy"
+}

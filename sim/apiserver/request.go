@@ -42,6 +42,9 @@ func (q *request) serve() error {
 	if at.resource == "" {
 		return q.serveDiscovery()
 	}
+	if at.talksToContainer() {
+		return errNoShell
+	}
 	if r, ok := reviewAt(at); ok {
 		return q.serveReview(r)
 	}

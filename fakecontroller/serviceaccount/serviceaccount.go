@@ -1,0 +1,65 @@
+// Package serviceaccount is the service account controller of the
+// kube-controller-manager: every namespace has an account for pods that name none.
+package serviceaccount
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// name of the account in every namespace.
+const name = "default"
+
+// Controller is one running service account controller.
+type Controller struct {
+	*component.Component
+	namespaces *workqueue.Queue[string]
+}
+
+// Start starts the controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("serviceaccount-controller", "")}
+	c.namespaces = workqueue.New("namespaces", workqueue.Default, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+func (c *Controller) follow(p *kernel.Process) {
+	namespaces := component.Watch[*corev1.Namespace](c.Component, p)
+	accounts := component.Watch[*corev1.ServiceAccount](c.Component, p)
+	for {
+		for e, ok := namespaces.Next(); ok; e, ok = namespaces.Next() {
+			if e.Type != store.Deleted {
+				c.namespaces.Add(e.Object.Name)
+			}
+		}
+		for e, ok := accounts.Next(); ok; e, ok = accounts.Next() {
+			if e.Type == store.Deleted && e.Object.Name == name {
+				c.namespaces.Add(e.Object.Namespace)
+			}
+		}
+		p.Wait("changes of namespaces and their accounts", func() bool { return namespaces.Len()+accounts.Len() > 0 })
+	}
+}
+
+// sync makes the account of a namespace that is there to stay.
+func (c *Controller) sync(p *kernel.Process, namespace string) error {
+	is, ok := component.Cached[*corev1.Namespace](c.Component, store.Key{Name: namespace})
+	if !ok || is.Status.Phase != corev1.NamespaceActive {
+		return nil
+	}
+	if _, ok := component.Cached[*corev1.ServiceAccount](c.Component, store.Key{Namespace: namespace, Name: name}); ok {
+		return nil
+	}
+	_, err := component.Create(p, c.Component, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}

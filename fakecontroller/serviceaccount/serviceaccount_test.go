@@ -1,0 +1,49 @@
+package serviceaccount_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/fakecontroller/serviceaccount"
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// Every namespace that stays has its account: the first ones, new ones, and one
+// whose account was deleted.
+func TestEveryNamespaceHasAnAccount(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	t.Cleanup(k.Close)
+	s := store.New(store.Options{Now: k.Now, Guard: true})
+	serviceaccount.Start(component.NewWorld(k, s, trace.NewRecorder(k)))
+	namespace := func(name string, finalizers ...string) {
+		_, err := store.Create(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers}})
+		require.NoError(t, err)
+	}
+	account := func(namespace string) bool {
+		_, found := store.Get[*corev1.ServiceAccount](s, store.Key{Namespace: namespace, Name: "default"})
+		return found
+	}
+	namespace("new")
+	namespace("leaving", "example.com/hold")
+	_, err := store.Delete[*corev1.Namespace](s, store.Key{Name: "leaving"})
+	require.NoError(t, err)
+
+	k.Run(kernel.Until{})
+	for name, has := range map[string]bool{"default": true, "kube-system": true, "new": true, "leaving": false} {
+		assert.Equal(t, has, account(name), name)
+	}
+
+	_, err = store.Delete[*corev1.ServiceAccount](s, store.Key{Namespace: "new", Name: "default"})
+	require.NoError(t, err)
+	k.Run(kernel.Until{})
+	assert.True(t, account("new"), "it is made again")
+	require.NoError(t, k.Err())
+	require.NoError(t, s.VerifyImmutable())
+}
