@@ -2,7 +2,9 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/trace"
 )
 
@@ -19,6 +21,7 @@ func (c *Simulation) KillDriver(name, node string) error {
 		return err
 	}
 	c.told(node, "%s killed", p)
+	defer c.disconnect(p)
 	return p.kill()
 }
 
@@ -29,12 +32,25 @@ func (c *Simulation) StopDriver(name, node string) error {
 		return err
 	}
 	c.told(node, "%s stopped", p)
+	defer c.disconnect(p)
 	if p.registrar != nil {
 		if err := p.registrar.Stop(); err != nil {
 			return err
 		}
 	}
 	return p.stop()
+}
+
+// disconnect has the sidecars of a plugin notice that it is gone.
+func (c *Simulation) disconnect(p *plugin) {
+	if p.driver.controller != p {
+		return
+	}
+	for _, ctl := range c.controllers {
+		if program, ok := ctl.running.(*sidecar.Program); ok && strings.HasSuffix(ctl.name, "/"+p.driver.Name) {
+			program.Disconnected()
+		}
+	}
 }
 
 // StartDriver starts a plugin, and its registrar, unless they run.
@@ -181,6 +197,7 @@ func (c *Simulation) PowerOff(name string) error {
 			p.comesBack = p.running || p.name == ""
 			p.running = false
 			p.backend.lostPower()
+			c.disconnect(p)
 		}
 	}
 	if err := n.machine.PowerOff(); err != nil {

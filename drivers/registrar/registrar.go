@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/machine"
@@ -35,7 +36,7 @@ type Options struct {
 	Driver string
 	// RestartDelay is how long its supervisor waits, in virtual time, before the
 	// n-th restart, counted from 1; a negative delay leaves it down until Start.
-	// Default: CrashLoop.
+	// Default: sidecar.CrashLoop.
 	RestartDelay func(n int) time.Duration
 }
 
@@ -65,7 +66,7 @@ func New(w *component.World, wire *drivers.Wire, o Options) *Registrar {
 		o.RegistrationDir = machine.KubeletDir + "/plugins_registry"
 	}
 	if o.RestartDelay == nil {
-		o.RestartDelay = CrashLoop
+		o.RestartDelay = sidecar.CrashLoop
 	}
 	return &Registrar{world: w, wire: wire, options: o, driver: o.Driver}
 }

@@ -215,14 +215,6 @@ func TestItsSupervisorRestartsItWithTheBackoffOfACrashLoop(t *testing.T) {
 	assert.Equal(t, 900.0, w.asked()[4], "it ran long enough to begin anew")
 }
 
-func TestCrashLoop(t *testing.T) {
-	for n, want := range map[int]time.Duration{
-		1: 0, 2: 10 * time.Second, 3: 20 * time.Second, 6: 160 * time.Second, 7: 5 * time.Minute, 1000: 5 * time.Minute,
-	} {
-		assert.Equal(t, want, registrar.CrashLoop(n), "restart %d", n)
-	}
-}
-
 // C-REG-2
 func TestWhatMakesTheRegistrarExit(t *testing.T) {
 	for name, tt := range map[string]struct {

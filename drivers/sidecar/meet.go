@@ -1,22 +1,39 @@
 // Package sidecar is what all CSI sidecars do before anything else: wait for the
-// driver's socket, probe the driver, and ask who it is and what it can do.
+// driver's socket, probe the driver, and ask who it is and what it can do; and how
+// they end and are started again.
 package sidecar
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/sim/kernel"
 )
 
-// retryInterval is the pause after a driver that is not there, or not ready. A
-// sidecar whose questions fail exits, and is started again by the kubelet. C-LIB-1, C-LIB-2
-const retryInterval = time.Second
+const (
+	// connectTimeout is for how long a sidecar tries to connect before it exits. C-LIB-1
+	connectTimeout = 30 * time.Second
+	// retryInterval is the pause between two attempts to connect, and between two
+	// probes. C-LIB-1, C-LIB-2
+	retryInterval = time.Second
+)
+
+// Patience is for how long a sidecar waits for the answers to its first questions, in
+// virtual time.
+type Patience struct {
+	// Probe is the deadline of each Probe.
+	Probe time.Duration
+	// Answer is the deadline of each further question; Together has all of them share
+	// one.
+	Answer   time.Duration
+	Together bool
+}
 
 // Driver is what a driver says of itself; it is asked once per start. C-LIB-3
 type Driver struct {
@@ -30,39 +47,36 @@ func (d Driver) Serves(service string) bool { return d.services[service] }
 // Can reports a controller capability, such as "PUBLISH_UNPUBLISH_VOLUME".
 func (d Driver) Can(capability string) bool { return d.controller[capability] }
 
-// Meet asks until the driver has answered everything. The site's deadline is set
-// for each call: timeout of virtual time.
-func Meet(p *kernel.Process, wire *drivers.Wire, site drivers.Site, timeout time.Duration) Driver {
-	for {
-		if _, err := site.Machine.Lstat(site.Socket); err == nil {
-			if d, err := ask(p, wire, site, timeout); err == nil {
-				return d
-			}
-		}
-		p.Idle(retryInterval)
-	}
+// meeting is a sidecar that gets to know its driver.
+type meeting struct {
+	process  *kernel.Process
+	wire     *drivers.Wire
+	site     drivers.Site
+	patience Patience
 }
 
-func ask(p *kernel.Process, wire *drivers.Wire, site drivers.Site, timeout time.Duration) (Driver, error) {
-	ctx := context.Background()
-	identity := func() csi.IdentityClient {
-		site.Deadline = p.Elapsed() + timeout
-		return csi.NewIdentityClient(wire.Conn(p, site))
-	}
+// meet asks until the driver is ready and has answered everything. An error is what the
+// program exits with. C-LIB-2
+func (m *meeting) meet() (Driver, error) {
 	d := Driver{services: map[string]bool{}, controller: map[string]bool{}}
-	probe, err := identity().Probe(ctx, &csi.ProbeRequest{})
-	switch {
-	case err != nil:
+	if err := m.probeForEver(); err != nil {
 		return d, err
-	case probe.GetReady() != nil && !probe.GetReady().GetValue(): // a missing ready means ready
-		return d, fmt.Errorf("driver %s is not ready", site.Driver)
 	}
-	info, err := identity().GetPluginInfo(ctx, &csi.GetPluginInfoRequest{})
+	deadline := m.process.Elapsed() + m.patience.Answer
+	ask := func() {
+		m.site.Deadline = deadline
+		if !m.patience.Together {
+			m.site.Deadline = m.process.Elapsed() + m.patience.Answer
+		}
+	}
+	ask()
+	info, err := m.identity().GetPluginInfo(context.Background(), &csi.GetPluginInfoRequest{})
 	if err != nil {
 		return d, err
 	}
 	d.Name = info.GetName()
-	plugin, err := identity().GetPluginCapabilities(ctx, &csi.GetPluginCapabilitiesRequest{})
+	ask()
+	plugin, err := m.identity().GetPluginCapabilities(context.Background(), &csi.GetPluginCapabilitiesRequest{})
 	if err != nil {
 		return d, err
 	}
@@ -72,8 +86,8 @@ func ask(p *kernel.Process, wire *drivers.Wire, site drivers.Site, timeout time.
 	if !d.Serves("CONTROLLER_SERVICE") {
 		return d, nil
 	}
-	site.Deadline = p.Elapsed() + timeout
-	controller, err := csi.NewControllerClient(wire.Conn(p, site)).ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
+	ask()
+	controller, err := csi.NewControllerClient(m.wire.Conn(m.process, m.site)).ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})
 	if err != nil {
 		return d, err
 	}
@@ -81,4 +95,44 @@ func ask(p *kernel.Process, wire *drivers.Wire, site drivers.Site, timeout time.
 		d.controller[contract.ControllerCapability(c)] = true
 	}
 	return d, nil
+}
+
+func (m *meeting) identity() csi.IdentityClient {
+	return csi.NewIdentityClient(m.wire.Conn(m.process, m.site))
+}
+
+// probeForEver probes, every second, until the driver is ready: one that is not, or does
+// not answer in time, is asked again. Before that somebody has to listen at the
+// socket. C-LIB-1, C-LIB-2
+func (m *meeting) probeForEver() error {
+	began := m.process.Elapsed()
+	connected := false
+	for next := began; ; {
+		ready, err := m.probe()
+		switch {
+		case drivers.NobodyListens(err) && !connected && m.process.Elapsed() < began+connectTimeout:
+		case err != nil && status.Code(err) != codes.DeadlineExceeded:
+			return err
+		case ready:
+			return nil
+		default:
+			connected = true
+		}
+		next += retryInterval // a ticker, which keeps one tick
+		if now := m.process.Elapsed(); next < now {
+			next = now - (now-began)%retryInterval
+			continue
+		}
+		m.process.Idle(next - m.process.Elapsed())
+	}
+}
+
+// probe: an answer that does not say whether the driver is ready means that it is. C-LIB-2
+func (m *meeting) probe() (ready bool, err error) {
+	if _, err := m.site.Machine.Lstat(m.site.Socket); err != nil {
+		return false, status.Errorf(codes.Unavailable, "connection error: %v", err)
+	}
+	m.site.Deadline = m.process.Elapsed() + m.patience.Probe
+	answer, err := m.identity().Probe(context.Background(), &csi.ProbeRequest{})
+	return err == nil && (answer.GetReady() == nil || answer.GetReady().GetValue()), err
 }

@@ -1,57 +1,171 @@
 package sidecar
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 )
 
-// Program is a sidecar over its restarts: it exits when it loses its driver, and
-// is started again, as in a pod. C-LIB-1
+// Program is a sidecar over its restarts: it exits when it cannot get to know its
+// driver, or loses it, and is started again, as in a pod. C-LIB-1
 type Program struct {
 	world   *component.World
-	begin   func(lost func()) *component.Component
+	begin   func(*Life) *component.Component
 	once    bool
-	current *component.Component
+	current *Life // nil while it is down
+	exits   int
+	ended   bool
 }
 
-// Run starts a sidecar. begin starts its processes; it is given what to call when
-// the driver is lost. With once nothing restarts the program.
-func Run(w *component.World, once bool, begin func(lost func()) *component.Component) *Program {
+// Life is a sidecar from one start to its end.
+type Life struct {
+	program   *Program
+	component *component.Component
+	began     time.Duration
+	connected bool
+}
+
+// Run starts a sidecar. begin starts its processes. With once nothing restarts the
+// program.
+func Run(w *component.World, once bool, begin func(*Life) *component.Component) *Program {
 	s := &Program{world: w, begin: begin, once: once}
-	s.restart()
+	s.start()
 	return s
 }
 
-// Crash ends the sidecar where it stands.
-func (s *Program) Crash() { s.current.Crash() }
-
-// Running reports whether the sidecar has not ended.
-func (s *Program) Running() bool { return s.current.Group.Running() > 0 }
-
-func (s *Program) restart() {
-	var started *component.Component
-	started = s.begin(func() { s.exit(started) })
-	s.current = started
+func (s *Program) start() {
+	s.current = &Life{program: s, began: s.world.Kernel.Elapsed()}
+	s.current.component = s.begin(s.current)
 }
 
-// exit ends a run that has lost its driver, unless it has ended already.
-func (s *Program) exit(c *component.Component) {
-	s.world.Kernel.Spawn(nil, "supervisor of "+c.Name, func(*kernel.Process) {
-		if c != s.current || !s.Running() {
+// Crash ends the sidecar where it stands, for good.
+func (s *Program) Crash() {
+	s.ended = true
+	if s.current != nil {
+		s.current.component.Crash()
+	}
+}
+
+// Running reports whether the sidecar runs or will be started again.
+func (s *Program) Running() bool {
+	return !s.ended && (s.current == nil || s.current.component.Group.Running() > 0)
+}
+
+// Disconnected tells the sidecar that its driver is gone, which it notices whether or not
+// it calls. Calls under way get their errors first. C-LIB-1
+func (s *Program) Disconnected() {
+	life := s.current
+	if s.ended || life == nil || !life.connected {
+		return
+	}
+	s.world.Kernel.Spawn(nil, "connection of "+life.component.Name, func(p *kernel.Process) {
+		p.Sleep(time.Millisecond)
+		life.Lost()
+	})
+}
+
+// Watch is a connection on which an error that means that the driver is gone ends the
+// sidecar, after its caller has seen it.
+func (l *Life) Watch(conn grpc.ClientConnInterface) grpc.ClientConnInterface {
+	return watched{conn, l.program}
+}
+
+type watched struct {
+	grpc.ClientConnInterface
+	program *Program
+}
+
+// Invoke makes the call.
+func (w watched) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	err := w.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+	if IsConnectionLoss(err) {
+		w.program.Disconnected()
+	}
+	return err
+}
+
+// Meet waits for the driver and asks what it is and can do. Of an error the sidecar
+// exits, and Meet does not return.
+func (l *Life) Meet(p *kernel.Process, wire *drivers.Wire, site drivers.Site, patience Patience) Driver {
+	m := &meeting{p, wire, site, patience}
+	d, err := m.meet()
+	if err != nil {
+		l.Failed(p)
+	}
+	l.connected = true
+	return d
+}
+
+// Failed ends the sidecar while it begins; it does not return.
+func (l *Life) Failed(p *kernel.Process) {
+	l.connected = false
+	l.exit()
+	p.Wait("the sidecar's end", func() bool { return false })
+}
+
+// Lost ends the sidecar because its driver is gone.
+func (l *Life) Lost() { l.exit() }
+
+// exit ends this life, unless it has ended already, and begins another one when the
+// kubelet would.
+func (l *Life) exit() {
+	s := l.program
+	s.world.Kernel.Spawn(nil, "supervisor of "+l.component.Name, func(p *kernel.Process) {
+		if l != s.current || s.ended {
 			return
 		}
-		c.Crash()
-		if !s.once {
-			s.restart()
+		l.component.Crash()
+		if s.once {
+			s.ended = true
+			return
+		}
+		s.current = nil
+		if p.Elapsed()-l.began >= Stable {
+			s.exits = 0
+		}
+		s.exits++
+		l.await(p, CrashLoop(s.exits))
+		if !s.ended {
+			s.start()
 		}
 	})
 }
+
+// await is housekeeping for a program that never got to know its driver: that may go on
+// for ever.
+func (l *Life) await(p *kernel.Process, delay time.Duration) {
+	if l.connected {
+		p.Sleep(delay)
+	} else {
+		p.Idle(delay)
+	}
+}
+
+// CrashLoop is how long a kubelet waits before it restarts a container for the
+// n-th time: not at all, then 10 s, doubling up to 5 minutes.
+func CrashLoop(n int) time.Duration {
+	const first, longest = 10 * time.Second, 5 * time.Minute
+	if n <= 1 {
+		return 0
+	}
+	delay := first
+	for ; n > 2 && delay < longest; n-- {
+		delay *= 2
+	}
+	return min(delay, longest)
+}
+
+// Stable is how long a program must have run for its restarts to be counted anew.
+const Stable = 10 * time.Minute
 
 // IsConnectionLoss tells an error of the connection from an answer Unavailable.
 func IsConnectionLoss(err error) bool {

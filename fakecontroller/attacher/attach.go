@@ -157,7 +157,8 @@ func (r *run) markAttached(p *kernel.Process, key store.Key, metadata map[string
 // caller does nothing more. C-LIB-1, golden cc3
 func (r *run) exitIfLost(p *kernel.Process, err error) {
 	if sidecar.IsConnectionLoss(err) {
-		r.lost()
+		r.ending = true
+		r.life.Lost()
 		p.Wait("the sidecar's end", func() bool { return false })
 	}
 }

@@ -67,21 +67,21 @@ type run struct {
 	// attachments and volumes are its two queues. C-ATT-3
 	attachments, volumes *workqueue.Queue[store.Key]
 	force                map[store.Key]bool // C-ATT-41
-	lost                 func()
+	life                 *sidecar.Life
 	ending               bool
 }
 
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
 		r := &run{
 			Component: w.Start(Caller+"/"+opts.Driver, ""),
 			wire:      wire,
 			opts:      opts,
 			force:     map[store.Key]bool{},
+			life:      life,
 		}
-		r.lost = func() { r.ending = true; lost() }
 		r.Go("main", r.main)
 		return r.Component
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 )
 
-// shortCall is the deadline of the questions at the start. C-ATT-1
+// shortCall is the deadline of all questions at the start together. C-ATT-1
 const shortCall = time.Second
 
 // features is what the driver says about itself, asked once per start. C-LIB-3
@@ -22,9 +22,9 @@ type features struct {
 	listsPublished        bool
 }
 
-// askDriver waits for the driver and asks until it answers.
+// askDriver waits for the driver and asks; a question that fails ends the sidecar.
 func (r *run) askDriver(p *kernel.Process) features {
-	d := sidecar.Meet(p, r.wire, r.site(), shortCall)
+	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	publish := d.Can("PUBLISH_UNPUBLISH_VOLUME")
 	return features{
 		driver: d.Name, attach: publish, readOnly: d.Can("PUBLISH_READONLY"),

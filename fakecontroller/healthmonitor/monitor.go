@@ -19,6 +19,9 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
+// shortCall is the deadline of all questions at the start together. C-HEALTH-2
+const shortCall = time.Second
+
 // Caller is how traces name the sidecar.
 const Caller = "csi-external-health-monitor-controller"
 
@@ -66,7 +69,7 @@ type run struct {
 	*component.Component
 	wire   *drivers.Wire
 	opts   Options
-	lost   func()
+	life   *sidecar.Life
 	driver string // as the plugin calls itself
 
 	due      []string        // volumes to ask about, by the names of their PersistentVolumes
@@ -80,9 +83,9 @@ type run struct {
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
 		r := &run{
-			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost,
+			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life,
 			enqueued: map[string]bool{}, failing: map[string]time.Duration{}, broken: map[string]bool{}, scheduled: map[types.UID]scheduledPod{},
 		}
 		r.Go("main", r.main)
@@ -93,7 +96,7 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 // main asks the driver what it can do; beside one that does not tell how volumes are the
 // sidecar ends. A driver that lists volumes is asked about all at once. C-HEALTH-2
 func (r *run) main(p *kernel.Process) {
-	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
+	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	r.driver = d.Name
 	lists := d.Can("LIST_VOLUMES")
 	if !d.Serves("CONTROLLER_SERVICE") || !d.Can("VOLUME_CONDITION") || !lists && !d.Can("GET_VOLUME") {
@@ -126,7 +129,7 @@ func (r *run) connUntil(p *kernel.Process, deadline time.Duration) grpc.ClientCo
 // exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
 func (r *run) exitIfLost(err error) {
 	if sidecar.IsConnectionLoss(err) {
-		r.lost()
+		r.life.Lost()
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func (c *Provisioner) conn(p *kernel.Process) grpc.ClientConnInterface {
 	site := c.site()
 	site.Deadline = p.Elapsed() + c.options.Timeout
-	return c.wire.Conn(p, site)
+	return c.life.Watch(c.wire.Conn(p, site))
 }
 
 func (c *Provisioner) site() drivers.Site {

@@ -34,6 +34,9 @@ type Options struct {
 	// ControllerPublishReadOnly makes volumes of claims that are ReadOnlyMany
 	// alone read-only.
 	ControllerPublishReadOnly bool
+	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it is
+	// restarted, as in a pod.
+	ExitOnConnectionLoss bool
 }
 
 // Workers is how many claims, and how many volumes, are worked on at once.

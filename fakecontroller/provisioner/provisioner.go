@@ -27,6 +27,7 @@ type Provisioner struct {
 	*component.Component
 	wire    *drivers.Wire
 	options Options
+	life    *sidecar.Life
 
 	driver   string // as the plugin calls itself
 	plugin   string // the in-tree plugin that it stands in for; empty for none
@@ -50,7 +51,16 @@ type Provisioner struct {
 
 // Start runs a csi-provisioner for one driver. What an earlier run had under way
 // it does not remember. C-PROV-13
-func Start(w *component.World, wire *drivers.Wire, o Options) *Provisioner {
+func Start(w *component.World, wire *drivers.Wire, o Options) *sidecar.Program {
+	return sidecar.Run(w, o.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
+		c := newProvisioner(w, wire, o)
+		c.life = life
+		c.Go("main", c.run)
+		return c.Component
+	})
+}
+
+func newProvisioner(w *component.World, wire *drivers.Wire, o Options) *Provisioner {
 	c := &Provisioner{
 		Component:  w.Start(Name, ""),
 		wire:       wire,
@@ -72,13 +82,12 @@ func Start(w *component.World, wire *drivers.Wire, o Options) *Provisioner {
 	cloned := retrying
 	cloned.Workers = 1
 	c.sources = workqueue.New("cloned claims", cloned, c.Go, c.releaseClaim)
-	c.Go("main", c.run)
 	return c
 }
 
 // run gets to know the driver, then follows claims, volumes and nodes.
 func (c *Provisioner) run(p *kernel.Process) {
-	c.promises = sidecar.Meet(p, c.wire, c.site(), c.options.Timeout)
+	c.promises = c.life.Meet(p, c.wire, c.site(), sidecar.Patience{Probe: c.options.Timeout, Answer: c.options.Timeout})
 	c.driver = c.promises.Name
 	c.plugin, _ = migration.PluginOf(c.driver)
 	c.nameItself()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/persistentvolume"
 	"github.com/csisim/csisim/fakecontroller/protection"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
@@ -42,7 +43,7 @@ type world struct {
 	driver      *mock.Driver
 	machine     *machine.Memory
 	binder      *persistentvolume.Controller
-	provisioner *provisioner.Provisioner
+	provisioner *sidecar.Program
 	edit        func(*csi.CreateVolumeResponse) // changes what the driver answers
 }
 

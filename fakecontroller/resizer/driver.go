@@ -22,20 +22,14 @@ type features struct {
 
 func (f features) expands() bool { return f.expand || f.nodeOnly }
 
-// retryInterval is the pause after a question that failed: the sidecar exits, and is
-// started again by the kubelet.
-const retryInterval = time.Second
-
-// askDriver waits for the driver and asks until it answers. C-RES-2
+// askDriver waits for the driver and asks; a question that fails ends the sidecar. C-RES-2
 func (r *run) askDriver(p *kernel.Process) features {
-	for {
-		d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
-		f, err := r.featuresOf(p, d)
-		if err == nil {
-			return f
-		}
-		p.Idle(retryInterval)
+	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
+	f, err := r.featuresOf(p, d)
+	if err != nil {
+		r.life.Failed(p)
 	}
+	return f
 }
 
 // featuresOf asks anew for each capability, as the trace a-registration shows.
@@ -101,7 +95,7 @@ func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 // exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
 func (r *run) exitIfLost(err error) {
 	if sidecar.IsConnectionLoss(err) {
-		r.lost()
+		r.life.Lost()
 	}
 }
 

@@ -67,7 +67,7 @@ type run struct {
 	wire     *drivers.Wire
 	opts     Options
 	features features
-	lost     func()
+	life     *sidecar.Life
 
 	sizes       *workqueue.Queue[store.Key]
 	claims      *component.Overlay[claim]
@@ -83,9 +83,9 @@ type run struct {
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
 		r := &run{
-			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost,
+			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life,
 			finalErrors: map[store.Key]bool{}, inUse: map[types.UID]bool{}, infeasible: newSlowSet(opts.RetryIntervalMax),
 			uncertain: map[store.Key]bool{}, unmodifiable: newSlowSet(opts.RetryIntervalMax),
 		}

@@ -26,7 +26,7 @@ func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 // exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
 func (r *run) exitIfLost(err error) {
 	if sidecar.IsConnectionLoss(err) {
-		r.lost()
+		r.life.Lost()
 	}
 }
 

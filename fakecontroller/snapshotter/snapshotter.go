@@ -59,7 +59,7 @@ type run struct {
 	*component.Component
 	wire   *drivers.Wire
 	opts   Options
-	lost   func()
+	life   *sidecar.Life
 	driver string // as the plugin calls itself
 
 	groups bool // it serves the GroupController
@@ -76,8 +76,8 @@ type run struct {
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(lost func()) *component.Component {
-		r := &run{Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, lost: lost}
+	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
+		r := &run{Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life}
 		r.contents = component.NewOverlay[content](r.Component)
 		r.groupContents = component.NewOverlay[groupContent](r.Component)
 		r.Go("main", r.main)
@@ -88,7 +88,7 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 // main asks the driver what it can do; beside one that cannot snapshot the sidecar
 // ends. C-SNAP-30
 func (r *run) main(p *kernel.Process) {
-	d := sidecar.Meet(p, r.wire, r.site(), r.opts.Timeout)
+	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
 	r.driver, r.groups = d.Name, d.Serves("GROUP_CONTROLLER_SERVICE")
 	if !d.Can("CREATE_DELETE_SNAPSHOT") {
 		return

@@ -36,6 +36,7 @@ type restartPolicy struct {
 
 type provisionerFlags struct {
 	callFlags
+	restartPolicy
 	ExtraCreateMetadata       *bool  `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true."`
 	StrictTopology            bool   `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
 	ImmediateTopology         *bool  `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
@@ -88,7 +89,7 @@ func (s Sidecars) options() sim.Sidecars {
 		Provisioner: provisioner.Options{
 			Timeout: p.Timeout.Duration, RetryIntervalStart: p.RetryIntervalStart.Duration, RetryIntervalMax: p.RetryIntervalMax.Duration,
 			NoCreateMetadata: off(p.ExtraCreateMetadata), StrictTopology: p.StrictTopology, NoImmediateTopology: off(p.ImmediateTopology),
-			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly,
+			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly, ExitOnConnectionLoss: p.once(),
 		},
 		Attacher: attacher.Options{
 			Timeout: a.Timeout.Duration, RetryIntervalStart: a.RetryIntervalStart.Duration, RetryIntervalMax: a.RetryIntervalMax.Duration,
