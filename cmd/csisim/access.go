@@ -19,8 +19,8 @@ import (
 
 // access is how clients find a live cluster.
 type access struct {
-	name, address, token string
-	authority            []byte // the certificate in PEM that clients trust
+	name, address, token, page string
+	authority                  []byte // the certificate in PEM that clients trust
 	// file is the kubeconfig of its own, "" to merge into the user's.
 	file string
 	// endpoints and directories are where others find drivers and kubelets.
@@ -32,11 +32,11 @@ type access struct {
 // remembered is what is remembered of a live cluster, for down and get. Its process
 // keeps the file locked for as long as it lives.
 type remembered struct {
-	PID            int
-	Address, Token string
-	Authority      []byte
-	Endpoints      []sim.Endpoint
-	Directories    []sim.Directory
+	PID                  int
+	Address, Token, Page string
+	Authority            []byte
+	Endpoints            []sim.Endpoint
+	Directories          []sim.Directory
 }
 
 // grant writes the kubeconfig and remembers the cluster.
@@ -51,7 +51,7 @@ func (a *access) grant() error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(remembered{namespaces.PID(), a.address, a.token, a.authority, a.endpoints, a.directories})
+	text, err := json.Marshal(remembered{namespaces.PID(), a.address, a.token, a.page, a.authority, a.endpoints, a.directories})
 	if err != nil {
 		return err
 	}

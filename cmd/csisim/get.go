@@ -13,6 +13,7 @@ func newGet(env environment) *cobra.Command {
 	get := &cobra.Command{Use: "get", Short: "Tell about a live cluster", Args: needs("what to get")}
 	get.AddCommand(
 		newGetOne(env, "kubeconfig", "Print the kubeconfig of a live cluster", printKubeconfig),
+		newGetOne(env, "page", "Print the address of a live cluster's page, for a browser", printPage),
 		newGetOne(env, "sockets", "List the sockets of a live cluster's drivers, for sidecars: driver, node, path", printSockets),
 		newGetOne(env, "directories", "List the kubelet directories of a live cluster's nodes, for registrars: node, path", printDirectories),
 	)
@@ -43,6 +44,11 @@ func printKubeconfig(out io.Writer, name string, cluster remembered) error {
 	if err == nil {
 		_, err = out.Write(text)
 	}
+	return err
+}
+
+func printPage(out io.Writer, _ string, cluster remembered) error {
+	_, err := fmt.Fprintln(out, cluster.Page)
 	return err
 }
 

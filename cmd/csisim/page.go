@@ -3,43 +3,66 @@ package main
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 
 	_ "embed"
 )
 
-// pagePath is where the page of a live cluster is, beside its API.
-const pagePath = "/csisim/"
-
 //go:embed page.html
 var pageText []byte
 
-// pageCookie bears the token, for the page only.
+// pageCookie bears the token.
 const pageCookie = "csisim-token"
 
-// page shows a live cluster in a browser. Who brings the token in the address gets
-// it as a cookie; without it nothing is shown.
+// page shows a live cluster in a browser: over plain HTTP, on loopback, where browsers
+// have nothing to warn of. Its token opens the page and nothing else. Who brings it in
+// the address gets it as a cookie; without it nothing is shown.
 type page struct {
-	token string
-	look  *lookout
+	token, host string // host is the address and port at which it is
+	look        *lookout
 }
 
-// withPage serves the page beside the API.
-func withPage(api http.Handler, p *page) http.Handler {
+// listenForPage opens a port of the page's own.
+func listenForPage() (net.Listener, *page, error) {
+	token, err := newToken()
+	if err != nil {
+		return nil, nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, &failure{code: exitEnvironment, err: fmt.Errorf("listening for browsers: %w", err)}
+	}
+	return listener, &page{token: token, host: listener.Addr().String()}, nil
+}
+
+// address is what a browser is to open.
+func (p *page) address() string { return "http://" + p.host + "/?token=" + p.token }
+
+// handler serves the page to those who ask for it by its address: a name that somebody
+// else lets lead to loopback is refused.
+func (p *page) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", api)
-	mux.HandleFunc("GET "+pagePath+"{$}", p.show)
-	mux.HandleFunc("GET "+pagePath+"state", p.state)
-	return mux
+	mux.HandleFunc("GET /{$}", p.show)
+	mux.HandleFunc("GET /state", p.state)
+	_, port, _ := net.SplitHostPort(p.host)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != p.host && r.Host != "localhost:"+port {
+			http.Error(w, "open the address that csisim up printed", http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	if token := r.URL.Query().Get("token"); token != "" && p.bears(token) {
 		http.SetCookie(w, &http.Cookie{
-			Name: pageCookie, Value: token, Path: pagePath, HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode,
+			Name: pageCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
-		http.Redirect(w, r, pagePath, http.StatusSeeOther) // the token does not stay in the address
+		http.Redirect(w, r, "/", http.StatusSeeOther) // the token does not stay in the address
 		return
 	}
 	if !p.admits(w, r) {

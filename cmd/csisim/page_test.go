@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // shown is a cluster with a pod whose volume was staged at the second attempt.
@@ -43,9 +41,10 @@ func startPage(t *testing.T) string {
 	file := filepath.Join(t.TempDir(), "shown.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(shown), 0o600))
 	l := startUp(t, "-f", file)
-	config, err := clientcmd.LoadFromFile(l.kubeconfig())
-	require.NoError(t, err)
-	return config.Clusters["csisim"].Server + pagePath + "?token=" + config.AuthInfos["csisim"].Token
+	got := csisimIn(t, l.environment(), "get", "page")
+	require.Zero(t, got.code, got.stderr)
+	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\?token=[0-9a-f]{32}\n$`, got.stdout)
+	return strings.TrimSpace(got.stdout)
 }
 
 func TestThePageIsForWhoHasTheToken(t *testing.T) {
@@ -53,7 +52,7 @@ func TestThePageIsForWhoHasTheToken(t *testing.T) {
 	page, _, _ := strings.Cut(address, "?")
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	browser := &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	browser := &http.Client{Jar: jar}
 	get := func(address string) *http.Response {
 		answer, err := browser.Get(address)
 		require.NoError(t, err)
@@ -69,8 +68,16 @@ func TestThePageIsForWhoHasTheToken(t *testing.T) {
 	assert.Contains(t, opened.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	assert.Equal(t, http.StatusOK, get(page+"state?since=0").StatusCode)
 	assert.Equal(t, http.StatusBadRequest, get(page+"state?since=x").StatusCode)
-	api := strings.TrimSuffix(page, pagePath) + "/api/v1/pods"
-	assert.Equal(t, http.StatusUnauthorized, get(api).StatusCode, "the cookie opens the page, not the API")
+	assert.Equal(t, http.StatusNotFound, get(page+"api/v1/pods").StatusCode, "the page is not the API")
+	assert.Equal(t, http.StatusUnauthorized, get(strings.Replace(page, "127.0.0.1", "localhost", 1)).StatusCode, "cookies are for one name")
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	require.NoError(t, err)
+	request.Host = "attacker.example.com"
+	answer, err := browser.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Equal(t, http.StatusMisdirectedRequest, answer.StatusCode, "whatever name leads there")
 }
 
 // A real browser runs the page's script, and shows what it is told as text.
@@ -82,7 +89,7 @@ func TestABrowserShowsTheCluster(t *testing.T) {
 	address := startPage(t)
 	see := func(address string) string {
 		// The browser's own sandbox needs namespaces that a test's machine may lack.
-		browser := exec.CommandContext(t.Context(), chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--ignore-certificate-errors",
+		browser := exec.CommandContext(t.Context(), chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", address)
 		seen, err := browser.Output()
 		require.NoError(t, err)

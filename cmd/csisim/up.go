@@ -104,12 +104,19 @@ func up(ctx context.Context, env environment, f upFlags) error {
 		return err
 	}
 	secured := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12})
-	access := &access{name: f.name, address: "https://" + listener.Addr().String(), token: token, authority: authority, file: f.kubeconfig}
+	browsers, shown, err := listenForPage()
+	if err != nil {
+		return err
+	}
+	defer browsers.Close()
+	access := &access{name: f.name, page: shown.address(), address: "https://" + listener.Addr().String(), token: token, authority: authority, file: f.kubeconfig}
 	defer access.release()
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(), OnDisk: true,
 		Address: listener.Addr().String(), Authority: authority,
-		Inspect: func(c *sim.Simulation) error { return live(ctx, env, c, secured, access, f.speed) },
+		Inspect: func(c *sim.Simulation) error {
+			return live(ctx, env, c, listeners{secured, browsers}, access, shown, f.speed)
+		},
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -153,8 +160,11 @@ func define(c *sim.Simulation) error {
 	return nil
 }
 
+// listeners are for clients of the API and for browsers.
+type listeners struct{ api, page net.Listener }
+
 // live serves the cluster until ctx is done.
-func live(ctx context.Context, env environment, c *sim.Simulation, listener net.Listener, a *access, speed float64) error {
+func live(ctx context.Context, env environment, c *sim.Simulation, at listeners, a *access, shown *page, speed float64) error {
 	a.endpoints, a.directories = c.Endpoints(), c.Directories()
 	if err := a.grant(); err != nil {
 		return err
@@ -163,16 +173,25 @@ func live(ctx context.Context, env environment, c *sim.Simulation, listener net.
 	if err := define(c); err != nil {
 		return err
 	}
-	shown := &page{token: a.token, look: newLookout(c, a.name)}
-	server := &http.Server{Handler: withPage(c.API(), shown), ReadHeaderTimeout: time.Minute}
+	shown.look = newLookout(c, a.name)
+	stopAPI, stopPage := serve(at.api, c.API()), serve(at.page, shown.handler())
+	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nSee it in a browser: %s\nStop it with Ctrl-C or: csisim down --name %s\n",
+		a.name, a.address, a.hint(), a.page, a.name)
+	err := c.Live(ctx, speed)
+	return errors.Join(err, stopAPI(), stopPage())
+}
+
+// serve answers clients until stop is called. Whoever is connected then is told by the end
+// of the connection.
+func serve(listener net.Listener, handler http.Handler) (stop func() error) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nSee it in a browser: %s%s?token=%s\nStop it with Ctrl-C or: csisim down --name %s\n",
-		a.name, a.address, a.hint(), a.address, pagePath, a.token, a.name)
-	err := c.Live(ctx, speed)
-	_ = server.Close() // whoever is connected is told by the end of the connection
-	if stopped := <-served; !errors.Is(stopped, http.ErrServerClosed) {
-		err = errors.Join(err, stopped)
+	return func() error {
+		_ = server.Close()
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
 	}
-	return err
 }
