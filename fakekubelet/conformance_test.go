@@ -393,7 +393,7 @@ func TestWhichVolumesAreCSIVolumes(t *testing.T) {
 	assert.Equal(t, []string{"NodePublishVolume OK", "NodePublishVolume OK"}, slices.DeleteFunc(n.calls(), func(line string) bool { return line == "NodeStageVolume OK" }))
 }
 
-// K-ALLOC-3: only an attachment that failed for want of room says that the node is full.
+// K-ALLOC-3, C-NIM-5: only an attachment that failed for want of room says that the node is full.
 //
 // conformance: unit-limit-exceeded-detection-no-attachment, unit-limit-exceeded-detection-no-attach-error,
 // unit-limit-exceeded-detection-other-code

@@ -108,7 +108,7 @@ func (i identity) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*cs
 	return &csi.GetPluginInfoResponse{Name: i.name}, nil
 }
 
-// C-REG-2, C-REG-3
+// C-REG-1, C-REG-2, C-REG-3, C-REG-6: it says what it is at its socket, and nothing to the API server.
 func TestTheRegistrarOffersTheDriverUnderItsOwnName(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(name)
@@ -125,6 +125,10 @@ func TestTheRegistrarOffersTheDriverUnderItsOwnName(t *testing.T) {
 	assert.False(t, r.Registered())
 	w.verdict(true)
 	assert.True(t, r.Registered())
+	for _, e := range w.Trace.Events() {
+		assert.NotEqual(t, trace.API, e.Kind)
+		assert.NotEqual(t, trace.KubeEvent, e.Kind)
+	}
 }
 
 // C-LIB-1
@@ -246,6 +250,7 @@ func TestWhatMakesTheRegistrarExit(t *testing.T) {
 			r := w.start(func(int) time.Duration { return -1 })
 			w.quiet()
 			assert.False(t, r.Running())
+			assert.LessOrEqual(t, w.Kernel.Elapsed(), time.Second, "C-REG-1: it waits for no answer longer than that")
 			events := w.Trace.Events()
 			assert.Equal(t, "the registrar exits: "+tt.want, events[len(events)-1].Message)
 		})

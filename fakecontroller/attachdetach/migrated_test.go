@@ -45,7 +45,7 @@ func csiNode(plugins string, drivers ...string) *storagev1.CSINode {
 	return n
 }
 
-// C-MIG-3
+// C-MIG-3, L-ADC-6: what is not told is not wanted, without a word.
 //
 // conformance: adc-migrated-volume-no-csinode
 func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
@@ -74,6 +74,7 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 			c.at(time.Minute)
 			assert.Equal(t, tt.attached, c.migrated(), "drivers in the CSINode do not matter")
 			assert.Equal(t, tt.untold, len(a.backlog.unresolved) > 0)
+			assert.Empty(t, c.warnings())
 		})
 	}
 }
@@ -92,7 +93,7 @@ func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
 	assert.Less(t, at, podListPeriod+time.Second)
 }
 
-// L-ADC-2: the rows of its table.
+// L-ADC-2: the rows of its table. L-SKEW-1: without an object that ever comes, the attach fails for ever.
 func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
 	info := func(available bool, mechanism legacy.Mechanism) *legacy.CSINodeInfo {
 		n := &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
@@ -138,8 +139,64 @@ func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
 				assert.Contains(t, strings.Join(c.story(), "\n"), tt.event)
 				assert.Nil(t, a.actual.get(at), "L-ADC-3: nothing is uncertain")
 			}
+			for _, e := range c.world.Trace.Events() {
+				if e.Kind == trace.API && e.Resource == "csinodeinfos" {
+					assert.Equal(t, store.Added, store.EventType(e.Change), "L-ADC-9: the controller does not write it")
+				}
+			}
 		})
 	}
+}
+
+// L-ADC-1, L-ADC-9, L-SKEW-2: for volumes of CSI, and of plugins that are not migrated, nobody looks for
+// the object, and while one volume waits for it others are attached.
+func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
+	c := newCluster(t)
+	c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Enabled, "kubernetes.io/aws-ebs": migration.Disabled}
+	c.node("node-a")
+	c.inTree()
+	c.volume("native")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "native")
+	c.at(2 * time.Second)
+	assert.Equal(t, []string{unique("native")}, c.volumesAttached("node-a"))
+	assert.False(t, c.migrated())
+	assert.NotEmpty(t, c.warnings(), "the other one waits")
+
+	c = newCluster(t) // a controller that does not know of migration, and an object that does
+	c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Disabled}
+	c.node("node-a")
+	legacyObject(c)
+	c.inTree()
+	a := Start(c.world, Options{})
+	c.at(time.Minute)
+	assert.False(t, c.migrated())
+	assert.Empty(t, c.warnings())
+	assert.Empty(t, a.backlog.unresolved)
+}
+
+// L-ADC-8: of a volume of which only the name is known nobody asks the node who acts for it: the driver
+// does.
+func TestAVolumeWithoutItsPodIsDetachedByTheDriver(t *testing.T) {
+	c := newCluster(t)
+	c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Enabled}
+	c.node("node-a")
+	legacyObject(c)
+	c.inTree()
+	c.attacher()
+	a := Start(c.world, Options{})
+	c.at(2 * time.Second)
+	require.True(t, c.migrated())
+	a.Crash()
+	c.deletePod("web")
+	c.uses("node-a")
+	_, err := store.Delete[*legacy.CSINodeInfo](c.store, store.Key{Name: "node-a"})
+	require.NoError(t, err)
+	Start(c.world, Options{})
+	c.at(4 * time.Second)
+	assert.False(t, c.migrated())
+	assert.Empty(t, c.volumesAttached("node-a"))
 }
 
 // L-ADC-4, L-ADC-5: with the backoff of a failed operation, or every 100 ms.

@@ -155,7 +155,7 @@ func (w *world) ready(name string, ready corev1.ConditionStatus) {
 	})
 }
 
-// C-HEALTH-7 to C-HEALTH-9
+// C-HEALTH-7..9: the end of a node, of which the real monitor dies, is told as a failure.
 func TestClaimsAreToldOfTheirNodes(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true}, Options{NodeWatcher: true})
 	last := uint64(0)
@@ -185,4 +185,23 @@ func TestClaimsAreToldOfTheirNodes(t *testing.T) {
 	tc.Delete(w.Cluster, tc.Get[*corev1.Node](w.Cluster, "", "node-a"))
 	w.Run(time.Second)
 	assert.Equal(t, []string{failed}, w.told(&last))
+}
+
+// C-HEALTH-1
+func TestFlagsOfTheMonitor(t *testing.T) {
+	assert.Equal(t, Options{
+		MonitorInterval: time.Minute, ListVolumesInterval: 5 * time.Minute, VolumeListAddInterval: 5 * time.Minute,
+		NodeListAddInterval: 5 * time.Minute, Timeout: 15 * time.Second, Workers: 10,
+	}, Options{}.withDefaults())
+
+	w := newWorld(t, mock.Options{ListVolumes: true}, Options{})
+	w.condition("h-v", "the disk is on fire")
+	w.Run(5 * time.Minute)
+	var sources []string
+	for _, e := range w.Trace.Events() {
+		if e.Kind == trace.KubeEvent {
+			sources = append(sources, e.Actor)
+		}
+	}
+	assert.Equal(t, []string{"csi-pv-monitor-controller-" + tc.Driver}, sources)
 }

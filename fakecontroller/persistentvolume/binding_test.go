@@ -93,7 +93,7 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 	})
 }
 
-// C-PV-5: an operation that failed rests for 500 ms; to ask for it meanwhile is no error
+// C-PV-5, C-GEN-8: an operation that failed rests for 500 ms; to ask for it meanwhile is no error
 // and nothing is told. Then the next resync asks again.
 func TestAFailedOperationRests(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})

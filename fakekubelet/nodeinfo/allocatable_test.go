@@ -52,7 +52,7 @@ func seconds(all ...float64) []time.Duration {
 	return at
 }
 
-// K-ALLOC-1, golden fact 68
+// K-ALLOC-1, C-NIM-5, golden fact 68
 //
 // conformance: unit-allocatable-period-60
 func TestTheLimitIsRefreshedAfterEachFullPeriod(t *testing.T) {

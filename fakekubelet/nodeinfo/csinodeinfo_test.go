@@ -41,7 +41,7 @@ func (w *world) mustCSINodeInfo() *legacy.CSINodeInfo {
 	return n
 }
 
-// L-LIFE-1, L-LIFE-2, L-LIFE-5, L-OBJ-3, L-VAL-2
+// L-LIFE-1, L-LIFE-2, L-LIFE-5, L-OBJ-3, L-START-1, L-VAL-2
 func TestACSINodeInfoIsMadeWhenTheFirstDriverRegisters(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	assert.Empty(t, w.info.NotReady(), "nothing is made at start-up, nothing waited for")
@@ -59,7 +59,7 @@ func TestACSINodeInfoIsMadeWhenTheFirstDriverRegisters(t *testing.T) {
 	assert.False(t, isCSINode)
 }
 
-// L-LIFE-5, L-LIFE-9, L-LIFE-10, L-NEXT-1
+// L-LIFE-5, L-LIFE-9, L-LIFE-10, L-NEXT-1, L-OBJ-5
 func TestADriverThatGoesStaysListedAsNotAvailable(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	require.NoError(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "n-1", MaxVolumes: 7}))
@@ -81,6 +81,18 @@ func TestADriverThatGoesStaysListedAsNotAvailable(t *testing.T) {
 	before = w.trace.Last()
 	require.NoError(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "n-1", MaxVolumes: 7}))
 	assert.Empty(t, w.writes(before))
+}
+
+// L-LIFE-4
+func TestANodeWithoutAnIDOrWithAnotherTopologyIsRefused(t *testing.T) {
+	w := old(t, legacy.Options{}, none())
+	require.Error(t, w.install(nodeinfo.Driver{Name: regDriver}))
+	_, err := store.Modify(w.store, store.Key{Name: node}, func(n *corev1.Node) { n.Labels = map[string]string{"zone": "a"} })
+	require.NoError(t, err)
+	w.quiet()
+	require.Error(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "n-1", Topology: map[string]string{"zone": "b"}}))
+	_, there := w.csiNodeInfo()
+	assert.False(t, there)
 }
 
 // L-LIFE-6: what the documentation rules out, the code did.

@@ -60,7 +60,7 @@ func TestAnExistingCSINodeIsTouchedOnlyIfItsAnnotationDiffers(t *testing.T) {
 	}
 }
 
-// K-NODE-5
+// K-NODE-5, C-NIM-3
 func TestACSINodeOfAnotherNodeObjectIsDeletedAndMadeAgain(t *testing.T) {
 	w := newWorld(t)
 	n := w.createNode(nil)

@@ -25,7 +25,7 @@ const (
 
 func count(n int32) *storagev1.VolumeNodeResources { return &storagev1.VolumeNodeResources{Count: &n} }
 
-// K-NODE-7, golden fact 17: the first registration in a-registration.jsonl, byte
+// K-NODE-7, C-NIM-1, golden fact 17: the first registration in a-registration.jsonl, byte
 // for byte.
 //
 // conformance: csinode-install-empty-node
@@ -49,7 +49,7 @@ func TestADriverIsPublishedOnTheNodeAndThenInTheCSINode(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, w.patches(before)))
 }
 
-// K-NODE-13, golden fact 16
+// K-NODE-13, C-NIM-4, golden fact 16
 func TestADriverIsWithdrawnFromTheCSINodeAndThenFromTheNode(t *testing.T) {
 	w := started(t)
 	require.NoError(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "node-a", Topology: map[string]string{zone: "node-a"}}))
@@ -125,7 +125,7 @@ func TestADriverBesideAnother(t *testing.T) {
 	}
 }
 
-// K-NODE-10
+// K-NODE-10, C-NIM-2
 //
 // conformance: csinode-limit-ten, csinode-limit-max, csinode-limit-zero
 func TestTheEntryOfADriver(t *testing.T) {
@@ -166,7 +166,7 @@ func TestAnInstalledDriverIsNotWrittenAgain(t *testing.T) {
 	assert.Empty(t, w.writes(before))
 }
 
-// K-NODE-10: what changed goes to the end.
+// K-NODE-10, C-NIM-2: what changed goes to the end.
 func TestAChangedEntryMovesToTheEnd(t *testing.T) {
 	w := started(t)
 	require.NoError(t, w.install(nodeinfo.Driver{Name: "one.example.com", NodeID: "id", MaxVolumes: 1}))
@@ -177,7 +177,7 @@ func TestAChangedEntryMovesToTheEnd(t *testing.T) {
 	}, w.csiNode().Spec.Drivers)
 }
 
-// K-NODE-9, golden fact 64
+// K-NODE-9, C-NIM-1, golden fact 64
 func TestATopologyValueThatDiffersFromTheLabelIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.createNode(map[string]string{zone: "zone-1"})

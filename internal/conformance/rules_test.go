@@ -36,12 +36,13 @@ func TestWhatIsWrongWithRulesIsTold(t *testing.T) {
 		code:    citers{"C-A-1": {"a.go"}, "C-A-2": {"a.go", "b.go"}, "C-A-7": {"c.go"}, "A-B-1": {"d.go"}},
 		pins:    citers{"C-A-1": {"TestA"}, "C-A-3": {"TestB"}, "C-A-5": {"TestC"}, "C-A-8": {"TestD"}},
 		reasons: map[string]string{"C-A-3": "no use", "C-A-4": "needs a real clock", "C-A-9": "nothing", "A-*": "not served"},
-		pending: []string{"C-A-10", "C-A-5"},
+		pending: []string{"C-A-10", "C-A-4", "C-A-5"},
 	}
 	assert.Equal(t, []string{
 		"C-A-10: rules-pending.txt lists it: there is no such rule",
 		"C-A-2: a.go, b.go: no test or scenario pins what is cited, and rules-reasons.yaml does not say why",
 		"C-A-3: TestB pins it: its reason in rules-reasons.yaml is out of date",
+		"C-A-4: rules-reasons.yaml argues about it: rules-pending.txt need not list it",
 		"C-A-5: TestC pins it: rules-pending.txt need not list it",
 		"C-A-6: nothing cites it, and rules-reasons.yaml does not say why",
 		"C-A-7: c.go: there is no such rule",
@@ -113,6 +114,8 @@ func (r rules) mistake(id string) string {
 		return tests + " pins it: its reason in rules-reasons.yaml is out of date"
 	case tests != "" && pending:
 		return tests + " pins it: rules-pending.txt need not list it"
+	case pending && r.reasons[id] != "":
+		return "rules-reasons.yaml argues about it: rules-pending.txt need not list it"
 	case tests != "" || pending || r.reason(id) != "":
 		return ""
 	case r.code[id] != nil:

@@ -119,3 +119,60 @@ func TestHandlesAreRepairedWithTheNodesID(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "projects/p/zones/z/disks/d", handle)
 }
+
+// C-MIG-10: what a disk of GCE was said to be able to do.
+func TestAccessModesOfDisksOfGCE(t *testing.T) {
+	const rwo, rox, rwx = corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany
+	for _, c := range []struct {
+		said, means []corev1.PersistentVolumeAccessMode
+	}{
+		{[]corev1.PersistentVolumeAccessMode{rwo}, []corev1.PersistentVolumeAccessMode{rwo}},
+		{[]corev1.PersistentVolumeAccessMode{rox}, []corev1.PersistentVolumeAccessMode{rox}},
+		{[]corev1.PersistentVolumeAccessMode{rwx}, []corev1.PersistentVolumeAccessMode{rwo}},
+		{[]corev1.PersistentVolumeAccessMode{rox, rwo}, []corev1.PersistentVolumeAccessMode{rwo}},
+	} {
+		pv := volume(corev1.PersistentVolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}})
+		pv.Spec.AccessModes = c.said
+		translated, err := migration.PV(pv)
+		require.NoError(t, err)
+		assert.Equal(t, c.means, translated.Spec.AccessModes, "%v", c.said)
+		assert.Equal(t, c.said, pv.Spec.AccessModes)
+	}
+}
+
+// C-MIG-12: a zone of the in-tree volume is one of the driver, and back.
+func TestZonesOfMigratedVolumes(t *testing.T) {
+	const own = "topology.gke.io/zone"
+	affinity := func(key string, zones ...string) *corev1.VolumeNodeAffinity {
+		return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: zones}}}}}}
+	}
+	for name, c := range map[string]struct {
+		affinity *corev1.VolumeNodeAffinity
+		labels   map[string]string
+		want     *corev1.VolumeNodeAffinity
+	}{
+		"affinity":                {affinity(corev1.LabelTopologyZone, "a"), nil, affinity(own, "a")},
+		"affinity with old label": {affinity(corev1.LabelFailureDomainBetaZone, "a"), nil, affinity(own, "a")},
+		"labels":                  {nil, map[string]string{corev1.LabelTopologyZone: "a"}, affinity(own, "a")},
+		"labels of two zones":     {nil, map[string]string{corev1.LabelTopologyZone: "us-east1-b__us-east1-c"}, affinity(own, "us-east1-b", "us-east1-c")},
+		"the new label counts":    {nil, map[string]string{corev1.LabelTopologyZone: "a", corev1.LabelFailureDomainBetaZone: "b"}, affinity(own, "a")},
+		"nothing":                 {nil, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pv := volume(corev1.PersistentVolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}})
+			pv.Spec.NodeAffinity, pv.Labels = c.affinity, c.labels
+			translated, err := migration.PV(pv)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, translated.Spec.NodeAffinity)
+		})
+	}
+
+	pv := volume(corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "pd.csi.storage.gke.io", VolumeHandle: "projects/p/zones/us-east1-b/disks/d"}})
+	pv.Spec.NodeAffinity = affinity(own, "us-east1-b")
+	back, err := migration.InTree(pv)
+	require.NoError(t, err)
+	assert.Equal(t, "us-east1-b", back.Labels[corev1.LabelTopologyZone])
+	assert.Equal(t, "us-east1", back.Labels[corev1.LabelTopologyRegion])
+	assert.Equal(t, corev1.LabelTopologyZone, back.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Key)
+}

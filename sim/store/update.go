@@ -117,7 +117,7 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 	}
 	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
 	if !unchanged {
-		if err := s.check(res, obj, old, what, sameSpec); err != nil {
+		if err := s.check(res, obj, old, what, sameSpec && res.sameUnservedStatus(obj, old)); err != nil {
 			return nil, err
 		}
 	}
@@ -195,10 +195,17 @@ func (r *Resource) sameRest(obj, old Object, what part) bool {
 	return true
 }
 
-// check refuses an update that the API server would refuse.
-func (s *Store) check(res *Resource, obj, old Object, what part, sameSpec bool) error {
+// sameUnservedStatus reports whether an update leaves alone a status without a
+// subresource, which is written, and checked, with the spec. L-OBJ-2
+func (r *Resource) sameUnservedStatus(obj, old Object) bool {
+	return r.Status || !r.shape.hasStatus() || r.shape.sameStatus(obj, old)
+}
+
+// check refuses an update that the API server would refuse; same says that what is
+// checked has not changed.
+func (s *Store) check(res *Resource, obj, old Object, what part, same bool) error {
 	errs := res.mistakesOfMetadata(obj, old)
-	if what == mainPart && res.validateUpdate != nil && !sameSpec {
+	if what == mainPart && res.validateUpdate != nil && !same {
 		errs = append(errs, res.validateUpdate(obj, old)...)
 	}
 	if what == statusPart && res.validateStatus != nil {
