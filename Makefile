@@ -56,9 +56,10 @@ conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewr
 	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./scenarios > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
 
-fuzz: ## search for input that the API layer cannot stand, FUZZTIME=10m for each fuzzer
+fuzz: ## search for input that the API layer and the reader of scenarios cannot stand, FUZZTIME=10m for each fuzzer
 	@for name in Decode Patch Selectors Definition Path; do \
-		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) ./sim/apiserver || exit 1; done
+		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./sim/apiserver || exit 1; done
+	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./sim/scenario/strict
 
 bench: ## the benchmarks behind the figures in the README; those of large clusters with the memory settings of the command
 	GOGC=400 GOMEMLIMIT=976MiB $(GO) test -run '^$$' -bench . -benchtime 3x ./sim

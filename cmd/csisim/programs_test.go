@@ -30,7 +30,7 @@ type programCluster struct {
 	work string
 }
 
-func startPrograms(t *testing.T) *programCluster {
+func startPrograms(t *testing.T, flags ...string) *programCluster {
 	t.Helper()
 	if !namespaces.Entered() {
 		t.Skip("volumes of programs take a mount namespace")
@@ -48,7 +48,7 @@ objects:
   metadata: {name: data}
   spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 16Mi}}}
 `)
-	l := startUp(t, "-f", filepath.Join(p.dir, "cluster.yaml"), "--work-dir", p.work)
+	l := startUp(t, append(flags, "-f", filepath.Join(p.dir, "cluster.yaml"), "--work-dir", p.work)...)
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
 	require.NoError(t, err)
 	return &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
@@ -300,4 +300,27 @@ func (c *programCluster) as(token string) kubernetes.Interface {
 	require.NoError(c.t, err)
 	config.BearerToken = token
 	return kubernetes.NewForConfigOrDie(config)
+}
+
+// A token that does not last is another when most of its time is over.
+func TestTokensInVolumesAreRenewed(t *testing.T) {
+	c := startPrograms(t, "--speed", "300")
+	c.make(`
+metadata: {name: web}
+spec:
+  containers:
+  - name: main
+    image: registry.local/shell
+    args: [-c, "while :; do cat /tokens/own; echo; sleep 0.2; done"]
+    volumeMounts: [{name: tokens, mountPath: /tokens}]
+  volumes: [{name: tokens, projected: {sources: [{serviceAccountToken: {path: own, expirationSeconds: 600}}]}}]
+`, inPhase(corev1.PodRunning))
+	require.Eventually(t, func() bool {
+		seen := map[string]bool{}
+		for _, token := range strings.Fields(c.log("web", corev1.PodLogOptions{})) {
+			seen[token] = strings.Count(token, ".") == 2
+		}
+		return len(seen) >= 3
+	}, 30*time.Second, 100*time.Millisecond)
+	c.down()
 }
