@@ -30,6 +30,8 @@ type kind struct {
 	form *form
 	// hasStatus says that writes of the object leave its status alone.
 	hasStatus bool
+	// warning is what clients of a deprecated version are told.
+	warning string
 	// own is set if a definition brings the kind.
 	own *ownKind
 }
@@ -156,6 +158,7 @@ var builtIn = sync.OnceValue(func() []*kind {
 	for _, res := range store.Resources() {
 		k := kindOf(res)
 		kinds = append(kinds, k)
+		kinds = append(kinds, olderGroupSnapshots(k)...)
 		if res.String() == "events" {
 			kinds = append(kinds, newEvents(k))
 		}

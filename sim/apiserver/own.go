@@ -26,7 +26,6 @@ type ownKind struct {
 	established bool
 	terminating bool
 	shown       []column
-	warning     string // "" unless the version is deprecated
 	managers    *sync.Map
 	typed       func() (typeConverter, error)
 }
@@ -57,7 +56,7 @@ func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *defi
 	k := &kind{
 		res: res, gvr: gv.WithResource(names.Plural), gvk: gv.WithKind(names.Kind),
 		singular: names.Singular, shortNames: names.ShortNames, categories: names.Categories,
-		verbs: verbsOfOwn, hasStatus: v.HasStatus(),
+		verbs: verbsOfOwn, hasStatus: v.HasStatus(), warning: deprecation(d.Object, v.Spec),
 	}
 	k.own = c.known(k, v)
 	if k.own == nil {
@@ -95,7 +94,7 @@ func (c *catalog) known(of *kind, v *definition.Version) *ownKind {
 func newOwnKind(k *kind, d *definition.Definition, v *definition.Version) *ownKind {
 	own := &ownKind{
 		version: v, definition: d, gvk: k.gvk, listKind: d.Object.Status.AcceptedNames.ListKind,
-		shown: columnsOfVersion(v.Spec), warning: deprecation(d.Object, v.Spec), managers: &sync.Map{},
+		shown: columnsOfVersion(v.Spec), managers: &sync.Map{},
 	}
 	own.typed = sync.OnceValues(func() (typeConverter, error) { return typesOf(k) })
 	return own

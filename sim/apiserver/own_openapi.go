@@ -9,10 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// modelsOf are the schemas of a kind and of its list.
-func (k *kind) modelsOf() *models {
+// modelsOf are the schemas of kinds and of their lists.
+func modelsOf(kinds ...*kind) *models {
 	m := &models{made: object{}}
-	m.of(k)
+	for _, k := range kinds {
+		m.of(k)
+	}
 	return m
 }
 

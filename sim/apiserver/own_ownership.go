@@ -32,9 +32,10 @@ func (o *ownKind) manager(k *kind, what part) (*managedfields.FieldManager, erro
 	return made, nil
 }
 
-// typesOf is the schema of a kind in the form in which fields are merged.
-func typesOf(k *kind) (typeConverter, error) {
-	text, err := json.Marshal(k.modelsOf().made)
+// typesOf is the schema of a kind's versions in the form in which fields are merged.
+func typesOf(versions ...*kind) (typeConverter, error) {
+	k := versions[0]
+	text, err := json.Marshal(modelsOf(versions...).made)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the schema of %s: %w", k.gvk.Kind, err)
 	}

@@ -30,10 +30,21 @@ var converter = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })
 
+// versionsOf are all versions of a built-in kind: fields are owned through one of them
+// and looked for in another.
+func versionsOf(k *kind) (all []*kind) {
+	for _, other := range builtIn() {
+		if other.res == k.res {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
 // converter is that, or what the kind's own model says.
 func (k *kind) converter() (typeConverter, error) {
 	if k.types() == moreTypes {
-		return typesOf(k)
+		return typesOf(versionsOf(k)...)
 	}
 	return converter(), nil
 }

@@ -64,8 +64,8 @@ func (q *request) serve() error {
 		return err
 	}
 	q.answer.media = media
-	if kind.own != nil && kind.own.warning != "" {
-		q.answer.warn(kind.own.warning)
+	if kind.warning != "" {
+		q.answer.warn(kind.warning)
 	}
 	return q.dispatch()
 }

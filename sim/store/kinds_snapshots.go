@@ -1,15 +1,14 @@
 package store
 
 import (
-	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
+	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 )
 
 // ofDefinition are the traits of all kinds that a CustomResourceDefinition brings.
 const ofDefinition = withGeneration | conditional | anyFinalizer
 
-// C-SNAP-1, C-GSNAP-1. The Go types of group snapshots are those of v1beta2, which
-// are the same in v1.
+// C-SNAP-1, C-GSNAP-1
 func init() {
 	group("snapshot.storage.k8s.io", "v1",
 		kind{name: "VolumeSnapshot", traits: ofDefinition | withStatus, rules: snapshotRules,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -127,6 +128,21 @@ status: {}
 	assert.True(t, pod.Spec.HostNetwork)
 	assert.Equal(t, int32(0o644), *pod.Spec.Volumes[0].ConfigMap.DefaultMode)
 	assert.Equal(t, "2024-05-01", pod.Labels["started"])
+}
+
+// C-GSNAP-1
+func TestGroupSnapshotsAreReadInAllTheirVersions(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta1", "v1beta2"} {
+		objects, problems := manifest.DecodeText(strict.Source{File: "x.yaml", Text: []byte("apiVersion: groupsnapshot.storage.k8s.io/" + version + `
+kind: VolumeGroupSnapshot
+metadata: {name: g}
+spec: {source: {selector: {matchLabels: {app: db}}}, volumeGroupSnapshotClassName: fast}
+`)})
+		require.NoError(t, problems.Err())
+		g := objects[0].Object.(*groupv1.VolumeGroupSnapshot)
+		assert.Equal(t, "groupsnapshot.storage.k8s.io/v1", g.APIVersion)
+		assert.Equal(t, "fast", *g.Spec.VolumeGroupSnapshotClassName)
+	}
 }
 
 func TestAFileThatIsNotThereIsAnError(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
+	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,13 +38,11 @@ var kubectl = &strict.Dialect{
 // known are the kinds that can be read: the built-in ones and those of snapshots.
 var known = func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, snapshotv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
 	}
-	s.AddKnownTypes(schema.GroupVersion{Group: groupv1.GroupName, Version: "v1"},
-		&groupv1.VolumeGroupSnapshot{}, &groupv1.VolumeGroupSnapshotClass{}, &groupv1.VolumeGroupSnapshotContent{})
 	s.AddKnownTypes(legacy.GroupVersion, &legacy.CSIDriver{}, &legacy.CSINodeInfo{})
 	return s
 }()
@@ -53,6 +51,15 @@ var known = func() *runtime.Scheme {
 var customGroups = map[string]string{
 	"csiaddons.openshift.io":           "CSI-Addons",
 	"replication.storage.openshift.io": "CSI-Addons replication",
+}
+
+// current is the version in which a kind is kept: what manifests say of a group snapshot is the same in all
+// its versions.
+func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
+	if kind.Group == groupv1.GroupName && (kind.Version == "v1beta1" || kind.Version == "v1beta2") {
+		kind.Version = "v1"
+	}
+	return kind
 }
 
 // newObject makes an empty object of the kind, or reports why there is none.

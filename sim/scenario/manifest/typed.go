@@ -31,11 +31,13 @@ func (r *reading) object(n *strict.Node) {
 		r.list(items)
 		return
 	}
-	typed, ok := newObject(n, version.WithKind(kind))
+	gvk := current(version.WithKind(kind))
+	typed, ok := newObject(n, gvk)
 	if !ok {
 		return
 	}
 	n.Decode(typed)
+	typed.GetObjectKind().SetGroupVersionKind(gvk)
 	checkName(n, kind, typed.(metav1.Object))
 	r.objects = append(r.objects, Object{
 		Object: typed, File: n.File(), At: n.Position(), path: n.Path(), positions: r.positions,
