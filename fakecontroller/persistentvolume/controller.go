@@ -83,6 +83,9 @@ func (c *Controller) volumeChanged(e store.Event[*corev1.PersistentVolume]) {
 	key := store.KeyOf(e.Object)
 	if e.Type != store.Deleted {
 		mark(c.openVolumes, key, !volumeSettled(e.Object), c.resync)
+		if e.Old != nil && pointsElsewhere(e.Old.Spec.ClaimRef, e.Object.Spec.ClaimRef) { // C-PV-13
+			mark(c.openClaims, store.Key{Namespace: e.Old.Spec.ClaimRef.Namespace, Name: e.Old.Spec.ClaimRef.Name}, true, c.resync)
+		}
 		c.volumeKeys.Add(key)
 		return
 	}

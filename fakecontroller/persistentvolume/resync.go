@@ -20,6 +20,9 @@ func (c *Controller) resyncForEver(p *kernel.Process) {
 		p.Idle(untilNext(p.Elapsed()-start, ResyncPeriod))
 		for _, key := range sorted(c.openClaims) {
 			c.claimKeys.Add(key)
+			if pvc, ok := c.claims.Get(key); !ok || claimSettled(pvc) {
+				delete(c.openClaims, key) // it was there for its volume's sake, once
+			}
 		}
 		for _, key := range sorted(c.openVolumes) {
 			c.volumeKeys.Add(key)
@@ -43,6 +46,12 @@ func mark(open map[store.Key]bool, key store.Key, isOpen bool, resync *kernel.Pr
 
 func claimSettled(claim *corev1.PersistentVolumeClaim) bool {
 	return fullyBound(claim) && claim.Status.Phase == corev1.ClaimBound
+}
+
+// pointsElsewhere: the claim to which a volume pointed may have lost it, of which only
+// the next resync takes notice.
+func pointsElsewhere(before, now *corev1.ObjectReference) bool {
+	return before != nil && before.UID != "" && (now == nil || now.UID != before.UID)
 }
 
 // volumeSettled: an available volume waits for claims, which look for it

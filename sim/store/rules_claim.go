@@ -21,7 +21,7 @@ var claimRules = rules{
 	prepare: func(obj, old Object) {
 		settleDataSource(&obj.(*corev1.PersistentVolumeClaim).Spec, &old.(*corev1.PersistentVolumeClaim).Spec)
 	},
-	admitUpdate: admitExpansion,
+	admitUpdate: admitClaimUpdate,
 	validate: func(obj Object) field.ErrorList {
 		return checkClaim(&obj.(*corev1.PersistentVolumeClaim).Spec, field.NewPath("spec"))
 	},
@@ -49,13 +49,10 @@ func admitClaim(a admission, obj Object) error {
 	settleDataSource(&pvc.Spec, nil)
 	pvc.Finalizers = withFinalizer(pvc.Finalizers, "kubernetes.io/pvc-protection")
 	_, annotated := pvc.Annotations[corev1.BetaStorageClassAnnotation]
-	if pvc.Spec.StorageClassName != nil || annotated {
-		return nil
-	}
-	if class := defaultClass(a.cluster); class != nil {
+	if class := defaultClass(a.cluster); class != nil && pvc.Spec.StorageClassName == nil && !annotated {
 		pvc.Spec.StorageClassName = &class.Name
 	}
-	return nil
+	return admitQuota(a.cluster, pvc, nil)
 }
 
 // defaultClass is the newest class that is annotated as the default one; of
@@ -244,6 +241,13 @@ func checkAttributesRemoval(now, was *corev1.PersistentVolumeClaim) field.ErrorL
 		return field.ErrorList{field.Forbidden(path, "update to empty string"+rule)}
 	}
 	return nil
+}
+
+func admitClaimUpdate(cluster Reader, obj, old Object) error {
+	if err := admitExpansion(cluster, obj, old); err != nil {
+		return err
+	}
+	return admitQuota(cluster, obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim))
 }
 
 // admitExpansion lets a claim grow only if it is bound and its class allows it.
