@@ -44,6 +44,21 @@ func attachedLoops() ([]string, error) {
 // backingFile has the path that the kernel tells of the file that a loop device shows.
 func backingFile(name string) string { return "/sys/block/" + name + "/loop/backing_file" }
 
+// backingOf is the path that the kernel tells of the file that a loop device shows, for
+// people and programs; empty if it shows none.
+func backingOf(device string) string {
+	told, _ := os.ReadFile(backingFile(filepath.Base(device)))
+	return strings.TrimSpace(string(told))
+}
+
+// isStill says whether the path told of a loop device's file can be one told earlier.
+// The number of a file that is removed is soon given to another one, also to another
+// run's; its path is short of its beginning once the mount namespace is gone in which it
+// was opened.
+func isStill(earlier, now string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(earlier, deleted), strings.TrimSuffix(now, deleted))
+}
+
 // detachLoops frees the loop devices that show a file of the run of dir.
 func detachLoops(dir string) ([]string, error) {
 	found, err := attachedLoops()
@@ -56,13 +71,9 @@ func detachLoops(dir string) ([]string, error) {
 	}
 	var detached []string
 	for _, name := range found {
-		backing, err := os.ReadFile(backingFile(name))
-		if err != nil {
-			continue // detached by somebody else meanwhile
-		}
 		device := "/dev/" + name
-		freed, err := detachLoop(device, func(f file) bool {
-			return traces.leadTo(shown{device, f}, strings.TrimSpace(string(backing)))
+		freed, err := detachLoop(device, func(f file, backing string) bool {
+			return traces.leadTo(shown{device, f}, backing)
 		})
 		if err != nil {
 			return detached, err
@@ -92,7 +103,7 @@ func filesBelow(dir string) map[file]bool {
 }
 
 // detachLoop frees a loop device if it shows a file of the run.
-func detachLoop(device string, isOurs func(file) bool) (freed bool, err error) {
+func detachLoop(device string, isOurs func(f file, backing string) bool) (freed bool, err error) {
 	f, err := os.Open(device)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil // of somebody else, who can use it
@@ -108,7 +119,7 @@ func detachLoop(device string, isOurs func(file) bool) (freed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("look at loop device %s: %w", device, err)
 	}
-	if !isOurs(file{info.Device, info.Inode}) {
+	if !isOurs(file{info.Device, info.Inode}, backingOf(device)) {
 		return false, nil
 	}
 	err = unix.IoctlSetInt(int(f.Fd()), unix.LOOP_CLR_FD, 0)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -16,7 +15,7 @@ import (
 // at each device once, until that shows another file.
 type Loops struct {
 	dir   string
-	known map[shown]string // the file below dir, empty for one of somebody else
+	known map[shown]known
 	// memory are the run's file systems in memory.
 	memory map[uint64]bool
 }
@@ -26,9 +25,15 @@ type shown struct {
 	file   file
 }
 
+// known is what was found out about a loop device.
+type known struct {
+	name    string // of the file below dir, empty for one of somebody else
+	backing string // its path as the kernel told it
+}
+
 // NewLoops looks for loop devices that show files below dir.
 func NewLoops(dir string) *Loops {
-	return &Loops{dir: dir, known: map[shown]string{}, memory: map[uint64]bool{}}
+	return &Loops{dir: dir, known: map[shown]known{}, memory: map[uint64]bool{}}
 }
 
 // AddMemory adds the files of file systems in memory that the run has made and nobody
@@ -85,21 +90,22 @@ func shownBy(device string) (file, bool) {
 // name is that of the file, which is remembered, also for Clean: the file may be
 // removed while it is shown.
 func (l *Loops) name(s shown) (string, error) {
-	name, ok := l.known[s]
-	if ok {
-		return name, nil
+	backing := backingOf(s.device)
+	k, ok := l.known[s]
+	if ok && isStill(k.backing, backing) {
+		return k.name, nil
 	}
+	k = known{backing: backing}
 	if l.memory[s.file.device] {
-		backing, _ := os.ReadFile(backingFile(path.Base(s.device)))
-		name = strings.TrimSuffix(strings.TrimSpace(string(backing)), deleted)
+		k.name = strings.TrimSuffix(backing, deleted)
 	} else {
-		name = findFile(l.dir, s.file)
+		k.name = findFile(l.dir, s.file)
 	}
-	l.known[s] = name
-	if name == "" {
+	l.known[s] = k
+	if k.name == "" {
 		return "", nil
 	}
-	return name, leaveTrace(l.dir, fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode))
+	return k.name, leaveTrace(l.dir, fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode, backing))
 }
 
 // findFile is the path, relative to dir, of a file below it; empty if it is elsewhere.
@@ -123,11 +129,12 @@ func findFile(dir string, wanted file) (found string) {
 
 // Detach frees the run's loop devices, also those whose file has been removed since.
 func (l *Loops) Detach() error {
-	for s, name := range l.known {
-		if name == "" {
+	for s, k := range l.known {
+		if k.name == "" {
 			continue
 		}
-		if _, err := detachLoop(s.device, func(f file) bool { return f == s.file }); err != nil {
+		isOurs := func(f file, backing string) bool { return f == s.file && isStill(k.backing, backing) }
+		if _, err := detachLoop(s.device, isOurs); err != nil {
 			return err
 		}
 	}

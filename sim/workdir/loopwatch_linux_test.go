@@ -2,6 +2,7 @@ package workdir_test
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,6 +52,27 @@ func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
 	}
 	require.NoError(t, loops.Detach())
 	assert.NoFileExists(t, backing(device))
+}
+
+// The number of a file that is removed is given to another one, the loop device, too.
+func TestALoopDeviceThatNowShowsSomebodyElsesFileIsNotTheRuns(t *testing.T) {
+	needRoot(t)
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	device := attachLoop(t, dir+"/image")
+	loops := workdir.NewLoops(dir)
+	found, err := loops.InUse()
+	require.NoError(t, err)
+	require.Equal(t, []workdir.Loop{{Device: device, File: "image"}}, found)
+
+	require.NoError(t, exec.Command("losetup", "--detach", device).Run())
+	require.NoError(t, os.Rename(dir+"/image", elsewhere+"/image"))
+	require.NoError(t, exec.Command("losetup", device, elsewhere+"/image").Run())
+	defer func() { require.NoError(t, exec.Command("losetup", "--detach", device).Run()) }()
+	found, err = loops.InUse()
+	require.NoError(t, err)
+	assert.Empty(t, found)
+	require.NoError(t, loops.Detach())
+	assert.FileExists(t, backing(device))
 }
 
 func backing(device string) string {
