@@ -127,18 +127,22 @@ func pathsOf(request proto.Message) []string {
 }
 
 // volumesOfRequest lists the volume that the request is about and where it is
-// published; of CreateVolume all there are, since it could make another one. It is
-// empty if the driver cannot list.
+// published, if the driver promises to know; of CreateVolume all there are, since it
+// could make another one. It is empty if the driver cannot list.
 func (c *call) volumesOfRequest() []contract.Listed {
-	if !c.wire.capsOf(c.site.Driver).Controller.Has("LIST_VOLUMES") {
+	caps := c.wire.capsOf(c.site.Driver).Controller
+	if !caps.Has("LIST_VOLUMES") {
 		return nil
 	}
 	_, creates := c.answer.(*csi.CreateVolumeResponse)
 	var found []contract.Listed
 	for _, entry := range c.listed() {
 		if id := entry.GetVolume().GetVolumeId(); creates || id == volumeOf(c.request) {
-			nodes := slices.Sorted(slices.Values(entry.GetStatus().GetPublishedNodeIds()))
-			found = append(found, contract.Listed{ID: id, Nodes: strings.Join(nodes, " "), Bytes: entry.GetVolume().GetCapacityBytes()})
+			l := contract.Listed{ID: id, Bytes: entry.GetVolume().GetCapacityBytes()}
+			if caps.Has("LIST_VOLUMES_PUBLISHED_NODES") {
+				l.Nodes = strings.Join(slices.Sorted(slices.Values(entry.GetStatus().GetPublishedNodeIds())), " ")
+			}
+			found = append(found, l)
 		}
 	}
 	slices.SortFunc(found, func(a, b contract.Listed) int { return strings.Compare(a.ID, b.ID) })

@@ -78,7 +78,8 @@ func list(ctx context.Context, c csi.ControllerClient) (h holdings, err error) {
 		can[capability.GetRpc().GetType()] = true
 	}
 	if can[csi.ControllerServiceCapability_RPC_LIST_VOLUMES] {
-		if h.volumes, err = listVolumes(ctx, c); err != nil {
+		withNodes := can[csi.ControllerServiceCapability_RPC_LIST_VOLUMES_PUBLISHED_NODES]
+		if h.volumes, err = listVolumes(ctx, c, withNodes); err != nil {
 			return holdings{}, fmt.Errorf("ListVolumes: %w", err)
 		}
 	}
@@ -93,12 +94,16 @@ func list(ctx context.Context, c csi.ControllerClient) (h holdings, err error) {
 // pageSize is how many entries are asked for at once.
 const pageSize = 100
 
-func listVolumes(ctx context.Context, c csi.ControllerClient) ([]backendVolume, error) {
+// listVolumes asks for all volumes. The nodes mean nothing unless the driver promises them.
+func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([]backendVolume, error) {
 	all := []backendVolume{}
 	err := pages(func(token string) (string, error) {
 		page, err := c.ListVolumes(ctx, &csi.ListVolumesRequest{MaxEntries: pageSize, StartingToken: token})
 		for _, entry := range page.GetEntries() {
-			v := backendVolume{id: entry.GetVolume().GetVolumeId(), nodeIDs: entry.GetStatus().GetPublishedNodeIds()}
+			v := backendVolume{id: entry.GetVolume().GetVolumeId()}
+			if withNodes {
+				v.nodeIDs = entry.GetStatus().GetPublishedNodeIds()
+			}
 			if !(holdings{volumes: all}).has(v.id) {
 				all = append(all, v)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/ledger"
@@ -87,6 +88,32 @@ func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
 	require.Len(t, left, 1, "CreateVolume answered it, and DeleteVolume never came")
 	assert.Equal(t, ledger.Volume, left[0].Kind)
 	assert.Contains(t, left[0].String(), "made by CreateVolume at 0 s, should have gone with DeleteVolume, which never came")
+}
+
+// vague lists every volume as published to the node on which it once was, and does not
+// promise LIST_VOLUMES_PUBLISHED_NODES.
+type vague struct{ *mock.Controller }
+
+func (v vague) ListVolumes(ctx context.Context, r *csi.ListVolumesRequest) (*csi.ListVolumesResponse, error) {
+	answer, err := v.Controller.ListVolumes(ctx, r)
+	for _, entry := range answer.GetEntries() {
+		entry.Status = &csi.ListVolumesResponse_VolumeStatus{PublishedNodeIds: []string{"node-a", ""}}
+	}
+	return answer, err
+}
+
+func TestPublishedNodesThatADriverDoesNotPromiseMeanNothing(t *testing.T) {
+	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
+	served := servers(m)
+	controller := vague{m.Controller()}
+	served.Controller[1].Server = controller
+	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: served}}})
+	c.Wire.Faults.Inject(&fault.Fault{Call: "*", Effect: fault.Repeat})
+	run(t, c, "web", "node-a")
+	erase(t, c, "pods", "web")
+	require.NoError(t, c.Settle(10*time.Minute))
+	assert.Empty(t, c.Wire.Violations())
+	assert.Empty(t, c.Leftovers())
 }
 
 func TestARetainedVolumeIsNoLeak(t *testing.T) {
