@@ -114,6 +114,11 @@ func TestBrokenBehaviours(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(v.staging, "f"), nil, 0o644))
 			return missing(filepath.Join(d.restore(v), "f"))
 		},
+		"group-mixes-volumes": func(t *testing.T, d *driver) bool {
+			group, contents := d.group("first", "second")
+			require.Len(t, group.GetSnapshots(), 2)
+			return contents[1] != "second"
+		},
 		"detach-not-found-errors": func(t *testing.T, d *driver) bool {
 			return d.create("vol", capability(false, singleNode)).detach() != nil
 		},

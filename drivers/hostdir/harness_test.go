@@ -115,6 +115,7 @@ func (w *world) mkdir(elements ...string) string {
 type driver struct {
 	csi.IdentityClient
 	csi.ControllerClient
+	csi.GroupControllerClient
 	csi.NodeClient
 	w      *world
 	args   []string
@@ -165,8 +166,8 @@ func (d *driver) launch() {
 		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
 	require.NoError(t, err)
 	d.conn = conn
-	d.IdentityClient, d.ControllerClient, d.NodeClient =
-		csi.NewIdentityClient(conn), csi.NewControllerClient(conn), csi.NewNodeClient(conn)
+	d.IdentityClient, d.ControllerClient, d.GroupControllerClient, d.NodeClient =
+		csi.NewIdentityClient(conn), csi.NewControllerClient(conn), csi.NewGroupControllerClient(conn), csi.NewNodeClient(conn)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	_, err = d.Probe(ctx, &csi.ProbeRequest{})

@@ -80,6 +80,7 @@ func TestASoundDriverPassesWhateverItsCapabilitiesAre(t *testing.T) {
 		"that can do all, by topology": {
 			Topology: true, ControllerExpand: true, NodeExpand: true, Snapshot: true, Clone: true, GetCapacity: true,
 		},
+		"with groups of snapshots": grouping,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,6 +91,9 @@ func TestASoundDriverPassesWhateverItsCapabilitiesAre(t *testing.T) {
 
 // able is a driver whose volumes grow and have snapshots.
 var able = mock.Options{ControllerExpand: true, NodeExpand: true, Snapshot: true, Clone: true}
+
+// grouping is a driver that takes snapshots of several volumes at once.
+var grouping = mock.Options{Snapshot: true, ListSnapshots: true, GroupSnapshot: true}
 
 func TestEverySidecarOfADriverIsRestarted(t *testing.T) {
 	card := checked(t, mocked(able), check.RunOptions{},
@@ -169,6 +173,23 @@ func TestATrialFindsWhatADriverDoesWrong(t *testing.T) {
 	}
 }
 
+func TestATrialFindsWhatADriverDoesWrongWithGroups(t *testing.T) {
+	for _, c := range []struct{ fault, trial, verdict string }{
+		{"group-not-idempotent", "group/restored", "CreateVolumeGroupSnapshot is not idempotent: group_snapshot.group_snapshot_id group-0001, then group-0002"},
+		{"group-not-idempotent", "group/lost-answers", "left behind: snapshot snap-0001 (of driver mock.csi.csisim.dev, has no VolumeSnapshotContent): made by CreateVolumeGroupSnapshot at "},
+		{"group-lacks-volume", "group/restored", "CreateVolumeGroupSnapshotResponse.group_snapshot.snapshots are of [vol-0002]"},
+		{"group-delete-leaks", "group/abandoned", "left behind: snapshot snap-0001"},
+		{"create-drops-source", "group/restored", "CreateVolumeResponse.volume.content_source"},
+	} {
+		t.Run(c.fault+" by "+c.trial, func(t *testing.T) {
+			t.Parallel()
+			o := grouping
+			o.Faulty = []string{c.fault}
+			assert.Contains(t, verdicts(checked(t, mocked(o), check.RunOptions{}, c.trial)), c.verdict)
+		})
+	}
+}
+
 func TestWhatADriverCannotDoIsNotTriedAndSaysWhy(t *testing.T) {
 	no := false
 	card := checked(t, mocked(mock.Options{Attach: &no, MaxVolumesPerNode: 3}), check.RunOptions{Parallel: 2})
@@ -179,7 +200,8 @@ func TestWhatADriverCannotDoIsNotTriedAndSaysWhy(t *testing.T) {
 	assert.Equal(t, []string{
 		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
 		"the controller service lacks EXPAND_VOLUME: grow/unused grow/in-use grow/lost-answers",
-		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers",
+		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers " +
+			"group/restored group/lost-answers group/abandoned group/driver-killed",
 		"the controller service lacks CLONE_VOLUME: snapshot/cloned",
 		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
 			"lost/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +

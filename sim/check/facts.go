@@ -14,8 +14,8 @@ import (
 // Facts are what a driver says of itself, and which volumes it is willing to make.
 type Facts struct {
 	Name, Version string
-	// Plugin, Controller and Node are the capabilities of its services.
-	Plugin, Controller, Node []string
+	// Plugin, Controller, Group and Node are the capabilities of its services.
+	Plugin, Controller, Group, Node []string
 	// Refused are the kinds of volume that it does not make, with its answer.
 	Refused map[Kind]string
 	// MaxVolumes is how many volumes a node can have; 0 is any number.
@@ -52,6 +52,11 @@ func (f *Facts) Expands() bool { return f.caps.Controller.Has("EXPAND_VOLUME") }
 // Snapshots says whether the driver takes snapshots.
 func (f *Facts) Snapshots() bool { return f.caps.Controller.Has("CREATE_DELETE_SNAPSHOT") }
 
+// GroupSnapshots says whether the driver takes snapshots of several volumes at once.
+func (f *Facts) GroupSnapshots() bool {
+	return f.caps.Group.Has("CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT")
+}
+
 // sidecars are the sidecars that run beside the driver's controller plugin.
 func (f *Facts) sidecars() []string {
 	var names []string
@@ -80,7 +85,8 @@ func (f *Facts) learn(events []*trace.Event) {
 			f.MaxVolumes = answer.GetMaxVolumesPerNode()
 		}
 	}
-	f.Plugin, f.Controller, f.Node = named(f.caps.Plugin), named(f.caps.Controller), named(f.caps.Node)
+	f.Plugin, f.Controller = named(f.caps.Plugin), named(f.caps.Controller)
+	f.Group, f.Node = named(f.caps.Group), named(f.caps.Node)
 }
 
 func named(set contract.Set) []string {

@@ -72,6 +72,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"detach-leaves-attachment", "repeated/filesystem", "ControllerUnpublishVolume has no effect: volume vol-"},
 	{"stage-trusts-records", "reboot/running", "data lost: "},
 	{"stage-leaks-mount", "life/filesystem", "left behind: mount "},
+	{"group-mixes-volumes", "group/restored", "data lost: pod default/reader "},
 	{"snapshot-restores-empty", "snapshot/restored", "data lost: "},
 }
 

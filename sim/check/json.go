@@ -42,7 +42,7 @@ func (c *Card) JSON(w io.Writer) error {
 	f, t := c.Facts, c.Totals()
 	card := jsonCard{
 		Driver: f.Name, Version: f.Version,
-		Capabilities: map[string][]string{"plugin": f.Plugin, "controller": f.Controller, "node": f.Node},
+		Capabilities: map[string][]string{"plugin": f.Plugin, "controller": f.Controller, "group": f.Group, "node": f.Node},
 		Passed:       t.Passed, Failed: t.Failed, NotTried: t.NotTried, Calls: t.Calls,
 		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Trials: []jsonTrial{},
 	}

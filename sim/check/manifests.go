@@ -29,6 +29,7 @@ const (
 type claim struct {
 	name, form, access string
 	from               string // the volume's source in YAML; empty for none
+	grouped            bool   // with the label of those that are snapshotted together
 }
 
 // manifest of the claim; with a driver that makes no volumes, also of the volume.
@@ -43,14 +44,18 @@ func (c claim) manifest(f *Facts) string {
 	if !f.Provisions() {
 		return c.static(f, mode)
 	}
+	labels := ""
+	if c.grouped {
+		labels = ", labels: " + groupLabels
+	}
 	return fmt.Sprintf(`apiVersion: v1
 kind: PersistentVolumeClaim
-metadata: {name: %s}
+metadata: {name: %s%s}
 spec:
   accessModes: [%s]
 %s  resources: {requests: {storage: %s}}
   storageClassName: %s
-`, c.name, c.access, mode, f.subject.size(), className)
+`, c.name, labels, c.access, mode, f.subject.size(), className)
 }
 
 // static is a claim with a volume that exists already.

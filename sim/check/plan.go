@@ -24,6 +24,7 @@ var groups = []Group{
 	{"share", "Several volumes and pods"},
 	{"grow", "Growing volumes"},
 	{"snapshot", "Snapshots and clones"},
+	{"group", "Group snapshots"},
 	{"repeated", "Repeated calls"},
 	{"contradicted", "Contradicting calls"},
 	{"lost", "Lost and late answers"},
@@ -59,7 +60,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, repeatedCalls, contradictedCalls, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 	} {
 		add(p)
 	}

@@ -103,11 +103,16 @@ func driverCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
 		p.try("crash-driver", e.call, description, []string{p.needsOurs(), e.missing}, func(s *script) {
-			for _, at := range []string{"receipt", "work", "answer"} {
-				s.fault("name: %s, call: %s, kill: driver, at: %s, restartAfter: 1s", at, e.call, at)
-			}
+			s.killsDriver(e.call)
 			s.life([]claim{data}, web(nodeA, data))
 		})
+	}
+}
+
+// killsDriver kills the driver three times at a call.
+func (s *script) killsDriver(call string) {
+	for _, at := range []string{"receipt", "work", "answer"} {
+		s.fault("name: %[1]s-%[2]s, call: %[2]s, kill: driver, at: %[1]s, restartAfter: 1s", at, call)
 	}
 }
 

@@ -78,7 +78,7 @@ func (p *page) head(c *Card) {
 	for _, row := range []struct {
 		title string
 		names []string
-	}{{"plugin", f.Plugin}, {"controller", f.Controller}, {"node", f.Node}} {
+	}{{"plugin", f.Plugin}, {"controller", f.Controller}, {"group", f.Group}, {"node", f.Node}} {
 		if len(row.names) > 0 {
 			p.row("  ", row.title, 12, plainWords(row.names), dim)
 		}

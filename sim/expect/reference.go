@@ -2,8 +2,10 @@ package expect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -13,7 +15,7 @@ import (
 )
 
 // Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for any
-// text; a PersistentVolume or VolumeAttachment can be named by its claim: pv: pvc/data.
+// text; a PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv: pvc/data.
 type Reference struct {
 	Resource  *store.Resource
 	Namespace string
@@ -22,8 +24,13 @@ type Reference struct {
 	Word string // for the resource, as its author wrote it: pod, po, Pod
 }
 
-// claimPrefix begins the name of a volume or attachment that is named by its claim.
+// claimPrefix begins the name of a volume, attachment or snapshot that is named by its claim.
 const claimPrefix = "pvc/"
+
+// HasClaim says whether objects of the resource can be named by their claim.
+func (r Reference) HasClaim() bool {
+	return slices.Contains([]string{"PersistentVolume", "VolumeAttachment", "VolumeSnapshot"}, r.Resource.GVK.Kind)
+}
 
 // Take reads the reference out of a map and leaves the rest to the caller.
 func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
@@ -82,7 +89,7 @@ func (r Reference) Many() bool {
 	return strings.Contains(r.Name, "*") || r.ByClaim()
 }
 
-// ByClaim says whether a volume or attachment is named by its claim.
+// ByClaim says whether an object is named by its claim.
 func (r Reference) ByClaim() bool { return strings.HasPrefix(r.Name, claimPrefix) }
 
 // Find is all objects there are of the reference.
@@ -116,19 +123,25 @@ func (r Reference) matches(s *store.Store, obj store.Object) bool {
 		}
 		pv, ok := store.Get[*corev1.PersistentVolume](s, store.Key{Name: *obj.Spec.Source.PersistentVolumeName})
 		return ok && isOfClaim(pv, claim)
+	case *snapshotv1.VolumeSnapshot:
+		of := obj.Spec.Source.PersistentVolumeClaimName
+		return of != nil && claimFits(claim, obj.Namespace, *of)
 	}
 	return false
 }
 
 func isOfClaim(pv *corev1.PersistentVolume, claim string) bool {
 	bound := pv.Spec.ClaimRef
-	if bound == nil {
-		return false
+	return bound != nil && claimFits(claim, bound.Namespace, bound.Name)
+}
+
+// claimFits says whether a claim is the one that is named, in the default namespace unless that stands
+// before the name.
+func claimFits(named, namespace, name string) bool {
+	if !strings.Contains(named, "/") {
+		named = corev1.NamespaceDefault + "/" + named
 	}
-	if !strings.Contains(claim, "/") {
-		claim = corev1.NamespaceDefault + "/" + claim
-	}
-	return partial.Wildcard(claim, bound.Namespace+"/"+bound.Name)
+	return partial.Wildcard(named, namespace+"/"+name)
 }
 
 // Text is the reference in one word, for ParseReference.
@@ -140,7 +153,7 @@ func (r Reference) Text() string {
 }
 
 // ParseReference reads kind and name, with the namespace between them unless it is
-// the default one: pod/web, pvc/team-a/data, pv/pvc/data.
+// the default one: pod/web, pvc/team-a/data, pv/pvc/data, volumesnapshot/pvc/data.
 func ParseReference(text string) (Reference, error) {
 	word, name, ok := strings.Cut(text, "/")
 	if !ok || name == "" {
@@ -159,7 +172,7 @@ func ParseReference(text string) (Reference, error) {
 		return ref, nil
 	}
 	ref.Namespace = corev1.NamespaceDefault
-	if namespace, rest, ok := strings.Cut(name, "/"); ok {
+	if namespace, rest, ok := strings.Cut(name, "/"); ok && (!ref.ByClaim() || !ref.HasClaim()) {
 		ref.Namespace, ref.Name = namespace, rest
 	}
 	return ref, nil

@@ -66,6 +66,9 @@ func (h *History) Snapshot(e *Entry, driver, id string) {
 		return
 	}
 	h.created(e, "CreateSnapshot", driver, "csi-snapshotter", "snapshot_id", id, "")
+	if e.Made == nil { // the answer that told of its group was lost
+		h.GroupSnapshot(e, driver, id)
+	}
 }
 
 // GroupSnapshot blames for a group of snapshots that a backend has.
@@ -103,7 +106,7 @@ func (h *History) created(e *Entry, make, driver, sidecar string, field protoref
 			return !succeeded(call) && (name == "" || text(call.Request, "name") == name)
 		}
 	})
-	if e.Made == nil { // an inline volume
+	if e.Made == nil && make == "CreateVolume" { // an inline volume
 		e.Undo, e.Undone = "", nil
 		h.blame(e, "NodePublishVolume", nil, func(call *trace.Event) bool {
 			return call.Driver == driver && text(call.Request, "volume_id") == id

@@ -105,6 +105,9 @@ func (c *checker) checkClaim(o manifest.Object, path, namespace string, spec *co
 	if source := spec.DataSource; source != nil && source.Kind == "PersistentVolumeClaim" {
 		c.missing(o, path+".dataSource.name", "persistentvolumeclaims", "claim", namespace, source.Name)
 	}
+	if claim, ok := snapshotOf(spec.DataSource); ok {
+		c.missing(o, path+".dataSource.name", "persistentvolumeclaims", "claim", namespace, claim)
+	}
 }
 
 // isStaticClass says whether some PersistentVolume of the manifests has the class: then there need be no

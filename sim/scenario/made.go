@@ -145,8 +145,8 @@ func (c *checker) madeBefore(field, resource string, key store.Key) {
 }
 
 func (c *checker) claimOf(r expect.Reference) {
-	if name := r.Resource.GVR.Resource; name != "persistentvolumes" && name != "volumeattachments" {
-		c.report(r.Word, fmt.Sprintf("%s %q", r.Word, r.Name), "a name; only a PersistentVolume or VolumeAttachment is named by its claim")
+	if !r.HasClaim() {
+		c.report(r.Word, fmt.Sprintf("%s %q", r.Word, r.Name), "a name; only a PersistentVolume, VolumeAttachment or VolumeSnapshot is named by its claim")
 	}
 }
 

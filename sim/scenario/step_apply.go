@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy.", `
+	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy. A claim can name the snapshot that it is made from by the claim that this is of: name: pvc/data.", `
 apply: |
   apiVersion: v1
   kind: PersistentVolumeClaim
@@ -60,7 +60,11 @@ func named(objects []object) string {
 func (r *runner) apply(objects []object) error {
 	for _, o := range objects {
 		name := nameOf(o)
-		verb, err := r.cluster.Apply(o.Object.(store.Object))
+		object, err := withSource(r.store(), o.Object.(store.Object))
+		if err != nil {
+			return err
+		}
+		verb, err := r.cluster.Apply(object)
 		if err != nil {
 			return &Failure{
 				Verdict: fmt.Sprintf("%s is refused", name), Expected: "an object that the API server takes",

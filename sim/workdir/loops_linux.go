@@ -51,14 +51,6 @@ func backingOf(device string) string {
 	return strings.TrimSpace(string(told))
 }
 
-// isStill says whether the path told of a loop device's file can be one told earlier.
-// The number of a file that is removed is soon given to another one, also to another
-// run's; its path is short of its beginning once the mount namespace is gone in which it
-// was opened.
-func isStill(earlier, now string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(earlier, deleted), strings.TrimSuffix(now, deleted))
-}
-
 // detachLoops frees the loop devices that show a file of the run of dir.
 func detachLoops(dir string) ([]string, error) {
 	found, err := attachedLoops()

@@ -20,8 +20,8 @@ const tracesName = ".loops"
 
 // The lines of that file.
 const (
-	loopTrace   = "loop %s %d %d %q" // device, file system, inode and path of its file
-	memoryTrace = "memory %d"        // a file system in memory
+	loopTrace   = "loop %s %d %d" // device, file system and inode of its file
+	memoryTrace = "memory %d"     // a file system in memory
 )
 
 // deleted is what the kernel adds to the path of a file that is removed.
@@ -41,12 +41,12 @@ type traces struct {
 	dir    string
 	device uint64 // of the file system that dir is in
 	files  map[file]bool
-	loops  map[shown]string // the path that the kernel told
+	loops  map[shown]bool
 	memory map[uint64]bool
 }
 
 func tracesOf(dir string) (*traces, error) {
-	t := &traces{dir: dir, files: filesBelow(dir), loops: map[shown]string{}, memory: map[uint64]bool{}}
+	t := &traces{dir: dir, files: filesBelow(dir), loops: map[shown]bool{}, memory: map[uint64]bool{}}
 	var stat unix.Stat_t
 	if err := unix.Stat(dir, &stat); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", dir, err)
@@ -62,10 +62,9 @@ func tracesOf(dir string) (*traces, error) {
 	defer record.Close()
 	for lines := bufio.NewScanner(record); lines.Scan(); { // what a killed run did not finish fits neither form
 		var s shown
-		var backing string
 		var device uint64
-		if n, _ := fmt.Sscanf(lines.Text(), loopTrace, &s.device, &s.file.device, &s.file.inode, &backing); n == 4 {
-			t.loops[s] = backing
+		if n, _ := fmt.Sscanf(lines.Text(), loopTrace, &s.device, &s.file.device, &s.file.inode); n == 3 {
+			t.loops[s] = true
 		}
 		if n, _ := fmt.Sscanf(lines.Text(), memoryTrace, &device); n == 1 {
 			t.memory[device] = true
@@ -78,14 +77,27 @@ func tracesOf(dir string) (*traces, error) {
 // file is short of its beginning when the file was opened in a mount namespace that is
 // gone; so it is the file itself that counts, and the path only if that is removed.
 func (t *traces) leadTo(s shown, backing string) bool {
-	told, isKnown := t.loops[s]
 	switch {
-	case t.files[s.file], isKnown && isStill(told, backing), isBelow(backing, t.dir):
+	case isOfAnotherRun(backing, t.dir): // which was given the number of a file that is removed
+		return false
+	case t.files[s.file], t.loops[s], isBelow(backing, t.dir):
 		return true
 	case t.memory[s.file.device]:
 		return !isMounted(s.file.device) // else the number was given to somebody else's
 	}
 	return s.file.device == t.device && strings.HasSuffix(backing, deleted) && strings.Contains(backing, "/"+filepath.Base(t.dir)+"/")
+}
+
+// isOfAnotherRun says whether a path leads through the directory of another run than that
+// of dir; the innermost counts.
+func isOfAnotherRun(path, dir string) bool {
+	run := ""
+	for name := range strings.SplitSeq(path, "/") {
+		if runName.MatchString(name) {
+			run = name
+		}
+	}
+	return run != "" && run != filepath.Base(dir)
 }
 
 // isMounted says whether a process that lives has a file system mounted.

@@ -81,6 +81,29 @@ func TestCleanSparesLoopDevicesInMemoryThatSomebodyHasMounted(t *testing.T) {
 	assert.FileExists(t, backing(device))
 }
 
+// Given a removed image of a dead run, when a run that lives has its number and its loop
+// device, then Clean spares it.
+func TestCleanSparesLoopDevicesOfRunsThatLive(t *testing.T) {
+	needRoot(t)
+	parent := t.TempDir()
+	dead, dir, _ := startRun(t, parent)
+	_, alive, _ := startRun(t, parent)
+	device := attachLoop(t, dir+"/image")
+	_, err := workdir.NewLoops(dir).InUse()
+	require.NoError(t, err)
+	require.NoError(t, exec.Command("losetup", "--detach", device).Run())
+	require.NoError(t, os.Rename(dir+"/image", alive+"/image"))
+	require.NoError(t, exec.Command("losetup", device, alive+"/image").Run())
+	defer func() { require.NoError(t, exec.Command("losetup", "--detach", device).Run()) }()
+	kill(t, dead)
+
+	report, err := workdir.Clean(parent)
+	require.NoError(t, err)
+	require.Len(t, report.Runs, 1)
+	assert.Empty(t, report.Runs[0].Detached)
+	assert.FileExists(t, backing(device))
+}
+
 // inNamespace runs a script in a mount namespace that ends with it.
 func inNamespace(t *testing.T, script string) (stdout string) {
 	t.Helper()

@@ -29,6 +29,9 @@ type shown struct {
 type known struct {
 	name    string // of the file below dir, empty for one of somebody else
 	backing string // its path as the kernel told it
+	// pin holds the run's file: as long as somebody does, its number is not given to
+	// another one, also not when it is removed.
+	pin *os.File
 }
 
 // NewLoops looks for loop devices that show files below dir.
@@ -92,20 +95,20 @@ func shownBy(device string) (file, bool) {
 func (l *Loops) name(s shown) (string, error) {
 	backing := backingOf(s.device)
 	k, ok := l.known[s]
-	if ok && isStill(k.backing, backing) {
+	if ok && (k.name != "" || k.backing == backing) {
 		return k.name, nil
 	}
 	k = known{backing: backing}
 	if l.memory[s.file.device] {
 		k.name = strings.TrimSuffix(backing, deleted)
-	} else {
-		k.name = findFile(l.dir, s.file)
+	} else if k.name = findFile(l.dir, s.file); k.name != "" {
+		k.pin, _ = os.OpenFile(filepath.Join(l.dir, k.name), unix.O_PATH, 0) // nil if it has gone meanwhile
 	}
 	l.known[s] = k
 	if k.name == "" {
 		return "", nil
 	}
-	return k.name, leaveTrace(l.dir, fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode, backing))
+	return k.name, leaveTrace(l.dir, fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode))
 }
 
 // findFile is the path, relative to dir, of a file below it; empty if it is elsewhere.
@@ -133,10 +136,13 @@ func (l *Loops) Detach() error {
 		if k.name == "" {
 			continue
 		}
-		isOurs := func(f file, backing string) bool { return f == s.file && isStill(k.backing, backing) }
-		if _, err := detachLoop(s.device, isOurs); err != nil {
+		if _, err := detachLoop(s.device, func(f file, _ string) bool { return f == s.file }); err != nil {
 			return err
 		}
+		if k.pin != nil {
+			_ = k.pin.Close() // it was never read
+		}
+		delete(l.known, s)
 	}
 	return nil
 }

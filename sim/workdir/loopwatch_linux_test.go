@@ -65,7 +65,8 @@ func TestALoopDeviceThatNowShowsSomebodyElsesFileIsNotTheRuns(t *testing.T) {
 	require.Equal(t, []workdir.Loop{{Device: device, File: "image"}}, found)
 
 	require.NoError(t, exec.Command("losetup", "--detach", device).Run())
-	require.NoError(t, os.Rename(dir+"/image", elsewhere+"/image"))
+	require.NoError(t, os.Remove(dir+"/image"))
+	require.NoError(t, os.WriteFile(elsewhere+"/image", make([]byte, 1<<20), 0o600))
 	require.NoError(t, exec.Command("losetup", device, elsewhere+"/image").Run())
 	defer func() { require.NoError(t, exec.Command("losetup", "--detach", device).Run()) }()
 	found, err = loops.InUse()

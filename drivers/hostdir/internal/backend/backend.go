@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package backend is the storage system behind the hostdir driver: volumes,
-// snapshots, attachments and nodes, kept as files in one directory that the
+// snapshots, groups of these, attachments and nodes, kept as files in one directory that the
 // controller and all nodes share.
 //
 // A volume or snapshot is a directory that holds its record and its data. It
@@ -34,6 +34,7 @@ var (
 const (
 	volumesDir   = "volumes"
 	snapshotsDir = "snapshots"
+	groupsDir    = "groups"
 	nodesDir     = "nodes"
 	partialDir   = "partial"
 	recordFile   = "record.json"
@@ -48,7 +49,7 @@ type Backend struct {
 // Open makes the layout below dir where it is missing and clears what a killed
 // process left half done.
 func Open(dir string) (*Backend, error) {
-	for _, sub := range []string{volumesDir, snapshotsDir, nodesDir, partialDir} {
+	for _, sub := range []string{volumesDir, snapshotsDir, groupsDir, nodesDir, partialDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return nil, fmt.Errorf("open backend: %w", err)
 		}
@@ -79,7 +80,8 @@ func (b *Backend) FreeBytes() (int64, error) {
 // Lose drops every volume and snapshot.
 func (b *Backend) Lose() error {
 	return b.exclusively(func() error {
-		return errors.Join(clear(filepath.Join(b.dir, volumesDir)), clear(filepath.Join(b.dir, snapshotsDir)))
+		return errors.Join(
+			clear(filepath.Join(b.dir, volumesDir)), clear(filepath.Join(b.dir, snapshotsDir)), clear(filepath.Join(b.dir, groupsDir)))
 	})
 }
 

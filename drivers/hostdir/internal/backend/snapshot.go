@@ -14,6 +14,7 @@ type Snapshot struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	VolumeID  string    `json:"volumeID"`
+	GroupID   string    `json:"groupID,omitempty"` // of the group that it was cut with
 	SizeBytes int64     `json:"sizeBytes"`
 	Block     bool      `json:"block,omitempty"`
 	Created   time.Time `json:"created"`
@@ -49,9 +50,13 @@ func (b *Backend) CreateSnapshot(name, volumeID string) (s Snapshot, err error) 
 }
 
 // DeleteSnapshot removes the snapshot; one that is gone already is no error.
+// Errors: ErrUnsuitable (it goes with its group only).
 func (b *Backend) DeleteSnapshot(id string) error {
 	return b.exclusively(func() error {
-		_, err := b.snapshot(id)
+		s, err := b.snapshot(id)
+		if err == nil && s.GroupID != "" {
+			return fmt.Errorf("snapshot %s is part of group %s: %w", id, s.GroupID, ErrUnsuitable)
+		}
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
@@ -62,7 +67,7 @@ func (b *Backend) DeleteSnapshot(id string) error {
 	})
 }
 
-// Snapshots lists all snapshots by id.
+// Snapshots lists all snapshots by id, those of groups last.
 func (b *Backend) Snapshots() (all []Snapshot, err error) {
 	err = b.exclusively(func() error {
 		ids, err := b.ids(snapshotsDir)
@@ -76,16 +81,24 @@ func (b *Backend) Snapshots() (all []Snapshot, err error) {
 			}
 			all = append(all, s)
 		}
-		return nil
+		members, err := b.members()
+		all = append(all, members...)
+		return err
 	})
 	return all, err
 }
 
 func (b *Backend) snapshot(id string) (Snapshot, error) {
-	var s Snapshot
+	s, ok, err := b.member(id)
+	if ok {
+		return s, err
+	}
 	return s, b.load(snapshotsDir, id, &s)
 }
 
 func (b *Backend) snapshotData(s Snapshot) string {
+	if s.GroupID != "" {
+		return filepath.Join(b.object(groupsDir, s.GroupID), s.ID)
+	}
 	return filepath.Join(b.object(snapshotsDir, s.ID), dataName(s.Block))
 }

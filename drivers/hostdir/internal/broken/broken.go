@@ -29,6 +29,7 @@ const (
 	LostState             Behaviour = "lost-state-on-restart"
 	ExpandForgetsSize     Behaviour = "expand-forgets-size"
 	SnapshotRestoresEmpty Behaviour = "snapshot-restores-empty"
+	GroupMixesVolumes     Behaviour = "group-mixes-volumes"
 	DetachNotFound        Behaviour = "detach-not-found-errors"
 	DetachLosesData       Behaviour = "detach-loses-data"
 	DetachLeaves          Behaviour = "detach-leaves-attachment"
@@ -57,6 +58,7 @@ var catalogue = []struct {
 	{LostState, "the controller starts without any volume or snapshot"},
 	{ExpandForgetsSize, "ControllerExpandVolume reports the new size and keeps the old one"},
 	{SnapshotRestoresEmpty, "a volume made from a snapshot is empty"},
+	{GroupMixesVolumes, "all snapshots of a group hold the content of its first volume"},
 	{DetachNotFound, "ControllerUnpublishVolume fails when the volume is not attached"},
 	{DetachLosesData, "ControllerUnpublishVolume takes the volume's content away"},
 	{DetachLeaves, "ControllerUnpublishVolume succeeds and leaves the volume attached"},

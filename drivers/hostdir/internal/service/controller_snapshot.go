@@ -34,7 +34,7 @@ func (c *controller) DeleteSnapshot(_ context.Context, req *csi.DeleteSnapshotRe
 
 func describeSnapshot(s backend.Snapshot) *csi.Snapshot {
 	return &csi.Snapshot{
-		SnapshotId: s.ID, SourceVolumeId: s.VolumeID, SizeBytes: s.SizeBytes,
+		SnapshotId: s.ID, SourceVolumeId: s.VolumeID, GroupSnapshotId: s.GroupID, SizeBytes: s.SizeBytes,
 		CreationTime: timestamppb.New(s.Created), ReadyToUse: true,
 	}
 }

@@ -49,6 +49,7 @@ func Register(server *grpc.Server, cfg Config) error {
 			return fmt.Errorf("start controller service: %w", err)
 		}
 		csi.RegisterControllerServer(server, c)
+		csi.RegisterGroupControllerServer(server, groups{cfg: cfg, store: store})
 	}
 	if cfg.Node {
 		if cfg.NodeStateDir == "" {

@@ -1,0 +1,95 @@
+//go:build linux
+
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+)
+
+// groups snapshots several volumes at once.
+type groups struct {
+	csi.UnimplementedGroupControllerServer
+	cfg   Config
+	store *backend.Backend
+}
+
+func (groups) GroupControllerGetCapabilities(context.Context, *csi.GroupControllerGetCapabilitiesRequest) (*csi.GroupControllerGetCapabilitiesResponse, error) {
+	const all = csi.GroupControllerServiceCapability_RPC_CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT
+	return &csi.GroupControllerGetCapabilitiesResponse{Capabilities: []*csi.GroupControllerServiceCapability{{
+		Type: &csi.GroupControllerServiceCapability_Rpc{Rpc: &csi.GroupControllerServiceCapability_RPC{Type: all}},
+	}}}, nil
+}
+
+func (g groups) CreateVolumeGroupSnapshot(_ context.Context, req *csi.CreateVolumeGroupSnapshotRequest) (*csi.CreateVolumeGroupSnapshotResponse, error) {
+	volumes := req.GetSourceVolumeIds()
+	if err := require("name", req.GetName()); err != nil {
+		return nil, err
+	}
+	if len(volumes) == 0 {
+		return nil, invalid("source_volume_ids is required")
+	}
+	source := func(i int) string { return volumes[i] }
+	if g.cfg.Broken.Has(broken.GroupMixesVolumes) {
+		source = func(int) string { return volumes[0] }
+	}
+	group, err := g.store.CreateGroup(req.GetName(), volumes, source)
+	if err != nil {
+		return nil, answer(err)
+	}
+	return &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(group)}, nil
+}
+
+func (g groups) DeleteVolumeGroupSnapshot(_ context.Context, req *csi.DeleteVolumeGroupSnapshotRequest) (*csi.DeleteVolumeGroupSnapshotResponse, error) {
+	if err := require("group_snapshot_id", req.GetGroupSnapshotId()); err != nil {
+		return nil, err
+	}
+	group, err := g.store.Group(req.GetGroupSnapshotId())
+	if err == nil {
+		err = hasMembers(group, req.GetSnapshotIds())
+	}
+	if err == nil || errors.Is(err, backend.ErrNotFound) {
+		err = g.store.DeleteGroup(req.GetGroupSnapshotId())
+	}
+	if err != nil {
+		return nil, answer(err)
+	}
+	return &csi.DeleteVolumeGroupSnapshotResponse{}, nil
+}
+
+func (g groups) GetVolumeGroupSnapshot(_ context.Context, req *csi.GetVolumeGroupSnapshotRequest) (*csi.GetVolumeGroupSnapshotResponse, error) {
+	if err := require("group_snapshot_id", req.GetGroupSnapshotId()); err != nil {
+		return nil, err
+	}
+	group, err := g.store.Group(req.GetGroupSnapshotId())
+	if err == nil {
+		err = hasMembers(group, req.GetSnapshotIds())
+	}
+	if err != nil {
+		return nil, answer(err)
+	}
+	return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(group)}, nil
+}
+
+// hasMembers refuses a list of snapshots that is not the group's.
+func hasMembers(g backend.Group, ids []string) error {
+	if len(ids) > 0 && !slices.Equal(slices.Sorted(slices.Values(ids)), g.MemberIDs()) {
+		return invalid("snapshot_ids are %v, group %s has %v", ids, g.ID, g.MemberIDs())
+	}
+	return nil
+}
+
+func describeGroup(g backend.Group) *csi.VolumeGroupSnapshot {
+	m := &csi.VolumeGroupSnapshot{GroupSnapshotId: g.ID, CreationTime: timestamppb.New(g.Created), ReadyToUse: true}
+	for _, s := range g.Members {
+		m.Snapshots = append(m.Snapshots, describeSnapshot(s))
+	}
+	return m
+}
