@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/fakecontroller/attacher"
 	"github.com/csisim/csisim/sim/ledger"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
@@ -152,11 +153,9 @@ func (a *accountant) claimWaits(name string) bool {
 
 func (a *accountant) attachmentKnown(d *driver, handle, nodeID string) bool {
 	for _, n := range a.nodes {
-		if !d.calls(n.Name, nodeID) {
-			continue
-		}
 		name := volume.AttachmentName(handle, d.Name, n.Name)
-		if _, ok := store.Get[*storagev1.VolumeAttachment](a.World.Store, store.Key{Name: name}); ok {
+		attachment, ok := store.Get[*storagev1.VolumeAttachment](a.World.Store, store.Key{Name: name})
+		if ok && (d.calls(n.Name, nodeID) || attachment.Annotations[attacher.NodeIDAnnotation] == nodeID) { // a program tells its own id
 			return true
 		}
 	}

@@ -116,6 +116,20 @@ func TestPublishedNodesThatADriverDoesNotPromiseMeanNothing(t *testing.T) {
 	assert.Empty(t, c.Leftovers())
 }
 
+// A cloud has its own names for nodes, which only NodeGetInfo tells.
+func TestAnAttachmentToANodeByTheIdThatItTellsIsNoLeak(t *testing.T) {
+	m := mock.New(mock.Options{Name: driver, ListVolumes: true, ListVolumesPublishedNodes: true})
+	served := servers(m)
+	served.Node = func(node string, _ machine.Machine) []machine.Service {
+		plugin := m.Node(mock.NodeOptions{NodeID: "i-of-" + node})
+		return []machine.Service{{Desc: &csi.Identity_ServiceDesc, Server: plugin}, {Desc: &csi.Node_ServiceDesc, Server: plugin}}
+	}
+	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: served}}})
+	run(t, c, "web", "node-a")
+	require.Equal(t, "i-of-node-a", m.Attachments()[0].NodeID)
+	assert.Empty(t, c.Leftovers())
+}
+
 func TestARetainedVolumeIsNoLeak(t *testing.T) {
 	c := cluster(t, sim.Options{})
 	run(t, c, "web", "node-a")

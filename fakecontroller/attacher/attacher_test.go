@@ -30,7 +30,7 @@ func TestAttachAndDetachInOrder(t *testing.T) {
 	va := c.attachment()
 	assert.True(t, va.Status.Attached)
 	assert.Equal(t, []string{finalizer}, va.Finalizers)
-	assert.Equal(t, "node-a", va.Annotations[nodeIDAnnotation])
+	assert.Equal(t, "node-a", va.Annotations[NodeIDAnnotation])
 	assert.Contains(t, c.volume().Finalizers, finalizer)
 	c.detach()
 	c.at(3 * time.Second)
