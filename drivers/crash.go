@@ -60,15 +60,15 @@ func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) er
 
 func (c *call) kill(f *fault.Fault) {
 	k, site := c.wire.World.Kernel, c.site
-	try := func(do func(fault.Victim, Site) error, doing string) {
+	try := func(do func(fault.Victim, Site) error, failed string) {
 		if err := do(f.Victim, site); err != nil {
-			k.Interrupt(fmt.Errorf("%s %s at %s: %w", doing, f.Victim, c.method, err))
+			k.Interrupt(fmt.Errorf(failed+": %w", f.Victim, c.method, err))
 		}
 	}
-	try(c.wire.Crasher.Kill, "kill")
+	try(c.wire.Crasher.Kill, "kill %s at %s")
 	if f.RestartAfter > 0 {
 		k.After(nil, fmt.Sprintf("restart of %s", f.Victim), f.RestartAfter, func(*kernel.Process) {
-			try(c.wire.Crasher.Restart, "restart")
+			try(c.wire.Crasher.Restart, "%s, killed at %s, does not start again")
 		})
 	}
 }

@@ -135,7 +135,7 @@ func replayOf(flags *pflag.FlagSet, args []string) func(*check.Trial) string {
 		}
 	})
 	return func(t *check.Trial) string {
-		words := append([]string{"csisim", "check", "--only", report.Quoted(t.Name())}, given...)
+		words := append([]string{self(), "check", "--only", report.Quoted(t.Name())}, given...)
 		if len(args) > 0 {
 			words = append(words, "--")
 		}

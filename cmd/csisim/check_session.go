@@ -145,7 +145,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 		}
 	}
 	c.replay = func(t *check.Trial) string {
-		run := report.Run{File: filepath.Join(c.flags.out, t.File()), Strategy: c.flags.strategy, Seed: c.flags.seed}
+		run := report.Run{Program: self(), File: filepath.Join(c.flags.out, t.File()), Strategy: c.flags.strategy, Seed: c.flags.seed}
 		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation}.forReplay()
 		return run.Replay()
 	}
@@ -191,7 +191,9 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 func (c *checking) tell(card *check.Card) error {
 	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried()
 	if single || c.flags.verbose {
-		printer := report.NewPrinter(c.env.stdout, report.Options{Terminal: c.terminal, Workspace: workspaceOf(c.env)})
+		printer := report.NewPrinter(c.env.stdout, report.Options{
+			Terminal: c.terminal, Workspace: workspaceOf(c.env), Began: time.Now().Add(-card.Took),
+		})
 		for _, run := range c.runs(card) {
 			if single || run.NotTried == "" && !run.Passed() {
 				printer.Finished(run)

@@ -131,8 +131,8 @@ func TestACheckTellsHowADriverDidInEveryForm(t *testing.T) {
 		"PASS Life of a volume          block\n",
 		"FAIL Repeated calls            filesystem FAILED  block FAILED  read-only FAILED\n",
 		"FAIL CreateVolume is not idempotent: volume vol-",
-		"shown by  repeated/filesystem, repeated/block, repeated/read-only\n",
-		"replay    csisim run kept/repeated-filesystem.yaml\n",
+		"shown by  repeated/block, repeated/filesystem, repeated/read-only\n",
+		"replay    " + filepath.Join(p.bin, "csisim") + " run kept/repeated-block.yaml\n",
 		"hostdir.csi.example.com: 1 passed, 3 failed · ",
 	} {
 		assert.Contains(t, got.stdout, part)
@@ -201,16 +201,16 @@ func TestAFailureOfACheckIsReplayedByTheCommandThatItNames(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
 	first := p.checks(t, "--seed 7 --only repeated/*", "--broken", "stage-not-idempotent")
-	_, replay, found := strings.Cut(first.stdout, "replay    csisim ")
+	_, replay, found := strings.Cut(first.stdout, "replay    ")
 	require.True(t, found, first.stdout)
 	replay, _, _ = strings.Cut(replay, "\n")
 	c := p.command("check")
-	c.Args = []string{"sh", "-c", "csisim " + replay}
+	c.Args = []string{"sh", "-c", replay}
 	c.Path = "/bin/sh"
 	again := outcomeOf(t, c)
 	assert.Equal(t, 1, again.code)
-	assert.Contains(t, replay, "--only repeated/filesystem --work-dir=w --seed=7 -- hostdir ")
-	assert.Contains(t, again.stdout, "FAIL repeated/filesystem  ")
+	assert.Contains(t, replay, "--only repeated/block --work-dir=w --seed=7 -- hostdir ")
+	assert.Contains(t, again.stdout, "FAIL repeated/block  ")
 	assert.Contains(t, again.stdout, "NodeStageVolume is not idempotent: OK, then Internal")
 	assert.Contains(t, again.stdout, "    expected  the driver keeps to the CSI spec\n")
 	assert.Empty(t, p.leftovers())

@@ -49,7 +49,8 @@ func (s *session) run(ctx context.Context, sc *scenario.Scenario) {
 
 func (s *session) attempt(ctx context.Context, sc *scenario.Scenario) report.Run {
 	run := report.Run{
-		File: sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File],
+		Program: self(),
+		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File],
 	}
 	outputs, err := s.openOutputs(run.Trace)
 	if err != nil {

@@ -39,13 +39,16 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []Violation
 		}
 	case *csi.NodePublishVolumeRequest:
 		if seen.Writable {
-			return found("ignores readonly", "files can be made in %s", r.GetTargetPath())
+			return found(ignoresReadonly, "files can be made in %s", r.GetTargetPath())
 		}
 	}
 	return nil
 }
 
-const noEffect = "has no effect"
+const (
+	noEffect        = "has no effect"
+	ignoresReadonly = "ignores readonly"
+)
 
 // CheckContradiction holds the answer to a call that contradicts one which has just
 // been answered OK against the CSI spec, which wants it to be refused.

@@ -40,7 +40,7 @@ func (e *StartError) Error() string {
 	case len(e.Tail) == 0:
 		b.WriteString("\n  it wrote nothing to " + filepath.Base(e.Log))
 	default:
-		b.WriteString("\n  the end of " + filepath.Base(e.Log) + ":")
+		b.WriteString("\n  " + EndOfLog + filepath.Base(e.Log) + ":")
 		for _, line := range e.Tail {
 			b.WriteString("\n    " + line)
 		}
@@ -49,6 +49,9 @@ func (e *StartError) Error() string {
 }
 
 func (e *StartError) Unwrap() error { return e.Err }
+
+// EndOfLog stands before the name of the log whose last lines a StartError shows.
+const EndOfLog = "the end of "
 
 // tailLines and tailBytes bound what an error shows of a log.
 const (

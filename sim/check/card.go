@@ -1,13 +1,8 @@
 package check
 
 import (
-	"cmp"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/csisim/csisim/sim/scenario"
 )
 
 // Card is the report on one driver.
@@ -67,71 +62,6 @@ func (c *Card) Totals() Totals {
 		}
 	}
 	return t
-}
-
-// Finding is one thing that is wrong, and the trials that show it.
-type Finding struct {
-	Verdict string
-	// Failure is the first that was found; empty for a trial that could not be run.
-	Failure scenario.Failure
-	Shown   []Outcome
-}
-
-// Findings are what is wrong: first the breaches of the CSI spec, which say what the
-// driver did, then what came of it; what most trials show first.
-func (c *Card) Findings() []Finding {
-	var all []Finding
-	for _, o := range c.Outcomes {
-		for _, f := range failuresOf(o) {
-			i := slices.IndexFunc(all, func(other Finding) bool { return gist(other.Verdict) == gist(f.Verdict) })
-			if i < 0 {
-				all = append(all, Finding{Verdict: f.Verdict, Failure: f})
-				i = len(all) - 1
-			}
-			if n := len(all[i].Shown); n == 0 || all[i].Shown[n-1].Trial != o.Trial {
-				all[i].Shown = append(all[i].Shown, o)
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(b.breach(), a.breach()), cmp.Compare(len(b.Shown), len(a.Shown)))
-	})
-	return all
-}
-
-// breach is 1 for a breach of the CSI spec, else 0.
-func (f Finding) breach() int { return min(1, len(f.Failure.Spec)) }
-
-// failuresOf are the failures of a trial with verdicts that are the same for the same
-// defect in other trials.
-func failuresOf(o Outcome) []scenario.Failure {
-	if o.Err != nil {
-		return []scenario.Failure{{Verdict: firstLine(o.Err.Error()), Got: o.Err.Error()}}
-	}
-	if !o.Failed() {
-		return nil
-	}
-	var all []scenario.Failure
-	for _, f := range o.Result.Failures {
-		f.Verdict = strings.TrimPrefix(firstLine(f.Verdict), "CSI spec violated: ")
-		all = append(all, f)
-	}
-	return all
-}
-
-// own are the parts of a verdict that are those of one run: ids, sizes of lists, and
-// which of the pods and claims it was.
-var own = regexp.MustCompile(`/tmp/[^ ]*|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,}|[0-9]+|\b(pod|pvc|pv|va) [^ ]+`)
-
-// gist is a verdict without what is one run's own.
-func gist(verdict string) string {
-	verdict, _, _ = strings.Cut(verdict, " (and ")
-	return own.ReplaceAllString(verdict, "*")
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // Reason is why some trials were not tried.

@@ -152,19 +152,19 @@ func TestATrialFindsWhatADriverDoesWrong(t *testing.T) {
 		{"delete-not-idempotent", "claims/repeated", "DeleteVolume is not idempotent: OK, then NotFound"},
 		{"delete-leaks", "claims/one", "left behind: volume vol-0001"},
 		{"attach-not-idempotent", "repeated/filesystem", "ControllerPublishVolume is not idempotent: OK, then "},
-		{"attach-not-idempotent", "lost/ControllerPublishVolume", "timed out waiting for the condition: pod web in phase Running"},
+		{"attach-not-idempotent", "lost/ControllerPublishVolume", "ControllerPublishVolume fails for good: Internal: volume vol-0001 is attached"},
 		{"attaches-twice", "contradicted/ControllerPublishVolume", "ControllerPublishVolume accepts a contradiction: a single-node volume attached to node-a, then also to node-b"},
-		{"detach-leaks", "life/filesystem", "timed out waiting for the condition: pv * gone"},
+		{"detach-leaks", "life/filesystem", "DeleteVolume fails for good: FailedPrecondition: volume vol-0001 is in use"},
 		{"detach-not-idempotent", "repeated/filesystem", "ControllerUnpublishVolume is not idempotent: OK, then "},
 		{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then "},
 		{"unstage-leaks", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still: "},
 		{"unstage-not-idempotent", "repeated/filesystem", "NodeUnstageVolume is not idempotent: OK, then "},
 		{"publish-not-idempotent", "repeated/filesystem", "NodePublishVolume is not idempotent: OK, then "},
-		{"publish-not-idempotent", "crash-driver/NodePublishVolume", "timed out waiting for the condition: pod web in phase Running"},
+		{"publish-not-idempotent", "crash-driver/NodePublishVolume", "NodePublishVolume fails for good: Internal: volume vol-0001 is published there already"},
 		{"publish-ignores-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in "},
 		{"unpublish-leaks", "repeated/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 		{"unpublish-not-idempotent", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then "},
-		{"forget-attachment-on-restart", "restart/driver-controller", "timed out waiting for the condition: pod web in phase Running"},
+		{"forget-attachment-on-restart", "restart/driver-controller", "NodeStageVolume fails for good: FailedPrecondition: volume vol-0002 is not attached"},
 	} {
 		t.Run(c.fault+" by "+c.trial, func(t *testing.T) {
 			t.Parallel()

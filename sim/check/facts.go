@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ type Facts struct {
 
 	subject Subject
 	caps    contract.Caps
+	places  map[string]string // by node: where it says that it is
 }
 
 // Kind is a kind of volume: its form and how it may be accessed.
@@ -45,6 +47,12 @@ func (f *Facts) Stages() bool { return f.caps.Node.Has("STAGE_UNSTAGE_VOLUME") }
 
 // Topology says whether volumes are bound to places.
 func (f *Facts) Topology() bool { return f.caps.Plugin.Has("VOLUME_ACCESSIBILITY_CONSTRAINTS") }
+
+// OnePlace says whether a volume of one node can be had on every other one.
+func (f *Facts) OnePlace() bool {
+	places := slices.Sorted(maps.Values(f.places))
+	return !f.Topology() || len(places) > 0 && places[0] == places[len(places)-1]
+}
 
 // Expands says whether volumes can grow.
 func (f *Facts) Expands() bool { return f.caps.Controller.Has("EXPAND_VOLUME") }
@@ -83,6 +91,7 @@ func (f *Facts) learn(events []*trace.Event) {
 			f.Name, f.Version = answer.GetName(), answer.GetVendorVersion()
 		case *csi.NodeGetInfoResponse:
 			f.MaxVolumes = answer.GetMaxVolumesPerNode()
+			f.places[e.Node] = pairs("", answer.GetAccessibleTopology().GetSegments())
 		}
 	}
 	f.Plugin, f.Controller = named(f.caps.Plugin), named(f.caps.Controller)

@@ -53,6 +53,7 @@ func workDir(t testing.TB) string {
 // names what it does wrong.
 var defects = []struct{ name, trial, verdict string }{
 	{"publish-not-idempotent", "repeated/block", "NodePublishVolume is not idempotent: 1 mount, then 2"},
+	{"publish-unmounts-others", "share/subpath", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
 	{"publish-leaves-process", "life/filesystem", "left behind: process "},
 	{"ignore-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in /var/lib/kubelet/pods/"},
 	{"unpublish-not-found-errors", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then NotFound"},
@@ -62,8 +63,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-"},
 	{"delete-leaves-volume", "claims/repeated", "DeleteVolume has no effect: volume vol-"},
 	{"attach-to-many-nodes", "contradicted/ControllerPublishVolume", "ControllerPublishVolume accepts a contradiction: a single-node volume attached to node-a, then also to node-b"},
-	{"forget-attachments-on-restart", "restart/driver-controller", "forbidden call: NodeStageVolume"},
-	{"lost-state-on-restart", "restart/driver-controller", "timed out waiting for the condition: ControllerPublishVolume, code OK"},
+	{"forget-attachments-on-restart", "restart/driver-controller", "forbidden call: Node"},
+	{"lost-state-on-restart", "restart/driver-controller", "ControllerPublishVolume fails for good: NotFound: "},
 	{"expand-forgets-size", "grow/in-use", "ControllerExpandVolume has no effect: volume vol-"},
 	{"detach-not-found-errors", "repeated/filesystem", "ControllerUnpublishVolume is not idempotent: OK, then NotFound"},
 	{"publish-wrong-volume-after-restart", "restart/while-running", "data lost: pod default/second does not find its data"},

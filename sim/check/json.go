@@ -35,6 +35,7 @@ type jsonFailure struct {
 	Expected string `json:"expected,omitempty"`
 	Got      string `json:"got,omitempty"`
 	Hint     string `json:"hint,omitempty"`
+	Spec     string `json:"spec,omitempty"`
 }
 
 // JSON writes the card for programs.
@@ -62,8 +63,10 @@ func (c *Card) jsonTrial(o Outcome) jsonTrial {
 	case o.Failed():
 		t.Outcome, t.Replay = "failed", c.replay(o.Trial)
 	}
-	for _, f := range failuresOf(o) {
-		t.Failures = append(t.Failures, jsonFailure{Verdict: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint})
+	for _, f := range findingsOf(o) {
+		t.Failures = append(t.Failures, jsonFailure{
+			Verdict: f.Verdict, Expected: f.Failure.Expected, Got: f.Failure.Got, Hint: f.Failure.Hint, Spec: f.Failure.Spec,
+		})
 	}
 	if o.Result != nil {
 		t.Calls, t.ClusterTime, t.Took = o.Result.Calls, o.Result.VirtualTime.Seconds(), o.Result.WallTime.Seconds()

@@ -86,6 +86,7 @@ type pod struct {
 	name, node string
 	claims     []claim
 	readOnly   bool
+	subPath    string // of each volume, which is all that the container sees; empty for all of it
 }
 
 func (p pod) manifest(*Facts) string {
@@ -98,7 +99,11 @@ func (p pod) manifest(*Facts) string {
 		if c.form == block {
 			devices = append(devices, fmt.Sprintf("{name: %s, devicePath: /dev/xvd%c}", c.name, 'a'+i))
 		} else {
-			mounts = append(mounts, fmt.Sprintf("{name: %s, mountPath: /%s}", c.name, c.name))
+			subPath := ""
+			if p.subPath != "" {
+				subPath = ", subPath: " + p.subPath
+			}
+			mounts = append(mounts, fmt.Sprintf("{name: %s, mountPath: /%s%s}", c.name, c.name, subPath))
 		}
 		volumes = append(volumes, fmt.Sprintf("  - {name: %s, persistentVolumeClaim: {claimName: %s%s}}\n", c.name, c.name, readOnly))
 	}
@@ -121,9 +126,9 @@ spec:
 }
 
 // classManifest is the StorageClass as an entry of a scenario's objects.
-func classManifest(f *Facts) string {
+func classManifest(f *Facts, immediate bool) string {
 	binding := ""
-	if f.Topology() {
+	if f.Topology() && !immediate {
 		binding = "  volumeBindingMode: WaitForFirstConsumer\n"
 	}
 	if len(f.subject.MountOptions) > 0 {

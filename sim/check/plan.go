@@ -113,10 +113,10 @@ func (p *plan) needsNodes() string {
 	return ""
 }
 
-// needsNoPlaces: a volume that is bound to a place may not be had on another node.
-func (p *plan) needsNoPlaces() string {
-	if p.facts.Topology() {
-		return "volumes are bound to the places of nodes: the driver has VOLUME_ACCESSIBILITY_CONSTRAINTS"
+// needsOnePlace: a volume that is bound to a place may not be had on another node.
+func (p *plan) needsOnePlace() string {
+	if !p.facts.OnePlace() {
+		return "volumes are bound to the places of nodes: NodeGetInfo tells another topology on each"
 	}
 	return ""
 }

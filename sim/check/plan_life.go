@@ -55,7 +55,7 @@ func accessModes(p *plan) {
 		if k.Form == block {
 			title += "-block"
 		}
-		p.try("access", title, "Pods on two nodes use a volume at the same time.", []string{p.needsKind(k.Form, k.Access), p.needsNodes(), p.needsNoPlaces()}, func(s *script) {
+		p.try("access", title, "Pods on two nodes use a volume at the same time.", []string{p.needsKind(k.Form, k.Access), p.needsNodes(), p.needsOnePlace()}, func(s *script) {
 			c := claim{name: "data", form: k.Form, access: k.Access}
 			a := pod{name: "web-a", node: nodeA, claims: []claim{c}}
 			b := pod{name: "web-b", node: nodeB, claims: []claim{c}}
@@ -84,6 +84,16 @@ func sharing(p *plan) {
 	p.try("share", "two-volumes-one-pod", "A pod uses two volumes.", nil, func(s *script) {
 		logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
 		s.life([]claim{data, logs}, web(nodeA, data, logs))
+	})
+	p.try("share", "subpath", "A pod sees a directory of its volume only, and another pod comes and goes.", []string{p.fits(2)}, func(s *script) {
+		logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
+		other := pod{name: "other", node: nodeA, claims: []claim{logs}}
+		part := pod{name: "web", node: nodeA, claims: []claim{data}, subPath: "part"}
+		s.up([]claim{data}, part)
+		s.up([]claim{logs}, other)
+		s.end(other)
+		s.running(part)
+		s.down([]claim{data, logs}, part)
 	})
 	p.try("share", "many-volumes", "Many pods with a volume each come and go at once.", []string{p.fits(manyVolumes)}, func(s *script) {
 		var claims []claim

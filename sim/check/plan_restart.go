@@ -166,7 +166,7 @@ func (s *script) reboot(claims ...claim) (pods []pod) {
 
 // moves: a volume is used on one node, then on another.
 func moves(p *plan) {
-	needs := []string{p.needsNodes(), p.needsNoPlaces()}
+	needs := []string{p.needsNodes(), p.needsOnePlace()}
 	there := pod{name: "there", node: nodeB, claims: []claim{data}}
 	p.try("move", "there-and-back", "A volume is used on one node, on another, and on the first again.", needs, func(s *script) {
 		s.up([]claim{data}, web(nodeA, data))

@@ -25,7 +25,7 @@ import (
 // a *sim.ConfigError or a *sim.EnvironmentError if the driver cannot be run, else
 // a *RefusedError: it runs and makes no volume.
 func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
-	f := &Facts{subject: s, Refused: map[Kind]string{}}
+	f := &Facts{subject: s, Refused: map[Kind]string{}, places: map[string]string{}}
 	f.NoMounts, f.NoDevices = noMounts(s, o), noDevices(s)
 	err := f.identify(ctx, o)
 	if status.Code(err) == codes.Unimplemented && !f.subject.Driver.NoController {
@@ -98,7 +98,7 @@ var kinds = []Kind{
 // nothing that it says of itself. A pod uses the plain one: that is when the kubelet
 // asks what the node plugin can do.
 func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
-	s := &script{facts: f}
+	s := &script{facts: f, immediate: true}
 	var claims []claim
 	for _, k := range kinds {
 		claims = append(claims, claim{name: k.claimName(), form: k.Form, access: k.Access})
@@ -119,7 +119,6 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	if err != nil {
 		return err
 	}
-	text = strings.Replace(text, "volumeBindingMode: WaitForFirstConsumer", "volumeBindingMode: Immediate", 1)
 	result, err := f.observe(ctx, "kinds", text+"\nexpect: {leftovers: any, violations: any}\n", o)
 	if err != nil {
 		return err

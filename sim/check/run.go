@@ -157,6 +157,13 @@ func (r *running) try(ctx context.Context, t *Trial) Outcome {
 		options.DriverLogs = outcome.Logs
 	}
 	outcome.Result, outcome.Err = scenario.Run(ctx, t.Scenario, options)
+	if outcome.Failed() && outcome.Result != nil {
+		if why := beyond(outcome.Result); why != "" {
+			late := *t
+			late.NotTried = why
+			return Outcome{Trial: &late}
+		}
+	}
 	if errors.Is(outcome.Err, context.Canceled) {
 		outcome.Err = context.Cause(ctx)
 	}

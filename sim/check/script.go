@@ -15,6 +15,8 @@ type script struct {
 	expect string
 	// every is done after each step of a volume's life. Default: nothing.
 	every []string
+	// immediate says that volumes are made before a pod needs them, whatever the topology.
+	immediate bool
 	// twoNodes says that more than the first node counts. Default: a pod is on another.
 	twoNodes bool
 }
@@ -59,7 +61,7 @@ func (s *script) up(claims []claim, pods ...pod) {
 func (s *script) claim(claims ...claim) {
 	s.apply(asManifests(claims)...)
 	s.moment()
-	if s.facts.Topology() {
+	if s.facts.Topology() && !s.immediate {
 		return
 	}
 	for _, c := range claims {
@@ -159,7 +161,7 @@ func (s *script) text(name, description string) (string, error) {
 	b.WriteString(s.facts.subject.clusterYAML(!s.twoNodes))
 	fmt.Fprintf(&b, "drivers:\n%s\n", driver)
 	if s.facts.Provisions() {
-		fmt.Fprintf(&b, "objects:\n%s\n", classManifest(s.facts))
+		fmt.Fprintf(&b, "objects:\n%s\n", classManifest(s.facts, s.immediate))
 	}
 	fmt.Fprintf(&b, "steps:\n%s", s.steps.String())
 	if s.expect != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/csisim/csisim/drivers/program"
 	"github.com/csisim/csisim/sim/report"
 	"github.com/csisim/csisim/sim/trace"
 )
@@ -150,9 +151,9 @@ func (p *page) line(l Line) {
 // findings are what is wrong, each with the command that shows it.
 func (p *page) findings(c *Card) {
 	for _, f := range c.Findings() {
-		fmt.Fprintf(p, "\n%s %s\n", p.mark(true, true), p.paint(red, short(f.Verdict)))
+		fmt.Fprintf(p, "\n%s %s\n", p.mark(true, true), p.paint(red, headline(f.Verdict)))
 		for _, row := range [][2]string{
-			{"shown by", namesOf(f.Shown)}, {"expected", f.expected()}, {"got", short(f.got())},
+			{"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},
 			{"hint", f.Failure.Hint}, {"replay", c.replay(f.Shown[0].Trial)},
 			{"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 		} {
@@ -169,22 +170,29 @@ var hash = regexp.MustCompile(`([0-9a-f]{8})[0-9a-f]{56}`)
 // short is a text in which long hashes are cut.
 func short(text string) string { return hash.ReplaceAllString(text, "$1…") }
 
-// expected is what the verdict does not say already.
-func (f Finding) expected() string {
-	if f.breach() > 0 {
-		return ""
+// longestHeadline bounds a verdict, which can quote what a cloud answered.
+const longestHeadline = 300
+
+func headline(verdict string) string {
+	runes := []rune(short(verdict))
+	if len(runes) > longestHeadline {
+		runes = append(runes[:longestHeadline-1:longestHeadline-1], '…')
 	}
-	return f.Failure.Expected
+	return string(runes)
 }
 
 // maxGot is how many lines of what was got are shown; the replay shows all.
 const maxGot = 3
 
+// got is what was found instead; of a program that does not start, the end of what it wrote.
 func (f Finding) got() string {
 	text, _, _ := strings.Cut(f.Failure.Got, "who waits for what:")
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if f.breach() > 0 && len(lines) == 1 {
-		return ""
+	for i, line := range lines {
+		if strings.Contains(line, program.EndOfLog) {
+			lines = append([]string{strings.TrimSpace(line)}, lines[max(i+1, len(lines)-maxGot+1):]...)
+			break
+		}
 	}
 	if len(lines) > maxGot {
 		lines = append(lines[:maxGot:maxGot], "…")

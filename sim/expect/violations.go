@@ -3,6 +3,7 @@ package expect
 import (
 	"slices"
 
+	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/sim/trace"
 )
 
@@ -25,6 +26,7 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 		return v.handover(ev)
 	}
 	f.About = ev.first(trace.Violation)
+	f.Hint = contract.Advice(f.Verdict)
 	f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
 	return f
 }

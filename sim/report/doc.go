@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -28,9 +29,11 @@ type Run struct {
 	Trace string
 	// Logs is the directory with the output of driver programs; empty if it was not kept.
 	Logs string
-	// Again is the command that makes the same run again. Default: csisim run with
+	// Again is the command that makes the same run again. Default: Program run with
 	// the file, strategy, seed and flags.
 	Again string
+	// Program is csisim as its user calls it. Default: csisim.
+	Program string
 	// NotTried says why it was not run; empty if it was.
 	NotTried string
 }
@@ -45,7 +48,7 @@ func (r Run) Replay() string {
 	if r.Again != "" {
 		return r.Again
 	}
-	words := []string{"csisim", "run", Quoted(r.File)}
+	words := []string{cmp.Or(r.Program, "csisim"), "run", Quoted(r.File)}
 	if r.Strategy != "" && r.Strategy != "calm" {
 		words = append(words, "--strategy", r.Strategy, "--seed", strconv.FormatUint(r.Seed, 10))
 	}

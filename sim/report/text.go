@@ -19,6 +19,8 @@ type Options struct {
 	// Planned is the number of scenarios, if it is known; those that were not run
 	// are told in the summary.
 	Planned int
+	// Began is when the first scenario began. Default: when the printer is made.
+	Began time.Time
 	// Now is the wall clock, for what takes long. Default: time.Now.
 	Now func() time.Time
 }
@@ -37,7 +39,6 @@ func Text(w io.Writer, runs []Run, o Options) error {
 type Printer struct {
 	w       io.Writer
 	o       Options
-	began   time.Time
 	current string
 	open    bool // a line that will be rewritten stands on the terminal
 	total   totals
@@ -49,7 +50,10 @@ func NewPrinter(w io.Writer, o Options) *Printer {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Printer{w: w, o: o, began: o.Now()}
+	if o.Began.IsZero() {
+		o.Began = o.Now()
+	}
+	return &Printer{w: w, o: o}
 }
 
 // Started tells on a terminal which scenario runs.
@@ -98,7 +102,7 @@ func (p *Printer) notes(notes []string) {
 // Summary writes the last line and returns the first error of writing.
 func (p *Printer) Summary() error {
 	p.erase()
-	p.print(p.total.line(p.o.Planned, p.o.Now().Sub(p.began)) + "\n")
+	p.print(p.total.line(p.o.Planned, p.o.Now().Sub(p.o.Began)) + "\n")
 	return p.err
 }
 
