@@ -2,13 +2,6 @@ module github.com/csisim/csisim/test/sidecars
 
 go 1.26.0
 
-// What Kubernetes' own modules are built with in the main module, so that both share what the compiler keeps.
-replace (
-	github.com/fxamacker/cbor/v2 => github.com/fxamacker/cbor/v2 v2.9.1
-	github.com/google/gnostic-models => github.com/google/gnostic-models v0.7.0
-	sigs.k8s.io/structured-merge-diff/v6 => sigs.k8s.io/structured-merge-diff/v6 v6.3.3
-)
-
 tool (
 	github.com/kubernetes-csi/external-attacher/v4/cmd/csi-attacher
 	github.com/kubernetes-csi/external-resizer/v2/cmd/csi-resizer
