@@ -135,3 +135,45 @@ func TestAPartThatLeadsOutOfTheVolume(t *testing.T) {
 	n.settle()
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
 }
+
+// The part may be an expression of the container's environment. One that lacks a value, or
+// leads out of the volume, keeps the container from starting.
+func TestAPartOfAVolumeByAnExpression(t *testing.T) {
+	for _, c := range []struct {
+		name, expression string
+		env              []corev1.EnvVar
+		made, event      string
+	}{
+		{name: "a variable", expression: "$(POD)/logs", env: []corev1.EnvVar{podName}, made: "web/logs"},
+		{name: "no variable", expression: "logs", made: "logs"},
+		{name: "a dollar", expression: "$$(POD)", env: []corev1.EnvVar{podName}, made: "$(POD)"},
+		{name: "unknown", expression: "$(POD)/$(B)/$(A)/$(A)", env: []corev1.EnvVar{podName}, event: "missing value for A, B"},
+		{name: "empty", expression: "$(A)", env: []corev1.EnvVar{{Name: "A"}}, event: "missing value for A"},
+		{name: "absolute", expression: "$(A)", env: []corev1.EnvVar{{Name: "A", Value: "/etc"}}, event: "error SubPath `/etc` must not be an absolute path"},
+		{name: "upwards", expression: "x/$(A)", env: []corev1.EnvVar{{Name: "A", Value: "../.."}}, event: "unable to provision SubPath `x/../..`: must not contain '..'"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{})
+			n.volume("data")
+			n.pod("web", using("data"), func(spec *corev1.PodSpec) {
+				spec.Containers[0].Env = c.env
+				spec.Containers[0].VolumeMounts[0].SubPathExpr = c.expression
+			})
+			n.pass(2 * time.Second)
+			if c.event == "" {
+				assert.Equal(t, corev1.PodRunning, n.phase("web"))
+				assert.True(t, n.exists("/mock/h-data/"+c.made))
+				assert.Len(t, n.hostPaths(), 1)
+				assert.Contains(t, n.hostPaths()[0], "/volume-subpaths/pv-data/c/0")
+			} else {
+				assert.Equal(t, corev1.PodPending, n.phase("web"))
+				assert.Equal(t, []string{"Warning Failed: Error: " + c.event + " (1)"}, n.events())
+			}
+			n.deletePod("web")
+			n.settle()
+			assert.Empty(t, n.files())
+		})
+	}
+}
+
+var podName = corev1.EnvVar{Name: "POD", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}}

@@ -29,6 +29,7 @@ func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
 		}))
 	}
 	h.kubeletsLitter(e, place)
+	h.forgottenPublish(e, place)
 }
 
 // InCall blames for something that a call made and that only the driver knows of:

@@ -27,6 +27,7 @@ type History struct {
 	changes []*trace.Event // of files, by kubelets
 	adds    []*trace.Event // of VolumeAttachments
 	deaths  []*trace.Event // faults and crashes
+	wrapped []*trace.Event // probes that failed a mount before NodePublishVolume
 	steps   []*trace.Event
 }
 
@@ -41,6 +42,8 @@ func Read(events []*trace.Event) *History {
 			h.changes = append(h.changes, e)
 		case e.Kind == trace.API && e.Change == "ADDED" && e.Resource == "volumeattachments":
 			h.adds = append(h.adds, e)
+		case e.Kind == trace.KubeEvent && e.Method == "FailedMount" && strings.Contains(e.Message, wrappedProbe):
+			h.wrapped = append(h.wrapped, e)
 		case e.Kind == trace.FaultFired:
 			h.deaths = append(h.deaths, e)
 		case e.Kind == trace.Step:
