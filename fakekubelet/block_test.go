@@ -1,6 +1,7 @@
 package fakekubelet_test
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
@@ -113,6 +114,7 @@ func TestTheKubeletsOwnBindsGoBeforeTheUnpublish(t *testing.T) { // K-BLK-9, K-B
 		}
 	}
 	assert.Equal(t, []string{
+		"remove loop device of " + devices + "/pv-data/dev/" + string(uid),
 		"remove " + csi.PodDir(uid) + "/volumeDevices/kubernetes.io~csi/pv-data",
 		"unmount " + devices + "/pv-data/dev/" + string(uid),
 		"remove " + devices + "/pv-data/dev/" + string(uid),
@@ -256,4 +258,74 @@ func TestWithoutItsDataFileADeviceIsNeverUnstaged(t *testing.T) { // K-BLK-11
 	n.pass(5 * time.Minute)
 	assert.Equal(t, []string{"NodeUnpublishVolume OK"}, n.calls())
 	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+}
+
+// K-BLK-6, K-BLK-9: the kubelet keeps a mapped device open, which outlives it, but not the
+// power of its node. It lets go before it takes the device away from the pod.
+func TestAMappedDeviceIsKeptOpen(t *testing.T) {
+	n, uid := mapped(t, setting{})
+	mappedAt := devices + "/pv-data/dev/" + string(uid)
+	assert.ErrorIs(t, n.machine.Unmount(mappedAt), syscall.EBUSY)
+	n.killKubelet()
+	assert.ErrorIs(t, n.machine.Unmount(mappedAt), syscall.EBUSY)
+	n.startKubelet()
+	n.settle()
+	assert.ErrorIs(t, n.machine.Unmount(mappedAt), syscall.EBUSY)
+	n.deletePod("web")
+	n.settle()
+	assert.Empty(t, n.mounts())
+	assert.Empty(t, n.files())
+}
+
+// K-UNSTAGE-4, K-BLK-7, K-BLK-10, K-BLK-11: a device that the driver has published by a link
+// is looked at once more when the driver has unstaged it: if somebody holds it then, the
+// volume does not count as unstaged. There is no second try, as the data file has been
+// removed: it is in use until the kubelet restarts. A device that was published itself is
+// gone by then. Of a file system the kubelet knows no device.
+func TestADeviceThatSomebodyHolds(t *testing.T) {
+	const device = "/mock/dev-h-data"
+	for _, c := range []struct {
+		name         string
+		links, block bool
+		stuck        bool
+	}{
+		{"published by a link", true, true, true},
+		{"published itself", false, true, false},
+		{"file system", false, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := start(t, setting{csiDriver: attachRequired, deviceLinks: c.links})
+			use := using
+			if c.block {
+				n.volume("data", block)
+				use = usingDevice
+			} else {
+				n.volume("data")
+				require.NoError(t, n.machine.MkdirAll("/mock", 0o755))
+				require.NoError(t, n.machine.WriteFile(device, nil, 0o600))
+			}
+			n.attached("data")
+			n.pod("web", use("data"))
+			n.run("web")
+			release, err := n.machine.Hold(device)
+			require.NoError(t, err)
+			n.deletePod("web")
+			n.pass(30 * time.Second)
+			assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
+			assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls(), "the staging directory is gone")
+			operation := "unmap_device"
+			if !c.block {
+				operation = "unmount_device"
+			}
+			assert.Equal(t, c.stuck, n.operations(operation, "fail-unknown") == 1)
+			assert.Equal(t, !c.stuck, n.operations(operation, "success") == 1)
+			release()
+			n.pass(10 * time.Minute)
+			assert.Equal(t, c.stuck, len(n.inUse()) == 1)
+			n.restart(nothing)
+			n.pass(time.Minute)
+			assert.Empty(t, n.inUse())
+			assert.Empty(t, n.calls())
+		})
+	}
 }

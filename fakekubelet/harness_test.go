@@ -53,6 +53,8 @@ type setting struct {
 	version     version.Version
 	// statsPeriod is that of volume statistics; 0 is never.
 	statsPeriod time.Duration
+	// deviceLinks: the driver publishes devices by links to them.
+	deviceLinks bool
 }
 
 // node is an API server and one node with a kubelet and a driver. The test plays
@@ -135,7 +137,7 @@ func (n *node) startDriver() {
 }
 
 func nodeOptions(n *node) mock.NodeOptions {
-	return mock.NodeOptions{NodeID: nodeName, Mounter: mounter{n.machine}}
+	return mock.NodeOptions{NodeID: nodeName, Mounter: mounter{n.machine, n.setting.deviceLinks}}
 }
 
 // killDriver leaves the driver registered.

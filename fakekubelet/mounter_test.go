@@ -11,7 +11,10 @@ import (
 
 // mounter lets the mock driver mount on the machine: volumes are directories and
 // files below /mock.
-type mounter struct{ machine *machine.Memory }
+type mounter struct {
+	machine *machine.Memory
+	links   bool // devices are published by links
+}
 
 func (m mounter) Mount(source, target string, readOnly bool) error {
 	if !path.IsAbs(source) {
@@ -22,6 +25,10 @@ func (m mounter) Mount(source, target string, readOnly bool) error {
 
 func (m mounter) MountDevice(source, target string) error {
 	device := "/mock/dev-" + source
+	if m.links {
+		_ = m.machine.Remove(target)
+		return errors.Join(m.machine.MkdirAll("/mock", 0o755), m.machine.WriteFile(device, nil, 0o600), m.machine.Symlink(device, target))
+	}
 	return errors.Join(m.machine.MkdirAll("/mock", 0o755), m.machine.WriteFile(device, nil, 0o600),
 		m.machine.WriteFile(target, nil, 0o600), m.machine.BindMount(device, target, false))
 }

@@ -93,24 +93,70 @@ func (pl *Plugin) PublishedDevice(spec *Spec, pod *corev1.Pod) (string, error) {
 }
 
 // MapBlockVolume makes the published device known to the pod: a bind mount in
-// the volume's own directory, a symbolic link in the pod's. K-BLK-6
+// the volume's own directory, a symbolic link in the pod's. Then it keeps the device
+// open, lest another one comes under its name. K-BLK-6
 func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod, device string) error {
 	f := pl.files(p)
 	mapDir, link := BlockMapDir(spec.Name), PodDevicePath(pod.UID, spec.Name)
 	mapped := path.Join(mapDir, string(pod.UID))
-	if err := f.mkdir(mapDir); err != nil {
+	if err := f.mapTo(device, mapped); err != nil {
+		return fmt.Errorf("blkUtil.MapDevice failed. devicePath: %s, globalMapPath:%s, podUID: %s, bindMount: true: %w", device, mapDir, pod.UID, err)
+	}
+	if err := f.link(device, link); err != nil {
+		return fmt.Errorf("blkUtil.MapDevice failed. devicePath: %s, podVolumeMapPath:%s, volumeMapName: %s, bindMount: false: %w", device, path.Dir(link), path.Base(link), err)
+	}
+	if err := f.keepOpen(mapped); err != nil {
+		return fmt.Errorf("blkUtil.AttachFileDevice failed. globalMapPath:%s, podUID: %s: %w", mapDir, pod.UID, err)
+	}
+	return nil
+}
+
+// link makes a symbolic link anew.
+func (f files) link(device, name string) error {
+	if err := f.mkdir(path.Dir(name)); err != nil {
 		return err
 	}
-	if err := f.bind(device, mapped); err != nil {
+	if err := f.remove(name); err != nil {
 		return err
 	}
-	if err := f.mkdir(path.Dir(link)); err != nil {
+	return f.change("symlink", name, func(m machine.Machine) error { return m.Symlink(device, name) })
+}
+
+// keepOpen is the loop device that a kubelet puts on a mapped device: all that counts of
+// it is that the device is open. K-BLK-6
+func (f files) keepOpen(mapped string) error {
+	devices, ok := f.machine.(machine.Devices)
+	if !ok {
+		return nil
+	}
+	return f.change("loop device on", mapped, func(machine.Machine) error { return devices.KeepOpen(mapped) })
+}
+
+// letGo takes the loop device off again; it is no error if there is none. K-BLK-9
+func (f files) letGo(mapped string) error {
+	devices, ok := f.machine.(machine.Devices)
+	if _, err := f.machine.Lstat(mapped); !ok || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return f.change("remove loop device of", mapped, func(machine.Machine) error { return devices.LetGo(mapped) })
+}
+
+// DeviceOpened reports whether somebody has the device of a volume open for himself
+// alone; what is no device, or is gone, nobody has. K-UNSTAGE-4
+func (pl *Plugin) DeviceOpened(device string) (bool, error) {
+	devices, ok := pl.machine.(machine.Devices)
+	if !ok || device == "" {
+		return false, nil
+	}
+	return devices.IsHeld(device)
+}
+
+// mapTo binds a device where the kubelet's own bind mounts of its volume are.
+func (f files) mapTo(device, mapped string) error {
+	if err := f.mkdir(path.Dir(mapped)); err != nil {
 		return err
 	}
-	if err := f.remove(link); err != nil {
-		return err
-	}
-	return f.change("symlink", link, func(m machine.Machine) error { return m.Symlink(device, link) })
+	return f.bind(device, mapped)
 }
 
 // bind mounts a device on a regular file unless it is there already.

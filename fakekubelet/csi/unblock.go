@@ -25,11 +25,14 @@ func (pl *Plugin) NewBlockUnmapper(specName string) (*BlockUnmapper, error) {
 	return &BlockUnmapper{pl: pl, spec: specName, data: data}, nil
 }
 
-// UnmapPodDevice takes the kubelet's own link and bind mount away, then
+// UnmapPodDevice takes the kubelet's own loop device, link and bind mount away, then
 // unpublishes the volume. K-BLK-9
 func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	f := u.pl.files(p)
 	mapped := path.Join(BlockMapDir(u.spec), string(pod))
+	if err := f.letGo(mapped); err != nil {
+		return fmt.Errorf("blkUtil.DetachFileDevice failed. globalUnmapPath:%s, podUID: %s: %w", BlockMapDir(u.spec), pod, err)
+	}
 	if err := f.remove(PodDevicePath(pod, u.spec)); err != nil {
 		return err
 	}

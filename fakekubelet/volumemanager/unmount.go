@@ -69,7 +69,24 @@ func (m *Manager) unmapDevice(p *kernel.Process, v *held, u *csi.BlockUnmapper) 
 		return fmt.Errorf("the device %q is still referenced from other Pods %v", csi.BlockMapDir(v.spec.Name), pods)
 	}
 	v.device = deviceUncertain
-	return m.deviceUnmounted(v, u.TearDownDevice(p))
+	err := u.TearDownDevice(p)
+	if err == nil {
+		err = m.checkNotOpen(v)
+	}
+	return m.deviceUnmounted(v, err)
+}
+
+// checkNotOpen refuses to call a device free that somebody has open for himself alone. Of
+// a file system the kubelet knows no device, but the name of its attachment. K-UNSTAGE-4, K-BLK-10
+func (m *Manager) checkNotOpen(v *held) error {
+	opened, err := m.csi.DeviceOpened(v.devicePath)
+	switch {
+	case err != nil:
+		return fmt.Errorf("DeviceOpened failed for volume %q : %w", v.spec.Name, err)
+	case opened:
+		return fmt.Errorf("UnmapDevice failed for volume %q : the device is in use when it was no longer expected to be in use", v.spec.Name)
+	}
+	return nil
 }
 
 func (m *Manager) deviceUnmounted(v *held, err error) error {

@@ -112,6 +112,9 @@ func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*tr
 func (h *History) changed(e *Entry) *trace.Event {
 	for _, change := range slices.Backward(h.changes) {
 		bound := change.Method == "bind mount"
+		if change.Method == "loop device on" { // it makes nothing of that name
+			continue
+		}
 		if change.Node == e.Node && change.Name == e.Name && bound == (e.Kind == Mount) && !strings.HasPrefix(change.Method, "remove") {
 			return change
 		}

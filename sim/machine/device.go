@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 )
 
 // Devices is a machine whose block devices can be read and written in part. A
@@ -15,6 +16,14 @@ type Devices interface {
 	ReadStart(path string, n int) ([]byte, error)
 	// WriteStart replaces the first bytes of a device, durably.
 	WriteStart(path string, data []byte) error
+	// KeepOpen opens a device until LetGo or the end of power, whoever dies meanwhile:
+	// what is mounted at the path cannot be unmounted. Again it changes nothing.
+	KeepOpen(path string) error
+	// LetGo closes what KeepOpen has opened; it is no error if that was nothing.
+	LetGo(path string) error
+	// IsHeld reports whether somebody has a device open for himself alone, as a mount of
+	// it does. What is missing, or is no device, is not held.
+	IsHeld(path string) (bool, error)
 }
 
 var (
@@ -30,6 +39,7 @@ func (d *Disk) ReadStart(p string, n int) (data []byte, err error) {
 			return err
 		}
 		defer f.Close()
+		forgetPages(f)
 		data = make([]byte, n)
 		n, err := io.ReadFull(f, data)
 		data = data[:n]
@@ -76,4 +86,125 @@ func (m *Memory) WriteStart(p string, data []byte) error {
 		at.node.data = append(slices.Clone(data), at.node.data[min(len(data), len(at.node.data)):]...)
 		return nil
 	})
+}
+
+// KeepOpen opens a device. The descriptor is csisim's own: real kubelets have a loop
+// device opened instead, but those are scarce, and drivers need them.
+func (d *Disk) KeepOpen(p string) error {
+	if d.kept[p] != nil {
+		return nil
+	}
+	return d.look(func() error {
+		f, err := os.Open(d.within(p))
+		if err != nil {
+			return err
+		}
+		if d.kept == nil {
+			d.kept = map[string]*os.File{}
+		}
+		d.kept[p] = f
+		return nil
+	})
+}
+
+// LetGo closes what KeepOpen has opened.
+func (d *Disk) LetGo(p string) error {
+	f := d.kept[p]
+	if f == nil {
+		return nil
+	}
+	delete(d.kept, p)
+	return f.Close()
+}
+
+// letAllGo closes whatever KeepOpen has opened.
+func (d *Disk) letAllGo() error {
+	var failed []error
+	for p := range d.kept {
+		failed = append(failed, d.LetGo(p))
+	}
+	return errors.Join(failed...)
+}
+
+// IsHeld tries to open a block device for csisim alone.
+func (d *Disk) IsHeld(p string) (held bool, err error) {
+	err = d.look(func() error {
+		info, err := os.Stat(d.within(p))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&(fs.ModeDevice|fs.ModeCharDevice) != fs.ModeDevice {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f, err := os.OpenFile(d.within(p), os.O_RDONLY|syscall.O_EXCL, 0)
+		switch {
+		case err == nil:
+			return f.Close()
+		case errors.Is(err, syscall.EBUSY):
+			held = true
+			return nil
+		}
+		return err
+	})
+	return held, err
+}
+
+// KeepOpen takes notice that a file is open: what is mounted there is busy.
+func (m *Memory) KeepOpen(p string) error {
+	return m.change(func() error {
+		at, err := m.follow(p)
+		if err != nil {
+			return pathError("open", p, err)
+		}
+		if m.kept == nil {
+			m.kept = map[string]location{}
+		}
+		if _, ok := m.kept[p]; !ok {
+			m.kept[p] = at
+		}
+		return nil
+	})
+}
+
+// LetGo takes notice that a file is no longer open.
+func (m *Memory) LetGo(p string) error {
+	return m.change(func() error { delete(m.kept, p); return nil })
+}
+
+// isBusy reports whether a file of a mount is kept open.
+func (m *Memory) isBusy(of *mount) bool {
+	for _, at := range m.kept {
+		if at.mount == of {
+			return true
+		}
+	}
+	return false
+}
+
+// IsHeld reports whether the file at path, which stands for a device, is held.
+func (m *Memory) IsHeld(p string) (held bool, err error) {
+	err = m.change(func() error {
+		if at, err := m.follow(p); err == nil {
+			held = m.held[at.node]
+		}
+		return nil
+	})
+	return held, err
+}
+
+// Hold opens the file at path, which stands for a device, for somebody alone.
+func (m *Memory) Hold(p string) (release func(), err error) {
+	err = m.change(func() error {
+		at, err := m.follow(p)
+		if err != nil {
+			return pathError("open", p, err)
+		}
+		if m.held == nil {
+			m.held = map[*inode]bool{}
+		}
+		m.held[at.node] = true
+		release = func() { _ = m.change(func() error { delete(m.held, at.node); return nil }) }
+		return nil
+	})
+	return release, err
 }

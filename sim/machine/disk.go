@@ -34,6 +34,8 @@ type Disk struct {
 	launched  bool // some program was started since the last power-off
 	listeners []*diskListener
 	watches   []*diskWatch
+
+	kept map[string]*os.File // open by KeepOpen
 }
 
 var _ Machine = (*Disk)(nil)
@@ -138,7 +140,7 @@ func (d *Disk) PowerOff() error {
 		_, err := workdir.KillPrograms(d.dir)
 		failed = append(failed, err)
 	}
-	return errors.Join(append(failed, d.unmountAll())...)
+	return errors.Join(append(failed, d.letAllGo(), d.unmountAll())...)
 }
 
 // Close powers off, ends the machine's thread and with it its mount namespace, and

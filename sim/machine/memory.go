@@ -15,6 +15,8 @@ type Memory struct {
 	root      mount
 	mounted   map[location]*mount
 	nextMount int
+	kept      map[string]location // open by KeepOpen
+	held      map[*inode]bool     // open for somebody alone
 	listeners []*memoryListener
 	watches   []*memoryWatch
 	pending   []notice // events that wait for the lock to be free
@@ -63,7 +65,7 @@ func (m *Memory) PowerOff() error {
 	for at := range m.mounted {
 		at.node.mounts = 0
 	}
-	m.mounted = nil
+	m.mounted, m.kept, m.held = nil, nil, nil
 	return nil
 }
 

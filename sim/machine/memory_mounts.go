@@ -74,6 +74,9 @@ func (m *Memory) unmount(target string) error {
 			return syscall.EBUSY
 		}
 	}
+	if m.isBusy(at.mount) {
+		return syscall.EBUSY
+	}
 	on := at.mount.on
 	delete(m.mounted, on)
 	on.node.mounts--
