@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -15,12 +16,32 @@ import (
 	"github.com/csisim/csisim/sim/kernel"
 )
 
+// Flags are those that all sidecars have.
+type Flags struct {
+	// KubeAPIQPS and KubeAPIBurst bound the requests to the API server: how many in a
+	// second on average, and how many at once. Default: no limit, so that runs of many
+	// volumes are short; the real sidecars have 5 and 10, which is also what the other
+	// one is if only one is given. C-LIB-7
+	KubeAPIQPS   float64
+	KubeAPIBurst int
+	// ExitOnConnectionLoss ends the sidecar when it exits, as happens where nothing
+	// restarts it. Default: it is restarted, as in a pod.
+	ExitOnConnectionLoss bool
+}
+
+// limit bounds the requests of a sidecar.
+func (f Flags) limit(c *component.Component) {
+	if f.KubeAPIQPS > 0 || f.KubeAPIBurst > 0 {
+		c.LimitRequests(cmp.Or(f.KubeAPIQPS, 5), cmp.Or(f.KubeAPIBurst, 10))
+	}
+}
+
 // Program is a sidecar over its restarts: it exits when it cannot get to know its
 // driver, or loses it, and is started again, as in a pod. C-LIB-1
 type Program struct {
 	world   *component.World
 	begin   func(*Life) *component.Component
-	once    bool
+	flags   Flags
 	current *Life // nil while it is down
 	exits   int
 	ended   bool
@@ -34,10 +55,9 @@ type Life struct {
 	connected bool
 }
 
-// Run starts a sidecar. begin starts its processes. With once nothing restarts the
-// program.
-func Run(w *component.World, once bool, begin func(*Life) *component.Component) *Program {
-	s := &Program{world: w, begin: begin, once: once}
+// Run starts a sidecar. begin starts its processes.
+func Run(w *component.World, flags Flags, begin func(*Life) *component.Component) *Program {
+	s := &Program{world: w, begin: begin, flags: flags}
 	s.start()
 	return s
 }
@@ -45,6 +65,7 @@ func Run(w *component.World, once bool, begin func(*Life) *component.Component) 
 func (s *Program) start() {
 	s.current = &Life{program: s, began: s.world.Kernel.Elapsed()}
 	s.current.component = s.begin(s.current)
+	s.flags.limit(s.current.component)
 }
 
 // Crash ends the sidecar where it stands, for good.
@@ -124,7 +145,7 @@ func (l *Life) exit() {
 			return
 		}
 		l.component.Crash()
-		if s.once {
+		if s.flags.ExitOnConnectionLoss {
 			s.ended = true
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
@@ -87,7 +88,7 @@ func (p *pod) kill() {
 
 func (p *pod) run(patience sidecar.Patience, once bool) {
 	site := drivers.Site{Caller: "sidecar", Driver: driverName, Machine: p.machine, Socket: socket}
-	p.sidecar = sidecar.Run(p.world, once, func(life *sidecar.Life) *component.Component {
+	p.sidecar = sidecar.Run(p.world, sidecar.Flags{ExitOnConnectionLoss: once}, func(life *sidecar.Life) *component.Component {
 		p.starts = append(p.starts, p.kernel.Elapsed())
 		c := p.world.Start("sidecar", "")
 		c.Go("main", func(process *kernel.Process) {
@@ -252,5 +253,35 @@ func TestCrashLoop(t *testing.T) {
 		1: 0, 2: 10 * time.Second, 3: 20 * time.Second, 6: 160 * time.Second, 7: 5 * time.Minute, 1000: 5 * time.Minute,
 	} {
 		assert.Equal(t, want, sidecar.CrashLoop(n), "restart %d", n)
+	}
+}
+
+// C-LIB-7: with either flag the other one has the default of the real sidecars.
+func TestASidecarsRequestsAreLimitedByItsFlags(t *testing.T) {
+	for name, tt := range map[string]struct {
+		flags sidecar.Flags
+		ends  time.Duration // of 30 requests
+	}{
+		"no flags":          {sidecar.Flags{}, 0},
+		"requests a second": {sidecar.Flags{KubeAPIQPS: 10}, 2 * time.Second},
+		"requests at once":  {sidecar.Flags{KubeAPIBurst: 25}, time.Second},
+		"both":              {sidecar.Flags{KubeAPIQPS: 1, KubeAPIBurst: 28}, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPod(t)
+			var ended time.Duration
+			sidecar.Run(p.world, tt.flags, func(*sidecar.Life) *component.Component {
+				c := p.world.Start("sidecar", "")
+				c.Go("main", func(process *kernel.Process) {
+					for range 30 {
+						_, _ = component.Live[*corev1.Node](process, c, store.Key{Name: "n"})
+					}
+					ended = process.Elapsed()
+				})
+				return c
+			})
+			p.at(time.Minute)
+			assert.Equal(t, tt.ends, ended.Round(time.Millisecond))
+		})
 	}
 }

@@ -43,10 +43,7 @@ type Options struct {
 	MaxEntries int32
 	// DefaultFSType is the file system of volumes that name none.
 	DefaultFSType string
-	// ExitOnConnectionLoss ends the sidecar when it loses the driver, as happens
-	// where nothing restarts it. By default it is restarted, as in a pod: it waits
-	// for the driver's socket and begins anew.
-	ExitOnConnectionLoss bool
+	sidecar.Flags
 }
 
 func (o Options) withDefaults() Options {
@@ -74,7 +71,7 @@ type run struct {
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
+	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{
 			Component: w.Start(Caller+"/"+opts.Driver, ""),
 			wire:      wire,

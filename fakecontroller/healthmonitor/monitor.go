@@ -49,9 +49,7 @@ type Options struct {
 	Workers int
 	// NodeWatcher has claims told of nodes that fail. Default: false.
 	NodeWatcher bool
-	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it is
-	// restarted, as in a pod.
-	ExitOnConnectionLoss bool
+	sidecar.Flags
 }
 
 func (o Options) withDefaults() Options {
@@ -83,7 +81,7 @@ type run struct {
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
+	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{
 			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life,
 			enqueued: map[string]bool{}, failing: map[string]time.Duration{}, broken: map[string]bool{}, scheduled: map[types.UID]scheduledPod{},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/machine"
 )
 
@@ -34,9 +35,7 @@ type Options struct {
 	// ControllerPublishReadOnly makes volumes of claims that are ReadOnlyMany
 	// alone read-only.
 	ControllerPublishReadOnly bool
-	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it is
-	// restarted, as in a pod.
-	ExitOnConnectionLoss bool
+	sidecar.Flags
 }
 
 // Workers is how many claims, and how many volumes, are worked on at once.

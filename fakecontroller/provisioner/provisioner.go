@@ -52,7 +52,7 @@ type Provisioner struct {
 // Start runs a csi-provisioner for one driver. What an earlier run had under way
 // it does not remember. C-PROV-13
 func Start(w *component.World, wire *drivers.Wire, o Options) *sidecar.Program {
-	return sidecar.Run(w, o.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
+	return sidecar.Run(w, o.Flags, func(life *sidecar.Life) *component.Component {
 		c := newProvisioner(w, wire, o)
 		c.life = life
 		c.Go("main", c.run)

@@ -42,9 +42,7 @@ type Options struct {
 	// system has grown: the feature gate of that name, which is on by default only
 	// in releases after 2.2. C-RES-3
 	AnnotateFsResize bool
-	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it
-	// is restarted, as in a pod.
-	ExitOnConnectionLoss bool
+	sidecar.Flags
 }
 
 func (o Options) withDefaults() Options {
@@ -83,7 +81,7 @@ type run struct {
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
+	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{
 			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life,
 			finalErrors: map[store.Key]bool{}, inUse: map[types.UID]bool{}, infeasible: newSlowSet(opts.RetryIntervalMax),

@@ -39,9 +39,7 @@ type Options struct {
 	// CreateMetadata adds the names of snapshot and content to the parameters of
 	// CreateSnapshot, as --extra-create-metadata does. Default: false.
 	CreateMetadata bool
-	// ExitOnConnectionLoss ends the sidecar when it loses the driver; by default it
-	// is restarted, as in a pod.
-	ExitOnConnectionLoss bool
+	sidecar.Flags
 }
 
 func (o Options) withDefaults() Options {
@@ -76,7 +74,7 @@ type run struct {
 // Start starts the sidecar.
 func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
-	return sidecar.Run(w, opts.ExitOnConnectionLoss, func(life *sidecar.Life) *component.Component {
+	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life}
 		r.contents = component.NewOverlay[content](r.Component)
 		r.groupContents = component.NewOverlay[groupContent](r.Component)

@@ -8,63 +8,63 @@ import (
 )
 
 // The functions below are a component's API client. Each is a point at which
-// another process may run first; each write is one transaction. Objects that
-// come back are shared and must not be changed. Create leaves obj to its caller;
+// another process may run first, and at which the client's limit is waited for; each
+// write is one transaction. Objects that come back are shared and must not be changed. Create leaves obj to its caller;
 // Update and UpdateStatus take it over.
 
 // Create creates an object.
 func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
-	p.Yield("create")
+	c.request(p, "create", store.GroupOf[T]())
 	return store.Create(c.Store, obj)
 }
 
 // Update writes the main resource; with a stale resourceVersion it conflicts.
 func Update[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
-	p.Yield("update")
+	c.request(p, "update", store.GroupOf[T]())
 	return store.Update(c.Store, obj)
 }
 
 // UpdateStatus writes the status subresource; with a stale resourceVersion it conflicts.
 func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
-	p.Yield("update status")
+	c.request(p, "update status", store.GroupOf[T]())
 	return store.UpdateStatus(c.Store, obj)
 }
 
 // Patch changes the main resource without regard to who changed it meanwhile.
 func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
-	p.Yield("patch")
+	c.request(p, "patch", store.GroupOf[T]())
 	return store.Modify(c.Store, key, change)
 }
 
 // PatchMetadata is Patch for changes of labels, annotations, finalizers and owners
 // only.
 func PatchMetadata[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
-	p.Yield("patch")
+	c.request(p, "patch", store.GroupOf[T]())
 	return store.ModifyMetadata(c.Store, key, change)
 }
 
 // PatchStatus is Patch for the status subresource.
 func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
-	p.Yield("patch status")
+	c.request(p, "patch status", store.GroupOf[T]())
 	return store.ModifyStatus(c.Store, key, change)
 }
 
 // Delete asks for the object's deletion.
 func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
-	p.Yield("delete")
+	c.request(p, "delete", store.GroupOf[T]())
 	return store.Delete[T](c.Store, key, opts...)
 }
 
 // IssueToken asks for a token of a service account.
 func IssueToken(p *kernel.Process, c *Component, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
-	p.Yield("create token")
+	c.request(p, "create token", "authentication.k8s.io")
 	return c.Store.IssueToken(account, asked)
 }
 
 // Live reads from the API server, past the component's cache. The error is the
 // API server's NotFound.
 func Live[T store.Object](p *kernel.Process, c *Component, key store.Key) (T, error) {
-	p.Yield("get")
+	c.request(p, "get", store.GroupOf[T]())
 	obj, ok := store.Get[T](c.Store, key)
 	if !ok {
 		return obj, store.NotFound[T](key)

@@ -26,6 +26,7 @@ type Component struct {
 
 	informer *kernel.Process
 	events   eventLog
+	limits   limits
 }
 
 // Start returns a component without processes. Under a strategy that explores,

@@ -63,6 +63,7 @@ func (c *Component) Event(about store.Object, eventType, reason, format string, 
 
 // EventFrom is Event with another source than the component's name.
 func (c *Component) EventFrom(source string, about store.Object, eventType, reason, format string, args ...any) {
+	c.countEventRequest()
 	message := format
 	if len(args) > 0 {
 		message = fmt.Sprintf(format, args...)

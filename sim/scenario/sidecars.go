@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/attacher"
 	"github.com/csisim/csisim/fakecontroller/healthmonitor"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
@@ -22,8 +23,20 @@ type Sidecars struct {
 	Registrar     registrarFlags     `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
 }
 
-// callFlags are those that all sidecars of the controller plugin have.
+// clientFlags bound what a sidecar asks of the API server.
+
+type clientFlags struct {
+	KubeAPIQPS   uint `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: how many requests to the API server in a second; default no limit, where the real sidecars have 5."`
+	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default no limit, where the real sidecars have 10."`
+}
+
+func (c clientFlags) flags(r restartPolicy) sidecar.Flags {
+	return sidecar.Flags{KubeAPIQPS: float64(c.KubeAPIQPS), KubeAPIBurst: int(c.KubeAPIBurst), ExitOnConnectionLoss: r.once()}
+}
+
+// callFlags are those that all sidecars with retries have.
 type callFlags struct {
+	clientFlags
 	Timeout            strict.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s of csi-provisioner and csi-resizer, 15s of csi-attacher, 1m of csi-snapshotter."`
 	RetryIntervalStart strict.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   strict.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
@@ -67,6 +80,7 @@ type snapshotterFlags struct {
 }
 
 type healthMonitorFlags struct {
+	clientFlags
 	restartPolicy
 	Timeout             strict.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`
 	MonitorInterval     strict.Duration `json:"monitorInterval,omitzero" example:"10s" doc:"--monitor-interval: how often each worker asks about one volume, if the driver does not list volumes; default 1m."`
@@ -89,24 +103,24 @@ func (s Sidecars) options() sim.Sidecars {
 		Provisioner: provisioner.Options{
 			Timeout: p.Timeout.Duration, RetryIntervalStart: p.RetryIntervalStart.Duration, RetryIntervalMax: p.RetryIntervalMax.Duration,
 			NoCreateMetadata: off(p.ExtraCreateMetadata), StrictTopology: p.StrictTopology, NoImmediateTopology: off(p.ImmediateTopology),
-			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly, ExitOnConnectionLoss: p.once(),
+			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly, Flags: p.flags(p.restartPolicy),
 		},
 		Attacher: attacher.Options{
 			Timeout: a.Timeout.Duration, RetryIntervalStart: a.RetryIntervalStart.Duration, RetryIntervalMax: a.RetryIntervalMax.Duration,
 			Workers: int(a.Workers), ReconcileSync: a.ReconcileSync.Duration, MaxEntries: int32(a.MaxEntries),
-			DefaultFSType: a.DefaultFSType, ExitOnConnectionLoss: a.once(),
+			DefaultFSType: a.DefaultFSType, Flags: a.flags(a.restartPolicy),
 		},
 		Resizer: resizer.Options{
 			Timeout: r.Timeout.Duration, RetryIntervalStart: r.RetryIntervalStart.Duration, RetryIntervalMax: r.RetryIntervalMax.Duration,
-			Workers: int(r.Workers), ExitOnConnectionLoss: r.once(),
+			Workers: int(r.Workers), Flags: r.flags(r.restartPolicy),
 		},
 		Snapshotter: snapshotter.Options{
 			Timeout: n.Timeout.Duration, RetryIntervalStart: n.RetryIntervalStart.Duration, RetryIntervalMax: n.RetryIntervalMax.Duration,
-			Workers: int(n.Workers), CreateMetadata: n.ExtraCreateMetadata, ExitOnConnectionLoss: n.once(),
+			Workers: int(n.Workers), CreateMetadata: n.ExtraCreateMetadata, Flags: n.flags(n.restartPolicy),
 		},
 		HealthMonitor: healthmonitor.Options{
 			Timeout: h.Timeout.Duration, MonitorInterval: h.MonitorInterval.Duration, ListVolumesInterval: h.ListVolumesInterval.Duration,
-			NodeWatcher: h.EnableNodeWatcher, ExitOnConnectionLoss: h.once(),
+			NodeWatcher: h.EnableNodeWatcher, Flags: h.flags(h.restartPolicy),
 		},
 		RegistrarStaysDown: s.Registrar.once(),
 	}

@@ -7,19 +7,23 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/csisim/csisim/sim/kernel"
 )
 
 // Options of a queue. FirstDelay and MaxDelay bound the delay of a key that
-// fails: FirstDelay, then doubling.
+// fails: FirstDelay, then doubling. With RetriesPerSecond all keys together are
+// retried at most so often on average, and Burst at once.
 type Options struct {
 	Workers              int
 	FirstDelay, MaxDelay time.Duration
+	RetriesPerSecond     float64
+	Burst                int
 }
 
-// Default is client-go's default controller rate limiter without its overall
-// bucket, which limits bursts of retries and not their order. C-GEN-1
-var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second}
+// Default is client-go's default controller rate limiter. C-GEN-1
+var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, RetriesPerSecond: 10, Burst: 100}
 
 // Rest is the error of a handler that wants its key again after a delay of its
 // own. The key's failures stay as they are.
@@ -45,12 +49,17 @@ type Queue[K comparable] struct {
 	later    map[K]time.Duration // when a delayed key is due
 	onDelay  func()
 	running  int
+	bucket   *rate.Limiter // of all retries; nil for no limit
 }
 
 // New returns a queue whose workers are processes started by spawn. A handler
 // that returns an error gets its key again after the backoff.
 func New[K comparable](name string, o Options, spawn func(string, func(*kernel.Process)) *kernel.Process, handle func(*kernel.Process, K) error) *Queue[K] {
-	return &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
+	q := &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
+	if o.RetriesPerSecond > 0 {
+		q.bucket = rate.NewLimiter(rate.Limit(o.RetriesPerSecond), o.Burst)
+	}
+	return q
 }
 
 // open readies a queue for its first key: many never get one.
@@ -93,7 +102,7 @@ func (q *Queue[K]) work(p *kernel.Process) {
 		case errors.As(err, &rest):
 			q.AddAfter(key, rest.For)
 		case err != nil:
-			q.retry(key)
+			q.retry(p, key)
 		default:
 			delete(q.failures, key)
 		}
@@ -115,7 +124,7 @@ func (q *Queue[K]) take() K {
 	return key
 }
 
-func (q *Queue[K]) retry(key K) {
+func (q *Queue[K]) retry(p *kernel.Process, key K) {
 	delay := q.opts.FirstDelay
 	for range q.failures[key] {
 		if delay *= 2; delay >= q.opts.MaxDelay {
@@ -124,6 +133,10 @@ func (q *Queue[K]) retry(key K) {
 		}
 	}
 	q.failures[key]++
+	if q.bucket != nil {
+		now := p.Now()
+		delay = max(delay, q.bucket.ReserveN(now, 1).DelayFrom(now))
+	}
 	q.AddAfter(key, delay)
 }
 

@@ -3,6 +3,7 @@ package workqueue_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,4 +87,39 @@ func TestAHandlerCanAskForARestOfItsOwn(t *testing.T) { // C-RES-21
 	d.Add("a")
 	d.Run(kernel.Until{})
 	assert.Equal(t, []string{"0s a", "1s a", "6s a", "8s a"}, d.log, "a rest neither counts as a failure nor forgets one")
+}
+
+// C-GEN-1: a key waits for its own backoff, and all together for ten retries a second
+// after the first hundred.
+func TestRetriesOfManyKeysAreSpread(t *testing.T) {
+	d := newDesk(t, workqueue.Default, func(*kernel.Process, string) error { return errors.New("not yet") })
+	for n := range 103 {
+		d.Add(fmt.Sprint(n))
+	}
+	d.Run(kernel.Until{At: 350 * time.Millisecond})
+	first := map[string]string{}
+	for _, line := range d.log[103:] {
+		at, key, _ := strings.Cut(line, " ")
+		if first[key] == "" {
+			first[key] = at
+		}
+	}
+	assert.Equal(t, "5ms", first["0"])
+	assert.Equal(t, "5ms", first["99"])
+	assert.Equal(t, []string{"100ms", "200ms", "300ms"}, []string{first["100"], first["101"], first["102"]})
+}
+
+// C-GEN-1
+func TestTheDefaultBackoffEndsAtAThousandSeconds(t *testing.T) {
+	d := newDesk(t, workqueue.Default, func(*kernel.Process, string) error { return errors.New("not yet") })
+	d.Add("a")
+	d.Run(kernel.Until{At: 5000 * time.Second})
+	assert.Equal(t, []string{"0s a", "5ms a", "15ms a", "35ms a", "75ms a"}, d.log[:5])
+	last := len(d.log) - 1
+	at := func(n int) time.Duration {
+		when, err := time.ParseDuration(strings.TrimSuffix(d.log[n], " a"))
+		assert.NoError(t, err)
+		return when
+	}
+	assert.Equal(t, 1000*time.Second, at(last)-at(last-1))
 }
