@@ -17,13 +17,17 @@ func (l lookout) Began(at drivers.Site, call *trace.Event) {
 	if l.work != nil && ledger.Changes(call) {
 		l.sightings.Began(call)
 	}
-	l.watchMounts(at.Machine)
-	l.unmounts.Began(at.Machine.Name(), call, at.Deadline)
+	if l.showsMounts(at.Machine) {
+		l.watchMounts(at.Machine)
+		l.unmounts.Began(at.Machine.Name(), call, at.Deadline)
+	}
 }
 
 func (l lookout) Ended(at drivers.Site, call *trace.Event) {
-	l.watchMounts(at.Machine)
-	l.unmounts.Ended(at.Machine.Name(), call)
+	if l.showsMounts(at.Machine) {
+		l.watchMounts(at.Machine)
+		l.unmounts.Ended(at.Machine.Name(), call)
+	}
 	if ledger.Changes(call) {
 		l.see(at.Machine, call)
 		l.tellData(call)

@@ -10,6 +10,11 @@ import (
 	"github.com/csisim/csisim/sim/trace"
 )
 
+// showsMounts reports whether a machine has mounts that programs can take off.
+func (c *Simulation) showsMounts(m machine.Machine) bool {
+	return c.work != nil && !drivers.InProcess(m)
+}
+
 // watchMounts looks whether a machine's mounts went that nobody was to take off.
 func (c *Simulation) watchMounts(m machine.Machine) {
 	now, changed := c.mountsNow(m)
@@ -31,6 +36,9 @@ func (c *Simulation) watchMounts(m machine.Machine) {
 // resetMounts takes notice of a machine's mounts when others than drivers may have
 // taken some off.
 func (c *Simulation) resetMounts(m machine.Machine) {
+	if !c.showsMounts(m) {
+		return
+	}
 	if now, changed := c.mountsNow(m); changed {
 		c.unmounts.Reset(m.Name(), c.viewOf(m, now))
 	}
@@ -46,9 +54,6 @@ type machineMounts struct {
 // mountsNow are a machine's mounts, and whether they are others than the last time. A
 // machine that cannot tell shows nothing.
 func (c *Simulation) mountsNow(m machine.Machine) (now machineMounts, changed bool) {
-	if c.work == nil || drivers.InProcess(m) {
-		return now, false
-	}
 	mounts, err := m.Mounts()
 	if err != nil {
 		return now, false

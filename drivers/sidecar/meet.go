@@ -5,6 +5,7 @@ package sidecar
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -38,14 +39,14 @@ type Patience struct {
 // Driver is what a driver says of itself; it is asked once per start. C-LIB-3
 type Driver struct {
 	Name                 string
-	services, controller map[string]bool
+	services, controller []string
 }
 
 // Serves reports a plugin capability, such as "CONTROLLER_SERVICE".
-func (d Driver) Serves(service string) bool { return d.services[service] }
+func (d Driver) Serves(service string) bool { return slices.Contains(d.services, service) }
 
 // Can reports a controller capability, such as "PUBLISH_UNPUBLISH_VOLUME".
-func (d Driver) Can(capability string) bool { return d.controller[capability] }
+func (d Driver) Can(capability string) bool { return slices.Contains(d.controller, capability) }
 
 // meeting is a sidecar that gets to know its driver.
 type meeting struct {
@@ -58,7 +59,7 @@ type meeting struct {
 // meet asks until the driver is ready and has answered everything. An error is what the
 // program exits with. C-LIB-2
 func (m *meeting) meet() (Driver, error) {
-	d := Driver{services: map[string]bool{}, controller: map[string]bool{}}
+	var d Driver
 	if err := m.probeForEver(); err != nil {
 		return d, err
 	}
@@ -81,7 +82,7 @@ func (m *meeting) meet() (Driver, error) {
 		return d, err
 	}
 	for _, c := range plugin.GetCapabilities() {
-		d.services[c.GetService().GetType().String()] = true
+		d.services = append(d.services, c.GetService().GetType().String())
 	}
 	if !d.Serves("CONTROLLER_SERVICE") {
 		return d, nil
@@ -92,7 +93,7 @@ func (m *meeting) meet() (Driver, error) {
 		return d, err
 	}
 	for _, c := range controller.GetCapabilities() {
-		d.controller[contract.ControllerCapability(c)] = true
+		d.controller = append(d.controller, contract.ControllerCapability(c))
 	}
 	return d, nil
 }

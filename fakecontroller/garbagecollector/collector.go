@@ -104,7 +104,7 @@ func (c *Collector) changed(resource *store.Resource, e store.Event[store.Object
 	case waitsForDependents(e.Object) || orphans(e.Object):
 		c.owners.Add(id)
 	}
-	if len(now) > 0 && !slices.EqualFunc(before, now, func(a, b metav1.OwnerReference) bool { return a.UID == b.UID }) {
+	if len(now) > 0 && !slices.EqualFunc(before, now, sameUID) {
 		c.suspects.Add(id)
 	}
 }

@@ -22,6 +22,9 @@ type graph map[types.UID]map[identity]bool
 
 // replace takes note of how an object's owners changed. Either list may be nil.
 func (g graph) replace(id identity, old, owners []metav1.OwnerReference) {
+	if slices.EqualFunc(old, owners, sameUID) {
+		return
+	}
 	for _, o := range old {
 		delete(g[o.UID], id)
 		if len(g[o.UID]) == 0 {
@@ -35,6 +38,8 @@ func (g graph) replace(id identity, old, owners []metav1.OwnerReference) {
 		g[o.UID][id] = true
 	}
 }
+
+func sameUID(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 
 // dependents are the objects that an owner has, in the order of their names.
 func (g graph) dependents(owner types.UID) []identity {

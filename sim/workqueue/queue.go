@@ -49,17 +49,13 @@ type Queue[K comparable] struct {
 	later    map[K]time.Duration // when a delayed key is due
 	onDelay  func()
 	running  int
-	bucket   *rate.Limiter // of all retries; nil for no limit
+	bucket   *rate.Limiter // of all retries; nil before the first, and for no limit
 }
 
 // New returns a queue whose workers are processes started by spawn. A handler
 // that returns an error gets its key again after the backoff.
 func New[K comparable](name string, o Options, spawn func(string, func(*kernel.Process)) *kernel.Process, handle func(*kernel.Process, K) error) *Queue[K] {
-	q := &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
-	if o.RetriesPerSecond > 0 {
-		q.bucket = rate.NewLimiter(rate.Limit(o.RetriesPerSecond), o.Burst)
-	}
-	return q
+	return &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
 }
 
 // open readies a queue for its first key: many never get one.
@@ -133,6 +129,9 @@ func (q *Queue[K]) retry(p *kernel.Process, key K) {
 		}
 	}
 	q.failures[key]++
+	if q.bucket == nil && q.opts.RetriesPerSecond > 0 {
+		q.bucket = rate.NewLimiter(rate.Limit(q.opts.RetriesPerSecond), q.opts.Burst)
+	}
 	if q.bucket != nil {
 		now := p.Now()
 		delay = max(delay, q.bucket.ReserveN(now, 1).DelayFrom(now))
