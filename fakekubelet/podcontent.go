@@ -137,8 +137,11 @@ func isToken(v corev1.Volume) bool {
 
 // renewTokens writes tokens anew that are about to end.
 func (w *podWorker) renewTokens(p *kernel.Process) {
+	if w.programs == nil {
+		return
+	}
 	for i := range w.pod.Spec.Volumes {
-		if v := &w.pod.Spec.Volumes[i]; w.programs != nil && isToken(*v) {
+		if v := &w.pod.Spec.Volumes[i]; isToken(*v) {
 			if err := w.makeVolume(p, v); err != nil {
 				w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "MountVolume.SetUp failed for volume %q : %v", v.Name, err)
 			}

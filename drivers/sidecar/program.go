@@ -136,6 +136,13 @@ func (l *Life) Failed(p *kernel.Process) {
 // Lost ends the sidecar because its driver is gone.
 func (l *Life) Lost() { l.exit() }
 
+// ExitIfLost ends the sidecar when an error of a call means that its driver is gone. C-LIB-1
+func (l *Life) ExitIfLost(err error) {
+	if IsConnectionLoss(err) {
+		l.Lost()
+	}
+}
+
 // exit ends this life, unless it has ended already, and begins another one when the
 // kubelet would.
 func (l *Life) exit() {

@@ -124,13 +124,6 @@ func (r *run) connUntil(p *kernel.Process, deadline time.Duration) grpc.ClientCo
 	return r.wire.Conn(p, site)
 }
 
-// exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
-func (r *run) exitIfLost(err error) {
-	if sidecar.IsConnectionLoss(err) {
-		r.life.Lost()
-	}
-}
-
 func (r *run) event(about store.Object, eventType, reason, format string, args ...any) {
 	r.EventFrom("csi-pv-monitor-controller-"+r.driver, about, eventType, reason, format, args...)
 }

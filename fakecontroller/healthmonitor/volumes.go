@@ -25,7 +25,7 @@ const (
 func (r *run) checkLists(p *kernel.Process) {
 	for {
 		conditions, err := r.list(p)
-		r.exitIfLost(err)
+		r.life.ExitIfLost(err)
 		if err == nil {
 			r.tellAll(p, conditions)
 		}
@@ -147,7 +147,7 @@ func (r *run) checkNext(p *kernel.Process) {
 	conn := r.connUntil(p, p.Elapsed()+r.opts.Timeout)
 	answer, err := csi.NewControllerClient(conn).ControllerGetVolume(context.Background(), &csi.ControllerGetVolumeRequest{VolumeId: pv.Spec.CSI.VolumeHandle})
 	r.due = append(r.due, name)
-	r.exitIfLost(err)
+	r.life.ExitIfLost(err)
 	if err == nil {
 		condition, _ := contract.ConditionOf(answer.GetStatus())
 		r.tell(pvc, condition, r.toldToBeIll(p))

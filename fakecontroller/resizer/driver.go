@@ -92,12 +92,5 @@ func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 	return r.wire.Conn(p, site)
 }
 
-// exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
-func (r *run) exitIfLost(err error) {
-	if sidecar.IsConnectionLoss(err) {
-		r.life.Lost()
-	}
-}
-
 // resyncPeriod is how often the informers tell everything again. C-RES-1
 const resyncPeriod = 10 * time.Minute

@@ -136,7 +136,7 @@ func (r *run) modifyTo(p *kernel.Process, key store.Key, pvc claim, pv persisten
 		r.event(pvc, corev1.EventTypeNormal, "VolumeModifySuccessful", "external resizer modified volume %s with vac %s successfully", pvc.Name, class.Name)
 		return nil
 	}
-	defer r.exitIfLost(cause)
+	defer r.life.ExitIfLost(cause)
 	code, answered := codeOf(cause)
 	if !answered {
 		return fmt.Errorf("cannot get error status from modify volume err: %w", cause)

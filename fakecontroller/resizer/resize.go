@@ -76,7 +76,7 @@ func (r *run) expand(p *kernel.Process, key store.Key, pvc claim, pv persistentV
 	delete(r.inUse, pvc.UID)
 	if err := r.expandVolume(p, key, pvc, pv, size); err != nil {
 		r.event(pvc, corev1.EventTypeWarning, "VolumeResizeFailed", "%v", err)
-		r.exitIfLost(err)
+		r.life.ExitIfLost(err)
 		return err
 	}
 	return nil

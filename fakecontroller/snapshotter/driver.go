@@ -8,7 +8,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/sim/kernel"
 )
 
@@ -21,13 +20,6 @@ func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 	site := r.site()
 	site.Deadline = p.Elapsed() + r.opts.Timeout
 	return r.wire.Conn(p, site)
-}
-
-// exitIfLost ends the sidecar when an error means that the driver is gone. C-LIB-1
-func (r *run) exitIfLost(err error) {
-	if sidecar.IsConnectionLoss(err) {
-		r.life.Lost()
-	}
 }
 
 // isFinal: after such an error the driver does nothing more. C-SNAP-35

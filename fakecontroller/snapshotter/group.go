@@ -25,7 +25,7 @@ type groupContent = *groupv1.VolumeGroupSnapshotContent
 func (r *run) meetGroups(p *kernel.Process) {
 	if r.groups {
 		_, err := csi.NewGroupControllerClient(r.conn(p)).GroupControllerGetCapabilities(context.Background(), &csi.GroupControllerGetCapabilitiesRequest{})
-		r.exitIfLost(err)
+		r.life.ExitIfLost(err)
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *run) syncGroupByKey(p *kernel.Process, key store.Key) error {
 		return nil
 	}
 	err := r.syncGroup(p, c)
-	r.exitIfLost(err)
+	r.life.ExitIfLost(err)
 	return err
 }
 

@@ -26,7 +26,7 @@ func (r *run) syncByKey(p *kernel.Process, key store.Key) error {
 		return nil
 	}
 	err := r.sync(p, c)
-	r.exitIfLost(err)
+	r.life.ExitIfLost(err)
 	return err
 }
 

@@ -2,6 +2,7 @@ package component
 
 import (
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
@@ -14,57 +15,57 @@ import (
 
 // Create creates an object.
 func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
-	c.request(p, "create", store.GroupOf[T]())
+	request[T](p, c, "create")
 	return store.Create(c.Store, obj)
 }
 
 // Update writes the main resource; with a stale resourceVersion it conflicts.
 func Update[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
-	c.request(p, "update", store.GroupOf[T]())
+	request[T](p, c, "update")
 	return store.Update(c.Store, obj)
 }
 
 // UpdateStatus writes the status subresource; with a stale resourceVersion it conflicts.
 func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
-	c.request(p, "update status", store.GroupOf[T]())
+	request[T](p, c, "update status")
 	return store.UpdateStatus(c.Store, obj)
 }
 
 // Patch changes the main resource without regard to who changed it meanwhile.
 func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
-	c.request(p, "patch", store.GroupOf[T]())
+	request[T](p, c, "patch")
 	return store.Modify(c.Store, key, change)
 }
 
 // PatchMetadata is Patch for changes of labels, annotations, finalizers and owners
 // only.
 func PatchMetadata[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
-	c.request(p, "patch", store.GroupOf[T]())
+	request[T](p, c, "patch")
 	return store.ModifyMetadata(c.Store, key, change)
 }
 
 // PatchStatus is Patch for the status subresource.
 func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
-	c.request(p, "patch status", store.GroupOf[T]())
+	request[T](p, c, "patch status")
 	return store.ModifyStatus(c.Store, key, change)
 }
 
 // Delete asks for the object's deletion.
 func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
-	c.request(p, "delete", store.GroupOf[T]())
+	request[T](p, c, "delete")
 	return store.Delete[T](c.Store, key, opts...)
 }
 
 // IssueToken asks for a token of a service account.
 func IssueToken(p *kernel.Process, c *Component, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
-	c.request(p, "create token", "authentication.k8s.io")
+	request[*corev1.ServiceAccount](p, c, "create token")
 	return c.Store.IssueToken(account, asked)
 }
 
 // Live reads from the API server, past the component's cache. The error is the
 // API server's NotFound.
 func Live[T store.Object](p *kernel.Process, c *Component, key store.Key) (T, error) {
-	c.request(p, "get", store.GroupOf[T]())
+	request[T](p, c, "get")
 	obj, ok := store.Get[T](c.Store, key)
 	if !ok {
 		return obj, store.NotFound[T](key)

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
 )
 
 // limits bound the requests of a program's API clients: it has one for the kinds of
@@ -28,11 +29,11 @@ func (l limits) of(group string) *rate.Limiter {
 }
 
 // request is a point at which another process may run first; it waits until the client
-// of an API group may send one more request.
-func (c *Component) request(p *kernel.Process, what, group string) {
-	if limit := c.limits.of(group); limit != nil {
+// of the kind may send one more request.
+func request[T store.Object](p *kernel.Process, c *Component, what string) {
+	if c.limits != (limits{}) {
 		now := c.Kernel.Now()
-		p.Sleep(limit.ReserveN(now, 1).DelayFrom(now))
+		p.Sleep(c.limits.of(store.GroupOf[T]()).ReserveN(now, 1).DelayFrom(now))
 	}
 	p.Yield(what)
 }

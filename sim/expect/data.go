@@ -10,10 +10,5 @@ func (Data) String() string { return "each pod finds in its volumes what was wri
 
 // Failure is a pod that did not.
 func (d Data) Failure(ev *Evidence) *Failure {
-	nothing := &Allowed{}
-	f := nothing.failure("data lost", d.String(), ev.LostData())
-	if f != nil {
-		f.About = ev.first(trace.DataLost)
-	}
-	return f
+	return ev.never("data lost", d.String(), ev.LostData(), trace.DataLost)
 }

@@ -12,10 +12,5 @@ func (Mounts) String() string {
 
 // Failure is a mount that one did.
 func (m Mounts) Failure(ev *Evidence) *Failure {
-	nothing := &Allowed{}
-	f := nothing.failure("foreign mount", m.String(), ev.Unmounted())
-	if f != nil {
-		f.About = ev.first(trace.Unmounted)
-	}
-	return f
+	return ev.never("foreign mount", m.String(), ev.Unmounted(), trace.Unmounted)
 }

@@ -47,6 +47,16 @@ func (v Violations) handover(ev *Evidence) *Failure {
 	return nil
 }
 
+// never is the failure of what must not happen at all, and of which the trace tells in
+// events of a kind.
+func (ev *Evidence) never(what, expected string, found []string, kind trace.Kind) *Failure {
+	f := new(Allowed).failure(what, expected, found)
+	if f != nil {
+		f.About = ev.first(kind)
+	}
+	return f
+}
+
 // first is the event of the kind with which it began: later ones may follow from it.
 func (ev *Evidence) first(kind trace.Kind) *trace.Event {
 	for _, e := range ev.recorder.Events() {

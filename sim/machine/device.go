@@ -120,7 +120,7 @@ func (d *Disk) LetGo(p string) error {
 // letAllGo closes whatever KeepOpen has opened.
 func (d *Disk) letAllGo() error {
 	var failed []error
-	for p := range d.kept {
+	for p := range d.kept { // any order: each is closed
 		failed = append(failed, d.LetGo(p))
 	}
 	return errors.Join(failed...)

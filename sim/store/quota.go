@@ -18,14 +18,13 @@ const classSuffix = ".storageclass.storage.k8s.io/"
 // is used is what the claims there ask for now; the quota's own status, which a controller
 // keeps in a real cluster, does not count. Quotas with scopes are not about claims.
 func admitQuota(cluster Reader, now, was *corev1.PersistentVolumeClaim) error {
-	var used corev1.ResourceList
-	more := growth(now, was)
+	var used, more corev1.ResourceList
 	for quota := range List[*corev1.ResourceQuota](cluster, now.Namespace) {
 		if len(quota.Spec.Scopes) > 0 || quota.Spec.ScopeSelector != nil {
 			continue
 		}
 		if used == nil {
-			used = usageIn(cluster, now.Namespace)
+			used, more = usageIn(cluster, now.Namespace), growth(now, was)
 		}
 		if exceeded := exceeds(quota.Spec.Hard, used, more); len(exceeded) > 0 {
 			return apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), now.Name, fmt.Errorf(

@@ -44,10 +44,10 @@ func typed[T Object](objects iter.Seq[Object]) iter.Seq[T] {
 	}
 }
 
-// resourceFor is the resource of a Go type that is fixed in the program.
 // GroupOf is the API group of a kind.
 func GroupOf[T Object]() string { return resourceFor[T]().GVR.Group }
 
+// resourceFor is the resource of a Go type that is fixed in the program.
 func resourceFor[T Object]() *Resource {
 	res, ok := byType[reflect.TypeFor[T]()]
 	if !ok {
