@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/subtle"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"strconv"
@@ -14,53 +13,52 @@ import (
 //go:embed page.html
 var pageText []byte
 
-// pageCookie bears the token.
-const pageCookie = "csisim-token"
-
-// page shows a live cluster in a browser: over plain HTTP, on loopback, where browsers
-// have nothing to warn of. Its token opens the page and nothing else. Who brings it in
-// the address gets it as a cookie; without it nothing is shown.
+// page shows a live cluster in a browser, on the port of the API. Its token opens the
+// page and nothing else. Who brings it in the address gets it as a cookie; without it
+// nothing is shown.
 type page struct {
-	token, host string // host is the address and port at which it is
-	look        *lookout
+	token, host, port string // host is the address and port at which it is
+	look              *lookout
 }
 
-// listenForPage opens a port of the page's own.
-func listenForPage() (net.Listener, *page, error) {
+func newPage(host string) (*page, error) {
 	token, err := newToken()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, &failure{code: exitEnvironment, err: fmt.Errorf("listening for browsers: %w", err)}
-	}
-	return listener, &page{token: token, host: listener.Addr().String()}, nil
+	_, port, err := net.SplitHostPort(host)
+	return &page{token: token, host: host, port: port}, err
 }
 
 // address is what a browser is to open.
 func (p *page) address() string { return "http://" + p.host + "/?token=" + p.token }
 
-// handler serves the page to those who ask for it by its address: a name that somebody
+// cookie bears the token. Browsers give cookies to all ports of an address: other
+// clusters have others.
+func (p *page) cookie() string { return "csisim-token-" + p.port }
+
+// beside answers requests for the page and leaves all others to the API. What comes in
+// plain HTTP, and what asks for the page, has to name its address: a name that somebody
 // else lets lead to loopback is refused.
-func (p *page) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", p.show)
-	mux.HandleFunc("GET /state", p.state)
-	_, port, _ := net.SplitHostPort(p.host)
+func (p *page) beside(api http.Handler) http.Handler {
+	own := map[string]http.HandlerFunc{"/": p.show, "/state": p.state}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != p.host && r.Host != "localhost:"+port {
+		answer, isOwn := own[r.URL.Path]
+		if !isOwn || r.Method != http.MethodGet {
+			answer = api.ServeHTTP
+		}
+		if (isOwn || r.TLS == nil) && r.Host != p.host && r.Host != "localhost:"+p.port {
 			http.Error(w, "open the address that csisim up printed", http.StatusMisdirectedRequest)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		answer(w, r)
 	})
 }
 
 func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	if token := r.URL.Query().Get("token"); token != "" && p.bears(token) {
 		http.SetCookie(w, &http.Cookie{
-			Name: pageCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+			Name: p.cookie(), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
 		http.Redirect(w, r, "/", http.StatusSeeOther) // the token does not stay in the address
 		return
@@ -98,7 +96,7 @@ func (p *page) admits(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	cookie, err := r.Cookie(pageCookie)
+	cookie, err := r.Cookie(p.cookie())
 	if err == nil && p.bears(cookie.Value) {
 		return true
 	}

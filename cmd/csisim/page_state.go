@@ -40,7 +40,7 @@ type pageState struct {
 type pageTable struct {
 	Title   string    `json:"title"`
 	Columns []string  `json:"columns"`
-	Wide    int       `json:"wide"` // the column that needs most room
+	Widths  []int     `json:"widths,omitempty"` // of the columns in per cent, nil for the usual ones
 	Rows    []pageRow `json:"rows"`
 }
 

@@ -18,8 +18,8 @@ func (l *lookout) tables() []pageTable {
 		tableOf(s, "Drivers", []string{"Driver", "Registered on", "Attach"}, l.driver),
 		tableOf(s, "Pods", []string{"Pod", "Phase", "Node", "Claims"}, l.pod),
 		tableOf(s, "Claims", []string{"Claim", "Phase", "Size", "Class"}, l.claim),
-		tableOf(s, "Volumes", []string{"Volume", "Phase", "Claim", "Handle"}, l.volume),
-		tableOf(s, "Attachments", []string{"Volume", "Node", "State", "Driver"}, l.attachment),
+		tableOf(s, "Volumes", []string{"Volume", "Phase", "Claim", "Handle"}, l.volume).of(47, 13, 20, 20),
+		tableOf(s, "Attachments", []string{"Volume", "Node", "State", "Driver"}, l.attachment).of(47, 13, 16, 24),
 	}
 	if snapshots := tableOf(s, "Snapshots", []string{"Snapshot", "State", "Of"}, l.snapshot); len(snapshots.Rows) > 0 {
 		all = append(all, snapshots)
@@ -32,6 +32,12 @@ func tableOf[T store.Object](s *store.Store, title string, columns []string, row
 	for obj := range store.List[T](s, "") {
 		t.Rows = append(t.Rows, row(obj))
 	}
+	return t
+}
+
+// of sets the widths of the columns, in per cent.
+func (t pageTable) of(widths ...int) pageTable {
+	t.Widths = widths
 	return t
 }
 
@@ -172,7 +178,7 @@ func (l *lookout) snapshot(s *snapshotv1.VolumeSnapshot) pageRow {
 
 // mounts are those on all nodes.
 func (l *lookout) mounts() pageTable {
-	t := pageTable{Title: "Mounts", Columns: []string{"Node", "Target", "Source"}, Wide: 1, Rows: []pageRow{}}
+	t := pageTable{Title: "Mounts", Columns: []string{"Node", "Target", "Source"}, Widths: []int{12, 52, 36}, Rows: []pageRow{}}
 	for _, node := range l.cluster.Nodes() {
 		mounts, err := l.cluster.Mounts(node)
 		if err != nil {

@@ -68,16 +68,18 @@ func TestThePageIsForWhoHasTheToken(t *testing.T) {
 	assert.Contains(t, opened.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	assert.Equal(t, http.StatusOK, get(page+"state?since=0").StatusCode)
 	assert.Equal(t, http.StatusBadRequest, get(page+"state?since=x").StatusCode)
-	assert.Equal(t, http.StatusNotFound, get(page+"api/v1/pods").StatusCode, "the page is not the API")
+	assert.Equal(t, http.StatusUnauthorized, get(page+"api/v1/pods").StatusCode, "the page's token does not open the API")
 	assert.Equal(t, http.StatusUnauthorized, get(strings.Replace(page, "127.0.0.1", "localhost", 1)).StatusCode, "cookies are for one name")
 
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	require.NoError(t, err)
-	request.Host = "attacker.example.com"
-	answer, err := browser.Do(request)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	assert.Equal(t, http.StatusMisdirectedRequest, answer.StatusCode, "whatever name leads there")
+	for _, asked := range []string{address, page + "api/v1/pods"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, asked, nil)
+		require.NoError(t, err)
+		request.Host = "attacker.example.com"
+		answer, err := browser.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		assert.Equal(t, http.StatusMisdirectedRequest, answer.StatusCode, "whatever name leads there: %s", asked)
+	}
 }
 
 // A real browser runs the page's script, and shows what it is told as text.

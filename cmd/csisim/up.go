@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -41,7 +40,7 @@ func newUp(env environment) *cobra.Command {
 		Short: "Run a live cluster for kubectl and other clients",
 		Long: `Run a cluster by the real clock, with a Kubernetes API on loopback, until it is
 stopped. A scenario that is given is played first, as fast as it goes; the cluster
-then lives on from there.
+then lives on from there. The same port shows it to a browser.
 
 The kubeconfig is merged into the one that kubectl uses, unless --kubeconfig names
 a file of its own, and taken out again at the end.`,
@@ -64,7 +63,7 @@ a file of its own, and taken out again at the end.`,
 	flags.StringVarP(&f.file, "file", "f", "", "scenario `FILE` with the cluster, its drivers and its first objects (default two nodes and a driver in memory)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "write the kubeconfig to `FILE`, alone")
 	flags.StringVar(&f.name, "name", "csisim", "`NAME` of the cluster and its context")
-	flags.IntVar(&f.port, "port", 0, "`PORT` of the API on loopback (default any that is free)")
+	flags.IntVar(&f.port, "port", 0, "`PORT` of the API and the page on loopback (default any that is free)")
 	flags.Float64Var(&f.speed, "speed", 1, "how many times as fast as the real clock the cluster lives")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which the cluster puts what it needs on disk (default the system's temporary directory)")
@@ -103,19 +102,17 @@ func up(ctx context.Context, env environment, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	secured := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12})
-	browsers, shown, err := listenForPage()
+	shown, err := newPage(listener.Addr().String())
 	if err != nil {
 		return err
 	}
-	defer browsers.Close()
-	access := &access{name: f.name, page: shown.address(), address: "https://" + listener.Addr().String(), token: token, authority: authority, file: f.kubeconfig}
+	access := &access{name: f.name, page: shown.address(), address: "https://" + shown.host, token: token, authority: authority, file: f.kubeconfig}
 	defer access.release()
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(), OnDisk: true,
-		Address: listener.Addr().String(), Authority: authority,
+		Address: shown.host, Authority: authority,
 		Inspect: func(c *sim.Simulation) error {
-			return live(ctx, env, c, listeners{secured, browsers}, access, shown, f.speed)
+			return live(ctx, env, c, newPort(listener, certificate), access, shown, f.speed)
 		},
 	})
 	switch {
@@ -160,11 +157,8 @@ func define(c *sim.Simulation) error {
 	return nil
 }
 
-// listeners are for clients of the API and for browsers.
-type listeners struct{ api, page net.Listener }
-
 // live serves the cluster until ctx is done.
-func live(ctx context.Context, env environment, c *sim.Simulation, at listeners, a *access, shown *page, speed float64) error {
+func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listener, a *access, shown *page, speed float64) error {
 	a.endpoints, a.directories = c.Endpoints(), c.Directories()
 	if err := a.grant(); err != nil {
 		return err
@@ -174,11 +168,11 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at listeners,
 		return err
 	}
 	shown.look = newLookout(c, a.name)
-	stopAPI, stopPage := serve(at.api, c.API()), serve(at.page, shown.handler())
+	stop := serve(at, shown.beside(c.API()))
 	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nSee it in a browser: %s\nStop it with Ctrl-C or: csisim down --name %s\n",
 		a.name, a.address, a.hint(), a.page, a.name)
 	err := c.Live(ctx, speed)
-	return errors.Join(err, stopAPI(), stopPage())
+	return errors.Join(err, stop())
 }
 
 // serve answers clients until stop is called. Whoever is connected then is told by the end

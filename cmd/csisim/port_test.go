@@ -1,0 +1,107 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// API and page are at one port, with TLS for who begins with it.
+func TestOnePortServesTheAPIAndThePageWithAndWithoutTLS(t *testing.T) {
+	l := startUp(t)
+	config, err := clientcmd.LoadFromFile(l.kubeconfig())
+	require.NoError(t, err)
+	cluster, token := config.Clusters["csisim"], config.AuthInfos["csisim"].Token
+	host := strings.TrimPrefix(cluster.Server, "https://")
+	opened := strings.TrimSpace(csisimIn(t, l.environment(), "get", "page").stdout)
+	assert.True(t, strings.HasPrefix(opened, "http://"+host+"/?token="), opened)
+	_, pageToken, _ := strings.Cut(opened, "=")
+
+	trusted := x509.NewCertPool()
+	require.True(t, trusted.AppendCertsFromPEM(cluster.CertificateAuthorityData))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	for _, test := range []struct {
+		path, token string
+		code        int
+		says        string
+	}{
+		{"/api/v1/nodes", token, http.StatusOK, "node-b"},
+		{"/api/v1/nodes", "", http.StatusUnauthorized, "Unauthorized"},
+		{"/api/v1/nodes", pageToken, http.StatusUnauthorized, "Unauthorized"},
+		{"/", token, http.StatusUnauthorized, "it carries the token"},
+		{"/?token=" + token, "", http.StatusUnauthorized, "it carries the token"},
+		{"/?token=" + pageToken, "", http.StatusOK, "<title>csisim</title>"},
+		{"/state?since=0", "", http.StatusUnauthorized, "it carries the token"},
+	} {
+		for scheme, protocol := range map[string]string{"http": "HTTP/1.1", "https": "HTTP/2.0"} {
+			jar, err := cookiejar.New(nil)
+			require.NoError(t, err)
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, scheme+"://"+host+test.path, nil)
+			require.NoError(t, err)
+			if test.token != "" {
+				request.Header.Set("Authorization", "Bearer "+test.token)
+			}
+			answer, err := (&http.Client{Transport: transport, Jar: jar}).Do(request)
+			require.NoError(t, err)
+			text, err := io.ReadAll(answer.Body)
+			require.NoError(t, err)
+			require.NoError(t, answer.Body.Close())
+			assert.Equal(t, test.code, answer.StatusCode, request.URL)
+			assert.Contains(t, string(text), test.says, request.URL)
+			assert.Equal(t, protocol, answer.Proto)
+			assert.Empty(t, answer.Header.Get("Access-Control-Allow-Origin"), "no other site's script reads it")
+		}
+	}
+}
+
+// A thousand connections on which nothing is said keep nobody waiting, and end.
+func TestAThousandClientsThatSayNothing(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	certificate, _, err := newCertificate()
+	require.NoError(t, err)
+	at := newPort(listener, certificate)
+	at.silence = time.Second
+	stop := serve(at, http.NotFoundHandler())
+	silent := make([]net.Conn, 1000)
+	for i := range silent {
+		silent[i], err = net.Dial("tcp", listener.Addr().String())
+		require.NoError(t, err)
+		defer silent[i].Close()
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	for _, scheme := range []string{"http://", "https://"} {
+		answer, err := client.Get(scheme + listener.Addr().String())
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		assert.Equal(t, http.StatusNotFound, answer.StatusCode)
+	}
+	for _, c := range silent {
+		_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		_, err := c.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+	}
+	last, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	defer last.Close()
+	require.NoError(t, stop(), "who is silent is not waited for")
+	_ = last.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_, err = last.Read(make([]byte, 1))
+	require.Error(t, err)
+	assert.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+}
