@@ -47,9 +47,11 @@ nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-
 tidy: ## go mod tidy in this module and in all that are nested in it, after a change of dependencies
 	for module in . test/* examples/*; do (cd $$module && $(GO) mod tidy) || exit 1; done
 
-golden: ## rewrite the golden files after a change that is meant
-	$(GO) test ./scenarios ./sim/scenario/... ./sim/trace/... ./sim/report ./sim/check -update
-	$(GO) test ./scenarios/golden -v -run TestSimulatedRuns -update | grep '^|\|^- \|equal on all'
+golden: ## rewrite the golden files after a change that is meant, and compare with the recorded traces
+	@mkdir -p $(BIN)
+	$(GO) test ./scenarios ./sim/scenario ./sim/scenario/manifest ./sim/scenario/strict ./sim/trace/... ./sim/version ./sim/report ./sim/check -update
+	$(GO) test ./scenarios/golden -v -update > $(BIN)/golden.txt || { grep -B 20 -e '--- FAIL' $(BIN)/golden.txt; exit 1; }
+	@grep '^|\|^- \|equal on all' $(BIN)/golden.txt
 
 conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md and docs/rules.md
 	@mkdir -p $(BIN)
