@@ -14,16 +14,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller/provisioner"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/store"
 )
 
 const benchDriver = "mock.csi.csisim.dev"
 
-// benchCluster is a cluster with the mock driver and a storage class of its own.
+// benchCluster is a cluster with the mock driver and a storage class of its own. Its
+// sidecars are set up for scale: with their default limit of five requests to the API
+// server in a second, thousands of volumes would take them hours of virtual time. C-LIB-7
 func benchCluster(b *testing.B, nodes int) *sim.Simulation {
 	b.Helper()
-	o := sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{}}}}
+	scale := sidecar.Flags{KubeAPIQPS: -1}
+	o := sim.Options{Drivers: []sim.Driver{{
+		Name: benchDriver, Mock: &mock.Options{},
+		Sidecars: sim.Sidecars{Provisioner: provisioner.Options{Flags: scale}, Attacher: attacher.Options{Flags: scale}},
+	}}}
 	for i := range nodes {
 		o.Nodes = append(o.Nodes, sim.Node{Name: fmt.Sprintf("node-%d", i)})
 	}

@@ -78,7 +78,7 @@ func (c *Simulation) addSnapshotController() {
 	const name = "snapshot-controller"
 	there := func(ctl *controller) bool { return ctl.name == name }
 	if c.needsSnapshotController() && !slices.ContainsFunc(c.controllers, there) {
-		c.controllers = append(c.controllers, &controller{name: name, start: func() crasher { return snapshot.Start(c.World) }})
+		c.controllers = append(c.controllers, &controller{name: name, start: func() crasher { return snapshot.Start(c.World, c.options.SnapshotController) }})
 	}
 }
 

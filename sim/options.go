@@ -15,6 +15,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/sim/feature"
 	"github.com/csisim/csisim/sim/kernel"
@@ -38,6 +39,9 @@ type Options struct {
 	// Migration are the in-tree plugins whose migration is not as it comes with the
 	// version. Default: none.
 	Migration migration.Plugins
+	// SnapshotController are the flags of the snapshot-controller, which runs as soon as a
+	// driver makes snapshots. Default: as it is without flags.
+	SnapshotController snapshot.Options
 	// Legacy is what a cluster of an old version does otherwise than by default.
 	Legacy legacy.Options
 	// FeatureGates are the feature gates of Kubernetes that are not as in v1.36.

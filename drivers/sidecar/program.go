@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -18,10 +17,9 @@ import (
 
 // Flags are those that all sidecars have.
 type Flags struct {
-	// KubeAPIQPS and KubeAPIBurst bound the requests to the API server: how many in a
-	// second on average, and how many at once. Default: no limit, so that runs of many
-	// volumes are short; the real sidecars have 5 and 10, which is also what the other
-	// one is if only one is given. C-LIB-7
+	// KubeAPIQPS and KubeAPIBurst bound the requests of each client of the API: how many
+	// in a second on average, and how many at once. Default: 5 and 10. KubeAPIQPS below 0
+	// is no limit, as in client-go. C-LIB-7
 	KubeAPIQPS   float64
 	KubeAPIBurst int
 	// ExitOnConnectionLoss ends the sidecar when it exits, as happens where nothing
@@ -31,9 +29,8 @@ type Flags struct {
 
 // limit bounds the requests of a sidecar.
 func (f Flags) limit(c *component.Component) {
-	if f.KubeAPIQPS > 0 || f.KubeAPIBurst > 0 {
-		c.LimitRequests(cmp.Or(f.KubeAPIQPS, 5), cmp.Or(f.KubeAPIBurst, 10))
-	}
+	c.LimitRequests(component.Core, f.KubeAPIQPS, f.KubeAPIBurst)
+	c.LimitRequests(component.Snapshots, f.KubeAPIQPS, f.KubeAPIBurst)
 }
 
 // Program is a sidecar over its restarts: it exits when it cannot get to know its

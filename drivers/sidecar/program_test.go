@@ -256,16 +256,17 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
-// C-LIB-7: with either flag the other one has the default of the real sidecars.
+// C-LIB-7
 func TestASidecarsRequestsAreLimitedByItsFlags(t *testing.T) {
 	for name, tt := range map[string]struct {
 		flags sidecar.Flags
 		ends  time.Duration // of 30 requests
 	}{
-		"no flags":          {sidecar.Flags{}, 0},
+		"no flags":          {sidecar.Flags{}, 4 * time.Second},
 		"requests a second": {sidecar.Flags{KubeAPIQPS: 10}, 2 * time.Second},
 		"requests at once":  {sidecar.Flags{KubeAPIBurst: 25}, time.Second},
 		"both":              {sidecar.Flags{KubeAPIQPS: 1, KubeAPIBurst: 28}, 2 * time.Second},
+		"no limit":          {sidecar.Flags{KubeAPIQPS: -1}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPod(t)

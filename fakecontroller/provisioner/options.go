@@ -35,6 +35,10 @@ type Options struct {
 	// ControllerPublishReadOnly makes volumes of claims that are ReadOnlyMany
 	// alone read-only.
 	ControllerPublishReadOnly bool
+	// KubeAPICapacityQPS and KubeAPICapacityBurst are KubeAPIQPS and KubeAPIBurst of the
+	// client that writes CSIStorageCapacities. Default: 1 and 5.
+	KubeAPICapacityQPS   float64
+	KubeAPICapacityBurst int
 	sidecar.Flags
 }
 
@@ -49,5 +53,7 @@ func (o Options) withDefaults() Options {
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
 	o.RetryIntervalStart = cmp.Or(o.RetryIntervalStart, time.Second)
 	o.RetryIntervalMax = cmp.Or(o.RetryIntervalMax, 5*time.Minute)
+	o.KubeAPICapacityQPS = cmp.Or(o.KubeAPICapacityQPS, 1)
+	o.KubeAPICapacityBurst = cmp.Or(o.KubeAPICapacityBurst, 5)
 	return o
 }

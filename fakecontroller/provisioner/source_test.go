@@ -218,7 +218,7 @@ func TestAVolumeIsCloned(t *testing.T) {
 	for _, name := range []string{"c1", "c2", "c3", "c4", "c5"} {
 		w.from(name, "", "PersistentVolumeClaim", "source")
 	}
-	w.runFor(time.Second)
+	w.runFor(5 * time.Second)
 	for _, name := range []string{"c1", "c2", "c3", "c4", "c5"} {
 		assert.Equal(t, corev1.ClaimBound, w.phase(name))
 	}

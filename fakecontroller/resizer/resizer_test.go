@@ -306,7 +306,7 @@ func TestHowManyClaimsAreExpandedAtOnceAndHowOften(t *testing.T) {
 	for i := range 12 {
 		w.Bound(fmt.Sprint("v", i), "grows")
 	}
-	w.start(Options{})
+	w.start(Options{Flags: sidecar.Flags{KubeAPIQPS: -1}})
 	w.Run(time.Second)
 	w.Wire.Faults.Inject(&fault.Fault{Call: "ControllerExpandVolume", Effect: fault.HoldRequest, Delay: time.Hour})
 	for i := range 12 {

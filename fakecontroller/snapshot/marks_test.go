@@ -168,7 +168,7 @@ func TestTheContentOfAGroupThatWasNeverBoundIsLeftBehind(t *testing.T) {
 		Source: groupv1.VolumeGroupSnapshotContentSource{VolumeHandles: []string{"h-v", "h-w"}},
 	}})
 	tc.Delete(w.Cluster, g)
-	w.controller = Start(w.World)
+	w.controller = Start(w.World, Options{})
 	w.Run(time.Minute)
 	_, there := store.Get[groupSnapshot](w.Store, store.KeyOf(g))
 	assert.False(t, there)

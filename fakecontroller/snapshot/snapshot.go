@@ -39,9 +39,20 @@ type Controller struct {
 	operations map[operationKey]operationStart // those that are measured
 }
 
+// Options are what the program's flags say.
+type Options struct {
+	// KubeAPIQPS and KubeAPIBurst bound the requests of each client of the API: how many
+	// in a second on average, and how many at once. Default: 5 and 10, which the program
+	// has in flags of its own. KubeAPIQPS below 0 is no limit, as in client-go. C-LIB-7
+	KubeAPIQPS   float64
+	KubeAPIBurst int
+}
+
 // Start runs the snapshot-controller.
-func Start(w *component.World) *Controller {
+func Start(w *component.World, o Options) *Controller {
 	c := &Controller{Component: w.Start("snapshot-controller", ""), operations: map[operationKey]operationStart{}}
+	c.LimitRequests(component.Core, o.KubeAPIQPS, o.KubeAPIBurst)
+	c.LimitRequests(component.Snapshots, o.KubeAPIQPS, o.KubeAPIBurst)
 	c.snapshots = component.NewOverlay[volumeSnapshot](c.Component)
 	c.contents = component.NewOverlay[content](c.Component)
 	c.groups = component.NewOverlay[groupSnapshot](c.Component)

@@ -49,8 +49,11 @@ func newWorld(t *testing.T, o mock.Options) *world {
 }
 
 func (w *world) start() {
-	w.controller = Start(w.World)
-	w.sidecar = snapshotter.Start(w.World, w.Wire, snapshotter.Options{Driver: tc.Driver, Machine: w.Machine, Socket: tc.Socket})
+	const unlimited = -1 // C-LIB-7 has tests of its own
+	w.controller = Start(w.World, Options{KubeAPIQPS: unlimited})
+	w.sidecar = snapshotter.Start(w.World, w.Wire, snapshotter.Options{
+		Driver: tc.Driver, Machine: w.Machine, Socket: tc.Socket, Flags: sidecar.Flags{KubeAPIQPS: unlimited},
+	})
 }
 
 func (w *world) class(name string, parameters map[string]string, annotations ...string) {

@@ -26,7 +26,7 @@ type Component struct {
 
 	informer *kernel.Process
 	events   eventLog
-	limits   limits
+	limits   *limits
 }
 
 // Start returns a component without processes. Under a strategy that explores,

@@ -20,6 +20,8 @@ type Cluster struct {
 	Migration Migration `json:"migration,omitempty" doc:"In-tree plugins by name: disabled, the plugin acts itself; enabled, the driver acts on nodes that say so; complete. Default as in the version."`
 	Legacy    *Legacy   `json:"legacy,omitempty" doc:"What a cluster from before Kubernetes 1.17 does otherwise than by default."`
 
+	SnapshotController clientFlags `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
+
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
 }
 

@@ -43,7 +43,8 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
 		Sinks: o.Sinks, Isolation: o.Isolation, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		Address: o.Address, Authority: o.Authority,
-		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,
+		SnapshotController: s.Cluster.SnapshotController.snapshotController(),
+		NoDataCheck:        s.DataCheck != nil && !*s.DataCheck,
 	}
 	for image, program := range s.Images {
 		if options.Images == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/healthmonitor"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
 	"github.com/csisim/csisim/fakecontroller/resizer"
+	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/fakecontroller/snapshotter"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/scenario/strict"
@@ -23,15 +24,18 @@ type Sidecars struct {
 	Registrar     registrarFlags     `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
 }
 
-// clientFlags bound what a sidecar asks of the API server.
-
+// clientFlags bound what a program asks of the API server.
 type clientFlags struct {
-	KubeAPIQPS   uint `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: how many requests to the API server in a second; default no limit, where the real sidecars have 5."`
-	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default no limit, where the real sidecars have 10."`
+	KubeAPIQPS   rate `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: how many requests to the API server in a second; default 5, -1 is no limit."`
+	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default 10."`
 }
 
 func (c clientFlags) flags(r restartPolicy) sidecar.Flags {
 	return sidecar.Flags{KubeAPIQPS: float64(c.KubeAPIQPS), KubeAPIBurst: int(c.KubeAPIBurst), ExitOnConnectionLoss: r.once()}
+}
+
+func (c clientFlags) snapshotController() snapshot.Options {
+	return snapshot.Options{KubeAPIQPS: float64(c.KubeAPIQPS), KubeAPIBurst: int(c.KubeAPIBurst)}
 }
 
 // callFlags are those that all sidecars with retries have.
@@ -54,6 +58,8 @@ type provisionerFlags struct {
 	StrictTopology            bool   `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
 	ImmediateTopology         *bool  `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
 	DefaultFSType             string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
+	KubeAPICapacityQPS        rate   `json:"kubeAPICapacityQPS,omitempty" example:"10" doc:"--kube-api-capacity-qps: kubeAPIQPS of the client that writes CSIStorageCapacities; default 1."`
+	KubeAPICapacityBurst      uint   `json:"kubeAPICapacityBurst,omitempty" example:"20" doc:"--kube-api-capacity-burst: kubeAPIBurst of that client; default 5."`
 	ControllerPublishReadonly bool   `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
 }
 
@@ -103,7 +109,8 @@ func (s Sidecars) options() sim.Sidecars {
 		Provisioner: provisioner.Options{
 			Timeout: p.Timeout.Duration, RetryIntervalStart: p.RetryIntervalStart.Duration, RetryIntervalMax: p.RetryIntervalMax.Duration,
 			NoCreateMetadata: off(p.ExtraCreateMetadata), StrictTopology: p.StrictTopology, NoImmediateTopology: off(p.ImmediateTopology),
-			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly, Flags: p.flags(p.restartPolicy),
+			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly,
+			KubeAPICapacityQPS: float64(p.KubeAPICapacityQPS), KubeAPICapacityBurst: int(p.KubeAPICapacityBurst), Flags: p.flags(p.restartPolicy),
 		},
 		Attacher: attacher.Options{
 			Timeout: a.Timeout.Duration, RetryIntervalStart: a.RetryIntervalStart.Duration, RetryIntervalMax: a.RetryIntervalMax.Duration,

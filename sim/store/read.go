@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Get returns the object of type T under key, which must not be changed.
@@ -44,8 +45,8 @@ func typed[T Object](objects iter.Seq[Object]) iter.Seq[T] {
 	}
 }
 
-// GroupOf is the API group of a kind.
-func GroupOf[T Object]() string { return resourceFor[T]().GVR.Group }
+// GroupResourceOf is the group and resource of a kind.
+func GroupResourceOf[T Object]() schema.GroupResource { return resourceFor[T]().GVR.GroupResource() }
 
 // resourceFor is the resource of a Go type that is fixed in the program.
 func resourceFor[T Object]() *Resource {
