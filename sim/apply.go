@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/csisim/csisim/sim/store"
@@ -19,7 +21,7 @@ func (c *Simulation) Apply(obj store.Object) (verb string, err error) {
 }
 
 func (c *Simulation) apply(obj store.Object) (verb string, err error) {
-	res, err := store.ResourceOf(obj)
+	res, err := c.World.Store.ResourceOf(obj)
 	if err != nil {
 		return "", err
 	}
@@ -33,6 +35,9 @@ func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 	}
 	live, exists := c.World.Store.GetObject(res, store.KeyOf(given))
 	if !exists || given.GetName() == "" {
+		if err := res.Accept(given); err != nil {
+			return "", err
+		}
 		created, err := c.World.Store.AdoptObject(res, given)
 		if err != nil {
 			return "", err
@@ -76,6 +81,9 @@ func (c *Simulation) merge(res *store.Resource, live, given store.Object) (store
 	if err != nil {
 		return nil, err
 	}
+	if res.Definition() != nil {
+		return mergeCustom(res, before, next, current)
+	}
 	meta, err := strategicpatch.NewPatchMetaFromStruct(live)
 	if err != nil {
 		return nil, err
@@ -89,6 +97,28 @@ func (c *Simulation) merge(res *store.Resource, live, given store.Object) (store
 		return nil, err
 	}
 	merged := reflect.New(reflect.TypeOf(live).Elem()).Interface().(store.Object)
+	return merged, json.Unmarshal(text, merged)
+}
+
+// mergeCustom is the merge of custom resources: no Go type says how their lists are
+// merged, so these are replaced.
+func mergeCustom(res *store.Resource, before, next, current []byte) (store.Object, error) {
+	given := res.New()
+	if err := json.Unmarshal(next, given); err != nil {
+		return nil, err
+	}
+	if err := res.Accept(given); err != nil {
+		return nil, err
+	}
+	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(before, next, current)
+	if err != nil {
+		return nil, err
+	}
+	text, err := jsonpatch.MergePatch(current, patch)
+	if err != nil {
+		return nil, err
+	}
+	merged := res.New()
 	return merged, json.Unmarshal(text, merged)
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -12,33 +13,52 @@ import (
 )
 
 // Apply creates objects, or changes them to what is given, as kubectl apply does.
-// Each manifest is YAML text, the path of a file with it, or a typed object such as
-// *corev1.Pod.
+// Each manifest is YAML text, the path of a file with it, or an object such as
+// *corev1.Pod: of a type of Kubernetes', an unstructured one, or one of a driver's own
+// types with its apiVersion and kind. A kind that is not built in takes its
+// CustomResourceDefinition before.
 func (c *Cluster) Apply(manifests ...any) {
 	c.t.Helper()
 	for _, m := range manifests {
 		objects, err := objectsOf(m)
 		c.must(err, "apply manifests")
-		for _, obj := range objects {
-			name := strings.ToLower(obj.GetObjectKind().GroupVersionKind().Kind) + "/" + obj.GetName() + obj.GetGenerateName()
+		for _, o := range objects {
+			name := strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind) + "/" + o.Meta().GetName() + o.Meta().GetGenerateName()
 			c.say("apply " + name)
-			_, err := c.Simulation.Apply(obj)
-			c.must(err, "apply "+name)
+			c.must(c.applyManifest(o), "apply "+name)
 		}
 	}
 }
 
+func (c *Cluster) applyManifest(o manifest.Object) (err error) {
+	if o.IsCustom() {
+		c.Exclusively(func() { err = c.checkKind(o) })
+	}
+	if err == nil {
+		_, err = c.Simulation.Apply(o.Object.(store.Object))
+	}
+	return err
+}
+
+// checkKind refuses an object of a kind that nobody defined.
+func (c *Cluster) checkKind(o manifest.Object) error {
+	if _, err := c.World.Store.ResourceOf(o.Object.(store.Object)); err != nil {
+		return o.NoKind(c.World.Store.VersionsOf(o.GetObjectKind().GroupVersionKind().GroupKind())...)
+	}
+	return nil
+}
+
 // objectsOf reads one of the forms of a manifest.
-func objectsOf(m any) ([]store.Object, error) {
+func objectsOf(m any) ([]manifest.Object, error) {
 	switch m := m.(type) {
 	case store.Object:
 		res, err := store.ResourceOf(m)
 		if err != nil {
-			return nil, err
+			return encoded(m)
 		}
 		typed := m.DeepCopyObject().(store.Object)
 		typed.GetObjectKind().SetGroupVersionKind(res.GVK)
-		return []store.Object{typed}, nil
+		return []manifest.Object{{Object: typed}}, nil
 	case []byte:
 		return decode(strict.Source{File: "manifest", Text: m})
 	case string:
@@ -54,21 +74,30 @@ func objectsOf(m any) ([]store.Object, error) {
 	return nil, fmt.Errorf("it is a %T; give YAML text, the path of a file or a typed object such as *corev1.Pod", m)
 }
 
+// encoded reads an object of a Go type that only its owner knows.
+func encoded(obj store.Object) ([]manifest.Object, error) {
+	if obj.GetObjectKind().GroupVersionKind().Empty() {
+		return nil, fmt.Errorf("a %T does not say what it is: set its apiVersion and kind", obj)
+	}
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return decode(strict.Source{File: fmt.Sprintf("%T", obj), Text: text})
+}
+
 // isYAML tells YAML text from the path of a file.
 func isYAML(text string) bool { return strings.ContainsAny(text, "\n{") }
 
-func decode(source strict.Source) ([]store.Object, error) {
-	read, problems := manifest.DecodeText(source)
+func decode(source strict.Source) ([]manifest.Object, error) {
+	objects, problems := manifest.DecodeText(source)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	objects := make([]store.Object, len(read))
-	for i, o := range read {
-		obj, ok := o.Object.(store.Object)
-		if _, kept := store.ResourceFor(o.GetObjectKind().GroupVersionKind()); !ok || !kept {
+	for _, o := range objects {
+		if _, kept := store.ResourceFor(o.GetObjectKind().GroupVersionKind()); !kept && !o.IsCustom() {
 			return nil, fmt.Errorf("%v: the cluster keeps no objects of this kind", o)
 		}
-		objects[i] = obj
 	}
 	return objects, nil
 }
@@ -78,11 +107,16 @@ func decode(source strict.Source) ([]store.Object, error) {
 func (c *Cluster) Delete(refs ...string) {
 	c.t.Helper()
 	for _, text := range refs {
-		ref, err := expect.ParseReference(text)
+		var ref expect.Reference
+		var found []store.Object
+		var err error
+		c.Exclusively(func() {
+			if ref, err = expect.KindsIn(c.World.Store).Reference(text); err == nil {
+				found = ref.Find(c.World.Store)
+			}
+		})
 		c.must(err, "delete")
 		c.say("delete " + text)
-		var found []store.Object
-		c.Exclusively(func() { found = ref.Find(c.World.Store) })
 		if len(found) == 0 {
 			c.must(fmt.Errorf("there is no %v", ref), "delete "+text)
 		}

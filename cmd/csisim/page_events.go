@@ -90,7 +90,7 @@ func (l *lookout) about(e *trace.Event) []string {
 	}
 	switch e.Kind {
 	case trace.API:
-		if res, ok := expect.ResourceNamed(e.Resource); ok {
+		if res, ok := expect.KindsIn(l.cluster.World.Store).Named(e.Resource); ok {
 			add(res.GVK.Kind, e.Name)
 		}
 	case trace.KubeEvent:
@@ -127,7 +127,7 @@ func (l *lookout) volumeKeys(name string) []string {
 
 // inNamespace adds the namespace to a name as Kubernetes events tell it.
 func (l *lookout) inNamespace(kind, name string) string {
-	res, ok := expect.ResourceNamed(kind)
+	res, ok := expect.KindsIn(l.cluster.World.Store).Named(kind)
 	if !ok || !res.Namespaced {
 		return name
 	}

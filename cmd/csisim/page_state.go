@@ -72,7 +72,7 @@ func (l *lookout) state(since uint64, object string) (s pageState) {
 // inFull is an object by its key.
 func (l *lookout) inFull(key string) string {
 	kind, name, _ := strings.Cut(key, " ")
-	res, ok := expect.ResourceNamed(kind)
+	res, ok := expect.KindsIn(l.cluster.World.Store).Named(kind)
 	if !ok {
 		return ""
 	}

@@ -21,8 +21,6 @@ import (
 	"github.com/csisim/csisim/sim/store"
 
 	_ "embed"
-
-	_ "github.com/csisim/csisim/sim/definition/rule" // the rules of custom resource definitions are checked
 )
 
 // upFlags are the flags of csisim up.

@@ -36,6 +36,16 @@ func New(object *apiextensionsv1.CustomResourceDefinition) (*Definition, error) 
 	return d, nil
 }
 
+// Served is the version of that name, false if clients cannot reach it.
+func (d *Definition) Served(name string) (*Version, bool) {
+	for _, v := range d.Versions {
+		if v.Spec.Name == name && v.Spec.Served {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
 // Version is one version of the objects.
 type Version struct {
 	Spec   *apiextensionsv1.CustomResourceDefinitionVersion

@@ -2,11 +2,14 @@ package definition
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
@@ -103,4 +106,27 @@ var textFormats = map[string]bool{
 	"uuid": true, "uuid3": true, "uuid4": true, "uuid5": true, "isbn": true, "isbn10": true, "isbn13": true,
 	"creditcard": true, "ssn": true, "hexcolor": true, "rgbcolor": true, "byte": true, "password": true,
 	"date": true, "duration": true, "datetime": true, "k8sshortname": true, "k8slongname": true,
+}
+
+// Fields are the names that stand beside the last one of a path such as
+// spec.disks[0].size, sorted; none where any name may stand.
+func (v *Version) Fields(path string) []string {
+	at := v.schema.structural
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		name, index, _ := strings.Cut(name, "[")
+		at = schemaOf(at, name)
+		for range strings.Count(index, "]") {
+			at = itemsOf(at)
+		}
+	}
+	if at == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(at.Properties))
+}
+
+// Unknown are the paths of a partial object that lead to no field of the version.
+func (v *Version) Unknown(part map[string]any) []string {
+	return v.prune(runtime.DeepCopyJSON(part))
 }

@@ -28,9 +28,9 @@ func (Event) Wanted() string {
 
 // Resolve writes the object that the events are about as events name it, Pod/web
 // for po/web, and says whether there are objects of that kind.
-func (p *Event) Resolve() bool {
+func (p *Event) Resolve(kinds Kinds) bool {
 	kind, name, ok := strings.Cut(p.About, "/")
-	res, known := ResourceNamed(kind)
+	res, known := kinds.Named(kind)
 	if !ok || name == "" || !known {
 		return false
 	}
@@ -66,7 +66,7 @@ func (p Event) String() string {
 
 // Failure says that the events are too few or too many.
 func (p Event) Failure(ev *Evidence) *Failure {
-	if p.About != "" && !p.Resolve() {
+	if p.About != "" && !p.Resolve(KindsIn(ev.Store)) {
 		return &Failure{Verdict: fmt.Sprintf("%q is no kind and name", p.About), Expected: `an object such as "pod/web"`}
 	}
 	var about *trace.Event

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,10 +30,11 @@ var shortNames = map[string][]string{
 	"volumegroupsnapshots":        {"vgs"},
 	"volumegroupsnapshotclasses":  {"vgsclass"},
 	"volumegroupsnapshotcontents": {"vgsc"},
+	"customresourcedefinitions":   {"crd"},
 }
 
-// KindNames finds resources by every name that kubectl takes.
-var KindNames = func() map[string]*store.Resource {
+// builtIn finds resources by every name that kubectl takes.
+var builtIn = func() map[string]*store.Resource {
 	names := map[string]*store.Resource{}
 	for _, res := range store.Resources() {
 		for _, name := range namesOf(res) {
@@ -44,6 +46,11 @@ var KindNames = func() map[string]*store.Resource {
 
 // namesOf are the names of a resource, with its group if another is meant without.
 func namesOf(res *store.Resource) []string {
+	if d := res.Definition(); d != nil {
+		names := d.Object.Status.AcceptedNames
+		kind := strings.ToLower(names.Kind)
+		return append([]string{names.Plural, names.Singular, kind, res.String(), kind + "." + res.GVR.Group}, names.ShortNames...)
+	}
 	plural, kind := res.GVR.Resource, strings.ToLower(res.GVK.Kind)
 	if known, _ := store.ResourceNamed(plural); known != res {
 		return []string{res.String(), kind + "." + res.GVR.Group}
@@ -51,20 +58,47 @@ func namesOf(res *store.Resource) []string {
 	return append([]string{plural, kind}, shortNames[plural]...)
 }
 
-// KindList is every name of a resource, sorted.
-func KindList() []string {
-	var all []string
-	for name := range KindNames {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
+// Kinds are those there are: the built-in ones and those that definitions in a
+// store bring.
+type Kinds struct {
+	store *store.Store // nil: only those that are built in
 }
 
-// ResourceNamed finds a resource by any of its names, in any case.
-func ResourceNamed(name string) (*store.Resource, bool) {
-	res, ok := KindNames[strings.ToLower(name)]
-	return res, ok
+// KindsIn are those of a store.
+func KindsIn(s *store.Store) Kinds { return Kinds{s} }
+
+// Names finds a resource by each of its names. What is built in goes before what
+// definitions bring, and of these the first in the order of their names.
+func (k Kinds) Names() map[string]*store.Resource {
+	if k.store == nil {
+		return builtIn
+	}
+	names := maps.Clone(builtIn)
+	for _, res := range k.store.Defined() {
+		for _, name := range namesOf(res) {
+			if _, taken := names[name]; !taken {
+				names[name] = res
+			}
+		}
+	}
+	return names
+}
+
+// List is every name of a resource, sorted.
+func (k Kinds) List() []string { return slices.Sorted(maps.Keys(k.Names())) }
+
+// Named finds a resource by any of its names, in any case.
+func (k Kinds) Named(name string) (*store.Resource, bool) {
+	name = strings.ToLower(name)
+	if res, ok := builtIn[name]; ok || k.store == nil {
+		return res, ok
+	}
+	for _, res := range k.store.Defined() {
+		if slices.Contains(namesOf(res), name) {
+			return res, true
+		}
+	}
+	return nil, false
 }
 
 // Singular is how messages name a resource: pod, persistentvolumeclaim.

@@ -37,6 +37,21 @@ type Object struct {
 	Means string
 	// Count is how many such objects there are. Default: at least one.
 	Count calls.Count
+
+	ref *Reference // nil: Ref is still to be read
+}
+
+// Of is the condition for the objects of a reference that has been read.
+func (o Object) Of(ref Reference) Object {
+	o.Ref, o.ref = ref.Text(), &ref
+	return o
+}
+
+func (o Object) reference(kinds Kinds) (Reference, error) {
+	if o.ref != nil {
+		return *o.ref, nil
+	}
+	return kinds.Reference(o.Ref)
 }
 
 // String is the condition in words: pod web in phase Running.
@@ -56,8 +71,8 @@ func (o Object) String() string {
 	if len(words) == 0 {
 		words = []string{"there"}
 	}
-	name := o.Ref
-	if ref, err := ParseReference(o.Ref); err == nil {
+	name := strings.Replace(o.Ref, "/", " ", 1)
+	if ref, err := o.reference(Kinds{}); err == nil {
 		name = ref.String()
 	}
 	return name + " " + strings.Join(words, ", ")
@@ -65,7 +80,7 @@ func (o Object) String() string {
 
 // Failure says that it is not true now.
 func (o Object) Failure(ev *Evidence) *Failure {
-	ref, err := ParseReference(o.Ref)
+	ref, err := o.reference(KindsIn(ev.Store))
 	if err != nil {
 		return &Failure{Verdict: err.Error()}
 	}
@@ -84,7 +99,7 @@ func (o Object) Failure(ev *Evidence) *Failure {
 
 // Look says whether it is true now and, if not, what is there instead.
 func (o Object) Look(s *store.Store) (holds bool, got string, err error) {
-	ref, err := ParseReference(o.Ref)
+	ref, err := o.reference(KindsIn(s))
 	if err != nil {
 		return false, "", err
 	}

@@ -17,6 +17,8 @@ import (
 // Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for any
 // text; a PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv: pvc/data.
 type Reference struct {
+	// Resource is that of the objects. One that a definition brings may be that of
+	// another store; In is that of the objects' own.
 	Resource  *store.Resource
 	Namespace string
 	Name      string
@@ -32,16 +34,28 @@ func (r Reference) HasClaim() bool {
 	return slices.Contains([]string{"PersistentVolume", "VolumeAttachment", "VolumeSnapshot"}, r.Resource.GVK.Kind)
 }
 
+// In is the resource as a store has it, false if it has none: then nobody defined
+// it, or not yet.
+func (r Reference) In(s *store.Store) (*store.Resource, bool) {
+	if r.Resource.Definition() == nil {
+		return r.Resource, true
+	}
+	return s.ResourceFor(r.Resource.GVK)
+}
+
+// KindsOf are those that a document can name: its Words.
+func KindsOf(n *strict.Node) Kinds {
+	kinds, _ := n.Words().(Kinds)
+	return kinds
+}
+
 // Take reads the reference out of a map and leaves the rest to the caller.
 func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
 	var found []string
-	for _, entry := range n.Entries() {
-		res, ok := ResourceNamed(entry.Name)
-		if !ok {
-			continue
-		}
+	for _, entry := range objectsNamed(n) {
 		found = append(found, entry.Name)
-		r.Resource, r.Word = res, entry.Name
+		r.Resource, _ = KindsOf(n).Named(entry.Name)
+		r.Word = entry.Name
 		entry.Value.Decode(&r.Name)
 	}
 	if len(found) > 1 {
@@ -61,12 +75,26 @@ func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
 	return n.Without(found...)
 }
 
+// objectsNamed are the keys that name an object. Beside another, namespace is where that one is.
+func objectsNamed(n *strict.Node) []strict.Entry {
+	var named []strict.Entry
+	for _, entry := range n.Entries() {
+		if _, ok := KindsOf(n).Named(entry.Name); ok {
+			named = append(named, entry)
+		}
+	}
+	if len(named) > 1 {
+		named = slices.DeleteFunc(named, func(e strict.Entry) bool { return e.Name == "namespace" })
+	}
+	return named
+}
+
 // ReferenceKeys are the keys that a reference can have, for the schema of what contains one.
 func ReferenceKeys() map[string]any {
 	properties := map[string]any{
 		"namespace": map[string]any{"type": "string", "default": corev1.NamespaceDefault, "description": "The object's namespace."},
 	}
-	for name, res := range KindNames {
+	for name, res := range builtIn { // any order: it is a map again
 		properties[name] = map[string]any{"type": "string", "description": "The name of a " + res.GVK.Kind + "; * stands for any text."}
 	}
 	return properties
@@ -94,14 +122,18 @@ func (r Reference) ByClaim() bool { return strings.HasPrefix(r.Name, claimPrefix
 
 // Find is all objects there are of the reference.
 func (r Reference) Find(s *store.Store) []store.Object {
-	if !r.Many() {
-		if obj, ok := s.GetObject(r.Resource, store.Key{Namespace: r.Namespace, Name: r.Name}); ok {
+	res, served := r.In(s)
+	switch {
+	case !served:
+		return nil
+	case !r.Many():
+		if obj, ok := s.GetObject(res, store.Key{Namespace: r.Namespace, Name: r.Name}); ok {
 			return []store.Object{obj}
 		}
 		return nil
 	}
 	var found []store.Object
-	for obj := range s.ListObjects(r.Resource, r.Namespace) {
+	for obj := range s.ListObjects(res, r.Namespace) {
 		if r.matches(s, obj) {
 			found = append(found, obj)
 		}
@@ -144,7 +176,7 @@ func claimFits(named, namespace, name string) bool {
 	return partial.Wildcard(named, namespace+"/"+name)
 }
 
-// Text is the reference in one word, for ParseReference.
+// Text is the reference in one word, for Kinds.Reference.
 func (r Reference) Text() string {
 	if r.Namespace != "" && r.Namespace != corev1.NamespaceDefault {
 		return r.Word + "/" + r.Namespace + "/" + r.Name
@@ -152,17 +184,17 @@ func (r Reference) Text() string {
 	return r.Word + "/" + r.Name
 }
 
-// ParseReference reads kind and name, with the namespace between them unless it is
+// Reference reads kind and name, with the namespace between them unless it is
 // the default one: pod/web, pvc/team-a/data, pv/pvc/data, volumesnapshot/pvc/data.
-func ParseReference(text string) (Reference, error) {
+func (k Kinds) Reference(text string) (Reference, error) {
 	word, name, ok := strings.Cut(text, "/")
 	if !ok || name == "" {
 		return Reference{}, fmt.Errorf(`%q is no object: give kind and name, such as "pod/web"`, text)
 	}
-	res, ok := ResourceNamed(word)
+	res, ok := k.Named(word)
 	if !ok {
 		nearest := ""
-		if near := strict.Nearest(strings.ToLower(word), KindList()); near != "" {
+		if near := strict.Nearest(strings.ToLower(word), k.List()); near != "" {
 			nearest = fmt.Sprintf("; did you mean %q?", near)
 		}
 		return Reference{}, fmt.Errorf("%q is no object: there is no kind %q%s", text, word, nearest)

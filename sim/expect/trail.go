@@ -152,7 +152,7 @@ func (ev *Evidence) connected(ref Reference) map[string]bool {
 		if pod, ok := obj.(*corev1.Pod); ok {
 			for _, v := range pod.Spec.Volumes {
 				if v.PersistentVolumeClaim != nil {
-					claims, _ := ResourceNamed("pvc")
+					claims, _ := Kinds{}.Named("pvc")
 					add(about, claims, store.Key{Namespace: pod.Namespace, Name: v.PersistentVolumeClaim.ClaimName})
 				}
 			}

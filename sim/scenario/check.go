@@ -18,13 +18,15 @@ type checker struct {
 	problems strict.Problems
 	dir      string // of the scenario's file
 
-	path     string // of the value that is being checked
-	number   int    // of the step that is being checked, from 0; past the last one at the end
-	made     made
-	faults   map[string]bool // that the steps so far injected, by name
-	names    map[string]int  // of steps so far: their lines
-	versions versions
-	controls []string // names of controllers; see controllers
+	kinds       expect.Kinds
+	path        string // of the value that is being checked
+	number      int    // of the step that is being checked, from 0; past the last one at the end
+	made        made
+	definitions definitions
+	faults      map[string]bool // that the steps so far injected, by name
+	names       map[string]int  // of steps so far: their lines
+	versions    versions
+	controls    []string // names of controllers; see controllers
 }
 
 // at checks a value inside of the current one.
@@ -161,6 +163,7 @@ var phases = map[string][]string{
 func (c *checker) phase(res *store.Resource, phase string) {
 	known, ok := phases[res.GVR.Resource]
 	switch {
+	case res.Definition() != nil:
 	case !ok:
 		c.report("phase", fmt.Sprintf("phase %q of a %s", phase, expect.Singular(res)), "no phase, since this kind has none")
 	case !slices.Contains(known, phase):

@@ -18,6 +18,9 @@ import (
 
 // checkObject reports what a manifest refers to and is not there.
 func (c *checker) checkObject(o manifest.Object) {
+	if o.IsCustom() {
+		return // see checkDefinitions
+	}
 	gvk := o.GetObjectKind().GroupVersionKind()
 	if _, ok := store.ResourceFor(gvk); !ok {
 		c.wrong(o, "kind", fmt.Sprintf("kind %q of %s", gvk.Kind, gvk.GroupVersion()), "a kind that csisim keeps", kindsLike(gvk))

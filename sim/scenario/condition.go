@@ -3,6 +3,8 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/scenario/calls"
@@ -60,9 +62,17 @@ func (o *ObjectCondition) takeObject(n *strict.Node) *strict.Node {
 		return o.Take(n)
 	}
 	name, _ := kind.Text()
-	res, ok := expect.ResourceNamed(name)
+	kinds := expect.KindsOf(n)
+	res, ok := kinds.Named(name)
+	if version := n.Value("apiVersion"); version != nil {
+		text, _ := version.Text()
+		group, _, _ := strings.Cut(text, "/")
+		if of, known := kinds.Named(name + "." + group); known {
+			res, ok = of, true
+		}
+	}
 	if !ok {
-		kind.ReportUnknown(fmt.Sprintf("kind %q", name), name, "a kind of the Kubernetes API", expect.KindList())
+		kind.ReportUnknown(fmt.Sprintf("kind %q", name), name, "a kind of the Kubernetes API", kinds.List())
 		return n.Without("kind", "apiVersion", "metadata", "spec", "status")
 	}
 	o.Reference = expect.Reference{Resource: res, Word: expect.Singular(res), Name: "*"}
@@ -85,25 +95,22 @@ func (o *ObjectCondition) readKey(metadata *strict.Node) {
 
 // takeFields reads the fields of the object itself.
 func (o *ObjectCondition) takeFields(n *strict.Node) *strict.Node {
-	known := map[string]strict.Field{}
-	for _, f := range objectFieldsOf(o.Resource) {
-		known[f.Name] = f
-	}
-	var taken []string
+	known := objectFieldsOf(o.Resource)
+	var taken, others []string
 	for _, entry := range n.Entries() {
-		f, ok := known[entry.Name]
-		if !ok {
+		if !slices.Contains(known, entry.Name) {
+			others = append(others, entry.Name)
 			continue
 		}
 		var value any
 		entry.Value.Decode(&value)
-		checkFields(entry.Value, f.Type)
 		if o.Fields == nil {
 			o.Fields = map[string]any{}
 		}
 		o.Fields[entry.Name] = value
 		taken = append(taken, entry.Name)
 	}
+	checkFieldsOf(n.Without(others...), o.Resource)
 	return n.Without(taken...)
 }
 
@@ -131,8 +138,8 @@ func (o *ObjectCondition) check(c *checker) {
 // expression fails with is kept.
 func (o *ObjectCondition) object(wrong *error) expect.Object {
 	object := expect.Object{
-		Ref: o.Text(), Phase: o.Phase, Condition: o.Condition, Gone: o.Gone, Fields: o.Fields, Count: o.Count, Means: o.That,
-	}
+		Phase: o.Phase, Condition: o.Condition, Gone: o.Gone, Fields: o.Fields, Count: o.Count, Means: o.That,
+	}.Of(o.Reference)
 	if o.that != nil {
 		object.Where = func(obj store.Object) bool {
 			fields, err := expect.Decoded(obj)

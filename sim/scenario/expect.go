@@ -69,9 +69,9 @@ func (c *checker) event(p *expect.Event) {
 	if p.Reason == "" && p.About == "" && p.Message == "" && p.Type == "" {
 		c.report("", "an event without anything that tells it from others", p.Wanted())
 	}
-	if p.About != "" && !p.Resolve() {
+	if p.About != "" && !p.Resolve(c.kinds) {
 		kind, _, _ := strings.Cut(p.About, "/")
-		c.document.ReportUnknown(c.in("about"), fmt.Sprintf("%q", p.About), kind, `kind and name, such as "pod/web"`, expect.KindList())
+		c.document.ReportUnknown(c.in("about"), fmt.Sprintf("%q", p.About), kind, `kind and name, such as "pod/web"`, c.kinds.List())
 	}
 }
 

@@ -59,7 +59,7 @@ type celView struct {
 
 // Objects are those of a resource, by any of its names.
 func (v celView) Objects(name string) ([]any, error) {
-	res, ok := expect.ResourceNamed(name)
+	res, ok := expect.KindsIn(v.store()).Named(name)
 	if !ok {
 		return nil, fmt.Errorf("objects(%q): there is no such resource", name)
 	}

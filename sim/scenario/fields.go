@@ -4,6 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/sim/scenario/expression"
 	"github.com/csisim/csisim/sim/scenario/strict"
@@ -11,14 +16,51 @@ import (
 )
 
 // objectFieldsOf are the top-level fields of a resource's objects that a file can name.
-func objectFieldsOf(res *store.Resource) []strict.Field {
-	var fields []strict.Field
-	for _, f := range strict.Fields(reflect.TypeOf(res.New())) {
-		if f.Name != "kind" && f.Name != "apiVersion" {
-			fields = append(fields, f)
+func objectFieldsOf(res *store.Resource) []string {
+	var names []string
+	if d := res.Definition(); d != nil {
+		names = append(d.Stored.Fields("spec"), "metadata")
+	} else {
+		for _, f := range strict.Fields(reflect.TypeOf(res.New())) {
+			names = append(names, f.Name)
 		}
 	}
-	return fields
+	return slices.DeleteFunc(names, func(name string) bool { return name == "kind" || name == "apiVersion" })
+}
+
+// checkFieldsOf reports keys of a partial object that objects of the resource do not have.
+func checkFieldsOf(n *strict.Node, res *store.Resource) {
+	d := res.Definition()
+	if d == nil {
+		checkFields(n, reflect.TypeOf(res.New()))
+		return
+	}
+	var part map[string]any
+	n.Decode(&part)
+	for _, path := range d.Stored.Unknown(part) {
+		name := path[strings.LastIndex(path, ".")+1:]
+		keyAt(n, path).ReportUnknown(fmt.Sprintf("unknown field %q", name), name, "a field that "+d.Object.Name+" defines", d.Stored.Fields(path))
+	}
+	if metadata := n.Value("metadata"); metadata != nil {
+		checkFields(metadata, reflect.TypeFor[metav1.ObjectMeta]())
+	}
+}
+
+// keyAt is the key that a path such as spec.disks[0].size leads to, or what is nearest to it.
+func keyAt(n *strict.Node, path string) *strict.Node {
+	key := n
+	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		if i, err := strconv.Atoi(step); err == nil && i < len(n.Items()) {
+			n = n.Items()[i]
+			continue
+		}
+		at := slices.IndexFunc(n.Entries(), func(e strict.Entry) bool { return e.Name == step })
+		if at < 0 {
+			break
+		}
+		key, n = n.Entries()[at].Key, n.Entries()[at].Value
+	}
+	return key
 }
 
 // checkFields reports keys that an object of the type does not have.

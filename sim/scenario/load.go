@@ -23,10 +23,13 @@ func Load(path string) (*Scenario, error) {
 // Parse is Load for text that has been read. Files that it names are looked for beside file.
 func Parse(file string, data []byte) (*Scenario, error) {
 	s := &Scenario{File: file}
-	document, problems := strict.Decode(file, data, s)
+	document, problems := strict.Open(file, data, s)
 	if document == nil {
 		return nil, problems
 	}
+	kinds := definedKinds(document, filepath.Dir(file))
+	document.Words = kinds
+	document.Root.Decode(s)
 	s.positions = document.Positions
 	if s.Name == "" {
 		base := filepath.Base(file)
@@ -34,7 +37,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	}
 	c := &checker{
 		scenario: s, document: document, dir: filepath.Dir(file),
-		made: newMade(), faults: map[string]bool{}, names: map[string]int{},
+		kinds: kinds, made: newMade(), faults: map[string]bool{}, names: map[string]int{},
 	}
 	c.check()
 	if all := append(document.Problems(), c.problems...).Sorted(); len(all) > 0 {
@@ -45,6 +48,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 
 func (c *checker) check() {
 	all := c.readManifests()
+	c.checkDefinitions()
 	c.checkVersions()
 	c.at("cluster", func() {
 		c.checkMigration("migration", c.scenario.Cluster.Migration)

@@ -110,6 +110,8 @@ func (c *checker) object(r expect.Reference) {
 	resource := r.Resource.GVR.Resource
 	key := store.Key{Namespace: r.Namespace, Name: r.Name}
 	switch {
+	case r.Resource.Definition() != nil:
+		c.defined(r)
 	case r.ByClaim():
 		c.claimOf(r)
 	case r.Many() || c.made.isGenerated(resource, key):
@@ -119,6 +121,15 @@ func (c *checker) object(r expect.Reference) {
 		c.csiDriver(r.Word, r.Name)
 	case whole[resource]:
 		c.madeBefore(r.Word, resource, key)
+	}
+}
+
+// defined reports a reference to an object of a kind that is not defined at this point.
+func (c *checker) defined(r expect.Reference) {
+	kind := r.Resource.GVK.GroupKind()
+	if c.definitions.from[kind] >= c.number {
+		at := c.definitions.at[kind]
+		c.report(r.Word, fmt.Sprintf("kind %q, which %s:%d defines only later", kind.Kind, at.File, at.At.Line), "a kind that is defined before this step")
 	}
 }
 

@@ -87,11 +87,7 @@ func (p manifestPart) read(dir string) ([]manifest.Object, strict.Problems) {
 	if !ok {
 		return nil, nil // reported when the file was decoded
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, name)
-	}
-	data, err := os.ReadFile(path)
+	path, data, err := p.text(dir)
 	switch {
 	case err != nil:
 		return nil, p.problem(fmt.Sprintf("file %q, which cannot be read (%v)", name, err), "a file with manifests, relative to this file")
@@ -101,6 +97,19 @@ func (p manifestPart) read(dir string) ([]manifest.Object, strict.Problems) {
 		return nil, p.problem(fmt.Sprintf("copies of file %q, which are all alike", name), copyNumber+" in the names of its objects, for the number of the copy")
 	}
 	return copies(path, data, p.copies)
+}
+
+// text is that of the file, relative to dir; none if the manifests are inline.
+func (p manifestPart) text(dir string) (path string, data []byte, err error) {
+	if p.file == nil {
+		return "", nil, nil
+	}
+	path, _ = p.file.Text()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	data, err = os.ReadFile(path)
+	return path, data, err
 }
 
 // copies reads n copies of a file, or what is wrong with the first.

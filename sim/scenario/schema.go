@@ -27,9 +27,9 @@ func Schema() ([]byte, error) {
 func partialObject() map[string]any {
 	properties := expect.ReferenceKeys()
 	for _, res := range store.Resources() {
-		for _, f := range objectFieldsOf(res) {
-			if _, taken := properties[f.Name]; !taken {
-				properties[f.Name] = map[string]any{}
+		for _, name := range objectFieldsOf(res) {
+			if _, taken := properties[name]; !taken {
+				properties[name] = map[string]any{}
 			}
 		}
 	}
@@ -38,14 +38,23 @@ func partialObject() map[string]any {
 	return properties
 }
 
+// referring is the schema of a map that names an object: also one of a kind that a definition brings.
+func referring(more map[string]any, structs ...any) map[string]any {
+	schema := strict.MapSchema(more, structs...)
+	schema["additionalProperties"] = map[string]any{
+		"type": "string", "description": "The name of an object of a kind that a CustomResourceDefinition of this scenario brings.",
+	}
+	return schema
+}
+
 // JSONSchema is that of a reference or a partial manifest with conditions.
 func (ObjectCondition) JSONSchema() map[string]any {
-	return strict.MapSchema(partialObject(), objectFields{})
+	return referring(partialObject(), objectFields{})
 }
 
 // JSONSchema is that of a condition on an object, on calls, on events or on a registration.
 func (waitStep) JSONSchema() map[string]any {
-	return strict.MapSchema(partialObject(), objectFields{}, calls.Pattern{}, waitFields{})
+	return referring(partialObject(), objectFields{}, calls.Pattern{}, waitFields{})
 }
 
 // refTo is the schema of another type.

@@ -34,7 +34,7 @@ func (s *deleteStep) UnmarshalStrict(n *strict.Node) {
 
 // JSONSchema is a reference with the fields.
 func (deleteStep) JSONSchema() map[string]any {
-	return strict.MapSchema(expect.ReferenceKeys(), deleteFields{})
+	return referring(expect.ReferenceKeys(), deleteFields{})
 }
 
 func (s *deleteStep) check(c *checker) {
@@ -56,8 +56,9 @@ func (s *deleteStep) do(r *runner) error {
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}
+	res, _ := s.In(r.store())
 	for _, obj := range found {
-		if err := r.cluster.Delete(s.Resource, store.KeyOf(obj), options...); err != nil {
+		if err := r.cluster.Delete(res, store.KeyOf(obj), options...); err != nil {
 			return fmt.Errorf("delete %s %s: %w", s.Word, obj.GetName(), err)
 		}
 		r.say(fmt.Sprintf("%s/%s deleted", s.Word, obj.GetName()))

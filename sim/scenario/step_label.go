@@ -35,7 +35,7 @@ func (s *labelStep) UnmarshalStrict(n *strict.Node) {
 
 // JSONSchema is a reference with the labels.
 func (labelStep) JSONSchema() map[string]any {
-	return strict.MapSchema(expect.ReferenceKeys(), labelFields{})
+	return referring(expect.ReferenceKeys(), labelFields{})
 }
 
 func (s *labelStep) check(c *checker) {
@@ -51,8 +51,9 @@ func (s *labelStep) do(r *runner) error {
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}
+	res, _ := s.In(r.store())
 	for _, obj := range found {
-		if _, err := r.store().ModifyObject(s.Resource, store.KeyOf(obj), s.change); err != nil {
+		if _, err := r.store().ModifyObject(res, store.KeyOf(obj), s.change); err != nil {
 			return fmt.Errorf("label %s %s: %w", s.Word, obj.GetName(), err)
 		}
 	}

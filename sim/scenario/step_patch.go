@@ -35,13 +35,13 @@ func (s *patchStep) UnmarshalStrict(n *strict.Node) {
 	}
 	s.Take(n).Decode(&s.patchFields)
 	if merge := n.Value("merge"); merge != nil && s.Resource != nil {
-		checkFields(merge, reflect.TypeOf(s.Resource.New()))
+		checkFieldsOf(merge, s.Resource)
 	}
 }
 
 // JSONSchema is a reference with the patch.
 func (patchStep) JSONSchema() map[string]any {
-	return strict.MapSchema(expect.ReferenceKeys(), patchFields{})
+	return referring(expect.ReferenceKeys(), patchFields{})
 }
 
 func (s *patchStep) check(c *checker) { c.referred(s.Reference) }
@@ -51,22 +51,23 @@ func (s *patchStep) do(r *runner) error {
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}
+	res, _ := s.In(r.store())
 	for _, obj := range found {
-		if err := s.patch(r.store(), store.KeyOf(obj)); err != nil {
+		if err := s.patch(r.store(), res, store.KeyOf(obj)); err != nil {
 			return fmt.Errorf("patch %s %s: %w", s.Word, obj.GetName(), err)
 		}
 	}
 	return nil
 }
 
-func (s *patchStep) patch(objects *store.Store, key store.Key) error {
+func (s *patchStep) patch(objects *store.Store, res *store.Resource, key store.Key) error {
 	var wrong error
 	change := func(obj store.Object) { wrong = merge(obj, s.Merge) }
 	modify := objects.ModifyObject
 	if s.Subresource == "status" {
 		modify = objects.ModifyStatusObject
 	}
-	if _, err := modify(s.Resource, key, change); err != nil {
+	if _, err := modify(res, key, change); err != nil {
 		return err
 	}
 	return wrong

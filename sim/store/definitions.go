@@ -16,8 +16,11 @@ import (
 // Resources are all resources of the store: what is built in and what definitions
 // bring, sorted by name and group.
 func (s *Store) Resources() []*Resource {
-	return sorted(slices.AppendSeq(Resources(), maps.Values(s.defined)))
+	return sorted(append(Resources(), s.Defined()...))
 }
+
+// Defined are the resources that definitions bring, sorted by name and group.
+func (s *Store) Defined() []*Resource { return sorted(slices.Collect(maps.Values(s.defined))) }
 
 // ResourceFor finds a resource by its kind, in any version.
 func (s *Store) ResourceFor(gvk schema.GroupVersionKind) (*Resource, bool) {

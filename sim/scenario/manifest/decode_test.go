@@ -20,7 +20,12 @@ import (
 
 func TestEveryMistakeIsToldWithItsPlace(t *testing.T) {
 	stricttest.Golden(t, "testdata/mistakes.txt", func(input string) string {
-		_, problems := manifest.DecodeText(strict.Source{File: "x.yaml", Text: []byte(input)})
+		objects, problems := manifest.DecodeText(strict.Source{File: "x.yaml", Text: []byte(input)})
+		for _, o := range objects {
+			if o.IsCustom() {
+				problems = append(problems, o.NoKind())
+			}
+		}
 		return problems.Error()
 	})
 }

@@ -10,8 +10,10 @@ import (
 
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -35,10 +37,12 @@ var kubectl = &strict.Dialect{
 	},
 }
 
-// known are the kinds that can be read: the built-in ones and those of snapshots.
+// known are the kinds of which there are Go types: the built-in ones and those of snapshots.
 var known = func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		scheme.AddToScheme, apiextensionsv1.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme,
+	} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
@@ -46,12 +50,6 @@ var known = func() *runtime.Scheme {
 	s.AddKnownTypes(legacy.GroupVersion, &legacy.CSIDriver{}, &legacy.CSINodeInfo{})
 	return s
 }()
-
-// customGroups are served in many storage clusters by custom resources, of which there is no Go type here.
-var customGroups = map[string]string{
-	"csiaddons.openshift.io":           "CSI-Addons",
-	"replication.storage.openshift.io": "CSI-Addons replication",
-}
 
 // current is the version in which a kind is kept: what manifests say of a group snapshot is the same in all
 // its versions.
@@ -62,31 +60,49 @@ func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
 	return kind
 }
 
-// newObject makes an empty object of the kind, or reports why there is none.
-func newObject(n *strict.Node, kind schema.GroupVersionKind) (runtime.Object, bool) {
+// newObject makes an empty object of the kind; one that a definition may bring is
+// unstructured. It is nil if there is no such kind.
+func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 	typed, err := known.New(kind)
-	if err == nil && isObject(typed) {
-		return typed, true
+	switch {
+	case err == nil && isObject(typed):
+		return typed
+	case err == nil:
+		n.Value("kind").Report(fmt.Sprintf("kind %q of %s", kind.Kind, kind.GroupVersion()), "a kind that is stored, with metadata")
+		return nil
+	case isDefinable(kind.Group):
+		return &unstructured.Unstructured{}
 	}
+	field, m := noKind(kind)
+	n.Value(field).ReportUnknown(m.found, m.word, m.want, m.known)
+	return nil
+}
+
+// isDefinable says whether definitions can bring kinds of the group: one of a domain that is not built in.
+func isDefinable(group string) bool {
+	return strings.Contains(group, ".") && !known.IsGroupRegistered(group)
+}
+
+// mismatch is a word that is none of those it could be.
+type mismatch struct {
+	found, word, want string
+	known             []string
+}
+
+// noKind says which of the two words that tell a kind is wrong, and how.
+func noKind(kind schema.GroupVersionKind) (field string, m mismatch) {
 	apiVersion, name := kind.GroupVersion().String(), kind.Kind
-	found := fmt.Sprintf("kind %q of %s", name, apiVersion)
-	at := n.Value("kind")
-	if what, ok := customGroups[kind.Group]; ok {
-		at.Report(found, "a built-in kind, since "+what+" objects are not read from manifests")
-		return nil, false
-	}
-	if err == nil {
-		at.Report(found, "a kind that is stored, with metadata")
-		return nil, false
-	}
 	if versions := versionsOf(name); len(versions) > 0 {
-		n.Value("apiVersion").ReportUnknown(fmt.Sprintf("version %q", apiVersion), apiVersion,
-			fmt.Sprintf("%s for kind %s", strings.Join(versions, " or "), name), nil)
-		return nil, false
+		return "apiVersion", mismatch{
+			found: fmt.Sprintf("version %q", apiVersion), word: apiVersion,
+			want: fmt.Sprintf("%s for kind %s", strings.Join(versions, " or "), name),
+		}
 	}
-	at.ReportUnknown(fmt.Sprintf("kind %q", name), name,
-		fmt.Sprintf("a built-in kind (no kind %q is registered for version %q)", name, apiVersion), candidates(kind.GroupVersion()))
-	return nil, false
+	return "kind", mismatch{
+		found: fmt.Sprintf("kind %q", name), word: name,
+		want:  fmt.Sprintf("a built-in kind (no kind %q is registered for version %q)", name, apiVersion),
+		known: candidates(kind.GroupVersion()),
+	}
 }
 
 func isObject(typed runtime.Object) bool {

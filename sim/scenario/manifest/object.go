@@ -4,8 +4,10 @@ package manifest
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/csisim/csisim/sim/scenario/strict"
@@ -32,6 +34,27 @@ func (o Object) Problem(path, found, want, suggestion string) strict.Problem {
 		File: o.File, Line: at.Line, Column: at.Column,
 		Path: path, Found: found, Want: want, Suggestion: suggestion,
 	}
+}
+
+// IsCustom says that the kind is not built in: a definition has to bring it.
+func (o Object) IsCustom() bool {
+	_, custom := o.Object.(*unstructured.Unstructured)
+	return custom
+}
+
+// NoKind is the mistake of an object whose kind is neither built in nor defined, or is defined in these other
+// versions only.
+func (o Object) NoKind(versions ...string) strict.Problem {
+	gvk := o.GetObjectKind().GroupVersionKind()
+	if len(versions) > 0 {
+		found, want := fmt.Sprintf("version %q", gvk.GroupVersion()), fmt.Sprintf("%s for kind %s", strings.Join(versions, " or "), gvk.Kind)
+		return o.Problem("apiVersion", found, want, strict.Nearest(gvk.GroupVersion().String(), versions))
+	}
+	field, m := noKind(gvk)
+	if field == "kind" {
+		m.want += ", or one that a CustomResourceDefinition before this object defines"
+	}
+	return o.Problem(field, m.found, m.want, strict.Nearest(m.word, m.known))
 }
 
 // Meta is the object's metadata.

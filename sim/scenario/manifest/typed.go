@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/csisim/csisim/sim/scenario/strict"
@@ -32,16 +33,28 @@ func (r *reading) object(n *strict.Node) {
 		return
 	}
 	gvk := current(version.WithKind(kind))
-	typed, ok := newObject(n, gvk)
-	if !ok {
+	typed := newObject(n, gvk)
+	if typed == nil {
 		return
 	}
-	n.Decode(typed)
+	if custom, ok := typed.(*unstructured.Unstructured); ok {
+		decodeCustom(n, custom)
+	} else {
+		n.Decode(typed)
+	}
 	typed.GetObjectKind().SetGroupVersionKind(gvk)
 	checkName(n, kind, typed.(metav1.Object))
 	r.objects = append(r.objects, Object{
 		Object: typed, File: n.File(), At: n.Position(), path: n.Path(), positions: r.positions,
 	})
+}
+
+// decodeCustom reads an object of which there is no Go type but that of its metadata.
+func decodeCustom(n *strict.Node, into *unstructured.Unstructured) {
+	n.Decode(&into.Object)
+	if metadata := n.Value("metadata"); metadata != nil {
+		metadata.Decode(&metav1.ObjectMeta{})
+	}
 }
 
 // list reads the items of kind List, which kubectl get -o yaml writes.

@@ -18,6 +18,8 @@ type Document struct {
 	Source    Source
 	Root      *Node
 	Positions Positions
+	// Words is for types that read themselves: what words mean in this document alone.
+	Words any
 
 	lines    [][]byte
 	problems Problems
@@ -27,6 +29,16 @@ type Document struct {
 // where the text is not YAML or holds no single document. What could be read is in into even when there
 // are problems.
 func Decode(file string, data []byte, into any) (*Document, Problems) {
+	document, problems := Open(file, data, into)
+	if document == nil {
+		return nil, problems
+	}
+	document.Root.Decode(into)
+	return document, document.Problems()
+}
+
+// Open is the one document of a file, of which nothing is decoded yet; into is what it will be decoded into.
+func Open(file string, data []byte, into any) (*Document, Problems) {
 	source := Source{File: file, Text: data}
 	documents, problems := Parse(source)
 	if len(problems) > 0 {
@@ -40,8 +52,7 @@ func Decode(file string, data []byte, into any) (*Document, Problems) {
 		second.Report("a second document", "one document in a file, so no --- here")
 		return nil, documents[1].Problems()
 	}
-	documents[0].Root.Decode(into)
-	return documents[0], documents[0].Problems()
+	return documents[0], nil
 }
 
 // Problems are those reported so far, sorted, each once.

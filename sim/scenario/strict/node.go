@@ -40,6 +40,9 @@ func (n *Node) Path() string { return n.path }
 // File is the name of the file that holds the node.
 func (n *Node) File() string { return n.document.Source.File }
 
+// Words are those of the node's document.
+func (n *Node) Words() any { return n.document.Words }
+
 // Position is where the node starts in its file.
 func (n *Node) Position() Position { return n.document.place(n.yaml) }
 
