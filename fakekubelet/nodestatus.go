@@ -31,6 +31,7 @@ func (k *Kubelet) startStatusLoop() {
 	process := k.Go("node status", s.run)
 	k.volumes.OnInUseChanged(process.Wake)
 	k.info.OnChange(process.Wake)
+	k.Go("start-up node status", s.becomeReady)
 }
 
 // run looks at the status every ten seconds, but costs nothing while there is

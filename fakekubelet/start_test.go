@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/store"
 )
 
 // K-VM-1, K-REG-1: what is on disk is taken up before anything else; drivers register
@@ -48,4 +50,31 @@ func TestAVolumeThatWasFoundOnDiskIsMountedAnew(t *testing.T) {
 	assert.Empty(t, n.probes())
 	assert.Contains(t, n.events()[0], `MountVolume.WaitForAttach failed for volume "pv-data"`)
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
+}
+
+// K-NODE-1, K-NODE-5: the CSINode of an earlier Node object is in the way, and the first
+// attempt to initialise it fails. The node is ready as soon as the second one succeeds,
+// not at the next round of its status.
+func TestAStartedKubeletReportsAtOnceThatItsNodeIsReady(t *testing.T) {
+	n := start(t, setting{})
+	n.killKubelet()
+	_, err := store.Delete[*corev1.Node](n.Store, store.Key{Name: nodeName})
+	require.NoError(t, err)
+	n.startKubelet()
+	n.pass(10 * time.Millisecond)
+	assert.Equal(t, corev1.ConditionFalse, n.ready())
+	n.pass(100 * time.Millisecond)
+	assert.Equal(t, corev1.ConditionTrue, n.ready())
+}
+
+func (n *node) ready() corev1.ConditionStatus {
+	n.t.Helper()
+	node, ok := store.Get[*corev1.Node](n.Store, store.Key{Name: nodeName})
+	require.True(n.t, ok)
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return ""
 }

@@ -1,0 +1,41 @@
+package fakekubelet
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// How a kubelet that has just started looks whether its node has become ready, and how
+// long it does so. [pkg/kubelet/kubelet.go fastStatusUpdateOnce, nodeReadyGracePeriod]
+const (
+	readyPoll  = 100 * time.Millisecond
+	readyGrace = 2 * time.Minute
+)
+
+// becomeReady reports that the node is ready as soon as it is, once, without waiting for
+// the next round of the status loop. K-ATT-3: what is reported of volumes in use here is
+// not taken for reported.
+func (s *statusLoop) becomeReady(p *kernel.Process) {
+	for end := p.Elapsed() + readyGrace; p.Elapsed() < end; p.Sleep(readyPoll) {
+		node, ok := s.node()
+		if ok && readyStatus(node) == corev1.ConditionTrue {
+			return
+		}
+		if ok && s.readiness().Status == corev1.ConditionTrue {
+			s.reportReady(p)
+			return
+		}
+	}
+}
+
+func (s *statusLoop) reportReady(p *kernel.Process) {
+	inUse, known := s.volumes.VolumesInUse()
+	if _, ok := s.report(p, inUse, known); !ok {
+		s.update(p)
+		return
+	}
+	s.nextReport = p.Elapsed() + reportPeriod
+}
