@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,23 +39,46 @@ func (a *answer) warn(text string) {
 
 // encoded writes an object as it is.
 func (a *answer) encoded(code int, obj runtime.Object) error {
-	var body bytes.Buffer
 	serializer := a.media.info.Serializer
-	if pretty := a.media.info.PrettySerializer; pretty != nil && a.media.params["pretty"] == "1" {
-		serializer = pretty
+	if a.isPretty() {
+		serializer = a.media.info.PrettySerializer
 	}
-	if err := serializer.Encode(obj, &body); err != nil {
+	body := &lateAnswer{answer: a, code: code}
+	if err := serializer.Encode(obj, body); err != nil && !body.begun {
 		return fmt.Errorf("encoding a %T: %w", obj, err)
 	}
-	a.body(code, a.media.info.MediaType, body.Bytes())
-	return nil
+	return nil // a client that is gone wants no answer
 }
 
-func (a *answer) body(code int, contentType string, body []byte) {
+// isPretty says that a text for people is wanted.
+func (a *answer) isPretty() bool {
+	return a.media.info.PrettySerializer != nil && a.media.params["pretty"] == "1"
+}
+
+// lateAnswer begins when there is something to write: until then it can become another.
+type lateAnswer struct {
+	*answer
+	code  int
+	begun bool
+}
+
+func (l *lateAnswer) Write(text []byte) (int, error) {
+	if !l.begun {
+		l.begun = true
+		l.begin(l.code, l.media.info.MediaType)
+	}
+	return l.w.Write(text)
+}
+
+func (a *answer) begin(code int, contentType string) {
 	header := a.w.Header()
 	header.Set("Content-Type", contentType)
 	header.Set("Cache-Control", "no-cache, private")
 	a.w.WriteHeader(code)
+}
+
+func (a *answer) body(code int, contentType string, body []byte) {
+	a.begin(code, contentType)
 	_, _ = a.w.Write(body) // a client that is gone wants no answer
 }
 
@@ -72,6 +94,13 @@ func (a *answer) json(code int, value any) error {
 
 // writeObject writes one stored object, or a Status, in the form that is wanted.
 func (q *request) writeObject(code int, obj runtime.Object) error {
+	if stored, ok := obj.(store.Object); ok && q.inTexts() {
+		text, err := q.wholeText(stored)
+		if err == nil {
+			q.answer.body(code, q.answer.media.info.MediaType, text)
+		}
+		return err
+	}
 	view, err := q.view(obj)
 	if err != nil {
 		return err

@@ -146,6 +146,9 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 		}
 		return q.answer.encoded(http.StatusOK, table)
 	}
+	if q.inTexts() && q.kind.own == nil { // the items of those are amid the fields of the list
+		return q.writeTexts(objects, listMeta)
+	}
 	list, err := q.kind.listOf(objects, listMeta)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func managerOf(k *kind, what part) (*managedfields.FieldManager, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := managedfields.NewDefaultFieldManager(types, k.types(), noDefaults{}, k.types(),
+	made, err := managedfields.NewDefaultFieldManager(newThriftyTypes(types), thriftyVersions{k.types()}, noDefaults{}, k.types(),
 		k.gvk, k.gvk.GroupVersion(), string(what), resetFields(k, what))
 	if err != nil {
 		return nil, fmt.Errorf("field ownership of %s: %w", k.gvk.Kind, err)

@@ -102,6 +102,9 @@ func (q *request) page(o listing, p page) ([]store.Object, metav1.ListMeta, erro
 		all = all[:p.limit]
 		listMeta.Continue = q.tokenAfter(store.KeyOf(all[len(all)-1]), int64(revision))
 	}
+	if revision == q.server.store.Revision() {
+		q.server.encoded.know(all)
+	}
 	return all, listMeta, nil
 }
 

@@ -44,6 +44,7 @@ type Server struct {
 	options Options
 	catalog atomic.Pointer[catalog]
 	history *history
+	encoded *encodings
 	owners  *ownership
 }
 
@@ -64,7 +65,7 @@ func New(s *store.Store, options Options) *Server {
 	if options.Version == nil {
 		options.Version = func() version.Version { return version.Newest }
 	}
-	server := &Server{store: s, options: options, history: newHistory(s.Revision()), owners: newOwnership(options.Now)}
+	server := &Server{store: s, options: options, history: newHistory(s.Revision()), encoded: newEncodings(), owners: newOwnership(options.Now)}
 	server.catalog.Store(catalogOf(s, options.Legacy, &catalog{}))
 	s.OnCommit(server.learn)
 	s.SignTokens(SignToken)
@@ -76,6 +77,7 @@ func (s *Server) learn(c store.Commit) {
 	if isDefinition(c.Resource) {
 		s.catalog.Store(catalogOf(s.store, s.options.Legacy, s.kinds()))
 	}
+	s.encoded.learn(c)
 	s.history.add(c)
 }
 

@@ -3,9 +3,9 @@ package apiserver
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -166,10 +166,21 @@ func (w *watching) bookmark(annotations map[string]string) error {
 	obj.GetObjectKind().SetGroupVersionKind(w.kind.gvk)
 	obj.SetResourceVersion(strconv.FormatUint(w.revision, 10))
 	obj.SetAnnotations(annotations)
+	if w.answer.media.as == "" {
+		return w.sendEncoded(watch.Bookmark, obj)
+	}
 	return w.send(watch.Bookmark, obj)
 }
 
-func (w *watching) send(event watch.EventType, obj runtime.Object) error {
+// send tells of a stored object.
+func (w *watching) send(event watch.EventType, obj store.Object) error {
+	if w.inTexts() {
+		text, err := w.wholeText(obj)
+		if err != nil {
+			return w.sendStatus(err)
+		}
+		return w.frame(event, text)
+	}
 	view, err := w.view(obj)
 	if err != nil {
 		return w.sendStatus(err)
@@ -180,39 +191,39 @@ func (w *watching) send(event watch.EventType, obj runtime.Object) error {
 		}
 		w.columns = true
 	}
-	return w.frame(event, view)
+	return w.sendEncoded(event, view)
 }
 
 func (w *watching) sendStatus(err error) error {
-	failed := w.frame(watch.Error, statusOf(err))
+	failed := w.sendEncoded(watch.Error, statusOf(err))
 	w.flush()
 	return failed
 }
 
-// frame writes one event.
-func (w *watching) frame(event watch.EventType, obj runtime.Object) error {
-	var raw bytes.Buffer
-	if err := w.answer.media.info.Serializer.Encode(obj, &raw); err != nil {
+func (w *watching) sendEncoded(event watch.EventType, obj runtime.Object) error {
+	var text bytes.Buffer
+	if err := w.answer.media.info.Serializer.Encode(obj, &text); err != nil {
 		return fmt.Errorf("encoding a %T: %w", obj, err)
 	}
-	frame := metav1.WatchEvent{Type: string(event), Object: runtime.RawExtension{Raw: raw.Bytes()}}
-	if w.answer.media.info.MediaType == typeProtobuf {
-		return w.protobufFrame(&frame)
-	}
-	text, err := json.Marshal(&frame)
-	if err != nil {
-		return fmt.Errorf("encoding an event: %w", err)
-	}
-	_, err = w.answer.w.Write(append(text, '\n'))
-	return err
+	return w.frame(event, text.Bytes())
 }
 
-// protobufFrame: the length in four bytes, then the event.
-func (w *watching) protobufFrame(frame *metav1.WatchEvent) error {
-	body, err := frame.Marshal()
-	if err != nil {
-		return fmt.Errorf("encoding an event: %w", err)
+// frame writes one event: in JSON a line, in protobuf the length in four bytes before it.
+func (w *watching) frame(event watch.EventType, text []byte) (err error) {
+	var frame []byte
+	switch w.answer.media.info.MediaType {
+	case typeJSON:
+		frame = slices.Concat([]byte(`{"type":"`), []byte(event), []byte(`","object":`), bytes.TrimSuffix(text, endOfLine), []byte("}\n"))
+	case typeProtobuf:
+		message := metav1.WatchEvent{Type: string(event), Object: runtime.RawExtension{Raw: text}}
+		frame = make([]byte, 4+message.Size())
+		binary.BigEndian.PutUint32(frame, uint32(message.Size()))
+		if _, err := message.MarshalToSizedBuffer(frame[4:]); err != nil {
+			return fmt.Errorf("encoding an event: %w", err)
+		}
+	default:
+		return fmt.Errorf("there are no events in %s", w.answer.media.info.MediaType)
 	}
-	_, err = w.answer.w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+	_, err = w.answer.w.Write(frame)
 	return err
 }
