@@ -77,7 +77,7 @@ func (c *Controller) syncUnreadyGroup(p *kernel.Process, g groupSnapshot) error 
 		if err := c.makeMembers(p, g, found); err != nil {
 			return err
 		}
-		return c.copyGroupStatus(p, g, found, true)
+		return c.bindGroup(p, g, found)
 	}
 	made, err := c.createGroupContent(p, g)
 	if err != nil {

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -35,9 +36,14 @@ var inApp = map[string]string{"app": "database"}
 
 // groupWorld is a world in which claims v and w belong together, and group class fast.
 func groupWorld(t *testing.T, strategy kernel.Strategy, o mock.Options) *world {
+	return groupWorldWith(t, unlimited, strategy, o)
+}
+
+// groupWorldWith has a limit to the requests to the API, unlike the others.
+func groupWorldWith(t *testing.T, perSecond float64, strategy kernel.Strategy, o mock.Options) *world {
 	o.Snapshot, o.GroupSnapshot = true, true
 	o.Existing = []mock.ExistingVolume{{ID: "h-v"}, {ID: "h-w"}}
-	w := &world{Cluster: tc.New(t, strategy, o)}
+	w := &world{Cluster: tc.New(t, strategy, o), perSecond: perSecond}
 	for _, name := range []string{"v", "w"} {
 		pvc, _ := w.Bound(name, "any")
 		tc.Change(w.Cluster, pvc, func(pvc claim) { pvc.Labels = inApp })
@@ -195,32 +201,89 @@ func TestARetainedGroupStaysWhereItIs(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// C-GSNAP-5, C-SNAP-37: the group by cutting it again, its members by listing them. What
-// was written down of them first is written into their contents again when the group is
-// ready, so that only the resync finds out that they are. C-GSNAP-6
+// C-GSNAP-5, C-SNAP-37: the group by cutting it again, as often as the API client's limit
+// allows, its members by listing them. (external-snapshotter v8.6.0,
+// sidecar-controller/snapshot_controller_base.go: what the sidecar writes into a group
+// content has it look again at once)
+//
+// C-GSNAP-6: the members are not ready for a quarter of an hour if snapshot-controller
+// writes their contents once more after the sidecar has found them ready, for it writes
+// what the driver said first, and of a content that is no longer ready the sidecar hears
+// nothing but the resync. (v8.6.0, groupsnapshot_controller_helper.go:
+// updateVolumeSnapshotContentStatus; utils/util.go: ShouldEnqueueContentChange)
 func TestAGroupIsAskedAboutUntilItIsReady(t *testing.T) {
-	w := groupWorld(t, kernel.Calm{}, mock.Options{SnapshotPolls: 2, ListSnapshots: true})
-	g := w.group("slow", "fast")
-	w.Run(500 * time.Millisecond)
-	assert.False(t, snapshot.IsGroupReady(w.getGroup("slow")))
-	s, _ := w.memberOf(g, "v")
-	assert.False(t, snapshot.IsReady(s))
-	w.Run(time.Minute)
-	assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second}, w.Times(createGroup))
-	assert.True(t, snapshot.IsGroupReady(w.getGroup("slow")))
-	s, _ = w.memberOf(g, "v")
-	assert.False(t, snapshot.IsReady(s))
-	w.Run(15 * time.Minute)
-	s, _ = w.memberOf(g, "v")
-	assert.True(t, snapshot.IsReady(s))
-	assert.NotEmpty(t, w.Calls(listSnapshots))
-	assert.Empty(t, w.Calls(createSnapshot))
+	const ms, resync = time.Millisecond, 15 * time.Minute
+	for polls, tt := range map[int]struct {
+		asked          []time.Duration
+		group, members time.Duration // when all are ready at the latest
+	}{
+		2: {[]time.Duration{0, 10 * ms, 20 * ms}, 10 * time.Second, 10 * time.Second},
+		8: {[]time.Duration{0, 10 * ms, 20 * ms, 200 * ms, 800 * ms, 1600 * ms, 2200 * ms, 2800 * ms, 3600 * ms}, 15 * time.Second, resync},
+	} {
+		t.Run(fmt.Sprint(polls), func(t *testing.T) {
+			w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{SnapshotPolls: polls, ListSnapshots: true})
+			g := w.group("slow", "fast")
+			w.Run(tt.group)
+			assert.Equal(t, tt.asked, w.Times(createGroup))
+			assert.True(t, snapshot.IsGroupReady(w.getGroup("slow")))
+			ready := func() bool {
+				v, _ := w.memberOf(g, "v")
+				other, _ := w.memberOf(g, "w")
+				return snapshot.IsReady(v) && snapshot.IsReady(other)
+			}
+			if tt.members == resync {
+				w.Run(resync - tt.group - time.Second)
+				assert.False(t, ready())
+				w.Run(2 * time.Second)
+			}
+			assert.True(t, ready())
+			assert.NotEmpty(t, w.Calls(listSnapshots))
+			assert.Empty(t, w.Calls(createSnapshot))
+		})
+	}
 }
 
-// C-GSNAP-5: a repeated message is told once.
+// C-GSNAP-5: a group that was there before is not cut, and asking about it writes nothing
+// down: only the resync asks again.
+func TestAGivenGroupIsAskedAboutAtTheResync(t *testing.T) {
+	w := groupWorld(t, kernel.Calm{}, mock.Options{SnapshotPolls: 100})
+	_, err := w.Driver.Controller().CreateVolumeGroupSnapshot(t.Context(), &csi.CreateVolumeGroupSnapshotRequest{Name: "long ago", SourceVolumeIds: []string{"h-v", "h-w"}})
+	require.NoError(t, err)
+	g := w.givenGroup()
+	w.Run(time.Minute)
+	asked := len(w.Calls(getGroup))
+	assert.Less(t, asked, 10)
+	w.Run(13 * time.Minute)
+	assert.Len(t, w.Calls(getGroup), asked)
+	w.Run(2 * time.Minute)
+	assert.Len(t, w.Calls(getGroup), asked+1)
+	assert.False(t, snapshot.IsGroupReady(w.getGroup(g.Name)))
+}
+
+// givenGroup tells of the first group of the driver.
+func (w *world) givenGroup() groupSnapshot {
+	tc.Create(w.Cluster, &groupv1.VolumeGroupSnapshotContent{
+		ObjectMeta: metav1.ObjectMeta{Name: "given"},
+		Spec: groupv1.VolumeGroupSnapshotContentSpec{
+			Driver: tc.Driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
+			Source: groupv1.VolumeGroupSnapshotContentSource{GroupSnapshotHandles: &groupv1.GroupSnapshotHandles{
+				VolumeGroupSnapshotHandle: "group-0001", VolumeSnapshotHandles: []string{"snap-0001", "snap-0002"},
+			}},
+			VolumeGroupSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "back"},
+		},
+	})
+	return tc.Create(w.Cluster, &groupv1.VolumeGroupSnapshot{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "back"},
+		Spec:       groupv1.VolumeGroupSnapshotSpec{Source: groupv1.VolumeGroupSnapshotSource{VolumeGroupSnapshotContentName: ptr.To("given")}},
+	})
+}
+
+// C-GSNAP-5: a repeated message is told once. The driver is asked again as often as the
+// API client's limit allows, for that it may be at work is written down each time, and
+// taken back; with an error that leaves open whether it is, the backoff holds.
 func TestAnErrorAboutAGroupIsToldOnceAndRetried(t *testing.T) {
-	w := groupWorld(t, kernel.Calm{}, mock.Options{})
-	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 3)
+	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
+	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)
 	g := w.group("daily", "fast")
 	w.Run(2 * time.Second)
 	const why = `failed to take group snapshot of the volumes [h-v h-w]: "rpc error: code = FailedPrecondition desc = refused"`
@@ -232,6 +295,8 @@ func TestAnErrorAboutAGroupIsToldOnceAndRetried(t *testing.T) {
 	assert.Equal(t, "Failed to check and update group snapshot content: "+why, *w.getGroup("daily").Status.Error.Message)
 	assert.NotContains(t, w.groupContent(g).Annotations, snapshot.GroupBeingCreated)
 	w.Run(time.Minute)
+	const ms = time.Millisecond
+	assert.Equal(t, []time.Duration{0, 10 * ms, 20 * ms, 30 * ms, 200 * ms, 600 * ms, 1000 * ms, 1400 * ms, 1800 * ms, 2200 * ms, 2600 * ms}, w.Times(createGroup))
 	assert.True(t, *w.getGroup("daily").Status.ReadyToUse)
 	assert.Nil(t, w.getGroup("daily").Status.Error)
 }
@@ -366,20 +431,7 @@ func TestAGroupThatWasThereBefore(t *testing.T) {
 	w.Run(time.Minute)
 	require.Len(t, w.Driver.Snapshots(), 2)
 
-	tc.Create(w.Cluster, &groupv1.VolumeGroupSnapshotContent{
-		ObjectMeta: metav1.ObjectMeta{Name: "given"},
-		Spec: groupv1.VolumeGroupSnapshotContentSpec{
-			Driver: tc.Driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
-			Source: groupv1.VolumeGroupSnapshotContentSource{GroupSnapshotHandles: &groupv1.GroupSnapshotHandles{
-				VolumeGroupSnapshotHandle: "group-0001", VolumeSnapshotHandles: []string{"snap-0001", "snap-0002"},
-			}},
-			VolumeGroupSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "back"},
-		},
-	})
-	tc.Create(w.Cluster, &groupv1.VolumeGroupSnapshot{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "back"},
-		Spec:       groupv1.VolumeGroupSnapshotSpec{Source: groupv1.VolumeGroupSnapshotSource{VolumeGroupSnapshotContentName: ptr.To("given")}},
-	})
+	w.givenGroup()
 	w.Run(time.Second)
 	g := w.getGroup("back")
 	assert.True(t, snapshot.IsGroupReady(g))

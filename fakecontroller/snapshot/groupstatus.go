@@ -14,7 +14,8 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
-// copyGroupStatus says in the group what its content says. C-GSNAP-7
+// copyGroupStatus says in the group what its content says; unready says that it is not
+// ready if that fails. C-GSNAP-7
 func (c *Controller) copyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent, unready bool) error {
 	err := c.tryCopyGroupStatus(p, g, from)
 	if err != nil {
@@ -23,10 +24,27 @@ func (c *Controller) copyGroupStatus(p *kernel.Process, g groupSnapshot, from gr
 	return err
 }
 
-func (c *Controller) tryCopyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent) error {
+// bindGroup is copyGroupStatus to the group as it is now.
+func (c *Controller) bindGroup(p *kernel.Process, g groupSnapshot, from groupContent) error {
+	now, err := c.readGroup(p, g)
+	if err != nil {
+		return err
+	}
+	return c.copyGroupStatus(p, now, from, true)
+}
+
+func (c *Controller) readGroup(p *kernel.Process, g groupSnapshot) (groupSnapshot, error) {
 	now, err := component.Live[groupSnapshot](p, c.Component, store.KeyOf(g))
 	if err != nil {
-		return fmt.Errorf("error get group snapshot %s from api server: %w", store.KeyOf(g), err)
+		return nil, fmt.Errorf("error get group snapshot %s from api server: %w", store.KeyOf(g), err)
+	}
+	return now, nil
+}
+
+func (c *Controller) tryCopyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent) error {
+	now, err := c.readGroup(p, g)
+	if err != nil {
+		return err
 	}
 	next := now.DeepCopy()
 	next.Status = groupStatusAfter(now.Status, from)

@@ -35,12 +35,16 @@ type world struct {
 	*tc.Cluster
 	controller *Controller
 	sidecar    *sidecar.Program
+	perSecond  float64 // requests to the API
 }
+
+// unlimited is for tests that are not about C-LIB-7.
+const unlimited = -1
 
 func newWorld(t *testing.T, o mock.Options) *world {
 	o.Snapshot = true
 	o.Existing = []mock.ExistingVolume{{ID: "h-v"}}
-	w := &world{Cluster: tc.New(t, kernel.Calm{}, o)}
+	w := &world{Cluster: tc.New(t, kernel.Calm{}, o), perSecond: unlimited}
 	w.Bound("v", "any")
 	w.class("fast", nil)
 	w.start()
@@ -49,10 +53,9 @@ func newWorld(t *testing.T, o mock.Options) *world {
 }
 
 func (w *world) start() {
-	const unlimited = -1 // C-LIB-7 has tests of its own
-	w.controller = Start(w.World, Options{KubeAPIQPS: unlimited})
+	w.controller = Start(w.World, Options{KubeAPIQPS: w.perSecond})
 	w.sidecar = snapshotter.Start(w.World, w.Wire, snapshotter.Options{
-		Driver: tc.Driver, Machine: w.Machine, Socket: tc.Socket, Flags: sidecar.Flags{KubeAPIQPS: unlimited},
+		Driver: tc.Driver, Machine: w.Machine, Socket: tc.Socket, Flags: sidecar.Flags{KubeAPIQPS: w.perSecond},
 	})
 }
 
@@ -412,7 +415,7 @@ func TestASnapshotThatIsBeingRestoredIsKept(t *testing.T) {
 // and deleted.
 func TestCrashesLeaveNothingBehind(t *testing.T) {
 	for seed := range uint64(30) {
-		w := &world{Cluster: tc.New(t, kernel.NewRandom(seed), mock.Options{Snapshot: true, Existing: []mock.ExistingVolume{{ID: "h-v"}}})}
+		w := &world{Cluster: tc.New(t, kernel.NewRandom(seed), mock.Options{Snapshot: true, Existing: []mock.ExistingVolume{{ID: "h-v"}}}), perSecond: unlimited}
 		w.Bound("v", "any")
 		w.class("fast", nil)
 		w.start()

@@ -23,19 +23,37 @@ type (
 
 const deletes = snapshotv1.VolumeSnapshotContentDelete
 
-// copyStatus says in the snapshot what the content says. C-SNAP-14
-func (c *Controller) copyStatus(p *kernel.Process, s volumeSnapshot, from content) error {
+// copyStatus says in the snapshot what the content says; unready says that it is not
+// ready if that fails. C-SNAP-14
+func (c *Controller) copyStatus(p *kernel.Process, s volumeSnapshot, from content, unready bool) error {
 	err := c.tryCopyStatus(p, s, from)
 	if err != nil {
-		c.fail(p, s, s.Spec.Source.PersistentVolumeClaimName != nil, "SnapshotStatusUpdateFailed", fmt.Sprintf("Snapshot status update failed, %v", err))
+		c.fail(p, s, unready, "SnapshotStatusUpdateFailed", fmt.Sprintf("Snapshot status update failed, %v", err))
 	}
 	return err
 }
 
-func (c *Controller) tryCopyStatus(p *kernel.Process, s volumeSnapshot, from content) error {
+// bind is copyStatus to the snapshot as it is now.
+func (c *Controller) bind(p *kernel.Process, s volumeSnapshot, from content) error {
+	now, err := c.read(p, s)
+	if err != nil {
+		return err
+	}
+	return c.copyStatus(p, now, from, true)
+}
+
+func (c *Controller) read(p *kernel.Process, s volumeSnapshot) (volumeSnapshot, error) {
 	now, err := component.Live[volumeSnapshot](p, c.Component, store.KeyOf(s))
 	if err != nil {
-		return fmt.Errorf("error get snapshot %s from api server: %w", store.KeyOf(s), err)
+		return nil, fmt.Errorf("error get snapshot %s from api server: %w", store.KeyOf(s), err)
+	}
+	return now, nil
+}
+
+func (c *Controller) tryCopyStatus(p *kernel.Process, s volumeSnapshot, from content) error {
+	now, err := c.read(p, s)
+	if err != nil {
+		return err
 	}
 	group, ok := c.groupWithHandle(groupHandleOf(from))
 	if !ok {

@@ -96,14 +96,14 @@ func (c *Controller) syncUnready(p *kernel.Process, s volumeSnapshot) error {
 		c.fail(p, s, true, "SnapshotHandleSet", fmt.Sprintf("Snapshot handle should not be set in content %s for dynamic provisioning", store.KeyOf(s)))
 		return fmt.Errorf("snapshotHandle should not be set in the content for dynamic provisioning for snapshot %s", store.KeyOf(s))
 	case found != nil:
-		return c.copyStatus(p, s, found)
+		return c.bind(p, s, found)
 	}
 	made, err := c.createContent(p, s)
 	if err != nil {
 		c.fail(p, s, true, "SnapshotContentCreationFailed", fmt.Sprintf("Failed to create snapshot content with error %v", err))
 		return err
 	}
-	return c.copyStatus(p, s, made)
+	return c.copyStatus(p, s, made, false)
 }
 
 // bindGiven binds a snapshot to the content that it names. C-SNAP-15
@@ -126,7 +126,7 @@ func (c *Controller) bindGiven(p *kernel.Process, s volumeSnapshot, found conten
 		c.contents.Put(bound)
 		found = bound
 	}
-	return c.copyStatus(p, s, found)
+	return c.copyStatus(p, s, found, false)
 }
 
 // syncReady only looks whether the binding is still there. C-SNAP-17

@@ -8,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
 )
 
 // resyncPeriod is how often the informers tell everything again. C-SNAP-30
@@ -19,24 +20,36 @@ const resyncPeriod = 15 * time.Minute
 func (r *run) resync(p *kernel.Process) {
 	started := p.Elapsed()
 	for {
-		p.Wait("contents that are not ready", func() bool { return len(r.unready) > 0 })
+		p.Wait("contents that are not ready", func() bool { return len(r.unready)+len(r.unreadyGroups) > 0 })
 		at := started + ((p.Elapsed()-started)/resyncPeriod+1)*resyncPeriod
 		for p.IdleUntil("resync of the informers", at) {
 		}
-		byName := func(a, b store.Key) int { return cmp.Compare(a.Name, b.Name) }
-		for _, key := range slices.SortedFunc(maps.Keys(r.unready), byName) {
-			r.contentQueue.Add(key)
-		}
+		addAll(r.contentQueue, r.unready)
+		addAll(r.groupQueue, r.unreadyGroups)
+	}
+}
+
+func addAll(queue *workqueue.Queue[store.Key], keys map[store.Key]bool) {
+	byName := func(a, b store.Key) int { return cmp.Compare(a.Name, b.Name) }
+	for _, key := range slices.SortedFunc(maps.Keys(keys), byName) {
+		queue.Add(key)
 	}
 }
 
 // noteReadiness remembers which contents a resync is for.
 func (r *run) noteReadiness(e store.Event[content]) {
-	key := store.KeyOf(e.Object)
-	if e.Type == store.Deleted || isReady(e.Object) || !r.own(e.Object) {
-		delete(r.unready, key)
+	r.note(r.unready, store.KeyOf(e.Object), e.Type != store.Deleted && !isReady(e.Object) && r.own(e.Object))
+}
+
+func (r *run) noteGroupReadiness(e store.Event[groupContent]) {
+	r.note(r.unreadyGroups, store.KeyOf(e.Object), e.Type != store.Deleted && !isGroupReady(e.Object) && r.ownGroup(e.Object))
+}
+
+func (r *run) note(unready map[store.Key]bool, key store.Key, is bool) {
+	if !is {
+		delete(unready, key)
 		return
 	}
-	r.unready[key] = true
+	unready[key] = true
 	r.resyncer.Wake()
 }

@@ -67,8 +67,8 @@ type run struct {
 	groupContents *component.Overlay[groupContent]
 	groupQueue    *workqueue.Queue[store.Key]
 
-	unready  map[store.Key]bool // contents that a resync is for
-	resyncer *kernel.Process
+	unready, unreadyGroups map[store.Key]bool // contents that a resync is for
+	resyncer               *kernel.Process
 }
 
 // Start starts the sidecar.
@@ -94,7 +94,8 @@ func (r *run) main(p *kernel.Process) {
 	retrying := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.contentQueue = workqueue.New("contents", retrying, r.Go, r.syncByKey)
 	r.groupQueue = workqueue.New("group contents", retrying, r.Go, r.syncGroupByKey)
-	r.unready, r.resyncer = map[store.Key]bool{}, r.Go("resync", r.resync)
+	r.unready, r.unreadyGroups = map[store.Key]bool{}, map[store.Key]bool{}
+	r.resyncer = r.Go("resync", r.resync)
 	r.meetGroups(p)
 	r.Go("groups", r.informGroups)
 	r.inform(p)

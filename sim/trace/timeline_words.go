@@ -192,8 +192,12 @@ func csiNodeWords(c *change) {
 }
 
 func snapshotWords(c *change) {
-	if ready, changed := c.take("status", "readyToUse"); changed && ready == true {
+	was := c.was("status", "readyToUse")
+	switch ready, changed := c.take("status", "readyToUse"); {
+	case changed && ready == true:
 		c.say("ready to use")
+	case changed && was == true:
+		c.say("ready to use no more")
 	}
 	if message, changed := c.take("status", "error", "message"); changed && message != nil {
 		c.take("status", "error", "time")
