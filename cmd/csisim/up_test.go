@@ -231,6 +231,11 @@ func TestKubectl(t *testing.T) {
 			assert.NotContains(t, out, "Warning:")
 		})
 	}
+	issuer := filepath.Join(l.home, "issuer.yaml")
+	require.NoError(t, os.WriteFile(issuer, []byte("apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: ca}\n"), 0o600))
+	out, err := l.runKubectl("create", "-f", issuer)
+	require.Error(t, err)
+	assert.Contains(t, out, `no matches for kind "Issuer" in version "cert-manager.io/v1"`)
 	require.NoError(t, l.command.Process.Signal(syscall.SIGINT))
 	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
@@ -238,11 +243,17 @@ func TestKubectl(t *testing.T) {
 // kubectl is what kubectl says to the cluster's user.
 func (l *liveCluster) kubectl(args ...string) string {
 	l.t.Helper()
+	out, err := l.runKubectl(args...)
+	require.NoError(l.t, err, out)
+	return out
+}
+
+func (l *liveCluster) runKubectl(args ...string) (string, error) {
+	l.t.Helper()
 	kubectl := exec.CommandContext(l.t.Context(), "kubectl", args...)
 	kubectl.Env = append(os.Environ(), l.environment()...)
 	out, err := kubectl.CombinedOutput()
-	require.NoError(l.t, err, string(out))
-	return string(out)
+	return string(out), err
 }
 
 const webPod = `apiVersion: v1

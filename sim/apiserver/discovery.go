@@ -18,6 +18,8 @@ func (q *request) serveRoot() (handled bool, err error) {
 		return true, nil
 	case "/version":
 		return true, q.answer.json(http.StatusOK, q.server.info())
+	case openAPIV2Root:
+		return true, q.serveSwagger()
 	case "/api", "/apis":
 		if q.wantsAggregated() {
 			return true, q.answerAggregated(path == "/api")

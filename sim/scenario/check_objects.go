@@ -23,6 +23,10 @@ func (c *checker) checkObject(o manifest.Object) {
 	}
 	gvk := o.GetObjectKind().GroupVersionKind()
 	if _, ok := store.ResourceFor(gvk); !ok {
+		if kept := keptVersions(gvk.GroupKind()); len(kept) > 0 {
+			c.problems = append(c.problems, o.NoKind(kept...))
+			return
+		}
 		c.wrong(o, "kind", fmt.Sprintf("kind %q of %s", gvk.Kind, gvk.GroupVersion()), "a kind that csisim keeps", kindsLike(gvk))
 		return
 	}
@@ -147,6 +151,17 @@ func (c *checker) knownDriver(o manifest.Object, path, name string) {
 		want = "an entry in drivers of that name"
 	}
 	c.wrong(o, path, fmt.Sprintf("driver %q", name), want, names)
+}
+
+// keptVersions are the versions, as apiVersion names them, in which csisim keeps a built-in kind.
+func keptVersions(kind schema.GroupKind) []string {
+	var kept []string
+	for _, res := range store.Resources() {
+		if res.GVK.GroupKind() == kind {
+			kept = append(kept, res.GVK.GroupVersion().String())
+		}
+	}
+	return kept
 }
 
 func kindsLike(gvk schema.GroupVersionKind) []string {
