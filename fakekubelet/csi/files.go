@@ -28,11 +28,11 @@ func (f files) change(what, name string, do func(machine.Machine) error) error {
 }
 
 func (f files) record(what, name string, err error) {
-	e := &trace.Event{Kind: trace.FileChange, Actor: "kubelet", Node: f.kubelet.Node, Method: what, Name: name}
+	e := trace.Event{Kind: trace.FileChange, Actor: "kubelet", Node: f.kubelet.Node, Method: what, Name: name}
 	if err != nil {
 		e.Code, e.Message = "Failed", err.Error()
 	}
-	f.kubelet.Trace.Add(e)
+	f.kubelet.Trace.AddChange(e)
 }
 
 func (f files) mkdir(name string) error {

@@ -130,6 +130,5 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 func (r *Runtime) PowerOff() { clear(r.sandboxes) }
 
 func (r *Runtime) tell(method, pod string, detail any) {
-	e := &trace.Event{Kind: trace.Runtime, Actor: "kubelet", Node: r.node, Method: method, Name: pod, Detail: detail}
-	r.world.Trace.Add(e)
+	r.world.Trace.AddChange(trace.Event{Kind: trace.Runtime, Actor: "kubelet", Node: r.node, Method: method, Name: pod, Detail: detail})
 }

@@ -49,7 +49,7 @@ func (w *World) record(c store.Commit) {
 	if c.Resource.GVR.Resource == "events" {
 		return // told by Component.Event
 	}
-	e := &trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
+	e := trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
 	if p := w.Kernel.Running(); p != nil {
 		e.Actor = p.Name()
 	}
@@ -66,7 +66,7 @@ func (w *World) record(c store.Commit) {
 		e.New = c.New.(runtime.Object)
 	}
 	w.Kernel.Note(e.Change, " ", e.Resource, " ", e.Name, " ", strconv.FormatUint(c.Revision, 10))
-	w.Trace.Add(e)
+	w.Trace.AddChange(e)
 }
 
 // Say records what the scenario does or sees.

@@ -130,7 +130,7 @@ func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 
 // commitChange commits what differs and returns what is then stored.
 func (s *Store) commitChange(res *Resource, key Key, old, obj Object) Object {
-	if same(obj, old) {
+	if obj.GetDeletionTimestamp().Equal(old.GetDeletionTimestamp()) && same(obj, old) {
 		return old
 	}
 	s.commit(res, key, old, obj)

@@ -30,6 +30,8 @@ type Recorder struct {
 	sinks   []Sink
 	queue   []*Event // not yet handed to the sinks: an earlier call is still open
 	open    map[*Event]bool
+	shown   uint64   // somebody may hold on to the events up to this Seq
+	room    []*Event // of changes that were forgotten and never shown
 }
 
 // NewRecorder returns an empty recorder.
@@ -45,6 +47,19 @@ func (r *Recorder) Add(e *Event) *Event {
 	r.append(e)
 	r.flush()
 	return e
+}
+
+// AddChange records the change of an object, a file or a container. There are many, and
+// most are soon forgotten: their room is used again.
+func (r *Recorder) AddChange(e Event) {
+	var kept *Event
+	if n := len(r.room); n > 0 {
+		kept, r.room = r.room[n-1], r.room[:n-1]
+	} else {
+		kept = new(Event)
+	}
+	*kept = e
+	r.Add(kept)
 }
 
 // Begin records an event whose outcome is not known yet. End completes it.
@@ -96,7 +111,10 @@ func (r *Recorder) append(e *Event) {
 // are closed when there are many, or when somebody looks.
 func (r *Recorder) forget() {
 	for ; r.changes > r.KeepChanges; r.oldest++ {
-		if r.events[r.oldest].isChange() {
+		if e := r.events[r.oldest]; e.isChange() {
+			if len(r.sinks) == 0 && e.Seq > r.shown {
+				r.room = append(r.room, e)
+			}
 			r.events[r.oldest] = nil
 			r.changes--
 			r.holes++
@@ -126,6 +144,7 @@ func (r *Recorder) flush() {
 
 // Events are the events kept so far, in the order of their Seq.
 func (r *Recorder) Events() []*Event {
+	r.shown = r.seq
 	if r.holes > 0 {
 		r.closeHoles()
 	}

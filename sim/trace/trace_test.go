@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +163,46 @@ func TestOldChangesAreForgottenAndCallsAreNot(t *testing.T) {
 	assert.LessOrEqual(t, len(r.Events()), 21)
 	assert.Equal(t, trace.Call, r.Events()[0].Kind)
 	assert.Equal(t, uint64(101), r.Last())
+}
+
+// What was handed out stays as it was; the room of the rest is used again.
+func TestTheRoomOfForgottenChangesIsUsedAgain(t *testing.T) {
+	changes := func(r *trace.Recorder, from, to int) {
+		for i := from; i < to; i++ {
+			r.AddChange(trace.Event{Kind: trace.API, Name: strconv.Itoa(i)})
+		}
+	}
+	names := func(events []*trace.Event) (names []string) {
+		for _, e := range events {
+			names = append(names, e.Name)
+		}
+		return names
+	}
+	newest := []string{"90", "91", "92", "93", "94", "95", "96", "97", "98", "99"}
+	for name, looks := range map[string]func(*trace.Recorder) []*trace.Event{
+		"somebody looks": func(r *trace.Recorder) []*trace.Event { return slices.Clone(r.Events()) },
+		"a sink keeps them": func(r *trace.Recorder) (kept []*trace.Event) {
+			r.To(func(e *trace.Event) { kept = append(kept, e) })
+			changes(r, 100, 110)
+			return kept
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := trace.NewRecorder(&clock{})
+			r.KeepChanges = 10
+			changes(r, 0, 100)
+			assert.Subset(t, names(r.Events()), newest)
+			kept := looks(r)
+			before := names(kept)
+			assert.NotEmpty(t, before)
+			changes(r, 200, 300)
+			assert.Equal(t, before, names(kept))
+		})
+	}
+	r := trace.NewRecorder(&clock{})
+	r.KeepChanges = 10
+	changes(r, 0, 20)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { r.AddChange(trace.Event{Kind: trace.API}) }))
 }
 
 func TestATraceIsReadBackAsItWasWritten(t *testing.T) {
