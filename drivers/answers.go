@@ -1,6 +1,9 @@
 package drivers
 
-import "google.golang.org/protobuf/proto"
+import (
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
 
 // question is a call whose request says nothing, such as the one for capabilities.
 // It is made ever again and nearly always answered alike.
@@ -9,7 +12,7 @@ type question struct{ driver, method string }
 // kept is the answer of a call as its record keeps it: of equal answers to a
 // question, and of answers that say nothing, the first.
 func (w *Wire) kept(c *call) proto.Message {
-	if proto.Size(c.request) > 0 && proto.Size(c.answer) > 0 {
+	if says(c.request) && says(c.answer) {
 		return c.answer
 	}
 	q := question{c.site.Driver, c.method}
@@ -18,4 +21,13 @@ func (w *Wire) kept(c *call) proto.Message {
 	}
 	w.answers[q] = c.answer
 	return c.answer
+}
+
+// says reports whether a field of the message is set.
+func says(m proto.Message) (set bool) {
+	m.ProtoReflect().Range(func(protoreflect.FieldDescriptor, protoreflect.Value) bool {
+		set = true
+		return false
+	})
+	return set
 }

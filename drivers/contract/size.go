@@ -28,11 +28,22 @@ func limitOf(field string) int {
 	return stringLimit
 }
 
-// sizesOf checks a message, which is small enough as a rule.
+// sizesOf checks a message, which is small enough as a rule. To measure one with a map
+// costs as much as to check it.
 func (f *findings) sizesOf(m proto.Message) {
-	if proto.Size(m) > stringLimit {
+	if hasMap(m.ProtoReflect()) || proto.Size(m) > stringLimit {
 		f.sizes(nil, m.ProtoReflect())
 	}
+}
+
+func hasMap(m protoreflect.Message) bool {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		if field := fields.Get(i); field.IsMap() && m.Has(field) {
+			return true
+		}
+	}
+	return false
 }
 
 // place is where a message stands: in a field of another one. Nil is the outermost.

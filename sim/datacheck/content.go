@@ -3,10 +3,12 @@ package datacheck
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/csisim/csisim/sim/machine"
@@ -36,21 +38,29 @@ func (c content) String() string {
 
 // text is what is written.
 func text(volume string, generation int) []byte {
-	line := fmt.Sprintf("csisim %d %s", generation, volume)
-	return fmt.Appendf(nil, "%s\n%x\n", line, sha256.Sum256([]byte(line)))
+	line := mark + strconv.Itoa(generation) + " " + volume
+	return []byte(line + "\n" + sumOf(line) + "\n")
+}
+
+// mark begins what is written.
+const mark = "csisim "
+
+func sumOf(line string) string {
+	sum := sha256.Sum256([]byte(line))
+	return hex.EncodeToString(sum[:])
 }
 
 // parse is the inverse of text; what follows the text is not looked at.
 func parse(data []byte) content {
 	line, rest, _ := strings.Cut(string(data), "\n")
 	sum, _, _ := strings.Cut(rest, "\n")
-	c := content{there: true}
-	_, err := fmt.Sscanf(line, "csisim %d", &c.generation)
-	if err != nil || sum != fmt.Sprintf("%x", sha256.Sum256([]byte(line))) {
+	said, marked := strings.CutPrefix(line, mark)
+	number, volume, _ := strings.Cut(said, " ")
+	generation, err := strconv.Atoi(number)
+	if !marked || err != nil || sum != sumOf(line) {
 		return content{there: true, problem: "bytes that are not its own or are damaged"}
 	}
-	c.volume = line[strings.LastIndexByte(line, ' ')+1:]
-	return c
+	return content{there: true, generation: generation, volume: volume}
 }
 
 // look reads what is published.
