@@ -52,7 +52,7 @@ func (k *Kubelet) newNode() *corev1.Node {
 		}},
 		Spec: corev1.NodeSpec{Taints: slices.Clone(k.options.Taints)},
 		Status: corev1.NodeStatus{
-			Capacity: resources, Allocatable: maps.Clone(resources),
+			Capacity: resources, Allocatable: resources,
 			Addresses:  []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: name}},
 			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64"},
 			Conditions: k.conditions(nil),

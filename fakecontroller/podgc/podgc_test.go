@@ -45,11 +45,16 @@ func (c *cluster) addNode(name string) {
 	require.NoError(c.t, err)
 }
 
+// changeNode changes its spec and its status.
 func (c *cluster) changeNode(name string, change func(*corev1.Node)) {
 	c.t.Helper()
-	_, err := store.Modify(c.store, store.Key{Name: name}, change)
+	node, ok := store.Get[*corev1.Node](c.store, store.Key{Name: name})
+	require.True(c.t, ok)
+	changed := node.DeepCopy()
+	change(changed)
+	_, err := store.Modify(c.store, store.Key{Name: name}, func(n *corev1.Node) { n.Spec = changed.Spec })
 	require.NoError(c.t, err)
-	_, err = store.ModifyStatus(c.store, store.Key{Name: name}, change)
+	_, err = store.ModifyStatus(c.store, store.Key{Name: name}, func(n *corev1.Node) { n.Status = changed.Status })
 	require.NoError(c.t, err)
 }
 

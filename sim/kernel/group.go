@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -9,37 +9,33 @@ import (
 // memory and crash together.
 type Group struct {
 	Name    string
-	members map[int]*Process
+	members []*Process // by id, which is the order of their start
 }
 
 // NewGroup returns an empty group.
-func NewGroup(name string) *Group { return &Group{Name: name, members: map[int]*Process{}} }
+func NewGroup(name string) *Group { return &Group{Name: name} }
 
 func (g *Group) add(p *Process) {
 	if g != nil {
-		g.members[p.id] = p
+		g.members = append(g.members, p)
 	}
 }
 
 func (g *Group) remove(p *Process) {
-	if g != nil {
-		delete(g.members, p.id)
+	if g == nil {
+		return
+	}
+	if at, ok := slices.BinarySearchFunc(g.members, p.id, func(p *Process, id int) int { return p.id - id }); ok {
+		g.members = slices.Delete(g.members, at, at+1)
 	}
 }
 
 // Crash ends all processes of the group where they stand. What they held in
 // memory is gone. The process that calls it must not be one of them.
 func (g *Group) Crash() {
-	for len(g.members) > 0 {
-		ids := make([]int, 0, len(g.members))
-		for id := range g.members {
-			ids = append(ids, id)
-		}
-		sort.Ints(ids)
-		for _, id := range ids {
-			if p, ok := g.members[id]; ok {
-				p.kill()
-			}
+	for len(g.members) > 0 { // ends may start others
+		for _, p := range slices.Clone(g.members) {
+			p.kill()
 		}
 	}
 }

@@ -21,15 +21,15 @@ type shape interface {
 	sameSpec(a, b Object) bool
 	sameStatus(a, b Object) bool
 	clearStatus(obj Object)
-	// draftStatus is a copy of a stored object whose metadata and status are its
-	// own, false if the shape can only copy all.
-	draftStatus(old Object) (Object, bool)
+	// draft is a copy of a stored object whose metadata and one part, the spec or
+	// the status, are its own, false if the shape can only copy all.
+	draft(old Object, what part) (Object, bool)
 }
 
 // fields is the shape of Go structs: the positions of spec and status, -1 for none.
 type fields struct {
-	spec, status int
-	copyStatus   copier
+	spec, status         int
+	copySpec, copyStatus copier
 }
 
 // copier is the generated DeepCopyInto of a field's type.
@@ -40,10 +40,13 @@ func fieldsOf(kind reflect.Type) fields {
 	for i := range kind.NumField() {
 		switch kind.Field(i).Name {
 		case "Spec":
-			f.spec = i
+			f.spec, f.copySpec = i, copierOf(kind.Field(i).Type)
 		case "Status":
 			f.status, f.copyStatus = i, copierOf(kind.Field(i).Type)
 		}
+	}
+	if kind.NumField() != len([]string{"TypeMeta", "ObjectMeta", "Spec", "Status"}) {
+		f.copySpec = copier{} // a write of the spec may change more than the spec
 	}
 	return f
 }
@@ -53,26 +56,8 @@ func copierOf(field reflect.Type) copier {
 	return copier{method.Func}
 }
 
-// copy gives obj a copy of its own of a field of old. What is written most does
-// without reflection.
+// copy gives obj a copy of its own of a field of old.
 func (c copier) copy(obj, old Object, index int) {
-	switch old := old.(type) {
-	case *corev1.Pod:
-		old.Status.DeepCopyInto(&obj.(*corev1.Pod).Status)
-		return
-	case *corev1.Node:
-		old.Status.DeepCopyInto(&obj.(*corev1.Node).Status)
-		return
-	case *corev1.PersistentVolume:
-		old.Status.DeepCopyInto(&obj.(*corev1.PersistentVolume).Status)
-		return
-	case *corev1.PersistentVolumeClaim:
-		old.Status.DeepCopyInto(&obj.(*corev1.PersistentVolumeClaim).Status)
-		return
-	case *storagev1.VolumeAttachment:
-		old.Status.DeepCopyInto(&obj.(*storagev1.VolumeAttachment).Status)
-		return
-	}
 	from, to := reflect.ValueOf(old).Elem().Field(index), reflect.ValueOf(obj).Elem().Field(index)
 	c.Call([]reflect.Value{from.Addr(), to.Addr()})
 }
@@ -85,13 +70,59 @@ func (f fields) sameSpec(a, b Object) bool   { return sameField(a, b, f.spec) }
 func (f fields) sameStatus(a, b Object) bool { return sameField(a, b, f.status) }
 func (f fields) clearStatus(obj Object)      { clearField(obj, f.status) }
 
-func (f fields) draftStatus(old Object) (Object, bool) {
-	if !f.copyStatus.IsValid() {
+func (f fields) draft(old Object, what part) (Object, bool) {
+	index, copier := f.spec, f.copySpec
+	if what == statusPart {
+		index, copier = f.status, f.copyStatus
+	}
+	if !copier.IsValid() {
 		return nil, false
 	}
 	obj := withOwnMetadata(old)
-	f.copyStatus.copy(obj, old, f.status)
+	if !copyPart(obj, old, what) {
+		copier.copy(obj, old, index)
+	}
 	return obj, true
+}
+
+// copyPart does what a copier does, for the kinds that are written most, and without
+// reflection.
+func copyPart(obj, old Object, what part) (done bool) {
+	switch old := old.(type) {
+	case *corev1.Pod:
+		if obj := obj.(*corev1.Pod); what == statusPart {
+			old.Status.DeepCopyInto(&obj.Status)
+		} else {
+			old.Spec.DeepCopyInto(&obj.Spec)
+		}
+	case *corev1.Node:
+		if obj := obj.(*corev1.Node); what == statusPart {
+			old.Status.DeepCopyInto(&obj.Status)
+		} else {
+			old.Spec.DeepCopyInto(&obj.Spec)
+		}
+	case *corev1.PersistentVolume:
+		if obj := obj.(*corev1.PersistentVolume); what == statusPart {
+			old.Status.DeepCopyInto(&obj.Status)
+		} else {
+			old.Spec.DeepCopyInto(&obj.Spec)
+		}
+	case *corev1.PersistentVolumeClaim:
+		if obj := obj.(*corev1.PersistentVolumeClaim); what == statusPart {
+			old.Status.DeepCopyInto(&obj.Status)
+		} else {
+			old.Spec.DeepCopyInto(&obj.Spec)
+		}
+	case *storagev1.VolumeAttachment:
+		if obj := obj.(*storagev1.VolumeAttachment); what == statusPart {
+			old.Status.DeepCopyInto(&obj.Status)
+		} else {
+			old.Spec.DeepCopyInto(&obj.Spec)
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // keep sets a field of obj to what it is in old; the objects then share it.

@@ -84,8 +84,8 @@ func (r *Resource) draft(old Object, what part) Object {
 	switch {
 	case what == metadataPart:
 		return withOwnMetadata(old)
-	case what == statusPart:
-		if obj, ok := r.shape.draftStatus(old); ok {
+	case r.Status:
+		if obj, ok := r.shape.draft(old, what); ok {
 			return obj
 		}
 	}

@@ -29,8 +29,9 @@ func UpdateStatus[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.UpdateStatusObject(resourceFor[T](), obj))
 }
 
-// Modify changes a copy of the stored object and stores it as Update would. It
-// is a patch: nothing can come between reading and writing.
+// Modify changes a copy of the stored object, but for a status that an update leaves
+// alone, and stores it as Update would. It is a patch: nothing can come between reading
+// and writing.
 func Modify[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
