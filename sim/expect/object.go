@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -148,7 +150,7 @@ func (o Object) fieldMismatch(obj store.Object) (string, error) {
 	if o.Condition == "" && o.Fields == nil {
 		return "", nil
 	}
-	fields, err := Decoded(obj)
+	fields, err := Decoded(obj, o.parts()...)
 	if err != nil {
 		return "", err
 	}
@@ -160,15 +162,56 @@ func (o Object) fieldMismatch(obj store.Object) (string, error) {
 	return partial.Mismatch(map[string]any(o.Fields), any(fields)), nil
 }
 
-// Decoded is an object as decoded JSON, with whole numbers as int64. Kubernetes' own converter copies all it
-// knows of types for each field it meets first, which takes longer than a scenario.
-func Decoded(obj store.Object) (map[string]any, error) {
-	text, err := json.Marshal(obj)
-	if err != nil {
-		return nil, err
+// parts are the fields of the object, such as its status, that are looked at.
+func (o Object) parts() []string {
+	parts := slices.Sorted(maps.Keys(o.Fields))
+	if o.Condition != "" {
+		parts = append(parts, "status")
 	}
-	fields := map[string]any{}
-	return fields, utiljson.Unmarshal(text, &fields)
+	return parts
+}
+
+// Decoded is an object as decoded JSON, with whole numbers as int64, or those parts of it that are named: an
+// encoder for all that an object can be takes longer to make than a scenario to run. Kubernetes' own converter
+// takes longer still: it copies all it knows of types for each field it meets first.
+func Decoded(obj store.Object, parts ...string) (map[string]any, error) {
+	shown := map[string]any{}
+	if _, custom := obj.(*unstructured.Unstructured); custom || len(parts) == 0 {
+		return shown, decode(obj, &shown)
+	}
+	for _, name := range parts {
+		field, ok := fieldNamed(obj, name)
+		if !ok {
+			return Decoded(obj) // kind and apiVersion are no fields of it, and what is misspelt is none
+		}
+		var part any
+		if err := decode(field, &part); err != nil {
+			return nil, err
+		}
+		if part != nil {
+			shown[name] = part
+		}
+	}
+	return shown, nil
+}
+
+// fieldNamed is a field of an object by its name in JSON.
+func fieldNamed(obj store.Object, name string) (any, bool) {
+	fields := reflect.ValueOf(obj).Elem()
+	for i := range fields.NumField() {
+		if known, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ","); known == name && known != "" {
+			return fields.Field(i).Interface(), true
+		}
+	}
+	return nil, false
+}
+
+func decode(value, into any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return utiljson.Unmarshal(text, into)
 }
 
 // phaseOf is status.phase, nil if there is none. Most waits are for a phase, and an

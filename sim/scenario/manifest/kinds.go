@@ -37,19 +37,18 @@ var kubectl = &strict.Dialect{
 	},
 }
 
-// known are the kinds of which there are Go types: the built-in ones and those of snapshots.
-var known = func() *runtime.Scheme {
+// known are the kinds of which there are Go types: the built-in ones and those of snapshots. client-go has
+// registered the former when the program begins, which is not done again.
+var known = schemes{scheme.Scheme, func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		scheme.AddToScheme, apiextensionsv1.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme,
-	} {
+	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err)
 		}
 	}
 	s.AddKnownTypes(legacy.GroupVersion, &legacy.CSIDriver{}, &legacy.CSINodeInfo{})
 	return s
-}()
+}()}
 
 // current is the version in which a kind is kept: what manifests say of a group snapshot is the same in all
 // its versions.
@@ -63,7 +62,7 @@ func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
 // newObject makes an empty object of the kind; one that a definition may bring is
 // unstructured. It is nil if there is no such kind.
 func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
-	typed, err := known.New(kind)
+	typed, err := known.newObject(kind)
 	switch {
 	case err == nil && isObject(typed):
 		return typed
@@ -80,7 +79,7 @@ func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 
 // isDefinable says whether definitions can bring kinds of the group: one of a domain that is not built in.
 func isDefinable(group string) bool {
-	return strings.Contains(group, ".") && !known.IsGroupRegistered(group)
+	return strings.Contains(group, ".") && !known.haveGroup(group)
 }
 
 // mismatch is a word that is none of those it could be.
@@ -113,7 +112,7 @@ func isObject(typed runtime.Object) bool {
 // versionsOf lists the versions that have a kind of this name, by group, the most stable first.
 func versionsOf(kind string) []string {
 	var found []schema.GroupVersion
-	for gvk, t := range known.AllKnownTypes() {
+	for gvk, t := range known.all() {
 		if gvk.Kind == kind && gvk.Version != runtime.APIVersionInternal && isStored(t) {
 			found = append(found, gvk.GroupVersion())
 		}
@@ -131,12 +130,12 @@ func versionsOf(kind string) []string {
 // candidates are the kinds that a mistyped one can have meant: the version's own or, of a version that
 // is not known either, all.
 func candidates(within schema.GroupVersion) []string {
-	kinds := storedKinds(known.KnownTypes(within))
+	kinds := storedKinds(known.in(within))
 	if len(kinds) > 0 {
 		return kinds
 	}
-	for _, version := range known.PrioritizedVersionsAllGroups() {
-		kinds = append(kinds, storedKinds(known.KnownTypes(version))...)
+	for _, version := range known.versions() {
+		kinds = append(kinds, storedKinds(known.in(version))...)
 	}
 	return kinds
 }
