@@ -68,11 +68,12 @@ func (q *request) written(code int, stored store.Object) error {
 	return q.writeObject(code, stored)
 }
 
-// settleNamespace gives an object the namespace of the path.
+// settleNamespace gives an object the namespace of the path. One that belongs to the
+// cluster has none, whatever it says.
 func (q *request) settleNamespace(obj store.Object) error {
-	switch obj.GetNamespace() {
-	case q.place.namespace:
-	case "":
+	switch namespace := obj.GetNamespace(); {
+	case namespace == q.place.namespace:
+	case namespace == "", q.place.namespace == "":
 		obj.SetNamespace(q.place.namespace)
 	default:
 		return badRequest("the namespace of the provided object does not match the namespace sent on the request")

@@ -12,19 +12,31 @@ import (
 // checkPod names the mistakes of a pod: its volumes and their uses in depth, of
 // the rest what makes a pod impossible.
 func checkPod(pod *corev1.Pod) field.ErrorList {
-	spec, at := &pod.Spec, field.NewPath("spec")
-	volumes, errs := podVolumes(pod, at.Child("volumes"))
+	return checkPodSpec(&pod.Spec, pod.Name, field.NewPath("spec"))
+}
+
+// checkPodSpec is for templates of pods, too: these have no name.
+func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorList {
+	volumes, errs := podVolumes(spec, pod, at.Child("volumes"))
 	if len(spec.Containers) == 0 {
 		errs = append(errs, field.Required(at.Child("containers"), ""))
 	}
 	var names []string
 	for i := range spec.Containers {
-		errs = append(errs, container(at.Child("containers").Index(i), &spec.Containers[i], volumes, names)...)
-		names = append(names, spec.Containers[i].Name)
+		at, c := at.Child("containers").Index(i), &spec.Containers[i]
+		errs = append(errs, container(at, c, volumes, names)...)
+		errs = append(errs, probes(at, c)...)
+		names = append(names, c.Name)
 	}
 	for i := range spec.InitContainers {
-		errs = append(errs, container(at.Child("initContainers").Index(i), &spec.InitContainers[i], volumes, names)...)
-		names = append(names, spec.InitContainers[i].Name)
+		at, c := at.Child("initContainers").Index(i), &spec.InitContainers[i]
+		errs = append(errs, container(at, c, volumes, names)...)
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			errs = append(errs, probes(at, c)...)
+		} else {
+			errs = append(errs, noProbes(at, c)...)
+		}
+		names = append(names, c.Name)
 	}
 	errs = append(errs, oneOf(at.Child("restartPolicy"), spec.RestartPolicy,
 		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
@@ -40,11 +52,11 @@ func checkPod(pod *corev1.Pod) field.ErrorList {
 }
 
 // podVolumes returns the valid volumes by name and the mistakes of the others.
-func podVolumes(pod *corev1.Pod, at *field.Path) (map[string]*corev1.VolumeSource, field.ErrorList) {
+func podVolumes(spec *corev1.PodSpec, pod string, at *field.Path) (map[string]*corev1.VolumeSource, field.ErrorList) {
 	valid := map[string]*corev1.VolumeSource{}
 	var all field.ErrorList
-	for i := range pod.Spec.Volumes {
-		volume := &pod.Spec.Volumes[i]
+	for i := range spec.Volumes {
+		volume := &spec.Volumes[i]
 		errs := podVolumeSource(at.Index(i), &volume.VolumeSource)
 		if volume.Name == "" {
 			errs = append(errs, field.Required(at.Index(i).Child("name"), ""))
@@ -58,7 +70,7 @@ func podVolumes(pod *corev1.Pod, at *field.Path) (map[string]*corev1.VolumeSourc
 			valid[volume.Name] = &volume.VolumeSource
 		}
 		all = append(all, errs...)
-		if claim := volume.PersistentVolumeClaim; claim != nil && makesClaim(pod, claim.ClaimName) {
+		if claim := volume.PersistentVolumeClaim; claim != nil && makesClaim(spec, pod, claim.ClaimName) {
 			all = append(all, field.Invalid(at.Index(i).Child("persistentVolumeClaim", "claimName"), claim.ClaimName,
 				"must not reference a PVC that gets created for an ephemeral volume"))
 		}
@@ -68,9 +80,9 @@ func podVolumes(pod *corev1.Pod, at *field.Path) (map[string]*corev1.VolumeSourc
 
 // makesClaim reports whether a claim of that name will be made for an ephemeral
 // volume of the pod.
-func makesClaim(pod *corev1.Pod, claim string) bool {
-	return pod.Name != "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.Ephemeral != nil && pod.Name+"-"+v.Name == claim
+func makesClaim(spec *corev1.PodSpec, pod, claim string) bool {
+	return pod != "" && slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+		return v.Ephemeral != nil && pod+"-"+v.Name == claim
 	})
 }
 
@@ -124,6 +136,10 @@ func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.V
 	if c.Image == "" {
 		errs = append(errs, field.Required(at.Child("image"), ""))
 	}
+	errs = append(errs, oneOf(at.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
+		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)...)
+	errs = append(errs, ports(at.Child("ports"), c.Ports)...)
+	errs = append(errs, environment(at.Child("env"), c.Env)...)
 	errs = append(errs, volumeMounts(at.Child("volumeMounts"), c, volumes)...)
 	errs = append(errs, volumeDevices(at.Child("volumeDevices"), c, volumes)...)
 	return append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
@@ -134,7 +150,8 @@ func volumeMounts(at *field.Path, c *corev1.Container, volumes map[string]*corev
 	var errs field.ErrorList
 	paths := map[string]bool{}
 	for i, mount := range c.VolumeMounts {
-		at := at.Index(i)
+		all := at
+		at := all.Index(i)
 		if mount.Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 		}
@@ -155,6 +172,7 @@ func volumeMounts(at *field.Path, c *corev1.Container, volumes map[string]*corev
 			errs = append(errs, field.Invalid(at.Child("mountPath"), mount.MountPath, "must not already exist as a path in volumeDevices"))
 		}
 		errs = append(errs, subPath(at, mount)...)
+		errs = append(errs, propagation(all.Child("mountPropagation"), mount.MountPropagation, c)...)
 	}
 	return errs
 }

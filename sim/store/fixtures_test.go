@@ -113,3 +113,12 @@ func class(name string) *storagev1.StorageClass {
 func secret(name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
 }
+
+// template is that of a workload, with the selector for its pods.
+func template() (*metav1.LabelSelector, corev1.PodTemplateSpec) {
+	labels := map[string]string{"app": "x"}
+	return &metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labels},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "sleep:1"}}},
+	}
+}

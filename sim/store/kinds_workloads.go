@@ -16,9 +16,6 @@ func pathName(name string, prefix bool) []string {
 	return mistakes
 }
 
-// roleRules are common to roles and their bindings.
-var roleRules = rules{name: pathName, createdByUpdate: true}
-
 func init() {
 	group("apps", "v1",
 		kind{name: "ControllerRevision"},
@@ -41,9 +38,9 @@ func init() {
 		kind{name: "PriorityClass", traits: clusterScoped | withGeneration},
 	)
 	group("rbac.authorization.k8s.io", "v1",
-		kind{name: "ClusterRole", traits: clusterScoped, rules: roleRules},
-		kind{name: "ClusterRoleBinding", traits: clusterScoped, rules: roleRules},
+		kind{name: "ClusterRole", traits: clusterScoped, rules: clusterRoleRules},
+		kind{name: "ClusterRoleBinding", traits: clusterScoped, rules: clusterRoleBindingRules},
 		kind{name: "Role", rules: roleRules},
-		kind{name: "RoleBinding", rules: roleRules},
+		kind{name: "RoleBinding", rules: roleBindingRules},
 	)
 }

@@ -5,18 +5,31 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// rulesOfWorkload are common to kinds that make pods.
+func rulesOfWorkload[T Object](fill func(T), mistakes func(T) field.ErrorList, changes func(obj, old T) field.ErrorList) rules {
+	return rules{
+		fill:     func(obj Object) { fill(obj.(T)) },
+		validate: func(obj Object) field.ErrorList { return mistakes(obj.(T)) },
+		validateUpdate: func(obj, old Object) field.ErrorList {
+			return append(mistakes(obj.(T)), changes(obj.(T), old.(T))...)
+		},
+	}
+}
+
 var (
-	statefulSetRules = rules{fill: func(obj Object) { fillStatefulSet(&obj.(*appsv1.StatefulSet).Spec) }}
-	deploymentRules  = rules{fill: func(obj Object) { fillDeployment(&obj.(*appsv1.Deployment).Spec) }}
-	replicaSetRules  = rules{fill: func(obj Object) {
-		spec := &obj.(*appsv1.ReplicaSet).Spec
-		setDefault(&spec.Replicas, 1)
-		fillPodSpec(&spec.Template.Spec)
-	}}
-	daemonSetRules = rules{fill: func(obj Object) { fillDaemonSet(&obj.(*appsv1.DaemonSet).Spec) }}
-	jobRules       = rules{fill: func(obj Object) {
+	statefulSetRules = rulesOfWorkload(func(s *appsv1.StatefulSet) { fillStatefulSet(&s.Spec) }, checkStatefulSet, checkStatefulSetChange)
+	deploymentRules  = rulesOfWorkload(func(d *appsv1.Deployment) { fillDeployment(&d.Spec) }, checkDeployment,
+		func(d, old *appsv1.Deployment) field.ErrorList { return fixed(d.Spec.Selector, old.Spec.Selector) })
+	replicaSetRules = rulesOfWorkload(func(r *appsv1.ReplicaSet) {
+		setDefault(&r.Spec.Replicas, 1)
+		fillPodSpec(&r.Spec.Template.Spec)
+	}, checkReplicaSet, func(r, old *appsv1.ReplicaSet) field.ErrorList { return fixed(r.Spec.Selector, old.Spec.Selector) })
+	daemonSetRules = rulesOfWorkload(func(d *appsv1.DaemonSet) { fillDaemonSet(&d.Spec) }, checkDaemonSet,
+		func(d, old *appsv1.DaemonSet) field.ErrorList { return fixed(d.Spec.Selector, old.Spec.Selector) })
+	jobRules = rules{fill: func(obj Object) {
 		spec := &obj.(*batchv1.Job).Spec
 		setDefault(&spec.Parallelism, 1)
 		setDefault(&spec.Completions, 1)

@@ -8,7 +8,9 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -176,6 +178,18 @@ func TestEveryKindCanBeStored(t *testing.T) {
 					VolumeGroupSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "g"},
 					Source:                 groupv1.VolumeGroupSnapshotContentSource{VolumeHandles: []string{"h"}},
 				}
+			case *appsv1.Deployment:
+				typed.Spec.Selector, typed.Spec.Template = template()
+			case *appsv1.DaemonSet:
+				typed.Spec.Selector, typed.Spec.Template = template()
+			case *appsv1.ReplicaSet:
+				typed.Spec.Selector, typed.Spec.Template = template()
+			case *appsv1.StatefulSet:
+				typed.Spec.Selector, typed.Spec.Template = template()
+			case *rbacv1.ClusterRoleBinding:
+				typed.RoleRef = rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}
+			case *rbacv1.RoleBinding:
+				typed.RoleRef = rbacv1.RoleRef{Kind: "Role", Name: "r"}
 			case *corev1.Event:
 				typed.InvolvedObject.Namespace = "default"
 			case *apiextensionsv1.CustomResourceDefinition:
