@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,7 +33,19 @@ func (a *answer) failure(err error) {
 	_ = plain.encoded(int(status.Code), status)
 }
 
-// warn tells a client of a mistake that is not held against it.
+// warnOfMistake tells a client what is wrong in a body that is taken nevertheless.
+func (a *answer) warnOfMistake(mistake error) {
+	text, ofYAML := strings.CutPrefix(mistake.Error(), "yaml: unmarshal errors:\n  ")
+	if !ofYAML {
+		a.warn(text)
+		return
+	}
+	for _, line := range strings.Split(text, "\n  ") {
+		a.warn(line)
+	}
+}
+
+// warn tells a client of something that is not held against it.
 func (a *answer) warn(text string) {
 	a.w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
 }
@@ -116,6 +129,8 @@ func (q *request) view(obj runtime.Object) (runtime.Object, error) {
 		return obj, nil
 	case as == "Table":
 		return q.tableOf([]store.Object{stored}, metav1.ListMeta{ResourceVersion: stored.GetResourceVersion()})
+	case as == "PartialObjectMetadataList":
+		return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (*%s.%s)", q.kind.internalName(), q.kind.gvk.Kind))
 	case as != "":
 		return partialOf(stored, q.answer.media)
 	}

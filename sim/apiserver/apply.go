@@ -26,6 +26,13 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 	if !exists && p.what != mainPart {
 		return nil, false, apierrors.NewNotFound(p.kind.gvr.GroupResource(), p.place.name)
 	}
+	if uid := patch.GetUID(); uid != "" && !exists {
+		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.place.name,
+			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
+	if !exists {
+		patch.SetResourceVersion("") // one that is gone does no harm
+	}
 	if version := patch.GetResourceVersion(); version != "" && exists && version != old.GetResourceVersion() {
 		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.place.name, errModified)
 	}
@@ -37,10 +44,10 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 		return nil, false, err
 	}
 	if !exists {
-		stored, err = p.server.store.CreateObject(p.kind.res, obj, p.options.forStore()...)
+		stored, err = p.server.store.CreateObject(p.kind.res, obj, p.options.forStore(p.kind)...)
 		return stored, true, err
 	}
-	stored, err = p.replace(obj, p.what, p.options.forStore())
+	stored, err = p.replace(obj, p.what, append(p.options.forStore(p.kind), store.Patched()))
 	return stored, false, err
 }
 
@@ -79,7 +86,11 @@ func (p *patching) strictly() error {
 		return nil // what else is wrong is told when the fields are merged
 	}
 	if err := p.tolerate(obj, err); err != nil {
-		return badRequest("error strict decoding YAML: %v", err)
+		var twice error
+		if twice = yaml.UnmarshalStrict(p.body, &map[string]any{}); twice == nil {
+			twice = err
+		}
+		return badRequest("error strict decoding YAML: %v", twice)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestBadInput(t *testing.T) {
 		"long name to make":  {"POST", claims, jsonType, strings.Replace(claimData, `"data"`, `"`+long+`"`, 1), 422, "must be no more than 253"},
 		"nul in a name":      {"GET", claims + "/a%00b", "", "", 404, "not found"},
 		"a shell":            {"POST", "/api/v1/namespaces/default/pods/x/exec?command=ls", "", "", 501, "csisim does not serve exec"},
-		"unknown API":        {"GET", "/apis/none.example.com/v1/things", "", "", 404, "the server could not find the requested resource"},
+		"unknown API":        {"GET", "/apis/apps/v1/things", "", "", 404, "the server could not find the requested resource"},
 		"unknown dry run":    {"POST", claims + "?dryRun=Some", jsonType, claimData, 422, `dryRun: Unsupported value: ["Some"]: supported values: "All"`},
 		"unknown validation": {"POST", claims + "?fieldValidation=Some", jsonType, claimData, 422, `fieldValidation: Unsupported value`},
 		"unknown policy":     {"DELETE", claims + "/data?propagationPolicy=Some", "", "", 422, "propagationPolicy: Unsupported value"},

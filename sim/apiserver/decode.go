@@ -74,7 +74,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	obj, gvk, err := q.kind.read(serializer, body, into)
 	if mistakes, ok := runtime.AsStrictDecodingError(err); ok && obj != nil && validation != metav1.FieldValidationStrict {
 		for _, mistake := range mistakes.Errors() {
-			q.answer.warn(mistake.Error())
+			q.answer.warnOfMistake(mistake)
 		}
 		err = nil
 	}
@@ -82,8 +82,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	case err != nil:
 		return nil, q.kind.decodeError(err, gvk, body)
 	case obj != into:
-		return nil, badRequest("%s in version %q cannot be handled as a %s: converting (%s.%s) to (%s.%s): unknown conversion",
-			gvk.Kind, gvk.Version, q.kind.gvk.Kind, gvk.Version, gvk.Kind, q.kind.internalName(), q.kind.gvk.Kind)
+		return nil, badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, q.kind.gvk.Kind, q.kind.unknownConversion(gvk))
 	}
 	if q.kind.own != nil {
 		if err := q.kind.checkKind(obj.(store.Object), gvk); err != nil {
@@ -94,6 +93,11 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 		return nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", got, want)
 	}
 	return q.kind.accepted(obj.(store.Object)), nil
+}
+
+// unknownConversion is why an object of another kind is not one of this one.
+func (k *kind) unknownConversion(gvk *schema.GroupVersionKind) error {
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", gvk.Version, gvk.Kind, k.internalName(), k.gvk.Kind)
 }
 
 // decodeError says what of a body could not be read.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -26,7 +26,7 @@ func (q *request) delete() error {
 	err = q.exclusively(func() (err error) {
 		last, err = q.server.store.DeleteObject(q.kind.res, q.key(), opts...)
 		_, stays := q.server.store.GetObject(q.kind.res, q.key())
-		gone = !stays
+		gone = !stays || len(options.DryRun) > 0 && err == nil && !heldBack(last)
 		return err
 	})
 	if err != nil {
@@ -40,6 +40,15 @@ func (q *request) delete() error {
 		code = http.StatusAccepted
 	}
 	return q.writeObject(code, last)
+}
+
+// heldBack says that something keeps a deleted object from being removed.
+func heldBack(obj store.Object) bool {
+	grace := obj.GetDeletionGracePeriodSeconds()
+	if namespace, ok := obj.(*corev1.Namespace); ok && len(namespace.Spec.Finalizers) > 0 {
+		return true
+	}
+	return len(obj.GetFinalizers()) > 0 || grace != nil && *grace > 0
 }
 
 // deleteOptions are in the body, or else in the query.
@@ -89,19 +98,24 @@ func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) erro
 			return badRequest("decoding DeleteOptions: %v", err)
 		}
 	}
+	if err := json.Unmarshal(body, &o.TypeMeta); err != nil {
+		return badRequest("couldn't get version/kind; json parse error: %v", err)
+	}
+	if err := checkDeleteOptions(o); err != nil {
+		return err
+	}
 	if err := json.Unmarshal(body, o); err != nil {
 		return badRequest("decoding DeleteOptions: %v", err)
 	}
-	return checkDeleteOptions(o)
+	return nil
 }
 
-// checkDeleteOptions refuses a body of another kind. That it is the client's mistake
-// the real server does not see.
+// checkDeleteOptions refuses a body of another kind.
 func checkDeleteOptions(o *metav1.DeleteOptions) error {
 	if o.Kind == "" || o.Kind == "DeleteOptions" {
 		return nil
 	}
-	return runtime.NewNotRegisteredErrForKind(metascheme.Scheme.Name(), o.GroupVersionKind())
+	return badRequest("%v", runtime.NewNotRegisteredErrForKind(metascheme.Scheme.Name(), o.GroupVersionKind()))
 }
 
 // protobufMagic begins every object in protobuf.
@@ -150,10 +164,16 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
+	page, err := q.pageOf(list)
+	if err != nil {
+		return err
+	}
 	var found []store.Object
-	var revision uint64
+	var listMeta metav1.ListMeta
 	err = q.exclusively(func() error {
-		found, revision = q.selected(list), q.server.store.Revision()
+		if found, listMeta, err = q.page(list, page); err != nil {
+			return err
+		}
 		for _, obj := range found {
 			if _, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...); err != nil {
 				return err
@@ -164,5 +184,5 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	return q.writeList(found, metav1.ListMeta{ResourceVersion: strconv.FormatUint(revision, 10)})
+	return q.writeList(found, listMeta)
 }

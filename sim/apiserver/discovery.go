@@ -13,10 +13,13 @@ import (
 // serveRoot answers what is not below a group and version.
 func (q *request) serveRoot() (handled bool, err error) {
 	switch path := strings.TrimSuffix(q.URL.Path, "/"); path {
-	case "/healthz", "/livez", "/readyz":
+	case "/healthz", "/livez", "/readyz", "/healthz/ping", "/livez/ping", "/readyz/ping", "/healthz/etcd", "/livez/etcd", "/readyz/etcd":
 		q.answer.body(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
 		return true, nil
 	case "/version":
+		if q.Method != http.MethodGet {
+			return true, errMethodNotAllowed
+		}
 		return true, q.answer.json(http.StatusOK, q.server.info())
 	case openAPIV2Root:
 		return true, q.serveSwagger()
@@ -55,7 +58,8 @@ func (q *request) serveDiscovery() error {
 				return q.answer.json(http.StatusOK, &group)
 			}
 		}
-		return errNoSuchResource
+		http.NotFound(q.answer.w, q.Request)
+		return nil
 	}
 	return q.serveVersion(schema.GroupVersion{Group: q.place.group, Version: q.place.version})
 }

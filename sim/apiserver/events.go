@@ -1,8 +1,11 @@
 package apiserver
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -12,6 +15,8 @@ type form struct {
 	new     func() store.Object
 	present func(stored store.Object) store.Object
 	accept  func(given store.Object) store.Object
+	fields  func(label string) string                   // of the stored kind, for a label of this one
+	check   func(obj, old store.Object) field.ErrorList // of the stored kind, in the words of this one
 }
 
 // presented is a stored object as the kind shows it.
@@ -39,8 +44,25 @@ func newEvents(stored *kind) *kind {
 		new:     func() store.Object { return &eventsv1.Event{} },
 		present: func(obj store.Object) store.Object { return newEvent(obj.(*corev1.Event)) },
 		accept:  func(obj store.Object) store.Object { return coreEvent(obj.(*eventsv1.Event)) },
+		fields:  coreLabel,
+		check:   store.CheckNewEvent,
 	}
 	return &k
+}
+
+// coreLabel is the field label of the core group for one of events.k8s.io, "" if there
+// is none.
+func coreLabel(label string) string {
+	if about, ok := strings.CutPrefix(label, "regarding."); ok {
+		return "involvedObject." + about
+	}
+	switch label {
+	case "reportingController":
+		return "reportingComponent"
+	case "reason", "type":
+		return label
+	}
+	return ""
 }
 
 func newEvent(e *corev1.Event) *eventsv1.Event {

@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
@@ -30,7 +33,27 @@ var ownFields = map[string]map[string]func(store.Object) string{
 	},
 	"namespaces": {
 		"status.phase": func(o store.Object) string { return string(o.(*corev1.Namespace).Status.Phase) },
-		"name":         func(o store.Object) string { return o.GetName() },
+	},
+	"persistentvolumes": {
+		"metadata.namespace": func(store.Object) string { return "" },
+	},
+	"services": {
+		"spec.clusterIP": func(o store.Object) string { return o.(*corev1.Service).Spec.ClusterIP },
+		"spec.type":      func(o store.Object) string { return string(o.(*corev1.Service).Spec.Type) },
+	},
+	"replicationcontrollers": {
+		"status.replicas": func(o store.Object) string {
+			return strconv.Itoa(int(o.(*corev1.ReplicationController).Status.Replicas))
+		},
+	},
+	"replicasets.apps": {
+		"status.replicas": func(o store.Object) string { return strconv.Itoa(int(o.(*appsv1.ReplicaSet).Status.Replicas)) },
+	},
+	"jobs.batch": {
+		"status.successful": func(o store.Object) string { return strconv.Itoa(int(o.(*batchv1.Job).Status.Succeeded)) },
+	},
+	"certificatesigningrequests.certificates.k8s.io": {
+		"spec.signerName": func(o store.Object) string { return o.(*certificatesv1.CertificateSigningRequest).Spec.SignerName },
 	},
 	"secrets": {
 		"type": func(o store.Object) string { return string(o.(*corev1.Secret).Type) },
@@ -85,6 +108,9 @@ func (k *kind) settleFields(sel fields.Selector) (fields.Selector, error) {
 // field is how the value of a label is read.
 func (k *kind) field(label string) (func(store.Object) string, bool) {
 	if k.own == nil {
+		if k.form != nil && k.form.fields != nil {
+			label = k.form.fields(label)
+		}
 		value, ok := ownFields[k.res.String()][label]
 		return value, ok
 	}

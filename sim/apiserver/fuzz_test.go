@@ -27,7 +27,8 @@ func knownServer(t testing.TB) *apiserver.Server {
 	for _, make := range []struct{ path, body string }{
 		{definitionsPath, widgets},
 		{claims, claimData},
-		{"/apis/events.k8s.io/v1/namespaces/default/events", `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},"eventTime":"2026-01-01T00:00:00.000000Z"}`},
+		{"/apis/events.k8s.io/v1/namespaces/default/events", `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},"eventTime":"2026-01-01T00:00:00.000000Z",` +
+			`"type":"Normal","reason":"r","action":"a","reportingController":"c","reportingInstance":"i"}`},
 		{widgetsPath, widget("w", "{mode: fast, ports: [{port: 1}]}")},
 	} {
 		if answer := ask(s, "POST", make.path, "application/yaml", []byte(make.body)); answer.Code != http.StatusCreated {

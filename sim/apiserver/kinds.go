@@ -85,6 +85,7 @@ type traits struct {
 	more              []subresource
 	without           []string // verbs
 	answersDeleted    bool
+	warning           string
 }
 
 // scalable kinds have a number of replicas.
@@ -92,7 +93,7 @@ var scalable = []subresource{{name: "scale", verbs: partOf, gvk: scaleKind}}
 
 var traitsOf = map[string]traits{
 	"configmaps":                        {short: []string{"cm"}},
-	"endpoints":                         {short: []string{"ep"}},
+	"endpoints":                         {short: []string{"ep"}, warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
 	"events":                            {short: []string{"ev"}},
 	"limitranges":                       {short: []string{"limits"}},
 	"nodes":                             {short: []string{"no"}},
@@ -124,9 +125,6 @@ var traitsOf = map[string]traits{
 	"volumegroupsnapshotclasses.groupsnapshot.storage.k8s.io": {short: []string{"vgsclass", "vgsclasses"}},
 	"volumegroupsnapshotcontents.groupsnapshot.storage.k8s.io": {
 		short: []string{"vgsc", "vgscs"},
-	},
-	"csistoragecapacities.storage.k8s.io": {
-		answersDeleted: true,
 	},
 	"storageclasses.storage.k8s.io":          {short: []string{"sc"}, answersDeleted: true},
 	"volumeattachments.storage.k8s.io":       {answersDeleted: true},
@@ -191,7 +189,7 @@ func kindOf(res *store.Resource) *kind {
 	k := &kind{
 		res: res, gvr: res.GVR, gvk: res.GVK,
 		singular: singularOf(res.GVK.Kind), shortNames: t.short, categories: t.categories,
-		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status,
+		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status, warning: t.warning,
 	}
 	for _, verb := range allVerbs {
 		if !slices.Contains(t.without, verb) {
@@ -227,6 +225,11 @@ func compareGroups(a, b string) int {
 // has says that the kind is still what it was.
 func (c *catalog) has(k *kind) bool {
 	return k.own == nil || slices.ContainsFunc(c.kinds, func(now *kind) bool { return now.own != nil && now.own.version == k.own.version })
+}
+
+// hasGroup says that there is something in the group.
+func (c *catalog) hasGroup(group string) bool {
+	return slices.ContainsFunc(c.kinds, func(k *kind) bool { return k.gvk.Group == group }) || slices.Contains(reviewGroups, group)
 }
 
 // find is the kind that a path is about.

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -59,7 +60,7 @@ func (q *request) listOrWatch() error {
 	if err != nil {
 		return err
 	}
-	if o.Watch {
+	if o.Watch || q.place.watch {
 		return q.watch(o)
 	}
 	return q.list(o)
@@ -152,6 +153,9 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 	list, err := q.kind.listOf(objects, listMeta)
 	if err != nil {
 		return err
+	}
+	if q.answer.media.as == "PartialObjectMetadata" {
+		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (*%s.%sList)", q.kind.internalName(), q.kind.gvk.Kind))
 	}
 	if q.answer.media.as != "" {
 		if list, err = partialOf(list, q.answer.media); err != nil {

@@ -133,3 +133,11 @@ func (q *request) copyLog(file io.Reader, log Log) error {
 		}
 	}
 }
+
+func truth(text string) bool {
+	switch strings.ToLower(text) {
+	case "", "0", "false":
+		return false
+	}
+	return true
+}

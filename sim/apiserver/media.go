@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/munnerz/goautoneg"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -58,34 +59,57 @@ var views = map[string][]string{
 	"PartialObjectMetadataList": {"v1", "v1beta1"},
 }
 
-// negotiate picks the first form that a client wants and the server has.
+// negotiate picks the first form that a client wants and the server has. When a form
+// is there but not the kind that it is to hold, the real server says something else.
 func negotiate(accept string, offered []string, objects bool) (media, error) {
 	if accept == "" {
 		return plainJSON, nil
 	}
+	known := false
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		if m, ok := formOf(clause, offered, objects); ok {
+		m, ok := formOf(clause, offered, objects)
+		switch {
+		case ok && m.isOffered():
 			return m, nil
+		case ok:
+			known = true
 		}
+	}
+	if known {
+		return plainJSON, notAcceptable("only the following media types are accepted: " + strings.Join(offered, ", "))
 	}
 	return plainJSON, plainError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(offered, ", "))
 }
 
+func notAcceptable(message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable, Message: message,
+	}}
+}
+
+// formOf is the form that a clause asks for: one that is offered, or any.
 func formOf(clause goautoneg.Accept, offered []string, objects bool) (media, bool) {
 	for _, mediaType := range offered {
 		kind, subtype, _ := strings.Cut(mediaType, "/")
-		if clause.Type != kind && clause.Type != "*" || clause.SubType != subtype && clause.SubType != "*" {
+		exact := clause.Type == kind && clause.SubType == subtype
+		if !exact && (clause.Type != "*" || clause.SubType != "*") {
 			continue
 		}
 		m := media{info: serializerOf(mediaType), params: clause.Params, stream: clause.Params["stream"] == "watch"}
-		if as := clause.Params["as"]; as != "" {
-			if !objects || !slices.Contains(views[as], clause.Params["v"]) || clause.Params["g"] != metav1.GroupName {
-				continue
-			}
-			m.as = as
+		if objects {
+			m.as = clause.Params["as"]
 		}
 		return m, true
 	}
 	return media{}, false
+}
+
+// isOffered says that objects are shown as what is wanted. Tables are never in protobuf.
+func (m media) isOffered() bool {
+	if m.as == "" {
+		return true
+	}
+	return slices.Contains(views[m.as], m.params["v"]) && m.params["g"] == metav1.GroupName &&
+		(m.as != "Table" || m.info.MediaType != typeProtobuf)
 }

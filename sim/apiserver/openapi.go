@@ -26,7 +26,7 @@ func (q *request) serveOpenAPI() error {
 	}
 	document, ok := q.server.kinds().openAPI(name, q.server.options.Version().String())
 	if !ok {
-		http.NotFound(q.answer.w, q.Request)
+		q.answer.w.WriteHeader(http.StatusNotFound)
 		return nil
 	}
 	return q.answer.json(http.StatusOK, document)

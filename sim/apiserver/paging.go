@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 
@@ -55,6 +56,9 @@ func (q *request) pageOf(o listing) (page, error) {
 		p.exact = version
 	}
 	p.atLeast = version
+	if o.ResourceVersion == "0" {
+		p.limit = 0 // the real server has all of it at hand
+	}
 	return p, nil
 }
 
@@ -66,12 +70,20 @@ func (p page) continued(o listing) (page, error) {
 	if err != nil {
 		return p, badRequest("invalid continue token: continue key is not valid: illegal base64 data at input byte %d", err)
 	}
+	const notValid = "invalid continue token: continue key is not valid: "
 	var t token
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return p, badRequest("invalid continue token: continue key is not valid: %v", err)
+		return p, badRequest(notValid+"%v", err)
 	}
-	if t.Version != tokenVersion {
-		return p, badRequest("invalid continue token: continue key is not valid: server does not recognize this encoded version %q", t.Version)
+	switch {
+	case t.Version != tokenVersion:
+		return p, badRequest(notValid+"server does not recognize this encoded version %s", t.Version)
+	case t.Revision == 0:
+		return p, badRequest(notValid+"incorrect encoded start resourceVersion (version %s)", tokenVersion)
+	case t.Start == "":
+		return p, badRequest(notValid+"encoded start key empty (version %s)", tokenVersion)
+	case path.Clean("/"+t.Start) != "/"+t.Start:
+		return p, badRequest(notValid+"%s", t.Start)
 	}
 	namespace, name, found := strings.Cut(strings.TrimSuffix(t.Start, "\x00"), "/")
 	if !found {

@@ -2,6 +2,8 @@ package apiserver
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"strings"
@@ -13,8 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -143,8 +147,11 @@ func (p *patching) jsonPatched(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(p.body, &operations); err != nil {
 		return nil, badRequest("error decoding patch: %s", asHandlers(err))
 	}
+	if err := p.onlyOnce("json patch ", &[]any{}); err != nil {
+		return nil, err
+	}
 	if len(operations) > maxPatchOperations {
-		return nil, apierrors.NewRequestEntityTooLargeError("The allowed maximum operations in a JSON patch is 10000")
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
 	}
 	patch, err := jsonpatch.DecodePatch(p.body)
 	if err != nil {
@@ -176,11 +183,35 @@ func (p *patching) mergePatched(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(p.body, &fields); err != nil {
 		return nil, badRequest("error decoding patch: %v", err)
 	}
+	if err := p.onlyOnce("", &map[string]any{}); err != nil {
+		return nil, err
+	}
 	changed, err := jsonpatch.MergePatch(text, p.body)
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
 	return changed, nil
+}
+
+// onlyOnce finds fields that a patch has twice.
+func (p *patching) onlyOnce(form string, into any) error {
+	if p.options.fieldValidation == metav1.FieldValidationIgnore {
+		return nil
+	}
+	mistakes, err := kjson.UnmarshalStrict(p.body, into)
+	if err != nil || len(mistakes) == 0 {
+		return nil // what is no JSON is told elsewhere
+	}
+	for i, mistake := range mistakes {
+		mistakes[i] = errors.New(form + mistake.Error())
+	}
+	if p.options.fieldValidation == metav1.FieldValidationStrict {
+		return badRequest("strict decoding error: %v", errors.Join(mistakes...))
+	}
+	for _, mistake := range mistakes {
+		p.answer.warn(mistake.Error())
+	}
+	return nil
 }
 
 // reread makes an object of the patched text.
@@ -189,9 +220,13 @@ func (p *patching) reread(text []byte) (store.Object, error) {
 	if p.options.fieldValidation != metav1.FieldValidationIgnore {
 		serializer = plainJSON.info.StrictSerializer
 	}
-	obj, _, err := p.kind.read(serializer, text, p.kind.newObject())
+	into := p.kind.newObject()
+	obj, gvk, err := p.kind.read(serializer, text, into)
 	if err := p.tolerate(obj, err); err != nil {
 		return nil, invalidPatch(string(text), err)
+	}
+	if obj != into {
+		return nil, invalidPatch(string(text), p.kind.unknownConversion(gvk))
 	}
 	return p.kind.accepted(obj.(store.Object)), nil
 }
@@ -203,7 +238,7 @@ func (p *patching) tolerate(obj runtime.Object, err error) error {
 		return err
 	}
 	for _, mistake := range mistakes.Errors() {
-		p.answer.warn(mistake.Error())
+		p.answer.warnOfMistake(mistake)
 	}
 	return nil
 }
@@ -225,13 +260,16 @@ func (p *patching) strategicPatched(text []byte) (store.Object, error) {
 		return nil, err
 	}
 	changed, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(document, patch, fields)
-	if err != nil {
+	switch {
+	case errors.Is(err, mergepatch.ErrBadJSONDoc), mergepatch.IsPreconditionFailed(err):
 		return nil, badRequest("%v", err)
+	case err != nil:
+		return nil, err
 	}
 	obj := p.kind.newObject()
 	strict := p.options.fieldValidation != metav1.FieldValidationIgnore
 	if err := p.tolerate(obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, obj, strict)); err != nil {
-		return nil, invalidPatch(changed, err)
+		return nil, invalidPatch(fmt.Sprintf("%+v", patch), err)
 	}
 	return p.kind.accepted(obj), nil
 }

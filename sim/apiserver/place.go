@@ -7,6 +7,8 @@ import "strings"
 type place struct {
 	group, version                         string
 	namespace, resource, name, subresource string
+	// watch is said by a path of the old form, /api/v1/watch/….
+	watch bool
 }
 
 // placeOf reads a path below /api and /apis.
@@ -25,6 +27,9 @@ func placeOf(path string) (at place, ok bool) {
 	}
 	if len(parts) > 0 {
 		at.version, parts = parts[0], parts[1:]
+	}
+	if len(parts) > 0 && parts[0] == "watch" {
+		at.watch, parts = true, parts[1:]
 	}
 	if len(parts) > 2 && parts[0] == "namespaces" && !subresourceOfNamespaces[parts[2]] {
 		at.namespace, parts = parts[1], parts[2:]

@@ -20,22 +20,26 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
-var recorded = flag.String("recorded", "testdata/api", "the directory with the requests and answers to replay")
+var recorded = flag.String("recorded", "testdata/api,testdata/more", "the directories with the requests and answers to replay")
 
 // TestAnswersAreThoseOfTheRealServer plays the recorded requests. What is listed in
 // testdata/differences.yaml may differ, and must.
 func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 	known := knownDifferences(t)
-	files, err := filepath.Glob(filepath.Join(*recorded, "requests", "*.yaml"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
+	var files []string
+	for _, dir := range strings.Split(*recorded, ",") {
+		found, err := filepath.Glob(filepath.Join(dir, "requests", "*.yaml"))
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		files = append(files, found...)
+	}
 	var requests, equal atomic.Int32
 	t.Cleanup(func() { t.Logf("%d of %d answers are those of the real server", equal.Load(), requests.Load()) })
 	for _, file := range files {
-		group := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		t.Run(group, func(t *testing.T) {
+		dir, group := filepath.Dir(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(filepath.Base(dir)+"/"+group, func(t *testing.T) {
 			t.Parallel() // some answers take their time
-			for _, r := range replay(t, group) {
+			for _, r := range replay(t, dir, group) {
 				requests.Add(1)
 				if len(r.differences) == 0 {
 					equal.Add(1)
@@ -90,13 +94,13 @@ type outcome struct {
 }
 
 // replay plays one group against a server of its own.
-func replay(t *testing.T, group string) []outcome {
+func replay(t *testing.T, dir, group string) []outcome {
 	var s script
-	text, err := os.ReadFile(filepath.Join(*recorded, "requests", group+".yaml"))
+	text, err := os.ReadFile(filepath.Join(dir, "requests", group+".yaml"))
 	require.NoError(t, err)
 	require.NoError(t, yaml.Unmarshal(text, &s))
 	var want struct{ Answers []map[string]any }
-	text, err = os.ReadFile(filepath.Join(*recorded, "answers", group+".yaml"))
+	text, err = os.ReadFile(filepath.Join(dir, "answers", group+".yaml"))
 	require.NoError(t, err)
 	require.NoError(t, k8syaml.Unmarshal(text, &want))
 	p := newPlayer(t, s)

@@ -39,7 +39,10 @@ func (q *request) serve() error {
 		return nil
 	}
 	q.place = at
-	if at.resource == "" {
+	switch {
+	case at.resource == "" && strings.Contains(q.URL.Path, "//"):
+		return errNoSuchResource
+	case at.resource == "":
 		return q.serveDiscovery()
 	}
 	if at.talksToContainer() {
@@ -48,12 +51,22 @@ func (q *request) serve() error {
 	if r, ok := reviewAt(at); ok {
 		return q.serveReview(r)
 	}
+	if at == bindingsOf(at.namespace) {
+		return q.bindNamed()
+	}
 	kind, ok := q.server.kinds().find(at)
-	if !ok {
+	switch {
+	case !ok && q.server.kinds().hasGroup(at.group):
 		return errNoSuchResource
+	case !ok:
+		http.NotFound(q.answer.w, q.Request)
+		return nil
 	}
 	q.kind = kind
-	if kind.res.Namespaced && at.namespace == "" && (at.name != "" || q.Method == http.MethodPost) {
+	switch lacksNamespace := kind.res.Namespaced && at.namespace == ""; {
+	case lacksNamespace && at.name != "":
+		return errNoSuchResource
+	case lacksNamespace && q.Method == http.MethodPost, q.Method == http.MethodHead:
 		return errMethodNotAllowed
 	}
 	if err := q.checkNames(); err != nil {
@@ -95,7 +108,7 @@ func (q *request) dispatch() error {
 
 func (q *request) serveCollection() error {
 	switch q.Method {
-	case http.MethodGet, http.MethodHead:
+	case http.MethodGet:
 		return q.listOrWatch()
 	case http.MethodPost:
 		return q.create()
@@ -109,8 +122,8 @@ func (q *request) serveCollection() error {
 
 func (q *request) serveObject() error {
 	switch q.Method {
-	case http.MethodGet, http.MethodHead:
-		if truth(q.query.Get("watch")) {
+	case http.MethodGet:
+		if q.place.watch {
 			return q.listOrWatch()
 		}
 		return q.get()
@@ -139,12 +152,4 @@ func (q *request) object() (store.Object, error) {
 		return nil, apierrors.NewNotFound(q.kind.gvr.GroupResource(), q.place.name)
 	}
 	return obj, nil
-}
-
-func truth(text string) bool {
-	switch strings.ToLower(text) {
-	case "", "0", "false":
-		return false
-	}
-	return true
 }

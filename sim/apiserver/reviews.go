@@ -24,13 +24,13 @@ type review struct {
 var reviews = []review{
 	{gvk: authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"), resource: "selfsubjectreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authenticationv1.SelfSubjectReview
-		err := q.readAs(&asked)
+		err := q.readAs(&asked, authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"))
 		asked.Status.UserInfo = q.user
 		return &asked, err
 	}},
 	{gvk: authenticationv1.SchemeGroupVersion.WithKind("TokenReview"), resource: "tokenreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authenticationv1.TokenReview
-		err := q.readAs(&asked)
+		err := q.readAs(&asked, authenticationv1.SchemeGroupVersion.WithKind("TokenReview"))
 		if err == nil {
 			asked.Status, err = q.server.reviewToken(asked.Spec)
 		}
@@ -39,19 +39,20 @@ var reviews = []review{
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"), resource: "localsubjectaccessreviews", namespaced: true,
 		answer: func(q *request) (runtime.Object, error) {
 			var asked authorizationv1.LocalSubjectAccessReview
-			err := q.readAs(&asked)
+			err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"))
 			asked.Status.Allowed = true
 			return &asked, err
 		}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), resource: "selfsubjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectAccessReview
-		err := q.readAs(&asked)
+		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"))
 		asked.Status.Allowed = true
 		return &asked, err
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"), resource: "selfsubjectrulesreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectRulesReview
-		err := q.readAs(&asked)
+		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"))
+		asked.Spec = authorizationv1.SelfSubjectRulesReviewSpec{} // the real server does not repeat it
 		every := []string{"*"}
 		asked.Status = authorizationv1.SubjectRulesReviewStatus{
 			ResourceRules:    []authorizationv1.ResourceRule{{Verbs: every, APIGroups: every, Resources: every}},
@@ -61,7 +62,7 @@ var reviews = []review{
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"), resource: "subjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SubjectAccessReview
-		err := q.readAs(&asked)
+		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"))
 		asked.Status.Allowed = true
 		return &asked, err
 	}},

@@ -34,7 +34,7 @@ func (q *request) serveScale() error {
 		return err
 	}
 	var wanted autoscalingv1.Scale
-	if err := q.readAs(&wanted); err != nil {
+	if err := q.readAs(&wanted, scaleKind); err != nil {
 		return err
 	}
 	return q.rescale(options, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return &wanted, nil })

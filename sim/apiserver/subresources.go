@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -8,12 +9,14 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/sim/store"
 )
 
 var verbOf = map[string]string{
-	http.MethodGet: "get", http.MethodHead: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodPost: "create",
+	http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodPost: "create",
 }
 
 func (q *request) serveSubresource() error {
@@ -48,8 +51,8 @@ func (q *request) serveSubresource() error {
 	return q.get()
 }
 
-// readAs reads a body of a subresource's own kind.
-func (q *request) readAs(into runtime.Object) error {
+// readAs reads a body of a subresource's own kind, in any of its versions.
+func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind) error {
 	info, err := q.bodySerializer()
 	if err != nil {
 		return err
@@ -58,26 +61,70 @@ func (q *request) readAs(into runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := info.Serializer.Decode(body, nil, into); err != nil {
-		return badRequest("%v", err)
+	read, gvk, err := info.Serializer.Decode(body, &wanted, into)
+	k := &kind{gvk: wanted}
+	switch {
+	case err != nil:
+		return k.decodeError(err, gvk, body)
+	case gvk.Kind != wanted.Kind:
+		return badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, wanted.Kind, k.unknownConversion(gvk))
+	case read == into:
+		return nil
 	}
-	return nil
+	text, err := json.Marshal(read) // another version of the same
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// bindingsOf is where bindings are created that name their pod themselves.
+func bindingsOf(namespace string) place {
+	return place{version: "v1", namespace: namespace, resource: "bindings"}
+}
+
+func (q *request) bindNamed() error {
+	if q.Method != http.MethodPost || q.place.namespace == "" {
+		return errMethodNotAllowed
+	}
+	return q.bind()
 }
 
 // bind assigns a pod to a node, as schedulers do.
 func (q *request) bind() error {
-	var binding corev1.Binding
-	if err := q.readAs(&binding); err != nil {
+	options, err := q.createOptions()
+	if err != nil {
 		return err
 	}
-	err := q.exclusively(func() error {
-		_, err := store.BindPod(q.server.store, q.key(), binding.Target.Name)
+	var binding corev1.Binding
+	if err := q.readAs(&binding, corev1.SchemeGroupVersion.WithKind("Binding")); err != nil {
+		return err
+	}
+	key := store.Key{Namespace: q.place.namespace, Name: binding.Name}
+	if q.place.name != "" && q.place.name != binding.Name {
+		return badRequest("name in URL does not match name in Binding object")
+	}
+	if errs := checkTarget(&binding.Target); len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	err = q.exclusively(func() error {
+		_, err := store.BindPod(q.server.store, key, binding.Target.Name, append(options.forStore(q.kind), store.OfUID(binding.UID))...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
+}
+
+func checkTarget(target *corev1.ObjectReference) (errs field.ErrorList) {
+	if target.Kind != "" && target.Kind != "Node" {
+		errs = append(errs, field.NotSupported(field.NewPath("target", "kind"), target.Kind, []string{"Node", "<empty>"}))
+	}
+	if target.Name == "" {
+		errs = append(errs, field.Required(field.NewPath("target", "name"), ""))
+	}
+	return errs
 }
 
 func successful(code int32) *metav1.Status {
@@ -87,8 +134,11 @@ func successful(code int32) *metav1.Status {
 // evict deletes a pod. There are no disruption budgets to ask.
 func (q *request) evict() error {
 	var eviction policyv1.Eviction
-	if err := q.readAs(&eviction); err != nil {
+	if err := q.readAs(&eviction, policyv1.SchemeGroupVersion.WithKind("Eviction")); err != nil {
 		return err
+	}
+	if eviction.Name != q.place.name {
+		return badRequest("name in URL does not match name in Eviction object")
 	}
 	options := &metav1.DeleteOptions{}
 	if eviction.DeleteOptions != nil {
@@ -96,6 +146,10 @@ func (q *request) evict() error {
 	}
 	opts := deletion(options)
 	err := q.exclusively(func() error {
+		// Preconditions and a dry run are those of the deletion.
+		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil || len(options.DryRun) > 0 {
+			return err
+		}
 		if _, err := store.ModifyStatus(q.server.store, q.key(), q.markEvicted); err != nil {
 			return err
 		}

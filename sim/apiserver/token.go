@@ -12,7 +12,9 @@ import (
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/sim/store"
 )
@@ -21,11 +23,21 @@ import (
 // servers of the process.
 var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
+var tokenRequestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
+
 // issueToken makes a token for a service account.
 func (q *request) issueToken() error {
 	var wanted authenticationv1.TokenRequest
-	if err := q.readAs(&wanted); err != nil {
+	if err := q.readAs(&wanted, tokenRequestKind); err != nil {
 		return err
+	}
+	if wanted.Namespace != "" && wanted.Namespace != q.place.namespace {
+		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	if wanted.Name != "" && wanted.Name != q.place.name {
+		return apierrors.NewInvalid(tokenRequestKind.GroupKind(), q.place.name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "name"), wanted.Name, "must match the service account name if specified"),
+		})
 	}
 	var issued *authenticationv1.TokenRequest
 	err := q.exclusively(func() error {

@@ -35,6 +35,9 @@ type watching struct {
 // watch streams what happens from a version on. Without one, and with version 0, the
 // stream begins with what there is.
 func (q *request) watch(o listing) error {
+	if q.answer.media.info.MediaType == typeYAML {
+		return notAcceptable("only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch")
+	}
 	wanted, err := parseVersion(o.ResourceVersion)
 	if err != nil {
 		return err

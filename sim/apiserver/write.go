@@ -3,6 +3,7 @@ package apiserver
 import (
 	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/sim/store"
@@ -54,6 +55,9 @@ func (q *request) create() error {
 		stored, err = q.server.store.CreateObject(q.kind.res, obj, q.recorded(options, mainPart)...)
 		return err
 	})
+	if apierrors.IsAlreadyExists(err) {
+		q.warnOf(obj) // nothing else is wrong with it
+	}
 	if err != nil {
 		return err
 	}
@@ -62,10 +66,16 @@ func (q *request) create() error {
 
 // written answers with what was written, and what there is to be said of it.
 func (q *request) written(code int, stored store.Object) error {
-	for _, text := range append(warnings(stored), q.kind.warningsOfDefined(stored, q.before)...) {
-		q.answer.warn(text)
+	if q.place.subresource == "" {
+		q.warnOf(stored)
 	}
 	return q.writeObject(code, stored)
+}
+
+func (q *request) warnOf(stored store.Object) {
+	for _, text := range append(warnings(stored, q.before), q.kind.warningsOfDefined(stored, q.before)...) {
+		q.answer.warn(text)
+	}
 }
 
 // settleNamespace gives an object the namespace of the path. One that belongs to the
@@ -114,7 +124,7 @@ func (q *request) update(what part) error {
 func (q *request) settleName(obj store.Object) error {
 	switch {
 	case obj.GetName() == "":
-		return badRequest("name must be provided")
+		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", q.place.name)
 	case obj.GetName() != q.place.name:
 		return badRequest("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), q.place.name)
 	}
@@ -135,18 +145,21 @@ func (q *request) replace(obj store.Object, what part, options []store.WriteOpti
 
 // recorded are the store's options for a write whose fields become the manager's.
 func (q *request) recorded(options writing, what part) []store.WriteOption {
-	return append(options.forStore(), store.Finish(func(obj, old store.Object) error {
+	return append(options.forStore(q.kind), store.Finish(func(obj, old store.Object) error {
 		q.before = old
 		return q.server.owners.record(q.kind, what, obj, old, options.fieldManager)
 	}))
 }
 
 // forStore are the options that concern the store.
-func (w writing) forStore() []store.WriteOption {
+func (w writing) forStore(k *kind) (options []store.WriteOption) {
 	if w.dryRun {
-		return []store.WriteOption{store.DryRun()}
+		options = append(options, store.DryRun())
 	}
-	return nil
+	if k != nil && k.form != nil && k.form.check != nil {
+		options = append(options, store.Checked(k.form.check))
+	}
+	return options
 }
 
 // succeeded is the answer to a request that leaves no object to show.

@@ -11,11 +11,15 @@ import (
 // BindPod assigns a pod to a node as the binding subresource does: it sets the
 // node's name, the PodScheduled condition and the node's topology labels. A pod
 // that is being deleted, gated or assigned already is a Conflict.
-func BindPod(s *Store, key Key, nodeName string) (*corev1.Pod, error) {
+func BindPod(s *Store, key Key, nodeName string, opts ...WriteOption) (*corev1.Pod, error) {
+	w := writingOf(opts)
 	res := resourceFor[*corev1.Pod]()
 	old, ok := Get[*corev1.Pod](s, key)
 	if !ok {
 		return nil, res.notFound(key)
+	}
+	if err := res.checkUID(key, old, w.uid); err != nil {
+		return nil, err
 	}
 	if err := bindable(old); err != nil {
 		return nil, apierrors.NewConflict(corev1.Resource("pods/binding"), key.Name, err)
@@ -26,7 +30,9 @@ func BindPod(s *Store, key Key, nodeName string) (*corev1.Pod, error) {
 	pod.Status.NominatedNodeName = ""
 	copyTopology(s.head, pod)
 	setScheduled(&pod.Status, s.now())
-	s.commit(res, key, old, pod)
+	if !w.dry {
+		s.commit(res, key, old, pod)
+	}
 	return pod, nil
 }
 

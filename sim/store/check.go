@@ -97,13 +97,18 @@ func (r *Resource) finalizerNames(obj Object) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for i, name := range obj.GetFinalizers() {
-		wellKnown := name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents || name == string(corev1.FinalizerKubernetes)
-		if !wellKnown && !strings.Contains(name, "/") {
-			errs = append(errs, field.Invalid(field.NewPath("metadata", "finalizers").Index(i), name,
-				"name is neither a standard finalizer name nor is it fully qualified"))
-		}
+		errs = append(errs, standardFinalizer(field.NewPath("metadata", "finalizers").Index(i), name)...)
 	}
 	return errs
+}
+
+// standardFinalizer checks that a finalizer without a domain is well known.
+func standardFinalizer(path *field.Path, name string) field.ErrorList {
+	wellKnown := name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents || name == string(corev1.FinalizerKubernetes)
+	if wellKnown || strings.Contains(name, "/") {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
 }
 
 // setDefault sets a pointer that is nil.
@@ -120,4 +125,4 @@ func setEmpty[T ~string](at *T, value T) {
 	}
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -22,9 +22,10 @@ func (s *Store) AdoptObject(res *Resource, obj Object) (Object, error) { return 
 func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
 	defer s.settle()
 	w := writingOf(opts)
-	if obj.GetResourceVersion() != "" {
+	if version := obj.GetResourceVersion(); version != "" && version != "0" {
 		return nil, errVersionAtCreate
 	}
+	obj.SetResourceVersion("")
 	obj.GetObjectKind().SetGroupVersionKind(res.GVK)
 	if err := s.settleNamespace(res, obj); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 			return nil, err
 		}
 	}
-	if errs := res.mistakes(obj); len(errs) > 0 {
+	if errs := res.mistakes(obj, w); len(errs) > 0 {
 		return nil, res.invalid(obj, errs)
 	}
 	key := KeyOf(obj)
@@ -82,7 +83,19 @@ func (s *Store) now() metav1.Time {
 var metadataPath = field.NewPath("metadata")
 
 // mistakes validates a new object.
-func (r *Resource) mistakes(obj Object) field.ErrorList {
+func (r *Resource) mistakes(obj Object, w writing) field.ErrorList {
+	if w.check != nil {
+		return w.check(obj, nil)
+	}
+	errs := r.mistakesOfMetadata(obj)
+	if r.validate != nil {
+		errs = append(errs, r.validate(obj)...)
+	}
+	return errs
+}
+
+// mistakesOfMetadata validates the metadata of a new object.
+func (r *Resource) mistakesOfMetadata(obj Object) (errs field.ErrorList) {
 	check := subdomainName
 	switch {
 	case r.nameOf != nil:
@@ -90,15 +103,10 @@ func (r *Resource) mistakes(obj Object) field.ErrorList {
 	case r.name != nil:
 		check = r.name
 	}
-	var errs field.ErrorList
 	if !hasLittleMetadata(obj) || len(check(obj.GetName(), false)) > 0 {
 		errs = validation.ValidateObjectMetaAccessor(obj, r.Namespaced, check, metadataPath)
 	}
-	errs = append(errs, r.finalizerNames(obj)...)
-	if r.validate != nil {
-		errs = append(errs, r.validate(obj)...)
-	}
-	return errs
+	return append(errs, r.finalizerNames(obj)...)
 }
 
 // hasLittleMetadata reports whether nothing but the name and the finalizers of a

@@ -145,6 +145,10 @@ func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (gracefu
 		if granted == nil {
 			return false, false
 		}
+		if requested != nil && *requested < 0 {
+			requested = new(int64)
+			*requested = 1
+		}
 		if requested == nil || *requested >= *granted {
 			return false, true
 		}

@@ -5,11 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // goNames encodes an API value under the names of its Go fields, nothing left
 // out: the API server quotes values in messages in this form.
 type goNames struct{ value any }
+
+var metadataPackage = reflect.TypeFor[metav1.ObjectMeta]().PkgPath()
 
 // MarshalJSON implements json.Marshaler.
 func (g goNames) MarshalJSON() ([]byte, error) {
@@ -40,6 +46,9 @@ func writeGoNames(out *bytes.Buffer, v reflect.Value) error {
 	case reflect.Pointer:
 		return writeGoNames(out, v.Elem())
 	case reflect.Struct:
+		if v.Type().PkgPath() == metadataPackage { // the real server has no types of its own for these
+			return writeJSON(out, v)
+		}
 		return writeGoStruct(out, v)
 	}
 	return writeJSON(out, v)
@@ -60,19 +69,65 @@ func writeGoSlice(out *bytes.Buffer, v reflect.Value) error {
 }
 
 func writeGoStruct(out *bytes.Buffer, v reflect.Value) error {
-	separator := "{"
-	for i := range v.NumField() {
-		fmt.Fprintf(out, "%s%q:", separator, v.Type().Field(i).Name)
-		if err := writeGoNames(out, v.Field(i)); err != nil {
+	out.WriteString("{")
+	for i, f := range internalFields(v) {
+		fmt.Fprintf(out, "%s%q:", ","[:min(i, 1)], f.name)
+		if err := writeGoNames(out, f.value); err != nil {
 			return err
 		}
-		separator = ","
-	}
-	if v.NumField() == 0 {
-		out.WriteString("{")
 	}
 	out.WriteString("}")
 	return nil
+}
+
+type namedField struct {
+	name  string
+	value reflect.Value
+}
+
+// orders are those of the fields of types that the real server's own ones have in
+// another order.
+var orders = map[reflect.Type]string{
+	reflect.TypeFor[corev1.PersistentVolumeSource](): "GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI FlexVolume Cinder " +
+		"CephFS FC Flocker AzureFile VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local StorageOS CSI",
+	reflect.TypeFor[corev1.VolumeSource](): "HostPath EmptyDir GCEPersistentDisk AWSElasticBlockStore GitRepo Secret NFS ISCSI Glusterfs " +
+		"PersistentVolumeClaim RBD Quobyte FlexVolume Cinder CephFS Flocker DownwardAPI FC AzureFile ConfigMap VsphereVolume AzureDisk " +
+		"PhotonPersistentDisk Projected PortworxVolume ScaleIO StorageOS CSI Ephemeral Image",
+	reflect.TypeFor[corev1.PodSpec](): "Volumes InitContainers Containers EphemeralContainers RestartPolicy TerminationGracePeriodSeconds " +
+		"ActiveDeadlineSeconds DNSPolicy NodeSelector ServiceAccountName AutomountServiceAccountToken NodeName SecurityContext ImagePullSecrets " +
+		"Hostname Subdomain SetHostnameAsFQDN Affinity SchedulerName Tolerations HostAliases PriorityClassName Priority PreemptionPolicy " +
+		"DNSConfig ReadinessGates RuntimeClassName Overhead EnableServiceLinks TopologySpreadConstraints OS SchedulingGates ResourceClaims " +
+		"Resources HostnameOverride SchedulingGroup",
+	reflect.TypeFor[podSecurity](): "HostNetwork HostPID HostIPC ShareProcessNamespace HostUsers SELinuxOptions WindowsOptions RunAsUser " +
+		"RunAsGroup RunAsNonRoot SupplementalGroups SupplementalGroupsPolicy FSGroup FSGroupChangePolicy Sysctls SeccompProfile AppArmorProfile " +
+		"SELinuxChangePolicy",
+}
+
+// podSecurity is the security context of a pod as the real server has it: it holds
+// the namespaces that the pod shares with its node.
+type podSecurity struct {
+	HostNetwork, HostPID, HostIPC    bool
+	ShareProcessNamespace, HostUsers *bool
+	corev1.PodSecurityContext
+}
+
+// internalFields are the fields of a struct in the order of the real server's own type.
+func internalFields(v reflect.Value) (fields []namedField) {
+	names := strings.Fields(orders[v.Type()])
+	if len(names) == 0 {
+		for i := range v.NumField() {
+			fields = append(fields, namedField{v.Type().Field(i).Name, v.Field(i)})
+		}
+		return fields
+	}
+	for _, name := range names {
+		f := namedField{name, v.FieldByName(name)}
+		if pod, ok := v.Interface().(corev1.PodSpec); ok && name == "SecurityContext" && pod.SecurityContext != nil {
+			f.value = reflect.ValueOf(podSecurity{pod.HostNetwork, pod.HostPID, pod.HostIPC, pod.ShareProcessNamespace, pod.HostUsers, *pod.SecurityContext})
+		}
+		fields = append(fields, f)
+	}
+	return fields
 }
 
 func writeJSON(out *bytes.Buffer, v reflect.Value) error {

@@ -4,7 +4,7 @@ import "k8s.io/apimachinery/pkg/api/validation"
 
 func init() {
 	group("", "v1",
-		kind{name: "ConfigMap"},
+		kind{name: "ConfigMap", rules: configMapRules},
 		kind{name: "Endpoints", rules: rules{createdByUpdate: true}},
 		kind{name: "Event", rules: eventRules},
 		kind{name: "LimitRange", rules: rules{createdByUpdate: true}},
@@ -18,6 +18,6 @@ func init() {
 		kind{name: "ResourceQuota", traits: withStatus},
 		kind{name: "Secret", rules: secretRules},
 		kind{name: "Service", traits: withStatus, rules: rules{name: validation.NameIsDNS1035Label, createdByUpdate: true}},
-		kind{name: "ServiceAccount"},
+		kind{name: "ServiceAccount", rules: rules{passes: []pass{changed, whole}}},
 	)
 }

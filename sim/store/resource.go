@@ -68,6 +68,11 @@ type rules struct {
 	// the spec, or of anything if the kind has no spec.
 	validate       func(obj Object) field.ErrorList
 	validateUpdate func(obj, old Object) field.ErrorList
+	// passes are what an update of the object goes through, in this order, once its
+	// metadata has been checked as that of all kinds. Default: changed, rest.
+	passes []pass
+	// readsAnnotations says that validateUpdate looks at annotations, too.
+	readsAnnotations bool
 	// validateStatus names the mistakes of a change of the status.
 	validateStatus func(obj, old Object) field.ErrorList
 	// grace decides how many seconds a first deletion grants; nil means that the

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"math"
+
 	storagev1 "k8s.io/api/storage/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -11,8 +14,10 @@ var attachmentRules = rules{
 	validate:   func(obj Object) field.ErrorList { return checkAttachment(obj.(*storagev1.VolumeAttachment)) },
 	validateUpdate: func(obj, old Object) field.ErrorList {
 		now, was := obj.(*storagev1.VolumeAttachment), old.(*storagev1.VolumeAttachment)
-		return append(checkAttachment(now), immutable(field.NewPath("spec"), now.Spec, was.Spec)...)
+		return immutable(field.NewPath("spec"), now.Spec, was.Spec)
 	},
+	passes:         []pass{whole, rest},
+	validateStatus: checkAttachmentStatus,
 	indexes: []indexer{
 		indexed(AttachmentsByNode, func(to []string, va *storagev1.VolumeAttachment) []string {
 			return append(to, va.Spec.NodeName)
@@ -49,13 +54,43 @@ func attachmentSource(path *field.Path, source storagev1.VolumeAttachmentSource)
 		return field.ErrorList{field.Forbidden(path, rule)}
 	case source.PersistentVolumeName != nil && *source.PersistentVolumeName == "":
 		return field.ErrorList{field.Required(path.Child("persistentVolumeName"), "must specify non empty persistentVolumeName")}
-	case source.InlineVolumeSpec != nil && source.InlineVolumeSpec.CSI == nil:
-		return field.ErrorList{field.Required(path.Child("inlineVolumeSpec", "csi"), "has to be specified in the context of inline volumes")}
+	case source.InlineVolumeSpec != nil:
+		return checkInlineVolume(path.Child("inlineVolumeSpec"), source.InlineVolumeSpec)
 	}
 	return nil
 }
 
+// The limits of what an attachment says, in bytes; the real server names the second
+// for both.
+const (
+	maxVolumeError        = 1024
+	maxAttachmentMetadata = 256 * 1024
+)
+
+func checkAttachmentStatus(obj, _ Object) (errs field.ErrorList) {
+	status := &obj.(*storagev1.VolumeAttachment).Status
+	if sizeOf(status.AttachmentMetadata) > maxAttachmentMetadata {
+		errs = append(errs, field.TooLong(field.NewPath("status", "attachmentMetadata"), "", maxAttachmentMetadata))
+	}
+	errs = append(errs, volumeError("attachError", status.AttachError)...)
+	return append(errs, volumeError("detachError", status.DetachError)...)
+}
+
+func volumeError(name string, e *storagev1.VolumeError) (errs field.ErrorList) {
+	if e == nil {
+		return nil
+	}
+	if len(e.Message) > maxVolumeError {
+		errs = append(errs, field.TooLong(field.NewPath("status", name, "message"), "", maxAttachmentMetadata))
+	}
+	if e.ErrorCode != nil && *e.ErrorCode < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("status", name, "errorCode"), *e.ErrorCode, utilvalidation.InclusiveRangeError(0, math.MaxInt32)))
+	}
+	return errs
+}
+
 var capacityRules = rules{
+	passes:   []pass{whole, changed, rest},
 	validate: func(obj Object) field.ErrorList { return checkCapacity(obj.(*storagev1.CSIStorageCapacity)) },
 	validateUpdate: func(obj, old Object) field.ErrorList {
 		now, was := obj.(*storagev1.CSIStorageCapacity), old.(*storagev1.CSIStorageCapacity)

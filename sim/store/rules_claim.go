@@ -25,7 +25,10 @@ var claimRules = rules{
 	validate: func(obj Object) field.ErrorList {
 		return checkClaim(&obj.(*corev1.PersistentVolumeClaim).Spec, field.NewPath("spec"))
 	},
-	validateUpdate: checkClaimUpdate,
+	validateUpdate:   checkClaimUpdate,
+	validateStatus:   checkClaimStatus,
+	passes:           []pass{changed, whole, rest},
+	readsAnnotations: true,
 	indexes: []indexer{
 		indexed(ClaimsByVolume, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
 			if pvc.Spec.VolumeName == "" {
@@ -195,14 +198,12 @@ func dataSource(path *field.Path, group *string, kind, name string) field.ErrorL
 // without one), expansion and modification change.
 func checkClaimUpdate(obj, old Object) field.ErrorList {
 	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
-	errs := checkClaim(&now.Spec, field.NewPath("spec"))
+	var errs field.ErrorList
 	spec, before := now.Spec.DeepCopy(), was.Spec.DeepCopy()
 	if before.VolumeName == "" {
 		before.VolumeName = spec.VolumeName
 	}
-	if before.StorageClassName == nil {
-		before.StorageClassName = spec.StorageClassName
-	}
+	errs = append(errs, classChange(now, was, spec, before)...)
 	if now.Status.Phase == corev1.ClaimBound {
 		spec.VolumeAttributesClassName = before.VolumeAttributesClassName
 		if spec.Resources.Requests != nil {
@@ -216,6 +217,22 @@ func checkClaimUpdate(obj, old Object) field.ErrorList {
 	errs = append(errs, checkShrink(now, was)...)
 	errs = append(errs, immutable(field.NewPath("volumeMode"), now.Spec.VolumeMode, was.Spec.VolumeMode)...)
 	return append(errs, checkAttributesRemoval(now, was)...)
+}
+
+// classChange allows a claim without a class to get one, and one whose class is an
+// annotation to name it. It makes the specs equal in what is allowed.
+func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.PersistentVolumeClaimSpec) field.ErrorList {
+	old, annotated := was.Annotations[corev1.BetaStorageClassAnnotation]
+	class, kept := now.Annotations[corev1.BetaStorageClassAnnotation]
+	unset := before.StorageClassName == nil && spec.StorageClassName != nil
+	named := unset && annotated && *spec.StorageClassName == old
+	if unset && (!annotated || named) {
+		before.StorageClassName = spec.StorageClassName
+	}
+	if class == old || named && !kept {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "annotations", corev1.BetaStorageClassAnnotation), class, "field is immutable")}
 }
 
 // checkShrink allows to take back an expansion that failed, down to above the

@@ -5,6 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -12,6 +15,7 @@ var classRules = rules{
 	fill:           func(obj Object) { fillClass(obj.(*storagev1.StorageClass)) },
 	validate:       func(obj Object) field.ErrorList { return checkClass(obj.(*storagev1.StorageClass)) },
 	validateUpdate: checkClassUpdate,
+	passes:         []pass{whole, changed, rest},
 }
 
 func fillClass(class *storagev1.StorageClass) {
@@ -22,10 +26,52 @@ func fillClass(class *storagev1.StorageClass) {
 func checkClass(class *storagev1.StorageClass) field.ErrorList {
 	errs := provisioner(field.NewPath("provisioner"), class.Provisioner)
 	errs = append(errs, parameters(field.NewPath("parameters"), class.Parameters)...)
-	errs = append(errs, oneOf(field.NewPath("reclaimPolicy"), *class.ReclaimPolicy,
-		corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)...)
-	return append(errs, oneOf(field.NewPath("volumeBindingMode"), *class.VolumeBindingMode,
+	if *class.ReclaimPolicy != "" {
+		errs = append(errs, oneOf(field.NewPath("reclaimPolicy"), *class.ReclaimPolicy,
+			corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)...)
+	}
+	errs = append(errs, oneOf(field.NewPath("volumeBindingMode"), *class.VolumeBindingMode,
 		storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer)...)
+	return append(errs, allowedTopologies(field.NewPath("allowedTopologies"), class.AllowedTopologies)...)
+}
+
+// allowedTopologies checks where volumes of a class may be. The real server holds
+// each term also against as many empty ones as there are terms.
+func allowedTopologies(path *field.Path, terms []corev1.TopologySelectorTerm) (errs field.ErrorList) {
+	seen := make([]map[string]sets.Set[string], len(terms))
+	for i, term := range terms {
+		values, mistakes := topologyTerm(path.Index(i).Child("matchLabelExpressions"), term)
+		errs = append(errs, mistakes...)
+		for _, other := range seen {
+			if equality.Semantic.DeepEqual(values, other) {
+				errs = append(errs, field.Duplicate(path.Index(i).Child("matchLabelExpressions"), ""))
+			}
+		}
+		seen = append(seen, values)
+	}
+	return errs
+}
+
+func topologyTerm(path *field.Path, term corev1.TopologySelectorTerm) (keys map[string]sets.Set[string], errs field.ErrorList) {
+	keys = map[string]sets.Set[string]{}
+	for i, requirement := range term.MatchLabelExpressions {
+		at, values := path.Index(i), sets.Set[string]{}
+		if len(requirement.Values) == 0 {
+			errs = append(errs, field.Required(at.Child("values"), ""))
+		}
+		for j, value := range requirement.Values {
+			if values.Has(value) {
+				errs = append(errs, field.Duplicate(at.Child("values").Index(j), value))
+			}
+			values.Insert(value)
+		}
+		errs = append(errs, metav1validation.ValidateLabelName(requirement.Key, at.Child("key"))...)
+		if _, taken := keys[requirement.Key]; taken {
+			errs = append(errs, field.Duplicate(at.Child("key"), requirement.Key))
+		}
+		keys[requirement.Key] = values
+	}
+	return keys, errs
 }
 
 func checkClassUpdate(obj, old Object) field.ErrorList {

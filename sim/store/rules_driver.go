@@ -92,10 +92,17 @@ func checkDriverUpdate(obj, old Object) field.ErrorList {
 var csiNodeRules = rules{
 	fill: func(obj Object) {
 		// The stored form knows no empty list, and this one is always shown.
-		if spec := &obj.(*storagev1.CSINode).Spec; len(spec.Drivers) == 0 {
+		spec := &obj.(*storagev1.CSINode).Spec
+		if len(spec.Drivers) == 0 {
 			spec.Drivers = nil
 		}
+		for i := range spec.Drivers {
+			if len(spec.Drivers[i].TopologyKeys) == 0 {
+				spec.Drivers[i].TopologyKeys = nil
+			}
+		}
 	},
+	passes:   []pass{whole, rest},
 	validate: func(obj Object) field.ErrorList { return checkCSINode(obj.(*storagev1.CSINode)) },
 	validateUpdate: func(obj, old Object) field.ErrorList {
 		return checkCSINodeUpdate(obj.(*storagev1.CSINode), old.(*storagev1.CSINode))
@@ -153,7 +160,7 @@ func topologyKeys(at *field.Path, keys []string) field.ErrorList {
 // K-NODE-12: an entry of a driver may come and go, but only its allocatable count
 // may change.
 func checkCSINodeUpdate(node, old *storagev1.CSINode) field.ErrorList {
-	errs := checkCSINode(node)
+	var errs field.ErrorList
 	for _, was := range old.Spec.Drivers {
 		for _, now := range node.Spec.Drivers {
 			if was.Name != now.Name {

@@ -2,9 +2,11 @@ package store
 
 import (
 	"fmt"
+	"path"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/diff"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -17,6 +19,7 @@ var volumeRules = rules{
 	prepareStatus:  stampPhase,
 	validate:       func(obj Object) field.ErrorList { return checkVolume(obj.(*corev1.PersistentVolume)) },
 	validateUpdate: checkVolumeUpdate,
+	passes:         []pass{whole, whole, rest},
 	indexes: []indexer{
 		indexed(VolumesByClaim, func(to []string, pv *corev1.PersistentVolume) []string {
 			if pv.Spec.ClaimRef == nil {
@@ -46,9 +49,7 @@ func fillVolume(pv *corev1.PersistentVolume) {
 	setEmpty(&pv.Status.Phase, corev1.VolumePending)
 	setEmpty(&pv.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
 	setDefault(&pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
-	if pv.Spec.HostPath != nil {
-		setDefault(&pv.Spec.HostPath.Type, corev1.HostPathUnset)
-	}
+	fillSource(&pv.Spec.PersistentVolumeSource)
 }
 
 func admitVolume(a admission, obj Object) error {
@@ -72,21 +73,50 @@ func stampPhase(now metav1.Time, obj, old Object) {
 
 func checkVolume(pv *corev1.PersistentVolume) field.ErrorList {
 	spec, path := &pv.Spec, field.NewPath("spec")
-	var errs field.ErrorList
-	if len(spec.AccessModes) == 0 {
-		errs = append(errs, field.Required(path.Child("accessModes"), ""))
-	}
-	errs = append(errs, accessModes(path.Child("accessModes"), spec.AccessModes)...)
+	errs := volumeAccess(path, spec.AccessModes)
 	errs = append(errs, volumeCapacity(path.Child("capacity"), spec.Capacity)...)
 	errs = append(errs, oneOf(path.Child("persistentVolumeReclaimPolicy"), spec.PersistentVolumeReclaimPolicy,
 		corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRecycle, corev1.PersistentVolumeReclaimRetain)...)
 	errs = append(errs, volumeAffinity(path.Child("nodeAffinity"), spec.NodeAffinity)...)
-	errs = append(errs, volumeSource(path, spec)...)
+	errs = append(errs, volumeSource(path, spec, pv.Name)...)
 	if spec.StorageClassName != "" {
 		errs = append(errs, subdomain(path.Child("storageClassName"), spec.StorageClassName)...)
 	}
 	errs = append(errs, volumeMode(path.Child("volumeMode"), *spec.VolumeMode)...)
 	return append(errs, volumeAttributesClass(path, spec)...)
+}
+
+// checkInlineVolume checks a volume that stands in an attachment.
+func checkInlineVolume(path *field.Path, spec *corev1.PersistentVolumeSpec) (errs field.ErrorList) {
+	const context = "may not be specified in the context of inline volumes"
+	refuse := func(name string, given bool) {
+		if given {
+			errs = append(errs, field.Forbidden(path.Child(name), context))
+		}
+	}
+	refuse("claimRef", spec.ClaimRef != nil)
+	refuse("capacity", len(spec.Capacity) > 0)
+	if spec.CSI == nil {
+		errs = append(errs, field.Required(path.Child("csi"), "has to be specified in the context of inline volumes"))
+	}
+	errs = append(errs, volumeAccess(path, spec.AccessModes)...)
+	if policy := spec.PersistentVolumeReclaimPolicy; policy != "" && policy != corev1.PersistentVolumeReclaimRetain {
+		errs = append(errs, field.Forbidden(path.Child("persistentVolumeReclaimPolicy"), "may only be Retain in the context of inline volumes"))
+	}
+	refuse("nodeAffinity", spec.NodeAffinity != nil)
+	errs = append(errs, volumeSource(path, spec, "")...)
+	refuse("storageClassName", spec.StorageClassName != "")
+	if mode := spec.VolumeMode; mode != nil && *mode != corev1.PersistentVolumeFilesystem {
+		errs = append(errs, field.Forbidden(path.Child("volumeMode"), "may not specify volumeMode other than Filesystem in the context of inline volumes"))
+	}
+	return errs
+}
+
+func volumeAccess(path *field.Path, modes []corev1.PersistentVolumeAccessMode) (errs field.ErrorList) {
+	if len(modes) == 0 {
+		errs = append(errs, field.Required(path.Child("accessModes"), ""))
+	}
+	return append(errs, accessModes(path.Child("accessModes"), modes)...)
 }
 
 func accessModes(path *field.Path, modes []corev1.PersistentVolumeAccessMode) field.ErrorList {
@@ -113,41 +143,52 @@ func volumeCapacity(path *field.Path, capacity corev1.ResourceList) field.ErrorL
 	if len(capacity) == 0 {
 		errs = append(errs, field.Required(path, ""))
 	}
-	size, ok := capacity[corev1.ResourceStorage]
-	if !ok || len(capacity) > 1 {
+	if _, ok := capacity[corev1.ResourceStorage]; !ok || len(capacity) > 1 {
 		errs = append(errs, field.NotSupported(path, capacity, []corev1.ResourceName{corev1.ResourceStorage}))
 	}
-	if ok && size.Sign() <= 0 {
-		errs = append(errs, field.Invalid(path.Key("storage"), size.String(), "must be greater than zero"))
+	for _, name := range sortedKeys(capacity) {
+		size := capacity[name]
+		if size.Sign() <= 0 {
+			errs = append(errs, notNegative(path.Key(string(name)), size)...)
+			errs = append(errs, positive(path.Key(string(name)), size)...)
+		}
 	}
 	return errs
 }
 
-// volumeSource checks that a volume has exactly one source, and a CSI source in
-// depth.
-func volumeSource(path *field.Path, spec *corev1.PersistentVolumeSpec) field.ErrorList {
+func notNegative(path *field.Path, quantity resource.Quantity) field.ErrorList {
+	if quantity.Value() >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, quantity.Value(), "must be a valid resource quantity")}
+}
+
+func positive(path *field.Path, quantity resource.Quantity) field.ErrorList {
+	if quantity.Sign() > 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, quantity.String(), "must be greater than zero")}
+}
+
+// volumeSource checks that a volume has exactly one source, and that source.
+func volumeSource(at *field.Path, spec *corev1.PersistentVolumeSpec, name string) field.ErrorList {
 	sources := volumeSources.of(&spec.PersistentVolumeSource)
 	if len(sources) == 0 {
-		return field.ErrorList{field.Required(path, "must specify a volume type")}
+		return field.ErrorList{field.Required(at, "must specify a volume type")}
 	}
-	var errs field.ErrorList
+	first := sources[0]
+	if first == "gcePersistentDisk" {
+		first = "persistentDisk" // its name in what the real server says
+	}
+	errs := checkSource(at.Child(first), &spec.PersistentVolumeSource, name)
+	if sources[0] == "local" && spec.NodeAffinity == nil {
+		errs = append(errs, field.Required(at.Child("nodeAffinity"), "Local volume requires node affinity"))
+	}
 	for _, name := range sources[1:] {
-		errs = append(errs, field.Forbidden(path.Child(name), "may not specify more than 1 volume type"))
+		errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 volume type"))
 	}
-	switch sources[0] {
-	case "csi":
-		errs = append(errs, csiSource(path.Child("csi"), spec.CSI)...)
-	case "hostPath":
-		if spec.HostPath.Path == "" {
-			errs = append(errs, field.Required(path.Child("hostPath", "path"), ""))
-		}
-	case "local":
-		if spec.Local.Path == "" {
-			errs = append(errs, field.Required(path.Child("local", "path"), ""))
-		}
-		if spec.NodeAffinity == nil {
-			errs = append(errs, field.Required(path.Child("nodeAffinity"), "Local volume requires node affinity"))
-		}
+	if spec.HostPath != nil && path.Clean(spec.HostPath.Path) == "/" && spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
+		errs = append(errs, field.Forbidden(at.Child("persistentVolumeReclaimPolicy"), "may not be 'recycle' for a hostPath mount of '/'"))
 	}
 	return errs
 }
@@ -206,7 +247,7 @@ func volumeAttributesClass(path *field.Path, spec *corev1.PersistentVolumeSpec) 
 
 func checkVolumeUpdate(obj, old Object) field.ErrorList {
 	now, was := obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume)
-	errs := checkVolume(now)
+	var errs field.ErrorList
 	source := now.Spec.PersistentVolumeSource.DeepCopy()
 	if source.CSI != nil && was.Spec.CSI != nil && was.Spec.CSI.ControllerExpandSecretRef == nil {
 		source.CSI.ControllerExpandSecretRef = nil // it may be added later

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,35 +10,45 @@ import (
 )
 
 // union knows the members of a struct of pointers of which one is set, by their
-// JSON names.
-type union struct{ names []string }
+// JSON names, in the order in which the API server looks at them.
+type union struct{ members []member }
+
+type member struct {
+	name  string
+	index int
+}
 
 var (
-	podSources    = unionOf[corev1.VolumeSource]()
-	volumeSources = unionOf[corev1.PersistentVolumeSource]()
+	podSources = unionOf[corev1.VolumeSource]("emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret",
+		"nfs", "iscsi", "glusterfs", "persistentVolumeClaim", "rbd", "cinder", "cephfs", "quobyte", "flocker", "downwardAPI", "fc", "flexVolume",
+		"configMap", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "storageos", "projected",
+		"scaleIO", "csi", "ephemeral", "image")
+	volumeSources = unionOf[corev1.PersistentVolumeSource]("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs",
+		"flocker", "nfs", "rbd", "quobyte", "cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume",
+		"photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi")
 )
 
-func unionOf[T any]() union {
-	members := reflect.TypeFor[T]()
-	u := union{make([]string, members.NumField())}
-	for i := range u.names {
-		u.names[i], _, _ = strings.Cut(members.Field(i).Tag.Get("json"), ",")
+func unionOf[T any](order ...string) union {
+	fields := reflect.TypeFor[T]()
+	u := union{make([]member, fields.NumField())}
+	for i := range u.members {
+		name, _, _ := strings.Cut(fields.Field(i).Tag.Get("json"), ",")
+		u.members[i] = member{name, i}
 	}
+	slices.SortStableFunc(u.members, func(a, b member) int {
+		return cmp.Compare(slices.Index(order, a.name), slices.Index(order, b.name))
+	})
 	return u
 }
 
-// of returns the names of the members that are set in what the pointer points to,
-// CSI last: the order in which the API server looks at them.
+// of returns the names of the members that are set in what the pointer points to.
 func (u union) of(pointer any) []string {
 	v := reflect.ValueOf(pointer).Elem()
 	var set []string
-	for i, name := range u.names {
-		if !v.Field(i).IsNil() {
-			set = append(set, name)
+	for _, m := range u.members {
+		if !v.Field(m.index).IsNil() {
+			set = append(set, m.name)
 		}
-	}
-	if i := slices.Index(set, "csi"); i >= 0 {
-		set = append(slices.Delete(set, i, i+1), "csi")
 	}
 	return set
 }

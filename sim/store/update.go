@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -53,6 +55,7 @@ func (s *Store) replace(res *Resource, given Object, what part, opts ...WriteOpt
 	old, ok := s.head.GetObject(res, key)
 	switch {
 	case !ok && res.createdByUpdate && what == mainPart:
+		given.SetResourceVersion("")
 		return s.CreateObject(res, given, opts...)
 	case !ok:
 		return nil, res.notFound(key)
@@ -97,8 +100,8 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 	defer s.settle()
 	w := writingOf(opts)
 	key := KeyOf(old)
-	if v := obj.GetResourceVersion(); v != "" && v != old.GetResourceVersion() {
-		return nil, res.conflict(key, errModified)
+	if err := res.checkVersion(key, obj, old); err != nil {
+		return nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(res.GVK)
 	res.keepServerFields(obj, old)
@@ -117,7 +120,7 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 	}
 	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
 	if !unchanged {
-		if err := s.check(res, obj, old, what, sameSpec && res.sameUnservedStatus(obj, old)); err != nil {
+		if err := s.check(res, obj, old, what, sameSpec && res.sameUnservedStatus(obj, old), w); err != nil {
 			return nil, err
 		}
 	}
@@ -141,8 +144,13 @@ func (r *Resource) keepServerFields(obj, old Object) {
 	obj.SetResourceVersion(old.GetResourceVersion())
 	obj.SetGeneration(old.GetGeneration())
 	obj.SetCreationTimestamp(old.GetCreationTimestamp())
-	obj.SetDeletionTimestamp(old.GetDeletionTimestamp())
-	obj.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
+	if old.GetDeletionTimestamp() != nil {
+		obj.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	}
+	if old.GetDeletionGracePeriodSeconds() != nil {
+		obj.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
+	}
+	obj.SetSelfLink("")
 	if obj.GetUID() == "" {
 		obj.SetUID(old.GetUID())
 	}
@@ -201,15 +209,33 @@ func (r *Resource) sameUnservedStatus(obj, old Object) bool {
 	return r.Status || !r.shape.hasStatus() || r.shape.sameStatus(obj, old)
 }
 
+// pass is one of the checks that an update goes through.
+type pass int
+
+const (
+	changed pass = iota // what of the metadata may change, and into what
+	whole               // the new state, as if it were created
+	rest                // what the kind says of the change
+)
+
+var defaultPasses = []pass{changed, rest}
+
 // check refuses an update that the API server would refuse; same says that what is
-// checked has not changed.
-func (s *Store) check(res *Resource, obj, old Object, what part, same bool) error {
-	errs := res.mistakesOfMetadata(obj, old)
-	if what == mainPart && res.validateUpdate != nil && !same {
-		errs = append(errs, res.validateUpdate(obj, old)...)
-	}
-	if what == statusPart && res.validateStatus != nil {
-		errs = append(errs, res.validateStatus(obj, old)...)
+// checked has not changed. The real server checks metadata as that of all kinds and
+// once more in passes of the kind: what is wrong is told as often.
+func (s *Store) check(res *Resource, obj, old Object, what part, same bool, w writing) error {
+	m := res.checkMetadata(obj, old)
+	errs := m.common
+	switch {
+	case w.check != nil:
+		errs = append(errs, w.check(obj, old)...)
+	case what == statusPart:
+		errs = append(errs, m.of(changed)...)
+		if res.validateStatus != nil {
+			errs = append(errs, res.validateStatus(obj, old)...)
+		}
+	default:
+		errs = append(errs, res.mistakesOfUpdate(obj, old, m, what == mainPart && !same)...)
 	}
 	if len(errs) > 0 {
 		return res.invalid(obj, errs)
@@ -220,17 +246,71 @@ func (s *Store) check(res *Resource, obj, old Object, what part, same bool) erro
 	return nil
 }
 
-// mistakesOfMetadata validates metadata that an update changes. The real server
-// checks twice and reports each mistake twice.
-func (r *Resource) mistakesOfMetadata(obj, old Object) field.ErrorList {
-	switch {
-	case sameMetadata(obj, old):
-		return nil
-	case sameButFinalizers(obj, old) && mayHaveFinalizers(obj, old): // all else is as it was, and valid
-		return r.finalizerNames(obj)
+// metadata are the mistakes in what an update makes of metadata: those that every
+// kind tells, and those of the passes.
+type metadata struct {
+	differs        bool
+	common         field.ErrorList
+	changed, whole field.ErrorList
+}
+
+func (m metadata) of(p pass) field.ErrorList {
+	switch p {
+	case changed:
+		return m.changed
+	case whole:
+		return m.whole
 	}
-	errs := validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)
-	return append(append(errs, errs...), r.finalizerNames(obj)...)
+	return nil
+}
+
+func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
+	if sameMetadata(obj, old) {
+		return m
+	}
+	m.differs = true
+	if !onlyFinalizers(obj, old) {
+		m.changed = validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)
+	}
+	names := r.finalizerNames(obj)
+	if len(m.changed) == 0 && haveDomains(obj.GetFinalizers()) {
+		m.changed, m.whole = names, names // all else is as it should be
+		return m
+	}
+	m.common = append(validation.ValidateObjectMetaAccessor(obj, r.Namespaced, pathName, metadataPath), m.changed...)
+	m.changed, m.whole = append(slices.Clip(m.changed), names...), r.mistakesOfMetadata(obj)
+	return m
+}
+
+// mistakesOfUpdate goes through the passes of an update; checked says that the spec has
+// changed, too.
+func (r *Resource) mistakesOfUpdate(obj, old Object, m metadata, checked bool) (errs field.ErrorList) {
+	passes := defaultPasses
+	if r.passes != nil {
+		passes = r.passes
+	}
+	for _, p := range passes {
+		errs = append(errs, m.of(p)...)
+		switch {
+		case p == whole && checked && r.validate != nil:
+			errs = append(errs, r.validate(obj)...)
+		case p == rest && r.validateUpdate != nil && (checked || m.differs && r.readsAnnotations):
+			errs = append(errs, r.validateUpdate(obj, old)...)
+		}
+	}
+	return errs
+}
+
+// haveDomains says that names are such as most finalizers have, and need no closer
+// look.
+func haveDomains(finalizers []string) bool {
+	return !slices.ContainsFunc(finalizers, func(name string) bool { return len(utilvalidation.IsQualifiedName(name)) > 0 })
+}
+
+// onlyFinalizers says that an update changes no metadata but finalizers, to such as
+// the object may have: all else is as it was, and valid.
+func onlyFinalizers(obj, old Object) bool {
+	return sameButFinalizers(obj, old) && mayHaveFinalizers(obj, old)
 }
 
 // sameMetadata reports whether an update leaves alone all metadata that a client
@@ -243,6 +323,8 @@ func sameButFinalizers(obj, old Object) bool {
 	return obj.GetName() == old.GetName() &&
 		obj.GetNamespace() == old.GetNamespace() &&
 		obj.GetUID() == old.GetUID() &&
+		(obj.GetDeletionTimestamp() == nil) == (old.GetDeletionTimestamp() == nil) &&
+		(obj.GetDeletionGracePeriodSeconds() == nil) == (old.GetDeletionGracePeriodSeconds() == nil) &&
 		maps.Equal(obj.GetLabels(), old.GetLabels()) &&
 		maps.Equal(obj.GetAnnotations(), old.GetAnnotations()) &&
 		slices.EqualFunc(obj.GetOwnerReferences(), old.GetOwnerReferences(), sameOwner) &&
@@ -258,6 +340,18 @@ func mayHaveFinalizers(obj, old Object) bool {
 func sameOwner(a, b metav1.OwnerReference) bool { return same(&a, &b) }
 
 func sameEntry(a, b metav1.ManagedFieldsEntry) bool { return same(&a, &b) }
+
+// checkVersion refuses an update of another version than the stored one. "0" is none.
+func (r *Resource) checkVersion(key Key, obj, old Object) error {
+	version := obj.GetResourceVersion()
+	if version == "" || version == "0" || version == old.GetResourceVersion() {
+		return nil
+	}
+	if _, err := strconv.ParseUint(version, 10, 64); err != nil {
+		return err
+	}
+	return r.conflict(key, errModified)
+}
 
 // checkUID refuses an update that means an object with another uid.
 func (r *Resource) checkUID(key Key, old Object, uid types.UID) error {

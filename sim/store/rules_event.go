@@ -1,0 +1,127 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var eventRules = rules{
+	createdByUpdate: true,
+	name:            pathName,
+	passes:          []pass{rest},
+	validate:        func(obj Object) field.ErrorList { return checkEvent(obj.(*corev1.Event), "reportingComponent") },
+	validateUpdate:  func(obj, _ Object) field.ErrorList { return checkEvent(obj.(*corev1.Event), "reportingComponent") },
+}
+
+// Lengths of what an event says, in bytes.
+const (
+	maxEventWord = 128
+	maxEventNote = 1024
+)
+
+// checkEvent makes sure of the namespace, and of an event that tells its time in the
+// newer way of what comes with that. The reporter's field has two names.
+func checkEvent(event *corev1.Event, reporter string) (errs field.ErrorList) {
+	about := event.InvolvedObject.Namespace
+	homeless := about == "" && event.Namespace != metav1.NamespaceDefault
+	if event.EventTime.IsZero() {
+		if homeless || about != "" && about != event.Namespace {
+			errs = append(errs, field.Invalid(field.NewPath("involvedObject", "namespace"), about, "does not match event.namespace"))
+		}
+		return errs
+	}
+	if homeless && event.Namespace != metav1.NamespaceSystem {
+		errs = append(errs, field.Invalid(field.NewPath("involvedObject", "namespace"), about, "does not match event.namespace"))
+	}
+	errs = append(errs, mandatory(field.NewPath(reporter), event.ReportingController)...)
+	errs = append(errs, qualifiedName(field.NewPath(reporter), event.ReportingController)...)
+	errs = append(errs, eventWord("reportingInstance", event.ReportingInstance)...)
+	errs = append(errs, eventWord("action", event.Action)...)
+	errs = append(errs, eventWord("reason", event.Reason)...)
+	return append(errs, noLonger("message", event.Message, maxEventNote)...)
+}
+
+func eventWord(name, word string) field.ErrorList {
+	return append(mandatory(field.NewPath(name), word), noLonger(name, word, maxEventWord)...)
+}
+
+func noLonger(name, text string, limit int) field.ErrorList {
+	if len(text) <= limit {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", limit))}
+}
+
+// CheckNewEvent are the mistakes of an event that comes by events.k8s.io, which is
+// stricter. old is what it replaces, nil if it is new.
+func CheckNewEvent(obj, old Object) field.ErrorList {
+	event := obj.(*corev1.Event)
+	errs := checkEvent(event, "reportingController")
+	if old != nil {
+		return append(errs, checkEventChange(event, old.(*corev1.Event))...)
+	}
+	errs = append(errs, validation.ValidateObjectMeta(&event.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)...)
+	errs = append(errs, eventSeries(event.Series)...)
+	if event.EventTime.IsZero() {
+		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
+	}
+	if event.Type != corev1.EventTypeNormal && event.Type != corev1.EventTypeWarning {
+		errs = append(errs, field.Invalid(field.NewPath("type"), "", "has invalid value: "+event.Type))
+	}
+	unset := func(name string, given bool) {
+		if given {
+			errs = append(errs, field.Invalid(field.NewPath(name), "", "needs to be unset"))
+		}
+	}
+	unset("firstTimestamp", !event.FirstTimestamp.IsZero())
+	unset("lastTimestamp", !event.LastTimestamp.IsZero())
+	unset("count", event.Count != 0)
+	unset("source", event.Source != corev1.EventSource{})
+	return errs
+}
+
+func eventSeries(series *corev1.EventSeries) (errs field.ErrorList) {
+	if series == nil {
+		return nil
+	}
+	if series.Count < 2 {
+		errs = append(errs, field.Invalid(field.NewPath("series.count"), "", "should be at least 2"))
+	}
+	if series.LastObservedTime.IsZero() {
+		errs = append(errs, field.Required(field.NewPath("series.lastObservedTime"), ""))
+	}
+	return errs
+}
+
+// checkEventChange lets nothing but the series of an event change.
+func checkEventChange(now, was *corev1.Event) field.ErrorList {
+	errs := validation.ValidateObjectMetaUpdate(&now.ObjectMeta, &was.ObjectMeta, metadataPath)
+	if immutable(nil, now.Series, was.Series) != nil {
+		errs = append(errs, eventSeries(now.Series)...)
+	}
+	stays := func(name string, now, was any) {
+		errs = append(errs, immutable(field.NewPath(name), now, was)...)
+	}
+	stays("involvedObject", now.InvolvedObject, was.InvolvedObject)
+	stays("reason", now.Reason, was.Reason)
+	stays("message", now.Message, was.Message)
+	stays("source", now.Source, was.Source)
+	stays("firstTimestamp", now.FirstTimestamp, was.FirstTimestamp)
+	stays("lastTimestamp", now.LastTimestamp, was.LastTimestamp)
+	stays("count", now.Count, was.Count)
+	stays("reason", now.Reason, was.Reason) // told twice
+	stays("type", now.Type, was.Type)
+	if !now.EventTime.Truncate(time.Microsecond).Equal(was.EventTime.Truncate(time.Microsecond)) {
+		stays("eventTime", now.EventTime, was.EventTime)
+	}
+	stays("action", now.Action, was.Action)
+	stays("related", now.Related, was.Related)
+	stays("reportingController", now.ReportingController, was.ReportingController)
+	stays("reportingInstance", now.ReportingInstance, was.ReportingInstance)
+	return errs
+}

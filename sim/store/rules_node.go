@@ -1,0 +1,147 @@
+package store
+
+import (
+	"net"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// notReady is the taint of a node that nobody has seen ready yet.
+var notReady = corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
+
+var nodeRules = rules{
+	keepsStatus: true,
+	admit: func(a admission, obj Object) error {
+		if spec := &obj.(*corev1.Node).Spec; a.options.TaintNewNodes && !slices.Contains(spec.Taints, notReady) {
+			spec.Taints = append(spec.Taints, notReady)
+		}
+		return nil
+	},
+	fill: func(obj Object) {
+		node := obj.(*corev1.Node)
+		fillPodCIDRs(&node.Spec)
+		if status := &node.Status; len(status.Allocatable) == 0 && status.Capacity != nil {
+			status.Allocatable = status.Capacity.DeepCopy()
+		}
+	},
+	passes:         []pass{whole, changed, rest},
+	validate:       func(obj Object) field.ErrorList { return checkNode(obj.(*corev1.Node)) },
+	validateUpdate: checkNodeUpdate,
+	validateStatus: checkNodeUpdate,
+}
+
+// fillPodCIDRs keeps the older single field equal to the first of the list.
+func fillPodCIDRs(spec *corev1.NodeSpec) {
+	switch {
+	case spec.PodCIDR != "" && (len(spec.PodCIDRs) == 0 || spec.PodCIDRs[0] != spec.PodCIDR):
+		spec.PodCIDRs = []string{spec.PodCIDR}
+	case spec.PodCIDR == "" && len(spec.PodCIDRs) > 0:
+		spec.PodCIDR = spec.PodCIDRs[0]
+	}
+}
+
+func checkNode(node *corev1.Node) field.ErrorList {
+	errs := append(taints(node.Spec.Taints), nodeResources(&node.Status)...)
+	return append(errs, podCIDRs(node.Spec.PodCIDRs)...)
+}
+
+func podCIDRs(ranges []string) (errs field.ErrorList) {
+	if len(ranges) == 0 {
+		return nil
+	}
+	path, families := field.NewPath("spec", "podCIDRs"), map[bool]bool{}
+	for i, r := range ranges {
+		_, network, err := net.ParseCIDR(r)
+		if err != nil {
+			errs = append(errs, field.Invalid(path.Index(i), r, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"))
+			continue
+		}
+		families[network.IP.To4() != nil] = true
+	}
+	if len(ranges) > 1 && (len(families) != 2 || len(ranges) > 2) {
+		errs = append(errs, field.Invalid(path, ranges, "may specify no more than one CIDR for each IP family"))
+	}
+	return errs
+}
+
+func nodeResources(status *corev1.NodeStatus) field.ErrorList {
+	errs := nodeAmounts("capacity", status.Capacity)
+	return append(errs, nodeAmounts("allocatable", status.Allocatable)...)
+}
+
+// nodeAmounts checks how much a node says to have.
+func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
+	// any order: the mistakes are sorted.
+	for name, quantity := range list {
+		if quantity.Sign() < 0 {
+			errs = append(errs, field.Invalid(field.NewPath("status", of, string(name)), quantity.String(), "must be greater than or equal to 0"))
+		}
+		if countsWhole(name) && quantity.MilliValue()%1000 != 0 {
+			errs = append(errs, field.Invalid(field.NewPath("status", of, string(name)), quantity.String(), "must be an integer"))
+		}
+	}
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+// countsWhole says that a resource comes in whole numbers only.
+func countsWhole(name corev1.ResourceName) bool {
+	return name == corev1.ResourcePods || strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
+}
+
+func checkNodeUpdate(obj, old Object) field.ErrorList {
+	now, was := obj.(*corev1.Node), old.(*corev1.Node)
+	errs := nodeResources(&now.Status)
+	for i, address := range now.Status.Addresses {
+		if slices.Contains(now.Status.Addresses[:i], address) {
+			errs = append(errs, field.Duplicate(field.NewPath("status", "addresses").Index(i), goNames{address}))
+		}
+	}
+	if len(was.Spec.PodCIDRs) > 0 && !slices.Equal(now.Spec.PodCIDRs, was.Spec.PodCIDRs) {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "podCIDRs"), `node updates may not change podCIDR except from "" to valid`))
+	}
+	if was.Spec.ProviderID != "" && now.Spec.ProviderID != was.Spec.ProviderID {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "providerID"), `node updates may not change providerID except from "" to valid`))
+	}
+	errs = append(errs, taints(now.Spec.Taints)...)
+	if now.Spec.DoNotUseExternalID != was.Spec.DoNotUseExternalID {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "externalID"), "may not be updated"))
+	}
+	return errs
+}
+
+func taints(given []corev1.Taint) (errs field.ErrorList) {
+	for i := range given {
+		if given[i] == notReady && len(given) == 1 {
+			continue // as every new node has it
+		}
+		errs = append(errs, checkTaint(field.NewPath("metadata", "taints").Index(i), &given[i], given[:i])...)
+	}
+	return errs
+}
+
+func checkTaint(at *field.Path, taint *corev1.Taint, before []corev1.Taint) field.ErrorList {
+	errs := metav1validation.ValidateLabelName(taint.Key, at.Child("key"))
+	if mistakes := utilvalidation.IsValidLabelValue(taint.Value); len(mistakes) > 0 {
+		errs = append(errs, field.Invalid(at.Child("value"), taint.Value, strings.Join(mistakes, ";")))
+	}
+	errs = append(errs, taintEffect(at.Child("effect"), taint.Effect)...)
+	if slices.ContainsFunc(before, func(other corev1.Taint) bool { return other.MatchTaint(taint) }) {
+		mistake := field.Duplicate(at, goNames{*taint})
+		mistake.Detail = "taints must be unique by key and effect pair"
+		errs = append(errs, mistake)
+	}
+	return errs
+}
+
+func taintEffect(path *field.Path, effect corev1.TaintEffect) field.ErrorList {
+	if effect == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return oneOf(path, effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var secretRules = rules{
+	fill: func(obj Object) {
+		secret := obj.(*corev1.Secret)
+		setEmpty(&secret.Type, corev1.SecretTypeOpaque)
+		if secret.Data == nil && len(secret.StringData) > 0 {
+			secret.Data = map[string][]byte{}
+		}
+		for key, value := range secret.StringData {
+			secret.Data[key] = []byte(value)
+		}
+		secret.StringData = nil
+	},
+	passes:   []pass{changed, rest, whole},
+	validate: func(obj Object) field.ErrorList { return checkSecret(obj.(*corev1.Secret)) },
+	validateUpdate: func(obj, old Object) field.ErrorList {
+		now, was := obj.(*corev1.Secret), old.(*corev1.Secret)
+		errs := immutable(field.NewPath("type"), now.Type, was.Type)
+		if was.Immutable == nil || !*was.Immutable {
+			return errs
+		}
+		errs = append(errs, staysImmutable(now.Immutable)...)
+		return append(errs, sealed("data", now.Data, was.Data)...)
+	},
+}
+
+const sealedRule = "field is immutable when `immutable` is set"
+
+// staysImmutable: nobody unseals what is sealed.
+func staysImmutable(now *bool) field.ErrorList {
+	if now != nil && *now {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("immutable"), sealedRule)}
+}
+
+func sealed(name string, now, was any) field.ErrorList {
+	if immutable(nil, now, was) == nil {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath(name), sealedRule)}
+}
+
+func checkSecret(secret *corev1.Secret) (errs field.ErrorList) {
+	path, size := field.NewPath("data"), 0
+	for _, key := range sortedKeys(secret.Data) {
+		errs = append(errs, invalid(path.Key(key), key, utilvalidation.IsConfigMapKey(key))...)
+		size += len(secret.Data[key])
+	}
+	if size > corev1.MaxSecretSize {
+		errs = append(errs, field.TooLong(path, "", corev1.MaxSecretSize))
+	}
+	return append(errs, secretType(path, secret)...)
+}
+
+// secretType checks what a secret of a well known type must have.
+func secretType(path *field.Path, secret *corev1.Secret) field.ErrorList {
+	switch secret.Type {
+	case corev1.SecretTypeServiceAccountToken:
+		if secret.Annotations[corev1.ServiceAccountNameKey] == "" {
+			return field.ErrorList{field.Required(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), "")}
+		}
+	case corev1.SecretTypeDockercfg:
+		return jsonData(path.Key(corev1.DockerConfigKey), secret.Data, corev1.DockerConfigKey)
+	case corev1.SecretTypeDockerConfigJson:
+		return jsonData(path.Key(corev1.DockerConfigJsonKey), secret.Data, corev1.DockerConfigJsonKey)
+	case corev1.SecretTypeBasicAuth:
+		errs := lacking(path, secret.Data, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey)
+		if len(errs) == 2 {
+			return errs
+		}
+	case corev1.SecretTypeSSHAuth:
+		if len(secret.Data[corev1.SSHAuthPrivateKey]) == 0 {
+			return field.ErrorList{field.Required(path.Key(corev1.SSHAuthPrivateKey), "")}
+		}
+	case corev1.SecretTypeTLS:
+		return lacking(path, secret.Data, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
+	}
+	return nil
+}
+
+func jsonData(path *field.Path, data map[string][]byte, key string) field.ErrorList {
+	text, ok := data[key]
+	if !ok {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	if err := json.Unmarshal(text, &map[string]any{}); err != nil {
+		return field.ErrorList{field.Invalid(path, "<secret contents redacted>", err.Error())}
+	}
+	return nil
+}
+
+func lacking(path *field.Path, data map[string][]byte, keys ...string) (errs field.ErrorList) {
+	for _, key := range keys {
+		if _, ok := data[key]; !ok {
+			errs = append(errs, field.Required(path.Key(key), ""))
+		}
+	}
+	return errs
+}
+
+var configMapRules = rules{
+	passes:   []pass{changed, rest, whole},
+	validate: func(obj Object) field.ErrorList { return checkConfigMap(obj.(*corev1.ConfigMap)) },
+	validateUpdate: func(obj, old Object) field.ErrorList {
+		now, was := obj.(*corev1.ConfigMap), old.(*corev1.ConfigMap)
+		if was.Immutable == nil || !*was.Immutable {
+			return nil
+		}
+		errs := append(staysImmutable(now.Immutable), sealed("data", now.Data, was.Data)...)
+		return append(errs, sealed("binaryData", now.BinaryData, was.BinaryData)...)
+	},
+}
+
+func checkConfigMap(config *corev1.ConfigMap) (errs field.ErrorList) {
+	size := 0
+	for _, key := range sortedKeys(config.Data) {
+		errs = append(errs, invalid(field.NewPath("data").Key(key), key, utilvalidation.IsConfigMapKey(key))...)
+		if _, twice := config.BinaryData[key]; twice {
+			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
+		}
+		size += len(config.Data[key])
+	}
+	for _, key := range sortedKeys(config.BinaryData) {
+		errs = append(errs, invalid(field.NewPath("binaryData").Key(key), key, utilvalidation.IsConfigMapKey(key))...)
+		size += len(config.BinaryData[key])
+	}
+	if size > corev1.MaxSecretSize {
+		errs = append(errs, field.TooLong(field.NewPath(""), "", corev1.MaxSecretSize))
+	}
+	return slices.Clip(errs)
+}
