@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/podgc"
 	"github.com/csisim/csisim/fakecontroller/protection"
 	"github.com/csisim/csisim/fakecontroller/replicaset"
+	"github.com/csisim/csisim/fakecontroller/resourcequota"
 	"github.com/csisim/csisim/fakecontroller/scheduler"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/fakecontroller/statefulset"
@@ -62,6 +63,7 @@ func (c *Simulation) startControllers() {
 	manager("daemonset", func() crasher { return daemonset.Start(w) })
 	manager("deployment", func() crasher { return deployment.Start(w) })
 	manager("replicaset", func() crasher { return replicaset.Start(w) })
+	manager("resourcequota", func() crasher { return resourcequota.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
 	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() crasher { return scheduler.Start(w) }})
 	c.addSnapshotController()

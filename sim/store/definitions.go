@@ -47,6 +47,8 @@ func (r *Resource) Definition() *definition.Definition {
 // define keeps up with what a commit says of definitions.
 func (s *Store) define(c *commit) {
 	switch {
+	case c.Resource == quotas:
+		s.quotas = true
 	case c.Resource.custom != nil && c.New == nil:
 		s.unsettled = append(s.unsettled, c.Resource.String())
 	case c.Resource != definitions:

@@ -1,6 +1,9 @@
 package store
 
-import "k8s.io/apimachinery/pkg/api/validation"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+)
 
 func init() {
 	group("", "v1",
@@ -20,4 +23,7 @@ func init() {
 		kind{name: "Service", traits: withStatus, rules: rules{name: validation.NameIsDNS1035Label, createdByUpdate: true}},
 		kind{name: "ServiceAccount", rules: rules{passes: []pass{changed, whole}}},
 	)
+	claims, quotas = resourceFor[*corev1.PersistentVolumeClaim](), resourceFor[*corev1.ResourceQuota]()
 }
+
+var claims, quotas *Resource

@@ -2,100 +2,102 @@ package store
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// classSuffix ends what a quota says of one class: gold.storageclass.storage.k8s.io/requests.storage.
-const classSuffix = ".storageclass.storage.k8s.io/"
-
-// admitQuota refuses a claim, or its growth, that exceeds a quota of its namespace. What
-// is used is what the claims there ask for now; the quota's own status, which a controller
-// keeps in a real cluster, does not count. Quotas with scopes are not about claims.
-func admitQuota(cluster Reader, now, was *corev1.PersistentVolumeClaim) error {
-	var used, more corev1.ResourceList
-	for quota := range List[*corev1.ResourceQuota](cluster, now.Namespace) {
-		if len(quota.Spec.Scopes) > 0 || quota.Spec.ScopeSelector != nil {
-			continue
+// charge counts a write in the quotas of its namespace, or refuses it. What is limited and
+// used is what the quotas' status says, which their controller keeps: until it has, a new
+// quota limits nothing. A status is counted, but never refused. As in the real server, a
+// write that fails after that stays counted until the controller counts again.
+// (k8s.io/apiserver v0.36.3, admission/plugin/resourcequota/controller.go: CheckRequest)
+func (s *Store) charge(res *Resource, obj, old Object, what part, dry bool) error {
+	if !s.quotas || !res.counted(old != nil) {
+		return nil
+	}
+	var charged []*corev1.ResourceQuota
+	for quota := range List[*corev1.ResourceQuota](s.head, obj.GetNamespace()) {
+		next, err := res.charged(quota, obj, old, what)
+		if err != nil {
+			return apierrors.NewForbidden(res.GVR.GroupResource(), obj.GetName(), err)
 		}
-		if used == nil {
-			used, more = usageIn(cluster, now.Namespace), growth(now, was)
+		if next != nil {
+			charged = append(charged, next)
 		}
-		if exceeded := exceeds(quota.Spec.Hard, used, more); len(exceeded) > 0 {
-			return apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), now.Name, fmt.Errorf(
-				"exceeded quota: %s, requested: %s, used: %s, limited: %s",
-				quota.Name, amounts(more, exceeded), amounts(used, exceeded), amounts(quota.Spec.Hard, exceeded)))
-		}
+	}
+	if dry {
+		return nil
+	}
+	for _, next := range charged {
+		key := KeyOf(next)
+		was, _ := s.head.GetObject(quotas, key)
+		s.commit(quotas, key, was, next)
 	}
 	return nil
 }
 
-// usage is what a claim counts for in quotas. A size that an expansion has been given
-// counts until it is taken back.
-func usage(pvc *corev1.PersistentVolumeClaim) corev1.ResourceList {
-	one := *resource.NewQuantity(1, resource.DecimalSI)
-	size := pvc.Spec.Resources.Requests.Storage().DeepCopy()
-	if given := pvc.Status.AllocatedResources.Storage(); given.Cmp(size) > 0 {
-		size = given.DeepCopy()
-	}
-	size.RoundUp(0)
-	list := corev1.ResourceList{
-		corev1.ResourcePersistentVolumeClaims: one, "count/persistentvolumeclaims": one, corev1.ResourceRequestsStorage: size,
-	}
-	if class := classOf(pvc); class != "" {
-		list[corev1.ResourceName(class+classSuffix)+corev1.ResourcePersistentVolumeClaims] = one
-		list[corev1.ResourceName(class+classSuffix)+corev1.ResourceRequestsStorage] = size
-	}
-	return list
+// counted reports whether a write of the kind can change what a quota says is used.
+func (r *Resource) counted(update bool) bool {
+	return r.Namespaced && (!update || r == claims)
 }
 
-// growth is by how much a claim counts for more than before; nil was not there.
-func growth(now, was *corev1.PersistentVolumeClaim) corev1.ResourceList {
-	more := usage(now)
-	if was == nil {
-		return more
+// charged is a quota in which a write is counted, nil if that changes nothing.
+func (r *Resource) charged(quota *corev1.ResourceQuota, obj, old Object, what part) (*corev1.ResourceQuota, error) {
+	limited := r.limitedBy(quota.Status.Hard)
+	if len(limited) == 0 || !r.isInScopeOf(quota, obj) {
+		return nil, nil
 	}
-	before := usage(was)
-	for name, amount := range more { // any order: each for itself
+	if slices.ContainsFunc(limited, func(name corev1.ResourceName) bool { _, known := quota.Status.Used[name]; return !known }) {
+		return nil, fmt.Errorf("status unknown for quota: %s, resources: %s", quota.Name, commaList(limited))
+	}
+	more := r.usage(obj)
+	if old != nil && r.isInScopeOf(quota, old) {
+		more = growth(more, r.usage(old))
+	}
+	next := quota.DeepCopy()
+	var exceeded []corev1.ResourceName
+	for _, name := range limited {
+		if amount := more[name]; amount.Sign() > 0 {
+			total := next.Status.Used[name]
+			total.Add(amount)
+			next.Status.Used[name] = total
+			if limit := quota.Status.Hard[name]; total.Cmp(limit) > 0 {
+				exceeded = append(exceeded, name)
+			}
+		}
+	}
+	switch {
+	case len(exceeded) > 0 && what != statusPart:
+		return nil, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s",
+			quota.Name, amounts(more, exceeded), amounts(quota.Status.Used, exceeded), amounts(quota.Status.Hard, exceeded))
+	case equality.Semantic.DeepEqual(next.Status.Used, quota.Status.Used):
+		return nil, nil
+	}
+	return next, nil
+}
+
+// growth is by how much more something counts for than before.
+func growth(now, before corev1.ResourceList) corev1.ResourceList {
+	more := corev1.ResourceList{}
+	for name, amount := range now { // any order: each for itself
 		amount.Sub(before[name])
-		if amount.Sign() <= 0 {
-			delete(more, name)
-		} else {
+		if amount.Sign() > 0 {
 			more[name] = amount
 		}
 	}
 	return more
 }
 
-func usageIn(cluster Reader, namespace string) corev1.ResourceList {
-	sum := corev1.ResourceList{}
-	for pvc := range List[*corev1.PersistentVolumeClaim](cluster, namespace) {
-		for name, amount := range usage(pvc) { // any order: each for itself
-			total := sum[name]
-			total.Add(amount)
-			sum[name] = total
-		}
+func commaList(names []corev1.ResourceName) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
 	}
-	return sum
-}
-
-// exceeds are the limits, sorted, that would be exceeded.
-func exceeds(hard, used, more corev1.ResourceList) []corev1.ResourceName {
-	var exceeded []corev1.ResourceName
-	for _, name := range slices.Sorted(maps.Keys(more)) {
-		limit, limited := hard[name]
-		total := used[name].DeepCopy()
-		total.Add(more[name])
-		if limited && total.Cmp(limit) > 0 {
-			exceeded = append(exceeded, name)
-		}
-	}
-	return exceeded
+	return strings.Join(texts, ",")
 }
 
 func amounts(list corev1.ResourceList, names []corev1.ResourceName) string {

@@ -21,7 +21,7 @@ var claimRules = rules{
 	prepare: func(obj, old Object) {
 		settleDataSource(&obj.(*corev1.PersistentVolumeClaim).Spec, &old.(*corev1.PersistentVolumeClaim).Spec)
 	},
-	admitUpdate: admitClaimUpdate,
+	admitUpdate: admitExpansion,
 	validate: func(obj Object) field.ErrorList {
 		return checkClaim(&obj.(*corev1.PersistentVolumeClaim).Spec, field.NewPath("spec"))
 	},
@@ -55,7 +55,7 @@ func admitClaim(a admission, obj Object) error {
 	if class := defaultClass(a.cluster); class != nil && pvc.Spec.StorageClassName == nil && !annotated {
 		pvc.Spec.StorageClassName = &class.Name
 	}
-	return admitQuota(a.cluster, pvc, nil)
+	return nil
 }
 
 // defaultClass is the newest class that is annotated as the default one; of
@@ -258,13 +258,6 @@ func checkAttributesRemoval(now, was *corev1.PersistentVolumeClaim) field.ErrorL
 		return field.ErrorList{field.Forbidden(path, "update to empty string"+rule)}
 	}
 	return nil
-}
-
-func admitClaimUpdate(cluster Reader, obj, old Object) error {
-	if err := admitExpansion(cluster, obj, old); err != nil {
-		return err
-	}
-	return admitQuota(cluster, obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim))
 }
 
 // admitExpansion lets a claim grow only if it is bound and its class allows it.

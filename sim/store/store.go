@@ -18,6 +18,7 @@ type Store struct {
 	guard       guard
 	defined     map[string]*Resource // the kinds of definitions, by the definition's name
 	unsettled   []string             // definitions that may have a step to take
+	quotas      bool                 // there has been a quota
 	sheet       sheet
 }
 

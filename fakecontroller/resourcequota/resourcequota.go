@@ -1,0 +1,148 @@
+// Package resourcequota is the resource quota controller of the kube-controller-manager:
+// it says in a quota what is limited, and how much of it the quota's namespace uses. What
+// is new is counted by the API server when it admits it; the controller finds what is
+// gone, and whatever was counted wrongly.
+//
+// It counts claims, with their size and by their class, and the number of objects of any
+// kind. (kubernetes v1.36.3, pkg/controller/resourcequota)
+package resourcequota
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+// What the real controller has by default: how often all quotas are counted anew, and how
+// many at once.
+const (
+	period  = 5 * time.Minute
+	workers = 5
+)
+
+type quota = *corev1.ResourceQuota
+
+// Controller is one running resource quota controller.
+type Controller struct {
+	*component.Component
+	queue    *workqueue.Queue[store.Key]
+	monitors []monitor // of the kinds that some quota limits, or has limited
+
+	recalculates bool // there is, or has been, a quota
+}
+
+// monitor watches one kind.
+type monitor struct {
+	kind    *store.Resource
+	objects *store.Watcher[store.Object]
+}
+
+// Start runs the resource quota controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("resourcequota-controller", "")}
+	options := workqueue.Default
+	options.Workers = workers
+	c.queue = workqueue.New("quotas", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+// follow queues quotas whose limits change, and those of a namespace in which something
+// has gone or a claim has changed.
+func (c *Controller) follow(p *kernel.Process) {
+	quotas := component.Watch[quota](c.Component, p)
+	for {
+		for e, ok := quotas.Next(); ok; e, ok = quotas.Next() {
+			c.quotaChanged(p, e)
+		}
+		for _, m := range c.monitors {
+			for e, ok := m.objects.Next(); ok; e, ok = m.objects.Next() {
+				c.replenish(m.kind, e)
+			}
+		}
+		p.Wait("quotas and what they limit", func() bool {
+			return quotas.Len() > 0 || slices.ContainsFunc(c.monitors, func(m monitor) bool { return m.objects.Len() > 0 })
+		})
+	}
+}
+
+func (c *Controller) quotaChanged(p *kernel.Process, e store.Event[quota]) {
+	if e.Type == store.Deleted || e.Type == store.Modified && equality.Semantic.DeepEqual(e.Old.Spec.Hard, e.Object.Spec.Hard) {
+		return
+	}
+	if !c.recalculates {
+		c.recalculates = true
+		c.Go("full recalculation", c.recalculate)
+	}
+	for _, kind := range store.Counted(e.Object.Spec.Hard) {
+		c.monitor(p, kind)
+	}
+	c.queue.Add(store.KeyOf(e.Object))
+}
+
+// monitor watches a kind from now on.
+func (c *Controller) monitor(p *kernel.Process, kind *store.Resource) {
+	if slices.ContainsFunc(c.monitors, func(m monitor) bool { return m.kind == kind }) {
+		return
+	}
+	objects := c.Cache.WatchObjects(kind)
+	objects.OnEvent(p.Wake)
+	c.monitors = append(c.monitors, monitor{kind, objects})
+}
+
+// replenish queues the quotas that something counted for. Of changes only those of claims
+// matter: all of them, for the real filter compares where the sizes are in memory.
+// (pkg/quota/v1/evaluator/core/persistent_volume_claims.go: RequiresQuotaReplenish)
+func (c *Controller) replenish(kind *store.Resource, e store.Event[store.Object]) {
+	_, isClaim := e.Object.(*corev1.PersistentVolumeClaim)
+	if e.Type == store.Added || e.Type == store.Modified && !isClaim {
+		return
+	}
+	for q := range store.List[quota](c.Cache, e.Object.GetNamespace()) {
+		if slices.Contains(store.Counted(q.Status.Hard), kind) {
+			c.queue.Add(store.KeyOf(q))
+		}
+	}
+}
+
+// recalculate counts everything anew from time to time.
+func (c *Controller) recalculate(p *kernel.Process) {
+	for {
+		p.Idle(period)
+		for q := range store.List[quota](c.Cache, "") {
+			c.queue.Add(store.KeyOf(q))
+		}
+	}
+}
+
+// sync says in a quota what is limited and used. What cannot be counted keeps what was
+// said of it.
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	q, ok := component.Cached[quota](c.Component, key)
+	if !ok {
+		return nil
+	}
+	counted := store.Usage(c.Cache, q)
+	used := corev1.ResourceList{}
+	for name := range q.Spec.Hard { // any order: each for itself
+		if amount, ok := counted[name]; ok {
+			used[name] = amount
+		} else if amount, ok := q.Status.Used[name]; ok {
+			used[name] = amount
+		}
+	}
+	next := q.DeepCopy()
+	next.Status = corev1.ResourceQuotaStatus{Hard: q.Spec.Hard.DeepCopy(), Used: used}
+	if q.Status.Used != nil && equality.Semantic.DeepEqual(next.Status, q.Status) {
+		return nil
+	}
+	_, err := component.UpdateStatus(p, c.Component, next)
+	return err
+}

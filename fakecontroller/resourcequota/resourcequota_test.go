@@ -1,0 +1,143 @@
+package resourcequota
+
+import (
+	"testing"
+	"time"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// world is a cluster in which the controller runs.
+type world struct {
+	*component.World
+	t *testing.T
+}
+
+func newWorld(t *testing.T) *world {
+	k := kernel.New(kernel.Options{})
+	s := store.New(store.Options{Now: k.Now, Guard: true})
+	t.Cleanup(func() {
+		k.Close()
+		assert.NoError(t, s.VerifyImmutable())
+	})
+	w := component.NewWorld(k, s, trace.NewRecorder(k))
+	Start(w)
+	return &world{w, t}
+}
+
+func (w *world) run(d time.Duration) {
+	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + d})
+	require.NoError(w.t, w.Kernel.Err())
+}
+
+func (w *world) create(obj store.Object) {
+	res, err := store.ResourceOf(obj)
+	require.NoError(w.t, err)
+	_, err = w.Store.CreateObject(res, obj)
+	require.NoError(w.t, err)
+}
+
+func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default", Name: name} }
+
+func key(name string) store.Key { return store.Key{Namespace: "default", Name: name} }
+
+// claim asks for a size of a class.
+func (w *world) claim(name, class, size string) {
+	w.create(&corev1.PersistentVolumeClaim{ObjectMeta: named(name), Spec: corev1.PersistentVolumeClaimSpec{
+		StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}},
+	}})
+}
+
+func (w *world) snapshot(name string) {
+	from := "c"
+	w.create(&snapshotv1.VolumeSnapshot{ObjectMeta: named(name), Spec: snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{PersistentVolumeClaimName: &from}}})
+}
+
+func (w *world) quota(hard map[corev1.ResourceName]string) {
+	q := &corev1.ResourceQuota{ObjectMeta: named("q"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{}}}
+	for name, amount := range hard { // any order: each for itself
+		q.Spec.Hard[name] = resource.MustParse(amount)
+	}
+	w.create(q)
+}
+
+// says is what the quota's status says of each limit: used/hard.
+func (w *world) says() map[corev1.ResourceName]string {
+	q, ok := store.Get[*corev1.ResourceQuota](w.Store, key("q"))
+	require.True(w.t, ok)
+	texts := map[corev1.ResourceName]string{}
+	for name, hard := range q.Status.Hard { // any order: each for itself
+		texts[name] = "?/" + hard.String()
+		if used, ok := q.Status.Used[name]; ok {
+			texts[name] = used.String() + "/" + hard.String()
+		}
+	}
+	return texts
+}
+
+const (
+	claims    = corev1.ResourcePersistentVolumeClaims
+	size      = corev1.ResourceRequestsStorage
+	sizeOfStd = corev1.ResourceName("std.storageclass.storage.k8s.io/requests.storage")
+	snapshots = corev1.ResourceName("count/volumesnapshots.snapshot.storage.k8s.io")
+)
+
+func TestAQuotaSaysWhatIsUsed(t *testing.T) {
+	w := newWorld(t)
+	w.claim("there", "std", "1Gi")
+	w.claim("other", "gold", "2Gi")
+	w.snapshot("s")
+	w.quota(map[corev1.ResourceName]string{claims: "3", size: "10Gi", sizeOfStd: "5Gi", snapshots: "1", corev1.ResourcePods: "4"})
+	w.run(time.Second)
+	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "3Gi/10Gi", sizeOfStd: "1Gi/5Gi", snapshots: "1/1", corev1.ResourcePods: "?/4"}, w.says())
+
+	w.claim("new", "std", "1Gi")
+	assert.Equal(t, "3/3", w.says()[claims], "the API server counts what it admits")
+
+	_, err := store.Delete[*snapshotv1.VolumeSnapshot](w.Store, key("s"))
+	require.NoError(t, err)
+	_, err = store.Modify(w.Store, key("other"), func(c *corev1.PersistentVolumeClaim) { c.Finalizers = nil })
+	require.NoError(t, err)
+	_, err = store.Delete[*corev1.PersistentVolumeClaim](w.Store, key("other"))
+	require.NoError(t, err)
+	w.run(time.Second)
+	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "2Gi/10Gi", sizeOfStd: "2Gi/5Gi", snapshots: "0/1", corev1.ResourcePods: "?/4"}, w.says())
+}
+
+func TestLimitsThatChangeAreInForceWithTheStatus(t *testing.T) {
+	w := newWorld(t)
+	w.claim("there", "std", "1Gi")
+	w.quota(map[corev1.ResourceName]string{claims: "1"})
+	w.run(time.Second)
+	_, err := store.Modify(w.Store, key("q"), func(q *corev1.ResourceQuota) {
+		q.Spec.Hard = corev1.ResourceList{size: resource.MustParse("1Gi")}
+	})
+	require.NoError(t, err)
+	assert.Equal(t, map[corev1.ResourceName]string{claims: "1/1"}, w.says())
+	w.run(time.Second)
+	assert.Equal(t, map[corev1.ResourceName]string{size: "1Gi/1Gi"}, w.says())
+}
+
+// What was counted wrongly is set right at the next full recalculation.
+func TestQuotasAreCountedAnewFromTimeToTime(t *testing.T) {
+	w := newWorld(t)
+	w.quota(map[corev1.ResourceName]string{claims: "3"})
+	w.run(time.Second)
+	_, err := store.ModifyStatus(w.Store, key("q"), func(q *corev1.ResourceQuota) { q.Status.Used[claims] = resource.MustParse("3") })
+	require.NoError(t, err)
+	w.run(4 * time.Minute)
+	assert.Equal(t, "3/3", w.says()[claims])
+	w.run(time.Minute)
+	assert.Equal(t, "0/3", w.says()[claims])
+}
