@@ -48,13 +48,15 @@ const byKey Index = "by key"
 func ByKey(key Key) Selector { return Selector{index: byKey, key: key} }
 
 // Watcher is the queue of events of one watch.
-type Watcher[T Object] struct{ *watch }
+type Watcher[T Object] struct{ watch }
 
 // Watch opens a watch on a whole resource, or on the part that one selector
 // picks. Its queue begins with an Added event for each object that the view
 // shows, in the order of their keys: the initial list of an informer.
 func Watch[T Object](v *View, sel ...Selector) *Watcher[T] {
-	return &Watcher[T]{v.watch(resourceFor[T](), sel...)}
+	w := &Watcher[T]{}
+	w.open(v, resourceFor[T](), sel)
+	return w
 }
 
 // Next takes the oldest event out of the queue.
@@ -75,20 +77,27 @@ type watch struct {
 	view    *View
 	res     *Resource
 	sel     *Selector
-	list    []Object  // of the initial list, what is still queued
-	queue   []*commit // what was taken out of it is nil
+	initial *initialList // nil when all of it was taken
+	queue   []*commit    // what was taken out of it is nil
 	taken   int
-	since   uint64 // the revision of the initial list
 	onEvent func()
+}
+
+// initialList is what of it is still queued, and its revision.
+type initialList struct {
+	objects  []Object
+	revision uint64
 }
 
 // WatchObjects is Watch for callers that know the resource only at run time.
 func (v *View) WatchObjects(res *Resource, sel ...Selector) *Watcher[Object] {
-	return &Watcher[Object]{v.watch(res, sel...)}
+	w := &Watcher[Object]{}
+	w.open(v, res, sel)
+	return w
 }
 
-func (v *View) watch(res *Resource, sel ...Selector) *watch {
-	w := &watch{view: v, res: res, sel: everything, since: v.Revision()}
+func (w *watch) open(v *View, res *Resource, sel []Selector) {
+	w.view, w.res, w.sel = v, res, everything
 	if len(sel) > 1 {
 		panic("store: a watch takes one selector")
 	}
@@ -96,12 +105,13 @@ func (v *View) watch(res *Resource, sel ...Selector) *watch {
 		w.sel = &sel[0]
 	}
 	if v.mayHave(res) {
-		w.list = slices.Collect(v.selected(res, *w.sel))
+		if found := slices.Collect(v.selected(res, *w.sel)); len(found) > 0 {
+			w.initial = &initialList{found, v.Revision()}
+		}
 	}
 	v.catchUp(w)
 	v.watches = append(v.watches, w)
 	v.store.subscribers.add(w)
-	return w
 }
 
 // mayHave is false for a resource without objects, as most are when the components
@@ -131,12 +141,18 @@ func (v *View) selected(res *Resource, sel Selector) iter.Seq[Object] {
 func (w *watch) OnEvent(queued func()) { w.onEvent = queued }
 
 // Len is the number of queued events.
-func (w *watch) Len() int { return len(w.list) + len(w.queue) - w.taken }
+func (w *watch) Len() int {
+	queued := len(w.queue) - w.taken
+	if w.initial != nil {
+		queued += len(w.initial.objects)
+	}
+	return queued
+}
 
 // Bookmark is the revision up to which all commits were taken out by Next, 0
 // while the initial list is not.
 func (w *watch) Bookmark() uint64 {
-	if len(w.list) > 0 {
+	if w.initial != nil {
 		return 0
 	}
 	if w.Len() > 0 {
@@ -147,7 +163,7 @@ func (w *watch) Bookmark() uint64 {
 
 // Drop forgets what is queued. A queue that nobody empties would hold on to every
 // state of its objects.
-func (w *watch) Drop() { w.list, w.queue, w.taken = nil, nil, 0 }
+func (w *watch) Drop() { w.initial, w.queue, w.taken = nil, nil, 0 }
 
 // Close ends the watch and drops what is queued.
 func (w *watch) Close() { w.close() }
@@ -159,11 +175,13 @@ func (w *watch) close() {
 }
 
 func (w *watch) next() (Event[Object], bool) {
-	if len(w.list) > 0 {
-		obj := w.list[0]
-		w.list[0] = nil
-		w.list = w.list[1:]
-		return Event[Object]{Type: Added, Object: obj, Revision: w.since}, true
+	if list := w.initial; list != nil {
+		obj := list.objects[0]
+		list.objects[0] = nil
+		if list.objects = list.objects[1:]; len(list.objects) == 0 {
+			w.initial = nil
+		}
+		return Event[Object]{Type: Added, Object: obj, Revision: list.revision}, true
 	}
 	if w.Len() == 0 {
 		return Event[Object]{}, false
