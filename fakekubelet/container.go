@@ -23,6 +23,9 @@ type container struct {
 	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
 	since   time.Time                     // of a record: when it started; zero before
 	ended   bool                          // it will not run any more
+
+	liveness, readiness, startup *prober // nil without such a probe
+	unhealthy                    *prober // by which the instance that runs is to be ended; nil otherwise
 }
 
 func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
@@ -30,6 +33,9 @@ func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
 	if w.options.Runtime.Executable(spec.Image) != "" {
 		c.program = w.options.Runtime.Program(w.pod, spec.Name)
 	}
+	c.liveness = c.newProber(liveness, spec.LivenessProbe)
+	c.readiness = c.newProber(readiness, spec.ReadinessProbe)
+	c.startup = c.newProber(startup, spec.StartupProbe)
 	return c
 }
 
@@ -46,6 +52,7 @@ func (c *container) start() {
 	if c.program != nil {
 		c.program.OnChange(c.process.Wake)
 	}
+	c.probe()
 }
 
 // run starts the container, waits for its end, and starts it again as the pod's policy
@@ -70,8 +77,14 @@ func (c *container) runProgram(p *kernel.Process) {
 		}
 		c.waiting = nil
 		c.report(p)
-		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.terminating })
-		if c.terminating || !c.restarts() || !c.awaitRestart(p) {
+		c.askReadiness()
+		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.terminating || c.unhealthy != nil })
+		again := c.restarts()
+		if c.unhealthy != nil {
+			again = c.pod.Spec.RestartPolicy != corev1.RestartPolicyNever
+			c.endUnhealthy(p)
+		}
+		if c.terminating || !again || !c.awaitRestart(p) {
 			break
 		}
 	}
@@ -93,6 +106,7 @@ func (c *container) launch(p *kernel.Process) bool {
 	c.program.Start(command)
 	if c.program.Running() {
 		c.Event(c.pod, corev1.EventTypeNormal, "Started", "Container started")
+		c.postStart(p)
 	} else {
 		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %s", c.program.Now.Message)
 	}
@@ -132,19 +146,44 @@ func (c *container) fullName() string {
 	return c.pod.Name + "_" + c.pod.Namespace + "(" + string(c.pod.UID) + ")"
 }
 
-// stop ends the program with SIGTERM and, when the pod's grace period is over, SIGKILL.
+// stop ends the program for good.
 func (c *container) stop(p *kernel.Process) {
 	if !c.running() {
 		return
 	}
 	c.Event(c.pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", c.spec.Name)
+	c.end(p, c.grace())
+}
+
+// endUnhealthy ends a program that failed a probe, unless it has ended by itself.
+func (c *container) endUnhealthy(p *kernel.Process) {
+	by := c.unhealthy
+	c.unhealthy = nil
+	if !c.running() {
+		return
+	}
+	c.Event(c.pod, corev1.EventTypeNormal, "Killing", "Container %s failed %s, will be restarted", c.spec.Name, by.name())
+	grace := c.grace()
+	if seconds := by.spec.TerminationGracePeriodSeconds; seconds != nil {
+		grace = time.Duration(*seconds) * time.Second
+	}
+	c.end(p, grace)
+}
+
+// end runs the hook before the program's end, and ends it with SIGTERM and, when it
+// had its time, SIGKILL.
+func (c *container) end(p *kernel.Process, grace time.Duration) {
+	grace = c.preStop(p, grace)
 	c.program.Signal(syscall.SIGTERM)
 	gone := func() bool { return !c.running() }
-	if !p.WaitUntil("the end of container "+c.spec.Name, p.Elapsed()+c.grace(), gone) {
+	if !p.WaitUntil("the end of container "+c.spec.Name, p.Elapsed()+grace, gone) {
 		c.program.Kill()
 		p.Wait("the end of container "+c.spec.Name, gone)
 	}
 }
+
+// leastGrace is what a program has to end in, also if nothing is left of its time.
+const leastGrace = 2 * time.Second
 
 // grace is how long the containers of the pod may take to end.
 func (w *podWorker) grace() time.Duration {
@@ -155,7 +194,7 @@ func (w *podWorker) grace() time.Duration {
 	case w.pod.Spec.TerminationGracePeriodSeconds != nil:
 		seconds = *w.pod.Spec.TerminationGracePeriodSeconds
 	}
-	return time.Duration(max(seconds, 2)) * time.Second
+	return max(time.Duration(seconds)*time.Second, leastGrace)
 }
 
 // command is how the program is started: the image's program takes the place of the first

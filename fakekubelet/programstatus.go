@@ -103,8 +103,8 @@ func (w *podWorker) phase(initializing bool) corev1.PodPhase {
 
 // status is what the API tells of the container.
 func (c *container) status() corev1.ContainerStatus {
-	running := c.running()
-	status := corev1.ContainerStatus{Name: c.spec.Name, Image: c.spec.Image, ImageID: c.spec.Image, Ready: running, Started: &running}
+	running, started := c.running(), c.started()
+	status := corev1.ContainerStatus{Name: c.spec.Name, Image: c.spec.Image, ImageID: c.spec.Image, Ready: c.ready(), Started: &started}
 	if c.program == nil {
 		switch {
 		case running:

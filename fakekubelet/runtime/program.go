@@ -36,9 +36,10 @@ type Program struct {
 	name     string
 	process  *machine.Process // of the instance that runs
 	changed  func()
-	Now      *Instance // the latest instance; nil before the first
-	Before   *Instance // the one before
-	Restarts int32     // how many instances came after the first
+	Now      *Instance       // the latest instance; nil before the first
+	Before   *Instance       // the one before
+	Restarts int32           // how many instances came after the first
+	Command  machine.Command // of the latest instance
 }
 
 // Instance is one start of a container.
@@ -86,7 +87,7 @@ func (c *Program) Start(command machine.Command) {
 	}
 	next := &Instance{ID: fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts), Started: w.Kernel.Now()}
 	next.Log = filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
-	c.Before, c.Now = c.Now, next
+	c.Before, c.Now, c.Command = c.Now, next, command
 	command.Stdout, command.Stderr = next.Log, next.Log
 	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
 	c.runtime.tell("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})

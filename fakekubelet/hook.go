@@ -1,0 +1,66 @@
+package fakekubelet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/probe"
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// hookLimit is how long a hook at the start of a container may take.
+const hookLimit = 2 * time.Minute
+
+// postStart runs the hook at the start of the container. One that fails ends it.
+func (c *container) postStart(p *kernel.Process) {
+	if c.spec.Lifecycle == nil || c.spec.Lifecycle.PostStart == nil || !c.running() {
+		return
+	}
+	if err := c.runHook(p, c.spec.Lifecycle.PostStart, hookLimit); err != nil {
+		c.Event(c.pod, corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed")
+		c.Event(c.pod, corev1.EventTypeNormal, "Killing", "FailedPostStartHook")
+		c.end(p, c.grace())
+	}
+}
+
+// preStop runs the hook before the end of the container, and answers what is left of
+// its grace.
+func (c *container) preStop(p *kernel.Process, grace time.Duration) time.Duration {
+	if c.spec.Lifecycle == nil || c.spec.Lifecycle.PreStop == nil {
+		return grace
+	}
+	began := p.Elapsed()
+	if err := c.runHook(p, c.spec.Lifecycle.PreStop, grace); err != nil {
+		c.Event(c.pod, corev1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed")
+	}
+	return max(grace-(p.Elapsed()-began), leastGrace)
+}
+
+func (c *container) runHook(p *kernel.Process, h *corev1.LifecycleHandler, limit time.Duration) error {
+	switch {
+	case h.Exec != nil:
+		code, output, err := c.program.Exec(p, c.inside(h.Exec.Command), limit)
+		if err == nil && code != 0 {
+			err = fmt.Errorf("command %q exited with %d: %s", h.Exec.Command, code, output)
+		}
+		return err
+	case h.Sleep != nil:
+		p.WaitUntil("the end of a hook's sleep", p.Elapsed()+min(limit, time.Duration(h.Sleep.Seconds)*time.Second), func() bool { return !c.running() })
+	case h.HTTPGet != nil:
+		port, err := c.port(h.HTTPGet.Port)
+		if err != nil {
+			return err
+		}
+		at := probe.URL(h.HTTPGet, hostOr(h.HTTPGet.Host), port)
+		answer := c.call(p, "hook", limit, "no answer in time", func(ctx context.Context) probe.Answer {
+			return probe.HTTP(ctx, at, h.HTTPGet.HTTPHeaders, c.Version.String())
+		})
+		if !answer.OK {
+			return fmt.Errorf("%s", answer.Output)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package fakekubelet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/csisim/csisim/fakekubelet/probe"
+	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// probeKind is what a probe decides: whether the container is to be restarted, is
+// ready, has started.
+type probeKind string
+
+const (
+	liveness  probeKind = "Liveness"
+	readiness probeKind = "Readiness"
+	startup   probeKind = "Startup"
+)
+
+// prober asks a container one of its probes again and again. What it takes the
+// container for changes when enough answers in a row say so.
+type prober struct {
+	*container
+	kind     probeKind
+	spec     *corev1.Probe
+	process  *kernel.Process
+	instance *runtime.Instance // that is asked
+	holds    bool              // what the instance is taken for
+	last     bool              // the latest answer
+	alike    int32             // and how many in a row were like it
+	onHold   bool              // the instance is on its way out
+}
+
+// newProber is nil without a probe.
+func (c *container) newProber(kind probeKind, spec *corev1.Probe) *prober {
+	if spec == nil || c.program == nil {
+		return nil
+	}
+	return &prober{container: c, kind: kind, spec: spec}
+}
+
+// probe starts the probes of the container.
+func (c *container) probe() {
+	for _, b := range []*prober{c.liveness, c.readiness, c.startup} {
+		if b != nil {
+			b.process = c.Go(b.name()+" of "+c.pod.Namespace+"/"+c.pod.Name+"/"+c.spec.Name, b.run)
+		}
+	}
+}
+
+// started reports whether the container has started as its startup probe sees it.
+func (c *container) started() bool {
+	return c.running() && (c.startup == nil || c.startup.says(false))
+}
+
+// ready reports whether the container is ready.
+func (c *container) ready() bool {
+	return c.started() && (c.readiness == nil || c.readiness.says(false))
+}
+
+// says is what the probe takes the instance that runs for.
+func (b *prober) says(unknown bool) bool {
+	if b.instance != b.program.Now {
+		return unknown
+	}
+	return b.holds
+}
+
+func (b *prober) name() string { return strings.ToLower(string(b.kind)) + " probe" }
+
+func (b *prober) run(p *kernel.Process) {
+	period := time.Duration(b.spec.PeriodSeconds) * time.Second
+	for !b.ended && (!b.terminating || b.kind == readiness) {
+		next := p.Elapsed() + period
+		b.look(p)
+		p.IdleUntil("the next "+b.name(), next)
+	}
+}
+
+// look asks once, if it is time to.
+func (b *prober) look(p *kernel.Process) {
+	now := b.program.Now
+	if now == nil {
+		return
+	}
+	if b.instance != now {
+		b.instance, b.alike, b.onHold = now, 0, false
+		b.holds = b.kind == liveness || b.kind == readiness && b.wasReady(now)
+	}
+	wanted := b.started() != (b.kind == startup) // one that started is asked no more whether it did, others not before
+	delay := time.Duration(b.spec.InitialDelaySeconds) * time.Second
+	if b.onHold || !b.running() || !wanted || b.Kernel.Now().Sub(now.Started) < delay {
+		return
+	}
+	answer, err := b.ask(p)
+	switch {
+	case err != nil:
+		b.Event(b.pod, corev1.EventTypeWarning, "Unhealthy", "%s probe errored and resulted in unknown state: %v", b.kind, err)
+		return
+	case b.program.Now != now || !b.running():
+		return // it ended meanwhile
+	case !answer.OK:
+		b.Event(b.pod, corev1.EventTypeWarning, "Unhealthy", "%s probe failed: %s", b.kind, answer.Output)
+	}
+	b.count(p, answer.OK)
+}
+
+// wasReady: a kubelet that starts takes containers that run for what they were.
+func (b *prober) wasReady(i *runtime.Instance) bool {
+	for _, s := range b.pod.Status.ContainerStatuses {
+		if s.Name == b.container.spec.Name && s.ContainerID == i.ID {
+			return s.Ready
+		}
+	}
+	return false
+}
+
+// count takes notice of an answer, and acts when there were enough like it.
+func (b *prober) count(p *kernel.Process, ok bool) {
+	if ok == b.last && b.alike > 0 {
+		b.alike++
+	} else {
+		b.last, b.alike = ok, 1
+	}
+	if ok && b.alike < b.spec.SuccessThreshold || !ok && b.alike < b.spec.FailureThreshold {
+		return
+	}
+	changed := b.holds != ok
+	b.holds = ok
+	if !ok && b.kind != readiness {
+		b.onHold = true
+		b.unhealthy = b
+		b.container.process.Wake()
+		return
+	}
+	if changed {
+		b.report(p)
+	}
+	if changed && b.kind == startup {
+		b.askReadiness()
+	}
+}
+
+// askReadiness asks at once whether the container is ready, which has started now.
+func (c *container) askReadiness() {
+	if c.readiness != nil && c.started() {
+		c.readiness.process.Wake()
+	}
+}
+
+// ask asks once.
+func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
+	limit := time.Duration(b.spec.TimeoutSeconds) * time.Second
+	switch h := b.spec.ProbeHandler; {
+	case h.Exec != nil:
+		return b.askCommand(p, h.Exec.Command, limit)
+	case h.HTTPGet != nil:
+		port, err := b.port(h.HTTPGet.Port)
+		if err != nil {
+			return probe.Answer{}, err
+		}
+		at := probe.URL(h.HTTPGet, hostOr(h.HTTPGet.Host), port)
+		late := fmt.Sprintf("Get %q: context deadline exceeded (Client.Timeout exceeded while awaiting headers)", at)
+		return b.call(p, b.name(), limit, late, func(ctx context.Context) probe.Answer {
+			return probe.HTTP(ctx, at, h.HTTPGet.HTTPHeaders, b.Version.String())
+		}), nil
+	case h.TCPSocket != nil:
+		port, err := b.port(h.TCPSocket.Port)
+		if err != nil {
+			return probe.Answer{}, err
+		}
+		host := hostOr(h.TCPSocket.Host)
+		return b.call(p, b.name(), limit, fmt.Sprintf("dial tcp %s:%d: i/o timeout", host, port), func(ctx context.Context) probe.Answer {
+			return probe.TCP(ctx, host, port)
+		}), nil
+	}
+	service := ""
+	if b.spec.GRPC.Service != nil {
+		service = *b.spec.GRPC.Service
+	}
+	return b.call(p, b.name(), limit, fmt.Sprintf("timeout: health rpc did not complete within %v", limit), func(ctx context.Context) probe.Answer {
+		return probe.GRPC(ctx, loopback, int(b.spec.GRPC.Port), service)
+	}), nil
+}
+
+func hostOr(host string) string {
+	if host != "" {
+		return host
+	}
+	return loopback
+}
+
+// port finds a port by its number, or among the container's by its name.
+func (c *container) port(p intstr.IntOrString) (int, error) {
+	if p.Type == intstr.Int {
+		return p.IntValue(), nil
+	}
+	for _, known := range c.spec.Ports {
+		if known.Name == p.StrVal {
+			return int(known.ContainerPort), nil
+		}
+	}
+	return 0, fmt.Errorf("couldn't find port: %v in container", p.StrVal)
+}
+
+// call asks over the network, on a thread of its own. late is what is told if there
+// is no answer in time.
+func (c *container) call(p *kernel.Process, what string, limit time.Duration, late string, ask func(context.Context) probe.Answer) probe.Answer {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var answer probe.Answer
+	if !p.Fly(what, p.Elapsed()+limit, func() { answer = ask(ctx) }, cancel) {
+		return probe.Answer{Output: late}
+	}
+	return answer
+}
+
+// askCommand runs a command in the container.
+func (b *prober) askCommand(p *kernel.Process, words []string, limit time.Duration) (probe.Answer, error) {
+	code, output, err := b.program.Exec(p, b.inside(words), limit)
+	switch {
+	case err != nil && strings.HasPrefix(err.Error(), "command timed out"):
+		return probe.Answer{Output: err.Error()}, nil
+	case err != nil:
+		return probe.Answer{}, err
+	}
+	return probe.Answer{OK: code == 0, Output: output}, nil
+}
+
+// inside is a command as the container runs it: a program that the node does not have
+// is the image's.
+func (c *container) inside(words []string) machine.Command {
+	command := c.program.Command
+	command.Path, command.Args = words[0], words[1:]
+	if _, err := c.options.Machine.Lstat(words[0]); err != nil && strings.Contains(words[0], "/") {
+		command.Path = c.options.Runtime.Executable(c.spec.Image)
+	}
+	return command
+}
