@@ -1,7 +1,6 @@
 package fakekubelet
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
@@ -95,23 +94,7 @@ func (w *podWorker) written(volume string, content files, mode *int32, err error
 }
 
 func (w *podWorker) writeFiles(volume string, content files, mode fs.FileMode) error {
-	m, dir := w.options.Machine, w.filesDir(volume)
-	if err := m.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, name := range sortedNames(content) {
-		file := path.Join(dir, name)
-		if err := m.MkdirAll(path.Dir(file), 0o755); err != nil {
-			return err
-		}
-		if is, err := m.ReadFile(file); err == nil && bytes.Equal(is, content[name]) {
-			continue
-		}
-		if err := m.WriteFile(file, content[name], mode); err != nil {
-			return err
-		}
-	}
-	return nil
+	return projection{w.options.Machine, w.filesDir(volume)}.write(content, mode, w.Kernel.Now())
 }
 
 // prepareHostPath makes a directory or a file of the node that shall be there.

@@ -114,6 +114,7 @@ spec:
       echo $(POD) $(SIZE) "$PASSWORD" '$$(POD)' "$motd"
       cat /data/file /etc/settings/motd /made/for/it/password /etc/labels/all
       echo; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace; ls /var/run/secrets/kubernetes.io/serviceaccount
+      readlink /etc/settings/motd; cat /one/motd; echo
       touch /etc/settings/x 2>/dev/null || echo read-only
       test "$KUBERNETES_SERVICE_HOST" = 127.0.0.1 && test -n "$KUBERNETES_SERVICE_PORT" && test -z "$XDG_CACHE_HOME" && echo in-cluster
       exit 0
@@ -125,6 +126,7 @@ spec:
     volumeMounts:
     - {name: data, mountPath: /data}
     - {name: settings, mountPath: /etc/settings, readOnly: true}
+    - {name: settings, mountPath: /one/motd, subPath: motd}
     - {name: key, mountPath: /made/for/it}
     - {name: labels, mountPath: /etc/labels}
   - {name: record, image: registry.local/web:1}
@@ -144,6 +146,8 @@ hellosecretapp="web"
 defaultca.crt
 namespace
 token
+..data/motd
+hello
 read-only
 in-cluster
 `, c.log("web", corev1.PodLogOptions{Container: "main"}))

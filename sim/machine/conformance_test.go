@@ -186,6 +186,23 @@ func TestSymlinksLeadToNodePaths(t *testing.T) {
 	})
 }
 
+func TestALinkIsMadeToPointElsewhere(t *testing.T) {
+	onEach(t, func(t *testing.T, m machine.Machine) {
+		mkdirs(t, m, "/data/old", "/data/new")
+		for _, dir := range []string{"old", "new", "new"} {
+			require.NoError(t, m.Relink(dir, "/data/now"))
+			target, err := m.Readlink("/data/now")
+			require.NoError(t, err)
+			assert.Equal(t, dir, target)
+		}
+		entries, err := m.ReadDir("/data")
+		require.NoError(t, err)
+		assert.Len(t, entries, 3)
+		assert.ErrorIs(t, m.Relink("old", "/data/new"), fs.ErrExist)
+		assert.ErrorIs(t, m.Relink("old", "/missing/now"), fs.ErrNotExist)
+	})
+}
+
 func TestSymlinkLoopEnds(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		mkdirs(t, m, "/data")

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/csisim/csisim/sim/workdir"
 )
@@ -114,6 +115,29 @@ func (d *Disk) Symlink(target, link string) error {
 	}
 	real := d.within(link)
 	return d.change(real, func() error { return os.Symlink(target, real) })
+}
+
+// Relink makes link point to target, also if it is a symlink already: it is made
+// under the link's name with _tmp, and takes its place.
+func (d *Disk) Relink(target, link string) error {
+	if filepath.IsAbs(target) {
+		target = d.within(target)
+	}
+	real := d.within(link)
+	return d.change(real, func() error {
+		if info, err := os.Lstat(real); err == nil && info.Mode().Type() != fs.ModeSymlink {
+			return &os.LinkError{Op: "rename", Old: target, New: real, Err: syscall.EEXIST}
+		}
+		next := real + "_tmp"
+		if err := os.Symlink(target, next); err != nil {
+			return err
+		}
+		if err := os.Rename(next, real); err != nil {
+			_ = os.Remove(next)
+			return err
+		}
+		return nil
+	})
 }
 
 // Readlink returns the target of a symlink.

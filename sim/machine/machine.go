@@ -44,6 +44,9 @@ type Machine interface {
 	// leaves either as it is.
 	Lchown(path string, uid, gid int) error
 	Symlink(target, link string) error
+	// Relink makes link point to target, also if it is a symlink already: whoever
+	// follows it meanwhile finds either. Anything else there gives EEXIST.
+	Relink(target, link string) error
 	Readlink(path string) (string, error)
 	EvalSymlinks(path string) (string, error)
 

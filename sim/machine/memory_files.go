@@ -176,6 +176,24 @@ func (m *Memory) Symlink(target, link string) error {
 	})
 }
 
+// Relink makes link point to target, also if it is a symlink already.
+func (m *Memory) Relink(target, link string) error {
+	return m.change(func() error {
+		at, err := m.locate(link)
+		if err != nil || at.node.mode.Type() != fs.ModeSymlink {
+			at.node, err = m.create(link, fs.ModeSymlink|0o777)
+		}
+		if err == nil && at.mount != nil && at.mount.readOnly {
+			err = syscall.EROFS
+		}
+		if err != nil {
+			return &os.LinkError{Op: "rename", Old: target, New: link, Err: err}
+		}
+		at.node.data = []byte(target)
+		return nil
+	})
+}
+
 // Readlink returns the target of a symlink.
 func (m *Memory) Readlink(p string) (target string, err error) {
 	err = m.read(func() error {

@@ -1,0 +1,153 @@
+package fakekubelet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/sim/machine"
+)
+
+// projection is the directory of a volume whose files the kubelet makes of objects. The
+// files are in a directory with the time of its making, to which the link ..data points;
+// what containers see are links through that one: token -> ..data/token. What is new is
+// written beside the old, and then ..data is made to point there, so that nobody ever
+// reads half of a file, or files of which some are old and some are new. (kubernetes
+// v1.36.3, pkg/volume/util/atomic_writer.go)
+type projection struct {
+	machine machine.Machine
+	dir     string
+}
+
+// current is the link to the directory with the files.
+const current = "..data"
+
+// write makes the files of the projection those of content.
+func (v projection) write(content files, mode fs.FileMode, now time.Time) error {
+	if err := v.machine.MkdirAll(v.dir, 0o755); err != nil {
+		return err
+	}
+	old, err := v.machine.Readlink(path.Join(v.dir, current))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if old != "" && v.holds(old, content) {
+		return v.link(content)
+	}
+	made, err := v.fill(content, mode, now)
+	if err != nil {
+		return err
+	}
+	if err := v.machine.Relink(made, path.Join(v.dir, current)); err != nil {
+		return err
+	}
+	if err := v.link(content); err != nil {
+		return err
+	}
+	if err := v.unlink(content); err != nil || old == "" {
+		return err
+	}
+	return v.machine.RemoveAll(path.Join(v.dir, old))
+}
+
+// holds reports whether a directory of the projection has these files and no others.
+func (v projection) holds(name string, content files) bool {
+	is := files{}
+	err := v.read(path.Join(v.dir, name), "", is)
+	return err == nil && maps.EqualFunc(is, content, bytes.Equal)
+}
+
+// read collects the files below a directory.
+func (v projection) read(dir, below string, into files) error {
+	entries, err := v.machine.ReadDir(path.Join(dir, below))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(below, e.Name())
+		if e.IsDir() {
+			err = v.read(dir, name, into)
+		} else {
+			into[name], err = v.machine.ReadFile(path.Join(dir, name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill writes the files to a new directory, whose name it returns.
+func (v projection) fill(content files, mode fs.FileMode, now time.Time) (string, error) {
+	made, err := v.newDir(now)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range sortedNames(content) {
+		file := path.Join(v.dir, made, name)
+		if err := v.machine.MkdirAll(path.Dir(file), 0o755); err != nil {
+			return "", err
+		}
+		if err := v.machine.WriteFile(file, content[name], mode); err != nil {
+			return "", err
+		}
+		if err := v.machine.Chmod(file, mode); err != nil { // whatever the umask
+			return "", err
+		}
+	}
+	return made, nil
+}
+
+// newDir makes a directory that is named after the time, and a number where the real one
+// has chance.
+func (v projection) newDir(now time.Time) (string, error) {
+	for n := 1; ; n++ {
+		name := now.UTC().Format("..2006_01_02_15_04_05.") + fmt.Sprintf("%09d", n)
+		err := v.machine.Mkdir(path.Join(v.dir, name), 0o755)
+		if err == nil {
+			return name, v.machine.Chmod(path.Join(v.dir, name), 0o755)
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+}
+
+// link shows what is new; a directory of files is one link.
+func (v projection) link(content files) error {
+	for _, name := range sortedNames(content) {
+		first, _, _ := strings.Cut(name, "/")
+		err := v.machine.Symlink(path.Join(current, first), path.Join(v.dir, first))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlink hides what is there no more.
+func (v projection) unlink(content files) error {
+	shown := map[string]bool{}
+	for name := range content { // any order: they go into a map
+		first, _, _ := strings.Cut(name, "/")
+		shown[first] = true
+	}
+	entries, err := v.machine.ReadDir(v.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "..") || shown[e.Name()] {
+			continue
+		}
+		if err := v.machine.Remove(path.Join(v.dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
