@@ -128,7 +128,7 @@ func (w *podWorker) tokenFiles(p *kernel.Process, asked *corev1.ServiceAccountTo
 
 // hasTokens reports whether a volume of the pod has a token, which does not last.
 func (w *podWorker) hasTokens() bool {
-	return w.programs != nil && slices.ContainsFunc(w.pod.Spec.Volumes, isToken)
+	return w.programs != nil && (w.mountsAccount() || slices.ContainsFunc(w.pod.Spec.Volumes, isToken))
 }
 
 func isToken(v corev1.Volume) bool {
@@ -140,11 +140,17 @@ func (w *podWorker) renewTokens(p *kernel.Process) {
 	if w.programs == nil {
 		return
 	}
+	failed := func(volume string, err error) {
+		if err != nil {
+			w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "MountVolume.SetUp failed for volume %q : %v", volume, err)
+		}
+	}
 	for i := range w.pod.Spec.Volumes {
 		if v := &w.pod.Spec.Volumes[i]; isToken(*v) {
-			if err := w.makeVolume(p, v); err != nil {
-				w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "MountVolume.SetUp failed for volume %q : %v", v.Name, err)
-			}
+			failed(v.Name, w.makeVolume(p, v))
 		}
+	}
+	if w.mountsAccount() {
+		failed("kube-api-access", w.makeAccountFiles(p))
 	}
 }

@@ -38,12 +38,25 @@ func (w *podWorker) makeFiles(p *kernel.Process) error {
 			return fmt.Errorf("MountVolume.SetUp failed for volume %q : %w", v.Name, err)
 		}
 	}
-	if w.options.API == nil || w.pod.Spec.AutomountServiceAccountToken != nil && !*w.pod.Spec.AutomountServiceAccountToken {
+	if !w.mountsAccount() {
 		return nil
 	}
+	if err := w.makeAccountFiles(p); err != nil {
+		return fmt.Errorf("MountVolume.SetUp failed for volume \"kube-api-access\" : %w", err)
+	}
+	return nil
+}
+
+// mountsAccount reports whether containers find the pod's service account.
+func (w *podWorker) mountsAccount() bool {
+	wanted := w.pod.Spec.AutomountServiceAccountToken
+	return w.options.API != nil && (wanted == nil || *wanted)
+}
+
+func (w *podWorker) makeAccountFiles(p *kernel.Process) error {
 	content, err := w.accountFiles(p)
 	if err != nil {
-		return fmt.Errorf("MountVolume.SetUp failed for volume \"kube-api-access\" : %w", err)
+		return err
 	}
 	return w.writeFiles(accountFiles, content, 0o644)
 }

@@ -308,23 +308,25 @@ func (c *programCluster) as(token string) kubernetes.Interface {
 
 // A token that does not last is another when most of its time is over.
 func TestTokensInVolumesAreRenewed(t *testing.T) {
-	c := startPrograms(t, "--speed", "300")
+	c := startPrograms(t, "--speed", "1000")
 	c.make(`
 metadata: {name: web}
 spec:
   containers:
   - name: main
     image: registry.local/shell
-    args: [-c, "while :; do cat /tokens/own; echo; sleep 0.2; done"]
+    args: [-c, "while :; do echo own $(cat /tokens/own); echo account $(cat /var/run/secrets/kubernetes.io/serviceaccount/token); sleep 0.2; done"]
     volumeMounts: [{name: tokens, mountPath: /tokens}]
   volumes: [{name: tokens, projected: {sources: [{serviceAccountToken: {path: own, expirationSeconds: 600}}]}}]
 `, inPhase(corev1.PodRunning))
 	require.Eventually(t, func() bool {
-		seen := map[string]bool{}
-		for _, token := range strings.Fields(c.log("web", corev1.PodLogOptions{})) {
-			seen[token] = strings.Count(token, ".") == 2
+		seen := map[string]map[string]bool{"own": {}, "account": {}}
+		for line := range strings.Lines(c.log("web", corev1.PodLogOptions{})) {
+			if whose, token, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.Count(token, ".") == 2 {
+				seen[whose][token] = true
+			}
 		}
-		return len(seen) >= 3
+		return len(seen["own"]) >= 3 && len(seen["account"]) >= 2
 	}, 30*time.Second, 100*time.Millisecond)
 	c.down()
 }
