@@ -69,7 +69,7 @@ var columnsOf = map[string][]column{
 	"events":     eventColumns,
 	"leases.coordination.k8s.io": {nameColumn, text("Holder", func(l *coordinationv1.Lease) string {
 		if l.Spec.HolderIdentity == nil {
-			return "<unknown>"
+			return ""
 		}
 		return *l.Spec.HolderIdentity
 	}), ageColumn},

@@ -3,9 +3,12 @@ package apiserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -18,6 +21,9 @@ import (
 func (q *request) delete() error {
 	options, err := q.deleteOptions()
 	if err != nil {
+		return err
+	}
+	if err := q.mayDelete(); err != nil {
 		return err
 	}
 	opts := deletion(options)
@@ -40,6 +46,16 @@ func (q *request) delete() error {
 		code = http.StatusAccepted
 	}
 	return q.writeObject(code, last)
+}
+
+// immortal are namespaces that nobody may delete.
+var immortal = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic}
+
+func (q *request) mayDelete() error {
+	if q.kind.gvr == corev1.SchemeGroupVersion.WithResource("namespaces") && slices.Contains(immortal, q.place.name) {
+		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.place.name, errors.New("this namespace may not be deleted"))
+	}
+	return nil
 }
 
 // heldBack says that something keeps a deleted object from being removed.

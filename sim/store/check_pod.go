@@ -1,11 +1,13 @@
 package store
 
 import (
+	"math"
 	"path"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -47,6 +49,12 @@ func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorL
 	}
 	if spec.NodeName != "" {
 		errs = append(errs, subdomain(at.Child("nodeName"), spec.NodeName)...)
+		if len(spec.SchedulingGates) > 0 {
+			errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+		}
+	}
+	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
+		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *d, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
 	}
 	return errs
 }
@@ -84,43 +92,6 @@ func makesClaim(spec *corev1.PodSpec, pod, claim string) bool {
 	return pod != "" && slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return v.Ephemeral != nil && pod+"-"+v.Name == claim
 	})
-}
-
-func podVolumeSource(at *field.Path, source *corev1.VolumeSource) field.ErrorList {
-	sources := podSources.of(source)
-	if len(sources) == 0 {
-		return field.ErrorList{field.Required(at, "must specify a volume type")}
-	}
-	var errs field.ErrorList
-	for _, name := range sources[1:] {
-		errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 volume type"))
-	}
-	at = at.Child(sources[0])
-	switch {
-	case source.PersistentVolumeClaim != nil && source.PersistentVolumeClaim.ClaimName == "":
-		errs = append(errs, field.Required(at.Child("claimName"), ""))
-	case source.HostPath != nil && source.HostPath.Path == "":
-		errs = append(errs, field.Required(at.Child("path"), ""))
-	case source.Secret != nil && source.Secret.SecretName == "":
-		errs = append(errs, field.Required(at.Child("secretName"), ""))
-	case source.ConfigMap != nil && source.ConfigMap.Name == "":
-		errs = append(errs, field.Required(at.Child("name"), ""))
-	case source.Ephemeral != nil:
-		errs = append(errs, ephemeral(at, source.Ephemeral)...)
-	case source.CSI != nil:
-		errs = append(errs, driverName(at.Child("driver"), source.CSI.Driver)...)
-		if ref := source.CSI.NodePublishSecretRef; ref != nil && ref.Name == "" {
-			errs = append(errs, field.Required(at.Child("nodePublishSecretRef", "name"), ""))
-		}
-	}
-	return errs
-}
-
-func ephemeral(at *field.Path, source *corev1.EphemeralVolumeSource) field.ErrorList {
-	if source.VolumeClaimTemplate == nil {
-		return field.ErrorList{field.Required(at.Child("volumeClaimTemplate"), "")}
-	}
-	return checkClaim(&source.VolumeClaimTemplate.Spec, at.Child("volumeClaimTemplate", "spec"))
 }
 
 func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource, taken []string) field.ErrorList {

@@ -25,6 +25,9 @@ func FinalizeNamespace(s *Store, given *corev1.Namespace) (*corev1.Namespace, er
 	if !ok {
 		return nil, NotFound[*corev1.Namespace](key)
 	}
+	if err := resourceFor[*corev1.Namespace]().checkVersion(key, given, old); err != nil {
+		return nil, err
+	}
 	namespace := old.DeepCopy()
 	namespace.Labels, namespace.Annotations = given.Labels, given.Annotations
 	namespaceRules.fill(namespace)

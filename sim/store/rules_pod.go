@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"net"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,10 +15,11 @@ import (
 )
 
 var podRules = rules{
-	fill:          func(obj Object) { fillPod(obj.(*corev1.Pod)) },
-	admit:         func(a admission, obj Object) error { return admitPod(a, obj.(*corev1.Pod)) },
-	prepareStatus: keepPodStatus,
-	validate:      func(obj Object) field.ErrorList { return checkPod(obj.(*corev1.Pod)) },
+	fill:           func(obj Object) { fillPod(obj.(*corev1.Pod)) },
+	admit:          func(a admission, obj Object) error { return admitPod(a, obj.(*corev1.Pod)) },
+	prepareStatus:  keepPodStatus,
+	validate:       func(obj Object) field.ErrorList { return checkPod(obj.(*corev1.Pod)) },
+	validateStatus: checkPodStatus,
 	validateUpdate: func(obj, old Object) field.ErrorList {
 		return checkPodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 	},
@@ -84,6 +86,12 @@ func keepPodStatus(_ metav1.Time, obj, old Object) {
 // admitPod does what the admission plugins of a default cluster do to a new pod.
 func admitPod(a admission, pod *corev1.Pod) error {
 	pod.Status.QOSClass = qosClass(pod)
+	if len(pod.Spec.SchedulingGates) > 0 {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
+			Message: "Scheduling is blocked due to non-empty scheduling gates", LastTransitionTime: a.now,
+		})
+	}
 	if err := setPriority(a.cluster, pod); err != nil {
 		return err
 	}
@@ -158,10 +166,9 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	if len(pod.Spec.InitContainers) != len(old.Spec.InitContainers) {
 		return append(errs, field.Forbidden(path.Child("initContainers"), "pod updates may not add or remove containers"))
 	}
-	for _, t := range old.Spec.Tolerations {
-		if !slices.ContainsFunc(pod.Spec.Tolerations, func(kept corev1.Toleration) bool { return same(&kept, &t) }) {
-			errs = append(errs, field.Forbidden(path.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds"))
-		}
+	errs = append(errs, checkDeadline(path.Child("activeDeadlineSeconds"), pod.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds)...)
+	if !keepsTolerations(pod.Spec.Tolerations, old.Spec.Tolerations) {
+		errs = append(errs, field.Forbidden(path.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds"))
 	}
 	spec := pod.Spec.DeepCopy()
 	for i := range spec.Containers {
@@ -179,6 +186,53 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	}
 	if !equality.Semantic.DeepEqual(*spec, old.Spec) {
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%s", updatableFields, diff.Diff(goNames{old.Spec}, goNames{*spec}))))
+	}
+	return errs
+}
+
+// keepsTolerations says that tolerations are there still, whatever their seconds.
+func keepsTolerations(now, was []corev1.Toleration) bool {
+	for _, old := range was {
+		if !slices.ContainsFunc(now, func(kept corev1.Toleration) bool {
+			kept.TolerationSeconds = old.TolerationSeconds
+			return same(&kept, &old)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkDeadline: a deadline comes nearer, and does not go.
+func checkDeadline(path *field.Path, now, was *int64) field.ErrorList {
+	switch {
+	case was == nil:
+		return nil
+	case now == nil:
+		return field.ErrorList{field.Invalid(path, now, "must not update from a positive integer to nil value")}
+	case *now > *was:
+		return field.ErrorList{field.Invalid(path, *now, "must be less than or equal to previous value")}
+	}
+	return nil
+}
+
+// checkPodStatus names the mistakes of what a kubelet or a scheduler says of a pod.
+func checkPodStatus(obj, old Object) (errs field.ErrorList) {
+	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
+	if name := pod.Status.NominatedNodeName; name != was.Status.NominatedNodeName && name != "" {
+		path := field.NewPath("status", "nominatedNodeName")
+		errs = subdomain(path, name)
+		if was.Spec.NodeName != "" {
+			errs = append(errs, field.Forbidden(path, "may not be set on pods that are already bound to a node"))
+		}
+	}
+	for i, ip := range pod.Status.PodIPs {
+		if net.ParseIP(ip.IP) == nil {
+			errs = append(errs, field.Invalid(field.NewPath("status", "podIPs").Index(i), ip.IP, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"))
+		}
+	}
+	if pod.Status.QOSClass != was.Status.QOSClass {
+		errs = append(errs, immutable(field.NewPath("status", "qosClass"), pod.Status.QOSClass, was.Status.QOSClass)...)
 	}
 	return errs
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -169,6 +170,9 @@ func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 		r.prepare(obj, old)
 	}
 	if !r.shape.hasSpec() {
+		if r.anyFinalizer && r.Generation && !sameButMetadata(obj, old) {
+			obj.SetGeneration(old.GetGeneration() + 1)
+		}
 		return same(obj, old)
 	}
 	sameSpec = r.shape.sameSpec(obj, old)
@@ -176,6 +180,15 @@ func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 		obj.SetGeneration(old.GetGeneration() + 1)
 	}
 	return sameSpec
+}
+
+// sameButMetadata reports whether two objects of Go types differ in nothing but their
+// metadata.
+func sameButMetadata(obj, old Object) bool {
+	alike := reflect.New(reflect.TypeOf(obj).Elem())
+	alike.Elem().Set(reflect.ValueOf(obj).Elem())
+	alike.Elem().FieldByName("ObjectMeta").Set(reflect.ValueOf(old).Elem().FieldByName("ObjectMeta"))
+	return same(alike.Interface(), any(old))
 }
 
 func (s *Store) prepareStatus(res *Resource, obj, old Object) {
