@@ -65,6 +65,11 @@ func TestWorkloadsAndRolesThatTheAPIServerRefuses(t *testing.T) {
 			d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v"}}
 			d.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/v", MountPropagation: ptr.To(corev1.MountPropagationBidirectional)}}
 		}), `Deployment.apps "d" is invalid: ` + in + `.volumeMounts.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers`},
+		"a path of no type": {deployment(func(d *appsv1.Deployment) {
+			source := corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/x/../y", Type: ptr.To(corev1.HostPathType("Folder"))}}
+			d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: source}}
+		}), `Deployment.apps "d" is invalid: [spec.template.spec.volumes[0].hostPath.path: Invalid value: "/x/../y": must not contain '..', ` +
+			`spec.template.spec.volumes[0].hostPath.type: Unsupported value: "Folder": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"]`},
 		"a port of no number": {inContainer(func(c *corev1.Container) { c.Ports = []corev1.ContainerPort{{Name: "Health"}} }),
 			`Deployment.apps "d" is invalid: [` + in + `.ports[0].name: Invalid value: "Health": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-), ` + in + `.ports[0].containerPort: Required value]`},
 		"an account of nowhere": {&rbacv1.ClusterRoleBinding{ObjectMeta: named("b"), RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "a"}}},
