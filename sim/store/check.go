@@ -97,18 +97,21 @@ func (r *Resource) finalizerNames(obj Object) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for i, name := range obj.GetFinalizers() {
-		errs = append(errs, standardFinalizer(field.NewPath("metadata", "finalizers").Index(i), name)...)
+		if !isFinalizer(name) {
+			errs = append(errs, notAFinalizer(field.NewPath("metadata", "finalizers").Index(i), name))
+		}
 	}
 	return errs
 }
 
-// standardFinalizer checks that a finalizer without a domain is well known.
-func standardFinalizer(path *field.Path, name string) field.ErrorList {
-	wellKnown := name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents || name == string(corev1.FinalizerKubernetes)
-	if wellKnown || strings.Contains(name, "/") {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
+// isFinalizer reports whether a finalizer has a domain or is well known.
+func isFinalizer(name string) bool {
+	return strings.Contains(name, "/") ||
+		name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents || name == string(corev1.FinalizerKubernetes)
+}
+
+func notAFinalizer(path *field.Path, name string) *field.Error {
+	return field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 }
 
 // setDefault sets a pointer that is nil.

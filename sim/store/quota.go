@@ -19,6 +19,10 @@ func (s *Store) charge(res *Resource, obj, old Object, what part, dry bool) erro
 	if !s.quotas || !res.counted(old != nil) {
 		return nil
 	}
+	return s.chargeAll(res, obj, old, what, dry)
+}
+
+func (s *Store) chargeAll(res *Resource, obj, old Object, what part, dry bool) error {
 	var charged []*corev1.ResourceQuota
 	for quota := range List[*corev1.ResourceQuota](s.head, obj.GetNamespace()) {
 		next, err := res.charged(quota, obj, old, what)

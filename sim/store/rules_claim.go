@@ -199,6 +199,10 @@ func dataSource(path *field.Path, group *string, kind, name string) field.ErrorL
 func checkClaimUpdate(obj, old Object) field.ErrorList {
 	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
 	var errs field.ErrorList
+	const class = corev1.BetaStorageClassAnnotation
+	if now.Annotations[class] == was.Annotations[class] && same(&now.Spec, &was.Spec) {
+		return nil
+	}
 	spec, before := now.Spec.DeepCopy(), was.Spec.DeepCopy()
 	if before.VolumeName == "" {
 		before.VolumeName = spec.VolumeName

@@ -32,7 +32,9 @@ var namespaceRules = rules{
 	validate: func(obj Object) (errs field.ErrorList) {
 		for _, name := range obj.(*corev1.Namespace).Spec.Finalizers {
 			errs = append(errs, validation.ValidateFinalizerName(string(name), field.NewPath("spec", "finalizers"))...)
-			errs = append(errs, standardFinalizer(field.NewPath("spec", "finalizers"), string(name))...)
+			if !isFinalizer(string(name)) {
+				errs = append(errs, notAFinalizer(field.NewPath("spec", "finalizers"), string(name)))
+			}
 		}
 		return errs
 	},

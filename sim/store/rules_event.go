@@ -47,7 +47,10 @@ func checkEvent(event *corev1.Event, reporter string) (errs field.ErrorList) {
 }
 
 func eventWord(name, word string) field.ErrorList {
-	return append(mandatory(field.NewPath(name), word), noLonger(name, word, maxEventWord)...)
+	if word == "" {
+		return field.ErrorList{field.Required(field.NewPath(name), "")}
+	}
+	return noLonger(name, word, maxEventWord)
 }
 
 func noLonger(name, text string, limit int) field.ErrorList {

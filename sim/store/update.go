@@ -289,7 +289,7 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 		m.changed = validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)
 	}
 	names := r.finalizerNames(obj)
-	if len(m.changed) == 0 && haveDomains(obj.GetFinalizers()) {
+	if len(m.changed) == 0 && haveDomains(obj.GetFinalizers(), old.GetFinalizers()) {
 		m.changed, m.whole = names, names // all else is as it should be
 		return m
 	}
@@ -318,9 +318,11 @@ func (r *Resource) mistakesOfUpdate(obj, old Object, m metadata, checked bool) (
 }
 
 // haveDomains says that names are such as most finalizers have, and need no closer
-// look.
-func haveDomains(finalizers []string) bool {
-	return !slices.ContainsFunc(finalizers, func(name string) bool { return len(utilvalidation.IsQualifiedName(name)) > 0 })
+// look. Those that were there before have had it.
+func haveDomains(finalizers, before []string) bool {
+	return !slices.ContainsFunc(finalizers, func(name string) bool {
+		return !slices.Contains(before, name) && len(utilvalidation.IsQualifiedName(name)) > 0
+	})
 }
 
 // onlyFinalizers says that an update changes no metadata but finalizers, to such as
