@@ -93,6 +93,7 @@ func (f runFlags) check() error {
 // run cleans up after runs that were killed, loads all scenarios, and runs them if
 // none has a mistake.
 func run(ctx context.Context, env environment, f runFlags, args []string) error {
+	go prepareMessages()
 	files, err := scenarioFiles(args)
 	if err != nil {
 		return err
