@@ -60,8 +60,7 @@ func (c *checker) wrong(o manifest.Object, path, found, want string, known []str
 
 // missing reports a name of an object that no manifest makes.
 func (c *checker) missing(o manifest.Object, path, resource, kind, namespace, name string) {
-	key := store.Key{Namespace: namespace, Name: name}
-	if _, ok := c.made.firstMade(resource, key); ok || c.made.isGenerated(resource, key) {
+	if c.makes(resource, namespace, name) {
 		return
 	}
 	known := c.made.names(resource, namespace)
@@ -73,10 +72,19 @@ func (c *checker) missing(o manifest.Object, path, resource, kind, namespace, na
 	c.wrong(o, path, fmt.Sprintf("%s %q", kind, name), want, known)
 }
 
+// makes reports whether a manifest makes an object.
+func (c *checker) makes(resource, namespace, name string) bool {
+	key := store.Key{Namespace: namespace, Name: name}
+	_, made := c.made.firstMade(resource, key)
+	return made || c.made.isGenerated(resource, key)
+}
+
 func (c *checker) checkPod(o manifest.Object, path, namespace string, spec *corev1.PodSpec) {
 	namespace = orDefault(namespace)
-	if nodes := c.nodeNames(); spec.NodeName != "" && !slices.Contains(nodes, spec.NodeName) {
-		c.wrong(o, path+".nodeName", fmt.Sprintf("node %q", spec.NodeName), "a node of this scenario: "+strings.Join(nodes, ", "), nodes)
+	if spec.NodeName != "" {
+		if nodes := c.nodeNames(); !slices.Contains(nodes, spec.NodeName) {
+			c.wrong(o, path+".nodeName", fmt.Sprintf("node %q", spec.NodeName), "a node of this scenario: "+strings.Join(nodes, ", "), nodes)
+		}
 	}
 	for i, v := range spec.Volumes {
 		at := fmt.Sprintf("%s.volumes[%d]", path, i)
@@ -100,8 +108,9 @@ func (c *checker) checkStatefulSet(o manifest.Object, set *appsv1.StatefulSet) {
 
 func (c *checker) checkClaim(o manifest.Object, path, namespace string, spec *corev1.PersistentVolumeClaimSpec) {
 	namespace = orDefault(namespace)
-	if class := spec.StorageClassName; class != nil && *class != "" && !c.isStaticClass(*class) {
-		c.missing(o, path+".storageClassName", "storageclasses", "storage class", "", *class)
+	const classes = "storageclasses"
+	if class := spec.StorageClassName; class != nil && *class != "" && !c.makes(classes, "", *class) && !c.isStaticClass(*class) {
+		c.missing(o, path+".storageClassName", classes, "storage class", "", *class)
 	}
 	if class := spec.VolumeAttributesClassName; class != nil && *class != "" {
 		c.missing(o, path+".volumeAttributesClassName", "volumeattributesclasses", "volume attributes class", "", *class)

@@ -3,6 +3,7 @@ package strict
 import (
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // field is one key of a struct's map as its tags describe it.
@@ -17,9 +18,20 @@ type field struct {
 	index    []int // for reflect's FieldByIndex
 }
 
+// listed keeps what fieldsOf lists, by type: files have many objects of few types.
+var listed sync.Map
+
 // fieldsOf lists the keys a struct has in a file, those of embedded structs among them, in the order of
-// declaration. An outer key hides an embedded one of the same name.
+// declaration. An outer key hides an embedded one of the same name. Nobody may change them.
 func fieldsOf(t reflect.Type) []*field {
+	if known, ok := listed.Load(t); ok {
+		return known.([]*field)
+	}
+	known, _ := listed.LoadOrStore(t, listFields(t))
+	return known.([]*field)
+}
+
+func listFields(t reflect.Type) []*field {
 	var fields []*field
 	place := map[string]int{}
 	for _, f := range allFields(t, nil) {
