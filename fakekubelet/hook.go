@@ -1,13 +1,12 @@
 package fakekubelet
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/fakekubelet/probe"
 	"github.com/csisim/csisim/sim/kernel"
 )
 
@@ -50,16 +49,12 @@ func (c *container) runHook(p *kernel.Process, h *corev1.LifecycleHandler, limit
 	case h.Sleep != nil:
 		p.WaitUntil("the end of a hook's sleep", p.Elapsed()+min(limit, time.Duration(h.Sleep.Seconds)*time.Second), func() bool { return !c.running() })
 	case h.HTTPGet != nil:
-		port, err := c.port(h.HTTPGet.Port)
+		answer, err := c.get(p, "hook", h.HTTPGet, limit)
 		if err != nil {
 			return err
 		}
-		at := probe.URL(h.HTTPGet, hostOr(h.HTTPGet.Host), port)
-		answer := c.call(p, "hook", limit, "no answer in time", func(ctx context.Context) probe.Answer {
-			return probe.HTTP(ctx, at, h.HTTPGet.HTTPHeaders, c.Version.String())
-		})
 		if !answer.OK {
-			return fmt.Errorf("%s", answer.Output)
+			return errors.New(answer.Output)
 		}
 	}
 	return nil

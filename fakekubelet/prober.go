@@ -1,6 +1,7 @@
 package fakekubelet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -58,21 +59,17 @@ func (c *container) probe() {
 
 // started reports whether the container has started as its startup probe sees it.
 func (c *container) started() bool {
-	return c.running() && (c.startup == nil || c.startup.says(false))
+	return c.running() && (c.startup == nil || c.startup.says())
 }
 
 // ready reports whether the container is ready.
 func (c *container) ready() bool {
-	return c.started() && (c.readiness == nil || c.readiness.says(false))
+	return c.started() && (c.readiness == nil || c.readiness.says())
 }
 
-// says is what the probe takes the instance that runs for.
-func (b *prober) says(unknown bool) bool {
-	if b.instance != b.program.Now {
-		return unknown
-	}
-	return b.holds
-}
+// says is what the probe takes the instance that runs for; one that was not looked at
+// yet has not started and is not ready.
+func (b *prober) says() bool { return b.instance == b.program.Now && b.holds }
 
 func (b *prober) name() string { return strings.ToLower(string(b.kind)) + " probe" }
 
@@ -163,21 +160,13 @@ func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
 	case h.Exec != nil:
 		return b.askCommand(p, h.Exec.Command, limit)
 	case h.HTTPGet != nil:
-		port, err := b.port(h.HTTPGet.Port)
-		if err != nil {
-			return probe.Answer{}, err
-		}
-		at := probe.URL(h.HTTPGet, hostOr(h.HTTPGet.Host), port)
-		late := fmt.Sprintf("Get %q: context deadline exceeded (Client.Timeout exceeded while awaiting headers)", at)
-		return b.call(p, b.name(), limit, late, func(ctx context.Context) probe.Answer {
-			return probe.HTTP(ctx, at, h.HTTPGet.HTTPHeaders, b.Version.String())
-		}), nil
+		return b.get(p, b.name(), h.HTTPGet, limit)
 	case h.TCPSocket != nil:
 		port, err := b.port(h.TCPSocket.Port)
 		if err != nil {
 			return probe.Answer{}, err
 		}
-		host := hostOr(h.TCPSocket.Host)
+		host := cmp.Or(h.TCPSocket.Host, loopback)
 		return b.call(p, b.name(), limit, fmt.Sprintf("dial tcp %s:%d: i/o timeout", host, port), func(ctx context.Context) probe.Answer {
 			return probe.TCP(ctx, host, port)
 		}), nil
@@ -191,11 +180,17 @@ func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
 	}), nil
 }
 
-func hostOr(host string) string {
-	if host != "" {
-		return host
+// get asks over HTTP.
+func (c *container) get(p *kernel.Process, what string, action *corev1.HTTPGetAction, limit time.Duration) (probe.Answer, error) {
+	port, err := c.port(action.Port)
+	if err != nil {
+		return probe.Answer{}, err
 	}
-	return loopback
+	at := probe.URL(action, cmp.Or(action.Host, loopback), port)
+	late := fmt.Sprintf("Get %q: context deadline exceeded (Client.Timeout exceeded while awaiting headers)", at)
+	return c.call(p, what, limit, late, func(ctx context.Context) probe.Answer {
+		return probe.HTTP(ctx, at, action.HTTPHeaders, c.Version.String())
+	}), nil
 }
 
 // port finds a port by its number, or among the container's by its name.

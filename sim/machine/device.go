@@ -173,7 +173,7 @@ func (m *Memory) LetGo(p string) error {
 
 // isBusy reports whether a file of a mount is kept open.
 func (m *Memory) isBusy(of *mount) bool {
-	for _, at := range m.kept {
+	for _, at := range m.kept { // any order: one is enough
 		if at.mount == of {
 			return true
 		}

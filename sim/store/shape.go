@@ -90,39 +90,38 @@ func (f fields) draft(old Object, what part) (Object, bool) {
 func copyPart(obj, old Object, what part) (done bool) {
 	switch old := old.(type) {
 	case *corev1.Pod:
-		if obj := obj.(*corev1.Pod); what == statusPart {
-			old.Status.DeepCopyInto(&obj.Status)
-		} else {
-			old.Spec.DeepCopyInto(&obj.Spec)
-		}
+		obj := obj.(*corev1.Pod)
+		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
 	case *corev1.Node:
-		if obj := obj.(*corev1.Node); what == statusPart {
-			old.Status.DeepCopyInto(&obj.Status)
-		} else {
-			old.Spec.DeepCopyInto(&obj.Spec)
-		}
+		obj := obj.(*corev1.Node)
+		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
 	case *corev1.PersistentVolume:
-		if obj := obj.(*corev1.PersistentVolume); what == statusPart {
-			old.Status.DeepCopyInto(&obj.Status)
-		} else {
-			old.Spec.DeepCopyInto(&obj.Spec)
-		}
+		obj := obj.(*corev1.PersistentVolume)
+		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
 	case *corev1.PersistentVolumeClaim:
-		if obj := obj.(*corev1.PersistentVolumeClaim); what == statusPart {
-			old.Status.DeepCopyInto(&obj.Status)
-		} else {
-			old.Spec.DeepCopyInto(&obj.Spec)
-		}
+		obj := obj.(*corev1.PersistentVolumeClaim)
+		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
 	case *storagev1.VolumeAttachment:
-		if obj := obj.(*storagev1.VolumeAttachment); what == statusPart {
-			old.Status.DeepCopyInto(&obj.Status)
-		} else {
-			old.Spec.DeepCopyInto(&obj.Spec)
-		}
+		obj := obj.(*storagev1.VolumeAttachment)
+		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
 	default:
 		return false
 	}
 	return true
+}
+
+// copiesInto is a pointer to a type with a generated DeepCopyInto.
+type copiesInto[T any] interface {
+	*T
+	DeepCopyInto(*T)
+}
+
+func copyEither[S, T any, Spec copiesInto[S], Status copiesInto[T]](what part, spec, oldSpec Spec, status, oldStatus Status) {
+	if what == statusPart {
+		oldStatus.DeepCopyInto(status)
+	} else {
+		oldSpec.DeepCopyInto(spec)
+	}
 }
 
 // keep sets a field of obj to what it is in old; the objects then share it.

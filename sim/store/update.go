@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -185,10 +184,9 @@ func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 // sameButMetadata reports whether two objects of Go types differ in nothing but their
 // metadata.
 func sameButMetadata(obj, old Object) bool {
-	alike := reflect.New(reflect.TypeOf(obj).Elem())
-	alike.Elem().Set(reflect.ValueOf(obj).Elem())
-	alike.Elem().FieldByName("ObjectMeta").Set(reflect.ValueOf(old).Elem().FieldByName("ObjectMeta"))
-	return same(alike.Interface(), any(old))
+	alike := shallowCopy(obj)
+	*metadataOf(alike) = *metadataOf(old)
+	return same(alike, old)
 }
 
 func (s *Store) prepareStatus(res *Resource, obj, old Object) {
