@@ -54,16 +54,7 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 		wanted = Namespace
 	}
 	if wanted == Namespace || (wanted == Auto && c.options.mounts()) {
-		m, err := machine.NewNamespace(name, dir, c.options.onDisk())
-		c.apart = apart(err)
-		switch {
-		case err == nil:
-			return m, c.loopDevices.AddMemory(m.Memory()...)
-		case !errors.Is(err, machine.ErrNoPermission):
-			return nil, &EnvironmentError{"put the cluster on disk", err}
-		case wanted == Namespace:
-			return nil, &EnvironmentError{fmt.Sprintf("isolation %q", wanted), err}
-		}
+		return c.newApart(name, dir)
 	}
 	if wanted == None {
 		c.apart = "by directories only, as asked for"
@@ -75,18 +66,21 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 	return m, nil
 }
 
+// newApart makes a machine in a mount namespace of its own.
+func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
+	m, err := machine.NewNamespace(name, dir, c.options.onDisk())
+	var refusal *namespaces.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return nil, &EnvironmentError{"keep nodes apart", fmt.Errorf("%w; drivers that mount nothing run with isolation none", refusal)}
+	case err != nil:
+		return nil, &EnvironmentError{"put the cluster on disk", err}
+	case namespaces.Rootless():
+		c.apart = "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
+	}
+	return m, c.loopDevices.AddMemory(m.Memory()...)
+}
+
 // Apart says what keeps the nodes apart and what that rules out, where they are not
 // as separate as they can be; else it is empty.
 func (c *Simulation) Apart() string { return c.apart }
-
-// apart describes the nodes by the outcome of making a mount namespace.
-func apart(err error) string {
-	switch {
-	case err != nil:
-		return fmt.Sprintf("by directories only, nothing can be mounted: %v", err)
-	case namespaces.Rootless():
-		return "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
-	default:
-		return ""
-	}
-}

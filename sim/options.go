@@ -101,10 +101,10 @@ type Options struct {
 type Isolation string
 
 const (
-	// Auto gives each node a mount namespace if a driver is a program and the
-	// machine permits it.
+	// Auto gives each node a mount namespace if a driver is a program. Where the machine
+	// permits none the run fails with an EnvironmentError that names the cause.
 	Auto Isolation = "auto"
-	// Namespace insists on mount namespaces.
+	// Namespace gives nodes mount namespaces without driver programs, too.
 	Namespace Isolation = "namespace"
 	// None gives each node a directory only.
 	None Isolation = "none"

@@ -9,17 +9,17 @@ var badMachines = []badInput{
 		code: 3, says: []string{"bytes long and the limit is 107: choose a shorter work directory"},
 	},
 	{
-		name: "namespaces that are not permitted", scenario: hostdirPod, flags: "--isolation namespace", barred: true,
+		name: "namespaces that are not permitted", scenario: hostdirPod, barred: true,
 		code: 3, says: []string{
-			`isolation "namespace": make the mount namespace of node control-plane: unshare(CLONE_NEWNS): no permission: operation not permitted: `,
-			"run as root or in a container with CAP_SYS_ADMIN, or let users have namespaces: sysctl -w user.max_user_namespaces=10000",
+			"keep nodes apart: namespaces are not permitted: root has no CAP_SYS_ADMIN here, and sysctl user.max_user_namespaces is 0: ",
+			"give the container that capability: docker run --privileged, privileged: true in a pod's securityContext, or let users have namespaces: sysctl -w user.max_user_namespaces=10000; drivers that mount nothing run with isolation none",
 		},
 	},
 	{
-		name: "mounts that are not permitted", scenario: hostdirPod, barred: true,
-		code: 1, says: []string{
-			"timed out waiting for the condition: pod web in phase Running",
-			"    nodes     by directories only, nothing can be mounted: ", "sysctl -w user.max_user_namespaces=10000",
+		name: "namespaces that a seccomp filter forbids", scenario: hostdirPod, filtered: true,
+		code: 3, says: []string{
+			"keep nodes apart: namespaces are not permitted: root has no CAP_SYS_ADMIN here, and a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2): ",
+			"give the container that capability: docker run --privileged, privileged: true in a pod's securityContext; drivers that mount nothing run with isolation none",
 		},
 	},
 	{

@@ -25,6 +25,7 @@ type badInput struct {
 	mount    string // prepares the work directory w, in a mount namespace of the command's own; takes root
 	nobody   bool   // runs as a user without rights
 	barred   bool   // runs as a user who may not make namespaces either
+	filtered bool   // runs as root in a container by default does
 	code     int
 	says     []string
 	never    string // what is not said
@@ -80,6 +81,11 @@ func (b badInput) run(t *testing.T, place *place) outcome {
 		needsNamespaces(t)
 		c = within(c, "unshare", "--user", "--map-root-user", "sh", "-c",
 			`echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all "$@"`, "sh")
+	}
+	if b.filtered {
+		needsRoot(t)
+		c.Env = append(c.Env, asContainer+"=1")
+		c = within(c, "setpriv", "--bounding-set=-sys_admin")
 	}
 	if b.nobody {
 		place.asNobody(c)

@@ -53,6 +53,9 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	card := &check.Card{Facts: facts, Replay: c.replay}
 	timeline := c.timeline(trials)
 	options := c.options(subject)
+	if facts.NoMounts != "" {
+		options.Isolation = sim.None // what does not mount can be tried even so
+	}
 	if timeline != nil {
 		options.Sinks = []trace.Sink{timeline.Add}
 	}

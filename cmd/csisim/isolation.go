@@ -18,7 +18,7 @@ var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.No
 // isolationFlag is the flag of all commands that run scenarios.
 func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 	flags.StringVar(isolation, "isolation", string(sim.Auto),
-		"how nodes are kept apart: `MODE` is namespace (error where there are none), none (directories; nothing can be mounted safely) or auto (the best there is)")
+		"how nodes are kept apart: `MODE` is auto (namespaces if drivers are programs; exit code 3 where there are none), namespace (always) or none (directories; nothing can be mounted safely)")
 }
 
 func checkIsolation(isolation string) error {

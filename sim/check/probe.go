@@ -27,6 +27,9 @@ import (
 func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	f := &Facts{subject: s, Refused: map[Kind]string{}, places: map[string]string{}}
 	f.NoMounts, f.NoDevices = noMounts(s, o), noDevices(s)
+	if f.NoMounts != "" {
+		o.Isolation = sim.None // what does not mount can be tried even so
+	}
 	err := f.identify(ctx, o)
 	if status.Code(err) == codes.Unimplemented && !f.subject.Driver.NoController {
 		f.subject.Driver.NoController = true // that was ControllerGetCapabilities
@@ -51,8 +54,8 @@ func noMounts(s Subject, o RunOptions) string {
 	}
 	defer os.RemoveAll(dir)
 	m, err := machine.NewNamespace("probe", dir, false)
-	if errors.Is(err, machine.ErrNoPermission) {
-		return "needs root: nodes need mount namespaces (--isolation none does without)"
+	if refusal := (*namespaces.Refusal)(nil); errors.As(err, &refusal) {
+		return refusal.Cause
 	}
 	if err == nil {
 		err = m.Close()

@@ -28,10 +28,16 @@ func (e *SocketPathError) Error() string {
 		e.Path, len(e.Path), maxSocketPath)
 }
 
-// needsRoot dresses EPERM of an operation that takes CAP_SYS_ADMIN.
+// needsRoot names the cause where an operation that takes CAP_SYS_ADMIN is not permitted.
 func needsRoot(tried string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	if refusal := namespaces.Refused(); refusal != nil {
+		return fmt.Errorf("%s: %w: %w: %w", tried, ErrNoPermission, err, refusal)
+	}
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%s: %w: %w: %s", tried, ErrNoPermission, err, namespaces.Advice())
+		return fmt.Errorf("%s: %w: %w", tried, ErrNoPermission, err)
 	}
 	return err
 }

@@ -27,8 +27,8 @@ var sets = []struct {
 	{[]string{"user", "mount"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS},
 }
 
-// refused says that Again has tried in vain.
-var refused bool
+// refused is what Again has tried in vain; nil if it has not.
+var refused error
 
 // Again runs this program again, with the same arguments, in the best namespaces
 // that the machine permits, and returns its exit code: that of a shell if a signal
@@ -50,8 +50,8 @@ func Again(ctx context.Context) (code int, err error) {
 		}
 		tried = append(tried, fmt.Errorf("%s: they cannot be completed", strings.Join(set.names, ", ")))
 	}
-	refused = true
-	return 0, fmt.Errorf("%w: %w", ErrNotPermitted, errors.Join(tried...))
+	refused = fmt.Errorf("%w: %w", ErrNotPermitted, errors.Join(tried...))
+	return 0, refused
 }
 
 func again(ctx context.Context, names []string, flags uintptr) *exec.Cmd {
@@ -101,23 +101,4 @@ func settle() error {
 func Rootless() bool {
 	ids, err := os.ReadFile("/proc/self/uid_map")
 	return err == nil && !slices.Equal(strings.Fields(string(ids)), []string{"0", "0", "4294967295"})
-}
-
-// Advice is what a user can do who may not make namespaces.
-func Advice() string {
-	const root = "run as root or in a container with CAP_SYS_ADMIN"
-	for _, setting := range []struct{ file, off, command string }{
-		{"/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"},
-		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"},
-		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
-	} {
-		value, err := os.ReadFile(setting.file)
-		if err == nil && strings.TrimSpace(string(value)) == setting.off {
-			return root + ", or let users have namespaces: " + setting.command
-		}
-	}
-	if Entered() || refused {
-		return root
-	}
-	return root + ", or, in tests, begin TestMain with namespaces.Enter()"
 }

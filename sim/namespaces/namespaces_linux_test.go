@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim/namespaces/seccomptest"
 )
 
 const role = "NAMESPACES_TEST_ROLE"
@@ -24,6 +26,16 @@ const role = "NAMESPACES_TEST_ROLE"
 func TestMain(m *testing.M) {
 	if os.Getenv(role) == "" {
 		os.Exit(m.Run())
+	}
+	switch os.Getenv(role) {
+	case "is confined":
+		if err := seccomptest.Filter(); err != nil {
+			panic(err)
+		}
+		fallthrough
+	case "is free":
+		fmt.Println(Refused().Cause)
+		os.Exit(0)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	Arrive()
@@ -45,6 +57,9 @@ func play(role string) {
 	switch role {
 	case "exits":
 		os.Exit(7)
+	case "asks":
+		fmt.Println(Refused() == nil)
+		os.Exit(0)
 	case "tells":
 		fmt.Printf("uid %d, alone %t, marked %t, rootless %t\n", os.Getuid(), alone(), os.Getenv(variable) != "", Rootless())
 		os.Exit(0)
@@ -121,6 +136,31 @@ func TestTheExitCodeIsThatOfTheProgram(t *testing.T) {
 		_ = c.Run() // its code tells
 		assert.Equal(t, 7, c.ProcessState.ExitCode())
 	})
+}
+
+// Where the namespaces are, more of them are permitted; outside, to root only.
+func TestNobodyIsRefusedInNamespaces(t *testing.T) {
+	users(t, func(t *testing.T, nobody bool) {
+		out, err := program(t, "asks", nobody).CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Equal(t, "true\n", string(out))
+	})
+}
+
+// Filters are found by what the kernel would have answered.
+func TestRefusalsOfARealFilter(t *testing.T) {
+	for role, want := range map[string]string{
+		"is confined": "root has no CAP_SYS_ADMIN here, and a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2)",
+		"is free":     "root has no CAP_SYS_ADMIN here, and the program was not started in a user namespace",
+	} {
+		t.Run(role, func(t *testing.T) {
+			c := program(t, role, false)
+			c.Path, c.Args = "/usr/bin/setpriv", append([]string{"setpriv", "--bounding-set=-sys_admin"}, c.Args...)
+			out, err := c.CombinedOutput()
+			require.NoError(t, err, string(out))
+			assert.Equal(t, want+"\n", string(out))
+		})
+	}
 }
 
 // What ends this process ends the program and all that it has started.

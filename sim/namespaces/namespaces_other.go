@@ -10,9 +10,9 @@ func Again(context.Context) (code int, err error) { return 0, ErrNotPermitted }
 // Rootless reports whether this process is root in a user namespace only.
 func Rootless() bool { return false }
 
-// Advice is what a user can do who may not make namespaces.
-func Advice() string {
-	return "namespaces exist on Linux only: run it in a Linux container or virtual machine"
+// Refused says that this is not Linux.
+func Refused() *Refusal {
+	return &Refusal{Cause: "only Linux has them", Remedy: "run in a Linux container or virtual machine"}
 }
 
 func settle() error { return nil }

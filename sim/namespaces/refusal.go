@@ -1,0 +1,108 @@
+package namespaces
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+)
+
+// Refusal is why this process may have no mount namespaces of its own.
+type Refusal struct {
+	// Cause is what stands in the way, all of it: "not root, and sysctl
+	// user.max_user_namespaces is 0".
+	Cause string
+	// Remedy is what the user can do about it.
+	Remedy string
+}
+
+func (r *Refusal) Error() string { return ErrNotPermitted.Error() + ": " + r.Cause + ": " + r.Remedy }
+
+// Is makes a Refusal an ErrNotPermitted.
+func (r *Refusal) Is(target error) bool { return target == ErrNotPermitted }
+
+// facts are what decides whether a process may have namespaces.
+type facts struct {
+	root     bool // its user is root, be it in a user namespace
+	sysAdmin bool // it has CAP_SYS_ADMIN
+	// filters are the system calls that a seccomp filter forbids.
+	filters []string
+	seccomp bool // there is a seccomp filter
+	// profile is the AppArmor profile that confines it; empty without.
+	profile string
+	// switches are the settings that keep users from having user namespaces.
+	switches []userSwitch
+	chrooted bool  // its root directory is not that of its mount namespace
+	tried    error // what making namespaces for an ordinary user ended with; nil if it was not tried
+	failed   error // what making a mount namespace ended with; nil if it can
+}
+
+// userSwitch is a sysctl whose value keeps users from having user namespaces.
+type userSwitch struct{ name, value, better string }
+
+// refusal decides who is to blame; nil if namespaces are permitted.
+func (f facts) refusal() *Refusal {
+	if f.failed == nil {
+		return nil
+	}
+	if errors.Is(f.failed, syscall.ENOSPC) {
+		return &Refusal{Cause: "there are as many mount namespaces as sysctl user.max_mnt_namespaces permits", Remedy: "sysctl -w user.max_mnt_namespaces=10000"}
+	}
+	r := &Refusal{Remedy: "run as root, or in a container with CAP_SYS_ADMIN"}
+	if f.sysAdmin {
+		r.Cause = f.forbidden("mount namespaces", f.failed)
+		r.Remedy = "run outside the container, or let it: docker run --privileged, privileged: true in a pod's securityContext"
+		return r
+	}
+	r.Cause = "not root"
+	if f.root {
+		r.Cause = "root has no CAP_SYS_ADMIN here"
+		r.Remedy = "give the container that capability: docker run --privileged, privileged: true in a pod's securityContext"
+	}
+	r.Cause += ", and " + f.users()
+	if len(f.switches) > 0 {
+		var commands []string
+		for _, s := range f.switches {
+			commands = append(commands, "sysctl -w "+s.name+"="+s.better)
+		}
+		r.Remedy += ", or let users have namespaces: " + strings.Join(commands, " ")
+	}
+	if f.unentered() {
+		r.Remedy += ", or, in tests, begin TestMain with namespaces.Enter()"
+	}
+	return r
+}
+
+// unentered says that nothing but the program itself is to blame.
+func (f facts) unentered() bool {
+	return f.tried == nil && len(f.switches) == 0 && len(f.filters) == 0 && !f.chrooted
+}
+
+// users says why a user namespace does not help.
+func (f facts) users() string {
+	switch {
+	case len(f.switches) > 0:
+		var values []string
+		for _, s := range f.switches {
+			values = append(values, "sysctl "+s.name+" is "+s.value)
+		}
+		return strings.Join(values, ", ")
+	case f.unentered():
+		return "the program was not started in a user namespace"
+	case f.chrooted && len(f.filters) == 0:
+		return "a process in a chroot may have no user namespace"
+	}
+	return f.forbidden("user namespaces", f.tried)
+}
+
+// forbidden names who forbids what the kernel itself would permit.
+func (f facts) forbidden(what string, err error) string {
+	switch {
+	case len(f.filters) > 0:
+		return "a seccomp filter, such as that of Docker and Kubernetes, forbids " + strings.Join(f.filters, " and ")
+	case f.profile != "":
+		return "AppArmor's profile " + f.profile + " forbids " + what + ": " + err.Error()
+	case f.seccomp:
+		return "a seccomp filter or a security module forbids " + what + ": " + err.Error()
+	}
+	return "the kernel permits no " + what + ": " + err.Error()
+}
