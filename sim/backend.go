@@ -97,6 +97,7 @@ const pageSize = 100
 // listVolumes asks for all volumes. The nodes mean nothing unless the driver promises them.
 func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([]backendVolume, error) {
 	all := []backendVolume{}
+	seen := map[string]bool{}
 	err := pages(func(token string) (string, error) {
 		page, err := c.ListVolumes(ctx, &csi.ListVolumesRequest{MaxEntries: pageSize, StartingToken: token})
 		for _, entry := range page.GetEntries() {
@@ -104,9 +105,10 @@ func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([
 			if withNodes {
 				v.nodeIDs = entry.GetStatus().GetPublishedNodeIds()
 			}
-			if !(holdings{volumes: all}).has(v.id) {
+			if !seen[v.id] {
 				all = append(all, v)
 			}
+			seen[v.id] = true
 		}
 		return page.GetNextToken(), err
 	})
@@ -115,12 +117,15 @@ func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([
 
 func listSnapshots(ctx context.Context, c csi.ControllerClient) ([]string, error) {
 	all := []string{}
+	seen := map[string]bool{}
 	err := pages(func(token string) (string, error) {
 		page, err := c.ListSnapshots(ctx, &csi.ListSnapshotsRequest{MaxEntries: pageSize, StartingToken: token})
 		for _, entry := range page.GetEntries() {
-			if id := entry.GetSnapshot().GetSnapshotId(); !slices.Contains(all, id) {
+			id := entry.GetSnapshot().GetSnapshotId()
+			if !seen[id] {
 				all = append(all, id)
 			}
+			seen[id] = true
 		}
 		return page.GetNextToken(), err
 	})

@@ -81,9 +81,13 @@ func (d *driver) on(node string) []*plugin {
 // nodeID is the CSI node id that the plugin is told to have.
 func (p *plugin) nodeID() string { return cmp.Or(p.id, p.driver.nodeID(p.node)) }
 
-// calls reports whether some plugin of the driver knows the node by the id.
-func (d *driver) calls(node, id string) bool {
-	return d.nodeID(node) == id || slices.ContainsFunc(d.on(node), func(p *plugin) bool { return p.nodeID() == id })
+// idsOf are the ids by which the driver's plugins know a node.
+func (d *driver) idsOf(node string) []string {
+	ids := []string{d.nodeID(node)}
+	for _, p := range d.on(node) {
+		ids = append(ids, p.nodeID())
+	}
+	return ids
 }
 
 // pluginAt names the plugin that a call is made to: "driver" or "driver/plugin".

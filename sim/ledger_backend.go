@@ -68,6 +68,7 @@ func (a *accountant) backend(d *driver) {
 	if held.snapshots == nil {
 		held.snapshots = a.history.Created(d.Name, "CreateSnapshot")
 	}
+	nodes := a.nodesByID(d)
 	for _, v := range held.volumes {
 		if !d.before.has(v.id) && !a.hasVolume(d.Name, v.id) && !a.isWanted(d, v) {
 			e := ledger.Entry{Kind: ledger.Volume, Name: v.id, Detail: "of driver " + d.Name + ", has no PersistentVolume"}
@@ -75,7 +76,7 @@ func (a *accountant) backend(d *driver) {
 			a.add(e)
 		}
 		for _, nodeID := range v.nodeIDs {
-			if !d.before.attached(v.id, nodeID) && !a.attachmentKnown(d, v.id, nodeID) {
+			if !d.before.attached(v.id, nodeID) && !a.attachmentKnown(d, v.id, nodeID, nodes[nodeID]) {
 				e := ledger.Entry{Kind: ledger.Attachment, Name: v.id, Detail: fmt.Sprintf("to node id %s in driver %s, has no VolumeAttachment", nodeID, d.Name)}
 				a.history.Attachment(&e, d.Name, v.id, nodeID)
 				a.add(e)
@@ -151,11 +152,35 @@ func (a *accountant) claimWaits(name string) bool {
 	return false
 }
 
-func (a *accountant) attachmentKnown(d *driver, handle, nodeID string) bool {
+// nodesByID are the nodes that may be meant by a node id: a plugin has it there, or an
+// attachment to the node says it, since a program tells its own id.
+func (a *accountant) nodesByID(d *driver) map[string][]string {
+	nodes := map[string][]string{}
+	add := func(id, node string) {
+		if !slices.Contains(nodes[id], node) {
+			nodes[id] = append(nodes[id], node)
+		}
+	}
 	for _, n := range a.nodes {
-		name := volume.AttachmentName(handle, d.Name, n.Name)
+		for _, id := range d.idsOf(n.Name) {
+			add(id, n.Name)
+		}
+	}
+	for va := range store.List[*storagev1.VolumeAttachment](a.World.Store, "") {
+		if id := va.Annotations[attacher.NodeIDAnnotation]; id != "" {
+			add(id, va.Spec.NodeName)
+		}
+	}
+	return nodes
+}
+
+// attachmentKnown reports whether there is a VolumeAttachment to one of the nodes that
+// may be meant by a node id.
+func (a *accountant) attachmentKnown(d *driver, handle, nodeID string, nodes []string) bool {
+	for _, node := range nodes {
+		name := volume.AttachmentName(handle, d.Name, node)
 		attachment, ok := store.Get[*storagev1.VolumeAttachment](a.World.Store, store.Key{Name: name})
-		if ok && (d.calls(n.Name, nodeID) || attachment.Annotations[attacher.NodeIDAnnotation] == nodeID) { // a program tells its own id
+		if ok && (slices.Contains(d.idsOf(node), nodeID) || attachment.Annotations[attacher.NodeIDAnnotation] == nodeID) {
 			return true
 		}
 	}
