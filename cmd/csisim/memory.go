@@ -1,13 +1,18 @@
 package main
 
-import "runtime/debug"
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+)
 
 // A run allocates much and keeps little of it, and most runs are over in
-// milliseconds: collecting rarely is worth the memory, up to a limit near which
-// the runtime collects as often as it must. GOGC and GOMEMLIMIT override both.
+// milliseconds: collecting rarely is worth the memory. GOGC and GOMEMLIMIT override
+// both.
 const (
-	gcPercent   = 400
-	memoryLimit = 976 << 20 // what is not heap keeps the whole below 1 GiB
+	gcPercent      = 400
+	smallestMemory = 976 << 20 // what is not heap keeps the whole below 1 GiB
 )
 
 func (env environment) tuneMemory() {
@@ -15,6 +20,64 @@ func (env environment) tuneMemory() {
 		debug.SetGCPercent(gcPercent)
 	}
 	if env.getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+		followLife(smallestMemory, machineMemory())
 	}
+}
+
+// followLife sets the memory limit now and, until it is stopped, whenever garbage has
+// been collected and what lives is known.
+func followLife(smallest, machine int64) (stop func()) {
+	limit := memoryLimit(0, smallest, machine)
+	debug.SetMemoryLimit(limit)
+	return afterCollections(func() {
+		if next := memoryLimit(aliveMemory(), smallest, machine); next != limit {
+			limit = next
+			debug.SetMemoryLimit(limit)
+		}
+	})
+}
+
+// memoryLimit is the memory from which on garbage is collected as often as it takes:
+// twice what lives, but no more than three quarters of the machine's. What does not fit
+// into those either would not become less by collecting: a fifth always remains to work
+// with, or the collector would take the processor and free nothing.
+func memoryLimit(alive, smallest, machine int64) int64 {
+	limit := max(smallest, 2*alive)
+	if machine > 0 {
+		limit = min(limit, machine/4*3)
+	}
+	return max(limit, alive+alive/4)
+}
+
+// aliveMemory is what the last collection left, and what is no heap at all.
+func aliveMemory() int64 {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(samples)
+	alive := samples[0].Value.Uint64() + samples[1].Value.Uint64()
+	for _, heap := range samples[2:] {
+		alive -= heap.Value.Uint64()
+	}
+	return int64(alive)
+}
+
+// afterCollections calls f after each collection of garbage until it is stopped.
+func afterCollections(f func()) (stop func()) {
+	var stopped atomic.Bool
+	var wait func()
+	wait = func() {
+		garbage := &struct{ self *byte }{} // small objects without a pointer are freed in groups
+		runtime.AddCleanup(garbage, func(struct{}) {
+			if !stopped.Load() {
+				f()
+				wait()
+			}
+		}, struct{}{})
+	}
+	wait()
+	return func() { stopped.Store(true) }
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+)
+
+// machineMemory is how much memory this process may have: that of the machine, or the
+// lowest limit of its control groups. 0: unknown.
+func machineMemory() int64 { return memoryIn(os.DirFS("/")) }
+
+func memoryIn(root fs.FS) int64 {
+	limit := min(totalMemory(root), groupsV1.memory(root), groupsV2.memory(root))
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return limit
+}
+
+// totalMemory is what the kernel has to give; the largest number if it does not say.
+func totalMemory(root fs.FS) int64 {
+	for line := range linesOf(root, "proc/meminfo") {
+		var kilobytes int64
+		if _, err := fmt.Sscanf(line, "MemTotal: %d kB", &kilobytes); err == nil {
+			return kilobytes << 10
+		}
+	}
+	return math.MaxInt64
+}
+
+// linesOf are the lines of a file; none if it cannot be read.
+func linesOf(root fs.FS, file string) func(func(string) bool) {
+	text, _ := fs.ReadFile(root, file)
+	return strings.SplitSeq(strings.TrimSpace(string(text)), "\n")
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
+	const mib, gib = 1 << 20, 1 << 30
+	for _, of := range []struct{ alive, machine, want int64 }{
+		{0, 0, 976 * mib},
+		{10 * mib, 16 * gib, 976 * mib},
+		{400 * mib, 16 * gib, 976 * mib},
+		{3 * gib, 16 * gib, 6 * gib},
+		{3 * gib, 0, 6 * gib},
+		{8 * gib, 16 * gib, 12 * gib},  // three quarters of the machine
+		{12 * gib, 16 * gib, 15 * gib}, // more lives than fits: a fifth remains to work with
+		{10 * mib, 512 * mib, 384 * mib},
+		{400 * mib, 512 * mib, 500 * mib},
+	} {
+		assert.Equal(t, of.want, memoryLimit(of.alive, smallestMemory, of.machine), "%d of %d", of.alive, of.machine)
+	}
+}
+
+func TestTheMemoryLimitFollowsWhatLives(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	stop := followLife(1<<20, 0)
+	defer stop()
+	assert.EqualValues(t, 1<<20, debug.SetMemoryLimit(-1), "nothing has been collected yet")
+	kept := make([]byte, 64<<20)
+	assert.Eventually(t, func() bool {
+		runtime.GC()
+		return debug.SetMemoryLimit(-1) >= 128<<20
+	}, time.Minute, time.Millisecond)
+	runtime.KeepAlive(kept)
+	kept = nil
+	assert.Eventually(t, func() bool {
+		runtime.GC()
+		return debug.SetMemoryLimit(-1) < 128<<20
+	}, time.Minute, time.Millisecond, "what is gone needs no room")
+}
+
+func TestTheUsersMemoryLimitHolds(t *testing.T) {
+	before, percent := debug.SetMemoryLimit(math.MaxInt64), debug.SetGCPercent(100)
+	t.Cleanup(func() { debug.SetMemoryLimit(before); debug.SetGCPercent(percent) })
+	given := map[string]string{"GOMEMLIMIT": "5GiB", "GOGC": "50"}
+	environment{getenv: func(name string) string { return given[name] }}.tuneMemory()
+	require.EqualValues(t, int64(math.MaxInt64), debug.SetMemoryLimit(-1))
+	assert.Equal(t, 100, debug.SetGCPercent(100))
+}
