@@ -2,13 +2,10 @@ package main
 
 import (
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/csisim/csisim/sim/check"
 	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/report"
 )
@@ -16,18 +13,19 @@ import (
 // checkFlags are the flags of csisim check.
 type checkFlags struct {
 	subjectFlags
-	budget      time.Duration
-	parallel    int
-	only        []string
-	print, out  string
-	junit, json string
-	strategy    string
-	seed        uint64
-	patience    time.Duration
-	isolation   string
-	workDir     string
-	keep        bool
-	verbose     bool
+	budget       time.Duration
+	parallel     int
+	only         []string
+	allowUntried []string
+	print, out   string
+	junit, json  string
+	strategy     string
+	seed         uint64
+	patience     time.Duration
+	isolation    string
+	workDir      string
+	keep         bool
+	verbose      bool
 }
 
 func newCheck(env environment) *cobra.Command {
@@ -71,17 +69,25 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 			if done, err := isolatePrograms(command.Context(), env, f.isolation, f.workDir, subject.Driver.Socket == nil); done {
 				return err
 			}
-			c := &checking{env: env, flags: f, terminal: report.TerminalOf(env.stdout, env.getenv), replay: replayOf(command.Flags(), args)}
+			release, err := outputFiles{"junit": f.junit, "json": f.json}.reserve()
+			if err != nil {
+				return err
+			}
+			defer release()
+			terminal := report.TerminalOf(env.stdout, env.getenv)
+			c := &checking{env: env, flags: f, terminal: terminal, progress: newProgress(env, terminal), replay: replayOf(command.Flags(), args)}
 			return c.run(command.Context(), subject)
 		},
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
 	f.addTo(flags)
-	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins")
+	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins; those that are left are not tried, exit code 3")
 	// A scenario waits for programs half of its time.
 	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; of a driver on a socket always one")
 	flags.StringArrayVar(&f.only, "only", nil, "only the scenarios of this `NAME`, * for any text; may be repeated")
+	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "what could not be tried here or in time is no failure: all of it, or the scenarios of these `NAMES`, * for any text")
+	flags.Lookup("allow-untried").NoOptDefVal = anyTrial
 	flags.StringVar(&f.print, "print", "", "print the scenario of this `NAME` and run nothing")
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
@@ -100,7 +106,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	for _, flag := range []string{"work-dir", "out"} {
 		complete(command, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	}
-	for _, flag := range []string{"budget", "parallel", "only", "print", "seed", "patience"} {
+	for _, flag := range []string{"budget", "parallel", "only", "allow-untried", "print", "seed", "patience"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command
@@ -114,34 +120,4 @@ func (f *checkFlags) check() error {
 		return usage("--parallel %d: it must be at least 1", f.parallel)
 	}
 	return runFlags{isolation: f.isolation, patience: f.patience}.check()
-}
-
-// notForReplay are flags that do not change what a scenario does, or that the replay
-// sets itself.
-var notForReplay = map[string]bool{
-	"budget": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
-}
-
-// replayOf makes the command that runs one scenario again.
-func replayOf(flags *pflag.FlagSet, args []string) func(*check.Trial) string {
-	var given []string
-	flags.Visit(func(flag *pflag.Flag) {
-		if values, ok := flag.Value.(pflag.SliceValue); ok && !notForReplay[flag.Name] {
-			for _, value := range values.GetSlice() {
-				given = append(given, "--"+flag.Name, report.Quoted(value))
-			}
-		} else if !notForReplay[flag.Name] {
-			given = append(given, "--"+flag.Name+"="+report.Quoted(flag.Value.String()))
-		}
-	})
-	return func(t *check.Trial) string {
-		words := append([]string{self(), "check", "--only", report.Quoted(t.Name())}, given...)
-		if len(args) > 0 {
-			words = append(words, "--")
-		}
-		for _, arg := range args {
-			words = append(words, report.Quoted(arg))
-		}
-		return strings.Join(words, " ")
-	}
 }

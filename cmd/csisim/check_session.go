@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/csisim/csisim/sim"
@@ -23,19 +22,22 @@ type checking struct {
 	env      environment
 	flags    checkFlags
 	terminal report.Terminal
+	progress *progress
 	replay   func(*check.Trial) string
-	open     bool // a line that will be rewritten stands on the terminal
 }
 
 func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	began := time.Now()
-	c.live("• asking the driver what it can do")
+	c.progress.asking()
 	facts, err := check.Ask(ctx, subject, c.options(subject))
-	c.erase()
+	c.progress.erase()
 	if err != nil {
 		return c.refused(ctx, err)
 	}
 	trials, err := check.Plan(facts)
+	if err == nil {
+		err = c.flags.checkAllowed(trials)
+	}
 	if err == nil {
 		trials, err = c.chosen(trials)
 	}
@@ -62,10 +64,10 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	if c.flags.keep {
 		options.Logs = keptLogsOfAll(c.flags.workDir)
 	}
-	options.Progress = c.progress
+	options.Progress = c.progress.show
 	card.Outcomes, err = check.Run(ctx, trials, options)
 	card.Took = time.Since(began)
-	c.erase()
+	c.progress.erase()
 	if timeline != nil {
 		err = errors.Join(err, timeline.Close())
 	}
@@ -124,8 +126,11 @@ func (c *checking) print(trials []*check.Trial) error {
 			fmt.Fprintln(c.env.stdout, "---")
 		}
 		text := t.Text
-		if t.NotTried != "" {
-			text = fmt.Sprintf("# %s is not tried: %s\n", t.Name(), t.NotTried)
+		switch {
+		case t.NotOffered != "":
+			text = fmt.Sprintf("# %s is not tried: %s\n", t.Name(), t.NotOffered)
+		case t.NotTried != "":
+			text = fmt.Sprintf("# %s is not tried here: %s\n%s", t.Name(), t.NotTried, t.Text)
 		}
 		if _, err := fmt.Fprint(c.env.stdout, text); err != nil {
 			return &failure{code: exitEnvironment, err: err}
@@ -140,15 +145,15 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
 	}
 	for _, t := range trials {
-		if t.NotTried != "" {
+		if t.NotOffered != "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(c.flags.out, t.File()), []byte(t.Text), 0o644); err != nil {
+		if err := os.WriteFile(c.kept(t), []byte(t.Text), 0o644); err != nil {
 			return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
 		}
 	}
 	c.replay = func(t *check.Trial) string {
-		run := report.Run{Program: self(), File: filepath.Join(c.flags.out, t.File()), Strategy: c.flags.strategy, Seed: c.flags.seed}
+		run := report.Run{Program: self(), File: c.kept(t), Strategy: c.flags.strategy, Seed: c.flags.seed}
 		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation}.forReplay()
 		return run.Replay()
 	}
@@ -157,17 +162,17 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 
 // timeline tells all that happens in a single scenario; of several it would be a muddle.
 func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
-	if !c.flags.verbose || len(trials) != 1 || trials[0].NotTried != "" {
+	if !c.flags.verbose || len(trials) != 1 || !trials[0].Runs() {
 		return nil
 	}
-	c.terminal.Live = false // the timeline shows the progress
+	c.terminal.Live, c.progress.terminal.Live = false, false // the timeline shows the progress
 	return trace.NewTimeline(c.env.stdout, trace.TimelineOptions{Color: c.terminal.Color, Width: c.terminal.Width})
 }
 
-// end writes the reports.
+// end writes the reports, also of what an interrupt has left.
 func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	if ctx.Err() != nil {
-		return wasInterrupted()
+		err = nil // it is the interrupt's
 	}
 	if err == nil {
 		err = c.tell(card)
@@ -178,13 +183,16 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	if err == nil {
 		err = writeFile(c.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, c.runs(card)) })
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return wasInterrupted()
+	case err != nil:
 		return &failure{code: exitEnvironment, err: err}
 	}
-	code := exitPassed
-	for _, o := range card.Outcomes {
-		if o.Tried() {
-			code = max(code, exitOf(report.Run{Result: o.Result, Err: o.Err}))
+	code := c.flags.codeOfCard(card)
+	if code == exitEnvironment {
+		if what := c.flags.untried(card); what != "" {
+			return &failure{code: code, err: errors.New(untriedHint(what))}
 		}
 	}
 	return told(code)
@@ -198,7 +206,7 @@ func (c *checking) tell(card *check.Card) error {
 			Terminal: c.terminal, Workspace: workspaceOf(c.env), Began: time.Now().Add(-card.Took),
 		})
 		for _, run := range c.runs(card) {
-			if single || run.NotTried == "" && !run.Passed() {
+			if single || !run.Passed() && run.NotTried == "" {
 				printer.Finished(run)
 			}
 		}
@@ -213,47 +221,20 @@ func (c *checking) tell(card *check.Card) error {
 func (c *checking) runs(card *check.Card) []report.Run {
 	var runs []report.Run
 	for _, o := range card.Outcomes {
+		if o.NotOffered != "" {
+			continue
+		}
 		runs = append(runs, report.Run{
-			File: o.Name(), Result: o.Result, Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
+			Name: o.Name(), File: c.kept(o.Trial), Result: o.Result, Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
 		})
 	}
 	return runs
 }
 
-// progress tells on a terminal how far the check is.
-func (c *checking) progress(p check.Progress) {
-	c.live(fmt.Sprintf("• %d of %d  %s", p.Ended, p.Planned, strings.Join(p.Running, "  ")))
-}
-
-// live writes a line that the next one replaces.
-func (c *checking) live(text string) {
-	if !c.terminal.Live {
-		return
+// kept is the file that keeps a trial's scenario; empty if none does.
+func (c *checking) kept(t *check.Trial) string {
+	if c.flags.out == "" {
+		return ""
 	}
-	c.erase()
-	if runes := []rune(text); c.terminal.Width > 0 && len(runes) >= c.terminal.Width {
-		text = string(runes[:c.terminal.Width-2]) + "…"
-	}
-	fmt.Fprint(c.env.stdout, text)
-	c.open = true
-}
-
-func (c *checking) erase() {
-	if c.open {
-		fmt.Fprint(c.env.stdout, "\r\x1b[K")
-		c.open = false
-	}
-}
-
-// writeFile writes a report to a file, if one is wanted.
-func writeFile(name, what string, write func(io.Writer) error) (err error) {
-	if name == "" {
-		return nil
-	}
-	file, err := createWithParents(name)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", what, err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return write(file)
+	return filepath.Join(c.flags.out, t.File())
 }

@@ -22,11 +22,11 @@ type subjectFlags struct {
 	name                         string
 	single                       bool
 	noController                 bool
-	env                          map[string]string
+	env                          pairsFlag
 	startTimeout                 time.Duration
-	parameters                   map[string]string
+	parameters                   pairsFlag
 	handle                       string
-	attributes                   map[string]string
+	attributes                   pairsFlag
 }
 
 func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
@@ -37,11 +37,11 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default what GetPluginInfo answers)")
 	flags.BoolVar(&f.single, "single", false, "one process is both the controller plugin and the plugin of the only node")
 	flags.BoolVar(&f.noController, "no-controller", false, "the driver has no controller plugin")
-	flags.StringToStringVar(&f.env, "env", nil, "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
+	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
-	flags.StringToStringVar(&f.parameters, "parameter", nil, "`KEY=VALUE` among the StorageClass's parameters; may be repeated")
+	flags.Var(&f.parameters, "parameter", "`KEY=VALUE` among the StorageClass's parameters; may be repeated")
 	flags.StringVar(&f.handle, "handle", "", "`ID` of the volume to check a driver with that makes none")
-	flags.StringToStringVar(&f.attributes, "attribute", nil, "`KEY=VALUE` among the attributes of such a volume; may be repeated")
+	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume; may be repeated")
 }
 
 // subject is the driver that the flags and arguments name; dash is where the first --

@@ -227,13 +227,64 @@ func TestAPrintedScenarioIsOneThatRuns(t *testing.T) {
 	assert.Equal(t, 0, run.code, run.stdout+run.stderr)
 }
 
-func TestWhatDoesNotFitIntoTheBudgetIsNamed(t *testing.T) {
+// Not tried is not passed.
+func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
-	got := p.checks(t, "--budget 1ms --parallel 1")
+	const only = "--budget 1ms --parallel 1 --only life/* --only claims/* "
+	for _, c := range []struct {
+		flags string
+		code  int
+		says  string
+	}{
+		{"", 3, "not tried: that is not passed, and ends with exit code 3; --allow-untried[=NAME,NAME] permits it"},
+		{"--allow-untried=life/block", 3, "not tried: that is not passed"},
+		{"--allow-untried=life/*,claims/*", 0, ""},
+		{"--allow-untried", 0, ""},
+		{"--allow-untried=live/block", 2, `--allow-untried: unknown scenario "live/block"; did you mean "life/block"?`},
+	} {
+		got := p.checks(t, only+c.flags)
+		assert.Equal(t, c.code, got.code, c.flags+got.stderr)
+		assert.Contains(t, got.stderr, c.says)
+		if c.code != 2 {
+			assert.Contains(t, got.stdout, "\nNot tried\n  did not fit into the budget: ")
+			assert.Contains(t, got.stdout, "life/filesystem")
+		}
+	}
+}
+
+// What the driver does not offer is no trial; a check that tries nothing passes nothing.
+func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := p.checks(t, "--only claims/one --only contradicted/ControllerPublishVolume", "--no-attach")
 	assert.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "\nNot tried\n  did not fit into the budget: ")
-	assert.Contains(t, got.stdout, "life/filesystem")
+	assert.Contains(t, got.stdout, "\nNot offered\n  the controller service lacks PUBLISH_UNPUBLISH_VOLUME: contradicted/ControllerPublishVolume\n")
+	assert.Contains(t, got.stdout, ": 1 passed, 0 failed · ")
+
+	got = p.checks(t, "--only contradicted/ControllerPublishVolume", "--no-attach")
+	assert.Equal(t, 3, got.code, "0 passed is not passed")
+	assert.Contains(t, got.stderr, "nothing was tried: that is not passed")
+	assert.Equal(t, 0, p.checks(t, "--only contradicted/ControllerPublishVolume --allow-untried", "--no-attach").code)
+}
+
+// Where nodes cannot have mounts a driver's faults cannot show. The reason is the true one.
+func TestWhatAMachineDoesNotPermitIsNotPassed(t *testing.T) {
+	needsRoot(t)
+	p := newPlace(t, build(t))
+	for bounded, why := range map[string]string{
+		"-sys_admin":  "root has no CAP_SYS_ADMIN here, and a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2)",
+		"-sys_module": "a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2)",
+	} {
+		args := append([]string{"check", "--only", "claims/*", "--only", "life/filesystem", "--"}, checkedDriver...)
+		c := p.command(append(args, "--broken", "publish-leaves-process")...)
+		c.Env = append(c.Env, asContainer+"=1")
+		got := outcomeOf(t, within(c, "setpriv", "--bounding-set="+bounded))
+		assert.Equal(t, 3, got.code, got.stdout+got.stderr)
+		assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  lost\n---- Life of a volume          (filesystem)\n")
+		assert.Contains(t, got.stdout, "\nNot tried\n  nodes cannot have mounts of their own: "+why+": life/filesystem\n")
+		assert.Contains(t, got.stdout, ": 4 passed, 0 failed, 1 not tried · ")
+	}
 }
 
 func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
@@ -255,7 +306,7 @@ func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
 func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
-	c := p.command(append([]string{"check", "--"}, checkedDriver...)...)
+	c := p.command(append([]string{"check", "--out", "kept", "--"}, checkedDriver...)...)
 	r := &running{place: p, command: c, ended: make(chan struct{})}
 	c.Stdout, c.Stderr = &r.output, &r.output
 	require.NoError(t, c.Start())
@@ -263,9 +314,12 @@ func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
 		defer close(r.ended)
 		_ = c.Wait() // its state tells
 	}()
-	require.Eventually(t, func() bool { return len(p.programs("hostdir")) > 2 || r.hasEnded() }, 20*time.Second, time.Millisecond)
+	planned := func() bool { _, err := os.Stat(filepath.Join(p.dir, "kept")); return err == nil }
+	require.Eventually(t, func() bool { return planned() && len(p.programs("hostdir")) > 2 || r.hasEnded() }, 20*time.Second, time.Millisecond)
 	r.signal(t, syscall.SIGINT)
 	assert.Equal(t, 130, r.awaitEnd(t, 2*interrupted))
+	assert.Contains(t, r.output.String(), "\nNot tried\n  interrupted: ", "there is a card of what there is")
+	assert.Regexp(t, `hostdir\.csi\.example\.com: \d+ passed, 0 failed, \d+ not tried`, r.output.String())
 	assert.Contains(t, r.output.String(), "interrupted; everything of the run is cleaned up")
 	assert.Empty(t, r.leftovers())
 }

@@ -113,6 +113,11 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err
 	}
+	release, err := outputFiles{"junit": f.junit}.reserve()
+	if err != nil {
+		return err
+	}
+	defer release()
 	s := newSession(env, f, scenarios)
 	for _, next := range scenarios {
 		if ctx.Err() != nil {

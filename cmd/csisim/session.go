@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"github.com/csisim/csisim/sim"
@@ -92,9 +92,7 @@ func (s *session) tellApart(result *scenario.Result) {
 // end writes the summary and the JUnit report.
 func (s *session) end(ctx context.Context) error {
 	err := s.printer.Summary()
-	if s.flags.junit != "" {
-		err = errors.Join(err, s.writeJUnit())
-	}
+	err = errors.Join(err, writeFile(s.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, s.runs) }))
 	switch {
 	case ctx.Err() != nil:
 		return &failure{code: exitInterrupted, err: errors.New("interrupted; everything of the run is cleaned up")}
@@ -103,15 +101,6 @@ func (s *session) end(ctx context.Context) error {
 	default:
 		return told(s.code)
 	}
-}
-
-func (s *session) writeJUnit() (err error) {
-	file, err := os.Create(s.flags.junit)
-	if err != nil {
-		return fmt.Errorf("write JUnit report: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return report.JUnit(file, s.runs)
 }
 
 // exitOf is what one run contributes to the exit code: the highest counts.

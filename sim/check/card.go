@@ -27,7 +27,7 @@ func (c *Card) Lines() []Line {
 	for _, g := range groups {
 		line := Line{Group: g}
 		for _, o := range c.Outcomes {
-			if o.Trial.Group == g.Name {
+			if o.Trial.Group == g.Name && o.NotOffered == "" {
 				line.Outcomes = append(line.Outcomes, o)
 			}
 		}
@@ -38,7 +38,7 @@ func (c *Card) Lines() []Line {
 	return lines
 }
 
-// Totals count outcomes.
+// Totals count outcomes; what the driver does not offer is none.
 type Totals struct {
 	Passed, Failed, NotTried, Calls int
 	ClusterTime                     time.Duration
@@ -49,6 +49,7 @@ func (c *Card) Totals() Totals {
 	var t Totals
 	for _, o := range c.Outcomes {
 		switch {
+		case o.NotOffered != "":
 		case !o.Tried():
 			t.NotTried++
 		case o.Failed():
@@ -64,7 +65,7 @@ func (c *Card) Totals() Totals {
 	return t
 }
 
-// Reason is why some trials were not tried.
+// Reason is why some trials were not tried, or are none.
 type Reason struct {
 	Why    string
 	Trials []*Trial
@@ -72,14 +73,25 @@ type Reason struct {
 
 // NotTried are the trials that were not tried, by reason.
 func (c *Card) NotTried() []Reason {
+	return c.reasons(func(t *Trial) string { return t.NotTried })
+}
+
+// NotOffered are the trials that there are not for this driver, by reason.
+func (c *Card) NotOffered() []Reason {
+	return c.reasons(func(t *Trial) string { return t.NotOffered })
+}
+
+// reasons gathers trials by why they were not run; empty is none.
+func (c *Card) reasons(why func(*Trial) string) []Reason {
 	var all []Reason
 	for _, o := range c.Outcomes {
-		if o.Tried() {
+		text := why(o.Trial)
+		if text == "" {
 			continue
 		}
-		i := slices.IndexFunc(all, func(r Reason) bool { return r.Why == o.NotTried })
+		i := slices.IndexFunc(all, func(r Reason) bool { return r.Why == text })
 		if i < 0 {
-			all = append(all, Reason{Why: o.NotTried})
+			all = append(all, Reason{Why: text})
 			i = len(all) - 1
 		}
 		all[i].Trials = append(all[i].Trials, o.Trial)

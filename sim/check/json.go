@@ -16,6 +16,12 @@ type jsonCard struct {
 	ClusterTime  float64             `json:"clusterSeconds"`
 	Took         float64             `json:"seconds"`
 	Trials       []jsonTrial         `json:"trials"`
+	NotOffered   []jsonReason        `json:"notOffered,omitempty"`
+}
+
+type jsonReason struct {
+	Why    string   `json:"why"`
+	Trials []string `json:"trials"`
 }
 
 type jsonTrial struct {
@@ -23,6 +29,7 @@ type jsonTrial struct {
 	Group       string        `json:"group"`
 	Outcome     string        `json:"outcome"`
 	Why         string        `json:"why,omitempty"`
+	Cause       Cause         `json:"cause,omitempty"`
 	Failures    []jsonFailure `json:"failures,omitempty"`
 	Replay      string        `json:"replay,omitempty"`
 	Calls       int           `json:"calls,omitempty"`
@@ -48,7 +55,12 @@ func (c *Card) JSON(w io.Writer) error {
 		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Trials: []jsonTrial{},
 	}
 	for _, o := range c.Outcomes {
-		card.Trials = append(card.Trials, c.jsonTrial(o))
+		if o.NotOffered == "" {
+			card.Trials = append(card.Trials, c.jsonTrial(o))
+		}
+	}
+	for _, reason := range c.NotOffered() {
+		card.NotOffered = append(card.NotOffered, jsonReason{reason.Why, Names(reason.Trials)})
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
@@ -56,7 +68,7 @@ func (c *Card) JSON(w io.Writer) error {
 }
 
 func (c *Card) jsonTrial(o Outcome) jsonTrial {
-	t := jsonTrial{Name: o.Name(), Group: o.Group, Outcome: "passed", Why: o.NotTried}
+	t := jsonTrial{Name: o.Name(), Group: o.Group, Outcome: "passed", Why: o.NotTried, Cause: o.Cause}
 	switch {
 	case !o.Tried():
 		t.Outcome = "not tried"

@@ -13,7 +13,7 @@ func beyond(r *scenario.Result) string {
 	for _, e := range r.Trace {
 		// resize2fs says so where the kernel wants CAP_SYS_RESOURCE.
 		if e.Kind == trace.Call && strings.Contains(e.Message, "Permission denied to resize filesystem") && !mayResize() {
-			return "needs CAP_SYS_RESOURCE: without it the kernel grows no mounted file system"
+			return "CAP_SYS_RESOURCE is missing: without it the kernel grows no mounted file system"
 		}
 	}
 	return ""

@@ -13,12 +13,9 @@ type Group struct {
 	Name, Title string
 }
 
-// withoutPods is the group that needs no node on which something can be mounted.
-const withoutPods = "claims"
-
 // groups are the lines of the card, the most important first.
 var groups = []Group{
-	{withoutPods, "Claims without pods"},
+	{"claims", "Claims without pods"},
 	{"life", "Life of a volume"},
 	{"access", "Access modes"},
 	{"share", "Several volumes and pods"},
@@ -40,10 +37,36 @@ var groups = []Group{
 type Trial struct {
 	Group string
 	Title string // within the group: a method, a form of volume
-	// Scenario is nil, and Text empty, if NotTried says why.
+	// Scenario is nil, and Text empty, if the trial is not offered.
 	Scenario *scenario.Scenario
 	Text     string
+	// NotOffered says what the driver lacks for it, by itself or as it is reached; empty if
+	// nothing. It is no trial then: nobody will call such a driver so.
+	NotOffered string
+	// NotTried says what keeps it from being run, and Cause what kind of thing that is;
+	// empty if nothing does.
 	NotTried string
+	Cause    Cause
+}
+
+// Cause is what keeps a trial from being run that the driver is able to stand.
+type Cause string
+
+// The causes.
+const (
+	Machine   Cause = "machine"
+	Budget    Cause = "budget"
+	Interrupt Cause = "interrupt"
+)
+
+// Runs says that the trial can be run.
+func (t *Trial) Runs() bool { return t.NotOffered == "" && t.NotTried == "" }
+
+// without is the trial as one that was not tried.
+func (t *Trial) without(cause Cause, why string) *Trial {
+	kept := *t
+	kept.NotTried, kept.Cause = why, cause
+	return &kept
 }
 
 // Name is how the trial is asked for: lost/NodeStageVolume.
@@ -67,19 +90,14 @@ func Plan(f *Facts) ([]*Trial, error) {
 	return p.trials, p.err
 }
 
-// try composes a scenario, unless a need is not met: those say why it is not tried,
-// the first that is not empty counts.
+// try composes a scenario, unless the driver does not offer what it needs: the first of
+// needs that is not empty says what. Whether this machine can run it follows from the
+// scenario.
 func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
 	t := &Trial{Group: group, Title: title}
 	p.trials = append(p.trials, t)
-	if group != withoutPods {
-		needs = append([]string{p.facts.NoMounts}, needs...)
-	}
-	for _, need := range needs {
-		if need != "" {
-			t.NotTried = need
-			return
-		}
+	if t.NotOffered = first(needs...); t.NotOffered != "" {
+		return
 	}
 	s := &script{facts: p.facts}
 	compose(s)
@@ -91,13 +109,24 @@ func (p *plan) try(group, title, description string, needs []string, compose fun
 	if err != nil && p.err == nil {
 		p.err = err
 	}
+	if why := s.beyond(); why != "" {
+		t.NotTried, t.Cause = why, Machine
+	}
+}
+
+// beyond says why this machine cannot run the scenario; empty if it can.
+func (s *script) beyond() string {
+	switch {
+	case s.mounts && s.facts.NoMounts != "":
+		return s.facts.NoMounts
+	case s.devices:
+		return s.facts.NoDevices
+	}
+	return ""
 }
 
 // needsKind says why volumes of a kind cannot be tried.
 func (p *plan) needsKind(form, access string) string {
-	if form == block && p.facts.NoDevices != "" {
-		return p.facts.NoDevices
-	}
 	answer, refused := p.facts.Refused[Kind{form, access}]
 	if !refused {
 		return ""

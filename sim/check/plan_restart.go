@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -55,14 +56,7 @@ func (p *plan) victims() []victim {
 }
 
 // first is the first text that is not empty.
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
+func first(texts ...string) string { return cmp.Or(texts...) }
 
 // restarts: a part of the cluster is killed and started again after every step of
 // a volume's life.

@@ -55,7 +55,7 @@ func noMounts(s Subject, o RunOptions) string {
 	defer os.RemoveAll(dir)
 	m, err := machine.NewNamespace("probe", dir, false)
 	if refusal := (*namespaces.Refusal)(nil); errors.As(err, &refusal) {
-		return refusal.Cause
+		return "nodes cannot have mounts of their own: " + refusal.Cause
 	}
 	if err == nil {
 		err = m.Close()
@@ -66,8 +66,8 @@ func noMounts(s Subject, o RunOptions) string {
 
 // noDevices says why a driver program cannot have raw block volumes.
 func noDevices(s Subject) string {
-	if s.Driver.Mock == nil && s.Driver.Socket == nil && namespaces.Rootless() {
-		return "needs root: an ordinary user has neither loop devices nor device nodes"
+	if limits := namespaces.Limits(); limits != "" && s.Driver.Mock == nil && s.Driver.Socket == nil {
+		return "no loop devices and no device nodes: " + limits
 	}
 	return ""
 }

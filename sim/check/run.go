@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"sync"
 	"time"
@@ -38,8 +37,9 @@ type RunOptions struct {
 
 // Progress is how far the trials are.
 type Progress struct {
-	Ended, Planned int
-	Running        []string // names of trials, the oldest first
+	// Ended of Planned trials have ended, Failed of them badly.
+	Ended, Planned, Failed int
+	Running                []string // names of trials, the oldest first
 }
 
 // Outcome is what came of a trial.
@@ -62,7 +62,7 @@ func (o Outcome) Failed() bool {
 }
 
 // Tried says that the trial was run.
-func (o Outcome) Tried() bool { return o.NotTried == "" }
+func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	return scenario.RunOptions{
@@ -70,14 +70,17 @@ func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	}
 }
 
-// noTime is why a trial was not tried for which there was no time.
-const noTime = "did not fit into the budget"
+// Why trials were not tried that the machine can run.
+const (
+	noTime      = "did not fit into the budget"
+	interrupted = "interrupted"
+)
 
 // Run runs the trials side by side. The outcomes are in the order of the trials; the
 // error is for the end of ctx.
 func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
 	began := time.Now()
-	r := &running{options: o, outcomes: make([]Outcome, len(trials)), planned: len(trials)}
+	r := &running{options: o, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
 	var workers sync.WaitGroup
 	for range max(1, o.Parallel) {
 		workers.Go(func() {
@@ -86,12 +89,12 @@ func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) 
 				switch {
 				case t == nil:
 					return
-				case t.NotTried == "" && (ctx.Err() != nil || o.Budget > 0 && time.Since(began) > o.Budget):
-					late := *t
-					late.NotTried = noTime
-					r.end(i, Outcome{Trial: &late})
-				case t.NotTried != "":
+				case !t.Runs():
 					r.end(i, Outcome{Trial: t})
+				case ctx.Err() != nil:
+					r.end(i, Outcome{Trial: t.without(Interrupt, interrupted)})
+				case o.Budget > 0 && time.Since(began) > o.Budget:
+					r.end(i, Outcome{Trial: t.without(Budget, noTime)})
 				default:
 					r.end(i, r.try(ctx, t))
 				}
@@ -102,6 +105,16 @@ func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) 
 	return r.outcomes, context.Cause(ctx)
 }
 
+// runnable are the trials that can be run.
+func runnable(trials []*Trial) (found []*Trial) {
+	for _, t := range trials {
+		if t.Runs() {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
 // running is what the workers share.
 type running struct {
 	options  RunOptions
@@ -109,6 +122,7 @@ type running struct {
 	lock     sync.Mutex
 	next     int
 	ended    int
+	failed   int
 	names    []string // of the trials that run
 	outcomes []Outcome
 }
@@ -122,7 +136,7 @@ func (r *running) take(trials []*Trial) (int, *Trial) {
 	}
 	t := trials[r.next]
 	r.next++
-	if t.NotTried == "" {
+	if t.Runs() {
 		r.names = append(r.names, t.Name())
 		r.tell()
 	}
@@ -133,7 +147,12 @@ func (r *running) end(i int, o Outcome) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.outcomes[i] = o
-	r.ended++
+	if o.Runs() {
+		r.ended++
+	}
+	if o.Failed() {
+		r.failed++
+	}
 	for at, name := range r.names {
 		if name == o.Name() {
 			r.names = append(r.names[:at:at], r.names[at+1:]...)
@@ -145,7 +164,7 @@ func (r *running) end(i int, o Outcome) {
 
 func (r *running) tell() {
 	if r.options.Progress != nil {
-		r.options.Progress(Progress{Ended: r.ended, Planned: r.planned, Running: r.names})
+		r.options.Progress(Progress{Ended: r.ended, Planned: r.planned, Failed: r.failed, Running: r.names})
 	}
 }
 
@@ -159,13 +178,11 @@ func (r *running) try(ctx context.Context, t *Trial) Outcome {
 	outcome.Result, outcome.Err = scenario.Run(ctx, t.Scenario, options)
 	if outcome.Failed() && outcome.Result != nil {
 		if why := beyond(outcome.Result); why != "" {
-			late := *t
-			late.NotTried = why
-			return Outcome{Trial: &late}
+			return Outcome{Trial: t.without(Machine, why)}
 		}
 	}
-	if errors.Is(outcome.Err, context.Canceled) {
-		outcome.Err = context.Cause(ctx)
+	if ctx.Err() != nil && outcome.Failed() {
+		return Outcome{Trial: t.without(Interrupt, interrupted)} // what it showed is the interrupt's doing
 	}
 	return outcome
 }

@@ -19,6 +19,8 @@ type script struct {
 	immediate bool
 	// twoNodes says that more than the first node counts. Default: a pod is on another.
 	twoNodes bool
+	// mounts and devices say that pods, and raw block volumes of theirs, are part of it.
+	mounts, devices bool
 }
 
 // step adds a step in YAML, such as `wait: {pod: web, phase: Running}`.
@@ -33,6 +35,10 @@ type manifester interface{ manifest(*Facts) string }
 func (s *script) apply(objects ...manifester) {
 	var documents []string
 	for _, o := range objects {
+		if p, ok := o.(pod); ok {
+			s.mounts = true
+			s.devices = s.devices || slices.ContainsFunc(p.claims, func(c claim) bool { return c.form == block })
+		}
 		documents = append(documents, strings.TrimRight(o.manifest(s.facts), "\n"))
 	}
 	text := strings.Join(documents, "\n---\n")

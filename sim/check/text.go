@@ -30,7 +30,8 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 		p.line(line)
 	}
 	p.findings(c)
-	p.notTried(c)
+	p.reasons("Not offered", c.NotOffered())
+	p.reasons("Not tried", c.NotTried())
 	p.total(c)
 	_, err := io.WriteString(w, p.String())
 	return err
@@ -219,13 +220,12 @@ func namesOf(outcomes []Outcome) string {
 	return text
 }
 
-// notTried tells what was not tried and why.
-func (p *page) notTried(c *Card) {
-	reasons := c.NotTried()
+// reasons tell why trials were not run.
+func (p *page) reasons(title string, reasons []Reason) {
 	if len(reasons) == 0 {
 		return
 	}
-	fmt.Fprintf(p, "\nNot tried\n")
+	fmt.Fprintf(p, "\n%s\n", title)
 	for _, r := range reasons {
 		var names []string
 		for _, t := range r.Trials {

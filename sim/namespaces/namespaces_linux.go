@@ -99,6 +99,24 @@ func settle() error {
 // Rootless reports whether this process is root in a user namespace only: it may
 // mount, but neither have loop devices nor make device nodes nor change owners.
 func Rootless() bool {
-	ids, err := os.ReadFile("/proc/self/uid_map")
-	return err == nil && !slices.Equal(strings.Fields(string(ids)), []string{"0", "0", "4294967295"})
+	ids := userIDs()
+	return ids != nil && !slices.Equal(ids, []string{"0", "0", "4294967295"})
+}
+
+// Limits says why this process is root in a user namespace only; empty if it is not.
+func Limits() string {
+	ids := userIDs()
+	switch {
+	case !Rootless():
+		return ""
+	case len(ids) > 1 && ids[1] == "0":
+		return "root has no CAP_SYS_ADMIN here, but in a user namespace"
+	}
+	return "not root, but in a user namespace"
+}
+
+// userIDs say which users outside of the user namespace those inside are.
+func userIDs() []string {
+	ids, _ := os.ReadFile("/proc/self/uid_map")
+	return strings.Fields(string(ids))
 }

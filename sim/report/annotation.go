@@ -8,11 +8,16 @@ import (
 	"github.com/csisim/csisim/sim/scenario"
 )
 
-// annotate puts a message beside its line in a pull request.
+// annotate puts a message beside its line in a pull request, or above all lines if the file
+// is not there.
 func (p *Printer) annotate(file string, line int, title, message string) {
-	if p.o.Workspace != "" {
-		p.print(Annotation(p.o.Workspace, file, line, 0, title, message))
+	if p.o.Workspace == "" {
+		return
 	}
+	if !p.o.Exists(file) {
+		file, line = "", 0
+	}
+	p.print(Annotation(p.o.Workspace, file, line, 0, title, message))
 }
 
 // gist is what an annotation tells of a failure.
@@ -28,19 +33,22 @@ func gist(f scenario.Failure) string {
 }
 
 // Annotation is the workflow command for an error at a place of a file; line and
-// column 0 are unknown. The path is told relative to the workspace.
+// column 0 are unknown, and an empty file is none. The path is told relative to the workspace.
 func Annotation(workspace, file string, line, column int, title, message string) string {
-	place := "file=" + escapeProperty(within(workspace, file))
+	var place []string
+	if file != "" {
+		place = append(place, "file="+escapeProperty(within(workspace, file)))
+	}
 	if line > 0 {
-		place += fmt.Sprintf(",line=%d", line)
+		place = append(place, fmt.Sprintf("line=%d", line))
 	}
 	if column > 0 {
-		place += fmt.Sprintf(",col=%d", column)
+		place = append(place, fmt.Sprintf("col=%d", column))
 	}
 	if title != "" {
-		place += ",title=" + escapeProperty(title)
+		place = append(place, "title="+escapeProperty(title))
 	}
-	return fmt.Sprintf("::error %s::%s\n", place, escapeData(message))
+	return fmt.Sprintf("::error %s::%s\n", strings.Join(place, ","), escapeData(message))
 }
 
 // within is the path relative to the workspace; unchanged if it is not in there.

@@ -12,7 +12,9 @@ import (
 
 // Run is one scenario that was run, and how.
 type Run struct {
-	// File is the scenario's file as the user named it.
+	// Name is what it is called. Default: the scenario's name, else its file.
+	Name string
+	// File is the scenario's file as the user named it; empty if there is none.
 	File string
 	// Result is how it went; nil if it could not be run.
 	Result *scenario.Result

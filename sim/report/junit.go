@@ -30,13 +30,13 @@ type junitSuite struct {
 }
 
 type junitCase struct {
-	Name     string         `xml:"name,attr"`
-	Class    string         `xml:"classname,attr"`
-	File     string         `xml:"file,attr"`
-	Time     string         `xml:"time,attr"`
-	Failures []junitProblem `xml:"failure"`
-	Error    *junitProblem  `xml:"error"`
-	Skipped  *junitSkipped  `xml:"skipped"`
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	File    string        `xml:"file,attr,omitempty"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitProblem `xml:"failure"` // one at most: readers count them as failed cases
+	Error   *junitProblem `xml:"error"`
+	Skipped *junitSkipped `xml:"skipped"`
 }
 
 type junitSkipped struct {
@@ -57,7 +57,7 @@ func JUnit(w io.Writer, runs []Run) error {
 	for _, run := range runs {
 		c := caseOf(run)
 		suite.Cases = append(suite.Cases, c)
-		if len(c.Failures) > 0 {
+		if c.Failure != nil {
 			suite.Failures++
 		}
 		if c.Error != nil {
@@ -97,13 +97,26 @@ func caseOf(run Run) junitCase {
 		return c
 	}
 	c.Time = wallSeconds(run.Result.WallTime)
-	plain := NewPrinter(io.Discard, Options{})
-	for _, f := range run.Result.Failures {
-		c.Failures = append(c.Failures, junitProblem{
-			Message: firstLine(f.Verdict), Type: "expectation", Text: strings.Trim(plain.failure(run, f), "\n") + "\n",
-		})
-	}
+	c.Failure = problemOf(run)
 	return c
+}
+
+// problemOf is all that was not as expected: the first verdict, and how many more there are.
+func problemOf(run Run) *junitProblem {
+	failures := run.Result.Failures
+	if len(failures) == 0 {
+		return nil
+	}
+	message := firstLine(failures[0].Verdict)
+	if more := len(failures) - 1; more > 0 {
+		message += fmt.Sprintf(" (and %s)", count(more, "further failure"))
+	}
+	plain := NewPrinter(io.Discard, Options{})
+	var texts []string
+	for _, f := range failures {
+		texts = append(texts, strings.Trim(plain.failure(run, f), "\n")+"\n")
+	}
+	return &junitProblem{Message: message, Type: "expectation", Text: strings.Join(texts, "\n")}
 }
 
 func wallSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -21,6 +21,9 @@ func stepOf(run Run, f scenario.Failure) string {
 
 // scenarioName is the name of a run's scenario, its file if it has none.
 func scenarioName(run Run) string {
+	if run.Name != "" {
+		return run.Name
+	}
 	if run.Result != nil && run.Result.Scenario != nil && run.Result.Scenario.Name != "" {
 		return run.Result.Scenario.Name
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -16,6 +17,8 @@ type Options struct {
 	// Workspace is the root of the repository in a GitHub workflow: failures are
 	// annotated with paths relative to it. Default: no annotations.
 	Workspace string
+	// Exists says whether there is a file, which annotations may point at. Default: os.Stat.
+	Exists func(file string) bool
 	// Planned is the number of scenarios, if it is known; those that were not run
 	// are told in the summary.
 	Planned int
@@ -49,6 +52,9 @@ type Printer struct {
 func NewPrinter(w io.Writer, o Options) *Printer {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Exists == nil {
+		o.Exists = func(file string) bool { _, err := os.Stat(file); return err == nil }
 	}
 	if o.Began.IsZero() {
 		o.Began = o.Now()

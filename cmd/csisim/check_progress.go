@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/report"
+)
+
+// progress shows how far a check is: on a terminal in a line that the next one replaces,
+// elsewhere in a line now and then.
+type progress struct {
+	terminal report.Terminal
+	live     io.Writer // the terminal
+	lines    io.Writer // where lines stay
+	now      func() time.Time
+	said     time.Time // when the last line was written
+	open     bool      // a line that will be rewritten stands on the terminal
+}
+
+// quiet is how long nothing is said where lines stay.
+const quiet = 5 * time.Second
+
+func newProgress(env environment, terminal report.Terminal) *progress {
+	return &progress{terminal: terminal, live: env.stdout, lines: env.stderr, now: time.Now, said: time.Now()}
+}
+
+// asking is said before the driver has been asked what it can do.
+func (p *progress) asking() { p.rewrite("• asking the driver what it can do") }
+
+// show says how far the trials are.
+func (p *progress) show(at check.Progress) {
+	running := strings.Join(at.Running, "  ")
+	if p.terminal.Live {
+		p.rewrite(fmt.Sprintf("• %d of %d  %s", at.Ended, at.Planned, running))
+		return
+	}
+	if now := p.now(); now.Sub(p.said) >= quiet {
+		p.said = now
+		fmt.Fprintf(p.lines, "csisim: %d of %d ended, %d failed; now %s\n", at.Ended, at.Planned, at.Failed, running)
+	}
+}
+
+// rewrite writes a line that the next one replaces.
+func (p *progress) rewrite(text string) {
+	if !p.terminal.Live {
+		return
+	}
+	p.erase()
+	if runes := []rune(text); p.terminal.Width > 0 && len(runes) >= p.terminal.Width {
+		text = string(runes[:p.terminal.Width-2]) + "…"
+	}
+	fmt.Fprint(p.live, text)
+	p.open = true
+}
+
+func (p *progress) erase() {
+	if p.open {
+		fmt.Fprint(p.live, "\r\x1b[K")
+		p.open = false
+	}
+}

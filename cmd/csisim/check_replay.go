@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/report"
+)
+
+// notForReplay are flags that do not change what a scenario does, or that the replay
+// sets itself.
+var notForReplay = map[string]bool{
+	"budget": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
+	"allow-untried": true,
+}
+
+// replayOf makes the command that runs one scenario again.
+func replayOf(flags *pflag.FlagSet, args []string) func(*check.Trial) string {
+	var given []string
+	flags.Visit(func(flag *pflag.Flag) {
+		if notForReplay[flag.Name] {
+			return
+		}
+		for _, value := range valuesOf(flag.Value) {
+			given = append(given, report.Quoted("--"+flag.Name+"="+value))
+		}
+	})
+	return func(t *check.Trial) string {
+		words := append([]string{self(), "check", "--only", report.Quoted(t.Name())}, given...)
+		if len(args) > 0 {
+			words = append(words, "--")
+		}
+		for _, arg := range args {
+			words = append(words, report.Quoted(arg))
+		}
+		return strings.Join(words, " ")
+	}
+}
+
+// valuesOf are the values that a flag was given, one for each time.
+func valuesOf(value pflag.Value) []string {
+	switch v := value.(type) {
+	case *pairsFlag:
+		return v.words()
+	case pflag.SliceValue:
+		return v.GetSlice()
+	}
+	return []string{value.String()}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// failedTrials are those of a card in JSON: their replays and verdicts.
+func (p *place) failedTrials(t *testing.T, card string) (failed []failedTrial) {
+	t.Helper()
+	var read struct{ Trials []failedTrial }
+	text, err := os.ReadFile(filepath.Join(p.dir, card))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &read))
+	for _, trial := range read.Trials {
+		if trial.Outcome == "failed" {
+			failed = append(failed, trial)
+		}
+	}
+	return failed
+}
+
+type failedTrial struct {
+	Name, Outcome, Replay string
+	Failures              []struct{ Verdict string }
+}
+
+// shell runs a line as its reader would who has pasted it.
+func (p *place) shell(t *testing.T, line string) outcome {
+	t.Helper()
+	c := p.command("check")
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", line}
+	return outcomeOf(t, c)
+}
+
+// Whatever flags the driver takes, the command that a failure names shows the same failure.
+func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	const only = "--json card.json --only repeated/* --only life/* --only lost/NodeStageVolume "
+	p.write("my driver.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: own.example.com\nbinary: {name: hostdir}\n"+
+		"arguments: ['--endpoint={{.Endpoint}}', '--driver-name={{.Driver}}', '--mode={{.Mode}}', '--node-id={{.NodeID}}', '--state-dir={{.StateDir}}', "+
+		"'--node-state-dir={{.NodeStateDir}}', '--broken=stage-not-idempotent']\n")
+	odd := []string{"--env", "A=1", "--env", `B=it's "so", really=$HOME`, "--env", "C=", "--parameter", "type=fast,big", "--parameter", "a=b", "--attribute", "path=/x y"}
+	for name, args := range map[string][]string{
+		"environment, parameters and attributes": odd,
+		"a seed, a patience, a start timeout":    {"--seed", "7", "--patience", "3s", "--start-timeout", "20s"},
+		"one process":                            {"--single", "--isolation", "namespace"},
+		"a profile and a binary":                 {"--profile", "./my driver.yaml", "--binary", filepath.Join(p.bin, "hostdir"), "--parameter", "a=b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args = append(append([]string{"check"}, strings.Fields(only)...), args...)
+			if !strings.Contains(name, "profile") {
+				args = append(append(append(args, "--"), checkedDriver...), "--broken", "stage-not-idempotent")
+			}
+			first := outcomeOf(t, p.command(args...))
+			require.Equal(t, 1, first.code, first.stderr)
+			failed := p.failedTrials(t, "card.json")
+			require.GreaterOrEqual(t, len(failed), 3, first.stdout)
+			for _, trial := range failed {
+				again := p.shell(t, trial.Replay)
+				assert.Equal(t, 1, again.code, trial.Replay+"\n"+again.stderr)
+				assert.Contains(t, again.stdout, "FAIL "+trial.Name+"  ", trial.Replay)
+				assert.Contains(t, again.stdout, "stage", trial.Replay)
+				assert.Contains(t, again.stdout, trial.Failures[0].Verdict[:len("NodeStageVolume ")], trial.Replay)
+			}
+		})
+	}
+}
+
+// A report that cannot be written is refused before anything runs, and leaves no file.
+func TestABadPathOfAReportIsRefusedAtTheStart(t *testing.T) {
+	p := newPlace(t, build(t))
+	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "dir"), 0o755))
+	p.write("s.yaml", header+"steps: [{settle: {}}]\n")
+	for flags, why := range map[string]string{
+		"--junit dir":         "--junit dir: no report can be written there: it is a directory",
+		"--junit s.yaml/x":    "--junit s.yaml/x: no report can be written there: not a directory",
+		"--json /proc/x.json": "--json /proc/x.json: no report can be written there: ",
+	} {
+		got := p.checks(t, "--only claims/one "+flags)
+		assert.Equal(t, 2, got.code, got.stderr)
+		assert.Contains(t, got.stderr, why)
+		assert.Empty(t, got.stdout)
+	}
+	got := outcomeOf(t, p.command("run", "--junit", "dir", "s.yaml"))
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "--junit dir: no report can be written there: it is a directory")
+
+	got = outcomeOf(t, p.command("check", "--junit", "new/report.xml", "--", "./no-such-driver"))
+	assert.Equal(t, 3, got.code)
+	assert.NoFileExists(t, filepath.Join(p.dir, "new/report.xml"), "an empty report is none")
+}

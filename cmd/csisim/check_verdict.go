@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/sim/scenario/partial"
+)
+
+// anyTrial is what --allow-untried alone permits.
+const anyTrial = "*"
+
+// codeOfCard is the exit code of a check: 1 if a trial failed, else that of what could not
+// be run, else 3 if something was not tried that has to be.
+func (f *checkFlags) codeOfCard(card *check.Card) int {
+	code := exitPassed
+	for _, o := range card.Outcomes {
+		if !o.Tried() || !o.Failed() {
+			continue
+		}
+		failed := exitOf(report.Run{Result: o.Result, Err: o.Err})
+		if failed == exitFailed {
+			return exitFailed
+		}
+		code = max(code, failed)
+	}
+	if code == exitPassed && f.untried(card) != "" {
+		return exitEnvironment
+	}
+	return code
+}
+
+// untried says what was not tried and has to be; empty if nothing.
+func (f *checkFlags) untried(card *check.Card) string {
+	var names []string
+	for _, reason := range card.NotTried() {
+		for _, t := range reason.Trials {
+			if !f.mayStayUntried(t) {
+				names = append(names, t.Name())
+			}
+		}
+	}
+	totals := card.Totals()
+	switch {
+	case len(names) > 0:
+		return plural(len(names), "scenario") + " not tried"
+	case totals.Passed+totals.Failed == 0 && !slices.Contains(f.allowUntried, anyTrial):
+		return "nothing was tried"
+	}
+	return ""
+}
+
+// mayStayUntried says that --allow-untried names a trial.
+func (f *checkFlags) mayStayUntried(t *check.Trial) bool {
+	return slices.ContainsFunc(f.allowUntried, func(pattern string) bool { return partial.Wildcard(pattern, t.Name()) })
+}
+
+// checkAllowed refuses names of trials that there are not.
+func (f *checkFlags) checkAllowed(trials []*check.Trial) error {
+	for _, pattern := range f.allowUntried {
+		if !slices.ContainsFunc(trials, func(t *check.Trial) bool { return partial.Wildcard(pattern, t.Name()) }) {
+			return usage("--allow-untried: %w", unknown("scenario", pattern, check.Names(trials)))
+		}
+	}
+	return nil
+}
+
+// untriedHint says how a check ends well that could not try everything.
+func untriedHint(what string) string {
+	return fmt.Sprintf("%s: that is not passed, and ends with exit code %d; --allow-untried[=NAME,NAME] permits it", strings.ToLower(what), exitEnvironment)
+}
