@@ -106,6 +106,9 @@ func (q *Queue[K]) work(p *kernel.Process) {
 			delete(q.again, key)
 			q.Add(key)
 		}
+		// What the handler has written may reach the program's cache before a worker takes
+		// the next key, or after: real workers and informers race for it.
+		p.Yield("take the next key of ", q.name)
 	}
 }
 
