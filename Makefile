@@ -9,7 +9,10 @@ FUZZTIME ?= 10m
 # nested modules then share what the compiler keeps.
 export GOFLAGS += -trimpath
 
-.PHONY: help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema
+# The seeds under which make nightly runs the scenario library, 1 to SEEDS.
+SEEDS ?= 200
+
+.PHONY: nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +37,9 @@ lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
 
 darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+
+nightly: ## the scenario library under SEEDS=200 seeds each: minutes
+	$(GO) test ./scenarios -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
 
 nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-sanity, clients of tests, the examples
 	cd test/e2emock && $(GO) test ./...

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
+	"strings"
 
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
-// Count says how many there have to be: a number, or a range {min: 1, max: 3}. The zero value is
+// Count says how many there have to be: a number, or a range, 1..3 or {min: 1, max: 3}. The zero value is
 // not given.
 type Count struct {
 	Min, Max int
@@ -20,11 +22,17 @@ type countRange struct {
 	Max *uint `json:"max,omitempty" doc:"The greatest number; default any."`
 }
 
-// Wanted describes the two forms.
-func (Count) Wanted() string { return "a number, or a range such as {min: 1, max: 3}" }
+// Wanted describes the forms.
+func (Count) Wanted() string { return "a number, or a range such as 1..3, 1.. or {min: 1, max: 3}" }
 
-// UnmarshalStrict reads either form.
+// UnmarshalStrict reads any of the forms.
 func (c *Count) UnmarshalStrict(n *strict.Node) {
+	if text, ok := n.Text(); ok {
+		if !c.readRange(text) {
+			n.ReportWrong(c.Wanted())
+		}
+		return
+	}
 	if !n.IsMap() {
 		var number uint
 		n.Decode(&number)
@@ -45,10 +53,33 @@ func (c *Count) UnmarshalStrict(n *strict.Node) {
 	}
 }
 
-// JSONSchema allows both forms.
+// readRange reads 1..3, or 1.. for at least one.
+func (c *Count) readRange(text string) bool {
+	least, most, ok := strings.Cut(text, "..")
+	if !ok {
+		return false
+	}
+	*c = Count{Max: math.MaxInt, Given: true}
+	for _, end := range []struct {
+		text string
+		into *int
+	}{{least, &c.Min}, {most, &c.Max}} {
+		number, err := strconv.ParseUint(end.text, 10, 31)
+		switch {
+		case err == nil:
+			*end.into = int(number)
+		case end.text != "" || end.into == &c.Min:
+			return false
+		}
+	}
+	return c.Min <= c.Max
+}
+
+// JSONSchema allows the forms.
 func (Count) JSONSchema() map[string]any {
 	return map[string]any{"oneOf": []any{
 		map[string]any{"type": "integer", "minimum": 0},
+		map[string]any{"type": "string", "pattern": `^[0-9]+\.\.[0-9]*$`},
 		map[string]any{"$ref": reflect.TypeFor[countRange]()},
 	}}
 }
