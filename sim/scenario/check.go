@@ -23,6 +23,7 @@ type checker struct {
 	number      int    // of the step that is being checked, from 0; past the last one at the end
 	made        made
 	definitions definitions
+	ruled       ruled
 	faults      map[string]bool // that the steps so far injected, by name
 	names       map[string]int  // of steps so far: their lines
 	versions    versions

@@ -22,7 +22,8 @@ func (c *checker) checkObject(o manifest.Object) {
 		return // see checkDefinitions
 	}
 	gvk := o.GetObjectKind().GroupVersionKind()
-	if _, ok := store.ResourceFor(gvk); !ok {
+	res, ok := store.ResourceFor(gvk)
+	if !ok {
 		if kept := keptVersions(gvk.GroupKind()); len(kept) > 0 {
 			c.problems = append(c.problems, o.NoKind(kept...))
 			return
@@ -31,6 +32,9 @@ func (c *checker) checkObject(o manifest.Object) {
 		return
 	}
 	c.checkKindOfVersion(o)
+	if gvk.Kind != "CustomResourceDefinition" { // see checkDefinitions
+		c.checkRules(res, o)
+	}
 	switch object := o.Object.(type) {
 	case *corev1.Pod:
 		c.checkPod(o, "spec", object.Namespace, &object.Spec)

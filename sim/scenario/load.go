@@ -31,6 +31,9 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	document.Words = kinds
 	document.Root.Decode(s)
 	s.positions = document.Positions
+	if key := document.Root.Key("expect"); key != nil {
+		s.positions["expect"] = key.Position() // of what every run must keep to, whatever stands under it
+	}
 	if s.Name == "" {
 		base := filepath.Base(file)
 		s.Name = strings.TrimSuffix(base, filepath.Ext(base))
@@ -38,6 +41,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	c := &checker{
 		scenario: s, document: document, dir: filepath.Dir(file),
 		kinds: kinds, made: newMade(), faults: map[string]bool{}, names: map[string]int{},
+		ruled: ruled{places: map[place]bool{}, first: map[ruledKey]manifest.Object{}},
 	}
 	c.check()
 	if all := append(document.Problems(), c.problems...).Sorted(); len(all) > 0 {

@@ -44,7 +44,10 @@ func (patchStep) JSONSchema() map[string]any {
 	return referring(expect.ReferenceKeys(), patchFields{})
 }
 
-func (s *patchStep) check(c *checker) { c.referred(s.Reference) }
+func (s *patchStep) check(c *checker) {
+	c.referred(s.Reference)
+	c.checkPatched(s)
+}
 
 func (s *patchStep) do(r *runner) error {
 	found := s.Find(r.store())

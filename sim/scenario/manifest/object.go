@@ -36,6 +36,15 @@ func (o Object) Problem(path, found, want, suggestion string) strict.Problem {
 	}
 }
 
+// Says says whether the manifest itself gives the field at the path a value.
+func (o Object) Says(path string) bool {
+	if path != "" && o.path != "" {
+		path = "." + path
+	}
+	_, ok := o.positions[o.path+path]
+	return ok
+}
+
 // IsCustom says that the kind is not built in: a definition has to bring it.
 func (o Object) IsCustom() bool {
 	_, custom := o.Object.(*unstructured.Unstructured)

@@ -1,0 +1,23 @@
+package store
+
+// Validate says what the API server would find wrong with a new object by its rules alone, all of it at once,
+// whatever else the store holds. What admission refuses because of other objects (a namespace, a quota, a
+// priority class) is not asked for. The error is the API server's Invalid; nil if nothing is wrong.
+func (s *Store) Validate(res *Resource, given Object) error {
+	obj := given.DeepCopyObject().(Object)
+	obj.GetObjectKind().SetGroupVersionKind(res.GVK)
+	if res.Namespaced && obj.GetNamespace() == "" {
+		obj.SetNamespace("default")
+	}
+	s.fillMetadata(res, obj)
+	if res.fill != nil {
+		res.fill(obj)
+	}
+	if res.admit != nil {
+		_ = res.admit(admission{s.now(), s.head, s.options}, obj) // what it completes counts, not what it refuses
+	}
+	if errs := res.mistakes(obj, writing{}); len(errs) > 0 {
+		return res.invalid(obj, errs)
+	}
+	return nil
+}
