@@ -29,9 +29,9 @@ func (c Calls) Failure(ev *Evidence) *Failure {
 	if len(c.Patterns) == 0 {
 		return nil
 	}
-	for _, p := range c.Patterns {
+	for i, p := range c.Patterns {
 		if problem := p.Problem(); problem != "" {
-			return &Failure{Verdict: problem}
+			return &Failure{Verdict: problem, Item: i}
 		}
 	}
 	made := calls.Relevant(ev.CallsSince(ev.Since), c.Patterns)
@@ -39,7 +39,7 @@ func (c Calls) Failure(ev *Evidence) *Failure {
 	if gap == nil {
 		return nil
 	}
-	f := &Failure{Got: ev.callsAfter(made, gap.After)}
+	f := &Failure{Got: ev.callsAfter(made, gap.After), Item: min(gap.Pattern, len(c.Patterns)-1)}
 	if gap.Pattern == len(c.Patterns) {
 		f.Verdict = "a call too many"
 		f.Expected = fmt.Sprintf("nothing after call %d of the list, %v", gap.Pattern, c.Patterns[gap.Pattern-1])

@@ -14,8 +14,10 @@ type Failure struct {
 	// Step is the number of a scenario's step, from 1; 0 for what was expected at the end, and in Go tests.
 	Step int
 	// File and Line are where it is expected; empty in Go tests, which tell it themselves.
-	File          string
-	Line          int
+	File string
+	Line int
+	// Item is the item of a list of calls, from 0, that did not come, or the one after which a call is too many.
+	Item          int
 	Expected, Got string
 	// About is the event that tells most of it; nil if none does.
 	About *trace.Event

@@ -22,9 +22,12 @@ type Expectations struct {
 	Leftovers  *expect.Allowed    `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
 	Violations *expect.Allowed    `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
 	Fails      string             `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
+
+	path string // where the expectations stand in the scenario
 }
 
 func (e *Expectations) check(c *checker) {
+	e.path = c.path
 	if e.Since != "" {
 		if _, ok := c.names[e.Since]; !ok {
 			var known []string
@@ -84,29 +87,32 @@ func (e *Expectations) failures(r *runner) []*Failure {
 	ev := r.evidence.From(since)
 	ev.Update()
 	var found []*Failure
-	add := func(f *Failure) {
+	add := func(f *Failure, key string, item int) {
 		if f != nil {
+			f.Line = r.scenario.lineOf(e.path, key, item)
 			found = append(found, f)
 		}
 	}
-	add(expect.Calls{Patterns: e.Calls, Exact: e.Exact}.Failure(ev))
-	for _, forbidden := range e.Forbidden {
-		add(forbidden.Failure(ev))
+	if f := (expect.Calls{Patterns: e.Calls, Exact: e.Exact}.Failure(ev)); f != nil {
+		add(f, "calls", f.Item)
+	}
+	for i, forbidden := range e.Forbidden {
+		add(forbidden.Failure(ev), "forbidden", i)
 	}
 	for i := range e.Objects {
-		add(e.Objects[i].failure(ev))
+		add(e.Objects[i].failure(ev), "objects", i)
 	}
-	for _, event := range e.Events {
-		add(event.Failure(ev))
+	for i, event := range e.Events {
+		add(event.Failure(ev), "events", i)
 	}
-	for _, statement := range e.That {
-		add(statement.failure(r, ev))
+	for i, statement := range e.That {
+		add(statement.failure(r, ev), "that", i)
 	}
 	if e.Leftovers != nil {
-		add(expect.Leftovers(*e.Leftovers).Failure(ev))
+		add(expect.Leftovers(*e.Leftovers).Failure(ev), "leftovers", noItem)
 	}
 	if e.Violations != nil {
-		add(expect.Violations(*e.Violations).Failure(ev))
+		add(expect.Violations(*e.Violations).Failure(ev), "violations", noItem)
 	}
 	return found
 }

@@ -218,7 +218,10 @@ func (r *runner) fail(f *Failure, line, step int) {
 	if f == nil {
 		return
 	}
-	f.Step, f.File, f.Line = step, r.scenario.File, line
+	f.Step, f.File = step, r.scenario.File
+	if f.Line == 0 {
+		f.Line = line
+	}
 	r.evidence.Explain(f)
 	r.result.Failures = append(r.result.Failures, *f)
 	r.result.Exit = Failed

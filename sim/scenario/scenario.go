@@ -30,6 +30,22 @@ type Scenario struct {
 // object is one object of the scenario's manifests.
 type object = manifest.Object
 
+// noItem is the item of what is no list.
+const noItem = -1
+
+// lineOf is where an expectation stands: an item of the list under a key, or the key's whole value. It is 0 for
+// what the file does not say but every run must keep to.
+func (s *Scenario) lineOf(path, key string, item int) int {
+	at := strict.Key(path, key)
+	if _, ok := s.positions[at]; !ok {
+		return 0
+	}
+	if item != noItem {
+		at = strict.Index(at, item)
+	}
+	return s.positions.At(at).Line
+}
+
 // line is where a field of the scenario stands. What the file leaves out is told at its last step.
 func (s *Scenario) line(field string) int {
 	if _, ok := s.positions[field]; !ok && len(s.Steps) > 0 {

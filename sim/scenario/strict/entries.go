@@ -22,6 +22,16 @@ func (n *Node) Entries() []Entry {
 	return n.entries(map[string]bool{})
 }
 
+// Key is the key of a map as it stands in the file, or nil.
+func (n *Node) Key(name string) *Node {
+	for _, entry := range n.Entries() {
+		if entry.Name == name {
+			return entry.Key
+		}
+	}
+	return nil
+}
+
 // Value is what stands under a key of a map, or nil.
 func (n *Node) Value(name string) *Node {
 	for _, entry := range n.Entries() {
