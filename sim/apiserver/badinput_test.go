@@ -36,22 +36,24 @@ func TestBadInput(t *testing.T) {
 			`strict decoding error: unknown field "spec.size"`},
 		"wrong type": {"POST", claims, jsonType, strings.Replace(claimData, `"data"`, `{"a":1}`, 1), 400,
 			"json: cannot unmarshal object into Go struct field ObjectMeta.metadata.name of type string"},
-		"broken JSON":        {"POST", claims, jsonType, `{"apiVersion":`, 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
-		"no body":            {"POST", claims, jsonType, "", 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
-		"a list as body":     {"POST", claims, jsonType, "[]", 400, "json parse error: json: cannot unmarshal array"},
-		"broken YAML":        {"POST", claims, "application/yaml", "a: [", 400, "did not find expected node content"},
-		"no protobuf":        {"POST", claims, protobufType, "k8", 400, "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
-		"broken protobuf":    {"POST", claims, protobufType, "k8s\x00\xff\xff\xff", 400, "unexpected EOF"},
-		"unknown form":       {"POST", claims, "text/plain", claimData, 415, "the body of the request was in an unknown format"},
-		"too long":           {"POST", claims, jsonType, `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 413, "limit is 3145728"},
-		"too long a patch":   {"PATCH", claims + "/data", mergeType, `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 413, "limit is 3145728"},
-		"too long a delete":  {"DELETE", claims + "/data", jsonType, `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 413, "limit is 3145728"},
-		"stale version":      {"PUT", claims + "/data", jsonType, strings.Replace(claimData, `"data"`, `"data","resourceVersion":"1"`, 1), 409, "the object has been modified"},
-		"forbidden change":   {"PATCH", claims + "/data", mergeType, `{"spec":{"accessModes":["ReadOnlyMany"]}}`, 422, "spec is immutable after creation"},
-		"patch of nothing":   {"PATCH", claims + "/none", mergeType, `{}`, 404, `persistentvolumeclaims "none" not found`},
-		"broken patch":       {"PATCH", claims + "/data", mergeType, `{`, 400, "error decoding patch"},
-		"patch of no path":   {"PATCH", claims + "/data", "application/json-patch+json", `[{"op":"remove","path":"/none"}]`, 422, "the server rejected our request due to an error in our request"},
-		"patch of the name":  {"PATCH", claims + "/data", mergeType, `{"metadata":{"name":"other"}}`, 400, "the name of the object (other) does not match the name on the URL (data)"},
+		"broken JSON":       {"POST", claims, jsonType, `{"apiVersion":`, 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		"no body":           {"POST", claims, jsonType, "", 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		"a list as body":    {"POST", claims, jsonType, "[]", 400, "json parse error: json: cannot unmarshal array"},
+		"broken YAML":       {"POST", claims, "application/yaml", "a: [", 400, "did not find expected node content"},
+		"no protobuf":       {"POST", claims, protobufType, "k8", 400, "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"},
+		"broken protobuf":   {"POST", claims, protobufType, "k8s\x00\xff\xff\xff", 400, "unexpected EOF"},
+		"unknown form":      {"POST", claims, "text/plain", claimData, 415, "the body of the request was in an unknown format"},
+		"too long":          {"POST", claims, jsonType, `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 413, "limit is 3145728"},
+		"too long a patch":  {"PATCH", claims + "/data", mergeType, `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 413, "limit is 3145728"},
+		"too long a delete": {"DELETE", claims + "/data", jsonType, `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 413, "limit is 3145728"},
+		"stale version":     {"PUT", claims + "/data", jsonType, strings.Replace(claimData, `"data"`, `"data","resourceVersion":"1"`, 1), 409, "the object has been modified"},
+		"forbidden change":  {"PATCH", claims + "/data", mergeType, `{"spec":{"accessModes":["ReadOnlyMany"]}}`, 422, "spec is immutable after creation"},
+		"patch of nothing":  {"PATCH", claims + "/none", mergeType, `{}`, 404, `persistentvolumeclaims "none" not found`},
+		"broken patch":      {"PATCH", claims + "/data", mergeType, `{`, 400, "error decoding patch"},
+		"patch of no path":  {"PATCH", claims + "/data", "application/json-patch+json", `[{"op":"remove","path":"/none"}]`, 422, "the server rejected our request due to an error in our request"},
+		"patch of the name": {"PATCH", claims + "/data", mergeType, `{"metadata":{"name":"other"}}`, 400, "the name of the object (other) does not match the name on the URL (data)"},
+		"unknown field of a patch": {"PATCH", claims + "/data?fieldValidation=Strict", "application/json-patch+json", `[{"op":"test","path":"/kind","value":"PersistentVolumeClaim","note":"x"}]`, 400,
+			`strict decoding error: json patch unknown field "[0].note"`},
 		"unknown patch":      {"PATCH", claims + "/data", "application/patch", `{}`, 415, "Unsupported Media Type"},
 		"label selector":     {"GET", claims + "?labelSelector=a%20%20b", "", "", 400, "unable to parse requirement"},
 		"field selector":     {"GET", claims + "?fieldSelector=spec.size%3D1", "", "", 400, "is not a known field selector"},
@@ -106,4 +108,19 @@ func TestNobodyElseGetsIn(t *testing.T) {
 		assert.Equal(t, "Unauthorized", answer.field("message"), token)
 	}
 	assert.Equal(t, http.StatusOK, c.say("GET", claims, "", "", "Authorization", "Bearer right").code)
+}
+
+// An object of a page that has gone since the page before was listed does not keep the
+// others of the collection.
+func TestACollectionIsDeletedPastObjectsThatAreGone(t *testing.T) {
+	const maps = "/api/v1/namespaces/default/configmaps"
+	c := converse(t)
+	for _, name := range []string{"a", "b", "c"} {
+		c.post(maps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"`+name+`"}}`)
+	}
+	next := c.say("GET", maps+"?limit=1", "", "").field("metadata", "continue").(string)
+	assert.Equal(t, http.StatusOK, c.say("DELETE", maps+"/b", "", "").code)
+	assert.Equal(t, http.StatusOK, c.say("DELETE", maps+"?continue="+next, "", "").code)
+	assert.Equal(t, http.StatusNotFound, c.say("GET", maps+"/c", "", "").code)
+	assert.Equal(t, http.StatusOK, c.say("GET", maps+"/a", "", "").code)
 }

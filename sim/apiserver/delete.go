@@ -191,7 +191,8 @@ func (q *request) deleteCollection() error {
 			return err
 		}
 		for _, obj := range found {
-			if _, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...); err != nil {
+			_, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...)
+			if err != nil && !apierrors.IsNotFound(err) { // one may have gone with another
 				return err
 			}
 		}

@@ -147,7 +147,7 @@ func (p *patching) jsonPatched(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(p.body, &operations); err != nil {
 		return nil, badRequest("error decoding patch: %s", asHandlers(err))
 	}
-	if err := p.onlyOnce("json patch ", &[]any{}); err != nil {
+	if err := p.readStrictly("json patch ", &[]jsonPatchOp{}); err != nil {
 		return nil, err
 	}
 	if len(operations) > maxPatchOperations {
@@ -183,7 +183,7 @@ func (p *patching) mergePatched(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(p.body, &fields); err != nil {
 		return nil, badRequest("error decoding patch: %v", err)
 	}
-	if err := p.onlyOnce("", &map[string]any{}); err != nil {
+	if err := p.readStrictly("", &map[string]any{}); err != nil {
 		return nil, err
 	}
 	changed, err := jsonpatch.MergePatch(text, p.body)
@@ -193,14 +193,14 @@ func (p *patching) mergePatched(text []byte) ([]byte, error) {
 	return changed, nil
 }
 
-// onlyOnce finds fields that a patch has twice.
-func (p *patching) onlyOnce(form string, into any) error {
+// readStrictly finds fields that a patch has twice, and those that its form does not have.
+func (p *patching) readStrictly(form string, into any) error {
 	if p.options.fieldValidation == metav1.FieldValidationIgnore {
 		return nil
 	}
 	mistakes, err := kjson.UnmarshalStrict(p.body, into)
 	if err != nil || len(mistakes) == 0 {
-		return nil // what is no JSON is told elsewhere
+		return nil // what is no JSON is rejected elsewhere
 	}
 	for i, mistake := range mistakes {
 		mistakes[i] = errors.New(form + mistake.Error())

@@ -46,12 +46,15 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 	if errs := res.mistakes(obj, w); len(errs) > 0 {
 		return nil, res.invalid(obj, errs)
 	}
+	if err := s.checkLimits(res, obj, nil, mainPart); err != nil {
+		return nil, err
+	}
 	if err := s.charge(res, obj, nil, mainPart, w.dry); err != nil {
 		return nil, err
 	}
 	key := KeyOf(obj)
-	if _, exists := s.head.GetObject(res, key); exists {
-		return nil, res.alreadyExists(named, obj.GetName())
+	if there, exists := s.head.GetObject(res, key); exists {
+		return nil, res.alreadyExists(named, there)
 	}
 	if !w.dry {
 		s.commit(res, key, nil, obj)

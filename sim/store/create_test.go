@@ -77,8 +77,9 @@ func TestCreateRefuses(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		"a name that is taken": {secret("taken"), metav1.StatusReasonAlreadyExists, `secrets "taken" already exists`},
-		"no name":              {secret(""), metav1.StatusReasonInvalid, `Secret "" is invalid: metadata.name: Required value: name or generateName is required`},
+		"a name that is taken":                      {secret("taken"), metav1.StatusReasonAlreadyExists, `secrets "taken" already exists`},
+		"a name of an object that is being deleted": {secret("going"), metav1.StatusReasonAlreadyExists, `object is being deleted: secrets "going" already exists`},
+		"no name": {secret(""), metav1.StatusReasonInvalid, `Secret "" is invalid: metadata.name: Required value: name or generateName is required`},
 		"a name that is no DNS subdomain": {secret("UPPER"), metav1.StatusReasonInvalid,
 			`Secret "UPPER" is invalid: metadata.name: Invalid value: "UPPER": a lowercase RFC 1123 subdomain`},
 		"a resource version": {named("a", func(o *corev1.Secret) { o.ResourceVersion = "1" }), metav1.StatusReasonUnknown,
@@ -93,6 +94,8 @@ func TestCreateRefuses(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			s := store.New(store.Options{})
 			create(t, s, secret("taken"))
+			create(t, s, named("going", func(o *corev1.Secret) { o.Finalizers = []string{"example.com/hold"} }))
+			remove[*corev1.Secret](t, s, inDefault("going"))
 			create(t, s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}})
 			remove[*corev1.Namespace](t, s, cluster("leaving"))
 			before := s.Revision()

@@ -55,14 +55,24 @@ var errVersionAtCreate = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Message: "resourceVersion should not be set on objects to be created",
 }}
 
+// errNoServiceIP and errNoNodePort say that all that services can be given is in use.
+var (
+	errNoServiceIP = errors.New("failed to allocate a serviceIP: range is full")
+	errNoNodePort  = errors.New("failed to allocate a nodePort: range is full")
+)
+
 // errModified is why a write of an old resource version conflicts.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// alreadyExists is the refusal of a taken name. A generated one can be tried
-// again.
-func (r *Resource) alreadyExists(named bool, name string) error {
+// alreadyExists rejects a taken name. A generated one can be tried again; one of an
+// object that is being deleted will be free once it is gone.
+func (r *Resource) alreadyExists(named bool, there Object) error {
+	err := apierrors.NewAlreadyExists(r.GVR.GroupResource(), there.GetName())
 	if !named {
-		return apierrors.NewGenerateNameConflict(r.GVR.GroupResource(), name, 1)
+		err = apierrors.NewGenerateNameConflict(r.GVR.GroupResource(), there.GetName(), 1)
 	}
-	return apierrors.NewAlreadyExists(r.GVR.GroupResource(), name)
+	if there.GetDeletionTimestamp() != nil {
+		err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
+	}
+	return err
 }
