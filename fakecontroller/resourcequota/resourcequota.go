@@ -3,8 +3,8 @@
 // is new is counted by the API server when it admits it; the controller finds what is
 // gone, and whatever was counted wrongly.
 //
-// It counts claims, with their size and by their class, and the number of objects of any
-// kind. (kubernetes v1.36.3, pkg/controller/resourcequota)
+// It counts claims, with their size and by their class, pods with what they request,
+// services, and the number of objects of any kind. (kubernetes v1.36.3, pkg/controller/resourcequota)
 package resourcequota
 
 import (
@@ -97,12 +97,9 @@ func (c *Controller) monitor(p *kernel.Process, kind *store.Resource) {
 	c.monitors = append(c.monitors, monitor{kind, objects})
 }
 
-// replenish queues the quotas that something counted for. Of changes only those of claims
-// matter: all of them, for the real filter compares where the sizes are in memory.
-// (pkg/quota/v1/evaluator/core/persistent_volume_claims.go: RequiresQuotaReplenish)
+// replenish queues the quotas that something counted for and counts for no longer.
 func (c *Controller) replenish(kind *store.Resource, e store.Event[store.Object]) {
-	_, isClaim := e.Object.(*corev1.PersistentVolumeClaim)
-	if e.Type == store.Added || e.Type == store.Modified && !isClaim {
+	if e.Type == store.Added || e.Type == store.Modified && !c.matters(e) {
 		return
 	}
 	for q := range store.List[quota](c.Cache, e.Object.GetNamespace()) {
@@ -110,6 +107,23 @@ func (c *Controller) replenish(kind *store.Resource, e store.Event[store.Object]
 			c.queue.Add(store.KeyOf(q))
 		}
 	}
+}
+
+// matters reports whether a change can make an object count for less: any of a claim, for
+// the real filter compares where the sizes are in memory, the end of a pod, and another type
+// of service. (pkg/quota/v1/install/update_filter.go: DefaultUpdateFilter)
+func (c *Controller) matters(e store.Event[store.Object]) bool {
+	switch obj := e.Object.(type) {
+	case *corev1.PersistentVolumeClaim:
+		return true
+	case *corev1.Pod:
+		old, now := e.Old.(*corev1.Pod), c.Kernel.Now()
+		return store.CountsForQuota(now, old) && !store.CountsForQuota(now, obj) ||
+			(old.Spec.ActiveDeadlineSeconds == nil) != (obj.Spec.ActiveDeadlineSeconds == nil)
+	case *corev1.Service:
+		return obj.Spec.Type != e.Old.(*corev1.Service).Spec.Type
+	}
+	return false
 }
 
 // recalculate counts everything anew from time to time.
@@ -129,7 +143,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	if !ok {
 		return nil
 	}
-	counted := store.Usage(c.Cache, q)
+	counted := store.Usage(c.Cache, c.Kernel.Now(), q)
 	used := corev1.ResourceList{}
 	for name := range q.Spec.Hard { // any order: each for itself
 		if amount, ok := counted[name]; ok {

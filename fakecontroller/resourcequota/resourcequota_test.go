@@ -100,7 +100,7 @@ func TestAQuotaSaysWhatIsUsed(t *testing.T) {
 	w.snapshot("s")
 	w.quota(map[corev1.ResourceName]string{claims: "3", size: "10Gi", sizeOfStd: "5Gi", snapshots: "1", corev1.ResourcePods: "4"})
 	w.run(time.Second)
-	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "3Gi/10Gi", sizeOfStd: "1Gi/5Gi", snapshots: "1/1", corev1.ResourcePods: "?/4"}, w.says())
+	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "3Gi/10Gi", sizeOfStd: "1Gi/5Gi", snapshots: "1/1", corev1.ResourcePods: "0/4"}, w.says())
 
 	w.claim("new", "std", "1Gi")
 	assert.Equal(t, "3/3", w.says()[claims], "the API server counts what it admits")
@@ -112,7 +112,7 @@ func TestAQuotaSaysWhatIsUsed(t *testing.T) {
 	_, err = store.Delete[*corev1.PersistentVolumeClaim](w.Store, key("other"))
 	require.NoError(t, err)
 	w.run(time.Second)
-	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "2Gi/10Gi", sizeOfStd: "2Gi/5Gi", snapshots: "0/1", corev1.ResourcePods: "?/4"}, w.says())
+	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "2Gi/10Gi", sizeOfStd: "2Gi/5Gi", snapshots: "0/1", corev1.ResourcePods: "0/4"}, w.says())
 }
 
 func TestLimitsThatChangeAreInForceWithTheStatus(t *testing.T) {
@@ -140,4 +140,23 @@ func TestQuotasAreCountedAnewFromTimeToTime(t *testing.T) {
 	assert.Equal(t, "3/3", w.says()[claims])
 	w.run(time.Minute)
 	assert.Equal(t, "0/3", w.says()[claims])
+}
+
+// A pod that has ended is there still, but counts no longer.
+func TestAPodThatHasEndedCountsNoLonger(t *testing.T) {
+	w := newWorld(t)
+	w.quota(map[corev1.ResourceName]string{corev1.ResourcePods: "1", "count/pods": "5"})
+	w.run(time.Second)
+	pod := func(name string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: named(name), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	}
+	w.create(pod("first"))
+	_, err := store.Create(w.Store, pod("second"))
+	require.ErrorContains(t, err, `pods "second" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`)
+
+	_, err = store.ModifyStatus(w.Store, key("first"), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	require.NoError(t, err)
+	w.run(time.Second)
+	assert.Equal(t, map[corev1.ResourceName]string{corev1.ResourcePods: "0/1", "count/pods": "1/5"}, w.says())
+	w.create(pod("second"))
 }

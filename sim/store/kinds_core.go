@@ -2,7 +2,6 @@ package store
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 )
 
 func init() {
@@ -20,10 +19,11 @@ func init() {
 		kind{name: "ReplicationController", traits: withStatus | withGeneration},
 		kind{name: "ResourceQuota", traits: withStatus},
 		kind{name: "Secret", rules: secretRules},
-		kind{name: "Service", traits: withStatus, rules: rules{name: validation.NameIsDNS1035Label, createdByUpdate: true}},
+		kind{name: "Service", traits: withStatus, rules: serviceRules},
 		kind{name: "ServiceAccount", rules: rules{passes: []pass{changed, whole}}},
 	)
-	claims, quotas = resourceFor[*corev1.PersistentVolumeClaim](), resourceFor[*corev1.ResourceQuota]()
+	claims, pods, services = resourceFor[*corev1.PersistentVolumeClaim](), resourceFor[*corev1.Pod](), resourceFor[*corev1.Service]()
+	quotas = resourceFor[*corev1.ResourceQuota]()
 }
 
-var claims, quotas *Resource
+var claims, pods, services, quotas *Resource

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -25,7 +26,7 @@ func (s *Store) charge(res *Resource, obj, old Object, what part, dry bool) erro
 func (s *Store) chargeAll(res *Resource, obj, old Object, what part, dry bool) error {
 	var charged []*corev1.ResourceQuota
 	for quota := range List[*corev1.ResourceQuota](s.head, obj.GetNamespace()) {
-		next, err := res.charged(quota, obj, old, what)
+		next, err := res.charged(quota, s.options.Now(), obj, old, what)
 		if err != nil {
 			return apierrors.NewForbidden(res.GVR.GroupResource(), obj.GetName(), err)
 		}
@@ -46,11 +47,20 @@ func (s *Store) chargeAll(res *Resource, obj, old Object, what part, dry bool) e
 
 // counted reports whether a write of the kind can change what a quota says is used.
 func (r *Resource) counted(update bool) bool {
-	return r.Namespaced && (!update || r == claims)
+	return r.Namespaced && (!update || r.quota != nil && r.quota.grows)
+}
+
+// evaluator is what objects of a kind count for in quotas, besides their number.
+type evaluator struct {
+	limits  func(name corev1.ResourceName) bool // reports whether objects count for it
+	usage   func(now time.Time, obj Object) corev1.ResourceList
+	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj Object) bool // nil: in none
+	demands func(limited []corev1.ResourceName, obj Object) error                 // rejects what leaves open what is limited
+	grows   bool                                                                  // an update can change what it counts for
 }
 
 // charged is a quota in which a write is counted, nil if that changes nothing.
-func (r *Resource) charged(quota *corev1.ResourceQuota, obj, old Object, what part) (*corev1.ResourceQuota, error) {
+func (r *Resource) charged(quota *corev1.ResourceQuota, now time.Time, obj, old Object, what part) (*corev1.ResourceQuota, error) {
 	limited := r.limitedBy(quota.Status.Hard)
 	if len(limited) == 0 || !r.isInScopeOf(quota, obj) {
 		return nil, nil
@@ -58,9 +68,14 @@ func (r *Resource) charged(quota *corev1.ResourceQuota, obj, old Object, what pa
 	if slices.ContainsFunc(limited, func(name corev1.ResourceName) bool { _, known := quota.Status.Used[name]; return !known }) {
 		return nil, fmt.Errorf("status unknown for quota: %s, resources: %s", quota.Name, commaList(limited))
 	}
-	more := r.usage(obj)
+	if r.quota != nil && r.quota.demands != nil {
+		if err := r.quota.demands(limited, obj); err != nil {
+			return nil, fmt.Errorf("failed quota: %s: %w", quota.Name, err)
+		}
+	}
+	more := r.usage(now, obj)
 	if old != nil && r.isInScopeOf(quota, old) {
-		more = growth(more, r.usage(old))
+		more = growth(more, r.usage(now, old))
 	}
 	next := quota.DeepCopy()
 	var exceeded []corev1.ResourceName

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,34 +18,39 @@ type quantity = resource.Quantity
 // count/volumesnapshots.snapshot.storage.k8s.io.
 const countPrefix = "count/"
 
-// classInfix is within what a quota says of the claims of one storage class:
-// gold.storageclass.storage.k8s.io/requests.storage.
-const classInfix = ".storageclass.storage.k8s.io/"
-
-// Counted are the kinds that a quota limits, of those that are counted: claims, with
-// their size, and the number of objects of any kind.
+// Counted are the kinds that a quota limits: claims, pods and services by more than their
+// number, and the number of objects of any kind.
 func Counted(hard corev1.ResourceList) []*Resource {
 	var found []*Resource
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
-		res := claims
-		if !res.limits(name) {
-			counted, isCount := strings.CutPrefix(string(name), countPrefix)
-			res = byName[counted]
-			if !isCount || res == nil || !res.Namespaced || !res.limits(name) {
-				continue
-			}
-		}
-		if !slices.Contains(found, res) {
+		if res := countedAs(name); res != nil && !slices.Contains(found, res) {
 			found = append(found, res)
 		}
 	}
 	return found
 }
 
-// Usage is what the objects of a quota's namespace use of what it limits. What is not
-// counted is left out: pods and services but by their number, and what pods request.
+// countedAs is the kind whose objects count for what a quota calls name, nil if there is
+// none.
+func countedAs(name corev1.ResourceName) *Resource {
+	if counted, isCount := strings.CutPrefix(string(name), countPrefix); isCount {
+		if res := byName[counted]; res != nil && res.Namespaced && res.limits(name) {
+			return res
+		}
+		return nil
+	}
+	for _, res := range []*Resource{claims, pods, services} {
+		if res.limits(name) {
+			return res
+		}
+	}
+	return nil
+}
+
+// Usage is what the objects of a quota's namespace use of what it limits at that time.
+// What is not counted is left out: devices, and what is no resource of Kubernetes' own.
 // (k8s.io/apiserver v0.36.3, quota/v1/resources.go: CalculateUsage)
-func Usage(cluster Reader, quota *corev1.ResourceQuota) corev1.ResourceList {
+func Usage(cluster Reader, now time.Time, quota *corev1.ResourceQuota) corev1.ResourceList {
 	used := corev1.ResourceList{}
 	for _, res := range Counted(quota.Spec.Hard) {
 		limited := res.limitedBy(quota.Spec.Hard)
@@ -55,7 +61,7 @@ func Usage(cluster Reader, quota *corev1.ResourceQuota) corev1.ResourceList {
 			if !res.isInScopeOf(quota, obj) {
 				continue
 			}
-			usage := res.usage(obj)
+			usage := res.usage(now, obj)
 			for _, name := range limited {
 				total := used[name]
 				total.Add(usage[name])
@@ -78,17 +84,9 @@ func (r *Resource) limitedBy(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
+// limits reports whether objects of the kind count for what a quota calls name.
 func (r *Resource) limits(name corev1.ResourceName) bool {
-	if name == r.countName() {
-		return true
-	}
-	if r != claims {
-		return false
-	}
-	if _, what, ofClass := strings.Cut(string(name), classInfix); ofClass {
-		name = corev1.ResourceName(what)
-	}
-	return name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage
+	return name == r.countName() || r.quota != nil && r.quota.limits(name)
 }
 
 func (r *Resource) countName() corev1.ResourceName {
@@ -96,45 +94,22 @@ func (r *Resource) countName() corev1.ResourceName {
 }
 
 // usage is what an object counts for.
-func (r *Resource) usage(obj Object) corev1.ResourceList {
-	one := *resource.NewQuantity(1, resource.DecimalSI)
-	list := corev1.ResourceList{r.countName(): one}
-	pvc, isClaim := obj.(*corev1.PersistentVolumeClaim)
-	if !isClaim {
-		return list
+func (r *Resource) usage(now time.Time, obj Object) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	if r.quota != nil {
+		list = r.quota.usage(now, obj)
 	}
-	list[corev1.ResourcePersistentVolumeClaims] = one
-	size, asked := requestedSize(pvc)
-	if asked {
-		list[corev1.ResourceRequestsStorage] = size
-	}
-	if class := classOf(pvc); class != "" {
-		list[corev1.ResourceName(class+classInfix)+corev1.ResourcePersistentVolumeClaims] = one
-		if asked {
-			list[corev1.ResourceName(class+classInfix)+corev1.ResourceRequestsStorage] = size
-		}
-	}
+	list[r.countName()] = one()
 	return list
 }
 
-// requestedSize is what a claim asks for, in whole bytes. A size that an expansion has been given
-// counts until it is taken back.
-func requestedSize(pvc *corev1.PersistentVolumeClaim) (size quantity, asked bool) {
-	size, asked = pvc.Spec.Resources.Requests[corev1.ResourceStorage]
-	size = size.DeepCopy()
-	if given := pvc.Status.AllocatedResources.Storage(); given.Cmp(size) > 0 {
-		size = given.DeepCopy()
-	}
-	size.RoundUp(0)
-	return size, asked
-}
+func one() quantity { return *resource.NewQuantity(1, resource.DecimalSI) }
 
-// isInScopeOf reports whether all scopes of a quota are about the object. The only one
-// that is about claims is their VolumeAttributesClass; none is about anything else that
-// is counted.
+// isInScopeOf reports whether all scopes of a quota are about the object. None is about
+// kinds that are counted by their number only.
 func (r *Resource) isInScopeOf(quota *corev1.ResourceQuota, obj Object) bool {
 	for _, scope := range quota.Spec.Scopes {
-		if !inScope(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, obj) {
+		if !r.inScope(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, obj) {
 			return false
 		}
 	}
@@ -142,11 +117,15 @@ func (r *Resource) isInScopeOf(quota *corev1.ResourceQuota, obj Object) bool {
 		return true
 	}
 	for _, scope := range quota.Spec.ScopeSelector.MatchExpressions {
-		if !inScope(scope, obj) {
+		if !r.inScope(scope, obj) {
 			return false
 		}
 	}
 	return true
+}
+
+func (r *Resource) inScope(scope corev1.ScopedResourceSelectorRequirement, obj Object) bool {
+	return r.quota != nil && r.quota.inScope != nil && r.quota.inScope(scope, obj)
 }
 
 var scopeOperators = map[corev1.ScopeSelectorOperator]selection.Operator{
@@ -154,36 +133,17 @@ var scopeOperators = map[corev1.ScopeSelectorOperator]selection.Operator{
 	corev1.ScopeSelectorOpExists: selection.Exists, corev1.ScopeSelectorOpDoesNotExist: selection.DoesNotExist,
 }
 
-// inScope: a claim has as many VolumeAttributesClasses as it asks for, has, and is being
-// given, and is in the scope if one of them is. (kubernetes v1.36.3,
-// pkg/quota/v1/evaluator/core/persistent_volume_claims.go: pvcMatchesScopeFunc)
-func inScope(scope corev1.ScopedResourceSelectorRequirement, obj Object) bool {
-	pvc, isClaim := obj.(*corev1.PersistentVolumeClaim)
-	if !isClaim || scope.ScopeName != corev1.ResourceQuotaScopeVolumeAttributesClass {
-		return false
-	}
+// matchesScope reports whether one of the values that an object has of a scope is wanted,
+// or none if it has none.
+func matchesScope(scope corev1.ScopedResourceSelectorRequirement, has []string) bool {
 	wanted, err := labels.NewRequirement(string(scope.ScopeName), scopeOperators[scope.Operator], scope.Values)
 	if err != nil {
 		return false
 	}
-	classes := attributesClasses(pvc)
-	if len(classes) == 0 {
+	if len(has) == 0 {
 		return wanted.Matches(labels.Set{})
 	}
-	return slices.ContainsFunc(classes, func(class string) bool {
-		return wanted.Matches(labels.Set{string(scope.ScopeName): class})
+	return slices.ContainsFunc(has, func(value string) bool {
+		return wanted.Matches(labels.Set{string(scope.ScopeName): value})
 	})
-}
-
-func attributesClasses(pvc *corev1.PersistentVolumeClaim) []string {
-	var classes []string
-	for _, class := range []*string{pvc.Spec.VolumeAttributesClassName, pvc.Status.CurrentVolumeAttributesClassName} {
-		if class != nil && *class != "" {
-			classes = append(classes, *class)
-		}
-	}
-	if modify := pvc.Status.ModifyVolumeStatus; modify != nil && modify.TargetVolumeAttributesClassName != "" {
-		classes = append(classes, modify.TargetVolumeAttributesClassName)
-	}
-	return classes
 }

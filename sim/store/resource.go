@@ -81,6 +81,8 @@ type rules struct {
 	// terminate begins a deletion and reports whether the object has to stay.
 	terminate func(now metav1.Time, obj Object) bool
 	indexes   []indexer
+	// quota is what objects count for in quotas, besides their number.
+	quota *evaluator
 }
 
 // admission is what the admission of a new object may look at.

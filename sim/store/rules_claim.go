@@ -29,6 +29,7 @@ var claimRules = rules{
 	validateStatus:   checkClaimStatus,
 	passes:           []pass{changed, whole, rest},
 	readsAnnotations: true,
+	quota:            &claimQuota,
 	indexes: []indexer{
 		indexed(ClaimsByVolume, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
 			if pvc.Spec.VolumeName == "" {

@@ -24,6 +24,7 @@ var podRules = rules{
 		return checkPodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 	},
 	grace: func(obj Object, requested *int64) int64 { return podGrace(obj.(*corev1.Pod), requested) },
+	quota: &podQuota,
 	indexes: []indexer{
 		indexed(PodsByNode, func(to []string, pod *corev1.Pod) []string {
 			if pod.Spec.NodeName == "" {

@@ -123,6 +123,9 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 		if err := s.check(res, obj, old, what, sameSpec && res.sameUnservedStatus(obj, old), w); err != nil {
 			return nil, err
 		}
+		if err := s.checkLimits(res, obj, old, what); err != nil {
+			return nil, err
+		}
 		if err := s.charge(res, obj, old, what, w.dry); err != nil {
 			return nil, err
 		}

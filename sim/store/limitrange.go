@@ -1,0 +1,55 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+)
+
+// checkLimits rejects a claim that requests less or more than the limit ranges of its
+// namespace permit. Claims that are being deleted may do as they like. Pods and
+// containers are not limited. (kubernetes v1.36.3,
+// plugin/pkg/admission/limitranger/admission.go: PersistentVolumeClaimValidateLimitFunc)
+func (s *Store) checkLimits(res *Resource, obj, old Object, what part) error {
+	pvc, isClaim := obj.(*corev1.PersistentVolumeClaim)
+	if !isClaim || what != mainPart || old != nil && old.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	for limits := range List[*corev1.LimitRange](s.head, pvc.Namespace) {
+		if err := outsideOf(limits, pvc.Spec.Resources.Requests); err != nil {
+			return apierrors.NewForbidden(res.GVR.GroupResource(), pvc.Name, err)
+		}
+	}
+	return nil
+}
+
+// outsideOf says how requests of a claim are outside of a limit range, nil if they are not.
+func outsideOf(limits *corev1.LimitRange, requests corev1.ResourceList) error {
+	var mistakes []error
+	for _, limit := range limits.Spec.Limits {
+		if limit.Type != corev1.LimitTypePersistentVolumeClaim {
+			continue
+		}
+		mistakes = append(mistakes, outside("minimum", limit.Min, requests, func(compared int) bool { return compared < 0 })...)
+		mistakes = append(mistakes, outside("maximum", limit.Max, requests, func(compared int) bool { return compared > 0 })...)
+	}
+	return utilerrors.NewAggregate(mistakes)
+}
+
+func outside(which string, bounds, requests corev1.ResourceList, wrong func(compared int) bool) (mistakes []error) {
+	for _, name := range slices.Sorted(maps.Keys(bounds)) {
+		bound := bounds[name]
+		request, asked := requests[name]
+		switch {
+		case !asked:
+			mistakes = append(mistakes, fmt.Errorf("%s %s usage per PersistentVolumeClaim is %s.  No request is specified", which, name, bound.String()))
+		case wrong(request.Cmp(bound)):
+			mistakes = append(mistakes, fmt.Errorf("%s %s usage per PersistentVolumeClaim is %s, but request is %s", which, name, bound.String(), request.String()))
+		}
+	}
+	return mistakes
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// classInfix is within what a quota says of the claims of one storage class:
+// gold.storageclass.storage.k8s.io/requests.storage.
+const classInfix = ".storageclass.storage.k8s.io/"
+
+// claimQuota counts claims, with their size and by their class.
+// (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/persistent_volume_claims.go)
+var claimQuota = evaluator{
+	limits: func(name corev1.ResourceName) bool {
+		if _, what, ofClass := strings.Cut(string(name), classInfix); ofClass {
+			name = corev1.ResourceName(what)
+		}
+		return name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage
+	},
+	usage: func(_ time.Time, obj Object) corev1.ResourceList {
+		return claimUsage(obj.(*corev1.PersistentVolumeClaim))
+	},
+	inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj Object) bool {
+		return scope.ScopeName == corev1.ResourceQuotaScopeVolumeAttributesClass && matchesScope(scope, attributesClasses(obj.(*corev1.PersistentVolumeClaim)))
+	},
+	grows: true,
+}
+
+func claimUsage(pvc *corev1.PersistentVolumeClaim) corev1.ResourceList {
+	list := corev1.ResourceList{corev1.ResourcePersistentVolumeClaims: one()}
+	size, asked := requestedSize(pvc)
+	if asked {
+		list[corev1.ResourceRequestsStorage] = size
+	}
+	if class := classOf(pvc); class != "" {
+		list[corev1.ResourceName(class+classInfix)+corev1.ResourcePersistentVolumeClaims] = one()
+		if asked {
+			list[corev1.ResourceName(class+classInfix)+corev1.ResourceRequestsStorage] = size
+		}
+	}
+	return list
+}
+
+// requestedSize is what a claim asks for, in whole bytes. A size that an expansion has been given
+// counts until it is taken back.
+func requestedSize(pvc *corev1.PersistentVolumeClaim) (size quantity, asked bool) {
+	size, asked = pvc.Spec.Resources.Requests[corev1.ResourceStorage]
+	size = size.DeepCopy()
+	if given := pvc.Status.AllocatedResources.Storage(); given.Cmp(size) > 0 {
+		size = given.DeepCopy()
+	}
+	size.RoundUp(0)
+	return size, asked
+}
+
+// attributesClasses are the VolumeAttributesClasses that a claim asks for, has, and is
+// being given.
+func attributesClasses(pvc *corev1.PersistentVolumeClaim) []string {
+	var classes []string
+	for _, class := range []*string{pvc.Spec.VolumeAttributesClassName, pvc.Status.CurrentVolumeAttributesClassName} {
+		if class != nil && *class != "" {
+			classes = append(classes, *class)
+		}
+	}
+	if modify := pvc.Status.ModifyVolumeStatus; modify != nil && modify.TargetVolumeAttributesClassName != "" {
+		classes = append(classes, modify.TargetVolumeAttributesClassName)
+	}
+	return classes
+}
