@@ -8,6 +8,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/attachdetach"
 	"github.com/csisim/csisim/fakecontroller/daemonset"
 	"github.com/csisim/csisim/fakecontroller/deployment"
+	"github.com/csisim/csisim/fakecontroller/disruption"
 	"github.com/csisim/csisim/fakecontroller/ephemeral"
 	"github.com/csisim/csisim/fakecontroller/expand"
 	"github.com/csisim/csisim/fakecontroller/garbagecollector"
@@ -64,6 +65,7 @@ func (c *Simulation) startControllers() {
 	manager("deployment", func() crasher { return deployment.Start(w) })
 	manager("replicaset", func() crasher { return replicaset.Start(w) })
 	manager("resourcequota", func() crasher { return resourcequota.Start(w) })
+	manager("disruption", func() crasher { return disruption.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })
 	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() crasher { return scheduler.Start(w) }})
 	c.addSnapshotController()

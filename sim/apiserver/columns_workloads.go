@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -49,13 +48,6 @@ func init() {
 		ageColumn,
 	}, containerColumns(func(d *appsv1.DaemonSet) corev1.PodSpec { return d.Spec.Template.Spec })...),
 		selectorColumn(func(d *appsv1.DaemonSet) *metav1.LabelSelector { return d.Spec.Selector }))
-	columnsOf["jobs.batch"] = []column{
-		nameColumn,
-		text("Completions", func(j *batchv1.Job) string {
-			return fmt.Sprintf("%d/%d", j.Status.Succeeded, wanted(j.Spec.Completions))
-		}),
-		ageColumn,
-	}
 }
 
 func wanted(replicas *int32) int32 {

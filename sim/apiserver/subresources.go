@@ -131,7 +131,7 @@ func successful(code int32) *metav1.Status {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: code}
 }
 
-// evict deletes a pod. There are no disruption budgets to ask.
+// evict deletes a pod if its disruption budget allows it.
 func (q *request) evict() error {
 	var eviction policyv1.Eviction
 	if err := q.readAs(&eviction, policyv1.SchemeGroupVersion.WithKind("Eviction")); err != nil {
@@ -147,7 +147,11 @@ func (q *request) evict() error {
 	opts := deletion(options)
 	err := q.exclusively(func() error {
 		// Preconditions and a dry run are those of the deletion.
-		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil || len(options.DryRun) > 0 {
+		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil {
+			return err
+		}
+		pod, _ := store.Get[*corev1.Pod](q.server.store, q.key()) // the dry run has found it
+		if err := store.AllowEviction(q.server.store, pod, len(options.DryRun) > 0); err != nil || len(options.DryRun) > 0 {
 			return err
 		}
 		if _, err := store.ModifyStatus(q.server.store, q.key(), q.markEvicted); err != nil {

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// maxDisruptedPods is how many evictions of a budget may be under way.
+const maxDisruptedPods = 2000
+
+// Selects reports whether a disruption budget is about a pod. An empty selector is about
+// none.
+func Selects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
+	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+	return err == nil && budget.Namespace == pod.Namespace && !selector.Empty() && selector.Matches(labels.Set(pod.Labels))
+}
+
+// Ready reports whether a pod has the condition Ready.
+func Ready(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// AllowEviction asks the disruption budget of a pod whether the pod may be evicted, and
+// counts it there. A pod that is at its end, pending or being deleted needs no permission,
+// nor does one that is not ready if its budget is kept without it.
+// (kubernetes v1.36.3, pkg/registry/core/pod/storage/eviction.go)
+func AllowEviction(s *Store, pod *corev1.Pod, dryRun bool) error {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodPending {
+		return nil
+	}
+	var budgets []*policyv1.PodDisruptionBudget
+	for b := range List[*policyv1.PodDisruptionBudget](s, pod.Namespace) {
+		if Selects(b, pod) {
+			budgets = append(budgets, b)
+		}
+	}
+	switch {
+	case len(budgets) == 0:
+		return nil
+	case len(budgets) > 1:
+		return errManyBudgets
+	case !Ready(pod) && needsNoBudget(budgets[0]):
+		return nil
+	}
+	return s.spend(budgets[0], pod, dryRun)
+}
+
+// errManyBudgets has no reason, as in the real server.
+var errManyBudgets = &apierrors.StatusError{ErrStatus: metav1.Status{
+	Status: metav1.StatusFailure, Code: 500,
+	Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+}}
+
+// needsNoBudget reports whether pods that are not ready may go: always, or as long as
+// enough others are healthy.
+func needsNoBudget(b *policyv1.PodDisruptionBudget) bool {
+	if p := b.Spec.UnhealthyPodEvictionPolicy; p != nil && *p == policyv1.AlwaysAllow {
+		return true
+	}
+	return b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0
+}
+
+// spend takes one disruption from what a budget allows.
+func (s *Store) spend(b *policyv1.PodDisruptionBudget, pod *corev1.Pod, dryRun bool) error {
+	forbidden := func(why string) error {
+		return apierrors.NewForbidden(policyv1.Resource("poddisruptionbudget"), b.Name, errors.New(why))
+	}
+	switch {
+	case b.Status.ObservedGeneration < b.Generation:
+		return tooManyDisruptions(10, fmt.Sprintf("The disruption budget %s is still being processed by the server.", b.Name))
+	case b.Status.DisruptionsAllowed < 0:
+		return forbidden("pdb disruptions allowed is negative")
+	case len(b.Status.DisruptedPods) > maxDisruptedPods:
+		return forbidden("DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+	case b.Status.DisruptionsAllowed == 0:
+		return tooManyDisruptions(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy))
+	case dryRun:
+		return nil
+	}
+	_, err := ModifyStatus(s, KeyOf(b), func(b *policyv1.PodDisruptionBudget) {
+		b.Status = *b.Status.DeepCopy()
+		b.Status.DisruptionsAllowed--
+		if b.Status.DisruptionsAllowed == 0 {
+			meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
+				Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.InsufficientPodsReason,
+				ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: s.now(),
+			})
+		}
+		if b.Status.DisruptedPods == nil {
+			b.Status.DisruptedPods = map[string]metav1.Time{}
+		}
+		b.Status.DisruptedPods[pod.Name] = s.now()
+	})
+	return err
+}
+
+func tooManyDisruptions(retryAfterSeconds int, why string) error {
+	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retryAfterSeconds)
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
+	return err
+}
