@@ -6,12 +6,14 @@ import (
 
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/attachdetach"
+	"github.com/csisim/csisim/fakecontroller/cronjob"
 	"github.com/csisim/csisim/fakecontroller/daemonset"
 	"github.com/csisim/csisim/fakecontroller/deployment"
 	"github.com/csisim/csisim/fakecontroller/disruption"
 	"github.com/csisim/csisim/fakecontroller/ephemeral"
 	"github.com/csisim/csisim/fakecontroller/expand"
 	"github.com/csisim/csisim/fakecontroller/garbagecollector"
+	"github.com/csisim/csisim/fakecontroller/job"
 	"github.com/csisim/csisim/fakecontroller/nodelifecycle"
 	"github.com/csisim/csisim/fakecontroller/persistentvolume"
 	"github.com/csisim/csisim/fakecontroller/podgc"
@@ -64,6 +66,8 @@ func (c *Simulation) startControllers() {
 	manager("daemonset", func() crasher { return daemonset.Start(w) })
 	manager("deployment", func() crasher { return deployment.Start(w) })
 	manager("replicaset", func() crasher { return replicaset.Start(w) })
+	manager("job", func() crasher { return job.Start(w) })
+	manager("cronjob", func() crasher { return cronjob.Start(w) })
 	manager("resourcequota", func() crasher { return resourcequota.Start(w) })
 	manager("disruption", func() crasher { return disruption.Start(w) })
 	manager("podgc", func() crasher { return podgc.Start(w) })

@@ -28,7 +28,7 @@ func init() {
 		kind{name: "HorizontalPodAutoscaler", traits: withStatus},
 	)
 	group("batch", "v1",
-		kind{name: "CronJob", traits: withStatus | withGeneration},
+		kind{name: "CronJob", traits: withStatus | withGeneration, rules: cronJobRules},
 		kind{name: "Job", traits: withStatus | withGeneration, rules: jobRules},
 	)
 	group("policy", "v1",

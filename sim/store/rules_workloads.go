@@ -2,7 +2,6 @@ package store
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -29,13 +28,6 @@ var (
 	}, checkReplicaSet, func(r, old *appsv1.ReplicaSet) field.ErrorList { return fixed(r.Spec.Selector, old.Spec.Selector) })
 	daemonSetRules = rulesOfWorkload(func(d *appsv1.DaemonSet) { fillDaemonSet(&d.Spec) }, checkDaemonSet,
 		func(d, old *appsv1.DaemonSet) field.ErrorList { return fixed(d.Spec.Selector, old.Spec.Selector) })
-	jobRules = rules{fill: func(obj Object) {
-		spec := &obj.(*batchv1.Job).Spec
-		setDefault(&spec.Parallelism, 1)
-		setDefault(&spec.Completions, 1)
-		setDefault(&spec.BackoffLimit, 6)
-		fillPodSpec(&spec.Template.Spec)
-	}}
 )
 
 func fillStatefulSet(spec *appsv1.StatefulSetSpec) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -186,6 +187,13 @@ func TestEveryKindCanBeStored(t *testing.T) {
 				typed.Spec.Selector, typed.Spec.Template = template()
 			case *appsv1.StatefulSet:
 				typed.Spec.Selector, typed.Spec.Template = template()
+			case *batchv1.Job:
+				_, typed.Spec.Template = template()
+				typed.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			case *batchv1.CronJob:
+				typed.Spec.Schedule = "@hourly"
+				_, typed.Spec.JobTemplate.Spec.Template = template()
+				typed.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 			case *rbacv1.ClusterRoleBinding:
 				typed.RoleRef = rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}
 			case *rbacv1.RoleBinding:

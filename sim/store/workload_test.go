@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,4 +103,27 @@ func TestWhatOfAWorkloadCannotChange(t *testing.T) {
 	_, err = store.Modify(s, store.KeyOf(set), func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "other" })
 	assert.ErrorContains(t, err, `StatefulSet.apps "s" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas'`)
 	modify(t, s, store.KeyOf(set), func(s *appsv1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](3) })
+}
+
+func TestWhatIsWrongWithCronJobs(t *testing.T) {
+	for says, c := range map[string]struct {
+		change func(*batchv1.CronJobSpec)
+		want   string
+	}{
+		"a schedule that is none": {func(s *batchv1.CronJobSpec) { s.Schedule = "at noon" }, `spec.schedule: Invalid value: "at noon": expected exactly 5 fields, found 2: [at noon]`},
+		"a zone in the schedule":  {func(s *batchv1.CronJobSpec) { s.Schedule = "TZ=UTC @hourly" }, `cannot use TZ or CRON_TZ in schedule, use timeZone field instead`},
+		"an unknown zone":         {func(s *batchv1.CronJobSpec) { s.TimeZone = new("Mars/Olympus") }, `spec.timeZone: Invalid value: "Mars/Olympus": unknown time zone Mars/Olympus`},
+		"an unknown policy":       {func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = "Queue" }, `spec.concurrencyPolicy: Unsupported value: "Queue": supported values: "Allow", "Forbid", "Replace"`},
+		"pods that never end": {func(s *batchv1.CronJobSpec) { s.JobTemplate.Spec.Template.Spec.RestartPolicy = "Always" },
+			`spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
+	} {
+		t.Run(says, func(t *testing.T) {
+			job := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "x"}, Spec: batchv1.CronJobSpec{Schedule: "@hourly"}}
+			_, job.Spec.JobTemplate.Spec.Template = template()
+			job.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			c.change(&job.Spec)
+			_, err := store.Create(store.New(store.Options{}), job)
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
 }

@@ -1,0 +1,129 @@
+// Package cronjob is the CronJob controller of the kube-controller-manager: it makes jobs
+// of a template at the times of a schedule, and deletes old ones.
+// (kubernetes v1.36.3, pkg/controller/cronjob)
+package cronjob
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+var kind = batchv1.SchemeGroupVersion.WithKind("CronJob")
+
+type cronJob = *batchv1.CronJob
+
+// Controller is one running CronJob controller.
+type Controller struct {
+	*component.Component
+	queue *workqueue.Queue[store.Key]
+}
+
+// Start runs the CronJob controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("cronjob-controller", "")}
+	options := workqueue.Default
+	options.Workers = 5
+	c.queue = workqueue.New("cron jobs", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+// follow looks at jobs from the first cron job on.
+func (c *Controller) follow(p *kernel.Process) {
+	cronJobs := component.Watch[cronJob](c.Component, p)
+	p.Wait("the first cron job", func() bool { return cronJobs.Len() > 0 })
+	jobs := component.Watch[*batchv1.Job](c.Component, p)
+	for {
+		for e, ok := cronJobs.Next(); ok; e, ok = cronJobs.Next() {
+			c.queue.Add(store.KeyOf(e.Object))
+		}
+		for e, ok := jobs.Next(); ok; e, ok = jobs.Next() {
+			if of, _, ok := workload.Owner(e.Object, kind.Kind); ok {
+				c.queue.Add(of)
+			}
+		}
+		p.Wait("changes of cron jobs and their jobs", func() bool { return cronJobs.Len()+jobs.Len() > 0 })
+	}
+}
+
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	cached, ok := component.Cached[cronJob](c.Component, key)
+	if !ok {
+		return nil
+	}
+	of := cached.DeepCopy()
+	jobs := c.jobsOf(of)
+	c.noteEnds(of, jobs)
+	if err := c.forget(p, of); err != nil {
+		return err
+	}
+	err := c.start(p, of)
+	if !equality.Semantic.DeepEqual(cached.Status, of.Status) {
+		if _, err := component.UpdateStatus(p, c.Component, of); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.cleanUp(p, of, jobs)
+}
+
+func (c *Controller) jobsOf(of cronJob) []*batchv1.Job {
+	var jobs []*batchv1.Job
+	for job := range store.Indexed[*batchv1.Job](c.Cache, store.OwnerUID, string(of.UID)) {
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+// noteEnds takes jobs that have ended off the list of those that run.
+func (c *Controller) noteEnds(of cronJob, jobs []*batchv1.Job) {
+	for _, job := range jobs {
+		how, ended := finished(job)
+		switch {
+		case !ended && !isActive(of, job.Name):
+			c.Event(of, corev1.EventTypeWarning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: %s", job.Name)
+		case ended && isActive(of, job.Name):
+			drop(of, job.UID)
+			c.Event(of, corev1.EventTypeNormal, "SawCompletedJob", "Saw completed job: %s, condition: %v", job.Name, how)
+		}
+		last := of.Status.LastSuccessfulTime
+		if how == batchv1.JobComplete && job.Status.CompletionTime != nil && (last == nil || last.Before(job.Status.CompletionTime)) {
+			of.Status.LastSuccessfulTime = job.Status.CompletionTime
+		}
+	}
+}
+
+func drop(of cronJob, uid types.UID) {
+	of.Status.Active = slices.DeleteFunc(of.Status.Active, func(ref corev1.ObjectReference) bool { return ref.UID == uid })
+}
+
+// forget takes jobs that are gone off the list of those that run.
+func (c *Controller) forget(p *kernel.Process, of cronJob) error {
+	for _, ref := range slices.Clone(of.Status.Active) {
+		key := store.Key{Namespace: ref.Namespace, Name: ref.Name}
+		if _, ok := component.Cached[*batchv1.Job](c.Component, key); ok {
+			continue
+		}
+		_, there, err := live(p, c, key)
+		if err != nil {
+			return err
+		}
+		if !there {
+			c.Event(of, corev1.EventTypeNormal, "MissingJob", "Active job went missing: %v", ref.Name)
+			drop(of, ref.UID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package job
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
+)
+
+// account counts the pods that have ended. No pod is lost, and none counted twice, whenever
+// the controller may die: pods are first named in the status, then released from their
+// finalizer, then counted.
+func (c *Controller) account(p *kernel.Process, r *round) error {
+	r.describe()
+	uncounted := r.Status.UncountedTerminatedPods
+	for _, pod := range r.ended {
+		if pod.Status.Phase == corev1.PodSucceeded {
+			uncounted.Succeeded = append(uncounted.Succeeded, pod.UID)
+		} else {
+			uncounted.Failed = append(uncounted.Failed, pod.UID)
+		}
+	}
+	if len(uncounted.Succeeded)+len(uncounted.Failed) > 0 {
+		if err := c.write(p, r); err != nil {
+			return err
+		}
+		if err := c.release(p, r); err != nil {
+			return err
+		}
+		r.Status.Succeeded += int32(len(r.Status.UncountedTerminatedPods.Succeeded))
+		r.Status.Failed += int32(len(r.Status.UncountedTerminatedPods.Failed))
+		r.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	}
+	c.conclude(r)
+	return c.write(p, r)
+}
+
+// describe says what runs, and whether the job is suspended.
+func (r *round) describe() {
+	s := &r.Status
+	s.Active, s.Terminating = int32(len(r.active)), &r.terminating
+	ready := int32(0)
+	for _, pod := range r.active {
+		if workload.Ready(pod) {
+			ready++
+		}
+	}
+	s.Ready = &ready
+	if s.UncountedTerminatedPods == nil {
+		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	}
+}
+
+// release takes the finalizer off the pods that the status names.
+func (c *Controller) release(p *kernel.Process, r *round) error {
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(r.UID)) {
+		if !r.isUncounted(pod.UID) || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			continue
+		}
+		_, err := component.Patch(p, c.Component, store.KeyOf(pod), func(pod *corev1.Pod) {
+			pod.Finalizers = slices.DeleteFunc(slices.Clone(pod.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// conclude writes down the end of a job when none of its pods runs any more.
+func (c *Controller) conclude(r *round) {
+	if r.verdict == nil && r.enough() {
+		r.verdict = &verdict{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods"}
+	}
+	switch {
+	case r.verdict == nil:
+		c.suspend(r)
+	case !holds(r.job, r.verdict.first):
+		c.set(r, r.verdict.first, corev1.ConditionTrue, r.verdict.reason, r.verdict.message)
+		fallthrough
+	default:
+		if len(r.active) > 0 || r.terminating > 0 {
+			return
+		}
+		c.set(r, r.verdict.last, corev1.ConditionTrue, r.verdict.reason, r.verdict.message)
+		c.announce(r)
+	}
+}
+
+func (c *Controller) announce(r *round) {
+	if r.verdict.last == batchv1.JobFailed {
+		c.Event(r.job, corev1.EventTypeWarning, r.verdict.reason, "%s", r.verdict.message)
+		return
+	}
+	now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()
+	r.Status.CompletionTime = &now
+	c.Event(r.job, corev1.EventTypeNormal, "Completed", "Job completed")
+}
+
+func (c *Controller) suspend(r *round) {
+	switch suspended := holds(r.job, batchv1.JobSuspended); {
+	case *r.Spec.Suspend && !suspended:
+		r.Status.StartTime = nil
+		c.set(r, batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended")
+		c.Event(r.job, corev1.EventTypeNormal, "Suspended", "Job suspended")
+	case !*r.Spec.Suspend && suspended:
+		c.set(r, batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed")
+		c.Event(r.job, corev1.EventTypeNormal, "Resumed", "Job resumed")
+	}
+}
+
+func (c *Controller) set(r *round, kind batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
+	now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()
+	condition := batchv1.JobCondition{Type: kind, Status: status, Reason: reason, Message: message, LastProbeTime: now, LastTransitionTime: now}
+	all := slices.DeleteFunc(slices.Clone(r.Status.Conditions), func(c batchv1.JobCondition) bool { return c.Type == kind })
+	r.Status.Conditions = append(all, condition)
+}
+
+// write writes the status if it has changed since it was read or written.
+func (c *Controller) write(p *kernel.Process, r *round) error {
+	before, ok := component.Cached[job](c.Component, store.KeyOf(r.job))
+	if ok && before.ResourceVersion == r.ResourceVersion && equality.Semantic.DeepEqual(before.Status, r.Status) {
+		return nil
+	}
+	written, err := component.UpdateStatus(p, c.Component, r.job.DeepCopy())
+	if err != nil {
+		return err
+	}
+	r.ResourceVersion = written.ResourceVersion
+	return nil
+}

@@ -1,0 +1,111 @@
+// Package job is the Job controller of the kube-controller-manager: it runs pods of a
+// template until enough of them have succeeded, or too many have failed. It leaves out
+// indexed jobs, pod failure and success policies, and says so in an event.
+// (kubernetes v1.36.3, pkg/controller/job)
+package job
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
+	"github.com/csisim/csisim/sim/workqueue"
+)
+
+var kind = batchv1.SchemeGroupVersion.WithKind("Job")
+
+// batchPeriod is how long changes of pods are gathered before a job is looked at.
+const batchPeriod = time.Second
+
+type job = *batchv1.Job
+
+// Controller is one running Job controller.
+type Controller struct {
+	*component.Component
+	jobs     *workqueue.Queue[store.Key]
+	expected *workload.Expectations
+	failures failures
+}
+
+// Start runs the Job controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{Component: w.Start("job-controller", ""), expected: workload.NewExpectations(), failures: failures{}}
+	options := workqueue.Default
+	options.Workers = 5
+	c.jobs = workqueue.New("jobs", options, c.Go, c.sync)
+	c.Go("informers", c.follow)
+	return c
+}
+
+// follow looks at pods from the first job on.
+func (c *Controller) follow(p *kernel.Process) {
+	jobs := component.Watch[job](c.Component, p)
+	p.Wait("the first job", func() bool { return jobs.Len() > 0 })
+	pods := component.Watch[*corev1.Pod](c.Component, p)
+	for {
+		for e, ok := jobs.Next(); ok; e, ok = jobs.Next() {
+			c.jobs.Add(store.KeyOf(e.Object))
+			if e.Type == store.Deleted {
+				c.expected.Forget(e.Object.UID)
+				delete(c.failures, e.Object.UID)
+			}
+		}
+		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+			if of, uid, ok := workload.Owner(e.Object, kind.Kind); ok {
+				c.expected.Saw(uid, e.Object, e.Type == store.Deleted)
+				c.jobs.AddAfter(of, batchPeriod)
+			}
+		}
+		p.Wait("changes of jobs and their pods", func() bool { return jobs.Len()+pods.Len() > 0 })
+	}
+}
+
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	j, ok := component.Cached[job](c.Component, key)
+	if !ok || finished(j) || j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName {
+		return nil
+	}
+	if what := leftOut(&j.Spec); what != "" {
+		c.Event(j, corev1.EventTypeWarning, "NotSupported", "Skipped Job sync because csisim does not run jobs with %s", what)
+		return nil
+	}
+	r := c.look(j.DeepCopy())
+	if !c.expected.Met(j.UID) {
+		return nil // the cache shows its pods soon, and the job comes again
+	}
+	if err := c.act(p, r); err != nil {
+		return err
+	}
+	return c.account(p, r)
+}
+
+// leftOut is the first thing that a job asks for and does not get here.
+func leftOut(spec *batchv1.JobSpec) string {
+	switch {
+	case spec.CompletionMode != nil && *spec.CompletionMode != batchv1.NonIndexedCompletion:
+		return "completionMode " + string(*spec.CompletionMode)
+	case spec.PodFailurePolicy != nil:
+		return "a podFailurePolicy"
+	case spec.SuccessPolicy != nil:
+		return "a successPolicy"
+	}
+	return ""
+}
+
+func finished(j job) bool {
+	return holds(j, batchv1.JobComplete) || holds(j, batchv1.JobFailed)
+}
+
+func holds(j job, kind batchv1.JobConditionType) bool {
+	for _, c := range j.Status.Conditions {
+		if c.Type == kind {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/workload"
+)
+
+// perRound is how many pods are made or ended in one look at a job.
+const perRound = 500
+
+// act makes the pods that are missing, or ends those that are too many: all, once the job
+// has failed.
+func (c *Controller) act(p *kernel.Process, r *round) error {
+	wanted := 0
+	if r.verdict == nil {
+		wanted = r.wanted()
+	}
+	switch missing := wanted - len(r.active); {
+	case missing < 0:
+		return c.end(p, r, min(-missing, perRound))
+	case missing > 0 && r.DeletionTimestamp == nil:
+		if rest := c.failures.rest(r.UID, c.Kernel.Now()); rest > 0 {
+			c.jobs.AddAfter(store.KeyOf(r.job), rest)
+			return nil
+		}
+		return c.make(p, r, min(missing, perRound))
+	}
+	return nil
+}
+
+func (c *Controller) make(p *kernel.Process, r *round, count int) error {
+	for range count {
+		pod := workload.Pod(r.job, kind, &r.Spec.Template)
+		if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
+		}
+		made, err := component.Create(p, c.Component, pod)
+		if err != nil {
+			c.Event(r.job, corev1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
+			return err
+		}
+		c.expected.Made(r.UID, made)
+		c.Event(r.job, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: %s", made.Name)
+		r.active = append(r.active, made)
+	}
+	return nil
+}
+
+// end deletes pods, those first that have come least far. One that is deleted counts as
+// failed once it has ended.
+func (c *Controller) end(p *kernel.Process, r *round, count int) error {
+	slices.SortStableFunc(r.active, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(progress(a), progress(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+	})
+	for _, pod := range r.active[:count] {
+		c.expected.Ended(r.UID, pod)
+		if _, err := component.Delete[*corev1.Pod](p, c.Component, store.KeyOf(pod), store.PreconditionUID(pod.UID)); err != nil {
+			c.expected.Saw(r.UID, pod, true)
+			c.Event(r.job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
+			return err
+		}
+		c.Event(r.job, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %s", pod.Name)
+		r.terminating++
+	}
+	r.active = r.active[count:]
+	return nil
+}
+
+func progress(pod *corev1.Pod) int {
+	switch {
+	case workload.Ready(pod):
+		return 3
+	case pod.Status.Phase == corev1.PodRunning:
+		return 2
+	case pod.Spec.NodeName != "":
+		return 1
+	}
+	return 0
+}

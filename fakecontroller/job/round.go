@@ -1,0 +1,136 @@
+package job
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/sim/store"
+)
+
+// round is one look at a job: its pods as they are, and how it stands.
+type round struct {
+	job
+	active      []*corev1.Pod
+	terminating int32
+	ended       []*corev1.Pod // that are to be counted: they have the finalizer still
+	succeeded   int32         // with those that are to be counted
+	failed      int32
+	verdict     *verdict // nil while the job goes on
+}
+
+// verdict is the end of a job.
+type verdict struct {
+	first, last     batchv1.JobConditionType
+	reason, message string
+}
+
+func failure(reason, message string) *verdict {
+	return &verdict{batchv1.JobFailureTarget, batchv1.JobFailed, reason, message}
+}
+
+// look finds out how a job stands.
+func (c *Controller) look(j job) *round {
+	r := &round{job: j, succeeded: j.Status.Succeeded, failed: j.Status.Failed}
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(j.UID)) {
+		if metav1.IsControlledBy(pod, j) {
+			r.sort(pod)
+		}
+	}
+	if uncounted := j.Status.UncountedTerminatedPods; uncounted != nil {
+		r.succeeded += int32(len(uncounted.Succeeded))
+		r.failed += int32(len(uncounted.Failed))
+	}
+	if j.Status.StartTime == nil && !*j.Spec.Suspend {
+		now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()
+		j.Status.StartTime = &now
+	}
+	c.failures.note(j.UID, r.ended)
+	r.verdict = r.judge(c.Kernel.Now())
+	if deadline := j.Spec.ActiveDeadlineSeconds; r.verdict == nil && deadline != nil && j.Status.StartTime != nil {
+		c.jobs.AddAfter(store.KeyOf(j), j.Status.StartTime.Add(time.Duration(*deadline)*time.Second).Sub(c.Kernel.Now()))
+	}
+	return r
+}
+
+func (r *round) sort(pod *corev1.Pod) {
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	switch {
+	case ended && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && !r.isUncounted(pod.UID):
+		r.ended = append(r.ended, pod)
+		if pod.Status.Phase == corev1.PodSucceeded {
+			r.succeeded++
+		} else {
+			r.failed++
+		}
+	case ended:
+	case pod.DeletionTimestamp != nil:
+		r.terminating++
+	default:
+		r.active = append(r.active, pod)
+	}
+}
+
+func (r *round) isUncounted(pod types.UID) bool {
+	u := r.Status.UncountedTerminatedPods
+	return u != nil && (slices.Contains(u.Succeeded, pod) || slices.Contains(u.Failed, pod))
+}
+
+// judge decides whether the job has failed. Whether it has succeeded is known when its
+// pods have been looked after.
+func (r *round) judge(now time.Time) *verdict {
+	switch spec := &r.Spec; {
+	case r.failed > *spec.BackoffLimit, r.restarts() > *spec.BackoffLimit:
+		return failure(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+	case spec.ActiveDeadlineSeconds != nil && r.Status.StartTime != nil && !*spec.Suspend &&
+		now.Sub(r.Status.StartTime.Time) >= time.Duration(*spec.ActiveDeadlineSeconds)*time.Second:
+		return failure(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	}
+	return nil
+}
+
+// restarts counts those of containers where a pod stays when one fails. With a limit of
+// none, the first is one too many.
+func (r *round) restarts() (count int32) {
+	if r.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return 0
+	}
+	for _, pod := range r.active {
+		for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			count += s.RestartCount
+		}
+	}
+	if *r.Spec.BackoffLimit > 0 && count == *r.Spec.BackoffLimit {
+		return count + 1
+	}
+	return count
+}
+
+// enough reports whether the job has done what it is for. One that names no number of
+// completions is done when one pod has succeeded and the others have ended.
+func (r *round) enough() bool {
+	if len(r.active) > 0 {
+		return false
+	}
+	if r.Spec.Completions == nil {
+		return r.succeeded > 0
+	}
+	return r.succeeded >= *r.Spec.Completions
+}
+
+// wanted is how many pods should run now.
+func (r *round) wanted() int {
+	switch {
+	case *r.Spec.Suspend:
+		return 0
+	case r.Spec.Completions != nil:
+		return max(0, int(min(*r.Spec.Completions-r.succeeded, *r.Spec.Parallelism)))
+	case r.succeeded > 0:
+		return len(r.active)
+	}
+	return int(*r.Spec.Parallelism)
+}
