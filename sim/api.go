@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 
 	snapshots "github.com/kubernetes-csi/external-snapshotter/client/v8/clientset/versioned"
@@ -9,7 +10,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/csisim/csisim/fakecontroller/endpoints"
+	"github.com/csisim/csisim/fakecontroller/kubernetesservice"
 	"github.com/csisim/csisim/fakecontroller/namespace"
+	"github.com/csisim/csisim/fakecontroller/rootca"
 	"github.com/csisim/csisim/fakecontroller/serviceaccount"
 	"github.com/csisim/csisim/sim/apiserver"
 	"github.com/csisim/csisim/sim/version"
@@ -79,10 +83,24 @@ func (c *Simulation) API() *apiserver.Server {
 			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now, Log: c.logOf,
 			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
-		namespace.Start(c.World) // none but clients of the API delete namespaces
-		serviceaccount.Start(c.World)
+		c.startForClients()
 	})
 	return c.api.server
+}
+
+// startForClients starts what nobody needs but clients of the API: those who delete
+// namespaces, look for services and for the certificate, or watch leases.
+func (c *Simulation) startForClients() {
+	w := c.World
+	address, _ := netip.ParseAddrPort(c.options.Address) // not valid within a process
+	kubernetesservice.Start(w, address)
+	namespace.Start(w)
+	serviceaccount.Start(w)
+	endpoints.Start(w)
+	if len(c.options.Authority) > 0 {
+		rootca.Start(w, c.options.Authority)
+	}
+	c.beats.publish()
 }
 
 // RESTConfig is for clients of any kind, those of controller-runtime as well. They

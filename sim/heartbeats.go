@@ -1,12 +1,25 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+)
 
 // leasePeriod is how often a living kubelet renews its node lease.
 const leasePeriod = 10 * time.Second
 
-// heartbeats tells the node controller when a kubelet last renewed its lease.
-// Renewals are computed, not made: an idle cluster stays idle.
+// leaseSeconds is how long a node lease lasts.
+const leaseSeconds = 40
+
+// heartbeats says when a kubelet last renewed its lease. Renewals are computed, not made:
+// an idle cluster stays idle. Clients of the API see them as Lease objects.
 type heartbeats struct {
 	cluster  *Simulation
 	onChange []func(node string)
@@ -37,4 +50,41 @@ func (c *Simulation) heartbeatChanged(node string) {
 	for _, f := range c.beats.onChange {
 		f(node)
 	}
+}
+
+// publish writes the leases of nodes from now on.
+func (h *heartbeats) publish() {
+	c := h.cluster.World.Start("node-leases", "")
+	c.Go("", func(p *kernel.Process) {
+		for {
+			for _, n := range h.cluster.nodes {
+				if last, alive := h.LastRenewal(n.Name); alive {
+					h.renew(p, c, n.Name, last)
+				}
+			}
+			p.Idle(leasePeriod)
+		}
+	})
+}
+
+// renew writes one lease. One that cannot be written is left to the next round.
+func (h *heartbeats) renew(p *kernel.Process, c *component.Component, node string, last time.Duration) {
+	owner, ok := component.Cached[*corev1.Node](c, store.Key{Name: node})
+	if !ok {
+		return
+	}
+	renewed := metav1.NewMicroTime(h.cluster.World.Kernel.Now().Add(last - p.Elapsed()))
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: corev1.NamespaceNodeLease, Name: node,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node, UID: owner.UID}},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &node, LeaseDurationSeconds: new(int32(leaseSeconds)), RenewTime: &renewed},
+	}
+	if there, ok := component.Cached[*coordinationv1.Lease](c, store.KeyOf(lease)); ok {
+		lease.ResourceVersion = there.ResourceVersion
+		_, _ = component.Update(p, c, lease)
+		return
+	}
+	_, _ = component.Create(p, c, lease)
 }

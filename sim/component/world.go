@@ -6,6 +6,7 @@ package component
 import (
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/csisim/csisim/sim/feature"
@@ -46,8 +47,8 @@ func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
 }
 
 func (w *World) record(c store.Commit) {
-	if c.Resource.GVR.Resource == "events" {
-		return // told by Component.Event
+	if r := c.Resource.GVR.Resource; r == "events" || r == "leases" && c.Key.Namespace == corev1.NamespaceNodeLease {
+		return // Component.Event records events; that nodes live is no news
 	}
 	e := trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
 	if p := w.Kernel.Running(); p != nil {
