@@ -88,7 +88,7 @@ func (c *Program) Start(command machine.Command) {
 	next := &Instance{ID: fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts), Started: w.Kernel.Now()}
 	next.Log = filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
 	c.Before, c.Now, c.Command = c.Now, next, command
-	command.Stdout, command.Stderr = next.Log, next.Log
+	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
 	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
 	c.runtime.tell("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
 	process, err := c.runtime.options.Machine.Start(command)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/machine"
 )
 
 // Log is what a container writes.
@@ -62,10 +64,19 @@ func (q *request) log() error {
 		return err
 	}
 	defer file.Close()
-	if _, err := file.Seek(q.logStart(file), io.SeekStart); err != nil {
+	start := q.logStart(file)
+	if _, err := file.Seek(start, io.SeekStart); err != nil {
 		return err
 	}
-	return q.copyLog(file, log)
+	if !truth(q.query.Get("timestamps")) {
+		return q.copyLog(file, log)
+	}
+	stamps, err := os.Open(machine.StampsOf(log.File))
+	if err != nil {
+		return err
+	}
+	defer stamps.Close()
+	return q.copyLog(newStampedReader(file, start, stamps), log)
 }
 
 // logged is the container that is meant; it may be left out where there is only one.

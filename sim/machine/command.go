@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Command is a program to run on a machine.
@@ -13,6 +14,10 @@ type Command struct {
 	Dir    string   // working directory, a node path; default: the kubelet's directory
 	Stdout string   // host file for standard output; empty: discarded. See Process.Stdout
 	Stderr string   // host file for standard error; may be the same as Stdout
+	// Began is the cluster's time at the start of the program. If it is set, the time of each
+	// line of its output, by the real clock from then on, is noted in StampsOf the log;
+	// standard output and standard error must be one file.
+	Began time.Time
 	// Volumes are shown to this program alone; only in a namespace.
 	Volumes []Volume
 	// Bare leaves out csisim's own environment, but for PATH.

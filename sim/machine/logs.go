@@ -24,6 +24,9 @@ func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
 	}
 	if c.Stderr == c.Stdout {
 		cmd.Stderr, p.Stderr = cmd.Stdout, p.Stdout
+		if !c.Began.IsZero() {
+			return p.stamped(cmd, c.Began)
+		}
 		return nil
 	}
 	f, err := createLog(c.Stderr)

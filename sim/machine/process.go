@@ -28,7 +28,9 @@ type Process struct {
 	base   map[int]string // in a namespace, the mounts that it found: their points by their ids
 	mounts mountTable
 	done   chan struct{}
-	told   func(*Process) // that it has ended; may be nil
+	// drained is closed when all that it wrote is in its log; nil where it writes there itself.
+	drained chan struct{}
+	told    func(*Process) // that it has ended; may be nil
 
 	mu     sync.Mutex
 	ended  bool // its number may be used anew
@@ -197,6 +199,7 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	}
 	_ = p.mounts.close() // it was only read
 	p.parent.stop()
+	p.drain()
 	close(p.done)
 	if p.told != nil {
 		p.told(p)

@@ -1,0 +1,79 @@
+package apiserver
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// stampedReader reads a log with the time before each line. The times come from a file of
+// their own, which has that of a line before the log has the line.
+type stampedReader struct {
+	log    io.Reader
+	at     int64 // offset of the next byte of the log
+	stamps *bufio.Reader
+	next   stamp
+	left   bytes.Buffer // stamped, and not yet read
+	buffer []byte
+}
+
+// stamp is where a line begins, and when it was written.
+type stamp struct {
+	offset int64
+	time   string
+	known  bool
+}
+
+func newStampedReader(log io.Reader, start int64, stamps io.Reader) *stampedReader {
+	r := &stampedReader{log: log, at: start, stamps: bufio.NewReader(stamps), buffer: make([]byte, 4096)}
+	for r.peek(); r.next.known && r.next.offset < start; r.peek() {
+		r.next.known = false
+	}
+	return r
+}
+
+// peek reads the next stamp if there is one.
+func (r *stampedReader) peek() {
+	if r.next.known {
+		return
+	}
+	line, err := r.stamps.ReadString('\n')
+	if err != nil {
+		return // there is none yet: stamps are written as whole lines
+	}
+	offset, time, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	r.next.offset, err = strconv.ParseInt(offset, 10, 64)
+	r.next.time, r.next.known = time, err == nil
+}
+
+func (r *stampedReader) Read(into []byte) (int, error) {
+	if r.left.Len() == 0 {
+		n, err := r.log.Read(r.buffer)
+		r.stamp(r.buffer[:n])
+		if n == 0 {
+			return 0, err
+		}
+	}
+	return r.left.Read(into)
+}
+
+// stamp puts the times between the lines of a piece of the log.
+func (r *stampedReader) stamp(text []byte) {
+	for len(text) > 0 {
+		r.peek()
+		if r.next.known && r.next.offset == r.at {
+			r.left.WriteString(r.next.time + " ")
+			r.next.known = false
+			r.peek()
+		}
+		piece := text
+		if r.next.known && r.next.offset-r.at < int64(len(text)) {
+			piece = text[:r.next.offset-r.at]
+		}
+		r.left.Write(piece)
+		r.at += int64(len(piece))
+		text = text[len(piece):]
+	}
+}
