@@ -37,6 +37,12 @@ const (
 	endpoint   = machine.KubeletDir + "/plugins/" + driverName + "/csi.sock"
 )
 
+// When a kubelet that starts writes its node's status first, and when it knows its pods.
+const (
+	firstStatus = 400 * time.Millisecond
+	podsListed  = 1280 * time.Millisecond
+)
+
 var oneGi = resource.MustParse("1Gi")
 
 // setting is what a test has otherwise than usual: a driver with all it takes to
@@ -103,7 +109,8 @@ func start(t *testing.T, s setting) *node {
 	n.startKubelet()
 	n.startDriver()
 	n.registrar = registrar.Start(n.World, n.wire, registrar.Options{Node: nodeName, Machine: n.machine, Endpoint: endpoint})
-	n.until(func() bool { return len(n.kubelet.Registered()) > 0 })
+	n.until(func() bool { return len(n.kubelet.Registered()) > 0 && n.kubelet.Up() })
+	n.pass(20 * time.Millisecond) // to the next pass of the volume manager
 	n.forget()
 	return n
 }

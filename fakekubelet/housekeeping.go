@@ -59,6 +59,9 @@ func (h *housekeeping) pass() {
 // directory once nothing in it is mounted. It reports whether all has been done
 // that ever will be. K-POD-8, K-ORPH-1, K-ORPH-2
 func (h *housekeeping) clean(uid types.UID) bool {
+	if !h.pods.listed {
+		return false
+	}
 	if h.pods.workers[uid] != nil {
 		return true // it comes back here when its worker ends
 	}

@@ -64,26 +64,22 @@ type Kubelet struct {
 	shuttingDown bool
 }
 
-// Start starts a kubelet, for the first time or again after a crash. K-VM-1
+// Start starts a kubelet, for the first time or again after a crash. It takes its
+// time to come up.
 func Start(w *component.World, o Options) *Kubelet {
 	if o.MaxPods == 0 {
 		o.MaxPods = 110
 	}
 	k := &Kubelet{Component: w.Start("kubelet", o.Name), options: o}
 	k.Component.Version = o.Version
-	MakeDirectories(o.Machine)
 	k.csi = csi.New(k.Component, csi.Options{Machine: o.Machine, Wire: o.Wire, Drivers: registered{k}, ChownTime: o.ChownTime})
-	k.info = nodeinfo.Start(k.Component, o.Migration)
-	k.register()
 	k.pods = newPodManager(k)
-	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods, volumemanager.Options{SELinux: o.SELinux, Migration: o.Migration})
-	k.startStatusLoop()
-	k.plugins = pluginmanager.Start(k.Component, o.Machine, o.Wire, k.info)
-	k.pods.start()
-	k.startHousekeeping()
-	k.startVolumeStats()
+	k.Go("start", k.run)
 	return k
 }
+
+// Up reports whether the kubelet has come up: it knows its pods and looks for plugins.
+func (k *Kubelet) Up() bool { return k.pods.listed && k.plugins != nil }
 
 // registered is the driver map before and after the plugin manager is up. K-REG-1
 type registered struct{ *Kubelet }
@@ -96,7 +92,12 @@ func (r registered) Endpoint(driver string) (string, bool) {
 }
 
 // Registered lists the drivers that the kubelet can call.
-func (k *Kubelet) Registered() []string { return k.plugins.Registered() }
+func (k *Kubelet) Registered() []string {
+	if k.plugins == nil {
+		return nil
+	}
+	return k.plugins.Registered()
+}
 
 // MakeDirectories makes what a kubelet owns on its machine; an installer may do
 // so before the kubelet's first start. K-PATH-1

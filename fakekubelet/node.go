@@ -3,34 +3,57 @@ package fakekubelet
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
 )
 
 // managedAttach says that the attach/detach controller acts for this node. K-CFG-4
 const managedAttach = "volumes.kubernetes.io/controller-managed-attach-detach"
 
-// register makes the Node object, or corrects one that is there. K-CFG-4
-func (k *Kubelet) register() {
+// Pauses between the attempts to register the node. [pkg/kubelet/kubelet_node_status.go
+// registerWithAPIServer]
+const (
+	registerPause    = 100 * time.Millisecond
+	registerMaxPause = 7 * time.Second
+)
+
+// register makes the Node object, or corrects one that is there; not at once, but soon. K-CFG-4
+func (k *Kubelet) register(p *kernel.Process) {
+	for pause := registerPause; ; pause = min(2*pause, registerMaxPause) {
+		p.Sleep(pause)
+		k.announce(nil)
+		if k.tryRegister() == nil {
+			return
+		}
+	}
+}
+
+func (k *Kubelet) tryRegister() error {
 	node, ok := store.Get[*corev1.Node](k.Store, store.Key{Name: k.options.Name})
 	if !ok {
-		_, _ = store.Adopt(k.Store, k.newNode())
-		return
+		_, err := store.Adopt(k.Store, k.newNode())
+		return err
 	}
 	if node.Annotations[managedAttach] == "" {
-		_, _ = store.Modify(k.Store, store.KeyOf(node), func(n *corev1.Node) {
+		if _, err := store.Modify(k.Store, store.KeyOf(node), func(n *corev1.Node) {
 			metav1.SetMetaDataAnnotation(&n.ObjectMeta, managedAttach, "true")
-		})
+		}); err != nil {
+			return err
+		}
 	}
-	if node.Status.NodeInfo.KubeletVersion != k.Version.Release() {
-		_, _ = store.ModifyStatus(k.Store, store.KeyOf(node), func(n *corev1.Node) {
-			n.Status.NodeInfo.KubeletVersion = k.Version.Release()
-		})
+	if node.Status.NodeInfo.KubeletVersion == k.Version.Release() {
+		return nil
 	}
+	_, err := store.ModifyStatus(k.Store, store.KeyOf(node), func(n *corev1.Node) {
+		n.Status.NodeInfo.KubeletVersion = k.Version.Release()
+	})
+	return err
 }
 
 func (k *Kubelet) newNode() *corev1.Node {
@@ -59,38 +82,4 @@ func (k *Kubelet) newNode() *corev1.Node {
 			Conditions: k.conditions(nil),
 		},
 	}
-}
-
-// conditions are those of a healthy node, but for what its CSINode says; a
-// condition that does not change keeps the time since when it holds.
-func (k *Kubelet) conditions(before []corev1.NodeCondition) []corev1.NodeCondition {
-	now := metav1.NewTime(k.Kernel.Now())
-	conditions := []corev1.NodeCondition{
-		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
-		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
-		{Type: corev1.NodePIDPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientPID", Message: "kubelet has sufficient PID available"},
-		k.readiness(),
-	}
-	for i := range conditions {
-		c := &conditions[i]
-		c.LastHeartbeatTime, c.LastTransitionTime = now, now
-		for _, was := range before {
-			if was.Type == c.Type && was.Status == c.Status {
-				c.LastTransitionTime = was.LastTransitionTime
-			}
-		}
-	}
-	return conditions
-}
-
-// readiness is the Ready condition. K-NODE-1
-func (k *Kubelet) readiness() corev1.NodeCondition {
-	why := k.info.NotReady()
-	if k.shuttingDown {
-		why = "node is shutting down"
-	}
-	if why != "" {
-		return corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", Message: why}
-	}
-	return corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
 }

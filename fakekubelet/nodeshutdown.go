@@ -19,6 +19,9 @@ type ShutdownGrace struct {
 	Critical time.Duration
 }
 
+// upPoll is how often a shutdown looks whether the kubelet has come up.
+const upPoll = 100 * time.Millisecond
+
 // systemCriticalPriority is the least priority of a critical pod.
 const systemCriticalPriority = 2_000_000_000
 
@@ -32,6 +35,9 @@ func isCritical(pod *corev1.Pod) bool {
 func (k *Kubelet) ShutDown(grace ShutdownGrace, done func(error)) {
 	k.shuttingDown = true
 	k.Go("node shutdown", func(p *kernel.Process) {
+		for !k.Up() { // the shutdown manager is one of the last parts to start
+			p.Sleep(upPoll)
+		}
 		if node, ok := k.status.node(); ok {
 			k.Event(node, corev1.EventTypeNormal, "Shutdown", "Shutdown manager detected shutdown event")
 		}

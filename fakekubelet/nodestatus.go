@@ -37,13 +37,16 @@ func (k *Kubelet) startStatusLoop() {
 // run looks at the status every ten seconds, but costs nothing while there is
 // nothing to report and nothing to learn.
 func (s *statusLoop) run(p *kernel.Process) {
+	s.register(p)
 	nodes := component.Watch[*corev1.Node](s.Component, p, store.ByKey(s.key()))
-	for tick := p.Tick(statusPeriod); ; tick.Next() {
-		s.update(p)
+	s.update(p)
+	p.Sleep(s.phase())
+	for tick := p.Tick(statusPeriod); ; s.update(p) {
 		for !s.due(p) {
 			s.rest(p)
 			nodes.Drop() // what others wrote is looked at as it is then
 		}
+		tick.Next()
 	}
 }
 
@@ -94,9 +97,12 @@ func (s *statusLoop) update(p *kernel.Process) {
 	}
 }
 
-// report writes the status. Until all that is held is known, what was said about
+// report writes the status, and emits events of what changes in it. Until all that is held is known, what was said about
 // volumes stays. K-ATT-2
 func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, known bool) (*corev1.Node, bool) {
+	if node, ok := s.node(); ok {
+		s.announce(node.Status.Conditions)
+	}
 	node, err := component.PatchStatus(p, s.Component, s.key(), func(n *corev1.Node) {
 		if known {
 			n.Status.VolumesInUse = inUse
@@ -104,6 +110,12 @@ func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, 
 		n.Status.Conditions = s.conditions(n.Status.Conditions)
 	})
 	return node, err == nil
+}
+
+// phase moves the rounds against those of other nodes: the real loop makes each up to 4 % longer.
+func (s *statusLoop) phase() time.Duration {
+	const steps = 16
+	return statusPeriod / 25 * time.Duration(s.Kernel.Choose(kernel.Jitter, steps, "phase of the node status rounds")) / steps
 }
 
 // jitter spreads the report that follows a change by up to half a period either

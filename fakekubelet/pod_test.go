@@ -186,7 +186,7 @@ func TestAReboot(t *testing.T) {
 	n.driver.Node(nodeOptions(n)).Reboot()
 	n.startKubelet()
 	n.pass(4 * time.Second)
-	assert.Contains(t, n.events()[0], "Warning FailedMount: MountVolume.MountDevice failed for volume \"pv-data\" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient")
+	assert.Contains(t, n.warnings()[0], "Warning FailedMount: MountVolume.MountDevice failed for volume \"pv-data\" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient")
 
 	n.forget()
 	n.startDriver()

@@ -16,6 +16,8 @@ type podManager struct {
 	*Kubelet
 	known   map[types.UID]*corev1.Pod
 	workers map[types.UID]*podWorker
+	// listed says that the API server has been asked for all of them.
+	listed bool
 	// relistPhase is when in each second the runtime is looked at.
 	relistPhase time.Duration
 }
@@ -24,10 +26,15 @@ func newPodManager(k *Kubelet) *podManager {
 	return &podManager{Kubelet: k, known: map[types.UID]*corev1.Pod{}, workers: map[types.UID]*podWorker{}}
 }
 
-func (m *podManager) start() {
+// startRelists makes the runtime be looked at for the first time now, or a little later.
+func (m *podManager) startRelists() {
 	const steps = 16
-	m.relistPhase = relist * time.Duration(m.Kernel.Choose(kernel.Jitter, steps, "phase of the relist")) / steps
+	m.relistPhase = (m.Kernel.Elapsed() + relist*time.Duration(m.Kernel.Choose(kernel.Jitter, steps, "phase of the relist"))/steps) % relist
+}
+
+func (m *podManager) start() {
 	m.Go("pods", func(p *kernel.Process) {
+		p.Sleep(nodeSyncPeriod)
 		pods := component.Watch[*corev1.Pod](m.Component, p, store.ByIndex(store.PodsByNode, m.options.Name))
 		nodes := component.Watch[*corev1.Node](m.Component, p, store.ByKey(store.Key{Name: m.options.Name}))
 		var follow func(*kernel.Process)
@@ -38,11 +45,25 @@ func (m *podManager) start() {
 			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
 				m.volumes.NodeChanged()
 			}
+			m.list()
 			p.Rest("pods of its node", follow)
 		}
 		follow(p)
 	})
 }
+
+// list notes that all pods are known now: what is left of others may go. K-DSW-1, K-POD-8
+func (m *podManager) list() {
+	if m.listed {
+		return
+	}
+	m.listed = true
+	m.volumes.PodsListed()
+	m.housekeeping.process.Wake()
+}
+
+// Listed reports whether the pods of the node are known.
+func (m *podManager) Listed() bool { return m.listed }
 
 func (m *podManager) observe(e store.Event[*corev1.Pod]) {
 	pod := e.Object

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/sim/store"
 )
 
-// K-DSW-1, K-REC-3: a kubelet that starts looks at its pods after a tenth of a second;
-// before that it neither mounts nor unmounts anything.
+// K-DSW-1, K-REC-3: a kubelet that starts knows its pods after a second and looks at them
+// within a tenth of one; before that it neither mounts nor unmounts anything.
 func TestTheFirstPassOverThePods(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -23,13 +23,13 @@ func TestTheFirstPassOverThePods(t *testing.T) {
 	n.pod("log", using("more"))
 	n.run("log")
 	n.restart(func() { n.forceDelete("log") })
-	n.pass(99 * time.Millisecond)
+	n.pass(podsListed - time.Millisecond)
 	assert.Empty(t, n.calls())
 	n.settle()
 	for _, method := range []string{"NodeUnpublishVolume", "NodeStageVolume"} {
 		require.NotEmpty(t, n.times(method))
-		assert.GreaterOrEqual(t, n.times(method)[0], 100*time.Millisecond, method)
-		assert.LessOrEqual(t, n.times(method)[0], 300*time.Millisecond, method)
+		assert.GreaterOrEqual(t, n.times(method)[0], podsListed, method)
+		assert.LessOrEqual(t, n.times(method)[0], podsListed+100*time.Millisecond, method)
 	}
 }
 

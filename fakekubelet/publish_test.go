@@ -279,7 +279,8 @@ func TestVolumesArePublishedAnewAtEachRegularSync(t *testing.T) { // K-PUB-16, K
 	n.pod("web", using("data"))
 	n.run("web")
 	n.pass(125 * time.Second)
-	assert.Equal(t, []string{"NodePublishVolume OK", "NodePublishVolume OK"}, n.calls(), "without staging anew")
+	assert.Equal(t, []time.Duration{100 * time.Millisecond, time.Minute, 2 * time.Minute}, n.times("NodePublishVolume"), "at the runtime's news of the containers, then every minute")
+	assert.Len(t, n.calls(), 3, "without staging anew")
 
 	n.forget()
 	n.fail("NodePublishVolume", codes.InvalidArgument, 3)

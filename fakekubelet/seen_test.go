@@ -115,6 +115,11 @@ func (n *node) events() []string {
 	return lines
 }
 
+// warnings are those of the events that say that something is wrong.
+func (n *node) warnings() []string {
+	return slices.DeleteFunc(n.events(), func(e string) bool { return !strings.HasPrefix(e, "Warning ") })
+}
+
 // kubeEvents are all Kubernetes Events of a reason, of the whole run.
 func (n *node) kubeEvents(reason string) []*trace.Event {
 	var found []*trace.Event

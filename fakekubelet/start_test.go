@@ -1,14 +1,20 @@
 package fakekubelet_test
 
 import (
+	"fmt"
+	"path"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
 )
 
 // K-VM-1, K-REG-1: what is on disk is taken up before anything else; drivers register
@@ -18,11 +24,12 @@ func TestVolumesAreFoundBeforeDriversRegister(t *testing.T) {
 	mounts, files := n.mounts(), n.files()
 	require.NoError(t, n.registrar.Stop())
 	n.restart(nothing)
-	assert.Equal(t, 1.0, n.kubelet.Metrics.Value("reconstruct_volume_operations_total"), "although nothing of it has run yet")
+	n.pass(podsListed - time.Millisecond)
+	assert.Equal(t, 1.0, n.kubelet.Metrics.Value("reconstruct_volume_operations_total"), "although it does not know its pods yet")
 	assert.Empty(t, n.kubelet.Registered())
 	n.pass(5 * time.Second)
 	assert.Empty(t, n.probes())
-	assert.Contains(t, n.events()[0], "not found in the list of registered CSI drivers")
+	assert.Contains(t, n.warnings()[0], "not found in the list of registered CSI drivers")
 	assert.Equal(t, mounts, n.mounts())
 	assert.Equal(t, files, n.files())
 
@@ -48,12 +55,12 @@ func TestAVolumeThatWasFoundOnDiskIsMountedAnew(t *testing.T) {
 	n.restart(n.detached)
 	n.pass(2 * time.Second)
 	assert.Empty(t, n.probes())
-	assert.Contains(t, n.events()[0], `MountVolume.WaitForAttach failed for volume "pv-data"`)
+	assert.Contains(t, n.warnings()[0], `MountVolume.WaitForAttach failed for volume "pv-data"`)
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// K-NODE-1, K-NODE-5: the CSINode of an earlier Node object is in the way, and the first
-// attempt to initialise it fails. The node is ready as soon as the second one succeeds,
+// K-NODE-1, K-NODE-3, K-NODE-5: a kubelet looks for its Node object before it has made it,
+// and a third of a second later finds the CSINode of an earlier one in the way. The node is ready as soon as the second one succeeds,
 // not at the next round of its status.
 func TestAStartedKubeletReportsAtOnceThatItsNodeIsReady(t *testing.T) {
 	n := start(t, setting{})
@@ -61,10 +68,11 @@ func TestAStartedKubeletReportsAtOnceThatItsNodeIsReady(t *testing.T) {
 	_, err := store.Delete[*corev1.Node](n.Store, store.Key{Name: nodeName})
 	require.NoError(t, err)
 	n.startKubelet()
-	n.pass(10 * time.Millisecond)
+	n.pass(firstStatus + 210*time.Millisecond)
 	assert.Equal(t, corev1.ConditionFalse, n.ready())
 	n.pass(100 * time.Millisecond)
 	assert.Equal(t, corev1.ConditionTrue, n.ready())
+	assert.Contains(t, n.events(), "Normal NodeReady: Node node-a status is now: NodeReady (1)")
 }
 
 func (n *node) ready() corev1.ConditionStatus {
@@ -77,4 +85,48 @@ func (n *node) ready() corev1.ConditionStatus {
 		}
 	}
 	return ""
+}
+
+// K-NODE-6, K-REG-1, trace ff1: on a node without a Node object a driver is asked about it
+// before there is one; a third of a second later the write of the Node succeeds, then that
+// of the CSINode.
+func TestADriverIsPublishedAsSoonAsItsNodeIsThere(t *testing.T) {
+	n := start(t, setting{})
+	n.killKubelet()
+	_, err := store.Delete[*corev1.Node](n.Store, store.Key{Name: nodeName})
+	require.NoError(t, err)
+	_, err = store.Delete[*storagev1.CSINode](n.Store, store.Key{Name: nodeName})
+	require.NoError(t, err)
+	n.forget()
+	n.startKubelet()
+	n.pass(time.Second)
+	assert.Equal(t, []string{"330ms NodeGetInfo", "400ms ADDED nodes", "610ms ADDED csinodes", "640ms MODIFIED nodes", "640ms MODIFIED csinodes", "700ms MODIFIED nodes"}, n.registrations())
+}
+
+// The first check of the runtime takes its time, or more of it: under some seeds the Node
+// is there before the driver is asked.
+func TestANodeMayBeThereBeforeItsDriverIsAsked(t *testing.T) {
+	first := map[string]bool{}
+	for seed := uint64(1); seed <= 20; seed++ {
+		n := start(t, setting{strategy: kernel.NewRandom(seed)})
+		n.since = n.Trace.Events()[0]
+		_, what, _ := strings.Cut(n.registrations()[0], " ")
+		first[what] = true
+	}
+	assert.Equal(t, map[string]bool{"NodeGetInfo": true, "ADDED nodes": true}, first)
+}
+
+// registrations are the calls and writes that make a node and its driver known, each with
+// its time.
+func (n *node) registrations() (lines []string) {
+	for _, e := range n.news() {
+		what := path.Base(e.Method)
+		if e.Kind == trace.API && (e.Resource == "nodes" || e.Resource == "csinodes") {
+			what = e.Change + " " + e.Resource
+		} else if what != "NodeGetInfo" {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%v %s", e.At-n.since.At, what))
+	}
+	return lines
 }

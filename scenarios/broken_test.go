@@ -19,12 +19,12 @@ import (
 var brokenDrivers = []struct{ broken, file, want string }{
 	{"unstage-leaves-mount", "hostdir-move.yaml",
 		"left behind: mount /var/lib/kubelet/plugins/kubernetes.io/csi/hostdir.csi.csisim.dev/HASH/globalmount on node-a: " +
-			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnstageVolume at 11.1 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
+			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
 	{"stage-leaks-mount", "hostdir-move.yaml",
 		"left behind: mount WORK/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
-			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnstageVolume at 11.1 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
+			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
 	{"publish-unmounts-others", "hostdir-neighbours.yaml",
 		"foreign mount: driver hostdir.csi.csisim.dev unmounted /var/lib/kubelet/plugins/kubernetes.io/csi/other.csi.csisim.dev/HASH/globalmount on node-a, " +
 			"a mount of driver other.csi.csisim.dev (NodeStageVolume of volume VOLUME), during NodePublishVolume of volume VOLUME (and 3 more)"},
@@ -33,20 +33,20 @@ var brokenDrivers = []struct{ broken, file, want string }{
 			"a mount of the kubelet, during NodePublishVolume of volume VOLUME"},
 	{"block-leaks-loop", "hostdir-block.yaml",
 		"left behind: loop device /dev/loopN on node-a (shows state/hostdir.csi.csisim.dev/volumes/VOLUME/image): " +
-			"made by NodeStageVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnstageVolume at 11.1 s (step 5: wait va pvc/data, gone true), which answered OK"},
+			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait va pvc/data, gone true), which answered OK"},
 	{"publish-leaves-process", "hostdir-move.yaml",
 		"left behind: process N (watch:/var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount infinity) on node-a (started by driver hostdir.csi.csisim.dev): " +
-			"made by NodePublishVolume at 10.1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with NodeUnpublishVolume at 11 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
+			"made by NodePublishVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnpublishVolume at 11.3 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
 	{"delete-leaves-volume", "hostdir-move.yaml",
 		"left behind: volume VOLUME (of driver hostdir.csi.csisim.dev, has no PersistentVolume): " +
-			"made by CreateVolume at 1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with DeleteVolume at 30 s (step 11: wait pv *, gone true), which answered OK"},
+			"made by CreateVolume at 1.33 s (step 3: wait pod web, phase Running), " +
+			"should have gone with DeleteVolume at 30.4 s (step 11: wait pv *, gone true), which answered OK"},
 	{"detach-leaves-attachment,attach-to-many-nodes,delete-leaves-volume", "hostdir-move.yaml",
 		"attachment VOLUME (to node id node-a in driver hostdir.csi.csisim.dev, has no VolumeAttachment): " +
-			"made by ControllerPublishVolume at 1 s (step 3: wait pod web, phase Running), " +
-			"should have gone with ControllerUnpublishVolume at 20 s (step 7: wait pod again, phase Running), which answered OK"},
+			"made by ControllerPublishVolume at 1.4 s (step 3: wait pod web, phase Running), " +
+			"should have gone with ControllerUnpublishVolume at 20.4 s (step 7: wait pod again, phase Running), which answered OK"},
 	{"detach-loses-data", "hostdir-data.yaml",
 		"pod default/third does not find its data: volume PV at /var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/publish/PV/POD on node-b: " +
 			"expected generation 2, which pod default/first wrote on node-a, found an empty device"},

@@ -87,7 +87,7 @@ func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
 	left := c.Leftovers()
 	require.Len(t, left, 1, "CreateVolume answered it, and DeleteVolume never came")
 	assert.Equal(t, ledger.Volume, left[0].Kind)
-	assert.Contains(t, left[0].String(), "made by CreateVolume at 0 s, should have gone with DeleteVolume, which never came")
+	assert.Contains(t, left[0].String(), "made by CreateVolume at 1.28 s, should have gone with DeleteVolume, which never came")
 }
 
 // vague lists every volume as published to the node on which it once was, and does not

@@ -16,7 +16,7 @@ import (
 // bootLimit is how much virtual time nodes and drivers get to come up.
 const bootLimit = 5 * time.Minute
 
-// Boot runs until all nodes are Ready and all drivers are registered on them.
+// Boot runs until all nodes are Ready, their kubelets know their pods, and all drivers are registered on them.
 func (c *Simulation) Boot() error {
 	err := c.WaitFor("nodes Ready and drivers registered", bootLimit, func() bool { return c.missing() == "" })
 	if stuck := (*StuckError)(nil); errors.As(err, &stuck) {
@@ -34,6 +34,9 @@ func (c *Simulation) missing() string {
 		node, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: n.Name})
 		if !ok || !isReady(node) {
 			return "node " + n.Name + " to be Ready"
+		}
+		if !n.kubelet.Up() {
+			return "the kubelet of " + n.Name + " to come up"
 		}
 		for _, d := range c.drivers {
 			if p := d.nodes[n.Name]; p != nil && p.registrar != nil && p.registrar.Running() && !c.registered(d, n) {

@@ -20,6 +20,8 @@ type Pods interface {
 	// Pod is a pod of this node as the kubelet knows it, until it is gone from
 	// the API or has been replaced.
 	Pod(uid types.UID) (*corev1.Pod, bool)
+	// Listed reports whether all pods of the node are known.
+	Listed() bool
 	// Terminating reports whether the pod's containers should stop. K-DSW-3
 	Terminating(uid types.UID) bool
 	// RuntimeGone reports whether its containers have stopped for good, or the
@@ -78,6 +80,9 @@ func (m *Manager) PodChanged(uid types.UID) {
 	}
 	m.populator.look(uid)
 }
+
+// PodsListed makes the populator take notice that all pods are known. K-DSW-1
+func (m *Manager) PodsListed() { m.populator.process.Wake() }
 
 // NodeChanged makes the volumes look again that the Node object may have kept
 // waiting: for their attachment, or for labels that they need. K-ATT-4, K-OP-9

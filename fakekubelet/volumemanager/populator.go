@@ -64,6 +64,7 @@ func (po *populator) start() {
 
 // pass adds the volumes of new pods, then removes those of finished ones. K-DSW-2
 func (po *populator) pass(p *kernel.Process) {
+	listed := po.pods.Listed()
 	uids := sortedKeys(po.dirty)
 	clear(po.dirty)
 	for _, uid := range uids {
@@ -72,7 +73,7 @@ func (po *populator) pass(p *kernel.Process) {
 	for _, uid := range uids {
 		po.remove(uid)
 	}
-	if !po.passed {
+	if listed && !po.passed { // K-DSW-1
 		po.passed = true
 		po.reconciler.lookAtAll()
 	}

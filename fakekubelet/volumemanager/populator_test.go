@@ -35,6 +35,7 @@ func (p *pods) Pod(uid types.UID) (*corev1.Pod, bool) { pod, ok := p.known[uid];
 func (p *pods) Terminating(uid types.UID) bool        { return p.over[uid] }
 func (p *pods) RuntimeGone(uid types.UID) bool        { return p.over[uid] }
 func (p *pods) VolumesChanged(types.UID)              {}
+func (p *pods) Listed() bool                          { return true }
 
 // noDrivers are the registered drivers of a node without any.
 type noDrivers struct{}

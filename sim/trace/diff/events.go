@@ -8,12 +8,10 @@ import (
 	"github.com/csisim/csisim/sim/trace"
 )
 
-var (
-	healthEvents = map[string]bool{
-		"NodeHasSufficientMemory": true, "NodeHasNoDiskPressure": true, "NodeHasSufficientPID": true,
-		"NodeReady": true, "Starting": true, "RegisteredNode": true,
-	}
-)
+// healthEvents are those of the tolerance NodeHealth.
+var healthEvents = map[string]bool{
+	"NodeHasSufficientMemory": true, "NodeHasNoDiskPressure": true, "NodeHasSufficientPID": true,
+}
 
 func (s *side) event(l trace.Line) {
 	about := s.names.in(l.Name)
@@ -22,6 +20,9 @@ func (s *side) event(l trace.Line) {
 	switch {
 	case healthEvents[l.M]:
 		s.allow(NodeHealth, "")
+		return
+	case l.M == "RegisteredNode" && !s.added(object{"nodes", about[strings.Index(about, "/")+1:]}):
+		s.allow(Setup, "")
 		return
 	case l.M == "VolumeFailedDelete" && strings.Contains(message, "is still attached to node"):
 		s.allow(StillAttached, "")
@@ -35,9 +36,14 @@ func (s *side) event(l trace.Line) {
 	s.events = append(s.events, e)
 }
 
+// added reports whether an object has come since the first step.
+func (s *side) added(o object) bool {
+	return slices.ContainsFunc(s.changes, func(c *change) bool { return c.object == o && c.how == "ADDED" })
+}
+
 // uncounted events are repeated by chance: the tolerance EventCounts.
 func (s *side) uncounted(e *event) bool {
-	return e.reason == "ExternalProvisioning" ||
+	return e.reason == "ExternalProvisioning" || e.reason == "NodeReady" ||
 		e.reason == "FailedScheduling" && strings.Contains(e.message, "unbound immediate PersistentVolumeClaims")
 }
 
