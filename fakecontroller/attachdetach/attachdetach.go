@@ -53,7 +53,8 @@ type Controller struct {
 	dirty      map[pair]bool // what the next pass looks at
 	agenda     agenda        // what a later pass looks at, and when
 	waiting    map[string]*attachmentNews
-	unverified map[pair]bool // attached pairs whose VolumeAttachment says otherwise
+	lastTurn   map[string]string // by volume that several nodes want, the one that was tried last
+	unverified map[pair]bool     // attached pairs whose VolumeAttachment says otherwise
 	backlog    backlog
 
 	reconciler, syncer, populator *kernel.Process
@@ -74,6 +75,7 @@ func Start(w *component.World, opts Options) *Controller {
 		dirty:      map[pair]bool{},
 		agenda:     newAgenda(),
 		waiting:    map[string]*attachmentNews{},
+		lastTurn:   map[string]string{},
 		unverified: map[pair]bool{},
 		backlog:    newBacklog(),
 	}

@@ -43,7 +43,7 @@ func (c *Controller) pass(p *kernel.Process) {
 			c.tryDetach(p, at)
 		}
 	}
-	for _, at := range work {
+	for _, at := range c.turns(work) {
 		if want := c.desired.get(at); want != nil {
 			c.tryAttach(at, want)
 		}
@@ -119,7 +119,9 @@ func (c *Controller) tryAttach(at pair, want *desiredVolume) {
 	err := c.operate(key, attachOperation, want.spec, func(p *kernel.Process) error { return c.attach(p, at, want.spec, pods) })
 	if err != nil {
 		c.retryLater(at, key, attachOperation)
+		return
 	}
+	c.tookTurn(at)
 }
 
 // operate starts an operation and counts it when it has ended.

@@ -1,0 +1,50 @@
+package attachdetach
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/sim/kernel"
+)
+
+// turns is the order in which a pass attaches: by volume, and the nodes that want the same
+// volume in turn. Only one of them can have it worked on, so what counts is who comes
+// first: in reality that is decided anew at each pass by the order of Go maps, and no node is
+// kept waiting for ever by another to which the attach fails. A strategy that explores lets
+// chance decide. C-ADC-32, C-OP-7
+func (c *Controller) turns(work []pair) []pair {
+	var order []pair
+	for len(work) > 0 {
+		volume := work[0].volume
+		n := slices.IndexFunc(work, func(at pair) bool { return at.volume != volume })
+		if n < 0 {
+			n = len(work)
+		}
+		order = append(order, c.turnsOf(volume, work[:n])...)
+		work = work[n:]
+	}
+	return order
+}
+
+// turnsOf is the order of the nodes of one volume, which are sorted.
+func (c *Controller) turnsOf(volume string, work []pair) []pair {
+	if len(c.desired.byVolume[volume]) < 2 {
+		delete(c.lastTurn, volume)
+		return work
+	}
+	if len(work) < 2 {
+		return work
+	}
+	first, found := slices.BinarySearchFunc(work, pair{volume, c.lastTurn[volume]}, pair.compare)
+	if found {
+		first++
+	}
+	first = (first + c.Kernel.Choose(kernel.Turn, len(work), "node of volume "+volume)) % len(work)
+	return slices.Concat(work[first:], work[:first])
+}
+
+// tookTurn notes that a node has had its turn with a volume that others want, too.
+func (c *Controller) tookTurn(at pair) {
+	if len(c.desired.byVolume[at.volume]) > 1 {
+		c.lastTurn[at.volume] = at.node
+	}
+}

@@ -1,0 +1,79 @@
+package attachdetach
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/sim/component"
+	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
+)
+
+// rivals are two pods on two nodes that want one volume, which node-a can never have.
+func rivals(t *testing.T, strategy kernel.Strategy) *cluster {
+	k := kernel.New(kernel.Options{Strategy: strategy})
+	t.Cleanup(k.Close)
+	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true})
+	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+	c.node("node-a")
+	c.node("node-b")
+	c.volume("v")
+	c.attacherWithout("node-a")
+	Start(c.world, Options{})
+	c.pod("on-a", "node-a", "v")
+	c.pod("on-b", "node-b", "v")
+	return c
+}
+
+// attacherWithout plays an external attacher that cannot attach to a node.
+func (c *cluster) attacherWithout(node string) {
+	sidecar := c.world.Start("attacher", "")
+	sidecar.Go("", func(p *kernel.Process) {
+		w := component.Watch[*storagev1.VolumeAttachment](sidecar, p)
+		for {
+			for e, ok := w.Next(); ok; e, ok = w.Next() {
+				status := storagev1.VolumeAttachmentStatus{Attached: true}
+				if e.Object.Spec.NodeName == node {
+					status = storagev1.VolumeAttachmentStatus{AttachError: &storagev1.VolumeError{Message: "no"}}
+				}
+				if e.Type == store.Added {
+					_, _ = component.PatchStatus(p, sidecar, store.KeyOf(e.Object), func(va *storagev1.VolumeAttachment) { va.Status = status })
+				}
+			}
+			p.Park("attachments")
+		}
+	})
+}
+
+// C-ADC-32, C-OP-7: the attach to node-a fails for ever. Node-b has its turn after that, and the
+// volume.
+func TestNodesThatWantOneVolumeTakeTurns(t *testing.T) {
+	c := rivals(t, kernel.Calm{})
+	c.kernel.Run(kernel.Until{At: 20 * time.Second})
+	assert.NotNil(t, c.attachment("v", "node-a"), "the first turn")
+	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"))
+	assert.Contains(t, fmt.Sprint(c.story()), "Pod/on-a FailedAttachVolume Multi-Attach error")
+}
+
+// Who comes first is chance: under some seeds node-b, to which the attach succeeds at once.
+func TestWhoHasTheFirstTurnIsChance(t *testing.T) {
+	first := map[string]bool{}
+	for seed := range uint64(20) {
+		c := rivals(t, kernel.NewRandom(seed))
+		c.kernel.Run(kernel.Until{At: time.Minute})
+		assert.NoError(t, c.kernel.Err())
+		assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"), "seed %d", seed)
+		events := c.world.Trace.Events()
+		i := slices.IndexFunc(events, func(e *trace.Event) bool {
+			return e.Kind == trace.API && e.Resource == "volumeattachments"
+		})
+		first[events[i].New.(*storagev1.VolumeAttachment).Spec.NodeName] = true
+	}
+	assert.Equal(t, map[string]bool{"node-a": true, "node-b": true}, first)
+}
