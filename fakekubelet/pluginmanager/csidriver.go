@@ -20,15 +20,15 @@ const csiTimeout = 2 * time.Minute
 // validate is the version rule and the rule of duplicate names. K-REG-9, K-REG-10
 func (m *Manager) validate(step string, info *registration.PluginInfo) (*version.Version, error) {
 	if len(info.SupportedVersions) == 0 {
-		return nil, fmt.Errorf("%s for CSI driver %q failed. Plugin returned an empty list for supported versions", step, info.Name)
+		return nil, fmt.Errorf("kubernetes.io/csi: %s for CSI driver %q failed. Plugin returned an empty list for supported versions", step, info.Name)
 	}
 	highest, err := version.HighestSupportedVersion(info.SupportedVersions)
 	if err != nil {
-		return nil, fmt.Errorf("%s for CSI driver %q failed. None of the versions specified %q are supported. err=%w",
+		return nil, fmt.Errorf("kubernetes.io/csi: %s for CSI driver %q failed. None of the versions specified %q are supported. err=%w",
 			step, info.Name, info.SupportedVersions, err)
 	}
 	if old, ok := m.drivers[info.Name]; ok && !old.version.LessThan(highest) {
-		return nil, fmt.Errorf("%s for CSI driver %q failed. Another driver with the same name is already registered with a higher supported version: %q",
+		return nil, fmt.Errorf("kubernetes.io/csi: %s for CSI driver %q failed. Another driver with the same name is already registered with a higher supported version: %q",
 			step, info.Name, old.version)
 	}
 	return highest, nil

@@ -45,7 +45,8 @@ func (m *Manager) handshake(p *kernel.Process, socket string, created creation) 
 		info.Endpoint = socket
 	}
 	if _, err := m.validate("ValidatePlugin", info); err != nil {
-		return r.refuse("RegisterPlugin error -- plugin validation failed with err: %v", err)
+		return r.refuse("RegisterPlugin error -- plugin validation failed with err: validation failed for CSI Driver %s at endpoint %s: %v",
+			info.Name, info.Endpoint, err)
 	}
 	// Registered from here on, as the reconciler sees it: a socket that vanishes
 	// during the rest will be unregistered. K-RACE-1

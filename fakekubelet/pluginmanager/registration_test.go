@@ -71,7 +71,7 @@ func TestFailuresOfTheHandshake(t *testing.T) {
 		},
 		"no versions": {
 			plugin: func(p *plugin) { p.info.SupportedVersions = nil },
-			want:   prefix + `plugin validation failed with err: ValidatePlugin for CSI driver "reg.csi.example.com" failed. Plugin returned an empty list for supported versions`,
+			want:   prefix + `plugin validation failed with err: validation failed for CSI Driver reg.csi.example.com at endpoint ` + endpoint + `: kubernetes.io/csi: ValidatePlugin for CSI driver "reg.csi.example.com" failed. Plugin returned an empty list for supported versions`,
 		},
 		"NodeGetInfo fails": {
 			fault:  &fault.Fault{Call: "NodeGetInfo", Times: 1, Effect: fault.Answer, Code: codes.Internal, Message: "no backend"},
@@ -190,7 +190,7 @@ func TestADriverCanBeUsedBeforeItsRegistrationIsOver(t *testing.T) {
 // conformance: reg-versions-01, reg-versions-02, reg-versions-03, reg-versions-05, reg-versions-06,
 // reg-versions-08, reg-versions-09, reg-versions-13
 func TestVersions(t *testing.T) {
-	const refused = `RegisterPlugin error -- plugin validation failed with err: ValidatePlugin for CSI driver "reg.csi.example.com" failed. `
+	const refused = `RegisterPlugin error -- plugin validation failed with err: validation failed for CSI Driver reg.csi.example.com at endpoint ` + endpoint + `: kubernetes.io/csi: ValidatePlugin for CSI driver "reg.csi.example.com" failed. `
 	for name, tt := range map[string]struct {
 		versions []string
 		want     string // beginning of the refusal; empty if registered
@@ -235,7 +235,7 @@ func TestASecondPluginOfTheSameNameAndVersionIsRefusedUntilTheFirstHasGone(t *te
 	w.forth(time.Second)
 
 	require.Len(t, second.verdicts, 1)
-	assert.Equal(t, `RegisterPlugin error -- plugin validation failed with err: ValidatePlugin for CSI driver "reg.csi.example.com" failed. `+
+	assert.Equal(t, `RegisterPlugin error -- plugin validation failed with err: validation failed for CSI Driver reg.csi.example.com at endpoint `+endpoint+`-b: kubernetes.io/csi: ValidatePlugin for CSI driver "reg.csi.example.com" failed. `+
 		`Another driver with the same name is already registered with a higher supported version: "1.0.0"`, second.verdicts[0].Error)
 	assert.Equal(t, nodeName, w.entries()[0].NodeID, "the registration of that name is untouched")
 
@@ -310,7 +310,7 @@ func TestTheLoserOfARaceLeavesTheWinnerAlone(t *testing.T) {
 		assert.Equal(t, []string{regDriver}, w.plugins.Registered())
 		assert.Len(t, w.entries(), 1)
 		for _, v := range verdicts {
-			if !v.PluginRegistered && strings.Contains(v.Error, "plugin registration failed with err: RegisterPlugin for CSI driver") {
+			if !v.PluginRegistered && strings.Contains(v.Error, "plugin registration failed with err: kubernetes.io/csi: RegisterPlugin for CSI driver") {
 				lost++
 			}
 		}
