@@ -44,15 +44,36 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 	return kept
 }
 
-// going are the directories that are about to go at the time of a listing: of
-// volumes that are unstaged then, and of pods that have just gone.
-func (s *side) going(l *listing) (dirs []string) {
-	const about = 1000 // ms
-	for _, c := range s.calls {
-		if c.method == "Node/NodeUnstageVolume" && c.node == l.node && c.at-l.at < about && l.at-c.at < about {
-			dirs = append(dirs, stagingDir(c.volume))
+// inPassing are the directories that are there or not by chance: of a volume that is
+// unstaged just before the listing in one trace and just after it in the other, and of
+// pods that have just gone.
+func (d *comparison) inPassing(a, b *listing) []string {
+	dirs := append(d.a.justGone(a), d.b.justGone(b)...)
+	inA, inB := d.a.unstaged(a), d.b.unstaged(b)
+	for _, volume := range union(inA, inB, strings.Compare) {
+		before, found := inA[volume]
+		if other, also := inB[volume]; found && also && before != other {
+			dirs = append(dirs, stagingDir(volume))
 		}
 	}
+	return dirs
+}
+
+// unstaged are the volumes that are unstaged within a second of a listing, and whether
+// that is before it.
+func (s *side) unstaged(l *listing) map[string]bool {
+	const about = 1000 // ms
+	found := map[string]bool{}
+	for _, c := range s.calls {
+		if c.method == "Node/NodeUnstageVolume" && c.node == l.node && c.at-l.at < about && l.at-c.at < about {
+			found[c.volume] = found[c.volume] || c.at <= l.at
+		}
+	}
+	return found
+}
+
+// justGone are the directories of pods that have just gone.
+func (s *side) justGone(l *listing) (dirs []string) {
 	for _, c := range s.changes {
 		if c.object.resource == "pods" && c.how == "DELETED" && c.at <= l.at && l.at-c.at <= housekeeping {
 			dirs = append(dirs, "pods/<uid of pod "+c.object.name+">/")
@@ -151,7 +172,7 @@ func (d *comparison) compareListing(node string, a, b *listing) {
 	}
 	d.compared(Files)
 	drivers := d.plays()
-	passing := append(d.a.going(a), d.b.going(b)...)
+	passing := d.inPassing(a, b)
 	inA, inB := d.a.entries(a, drivers, passing), d.b.entries(b, drivers, passing)
 	rows := align(len(inA), len(inB), costs{
 		pair: func(i, j int) float64 {

@@ -127,7 +127,7 @@ var Tolerances = []Rule{
 		"file system type, options and source of a mount, except whether it is read-only; whether a file that the driver mounts is a device",
 		"the driver's own affair"},
 	{InPassing, []Level{Files},
-		"the staging directory of a volume that is unstaged within a second of the listing, and the directory of a pod that went within two seconds before it",
+		"the staging directory of a volume that is unstaged within a second before the listing in one trace and within a second after it in the other, and the directory of a pod that went within two seconds before it",
 		"whether NodeUnstageVolume comes before or after the pod's deletion is decided by milliseconds (fact 3); the kubelet's housekeeping looks every two seconds"},
 	{NodeHealth, []Level{Events},
 		"events NodeHasSufficientMemory, NodeHasNoDiskPressure and NodeHasSufficientPID",
