@@ -45,7 +45,7 @@ var table = []string{"K-A-5"}
 
 // readRules reads the lists of this package, and the whole module for what it cites.
 func readRules(t *testing.T) rules {
-	r := rules{sections: readSections(t), code: citers{}, pins: citers{}}
+	r := rules{sections: readSections(t), code: citers{}, pins: citers{}, says: readSentences(t)}
 	text, err := os.ReadFile("testdata/rules-reasons.yaml")
 	require.NoError(t, err)
 	require.NoError(t, yaml.Unmarshal(text, &r.reasons))

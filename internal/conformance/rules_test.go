@@ -58,6 +58,7 @@ type rules struct {
 	pins     citers            // the tests and scenarios that cite it
 	reasons  map[string]string // by rule, or by the letter of a document ("A-*"): why nothing pins it
 	pending  []string          // rules that nobody has come to yet
+	says     sentences         // what the specification says of a rule, in short
 }
 
 type section struct {
@@ -139,11 +140,11 @@ func (r rules) document() string {
 	text.WriteString("# Rules\n\n" +
 		"The numbered rules that code and tests cite: which files act on a rule, and which test or scenario fails if it is broken.\n" +
 		"`make conformance` rewrites this page. K- are rules of the kubelet, C- of controllers and sidecars, L- of the\n" +
-		"CSINodeInfo of Kubernetes 1.13, A- of CSI-Addons.\n")
+		"CSINodeInfo of Kubernetes 1.13, A- of CSI-Addons. [spec](spec/README.md) has them in full, with their sources.\n")
 	for _, s := range r.sections {
-		fmt.Fprintf(&text, "\n## %s\n\n| Rule | Code | Pinned by |\n| --- | --- | --- |\n", s.title)
+		fmt.Fprintf(&text, "\n## %s\n\n| Rule | Says | Code | Pinned by |\n| --- | --- | --- | --- |\n", s.title)
 		for _, id := range s.rules {
-			fmt.Fprintf(&text, "| %s | %s | %s |\n", id, strings.Join(r.code[id], ", "), r.pinned(id))
+			fmt.Fprintf(&text, "| [%s](spec/%s) | %s | %s | %s |\n", id, documents[id[0]], r.says.cell(id), strings.Join(r.code[id], ", "), r.pinned(id))
 		}
 	}
 	return text.String()
