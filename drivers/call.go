@@ -20,6 +20,7 @@ type call struct {
 	request, answer    proto.Message
 	event              *trace.Event
 	ended              bool
+	heard              proto.Message // the driver's answer, which its caller may never get
 }
 
 // lateness is how long after its caller's deadline a late answer arrives.
@@ -97,6 +98,9 @@ func (c *call) held(send func(*kernel.Process, proto.Message) error) error {
 		if c.process.Ended() {
 			c.end(errCallerGone)
 		}
+		if c.ended { // whoever asked has gone on
+			c.recordLost()
+		}
 		c.process.Wake()
 	})
 	if !c.process.WaitUntil("answer to "+c.method, c.site.Deadline, func() bool { return done }) {
@@ -149,8 +153,11 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	err = Exchange(p, c.site.Machine, client, c.fullMethod, c.onMachine(c.request), into, deadline)
 	if err != nil {
 		c.wire.forget(c.site, err)
+		return err
 	}
-	return err
+	c.heard = into
+	c.wire.noteNamed(c, into)
+	return nil
 }
 
 // volumeOf is the volume a request is about: its id, or the name of one to be made.

@@ -3,6 +3,7 @@ package drivers
 import (
 	"slices"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/contract"
@@ -24,8 +25,22 @@ func (w *Wire) check(c *call, err error) {
 		}
 		w.learnNode(c)
 		found = append(found, contract.CheckResponse(c.method, c.request, c.answer, caps)...)
+		found = append(found, c.checkTarget()...)
 	}
 	w.note(c, found)
+}
+
+// checkTarget looks at what a driver has published. What is not there shows elsewhere.
+func (c *call) checkTarget() []contract.Violation {
+	request, ok := c.request.(*csi.NodePublishVolumeRequest)
+	if !ok || c.site.Machine == nil {
+		return nil
+	}
+	info, err := c.site.Machine.Lstat(request.GetTargetPath())
+	if err != nil {
+		return nil
+	}
+	return contract.CheckTarget(c.method, request, info.Mode())
 }
 
 // note records breaches of the CSI spec.

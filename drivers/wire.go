@@ -36,6 +36,7 @@ type Wire struct {
 	connections map[address]connection
 	violations  []contract.Violation
 	answers     map[question]proto.Message
+	named       map[string]*contract.Named   // by driver
 	makings     map[string]making            // by driver
 	nodeIDs     map[string]map[string]string // by driver and node
 }
@@ -56,7 +57,7 @@ type connection struct {
 func NewWire(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
-		makings: map[string]making{}, nodeIDs: map[string]map[string]string{},
+		named: map[string]*contract.Named{}, makings: map[string]making{}, nodeIDs: map[string]map[string]string{},
 	}
 }
 
@@ -114,6 +115,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	err := call.make()
 	ended()
 	call.end(err)
+	call.recordLost()
 	c.wire.check(call, err)
 	if c.wire.Observer != nil {
 		c.wire.Observer.Ended(c.site, event)

@@ -47,6 +47,12 @@ var brokenDrivers = []struct{ broken, file, want string }{
 		"attachment VOLUME (to node id node-a in driver hostdir.csi.csisim.dev, has no VolumeAttachment): " +
 			"made by ControllerPublishVolume at 1.4 s (step 3: wait pod web, phase Running), " +
 			"should have gone with ControllerUnpublishVolume at 20.4 s (step 7: wait pod again, phase Running), which answered OK"},
+	{"publish-makes-file", "hostdir-move.yaml",
+		"CSI spec violated: NodePublishVolume publishes no directory: a file lies at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount (and 1 more)"},
+	{"publish-makes-fifo", "hostdir-move.yaml",
+		"CSI spec violated: NodePublishVolume publishes no directory: a FIFO lies at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount (and 1 more)"},
+	{"publish-makes-symlink", "hostdir-move.yaml",
+		"CSI spec violated: NodePublishVolume publishes no directory: a symbolic link lies at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount (and 1 more)"},
 	{"detach-loses-data", "hostdir-data.yaml",
 		"pod default/third does not find its data: volume PV at /var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/publish/PV/POD on node-b: " +
 			"expected generation 2, which pod default/first wrote on node-a, found an empty device"},

@@ -3,12 +3,14 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
@@ -88,6 +90,42 @@ func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
 	require.Len(t, left, 1, "CreateVolume answered it, and DeleteVolume never came")
 	assert.Equal(t, ledger.Volume, left[0].Kind)
 	assert.Contains(t, left[0].String(), "made by CreateVolume at 1.28 s, should have gone with DeleteVolume, which never came")
+}
+
+// The answer of CreateVolume is lost, and the driver makes another volume: all answers are
+// known, also those that their caller never got.
+func TestAVolumeWhoseAnswerWasLostIsALeakIfNobodyDeletesIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		faulty []string
+		leaks  []string
+		breach string
+	}{
+		"a sound driver": {},
+		"a driver that makes a volume each time": {
+			[]string{"create-not-idempotent"}, []string{"volume vol-0001 (of driver " + driver + ", has no PersistentVolume)"},
+			"CreateVolume is not idempotent: volume vol-0001, then vol-0002",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := mock.New(mock.Options{Name: driver, Faulty: c.faulty}) // it lists nothing
+			s := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
+			s.Wire.Faults.Inject(&fault.Fault{Call: "CreateVolume", Effect: fault.LoseAnswer, Code: codes.Unavailable, Times: 1})
+			run(t, s, "web", "node-a")
+			assert.Equal(t, c.leaks, subjects(s.Leftovers()))
+			var breaches []string
+			for _, v := range s.Wire.Violations() {
+				breaches = append(breaches, v.String())
+			}
+			assert.Equal(t, c.breach, strings.Join(breaches, "\n"))
+		})
+	}
+}
+
+func TestAFileSystemThatIsPublishedAsADeviceIsABreach(t *testing.T) {
+	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Mock: &mock.Options{Faulty: []string{"publishes-device"}}}}})
+	run(t, c, "web", "node-a")
+	require.Len(t, c.Wire.Violations(), 1)
+	assert.Contains(t, c.Wire.Violations()[0].String(), "NodePublishVolume publishes no directory: a file lies at /var/lib/kubelet/pods/")
 }
 
 // vague lists every volume as published to the node on which it once was, and does not

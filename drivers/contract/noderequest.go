@@ -2,6 +2,7 @@ package contract
 
 import (
 	"path"
+	"regexp"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
@@ -41,9 +42,17 @@ func (f *findings) nodeRequest(req proto.Message, caps Caps) {
 	}
 }
 
-// inline is the key with which Kubernetes marks a volume that lives as long as its pod: it is
-// published without being staged.
+// inline is the key with which Kubernetes marks a volume that lives as long as its pod, if the
+// driver asks for podInfoOnMount: it is published without being staged. K-PUB-4
 const inline = "csi.storage.k8s.io/ephemeral"
+
+// inlineID is the form of the id that the kubelet makes up for such a volume, which is all that
+// shows it to a driver without podInfoOnMount. K-PATH-7
+var inlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
+
+func isInline(r *csi.NodePublishVolumeRequest) bool {
+	return r.GetVolumeContext()[inline] == "true" || inlineID.MatchString(r.GetVolumeId())
+}
 
 // CSI "NodePublishVolume".
 func (f *findings) publishRequest(r *csi.NodePublishVolumeRequest, caps Caps) {
@@ -52,8 +61,8 @@ func (f *findings) publishRequest(r *csi.NodePublishVolumeRequest, caps Caps) {
 	f.nodeCapability("volume_capability", r.GetVolumeCapability(), caps)
 	f.promised("publish_context", len(r.GetPublishContext()) > 0, caps.Controller, "PUBLISH_UNPUBLISH_VOLUME")
 	f.absolute("staging_target_path", r.GetStagingTargetPath(), false)
-	if caps.Node.Has("STAGE_UNSTAGE_VOLUME") && r.GetVolumeContext()[inline] != "true" {
-		f.required("staging_target_path", r.GetStagingTargetPath() != "")
+	if caps.Node.Has("STAGE_UNSTAGE_VOLUME") && r.GetStagingTargetPath() == "" && !isInline(r) {
+		f.required("staging_target_path", false)
 	}
 }
 

@@ -96,6 +96,8 @@ func difference(path string, a, b protoreflect.Message) string {
 			name = "volume"
 		case name == "snapshot.snapshot_id":
 			name = "snapshot"
+		case name == "group_snapshot.group_snapshot_id":
+			name = "group snapshot"
 		}
 		return fmt.Sprintf("%s %s, then %s", name, shown(field, x), shown(field, y))
 	}

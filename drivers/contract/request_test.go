@@ -110,6 +110,12 @@ func TestNodeRequests(t *testing.T) {
 		{rule: "mount group needs the capability", method: stage, caps: all, good: goodStage, bad: badStage(func(r *csi.NodeStageVolumeRequest) { r.VolumeCapability.GetMount().VolumeMountGroup = "1" }),
 			field: "NodeStageVolumeRequest.volume_capability.mount.volume_mount_group"},
 		{rule: "a target is required", method: publish, caps: all, good: goodPublish, bad: badPublish(func(r *csi.NodePublishVolumeRequest) { r.TargetPath = "" }), field: "NodePublishVolumeRequest.target_path"},
+		{rule: "an inline volume of a driver without podInfoOnMount", method: publish, caps: all, // K-PUB-4, K-PATH-7
+			good: badPublish(func(r *csi.NodePublishVolumeRequest) {
+				r.VolumeId, r.StagingTargetPath = "csi-"+strings.Repeat("0123456789abcdef", 4), ""
+			}),
+			bad:   badPublish(func(r *csi.NodePublishVolumeRequest) { r.VolumeId, r.StagingTargetPath = "csi-0123", "" }),
+			field: "NodePublishVolumeRequest.staging_target_path"},
 		{rule: "the staging path of a driver that stages, inline volumes aside", method: publish, caps: all, good: inlinePublish,
 			bad: badPublish(func(r *csi.NodePublishVolumeRequest) { r.StagingTargetPath = "" }), field: "NodePublishVolumeRequest.staging_target_path"},
 		{rule: "unstage names a path", method: "Node/NodeUnstageVolume", caps: all, good: &csi.NodeUnstageVolumeRequest{VolumeId: "v", StagingTargetPath: "/s"},

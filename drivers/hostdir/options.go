@@ -37,6 +37,17 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.Int64Var(&c.MaxVolumes, "max-volumes", 0, "most volumes attached to this node; 0 means no limit")
 	flags.BoolVar(&noAttach, "no-attach", false, "do without ControllerPublishVolume")
 	flags.BoolVar(&noStage, "no-stage", false, "do without NodeStageVolume")
+	flags.Func("inline", "serve volumes that pods have in their own specs: also, or `only`", func(s string) error {
+		c.Inline, c.InlineOnly = true, s == "only"
+		if s != "only" && s != "also" {
+			return errors.New("expected also or only")
+		}
+		return nil
+	})
+	flags.Func("without", "do without what `names` say, separated by commas:\n"+service.WithoutHelp(), func(s string) (err error) {
+		c.Without, err = service.ParseWithout(s)
+		return err
+	})
 	flags.Func("topology", "where this node lies, `key=value`, may be repeated; the controller uses the keys", func(s string) error {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok || key == "" || value == "" {

@@ -61,7 +61,7 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 func TestEveryMisbehaviourShows(t *testing.T) {
 	good := tourOf()
 	for _, m := range Misbehaviours() {
-		if m.Name == stageMountsNothing || m.Name == publishMountsNothing {
+		if m.Name == stageMountsNothing || m.Name == publishMountsNothing || m.Name == publishesDevice {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -155,6 +155,10 @@ func TestMounts(t *testing.T) {
 	w, table = mounted(Options{Faulty: []string{publishMountsNothing}})
 	require.NoError(t, publish("a", "/1", multiWriter)(w))
 	assert.Equal(t, mountTable{staging: "pvc"}, table)
+
+	w, table = mounted(Options{Faulty: []string{publishesDevice}})
+	require.NoError(t, publish("a", "/1", multiWriter)(w))
+	assert.Equal(t, mountTable{staging: "pvc", "/1": "device pvc"}, table)
 }
 
 func wholeLife(t testing.TB, w *world) {

@@ -44,6 +44,7 @@ const (
 	publishNeedsNoStage         = "publish-needs-no-stage"
 	publishNotIdempotent        = "publish-not-idempotent"
 	publishMountsNothing        = "publish-mounts-nothing"
+	publishesDevice             = "publishes-device"
 	publishIgnoresReadonly      = "publish-ignores-readonly"
 	publishIgnoresAccessMode    = "publish-ignores-access-mode"
 	unpublishLeaks              = "unpublish-leaks"
@@ -86,6 +87,7 @@ var misbehaviours = []Misbehaviour{
 	{publishNeedsNoStage, "a volume is published that was not staged", "NodePublishVolume"},
 	{publishNotIdempotent, "a repeated publish is an error", "NodePublishVolume"},
 	{publishMountsNothing, "publish succeeds without a mount", "NodePublishVolume"},
+	{publishesDevice, "a file system volume is published as a device file", "NodePublishVolume"},
 	{publishIgnoresReadonly, "a read-only publish is writable", "NodePublishVolume"},
 	{publishIgnoresAccessMode, "a single-writer volume is published to several targets", "NodePublishVolume"},
 	{unpublishLeaks, "unpublish succeeds, the mount stays", "NodeUnpublishVolume"},

@@ -145,7 +145,7 @@ func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePub
 		return err
 	}
 	switch {
-	case req.GetVolumeCapability().GetBlock() != nil:
+	case req.GetVolumeCapability().GetBlock() != nil, n.driver.faults[publishesDevice]:
 		err = n.state.mounter.MountDevice(v.device(), target)
 	case n.stages(req) && n.driver.options.stagingMounts():
 		err = n.state.mounter.Mount(req.GetStagingTargetPath(), target, readOnly)

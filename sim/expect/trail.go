@@ -97,6 +97,9 @@ func EventLine(e *trace.Event, names *calls.Names) string {
 	case trace.KubeEvent:
 		return at + e.Actor + "  event " + e.Method + " " + e.Name + ": " + firstLine(e.Message)
 	}
+	if e.Kind == trace.AnswerLost {
+		return at + e.Actor + "  never gets the answer of " + e.Message
+	}
 	return at + strings.TrimSpace(string(e.Kind)+" "+e.Actor+" "+e.Node+" "+e.Method+" "+firstLine(e.Message))
 }
 

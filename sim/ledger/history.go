@@ -38,6 +38,8 @@ func Read(events []*trace.Event) *History {
 		switch {
 		case e.Kind == trace.Call && Changes(e):
 			h.calls = append(h.calls, e)
+		case e.Kind == trace.AnswerLost:
+			h.calls = append(h.calls, h.answered(e))
 		case e.Kind == trace.FileChange && e.Code == "":
 			h.changes = append(h.changes, e)
 		case e.Kind == trace.API && e.Change == "ADDED" && e.Resource == "volumeattachments":
@@ -51,6 +53,20 @@ func Read(events []*trace.Event) *History {
 		}
 	}
 	return h
+}
+
+// answered is a call as its driver saw it: it came to a good end, although its caller never
+// heard of it.
+func (h *History) answered(lost *trace.Event) *trace.Event {
+	call := *lost
+	call.Kind = trace.Call
+	for _, asked := range slices.Backward(h.calls) {
+		if asked.Seq == lost.Cause {
+			call.Seq, call.At = asked.Seq, asked.At
+			break
+		}
+	}
+	return &call
 }
 
 // Changes reports whether a call makes or takes away something.

@@ -52,6 +52,8 @@ func (t *teller) tell(e *Event) telling {
 		told.text, told.tone = "FAULT "+t.anything(e, line), warning
 	case Violation:
 		told.text, told.tone = "VIOLATION of the CSI spec: "+t.names.in(e.Message), failure
+	case AnswerLost:
+		told.text, told.tone = "the caller never gets the answer of "+t.names.in(e.Message), warning
 	case DataLost:
 		told.text, told.tone = "DATA "+t.names.in(e.Message), failure
 	case Unmounted:

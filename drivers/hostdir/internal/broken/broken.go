@@ -35,6 +35,13 @@ const (
 	DetachLeaves          Behaviour = "detach-leaves-attachment"
 	TrustRecords          Behaviour = "stage-trusts-records"
 	StageLeaksMount       Behaviour = "stage-leaks-mount"
+
+	PublishMakesFile         Behaviour = "publish-makes-file"
+	PublishMakesFIFO         Behaviour = "publish-makes-fifo"
+	PublishMakesSymlink      Behaviour = "publish-makes-symlink"
+	InlineRefusalLeavesMount Behaviour = "inline-refusal-leaves-mount"
+	InlineSharesContent      Behaviour = "inline-shares-content"
+	InlineForgottenOnRestart Behaviour = "inline-forgotten-on-restart"
 )
 
 var catalogue = []struct {
@@ -64,6 +71,12 @@ var catalogue = []struct {
 	{DetachLeaves, "ControllerUnpublishVolume succeeds and leaves the volume attached"},
 	{TrustRecords, "after a reboot the node stages and publishes an empty directory: its records say that it is mounted"},
 	{StageLeaksMount, "NodeStageVolume mounts at a path of its own, too, and leaves that mount"},
+	{PublishMakesFile, "NodePublishVolume puts a file at the target, and mounts nothing"},
+	{PublishMakesFIFO, "NodePublishVolume puts a FIFO at the target, and mounts nothing"},
+	{PublishMakesSymlink, "NodePublishVolume puts a symbolic link to the volume at the target, and mounts nothing"},
+	{InlineRefusalLeavesMount, "an inline volume is refused for its attributes after it was mounted, and the mount stays"},
+	{InlineSharesContent, "all inline volumes of a node show one directory"},
+	{InlineForgottenOnRestart, "after a restart NodeUnpublishVolume does not know inline volumes any more"},
 }
 
 // Set is the chosen defects. The empty set is a correct driver.

@@ -25,8 +25,14 @@ func (i identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse,
 // GetPluginCapabilities speaks for the driver as a whole, so a node instance
 // announces the services of the controller as well.
 func (i identity) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
+	if i.cfg.InlineOnly {
+		return &csi.GetPluginCapabilitiesResponse{}, nil
+	}
 	services := []csi.PluginCapability_Service_Type{
-		csi.PluginCapability_Service_CONTROLLER_SERVICE, csi.PluginCapability_Service_GROUP_CONTROLLER_SERVICE,
+		csi.PluginCapability_Service_CONTROLLER_SERVICE,
+	}
+	if !i.cfg.Without[withoutSnapshots] {
+		services = append(services, csi.PluginCapability_Service_GROUP_CONTROLLER_SERVICE)
 	}
 	if len(i.cfg.Topology) > 0 {
 		services = append(services, csi.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS)

@@ -24,6 +24,8 @@ type node struct {
 	ledger placement.Ledger
 	// restarted is true when an earlier instance has served this node.
 	restarted bool
+	// inlines are the inline volumes that this instance has published.
+	inlines map[string]bool
 }
 
 func newNode(cfg Config, store *backend.Backend) (*node, error) {
@@ -35,7 +37,7 @@ func newNode(cfg Config, store *backend.Backend) (*node, error) {
 		return nil, err
 	}
 	err = store.RegisterNode(backend.Node{ID: cfg.NodeID, MaxVolumes: cfg.MaxVolumes, Topology: cfg.Topology})
-	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted}, err
+	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted, inlines: map[string]bool{}}, err
 }
 
 func (n *node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
@@ -48,11 +50,13 @@ func (n *node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeG
 
 func (n *node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
 	types := []csi.NodeServiceCapability_RPC_Type{
-		csi.NodeServiceCapability_RPC_EXPAND_VOLUME,
 		csi.NodeServiceCapability_RPC_GET_VOLUME_STATS,
 		csi.NodeServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER,
 	}
-	if n.cfg.Stage {
+	if !n.cfg.InlineOnly {
+		types = append(types, csi.NodeServiceCapability_RPC_EXPAND_VOLUME)
+	}
+	if n.cfg.Stage && !n.cfg.InlineOnly {
 		types = append(types, csi.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME)
 	}
 	answer := &csi.NodeGetCapabilitiesResponse{}
@@ -88,6 +92,9 @@ func (n *node) usable(id string, a access, publishContext map[string]string) (v 
 
 // exists tells whether the volume is in the backend.
 func (n *node) exists(id string) (bool, error) {
+	if n.cfg.Inline && inlineID.MatchString(id) {
+		return true, nil // it is made whenever it is published
+	}
 	_, err := n.store.Volume(id)
 	if errors.Is(err, backend.ErrNotFound) {
 		return false, nil

@@ -29,6 +29,12 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	if err != nil {
 		return nil, err
 	}
+	if n.isInline(req) {
+		if err := n.publishInline(req, a); err != nil {
+			return nil, answer(err)
+		}
+		return &csi.NodePublishVolumeResponse{}, nil
+	}
 	if n.cfg.Stage && req.GetStagingTargetPath() == "" {
 		return nil, precondition("staging_target_path is required: the driver stages volumes")
 	}
@@ -62,6 +68,9 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 func (n *node) publish(v backend.Volume, source string, p placement.Placement, a access, flags mount.Flags) error {
 	if n.cfg.Broken.Has(broken.IgnoreReadOnly) {
 		flags &^= mount.ReadOnly
+	}
+	if n.cfg.Broken.Misplaces() && !v.Block {
+		return n.cfg.Broken.Misplace(source, p.Path)
 	}
 	done, err := n.placed(p, source)
 	if err != nil {
@@ -229,6 +238,9 @@ func (n *node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolu
 }
 
 func (n *node) unpublish(volumeID, target string) (was bool, err error) {
+	if n.cfg.Broken.Has(broken.InlineForgottenOnRestart) && n.restarted && inlineID.MatchString(volumeID) && !n.inlines[volumeID] {
+		return false, status.Errorf(codes.NotFound, "volume %s is not published", volumeID)
+	}
 	if was, err = n.displace(target); err != nil {
 		return was, err
 	}
@@ -240,6 +252,10 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 		was = true
 	case !errors.Is(err, os.ErrNotExist):
 		return was, fmt.Errorf("remove target: %w", err)
+	}
+	if n.cfg.Inline && inlineID.MatchString(volumeID) {
+		removed, err := n.removeInline(volumeID)
+		return was || removed, err
 	}
 	if n.cfg.Stage {
 		return was, nil

@@ -19,6 +19,9 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 	if err := require("volume_id", req.GetVolumeId(), "volume_path", req.GetVolumePath()); err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(n.inlineDir(req.GetVolumeId())); n.cfg.Inline && err == nil {
+		return usage(req.GetVolumePath())
+	}
 	v, err := n.store.Volume(req.GetVolumeId())
 	if err != nil {
 		return nil, answer(err)
@@ -31,9 +34,14 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 			{Unit: csi.VolumeUsage_BYTES, Total: v.CapacityBytes},
 		}}, nil
 	}
+	return usage(req.GetVolumePath())
+}
+
+// usage is what is used and free in the file system at a path.
+func usage(path string) (*csi.NodeGetVolumeStatsResponse, error) {
 	var fs unix.Statfs_t
-	if err := unix.Statfs(req.GetVolumePath(), &fs); err != nil {
-		return nil, status.Errorf(codes.Internal, "statfs %s: %v", req.GetVolumePath(), err)
+	if err := unix.Statfs(path, &fs); err != nil {
+		return nil, status.Errorf(codes.Internal, "statfs %s: %v", path, err)
 	}
 	return &csi.NodeGetVolumeStatsResponse{Usage: []*csi.VolumeUsage{
 		{
@@ -64,6 +72,11 @@ func (n *node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequ
 	}
 	if err := checkExpanded(v, req.GetVolumeCapability()); err != nil {
 		return nil, err
+	}
+	if n.cfg.Without[withoutControllerExpand] {
+		if v, err = n.store.ExpandVolume(v.ID, required, 0); err != nil {
+			return nil, answer(err)
+		}
 	}
 	if required > v.CapacityBytes {
 		return nil, status.Errorf(codes.OutOfRange, "volume %s has %d bytes: ControllerExpandVolume comes first", v.ID, v.CapacityBytes)

@@ -33,7 +33,11 @@ type Config struct {
 	Topology map[string]string
 	// MaxVolumes limits the volumes attached to this node; 0 means no limit.
 	MaxVolumes int64
-	Broken     broken.Set
+	// Inline serves volumes that pods have in their own specs; InlineOnly serves nothing
+	// else.
+	Inline, InlineOnly bool
+	Without            Without
+	Broken             broken.Set
 }
 
 // Register opens the state and adds the services to the server.
@@ -43,7 +47,7 @@ func Register(server *grpc.Server, cfg Config) error {
 		return err
 	}
 	csi.RegisterIdentityServer(server, identity{cfg: cfg})
-	if cfg.Controller {
+	if cfg.Controller && !cfg.InlineOnly {
 		c, err := newController(cfg, store)
 		if err != nil {
 			return fmt.Errorf("start controller service: %w", err)

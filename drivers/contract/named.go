@@ -1,0 +1,93 @@
+package contract
+
+import (
+	"fmt"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+)
+
+// Named is what a driver has made under names, by its own answers, whether they reached
+// their callers or not. It forgets what the driver has deleted. The zero value has seen
+// nothing yet.
+type Named struct {
+	made  map[label]string // by method and name: the id
+	name  map[label]string // by method and id: the name
+	again map[label]bool   // names that have had a second id: that is said once
+}
+
+// label is a name, or an id, among those of one creating call.
+type label struct{ method, text string }
+
+const twoNames = "answers with one id for two names"
+
+// Answered takes notice of an OK. CSI "CreateVolume", "CreateSnapshot" and
+// "CreateVolumeGroupSnapshot": one name means one thing, and each thing has an id of its own.
+func (n *Named) Answered(method string, request, answer proto.Message) []Violation {
+	if making, id := undone(request); making != "" {
+		n.forget(label{making, id})
+		return nil
+	}
+	noun, name, id := Makes(request, answer)
+	if noun == "" || name == "" || id == "" {
+		return nil
+	}
+	if n.made == nil {
+		n.made, n.name, n.again = map[label]string{}, map[label]string{}, map[label]bool{}
+	}
+	byName, byID := label{method, name}, label{method, id}
+	before, known := n.made[byName]
+	other, taken := n.name[byID]
+	n.made[byName], n.name[byID] = id, name
+	switch {
+	case known && before != id && !n.again[byName]:
+		n.again[byName] = true
+		return []Violation{{Method: method, Rule: notIdempotent, Detail: fmt.Sprintf("%s %s, then %s", noun, before, id)}}
+	case taken && other != name:
+		return []Violation{{Method: method, Rule: twoNames, Detail: fmt.Sprintf("%s %s for %s, then for %s", noun, id, other, name)}}
+	}
+	return nil
+}
+
+func (n *Named) forget(byID label) {
+	name, known := n.name[byID]
+	if !known {
+		return
+	}
+	delete(n.name, byID)
+	if byName := (label{byID.method, name}); n.made[byName] == byID.text {
+		delete(n.made, byName)
+	}
+}
+
+// Makes is what a call has made, in one word, under which name and with which id; empty for
+// calls that make nothing under a name.
+func Makes(request, answer proto.Message) (noun, name, id string) {
+	switch a := answer.(type) {
+	case *csi.CreateVolumeResponse:
+		noun, id = "volume", a.GetVolume().GetVolumeId()
+	case *csi.CreateSnapshotResponse:
+		noun, id = "snapshot", a.GetSnapshot().GetSnapshotId()
+	case *csi.CreateVolumeGroupSnapshotResponse:
+		noun, id = "group snapshot", a.GetGroupSnapshot().GetGroupSnapshotId()
+	default:
+		return "", "", ""
+	}
+	if named, ok := request.(interface{ GetName() string }); ok {
+		name = named.GetName()
+	}
+	return noun, name, id
+}
+
+// undone is the creating call whose work a request takes back, and the id.
+func undone(request proto.Message) (method, id string) {
+	switch r := request.(type) {
+	case *csi.DeleteVolumeRequest:
+		return "Controller/CreateVolume", r.GetVolumeId()
+	case *csi.DeleteSnapshotRequest:
+		return "Controller/CreateSnapshot", r.GetSnapshotId()
+	case *csi.DeleteVolumeGroupSnapshotRequest:
+		return groupCreate, r.GetGroupSnapshotId()
+	}
+	return "", ""
+}

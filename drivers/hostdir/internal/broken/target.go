@@ -1,0 +1,33 @@
+//go:build linux
+
+package broken
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Misplaces tells whether the driver shall put something other than a directory at target
+// paths.
+func (s Set) Misplaces() bool {
+	return s.Has(PublishMakesFile) || s.Has(PublishMakesFIFO) || s.Has(PublishMakesSymlink)
+}
+
+// Misplace puts something other than a mounted directory at target.
+func (s Set) Misplace(source, target string) error {
+	var err error
+	switch {
+	case s.Has(PublishMakesSymlink):
+		err = os.Symlink(source, target)
+	case s.Has(PublishMakesFIFO):
+		err = unix.Mkfifo(target, 0o644)
+	default:
+		err = os.WriteFile(target, nil, 0o644)
+	}
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+//go:build linux
+
+package service
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
+	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
+)
+
+// podInfo begins the keys that Kubernetes adds to a volume's context, if the CSIDriver object
+// asks for podInfoOnMount; ephemeral is the one that marks inline volumes.
+const (
+	podInfo   = "csi.storage.k8s.io/"
+	ephemeral = podInfo + "ephemeral"
+)
+
+// inlineID is the form of the ids that the kubelet gives inline volumes: all that shows
+// them to a driver without podInfoOnMount.
+var inlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
+
+// isInline tells whether a request is about a volume that a pod has in its own spec, and
+// that lives as long as it is published: a directory of this node.
+func (n *node) isInline(req *csi.NodePublishVolumeRequest) bool {
+	marked, told := req.GetVolumeContext()[ephemeral]
+	return n.cfg.Inline && (marked == "true" || !told && inlineID.MatchString(req.GetVolumeId()))
+}
+
+// publishInline makes the volume and binds it on the target path.
+func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error {
+	if a.block {
+		return invalid("an inline volume is a file system")
+	}
+	refused := checkAttributes(req.GetVolumeContext())
+	if refused != nil && !n.cfg.Broken.Has(broken.InlineRefusalLeavesMount) {
+		return refused
+	}
+	target, err := mount.Resolve(req.GetTargetPath())
+	if err != nil {
+		return invalid("the parent directory of target_path must exist: %v", err)
+	}
+	dir := n.inlineDir(req.GetVolumeId())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	flags := a.flags
+	if req.GetReadonly() {
+		flags |= mount.ReadOnly
+	}
+	p := placement.Placement{
+		VolumeID: req.GetVolumeId(), Path: target, Target: true,
+		ReadOnly: flags&mount.ReadOnly != 0, Mode: a.mode.String(), Flags: a.flagList(),
+	}
+	if err := n.publish(backend.Volume{ID: req.GetVolumeId()}, dir, p, a, flags); err != nil {
+		return err
+	}
+	n.inlines[req.GetVolumeId()] = true
+	return refused
+}
+
+// checkAttributes refuses volume attributes that mean nothing; size is the only one that does.
+func checkAttributes(attributes map[string]string) error {
+	for key, value := range attributes {
+		switch {
+		case strings.HasPrefix(key, podInfo):
+		case key != "size":
+			return invalid("volume attribute %q is not known", key)
+		default:
+			if _, err := resource.ParseQuantity(value); err != nil {
+				return invalid("volume attribute size: %q is no quantity", value)
+			}
+		}
+	}
+	return nil
+}
+
+// removeInline removes the content of an inline volume that is not published any more.
+func (n *node) removeInline(id string) (was bool, err error) {
+	dir := n.inlineDir(id)
+	_, err = os.Stat(dir)
+	if os.IsNotExist(err) {
+		return false, nil
+	}
+	return true, os.RemoveAll(dir)
+}
+
+func (n *node) inlineDir(id string) string {
+	if n.cfg.Broken.Has(broken.InlineSharesContent) {
+		id = "shared"
+	}
+	return filepath.Join(n.cfg.NodeStateDir, "inline", id)
+}
