@@ -41,6 +41,9 @@ func (c *call) make() error {
 	if f.Effect == fault.Repeat {
 		return c.sendTwice(f)
 	}
+	if f.Effect == fault.Overlap {
+		return c.sendOverlapping(f)
+	}
 	if f.Effect == fault.Contradict {
 		return c.sendAndContradict(f)
 	}

@@ -26,7 +26,19 @@ func (c *call) sendAndContradict(f *fault.Fault) error {
 	err := second.send(c.process, second.answer)
 	second.end(err)
 	c.wire.note(c, contract.CheckContradiction(c.method, err, contradiction))
+	if published, ok := request.(*csi.NodePublishVolumeRequest); ok && err == nil {
+		c.takeBack(f, published)
+	}
 	return nil
+}
+
+// takeBack unpublishes what a driver should not have published: nobody else knows of it.
+func (c *call) takeBack(f *fault.Fault, published *csi.NodePublishVolumeRequest) {
+	request := &csi.NodeUnpublishVolumeRequest{VolumeId: published.GetVolumeId(), TargetPath: published.GetTargetPath()}
+	undo := c.again(f, request)
+	undo.fullMethod, undo.method, undo.answer = csi.Node_NodeUnpublishVolume_FullMethodName, "Node/NodeUnpublishVolume", &csi.NodeUnpublishVolumeResponse{}
+	undo.event.Method = undo.method
+	undo.end(undo.send(c.process, undo.answer))
 }
 
 // contradiction is a request that cannot be granted beside this one, and what it
@@ -41,6 +53,13 @@ func (c *call) contradiction() (proto.Message, string) {
 		was := r.GetNodeId()
 		r.NodeId = other
 		return r, fmt.Sprintf("a single-node volume attached to %s, then also to %s", was, other)
+	case *csi.NodePublishVolumeRequest:
+		if r.GetVolumeCapability().GetAccessMode().GetMode() != csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER {
+			return nil, ""
+		}
+		was := r.GetTargetPath()
+		r.TargetPath += "-again"
+		return r, fmt.Sprintf("a volume for a single writer published at %s, then also at %s", was, r.GetTargetPath())
 	case *csi.CreateVolumeRequest:
 		made := c.answer.(*csi.CreateVolumeResponse).GetVolume().GetCapacityBytes()
 		if made <= 0 {

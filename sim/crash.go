@@ -189,6 +189,9 @@ func (c *Simulation) PowerOff(name string) error {
 		n.crashKubelet(c)
 	}
 	n.runtime.PowerOff()
+	if c.data != nil {
+		c.data.PowerLost(name)
+	}
 	for _, d := range c.drivers {
 		for _, p := range d.on(name) {
 			if p.registrar != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/sim/datacheck"
 	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // startDataCheck lets the containers of pods write to their volumes and read.
@@ -57,6 +58,16 @@ func (c *Simulation) tellData(call *trace.Event) {
 	case *csi.CreateVolumeGroupSnapshotResponse:
 		for _, member := range answer.GetGroupSnapshot().GetSnapshots() {
 			c.data.Snapped(id(member.GetSnapshotId()), copyInGroup(call, member.GetSourceVolumeId()))
+		}
+	case *csi.NodePublishVolumeResponse:
+		request, _ := call.Request.(*csi.NodePublishVolumeRequest)
+		if v := request.GetVolumeId(); volume.IsInlineHandle(v) {
+			c.data.Made(id(v), true)
+		}
+	case *csi.NodeUnpublishVolumeResponse:
+		request, _ := call.Request.(*csi.NodeUnpublishVolumeRequest)
+		if v := request.GetVolumeId(); volume.IsInlineHandle(v) {
+			c.data.Gone(id(v))
 		}
 	case *csi.DeleteVolumeResponse:
 		request, _ := call.Request.(*csi.DeleteVolumeRequest)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/sim/check"
 	"github.com/csisim/csisim/sim/scenario"
@@ -27,6 +28,8 @@ type subjectFlags struct {
 	parameters                   pairsFlag
 	handle                       string
 	attributes                   pairsFlag
+	lifecycle                    []string
+	podInfo                      bool
 }
 
 func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
@@ -41,7 +44,9 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
 	flags.Var(&f.parameters, "parameter", "`KEY=VALUE` among the StorageClass's parameters; may be repeated")
 	flags.StringVar(&f.handle, "handle", "", "`ID` of the volume to check a driver with that makes none")
-	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume; may be repeated")
+	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume, and of inline volumes; may be repeated")
+	flags.StringSliceVar(&f.lifecycle, "lifecycle", nil, "`MODE` of volumes in the CSIDriver object: Persistent, or Ephemeral for inline volumes; may be repeated (default Persistent, or the profile's)")
+	flags.BoolVar(&f.podInfo, "pod-info", false, "podInfoOnMount in the CSIDriver object")
 }
 
 // subject is the driver that the flags and arguments name; dash is where the first --
@@ -49,6 +54,9 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 func (f *subjectFlags) subject(args []string, dash int) (check.Subject, error) {
 	s := check.Subject{Parameters: f.parameters, Handle: f.handle, Attributes: f.attributes}
 	s.Driver.Name, s.Driver.NoController = f.name, f.noController
+	if err := f.csiDriver(&s); err != nil {
+		return s, err
+	}
 	ways := f.ways(args)
 	switch {
 	case len(ways) == 0:
@@ -67,6 +75,26 @@ func (f *subjectFlags) subject(args []string, dash int) (check.Subject, error) {
 		return s, f.wellKnown(&s)
 	}
 	return s, f.program(&s.Driver, args)
+}
+
+// csiDriver is what the flags say of the CSIDriver object.
+func (f *subjectFlags) csiDriver(s *check.Subject) error {
+	if len(f.lifecycle) == 0 && !f.podInfo {
+		return nil
+	}
+	s.CSIDriver = &storagev1.CSIDriverSpec{PodInfoOnMount: &f.podInfo}
+	for _, mode := range f.lifecycle {
+		switch m := storagev1.VolumeLifecycleMode(mode); m {
+		case storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral:
+			s.CSIDriver.VolumeLifecycleModes = append(s.CSIDriver.VolumeLifecycleModes, m)
+		default:
+			return usage("--lifecycle %s: Persistent or Ephemeral", mode)
+		}
+	}
+	if len(f.lifecycle) == 0 {
+		s.CSIDriver.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
+	}
+	return nil
 }
 
 // ways are how the driver is given: one is right.
@@ -90,6 +118,10 @@ func (f *subjectFlags) wellKnown(s *check.Subject) error {
 		return usage("--profile %s: %w", f.profile, err)
 	}
 	s.Driver.Profile, s.Driver.Binary = located(f.profile), located(f.binary)
+	if s.CSIDriver != nil {
+		return usage("--profile %s and --lifecycle or --pod-info: the profile has the CSIDriver object", f.profile)
+	}
+	s.CSIDriver = read.CSIDriver
 	s.OneNode, s.MountOptions, s.VolumeSize = read.Single, read.StorageClass.MountOptions, read.VolumeSize
 	parameters := maps.Clone(read.StorageClass.Parameters)
 	if parameters == nil {

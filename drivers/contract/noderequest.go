@@ -2,10 +2,11 @@ package contract
 
 import (
 	"path"
-	"regexp"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/sim/volume"
 )
 
 func (f *findings) nodeRequest(req proto.Message, caps Caps) {
@@ -46,12 +47,8 @@ func (f *findings) nodeRequest(req proto.Message, caps Caps) {
 // driver asks for podInfoOnMount: it is published without being staged. K-PUB-4
 const inline = "csi.storage.k8s.io/ephemeral"
 
-// inlineID is the form of the id that the kubelet makes up for such a volume, which is all that
-// shows it to a driver without podInfoOnMount. K-PATH-7
-var inlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
-
 func isInline(r *csi.NodePublishVolumeRequest) bool {
-	return r.GetVolumeContext()[inline] == "true" || inlineID.MatchString(r.GetVolumeId())
+	return r.GetVolumeContext()[inline] == "true" || volume.IsInlineHandle(r.GetVolumeId())
 }
 
 // CSI "NodePublishVolume".

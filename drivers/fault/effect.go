@@ -23,5 +23,5 @@ func RequiresSize(method string) bool {
 // CanBeContradicted reports whether there is a call that cannot be granted beside one
 // of the method.
 func CanBeContradicted(method string) bool {
-	return method == "CreateVolume" || method == "ControllerPublishVolume"
+	return method == "CreateVolume" || method == "ControllerPublishVolume" || method == "NodePublishVolume"
 }

@@ -81,9 +81,14 @@ const (
 	// change nothing more and be answered the same. It befalls only calls that have
 	// an effect; the caller sees the first answer.
 	Repeat Effect = "repeat"
+	// Overlap: the driver gets the same call twice at once and may answer either with
+	// ABORTED; the effect must be that of one. It befalls only calls that have an effect;
+	// the caller sees one answer.
+	Overlap Effect = "overlap"
 	// Contradict: right after its OK the driver gets a call that cannot be granted
 	// beside it, and must refuse it: a single-node volume is to be attached to another
-	// node as well, a volume of the same name is to be bigger. The caller does not notice.
+	// node as well, a volume of the same name is to be bigger, a
+	// volume for a single writer is to be published at another path, too. The caller does not notice.
 	Contradict Effect = "contradict"
 	// Kill: somebody dies at the call. If it is the driver, the caller's connection
 	// is lost; else the call takes its course, whether its caller lives or not.
@@ -101,7 +106,7 @@ type Site struct {
 // Matches reports whether the fault is about such a call.
 func (f *Fault) Matches(s Site) bool {
 	_, short, _ := strings.Cut(s.Method, "/")
-	if (f.Effect == Repeat && !HasEffect(short)) || (f.Effect == Contradict && !CanBeContradicted(short)) {
+	if ((f.Effect == Repeat || f.Effect == Overlap) && !HasEffect(short)) || (f.Effect == Contradict && !CanBeContradicted(short)) {
 		return false
 	}
 	return (matches(f.Call, short) || matches(f.Call, s.Method)) &&
@@ -127,6 +132,8 @@ func (f *Fault) Told() string {
 		return "driver did it at once, answer held until the caller gave up"
 	case Repeat:
 		return "the same call again, right after its OK"
+	case Overlap:
+		return "the same call at the same time"
 	case Contradict:
 		return "what cannot be granted beside the call before"
 	case Kill:

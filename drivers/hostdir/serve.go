@@ -26,7 +26,7 @@ const stopPatience = 5 * time.Second
 // serve answers calls on the endpoint until ctx ends, then lets the calls in
 // flight finish and removes the socket.
 func serve(ctx context.Context, endpoint string, cfg service.Config) error {
-	server := grpc.NewServer(grpc.ChainUnaryInterceptor(logFailure, service.Exclusive()))
+	server := grpc.NewServer(grpc.ChainUnaryInterceptor(logFailure, service.Exclusive(cfg.Broken)))
 	if err := service.Register(server, cfg); err != nil {
 		return err
 	}

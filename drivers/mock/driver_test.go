@@ -57,11 +57,12 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 	assert.Equal(t, tourOf().d.Volumes(), tourOf().d.Volumes())
 }
 
-// What mounts nothing shows only on a node with a Mounter: TestMounts.
+// What mounts nothing shows only on a node with a Mounter: TestMounts. Two snapshots of one volume are those of
+// TestSnapshotsOfAVolumeAreTwo.
 func TestEveryMisbehaviourShows(t *testing.T) {
 	good := tourOf()
 	for _, m := range Misbehaviours() {
-		if m.Name == stageMountsNothing || m.Name == publishMountsNothing || m.Name == publishesDevice {
+		if m.Name == stageMountsNothing || m.Name == publishMountsNothing || m.Name == publishesDevice || m.Name == snapshotsShareID {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -70,6 +71,22 @@ func TestEveryMisbehaviourShows(t *testing.T) {
 				assert.ObjectsAreEqual(good.d.Published("a"), bad.d.Published("a")) && assert.ObjectsAreEqual(good.d.Staged("a"), bad.d.Staged("a"))
 			assert.False(t, same, "the tour is the same with and without it")
 		})
+	}
+}
+
+func TestSnapshotsOfAVolumeAreTwo(t *testing.T) {
+	for _, c := range []struct {
+		faulty []string
+		second string
+	}{{nil, "snap-0002"}, {[]string{snapshotsShareID}, "snap-0001"}} {
+		w := given(t, Options{Snapshot: true, Faulty: c.faulty}, create(multiWriter))
+		for _, name := range []string{"first", "second"} {
+			resp, err := w.c.CreateSnapshot(t.Context(), &csi.CreateSnapshotRequest{Name: name, SourceVolumeId: "vol-0001"})
+			require.NoError(t, err)
+			if name == "second" {
+				assert.Equal(t, c.second, resp.GetSnapshot().GetSnapshotId())
+			}
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 	listIgnoresMaxEntries       = "list-ignores-max-entries"
 	snapshotWithoutTime         = "snapshot-without-time"
 	snapshotNotIdempotent       = "snapshot-not-idempotent"
+	snapshotsShareID            = "snapshots-share-id"
 	groupLacksVolume            = "group-lacks-volume"
 	groupNotIdempotent          = "group-not-idempotent"
 	groupDeleteLeaks            = "group-delete-leaks"
@@ -74,6 +75,7 @@ var misbehaviours = []Misbehaviour{
 	{listIgnoresMaxEntries, "all entries come on one page", "ListVolumes"},
 	{snapshotWithoutTime, "the snapshot has no creation time", "CreateSnapshot"},
 	{snapshotNotIdempotent, "a repeated call makes a second snapshot", "CreateSnapshot"},
+	{snapshotsShareID, "all snapshots of a volume are one", "CreateSnapshot"},
 	{groupLacksVolume, "the first volume of a group has no snapshot", "CreateVolumeGroupSnapshot"},
 	{groupNotIdempotent, "a repeated call makes a second group of snapshots", "CreateVolumeGroupSnapshot"},
 	{groupDeleteLeaks, "deletion of a group succeeds, its snapshots stay", "DeleteVolumeGroupSnapshot"},

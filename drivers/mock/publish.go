@@ -7,6 +7,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	volumes "github.com/csisim/csisim/sim/volume"
 )
 
 // inline is the key with which Kubernetes marks a volume that lives as long as its pod.
@@ -67,7 +69,8 @@ func (n *Node) checkPublish(req *csi.NodePublishVolumeRequest) error {
 }
 
 func (n *Node) isInline(req *csi.NodePublishVolumeRequest) bool {
-	return n.driver.options.Ephemeral && req.GetVolumeContext()[inline] == "true"
+	marked, told := req.GetVolumeContext()[inline]
+	return n.driver.options.Ephemeral && (marked == "true" || !told && volumes.IsInlineHandle(req.GetVolumeId()))
 }
 
 func (n *Node) stages(req *csi.NodePublishVolumeRequest) bool {

@@ -40,6 +40,13 @@ func (s *Controller) CreateSnapshot(_ context.Context, req *csi.CreateSnapshotRe
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	snap := d.snapshotName[req.GetName()]
+	if d.faults[snapshotsShareID] {
+		for _, other := range d.snapshotsInOrder() {
+			if other.sourceID == req.GetSourceVolumeId() {
+				snap = other
+			}
+		}
+	}
 	switch {
 	case snap == nil || d.faults[snapshotNotIdempotent]:
 		v := d.volumes[req.GetSourceVolumeId()]

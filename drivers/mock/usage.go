@@ -88,5 +88,9 @@ func (n *Node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequ
 	if err := d.grow(v, req.GetCapacityRange()); err != nil {
 		return nil, err
 	}
-	return &csi.NodeExpandVolumeResponse{CapacityBytes: v.bytes}, nil
+	resp := &csi.NodeExpandVolumeResponse{CapacityBytes: v.bytes}
+	if d.faults[expandTooLittle] && !d.options.ControllerExpand {
+		resp.CapacityBytes--
+	}
+	return resp, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/sim/trace"
@@ -19,6 +20,9 @@ type Facts struct {
 	Plugin, Controller, Group, Node []string
 	// Refused are the kinds of volume that it does not make, with its answer.
 	Refused map[Kind]string
+	// NotPublished is the answer with which a node refuses raw block volumes that the driver
+	// makes; empty if it does not.
+	NotPublished string
 	// MaxVolumes is how many volumes a node can have; 0 is any number.
 	MaxVolumes int64
 	// Controllers are those of the cluster, with the driver's sidecars.
@@ -39,6 +43,11 @@ type Kind struct{ Form, Access string }
 // Provisions says whether the driver makes volumes.
 func (f *Facts) Provisions() bool { return f.caps.Controller.Has("CREATE_DELETE_VOLUME") }
 
+// Persistent says whether claims can have volumes of the driver, Inline whether pods can have
+// them in their own specs.
+func (f *Facts) Persistent() bool { return f.subject.offers(storagev1.VolumeLifecyclePersistent) }
+func (f *Facts) Inline() bool     { return f.subject.offers(storagev1.VolumeLifecycleEphemeral) }
+
 // Attaches says whether volumes are attached to nodes.
 func (f *Facts) Attaches() bool { return f.caps.Controller.Has("PUBLISH_UNPUBLISH_VOLUME") }
 
@@ -55,7 +64,7 @@ func (f *Facts) OnePlace() bool {
 }
 
 // Expands says whether volumes can grow.
-func (f *Facts) Expands() bool { return f.caps.Controller.Has("EXPAND_VOLUME") }
+func (f *Facts) Expands() bool { return len(f.expansions()) > 0 }
 
 // Snapshots says whether the driver takes snapshots.
 func (f *Facts) Snapshots() bool { return f.caps.Controller.Has("CREATE_DELETE_SNAPSHOT") }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/sim/ledger"
 	"github.com/csisim/csisim/sim/scenario"
 	"github.com/csisim/csisim/sim/scenario/calls"
 	"github.com/csisim/csisim/sim/trace"
@@ -89,8 +90,11 @@ func findingsOf(o Outcome) []Finding {
 			continue
 		}
 		f.Verdict = firstLine(f.Verdict)
-		if call := refusal(o.Result.Trace); call != nil && strings.HasPrefix(f.Verdict, "timed out") {
+		if call := refusal(o.Result.Trace, strings.Contains(f.Verdict+" ", " gone ")); call != nil && strings.HasPrefix(f.Verdict, "timed out") {
 			f = refused(f, call)
+		}
+		if o.Trial.Known != "" {
+			f.Verdict = o.Trial.Known + ": " + f.Verdict
 		}
 		if strings.Contains(f.Got, program.EndOfLog) {
 			f.Hint = "" // what the program wrote tells more
@@ -117,14 +121,15 @@ func breaches(events []*trace.Event) []scenario.Failure {
 func section(call *trace.Event) string { return contract.Violation{Method: call.Method}.Section() }
 
 // refusal is the last call that a driver refused by itself and has not done since; nil
-// if there is none.
-func refusal(events []*trace.Event) *trace.Event {
+// if there is none. What should be gone waits for calls that undo something only.
+func refusal(events []*trace.Event, gone bool) *trace.Event {
 	done := map[string]bool{} // methods that came to a good end later
 	for _, e := range slices.Backward(events) {
 		switch {
 		case e.Kind != trace.Call || calls.IsAsking(e):
 		case e.Code == "":
 			done[e.Method] = true
+		case gone && ledger.Makes(e):
 		case e.Injected == "" && !done[e.Method]:
 			return e
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/sim/check"
 	"github.com/csisim/csisim/sim/scenario"
@@ -75,14 +76,33 @@ var defects = []struct{ name, trial, verdict string }{
 	{"stage-leaks-mount", "life/filesystem", "left behind: mount "},
 	{"group-mixes-volumes", "group/restored", "data lost: pod default/reader "},
 	{"snapshot-restores-empty", "snapshot/restored", "data lost: "},
+	{"snapshot-replaces-others", "snapshot/two-of-one", "data lost: "},
+	{"copy-trusts-directory", "snapshot/driver-killed-restoring", "data lost: "},
+	{"copy-trusts-directory", "snapshot/driver-killed-cloning", "data lost: "},
+	{"expand-forgets-size", "grow/driver-killed-ControllerExpandVolume", "NodeExpandVolume fails for good: OutOfRange: "},
+	{"publish-makes-file", "life/filesystem", "NodePublishVolume publishes no directory: a file lies at /var/lib/kubelet/pods/"},
+	{"publish-makes-fifo", "life/filesystem", "NodePublishVolume publishes no directory: a FIFO lies at /var/lib/kubelet/pods/"},
+	{"publish-makes-symlink", "life/filesystem", "NodePublishVolume publishes no directory: a symbolic link lies at /var/lib/kubelet/pods/"},
+	{"calls-overlap", "overlap/NodePublishVolume", "NodePublishVolume has its effect twice when two calls overlap: 2 mounts of "},
+	{"block-not-published", "life/block", "CreateVolume should refuse a raw block volume, which no node publishes: NodePublishVolume fails for good: InvalidArgument: block volumes are not supported"},
+	{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: 1 mount, then 2"},
+	{"unpublish-not-found-errors", "inline/lost-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: NotFound: "},
+	{"unpublish-leaves-target-dir", "inline/life", "timed out waiting for the condition: pod web gone"},
+	{"inline-refusal-leaves-mount", "inline/wrong-attributes", "timed out waiting for the condition: pod wrong gone"},
+	{"inline-shares-content", "inline/two-pods", "data lost: "},
+	{"inline-forgotten-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume fails for good: NotFound: "},
 }
 
 func TestDefectsOfAProgramAreFound(t *testing.T) {
 	program := buildHostdir(t)
 	for _, d := range defects {
-		t.Run(d.name, func(t *testing.T) {
+		t.Run(d.name+" by "+d.trial, func(t *testing.T) {
 			t.Parallel()
-			card := checked(t, hostdir(program, d.name), check.RunOptions{WorkDir: workDir(t)}, d.trial)
+			subject := hostdir(program, d.name)
+			if strings.HasPrefix(d.trial, "inline/") {
+				subject = withInline(subject, "also", true, storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral)
+			}
+			card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, d.trial)
 			assert.Contains(t, verdicts(card), d.verdict)
 		})
 	}

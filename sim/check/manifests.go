@@ -87,9 +87,10 @@ type pod struct {
 	claims     []claim
 	readOnly   bool
 	subPath    string // of each volume, which is all that the container sees; empty for all of it
+	scratch    []scratch
 }
 
-func (p pod) manifest(*Facts) string {
+func (p pod) manifest(f *Facts) string {
 	var mounts, devices, volumes []string
 	for i, c := range p.claims {
 		readOnly := ""
@@ -106,6 +107,14 @@ func (p pod) manifest(*Facts) string {
 			mounts = append(mounts, fmt.Sprintf("{name: %s, mountPath: /%s%s}", c.name, c.name, subPath))
 		}
 		volumes = append(volumes, fmt.Sprintf("  - {name: %s, persistentVolumeClaim: {claimName: %s%s}}\n", c.name, c.name, readOnly))
+	}
+	for _, s := range p.scratch {
+		readOnly := ""
+		if p.readOnly {
+			readOnly = ", readOnly: true"
+		}
+		mounts = append(mounts, fmt.Sprintf("{name: %s, mountPath: /%s}", s.name, s.name))
+		volumes = append(volumes, fmt.Sprintf("  - {name: %s, csi: {driver: %s%s%s}}\n", s.name, f.Name, readOnly, pairs(", volumeAttributes: ", f.attributesOf(s))))
 	}
 	uses := ""
 	if len(mounts) > 0 {
@@ -142,6 +151,25 @@ func classManifest(f *Facts, immediate bool) string {
   metadata: {name: %s}
   provisioner: %s
 %s%s`, className, f.Name, binding, parameters("  ", f.subject.Parameters))
+}
+
+// csiDriverManifest is the CSIDriver object as an entry of a scenario's objects; empty if the
+// one that a driver has by itself will do.
+func csiDriverManifest(f *Facts) string {
+	spec := f.subject.CSIDriver
+	if spec == nil || f.subject.Driver.Profile != "" {
+		return ""
+	}
+	info := spec.PodInfoOnMount != nil && *spec.PodInfoOnMount
+	modes := make([]string, len(spec.VolumeLifecycleModes))
+	for i, mode := range spec.VolumeLifecycleModes {
+		modes[i] = string(mode)
+	}
+	return fmt.Sprintf(`- apiVersion: storage.k8s.io/v1
+  kind: CSIDriver
+  metadata: {name: %s}
+  spec: {attachRequired: %t, podInfoOnMount: %t, volumeLifecycleModes: [%s]}
+`, f.Name, f.Attaches(), info, strings.Join(modes, ", "))
 }
 
 // parameters are those of a class, in a line with an indentation.

@@ -31,6 +31,8 @@ var groups = []Group{
 	{"crash-caller", "Caller killed at calls"},
 	{"reboot", "Power loss"},
 	{"move", "Move to another node"},
+	{"overlap", "Overlapping calls"},
+	{inline, "Inline volumes"},
 }
 
 // Trial is one scenario that is tried on a driver, or why it is not.
@@ -47,6 +49,8 @@ type Trial struct {
 	// empty if nothing does.
 	NotTried string
 	Cause    Cause
+	// Known is what is known to be wrong beforehand, and the cause of what fails; mostly empty.
+	Known string
 }
 
 // Cause is what keeps a trial from being run that the driver is able to stand.
@@ -83,7 +87,8 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		overlappingCalls, inlineVolumes,
 	} {
 		add(p)
 	}
@@ -94,6 +99,9 @@ func Plan(f *Facts) ([]*Trial, error) {
 // needs that is not empty says what. Whether this machine can run it follows from the
 // scenario.
 func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
+	if group != inline && !p.facts.Persistent() { // K-PUB-7
+		return
+	}
 	t := &Trial{Group: group, Title: title}
 	p.trials = append(p.trials, t)
 	if t.NotOffered = first(needs...); t.NotOffered != "" {
@@ -127,6 +135,14 @@ func (s *script) beyond() string {
 
 // needsKind says why volumes of a kind cannot be tried.
 func (p *plan) needsKind(form, access string) string {
+	if form == block && p.facts.NotPublished != "" {
+		return "raw block volumes are made and not published, as life/block shows: " + p.facts.NotPublished
+	}
+	return p.needsMaking(form, access)
+}
+
+// needsMaking says why volumes of a kind are not made.
+func (p *plan) needsMaking(form, access string) string {
 	answer, refused := p.facts.Refused[Kind{form, access}]
 	if !refused {
 		return ""

@@ -36,14 +36,25 @@ func contradictedCalls(p *plan) {
 	}
 }
 
+// contradictedPublish: a volume for a single pod is published at a second path.
+func contradictedPublish(p *plan) {
+	lacks := ""
+	if !p.facts.caps.Node.Has("SINGLE_NODE_MULTI_WRITER") {
+		lacks = "the node service lacks SINGLE_NODE_MULTI_WRITER"
+	}
+	c := claim{name: "data", form: filesystem, access: onePodRW}
+	p.try("contradicted", "NodePublishVolume", "A volume for a single pod is published at another path as well.", []string{lacks, p.needsKind(c.form, c.access)}, func(s *script) {
+		s.fault("call: NodePublishVolume, contradict: true")
+		s.life([]claim{c}, web(nodeA, c))
+	})
+}
+
 // lostAnswers: the driver did what it was asked, its caller does not learn of it.
 func lostAnswers(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The answer of %s is lost twice, then it comes too late.", e.call)
 		p.try("lost", e.call, description, []string{e.missing}, func(s *script) {
-			s.fault("name: lost, call: %s, loseAnswer: true, times: 1", e.call)
-			s.fault("name: timed-out, call: %s, loseAnswer: true, code: DeadlineExceeded, times: 1", e.call)
-			s.fault("name: late, call: %s, lateAnswer: true, times: 1", e.call)
+			s.losesAnswers(e.call)
 			s.life([]claim{data}, web(nodeA, data))
 		})
 	}
@@ -55,6 +66,13 @@ func lostAnswers(p *plan) {
 		}
 		s.life([]claim{blockData}, web(nodeA, blockData))
 	})
+}
+
+// losesAnswers keeps three answers of a call from its caller.
+func (s *script) losesAnswers(call string) {
+	s.fault("name: lost, call: %s, loseAnswer: true, times: 1", call)
+	s.fault("name: timed-out, call: %s, loseAnswer: true, code: DeadlineExceeded, times: 1", call)
+	s.fault("name: late, call: %s, lateAnswer: true, times: 1", call)
 }
 
 // abandonedCalls: the driver did what it was asked, its caller does not learn of it,
@@ -122,12 +140,17 @@ func callerCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("Who calls %s is killed before and after the driver does it.", e.call)
 		p.try("crash-caller", e.call, description, []string{e.missing}, func(s *script) {
-			for _, at := range []string{"receipt", "answer"} {
-				s.fault("name: %s, call: %s, kill: caller, at: %s, restartAfter: 3s", at, e.call, at)
-			}
+			s.killsCaller(e.call)
 			s.forgets(e)
 			s.life([]claim{data}, web(nodeA, data))
 		})
+	}
+}
+
+// killsCaller kills whoever makes a call, twice.
+func (s *script) killsCaller(call string) {
+	for _, at := range []string{"receipt", "answer"} {
+		s.fault("name: %s, call: %s, kill: caller, at: %s, restartAfter: 3s", at, call, at)
 	}
 }
 

@@ -32,6 +32,19 @@ func groupSnapshots(p *plan) {
 		s.noGroup()
 		s.down(groupClaims, web(nodeA, groupClaims...))
 	})
+	// C-SNAP-18, C-GSNAP-9
+	p.try("group", "member-deleted", "One snapshot of a group is deleted by itself; it goes with the group only.", needs, func(s *script) {
+		s.fault(`call: "*Delete*", repeat: true`)
+		s.up(groupClaims, web(nodeA, groupClaims...))
+		s.apply(groupSnapshot{"daily"})
+		s.step(`wait: {volumegroupsnapshot: daily, that: "object.status.readyToUse"}`)
+		s.step(`wait: {volumesnapshot: "*", that: "object.status.readyToUse", count: %d}`, len(groupClaims))
+		s.step("delete: {volumesnapshot: pvc/data}")
+		s.step("advance: 1m")
+		s.step("delete: {volumegroupsnapshot: daily}")
+		s.noGroup()
+		s.down(groupClaims, web(nodeA, groupClaims...))
+	})
 	p.try("group", "driver-killed", "The driver is killed before, while and after it cuts, and deletes, a group of snapshots.", append([]string{p.needsOurs()}, needs...), func(s *script) {
 		for _, call := range groupCalls {
 			s.killsDriver(call)

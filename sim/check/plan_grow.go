@@ -1,6 +1,9 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // needsSidecar says why what a sidecar does is not tried.
 func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
@@ -17,7 +20,7 @@ func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
 
 // growing: a claim asks for more.
 func growing(p *plan) {
-	needs := []string{p.needsSidecar(p.facts.Expands(), "EXPAND_VOLUME", "csi-resizer")}
+	needs := []string{p.needsGrowth()}
 	online := p.needsOnline()
 	p.try("grow", "unused", "A volume grows while nobody uses it; calls come twice.", needs, func(s *script) {
 		s.fault(`call: "*ExpandVolume", repeat: true`)
@@ -38,12 +41,40 @@ func growing(p *plan) {
 		s.lifeWithGrowth()
 	})
 	p.try("grow", "lost-answers", "A volume grows, and the answers of both calls are lost, then late.", append(needs, online), func(s *script) {
-		for _, call := range []string{"ControllerExpandVolume", "NodeExpandVolume"} {
+		for _, call := range s.facts.expansions() {
 			s.fault("name: lost-%s, call: %[1]s, loseAnswer: true, times: 1", call)
 			s.fault("name: late-%s, call: %[1]s, lateAnswer: true, times: 1", call)
 		}
 		s.lifeWithGrowth()
 	})
+	for _, call := range []string{"ControllerExpandVolume", "NodeExpandVolume"} {
+		offered := ""
+		if !slices.Contains(p.facts.expansions(), call) {
+			offered = "the driver lacks EXPAND_VOLUME for " + call
+		}
+		p.try("grow", "driver-killed-"+call, "The driver is killed before, while and after it does "+call+".", append([]string{p.needsOurs(), offered, online}, needs...), func(s *script) {
+			s.killsDriver(call)
+			s.lifeWithGrowth()
+		})
+	}
+}
+
+// expansions are the calls that make volumes bigger.
+func (f *Facts) expansions() []string {
+	var found []string
+	if f.caps.Controller.Has("EXPAND_VOLUME") {
+		found = append(found, "ControllerExpandVolume")
+	}
+	if f.caps.Node.Has("EXPAND_VOLUME") {
+		found = append(found, "NodeExpandVolume")
+	}
+	return found
+}
+
+// needsGrowth: the controller service makes volumes bigger, or the node service by itself; of
+// that csi-resizer learns from the controller plugin only. C-RES-2
+func (p *plan) needsGrowth() string {
+	return p.needsSidecar(len(p.facts.expansions()) > 0, "EXPAND_VOLUME, as does the node service", "csi-resizer")
 }
 
 // needsOnline: a volume grows while a pod uses it.
@@ -93,19 +124,7 @@ func snapshots(p *plan) {
 			s.lifeWithSnapshot()
 		})
 	}
-	clone := ""
-	if !p.facts.caps.Controller.Has("CLONE_VOLUME") {
-		clone = "the controller service lacks CLONE_VOLUME"
-	}
-	cloned := claim{name: "cloned", form: filesystem, access: oneNodeRW, from: "{kind: PersistentVolumeClaim, name: data}"}
-	// Who has no csi-snapshotter has a provisioner that knows of no sources, either.
-	p.try("snapshot", "cloned", "A volume is made from another one; calls come twice.", append([]string{clone}, needs...), func(s *script) {
-		s.fault(`call: "*", repeat: true`)
-		s.up([]claim{data}, web(nodeA, data))
-		reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
-		s.up([]claim{cloned}, reader)
-		s.down([]claim{data, cloned}, web(nodeA, data), reader)
-	})
+	copies(p)
 }
 
 // lifeWithSnapshot is the life of a volume of which a snapshot becomes another one.

@@ -139,12 +139,17 @@ func reboots(p *plan) {
 		}
 		description := fmt.Sprintf("The node loses power before, and then after, the driver does %s.", e.call)
 		p.try("reboot", e.call, description, append(needs, e.missing), func(s *script) {
-			s.fault("name: before, call: %s, kill: node, at: receipt, restartAfter: 1m", e.call)
-			s.fault("name: after, call: %s, kill: node, at: answer, restartAfter: 1m", e.call)
+			s.losesPower(e.call)
 			s.forgets(e)
 			s.life([]claim{data}, web(nodeA, data))
 		})
 	}
+}
+
+// losesPower takes the node's power away before and after the driver does what it is asked.
+func (s *script) losesPower(call string) {
+	s.fault("name: before, call: %s, kill: node, at: receipt, restartAfter: 1m", call)
+	s.fault("name: after, call: %s, kill: node, at: answer, restartAfter: 1m", call)
 }
 
 // reboot takes the node's power away; when it is back, another pod finds the volumes

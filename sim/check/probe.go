@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -39,6 +40,9 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 		return nil, err
 	}
 	f.subject.Driver.Name = f.Name
+	if !f.Persistent() {
+		return f, f.tryInline(ctx, o)
+	}
 	return f, f.tryKinds(ctx, o)
 }
 
@@ -111,8 +115,15 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	}
 	s.apply(asManifests(claims)...)
 	s.apply(web(nodeA, claims[0]))
+	tryBlock := f.Provisions() && f.NoDevices == "" && f.NoMounts == ""
+	if tryBlock {
+		s.apply(pod{name: "block", node: nodeA, claims: claims[1:2]})
+	}
 	s.step("advance: 1m")
 	s.step("delete: {pod: web}")
+	if tryBlock {
+		s.step("delete: {pod: block}")
+	}
 	s.step("advance: 1m")
 	for _, c := range claims {
 		s.step("delete: {pvc: %s}", c.name)
@@ -141,9 +152,56 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 			f.Refused[k] = answer
 		}
 	}
+	f.NotPublished = refusedOnNode(result, kinds[1].claimName())
 	if answer, refused := f.Refused[kinds[0]]; refused {
 		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called")}
 	}
+	return nil
+}
+
+// refusedOnNode is the answer with which a node plugin refuses a claim's volume for good, though
+// CreateVolume made it; empty if it does not.
+func refusedOnNode(r *scenario.Result, claim string) (answer string) {
+	id := ""
+	for _, e := range r.Trace {
+		if made, ok := e.Response.(*csi.CreateVolumeResponse); ok && r.Names.Volume(e) == claim {
+			id = made.GetVolume().GetVolumeId()
+		}
+		about, ok := e.Request.(interface{ GetVolumeId() string })
+		if !ok || e.Kind != trace.Call || id == "" || about.GetVolumeId() != id {
+			continue
+		}
+		switch e.Method {
+		case "Node/NodeStageVolume", "Node/NodePublishVolume":
+			switch e.Code {
+			case codes.InvalidArgument.String(), codes.Unimplemented.String():
+				answer = path.Base(e.Method) + " " + answerOf(e)
+			case "":
+				answer = ""
+			}
+		}
+	}
+	return answer
+}
+
+// tryInline has a pod with an inline volume: that is when the kubelet asks what the node
+// plugin can do.
+func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
+	s := &script{facts: f}
+	user := worker("web", tmp)
+	s.apply(user)
+	s.step("advance: 1m")
+	s.step("delete: {pod: web}")
+	s.step("advance: 1m")
+	text, err := s.text("inline", "What the node plugin can do.")
+	if err != nil {
+		return err
+	}
+	result, err := f.observe(ctx, "inline", text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	if err != nil {
+		return err
+	}
+	f.learn(result.Trace)
 	return nil
 }
 

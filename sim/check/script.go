@@ -166,14 +166,23 @@ func (s *script) text(name, description string) (string, error) {
 	fmt.Fprintf(&b, "# Composed by csisim check; csisim run runs it.\napiVersion: csisim.dev/v1alpha1\nkind: Scenario\nname: %s\ndescription: %s\n\n", name, description)
 	b.WriteString(s.facts.subject.clusterYAML(!s.twoNodes))
 	fmt.Fprintf(&b, "drivers:\n%s\n", driver)
-	if s.facts.Provisions() {
-		fmt.Fprintf(&b, "objects:\n%s\n", classManifest(s.facts, s.immediate))
+	if objects := s.objects(); objects != "" {
+		fmt.Fprintf(&b, "objects:\n%s\n", objects)
 	}
 	fmt.Fprintf(&b, "steps:\n%s", s.steps.String())
 	if s.expect != "" {
 		fmt.Fprintf(&b, "\nexpect:\n%s", s.expect)
 	}
 	return b.String(), nil
+}
+
+// objects are those that are there from the beginning.
+func (s *script) objects() string {
+	objects := csiDriverManifest(s.facts)
+	if s.facts.Provisions() && s.facts.Persistent() {
+		objects += classManifest(s.facts, s.immediate)
+	}
+	return objects
 }
 
 // parse reads the composed text as any other scenario.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/sim/scenario"
@@ -30,8 +32,20 @@ type Subject struct {
 	// Handle is the volume that a driver is checked with that cannot make any;
 	// Attributes are the volume's. Default: a handle of csisim's own making, which
 	// will do for drivers to which a volume is what its attributes say.
+	// The attributes are those of inline volumes, too.
 	Handle     string
 	Attributes map[string]string
+	// CSIDriver is the spec of the driver's CSIDriver object; with a profile that of the
+	// profile. Its attachRequired is what the driver says. Default: volumes of claims only.
+	CSIDriver *storagev1.CSIDriverSpec
+}
+
+// offers says whether the CSIDriver object has a lifecycle mode. K-PUB-7
+func (s Subject) offers(mode storagev1.VolumeLifecycleMode) bool {
+	if s.CSIDriver == nil || len(s.CSIDriver.VolumeLifecycleModes) == 0 {
+		return mode == storagev1.VolumeLifecyclePersistent
+	}
+	return slices.Contains(s.CSIDriver.VolumeLifecycleModes, mode)
 }
 
 // oneNode says that only one node can have a plugin.

@@ -6,8 +6,10 @@ package datacheck
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/sim/volume"
 )
 
 // Volume is a driver's volume.
@@ -93,6 +95,14 @@ func (c *Check) Gone(v Volume) {
 	delete(c.made, v)
 	delete(c.written, v)
 	delete(c.copies, v)
+}
+
+// PowerLost takes notice of what a node may have lost with its power: inline volumes need not
+// be on a disk.
+func (c *Check) PowerLost(node string) {
+	maps.DeleteFunc(c.written, func(v Volume, contents known) bool {
+		return volume.IsInlineHandle(v.Handle) && (contents[node] != nil || contents[""] != nil && contents[""].node == node)
+	})
 }
 
 // Start is the start of a pod's containers: what is there must be what was written

@@ -23,7 +23,7 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 }
 
 // faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
-// lateAnswer, holdRequest, holdAnswer, repeat, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
+// lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is told of and cleared; default the call."`
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -43,7 +43,8 @@ type faultStep struct {
 	HoldAnswer   bool              `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
 	LateAnswer   bool              `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
 	Repeat       bool              `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; what it mounted and made must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
-	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name. Of CreateVolume and ControllerPublishVolume."`
+	Overlap      bool              `json:"overlap,omitempty" doc:"The driver gets the call twice at once, as from a caller that lost its memory, and may answer either with ABORTED. What it mounts and makes must be that of one call. Only calls that change something, and their callers do not notice."`
+	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name, to publish a volume for a single writer at another path as well. Of CreateVolume, ControllerPublishVolume and NodePublishVolume."`
 	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
 	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
 	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is of a driver program 2 ms of wall time later; or when it has acted, before its answer is delivered. Default receipt."`
@@ -73,7 +74,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, contradict, hang, kill"
+const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, kill"
 
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
@@ -85,9 +86,11 @@ func (s *faultStep) checkEffect(c *checker) {
 	case s.Code == "OK":
 		c.report("code", "code OK", "a code that is an error")
 	case s.Contradict && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.CanBeContradicted):
-		c.report("call", "contradict of "+s.Call, "CreateVolume, ControllerPublishVolume or *")
+		c.report("call", "contradict of "+s.Call, "CreateVolume, ControllerPublishVolume, NodePublishVolume or *")
 	case s.Repeat && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
 		c.report("call", fmt.Sprintf("repeat of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
+	case s.Overlap && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
+		c.report("call", fmt.Sprintf("overlap of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	}
 	s.checkKill(c)
 	if strings.HasPrefix(s.Call, "Controller") && s.Node != "" {
@@ -123,7 +126,7 @@ func (s *faultStep) effects() []string {
 		{"code", s.Code != "" && !s.LoseAnswer}, {"loseAnswer", s.LoseAnswer},
 		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
 		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
-		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"kill", s.Kill != ""},
+		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"kill", s.Kill != ""},
 	} {
 		if effect.given {
 			found = append(found, effect.name)
@@ -161,6 +164,8 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect = fault.LateAnswer
 	case s.Repeat:
 		f.Effect = fault.Repeat
+	case s.Overlap:
+		f.Effect = fault.Overlap
 	case s.Contradict:
 		f.Effect = fault.Contradict
 	case s.Hang:

@@ -53,6 +53,14 @@ func InlineHandle(pod types.UID, volumeName string) string {
 	return hash("csi-", string(pod), volumeName)
 }
 
+// IsInlineHandle reports whether a volume id has the form of those of inline volumes, which is
+// all that shows them to drivers without podInfoOnMount. K-PATH-7
+func IsInlineHandle(id string) bool {
+	digest, ok := strings.CutPrefix(id, "csi-")
+	sum, err := hex.DecodeString(digest)
+	return ok && err == nil && len(sum) == sha256.Size && strings.ToLower(digest) == digest
+}
+
 // HandleHash is the directory name of a volume's staging directory. K-PATH-3
 func HandleHash(handle string) string { return hash("", handle) }
 

@@ -39,6 +39,10 @@ const (
 	PublishMakesFile         Behaviour = "publish-makes-file"
 	PublishMakesFIFO         Behaviour = "publish-makes-fifo"
 	PublishMakesSymlink      Behaviour = "publish-makes-symlink"
+	CallsOverlap             Behaviour = "calls-overlap"
+	BlockNotPublished        Behaviour = "block-not-published"
+	SnapshotReplaced         Behaviour = "snapshot-replaces-others"
+	CopyTrustsDirectory      Behaviour = "copy-trusts-directory"
 	InlineRefusalLeavesMount Behaviour = "inline-refusal-leaves-mount"
 	InlineSharesContent      Behaviour = "inline-shares-content"
 	InlineForgottenOnRestart Behaviour = "inline-forgotten-on-restart"
@@ -74,6 +78,10 @@ var catalogue = []struct {
 	{PublishMakesFile, "NodePublishVolume puts a file at the target, and mounts nothing"},
 	{PublishMakesFIFO, "NodePublishVolume puts a FIFO at the target, and mounts nothing"},
 	{PublishMakesSymlink, "NodePublishVolume puts a symbolic link to the volume at the target, and mounts nothing"},
+	{CallsOverlap, "calls for one volume are not kept apart, and NodePublishVolume mounts a while after it has looked"},
+	{BlockNotPublished, "block volumes are made, and NodePublishVolume refuses them"},
+	{SnapshotReplaced, "a snapshot of a volume replaces the content of its earlier ones"},
+	{CopyTrustsDirectory, "a volume that a killed driver had begun to copy is taken as it is"},
 	{InlineRefusalLeavesMount, "an inline volume is refused for its attributes after it was mounted, and the mount stays"},
 	{InlineSharesContent, "all inline volumes of a node show one directory"},
 	{InlineForgottenOnRestart, "after a restart NodeUnpublishVolume does not know inline volumes any more"},

@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
@@ -15,6 +16,9 @@ type controller struct {
 	csi.UnimplementedControllerServer
 	cfg   Config
 	store *backend.Backend
+
+	copying sync.Mutex
+	copies  map[string]bool // volumes into which broken.CopyTrustsDirectory still copies
 }
 
 func newController(cfg Config, store *backend.Backend) (*controller, error) {
@@ -28,7 +32,7 @@ func newController(cfg Config, store *backend.Backend) (*controller, error) {
 			return nil, err
 		}
 	}
-	return &controller{cfg: cfg, store: store}, nil
+	return &controller{cfg: cfg, store: store, copies: map[string]bool{}}, nil
 }
 
 func (c *controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {

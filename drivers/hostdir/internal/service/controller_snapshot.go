@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
 func (c *controller) CreateSnapshot(_ context.Context, req *csi.CreateSnapshotRequest) (*csi.CreateSnapshotResponse, error) {
@@ -16,10 +17,33 @@ func (c *controller) CreateSnapshot(_ context.Context, req *csi.CreateSnapshotRe
 		return nil, err
 	}
 	s, err := c.store.CreateSnapshot(req.GetName(), req.GetSourceVolumeId())
+	if err == nil && c.cfg.Broken.Has(broken.SnapshotReplaced) {
+		err = c.cutAnew(s)
+	}
 	if err != nil {
 		return nil, answer(err)
 	}
 	return &csi.CreateSnapshotResponse{Snapshot: describeSnapshot(s)}, nil
+}
+
+// cutAnew gives the other snapshots of a snapshot's volume the content of now.
+func (c *controller) cutAnew(s backend.Snapshot) error {
+	all, err := c.store.Snapshots()
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if other.VolumeID != s.VolumeID || other.ID == s.ID || other.GroupID != "" {
+			continue
+		}
+		if err := c.store.DeleteSnapshot(other.ID); err != nil {
+			return err
+		}
+		if _, err := c.store.CreateSnapshot(other.Name, other.VolumeID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *controller) DeleteSnapshot(_ context.Context, req *csi.DeleteSnapshotRequest) (*csi.DeleteSnapshotResponse, error) {

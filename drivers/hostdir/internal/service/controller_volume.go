@@ -4,8 +4,11 @@ package service
 
 import (
 	"context"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
@@ -38,6 +41,9 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	if c.cfg.Broken.Has(broken.SnapshotRestoresEmpty) && source.SnapshotID != "" {
 		source = backend.Source{}
 	}
+	if source != (backend.Source{}) && c.cfg.Broken.Has(broken.CopyTrustsDirectory) {
+		create = c.copyAside
+	}
 	v, err := create(backend.VolumeSpec{
 		Name: req.GetName(), RequiredBytes: required, LimitBytes: limit,
 		Block: block, Source: source, Parameters: req.GetParameters(), Topology: topology,
@@ -50,6 +56,39 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	volume.ContentSource = req.GetVolumeContentSource()
 	return &csi.CreateVolumeResponse{Volume: volume}, nil
 }
+
+// copyAside makes an empty volume and copies into it beside the call, which is answered with
+// ABORTED until that is done. Of a copy that a killed driver had begun nobody knows: the
+// volume is taken as it is.
+func (c *controller) copyAside(spec backend.VolumeSpec) (backend.Volume, error) {
+	c.copying.Lock()
+	defer c.copying.Unlock()
+	v, err := c.store.Volume(backend.VolumeID(spec.Name))
+	if err == nil && c.copies[v.ID] {
+		return v, status.Errorf(codes.Aborted, "volume %s is being copied", v.ID)
+	}
+	if err == nil {
+		return v, nil
+	}
+	empty := spec
+	empty.Source = backend.Source{}
+	if v, err = c.store.CreateVolume(empty); err != nil {
+		return v, err
+	}
+	c.copies[v.ID] = true
+	time.AfterFunc(copyTime, func() {
+		c.copying.Lock()
+		defer c.copying.Unlock()
+		if c.store.DeleteVolume(v.ID) == nil {
+			_, _ = c.store.CreateVolume(spec) // a call that comes again says why it cannot be
+		}
+		delete(c.copies, v.ID)
+	})
+	return v, status.Errorf(codes.Aborted, "volume %s is being copied", v.ID)
+}
+
+// copyTime is how long copyAside waits before it copies.
+const copyTime = 300 * time.Millisecond
 
 func (c *controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
 	if err := require("volume_id", req.GetVolumeId()); err != nil {

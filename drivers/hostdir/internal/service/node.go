@@ -68,6 +68,16 @@ func (n *node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequ
 	return answer, nil
 }
 
+// nodePromises says what the node plugins can do, and does nothing.
+type nodePromises struct {
+	csi.UnimplementedNodeServer
+	node *node
+}
+
+func (p nodePromises) NodeGetCapabilities(ctx context.Context, req *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
+	return p.node.NodeGetCapabilities(ctx, req)
+}
+
 // usable finds a volume that may be used on this node in that way, and tells
 // whether it may only be read.
 func (n *node) usable(id string, a access, publishContext map[string]string) (v backend.Volume, readOnly bool, err error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -34,6 +35,9 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 			return nil, answer(err)
 		}
 		return &csi.NodePublishVolumeResponse{}, nil
+	}
+	if a.block && n.cfg.Broken.Has(broken.BlockNotPublished) {
+		return nil, invalid("block volumes are not supported")
 	}
 	if n.cfg.Stage && req.GetStagingTargetPath() == "" {
 		return nil, precondition("staging_target_path is required: the driver stages volumes")
@@ -84,6 +88,9 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 	if !done || n.cfg.Broken.Has(broken.PublishNotIdempotent) {
 		if err := n.ledger.Put(p); err != nil {
 			return err
+		}
+		if n.cfg.Broken.Has(broken.CallsOverlap) {
+			time.Sleep(50 * time.Millisecond)
 		}
 		if err := makeTarget(p.Path, v.Block); err != nil {
 			return err

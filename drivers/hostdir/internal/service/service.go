@@ -54,6 +54,9 @@ func Register(server *grpc.Server, cfg Config) error {
 		}
 		csi.RegisterControllerServer(server, c)
 		csi.RegisterGroupControllerServer(server, groups{cfg: cfg, store: store})
+		if !cfg.Node && cfg.Without[withoutControllerExpand] { // csi-resizer asks the controller plugin
+			csi.RegisterNodeServer(server, nodePromises{node: &node{cfg: cfg}})
+		}
 	}
 	if cfg.Node {
 		if cfg.NodeStateDir == "" {
