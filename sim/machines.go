@@ -68,7 +68,15 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 
 // newApart makes a machine in a mount namespace of its own.
 func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
-	m, err := machine.NewNamespace(name, dir, c.options.onDisk())
+	through := []string{c.work.Path()}
+	for _, given := range c.options.HostPaths {
+		real, err := machine.HostPath(given)
+		if err != nil {
+			return nil, &ConfigError{"the cluster", err.Error()}
+		}
+		through = append(through, real)
+	}
+	m, err := machine.NewNamespace(name, dir, c.options.onDisk(), through...)
 	var refusal *namespaces.Refusal
 	switch {
 	case errors.As(err, &refusal):

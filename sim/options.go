@@ -62,6 +62,9 @@ type Options struct {
 	Recorder *kernel.Recorder
 	// Sinks see every event of the trace as it happens. Default: none.
 	Sinks []trace.Sink
+	// HostPaths are directories of this machine that programs write in as they are: what
+	// they write elsewhere is thrown away with the run. Default: none.
+	HostPaths []string
 	// Isolation says how nodes are kept apart. Default: Auto.
 	Isolation Isolation
 	// Start is the time at which the cluster begins. Default: kernel.Epoch.

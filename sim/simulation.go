@@ -50,6 +50,7 @@ type Simulation struct {
 	loopDevices *workdir.Loops           // of the run; nil if all is in memory
 	data        *datacheck.Check
 	lost        []string // violations of the data check
+	written     []string // by programs, outside the run
 }
 
 // Start makes a cluster and starts everything in it; virtual time does not move
@@ -121,6 +122,7 @@ func (c *Simulation) Close() error {
 	for _, d := range c.drivers {
 		errs = append(errs, d.stop())
 	}
+	errs = append(errs, c.keepWritten())
 	for _, n := range c.nodes {
 		errs = append(errs, n.machine.Close())
 	}

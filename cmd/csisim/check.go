@@ -24,6 +24,7 @@ type checkFlags struct {
 	patience     time.Duration
 	isolation    string
 	workDir      string
+	hostPaths    []string
 	keep         bool
 	verbose      bool
 }
@@ -97,6 +98,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
+	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "tell failures in full; of a single scenario all that happens")
 	complete(command, "strategy", completeStrategies)
@@ -119,5 +121,5 @@ func (f *checkFlags) check() error {
 	case f.parallel < 1:
 		return usage("--parallel %d: it must be at least 1", f.parallel)
 	}
-	return runFlags{isolation: f.isolation, patience: f.patience}.check()
+	return runFlags{isolation: f.isolation, patience: f.patience, hostPaths: f.hostPaths}.check()
 }

@@ -81,7 +81,7 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 	}
 	return check.RunOptions{
 		Budget: c.flags.budget, Parallel: parallel, Strategy: strategyMaker(c.flags.strategy, c.flags.seed),
-		Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation),
+		Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation), HostPaths: c.flags.hostPaths,
 	}
 }
 
@@ -154,7 +154,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 	}
 	c.replay = func(t *check.Trial) string {
 		run := report.Run{Program: self(), File: c.kept(t), Strategy: c.flags.strategy, Seed: c.flags.seed}
-		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation}.forReplay()
+		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation, hostPaths: c.flags.hostPaths}.forReplay()
 		return run.Replay()
 	}
 	return nil

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/machine"
 	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
 )
@@ -19,6 +21,23 @@ var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.No
 func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 	flags.StringVar(isolation, "isolation", string(sim.Auto),
 		"how nodes are kept apart: `MODE` is auto (namespaces if drivers are programs; exit code 3 where there are none), namespace (always) or none (directories; nothing can be mounted safely)")
+}
+
+// hostPathFlag is the flag of all commands that run programs.
+func hostPathFlag(command *cobra.Command, paths *[]string) {
+	command.Flags().StringArrayVar(paths, "host-path", nil,
+		"let programs write in `DIR` of this machine, which they otherwise see only; may be repeated")
+	complete(command, "host-path", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+}
+
+// checkHostPaths refuses what cannot be let through.
+func checkHostPaths(paths []string) error {
+	for _, given := range paths {
+		if _, err := machine.HostPath(given); err != nil {
+			return usage("--host-path: %w", err)
+		}
+	}
+	return nil
 }
 
 func checkIsolation(isolation string) error {

@@ -18,6 +18,7 @@ type runFlags struct {
 	patience         time.Duration
 	isolation        string
 	workDir          string
+	hostPaths        []string
 	keep             bool
 	checkDeterminism bool
 	verbose          int
@@ -60,6 +61,7 @@ failure names makes the same run again.`,
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
+	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
 	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare")
 	complete(command, "strategy", completeStrategies)
@@ -87,7 +89,7 @@ func (f runFlags) check() error {
 	if f.patience <= 0 {
 		return usage("--patience %v: it must be more than 0", f.patience)
 	}
-	return nil
+	return checkHostPaths(f.hostPaths)
 }
 
 // run cleans up after runs that were killed, loads all scenarios, and runs them if

@@ -76,7 +76,7 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 		Strategy: strategyMaker(s.flags.strategy, s.flags.seed), Seed: s.flags.seed,
 		Patience: s.flags.patience, Until: s.flags.until,
 		Sinks: outputs.sinks, Progress: s.printer.Progress, CheckDeterminism: s.flags.checkDeterminism,
-		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation),
+		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation), HostPaths: s.flags.hostPaths,
 	}
 }
 
@@ -122,6 +122,9 @@ func (f runFlags) forReplay() []string {
 	}
 	if f.isolation != string(sim.Auto) {
 		flags = append(flags, "--isolation", f.isolation)
+	}
+	for _, dir := range f.hostPaths {
+		flags = append(flags, "--host-path", dir)
 	}
 	return flags
 }

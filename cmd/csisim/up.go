@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ type upFlags struct {
 	port                   int
 	speed                  float64
 	isolation, workDir     string
+	hostPaths              []string
 }
 
 func newUp(env environment) *cobra.Command {
@@ -53,6 +55,9 @@ a file of its own, and taken out again at the end.`,
 			if err := checkIsolation(f.isolation); err != nil {
 				return err
 			}
+			if err := checkHostPaths(f.hostPaths); err != nil {
+				return err
+			}
 			return up(command.Context(), env, f)
 		},
 	}
@@ -65,6 +70,7 @@ a file of its own, and taken out again at the end.`,
 	flags.Float64Var(&f.speed, "speed", 1, "how many times as fast as the real clock the cluster lives")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which the cluster puts what it needs on disk (default the system's temporary directory)")
+	hostPathFlag(command, &f.hostPaths)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "file", completeScenarios)
 	for _, flag := range []string{"name", "port", "speed"} {
@@ -107,12 +113,15 @@ func up(ctx context.Context, env environment, f upFlags) error {
 	access := &access{name: f.name, page: shown.address(), address: "https://" + shown.host, token: token, authority: authority, file: f.kubeconfig}
 	defer access.release()
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
-		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Token: token, Start: time.Now(), OnDisk: true,
+		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Token: token, Start: time.Now(), OnDisk: true,
 		Address: shown.host, Authority: authority,
 		Inspect: func(c *sim.Simulation) error {
 			return live(ctx, env, c, newPort(listener, certificate), access, shown, f.speed)
 		},
 	})
+	if result != nil && len(result.Notes) > 0 {
+		fmt.Fprintln(env.stdout, strings.Join(result.Notes, "\n"))
+	}
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return err

@@ -25,6 +25,8 @@ type RunOptions struct {
 	Patience  time.Duration
 	WorkDir   string
 	Isolation sim.Isolation
+	// HostPaths are those of scenario.RunOptions.
+	HostPaths []string
 	// Logs is where the output of driver programs is kept, a directory for each
 	// trial. Default: nowhere.
 	Logs string
@@ -66,7 +68,7 @@ func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	return scenario.RunOptions{
-		Strategy: o.Strategy, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, Sinks: o.Sinks, DriverLogs: o.Logs,
+		Strategy: o.Strategy, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Sinks: o.Sinks, DriverLogs: o.Logs,
 	}
 }
 

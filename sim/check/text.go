@@ -32,6 +32,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p.findings(c)
 	p.reasons("Not offered", c.NotOffered())
 	p.reasons("Not tried", c.NotTried())
+	p.written(c)
 	p.total(c)
 	_, err := io.WriteString(w, p.String())
 	return err

@@ -36,6 +36,8 @@ type Disk struct {
 	watches   []*diskWatch
 
 	kept map[string]*os.File // open by KeepOpen
+
+	furnished map[string]bool // what Written does not list: it came before the programs
 }
 
 var _ Machine = (*Disk)(nil)
@@ -161,6 +163,9 @@ func (d *Disk) Close() error {
 	}
 	if d.thread != nil {
 		d.thread.stop()
+		if err := d.own.close(); err != nil {
+			return fmt.Errorf("close the root of node %s: %w", d.name, err)
+		}
 	}
 	return workdir.RemoveTree(d.dir)
 }

@@ -20,9 +20,13 @@ type ownRoot struct{ kubelet string }
 
 func (*ownRoot) outside() string       { panic("a machine in a namespace") }
 func (*ownRoot) join(_ []Volume) error { panic("a machine in a namespace") }
+func (*ownRoot) close() error          { panic("a machine in a namespace") }
+
+// Written is of machines in namespaces: there is none.
+func (*Disk) Written() ([]string, error) { return nil, nil }
 
 // NewNamespace fails with ErrNoPermission.
-func NewNamespace(name, _ string, _ bool) (*Disk, error) {
+func NewNamespace(name, _ string, _ bool, _ ...string) (*Disk, error) {
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 

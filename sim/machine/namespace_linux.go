@@ -18,12 +18,14 @@ import (
 // programs that are not of this node find it.
 //
 // Its programs find node paths where they are: /var/lib/kubelet is the machine's
-// own; ownRoot tells what else is, and what is the host's.
+// own; ownRoot tells what else is. All else is the host's, which programs see and do
+// not write: what they write is the machine's, see Written, but in the directories
+// through, which are let through. /dev, /sys and /proc/sys are read-only.
 //
 // Each program has a copy of the namespace, as containers do: what one mounts below
 // /var/lib/kubelet the kubelet and the others see too (Bidirectional propagation, in
 // Kubernetes' words), and what it mounts or unmounts elsewhere nobody else.
-func NewNamespace(name, dir string, shared bool) (*Disk, error) {
+func NewNamespace(name, dir string, shared bool, through ...string) (*Disk, error) {
 	d := &Disk{name: name}
 	within := []string{"fs"}
 	if shared {
@@ -32,7 +34,7 @@ func NewNamespace(name, dir string, shared bool) (*Disk, error) {
 	if err := d.settle(dir, within...); err != nil {
 		return nil, fmt.Errorf("make the directory of node %s: %w", name, err)
 	}
-	d.own = &ownRoot{dir: d.dir + "/fs"}
+	d.own = &ownRoot{dir: d.dir + "/fs", through: through}
 	if shared {
 		d.own.kubelet = d.dir + "/kubelet"
 	}

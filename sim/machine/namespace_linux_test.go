@@ -76,6 +76,59 @@ func TestTheHostsContentStaysVisible(t *testing.T) {
 	}
 }
 
+// What programs write of the host's stays in the machine, where others of it find it, and
+// is known afterwards; directories that are let through are the host's.
+func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
+	needRoot(t)
+	dir, through := shortDir(t), shortDir(t)
+	for _, name := range []string{dir + "/changed", dir + "/removed", dir + "/same"} {
+		require.NoError(t, os.WriteFile(name, []byte("of the host"), 0o666))
+	}
+	m, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), "n1"), false, through)
+	require.NoError(t, err)
+	defer m.Close()
+	run(t, m, shell("cd "+dir+" && echo x >changed && rm removed && mkdir -p made/deep && echo y >made/deep/file && cat same >/dev/null && echo z >"+through+"/let"))
+	assert.Equal(t, "x\ny\n", run(t, m, shell("cd "+dir+" && cat changed made/deep/file && ! test -e removed")))
+
+	assert.Equal(t, "[- changed - removed - same]", listing(dir))
+	for _, name := range []string{"changed", "removed", "same"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, "of the host", string(text), name)
+	}
+	assert.FileExists(t, through+"/let")
+	written, err := m.Written()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"changed " + dir + "/changed", "made " + dir + "/made/", "removed " + dir + "/removed"}, written)
+}
+
+func TestWhatShowsTheKernelIsReadOnly(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	for _, file := range []string{"/dev/csisim-test", "/sys/csisim-test", "/proc/sys/vm/swappiness"} {
+		assert.Equal(t, "refused\n", run(t, m, shell("{ echo 60 >"+file+"; } 2>/dev/null || echo refused")), file)
+	}
+	assert.Equal(t, "ok\n", run(t, m, shell("echo x >/dev/null && echo ok")))
+}
+
+// Where the kernel has no overlayfs for the host's directories they are read-only, but for
+// new entries where drivers make some.
+func TestWithoutLayersTheHostIsReadOnly(t *testing.T) {
+	needRoot(t)
+	defer machine.WithoutLayers()()
+	dir := shortDir(t)
+	require.NoError(t, os.WriteFile(dir+"/file", []byte("of the host"), 0o666))
+	m := newNamespace(t)
+	defer m.Close()
+	assert.Equal(t, "refused\n", run(t, m, shell("{ echo x >"+dir+"/file; } 2>/dev/null || echo refused")))
+	assert.Equal(t, "refused\n", run(t, m, shell("touch /etc/csisim-test 2>/dev/null || echo refused")))
+	run(t, m, shell("mkdir -p /csisim-test /var/lib/csisim-test /run/csisim-test && touch /csisim-test/file"))
+	assert.NoDirExists(t, "/var/lib/csisim-test")
+	written, err := m.Written()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"made /csisim-test/", "made /run/csisim-test/", "made /var/lib/csisim-test/"}, written)
+}
+
 // A deployment mounts the kubelet's plugins_registry at /registration.
 func TestRegistrationIsTheKubeletsRegistry(t *testing.T) {
 	m := newNamespace(t)
@@ -148,8 +201,8 @@ func TestAProgramThatUnmountsWhatIsNotItsOwnHurtsItselfOnly(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	require.NoError(t, m.WriteFile(machine.KubeletDir+"/x", []byte("x"), 0o600))
-	run(t, m, shell("umount -l "+machine.KubeletDir+" /etc && ! ls /etc/passwd 2>/dev/null"))
-	assert.Equal(t, "x", run(t, m, shell("cat /etc/passwd >/dev/null && cat "+machine.KubeletDir+"/x")))
+	run(t, m, shell("umount -l "+machine.KubeletDir+" /sys && ! ls /sys/block 2>/dev/null"))
+	assert.Equal(t, "x", run(t, m, shell("ls /sys/block >/dev/null && cat "+machine.KubeletDir+"/x")))
 	_, err := m.ReadFile(machine.KubeletDir + "/x")
 	assert.NoError(t, err)
 }
@@ -158,7 +211,7 @@ func TestWhatAProgramUnmountsForItselfIsMissing(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	mkdirs(t, m, staging)
-	unmounting := shell("mount -t tmpfs mine " + staging + " && umount " + staging + " && umount -l /etc " + machine.KubeletDir + " && echo done && sleep 1000")
+	unmounting := shell("mount -t tmpfs mine " + staging + " && umount " + staging + " && umount -l /sys " + machine.KubeletDir + " && echo done && sleep 1000")
 	unmounting.Stdout = filepath.Join(t.TempDir(), "out.log")
 	p, err := m.Start(unmounting)
 	require.NoError(t, err)
@@ -169,7 +222,7 @@ func TestWhatAProgramUnmountsForItselfIsMissing(t *testing.T) {
 	missing, err := m.Missing()
 	require.NoError(t, err)
 	assert.Equal(t, machine.Missing{PID: p.PID(), Target: machine.KubeletDir}, missing[0], "it comes first")
-	assert.Contains(t, missing, machine.Missing{PID: p.PID(), Target: "/etc"})
+	assert.Contains(t, missing, machine.Missing{PID: p.PID(), Target: "/sys"})
 	assert.NotContains(t, missing, machine.Missing{PID: p.PID(), Target: staging})
 	require.NoError(t, p.Kill())
 	missing, err = m.Missing()

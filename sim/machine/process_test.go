@@ -108,11 +108,12 @@ func TestStopKillsAfterItsGrace(t *testing.T) {
 
 // startStubborn starts a program that ignores SIGTERM and has a child.
 func startStubborn(t *testing.T, m machine.Machine) (*machine.Process, *os.File) {
-	fifo := filepath.Join(t.TempDir(), "ready")
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	p, err := m.Start(shell("trap '' TERM; sleep 1000 & echo $! >" + fifo + "; wait"))
+	const fifo = machine.KubeletDir + "/ready"
+	disk := m.(*machine.Disk)
+	require.NoError(t, syscall.Mkfifo(disk.Path(fifo), 0o600))
+	p, err := m.Start(shell("trap '' TERM; sleep 1000 & echo $! >" + disk.ProgramPath(fifo) + "; wait"))
 	require.NoError(t, err)
-	out, err := os.Open(fifo)
+	out, err := os.Open(disk.Path(fifo))
 	require.NoError(t, err)
 	return p, out
 }

@@ -6,63 +6,107 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
 )
 
-// ownRoot is the root directory of a machine in a mount namespace: a file system
-// in memory into which the host's content is bound. What lies directly in one of the
-// opened directories and is not there yet is the machine's own when it is made;
-// places, the kubelet's directory among them, are so from the start, whatever the
-// host has there.
+// ownRoot is the root directory of a machine in a mount namespace: the host's content
+// below layers that keep it from being written. The places, the kubelet's directory
+// among them, are the machine's own from the start, whatever the host has there.
 type ownRoot struct {
 	dir     string         // on the host, where the root is built
 	kubelet string         // directory of the host that is the kubelet's; empty if that is in memory
+	through []string       // directories of the host that programs may write in
+	layers  *layers        // what keeps the others from being written
 	memory  []uint64       // numbers of the file systems in memory
 	thread  int            // id of the thread that has the root
 	base    map[int]string // the mounts of an empty machine: their points by their ids
 }
 
-// opened are the directories whose entries are bound one by one, so that new
-// entries do not reach the host.
+// opened are the directories whose entries are shown one by one where they have no
+// layer, so that programs can make new ones.
 var opened = []string{"/", "/run", "/var", "/var/lib"}
 
-// places are where drivers and kubelets of a real node keep their sockets and
-// their state.
-var places = []string{
-	KubeletDir, "/csi", "/csi-data-dir", "/registration", "/run/csi", "/var/lib/csi", "/var/lib/csi-*",
-}
-
-// build mounts and fills the root. It is unbindable meanwhile: one of the
-// directories that are bound has it in it.
+// build mounts and fills the root.
 func (r *ownRoot) build() error {
+	host, err := mountinfo.GetMounts(nil)
+	if err != nil {
+		return err
+	}
 	if err := r.mountMemory(r.dir); err != nil {
 		return err
 	}
-	if err := propagate(r.dir, unix.MS_UNBINDABLE); err != nil {
+	if err := os.Mkdir(r.root(), 0o755); err != nil {
 		return err
 	}
-	if err := r.open("/"); err != nil {
+	if err := bindTree(r.root(), r.root()); err != nil {
+		return err
+	}
+	if err := r.cover(host); err != nil {
 		return err
 	}
 	for _, dir := range []string{KubeletDir, "/csi", "/run/csi"} {
-		if err := os.MkdirAll(r.dir+dir, 0o755); err != nil {
+		if err := os.MkdirAll(r.root()+dir, 0o755); err != nil {
 			return err
 		}
 	}
-	if err := os.Symlink(KubeletDir+"/plugins_registry", r.dir+"/registration"); err != nil {
-		return err
-	}
-	if err := propagate(r.dir, unix.MS_PRIVATE); err != nil {
+	if err := os.Symlink(KubeletDir+"/plugins_registry", r.root()+"/registration"); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if r.kubelet != "" {
-		return bindTree(r.kubelet, r.dir+KubeletDir)
+		return bindTree(r.kubelet, r.root()+KubeletDir)
 	}
-	return r.mountMemory(r.dir + KubeletDir)
+	return r.mountMemory(r.root() + KubeletDir)
+}
+
+// root is where the root is built; the layers' upper directories, beside it, are where
+// no program finds them.
+func (r *ownRoot) root() string { return r.dir + "/root" }
+
+// cover shows the host's content below layers.
+func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
+	scratch := r.dir + "/layers"
+	if err := os.Mkdir(scratch, 0o700); err != nil {
+		return err
+	}
+	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through}
+	if err := r.layers.cover("/"); err != nil {
+		return err
+	}
+	if err := r.hidePlaces(); err != nil {
+		return err
+	}
+	if err := r.layers.letThrough(); err != nil {
+		return err
+	}
+	r.memory = append(r.memory, r.layers.numbers...)
+	if r.layers.upper, err = os.Open(scratch); err != nil {
+		return err
+	}
+	r.layers.top, err = os.Open(r.root())
+	return err
+}
+
+// hidePlaces puts empty directories over the places that the host has.
+func (r *ownRoot) hidePlaces() error {
+	for _, pattern := range places {
+		found, err := filepath.Glob(r.root() + pattern)
+		if err != nil {
+			return err
+		}
+		for _, place := range found {
+			if info, err := os.Lstat(place); err != nil || !info.IsDir() {
+				continue
+			}
+			if err := r.mountMemory(place); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // memoryOptions bound what a driver that writes for ever takes of the host's memory.
@@ -79,38 +123,6 @@ func (r *ownRoot) mountMemory(target string) error {
 	}
 	r.memory = append(r.memory, stat.Dev)
 	return nil
-}
-
-// open binds the entries of one of the host's directories.
-func (r *ownRoot) open(dir string) error {
-	if err := os.MkdirAll(r.dir+dir, 0o755); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		switch {
-		case isPlace(name):
-		case slices.Contains(opened, name):
-			err = r.open(name)
-		default:
-			err = show(name, r.dir+name, e.Type())
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it vanished meanwhile
-			return err
-		}
-	}
-	return nil
-}
-
-func isPlace(name string) bool {
-	return slices.ContainsFunc(places, func(pattern string) bool {
-		fits, err := path.Match(pattern, name)
-		return fits && err == nil
-	})
 }
 
 // show makes an entry that is the host's at target.
@@ -138,7 +150,7 @@ func makePoint(target string, isDir bool) error {
 
 // pivot makes the directory the root of the calling thread.
 func (r *ownRoot) pivot() error {
-	if err := unix.Chdir(r.dir); err != nil {
+	if err := unix.Chdir(r.root()); err != nil {
 		return err
 	}
 	err := unix.PivotRoot(".", ".")

@@ -25,5 +25,13 @@ func (d *Disk) Furnish(f func() error) error {
 	if err := d.Within(f); err != nil {
 		return err
 	}
+	written, err := d.Written()
+	if err != nil {
+		return err
+	}
+	d.furnished = map[string]bool{}
+	for _, change := range written {
+		d.furnished[change] = true
+	}
 	return d.keepBase()
 }

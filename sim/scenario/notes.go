@@ -1,6 +1,9 @@
 package scenario
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/ledger"
@@ -11,6 +14,18 @@ import (
 func (r *runner) notes(allowed *expect.Allowed) []string {
 	found := r.cluster.Ledger()
 	return append(lines("left behind: ", allowed.Without(found.Litter)), unseen(found)...)
+}
+
+// longestWritten is how many changes a note names.
+const longestWritten = 5
+
+// thrownAway is the note about what programs have written outside the run.
+func thrownAway(written []string) string {
+	text := "written outside the run and thrown away (--host-path lets directories through): " + strings.Join(written[:min(len(written), longestWritten)], ", ")
+	if more := len(written) - longestWritten; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
 func unseen(l sim.Ledger) []string {

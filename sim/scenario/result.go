@@ -39,6 +39,8 @@ type Result struct {
 	// Notes are what the run left behind that is nobody's fault, and what could not be
 	// looked at: a line each.
 	Notes []string
+	// Written is what programs have written outside the run, or would have: it was thrown away.
+	Written []string
 	// Calls is the number of CSI calls.
 	Calls int
 	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.

@@ -36,6 +36,8 @@ type RunOptions struct {
 	Guard bool
 	// Isolation says how nodes are kept apart. Default: sim.Auto.
 	Isolation sim.Isolation
+	// HostPaths are directories of this machine that programs write in as they are. Default: none.
+	HostPaths []string
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time
 	// Token is what clients of the cluster's API have to bear. Default: none is needed.

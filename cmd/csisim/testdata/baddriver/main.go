@@ -35,6 +35,9 @@ func main() {
 	if d.goes("leaves children") {
 		leaveChildren()
 	}
+	if d.goes("writes elsewhere") {
+		writeElsewhere(os.Getenv("ELSEWHERE"))
+	}
 	if d.goes("ignores SIGTERM") {
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -159,4 +162,11 @@ func (d *driver) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.Nod
 		return &csi.NodeGetInfoResponse{}, nil
 	}
 	return &csi.NodeGetInfoResponse{NodeId: "n"}, nil
+}
+
+// writeElsewhere writes where no driver has anything to write, and removes what it finds there.
+func writeElsewhere(dir string) {
+	_ = os.WriteFile(path.Join(dir, "made"), []byte("x"), 0o600)
+	_ = os.WriteFile(path.Join(dir, "changed"), []byte("x"), 0o600)
+	_ = os.Remove(path.Join(dir, "removed"))
 }

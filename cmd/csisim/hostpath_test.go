@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What a driver writes outside its own places is thrown away with the run, and the report
+// names it; directories that are let through are written.
+func TestDriversDoNotWriteTheHost(t *testing.T) {
+	needsNamespaces(t)
+	bin := build(t)
+	for _, test := range []struct {
+		name        string
+		nobody, let bool
+	}{
+		{"root", false, false}, {"an ordinary user", true, false},
+		{"root, let through", false, true}, {"an ordinary user, let through", true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPlace(t, bin)
+			p.write("s.yaml", header+badDriver("writes elsewhere", long))
+			dir := filepath.Join(p.dir, "elsewhere")
+			require.NoError(t, os.Mkdir(dir, 0o777))
+			if test.nobody && isRoot() {
+				require.NoError(t, os.Chown(dir, 65534, 65534))
+			}
+			for _, name := range []string{"changed", "removed"} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("of the host"), 0o600))
+				if test.nobody && isRoot() {
+					require.NoError(t, os.Chown(filepath.Join(dir, name), 65534, 65534))
+				}
+			}
+			args := []string{"run", "s.yaml"}
+			if test.let {
+				args = append(args, "--host-path", dir)
+			}
+			c := p.command(args...)
+			c.Env = append(c.Env, "ELSEWHERE="+dir)
+			if test.nobody {
+				p.asNobody(c)
+			}
+			out, _ := c.CombinedOutput() // the driver leaves its volume behind
+			var names []string
+			entries, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			if test.let {
+				assert.Equal(t, []string{"changed", "made"}, names, string(out))
+				assert.NotContains(t, string(out), "written outside the run")
+				return
+			}
+			assert.Equal(t, []string{"changed", "removed"}, names, string(out))
+			text, err := os.ReadFile(filepath.Join(dir, "changed"))
+			require.NoError(t, err)
+			assert.Equal(t, "of the host", string(text))
+			assert.Contains(t, string(out), "written outside the run and thrown away (--host-path lets directories through): "+
+				"control-plane: changed "+dir+"/changed, control-plane: made "+dir+"/made, control-plane: removed "+dir+"/removed, node-")
+		})
+	}
+}
+
+// The report card names it, too.
+func TestTheCardNamesWhatADriverWrites(t *testing.T) {
+	needsNamespaces(t)
+	p := newPlace(t, build(t))
+	c := p.command("check", "--only", "life/*", "--", "sh", "-c", "echo x >"+p.dir+"/made; exec hostdir --endpoint={{.Endpoint}} --node-id={{.NodeID}} --state-dir={{.StateDir}}")
+	out, _ := c.CombinedOutput()
+	assert.Contains(t, string(out), "Written outside the run and thrown away; --host-path lets directories through:\n  made "+p.dir+"/made\n")
+	assert.NoFileExists(t, p.dir+"/made")
+}
+
+func TestHostPathsAreChecked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for path, says := range map[string]string{
+		"/no/such/directory": "host path /no/such/directory: no such file or directory",
+		file:                 "host path " + file + " is not a directory",
+		"/":                  "host path / is all there is: name the directories that the programs write in",
+		"/var/lib":           "host path /var/lib: each node has a directory of its own in it, /var/lib/kubelet: name the directories that the programs write in",
+	} {
+		for _, command := range []string{"run x.yaml", "check --profile hostdir", "up"} {
+			got := csisim(t, append(strings.Fields(command), "--host-path", path)...)
+			assert.Equal(t, 2, got.code, command)
+			assert.Contains(t, got.stderr, "csisim: --host-path: "+says+"\n", command)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// places are where drivers and kubelets of a real node keep their sockets and
+// their state: they are the machine's own.
+var places = []string{
+	KubeletDir, "/csi", "/csi-data-dir", "/registration", "/run/csi", "/var/lib/csi", "/var/lib/csi-*",
+}
+
+func isPlace(name string) bool {
+	return slices.ContainsFunc(places, func(pattern string) bool {
+		fits, err := path.Match(pattern, name)
+		return fits && err == nil
+	})
+}
+
+// inPlace reports whether a path is in one of the places.
+func inPlace(name string) bool {
+	for ; name != "/" && name != "."; name = path.Dir(name) {
+		if isPlace(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// HostPath is a directory of the host that programs may be let through to, absolute and
+// without symlinks. It is an error if it is none, or if machines have places of their own
+// in it or above it.
+func HostPath(name string) (string, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		var missing *os.PathError
+		if errors.As(err, &missing) {
+			err = missing.Err
+		}
+		return "", fmt.Errorf("host path %s: %w", name, err)
+	}
+	switch info, err := os.Stat(real); {
+	case err != nil:
+		return "", fmt.Errorf("host path %s: %w", name, err)
+	case !info.IsDir():
+		return "", fmt.Errorf("host path %s is not a directory", name)
+	case real == "/":
+		return "", fmt.Errorf("host path %s is all there is: name the directories that the programs write in", name)
+	case inPlace(real):
+		return "", fmt.Errorf("host path %s: each node has a directory of its own there", name)
+	}
+	for _, place := range places {
+		if strings.HasPrefix(place, real+"/") {
+			return "", fmt.Errorf("host path %s: each node has a directory of its own in it, %s: name the directories that the programs write in", name, place)
+		}
+	}
+	return real, nil
+}
