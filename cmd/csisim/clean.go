@@ -16,16 +16,20 @@ func newClean(env environment) *cobra.Command {
 		Use:   "clean",
 		Short: "Remove what runs that were killed left behind",
 		Long: `Remove what runs that were killed (with SIGKILL, or with the machine) left behind:
-programs, mounts, loop devices and files. Live runs are left alone. The next
-'csisim run' does the same.`,
+programs, mounts, loop devices and files, and live clusters in the kubeconfig. Live
+runs are left alone. The next 'csisim run' does the same, but for the kubeconfig.`,
 		Args: atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			removed, err := workdir.Clean(dir)
 			fmt.Fprint(env.stdout, removed)
-			if err != nil {
+			buried, failed := buryAll()
+			for _, name := range buried {
+				fmt.Fprintf(env.stdout, "took cluster %q, which had been killed, out of the kubeconfig\n", name)
+			}
+			if err := errors.Join(err, failed); err != nil {
 				return &failure{code: exitEnvironment, err: err}
 			}
-			if len(removed.Runs) == 0 {
+			if len(removed.Runs)+len(buried) == 0 {
 				fmt.Fprintln(env.stdout, "nothing is left behind")
 			}
 			return nil

@@ -21,12 +21,15 @@ func newGet(env environment) *cobra.Command {
 }
 
 func newGetOne(env environment, what, short string, write func(out io.Writer, name string, cluster remembered) error) *cobra.Command {
-	name := "csisim"
+	var name string
 	command := &cobra.Command{
 		Use:   what,
 		Short: short,
 		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
+			if err := checkName(name); err != nil {
+				return err
+			}
 			cluster, err := find(name)
 			if err != nil {
 				return usage("cluster %q %w", name, err)
@@ -34,7 +37,7 @@ func newGetOne(env environment, what, short string, write func(out io.Writer, na
 			return write(env.stdout, name, cluster)
 		},
 	}
-	command.Flags().StringVar(&name, "name", name, "`NAME` of the cluster")
+	nameFlag(command.Flags(), &name)
 	complete(command, "name", cobra.NoFileCompletions)
 	return command
 }

@@ -42,8 +42,9 @@ func newUp(env environment) *cobra.Command {
 stopped. A scenario that is given is played first, as fast as it goes; the cluster
 then lives on from there. The same port shows it to a browser.
 
-The kubeconfig is merged into the one that kubectl uses, unless --kubeconfig names
-a file of its own, and taken out again at the end.`,
+The cluster is added to the kubeconfig that kubectl uses, or to the one that
+--kubeconfig names, and taken out again at the end; what else is in it stays.
+After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 		Example: `  csisim up
   csisim up -f cluster.yaml --kubeconfig ./kubeconfig
   kubectl --context csisim get nodes`,
@@ -51,6 +52,9 @@ a file of its own, and taken out again at the end.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if f.speed <= 0 {
 				return usage("--speed %v: it must be more than 0", f.speed)
+			}
+			if err := checkName(f.name); err != nil {
+				return err
 			}
 			if err := checkIsolation(f.isolation); err != nil {
 				return err
@@ -64,8 +68,8 @@ a file of its own, and taken out again at the end.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&f.file, "file", "f", "", "scenario `FILE` with the cluster, its drivers and its first objects (default two nodes and a driver in memory)")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "write the kubeconfig to `FILE`, alone")
-	flags.StringVar(&f.name, "name", "csisim", "`NAME` of the cluster and its context")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "add the cluster to the kubeconfig `FILE` (default the one that kubectl uses)")
+	nameFlag(flags, &f.name)
 	flags.IntVar(&f.port, "port", 0, "`PORT` of the API and the page on loopback (default any that is free)")
 	flags.Float64Var(&f.speed, "speed", 1, "how many times as fast as the real clock the cluster lives")
 	isolationFlag(flags, &f.isolation)
@@ -82,7 +86,7 @@ a file of its own, and taken out again at the end.`,
 //go:embed up.yaml
 var defaultCluster []byte
 
-func up(ctx context.Context, env environment, f upFlags) error {
+func up(ctx context.Context, env environment, f upFlags) (err error) {
 	if !namespaces.Entered() {
 		cleanBefore(env, f.workDir)
 	}
@@ -93,6 +97,15 @@ func up(ctx context.Context, env environment, f upFlags) error {
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, []*scenario.Scenario{s}); done {
 		return err
 	}
+	claimed, err := claimName(f.name)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if failed := claimed.release(); failed != nil && err == nil {
+			err = &failure{code: exitEnvironment, err: failed}
+		}
+	}()
 	token, err := newToken()
 	if err != nil {
 		return err
@@ -110,8 +123,7 @@ func up(ctx context.Context, env environment, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	access := &access{name: f.name, page: shown.address(), address: "https://" + shown.host, token: token, authority: authority, file: f.kubeconfig}
-	defer access.release()
+	access := &access{name: f.name, page: shown.address(), address: "https://" + shown.host, token: token, authority: authority, file: f.kubeconfig, claim: claimed}
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Token: token, Start: time.Now(), OnDisk: true,
 		Address: shown.host, Authority: authority,
@@ -170,7 +182,6 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listen
 	if err := a.grant(); err != nil {
 		return err
 	}
-	defer a.revoke()
 	if err := define(c); err != nil {
 		return err
 	}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/csisim/csisim/sim"
+)
+
+// remembered is what is remembered of a live cluster, for down and get.
+type remembered struct {
+	PID                  int
+	Address, Token, Page string
+	Authority            []byte
+	Endpoints            []sim.Endpoint
+	Directories          []sim.Directory
+}
+
+// claim is the right to a cluster's name. Its file is locked for as long as the process
+// lives, and holds what is to be undone if it is killed.
+type claim struct {
+	name string
+	file *os.File
+}
+
+// nameFlag is the flag of all commands about live clusters.
+func nameFlag(flags *pflag.FlagSet, name *string) {
+	flags.StringVar(name, "name", "csisim", "`NAME` of the cluster and its context")
+}
+
+func checkName(name string) error {
+	if mistakes := validation.IsDNS1123Label(name); len(mistakes) > 0 {
+		return usage("--name %q: %s", name, mistakes[0])
+	}
+	return nil
+}
+
+// upDir is where live clusters are remembered.
+func upDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", &failure{code: exitEnvironment, err: err}
+	}
+	dir := filepath.Join(cache, "csisim", "up")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", &failure{code: exitEnvironment, err: err}
+	}
+	return dir, nil
+}
+
+const (
+	stateSuffix = ".json" // what down and get look at
+	claimSuffix = ".lock" // who has the name
+)
+
+// claimPatience is for those who look whether a cluster lives, and hold its file for a moment.
+const claimPatience = 300 * time.Millisecond
+
+// claimName claims a cluster's name. What a killed cluster of that name has left is undone.
+func claimName(name string) (*claim, error) {
+	dir, err := upDir()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, name+claimSuffix)
+	for deadline := time.Now().Add(claimPatience); ; time.Sleep(10 * time.Millisecond) {
+		c, err := tryClaim(path, name, os.O_CREATE)
+		switch {
+		case err != nil:
+			return nil, &failure{code: exitEnvironment, err: fmt.Errorf("claiming the cluster's name: %w", err)}
+		case c != nil:
+			if err := c.undo(); err != nil {
+				return nil, &failure{code: exitEnvironment, err: errors.Join(err, c.file.Close())}
+			}
+			return c, nil
+		case time.Now().Before(deadline):
+			continue
+		}
+		by := ""
+		if known, err := readState(name); err == nil {
+			by = fmt.Sprintf(", as process %d", known.PID)
+		}
+		return nil, &failure{code: exitInput, err: fmt.Errorf("cluster %q is up already%s; give this one another --name", name, by)}
+	}
+}
+
+// tryClaim is nil if another process has the name.
+func tryClaim(path, name string, flags int) (*claim, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	held, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	if there, err := os.Lstat(path); err != nil || !os.SameFile(held, there) { // its last owner has removed it
+		return nil, file.Close()
+	}
+	return &claim{name: name, file: file}, nil
+}
+
+// write notes what is to be undone.
+func (c *claim) write(change *kubeconfigChange) error {
+	text, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	if _, err := c.file.WriteAt(text, 0); err != nil {
+		return err
+	}
+	return c.file.Truncate(int64(len(text)))
+}
+
+// undo takes back what the cluster has done, or one that was killed and had the name.
+func (c *claim) undo() error {
+	text, err := os.ReadFile(c.file.Name())
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	var change kubeconfigChange
+	if err := json.Unmarshal(text, &change); err != nil {
+		return c.file.Truncate(0) // killed while it was written: the kubeconfig comes after that
+	}
+	if err := change.undo(); err != nil {
+		return fmt.Errorf("restoring the kubeconfig: %w", err)
+	}
+	return c.file.Truncate(0)
+}
+
+// release gives the name back, to whoever waits for the end of the cluster.
+func (c *claim) release() error {
+	err := c.undo()
+	if err == nil {
+		err = errors.Join(removeState(c.name), os.Remove(c.file.Name()))
+	}
+	return errors.Join(err, c.file.Close())
+}
+
+func removeState(name string) error {
+	dir, err := upDir()
+	if err != nil {
+		return err
+	}
+	err = os.Remove(filepath.Join(dir, name+stateSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func writeState(name string, r remembered) error {
+	dir, err := upDir()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dir, name+stateSuffix), text, 0o600)
+}
+
+func readState(name string) (r remembered, err error) {
+	dir, err := upDir()
+	if err != nil {
+		return r, err
+	}
+	path := filepath.Join(dir, name+stateSuffix)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return r, nil
+}
+
+var errNotUp = errors.New("is not up")
+
+// find is a cluster that is up. What one that was killed has left is undone.
+func find(name string) (remembered, error) {
+	killed, err := bury(name)
+	if killed || errors.Is(err, fs.ErrNotExist) {
+		return remembered{}, errNotUp
+	}
+	if err != nil {
+		return remembered{}, err
+	}
+	r, err := readState(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, errors.New("is not up yet")
+	}
+	return r, err
+}
+
+// bury undoes what a cluster has done that was killed; false if it lives.
+func bury(name string) (killed bool, err error) {
+	dir, err := upDir()
+	if err != nil {
+		return false, err
+	}
+	c, err := tryClaim(filepath.Join(dir, name+claimSuffix), name, 0)
+	if err != nil || c == nil {
+		return false, err
+	}
+	return true, c.release()
+}
+
+// buryAll undoes what all clusters have done that were killed, and names them.
+func buryAll() (names []string, err error) {
+	dir, err := upDir()
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"+claimSuffix))
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), claimSuffix)
+		killed, failed := bury(name)
+		err = errors.Join(err, failed)
+		if killed && failed == nil {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
