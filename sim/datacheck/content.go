@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strconv"
 	"strings"
 
@@ -77,10 +76,13 @@ func look(u Use) content {
 	case !mounted:
 		return content{problem: "a directory on which nothing is mounted"}
 	}
-	data, err := u.Machine.ReadFile(path.Join(u.Path, fileName))
+	data, err := u.Machine.(machine.VolumeFiles).ReadVolumeFile(u.Path, fileName)
+	var other *machine.NotRegularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return content{there: true, empty: true, problem: missing(u)}
+	case errors.As(err, &other):
+		return content{there: true, problem: machine.KindOf(other.Mode) + " in the place of " + fileName}
 	case err != nil:
 		return content{there: true, problem: err.Error()}
 	}
@@ -125,12 +127,5 @@ func put(u Use, generation int) error {
 
 // putFile writes the file durably: a snapshot that is taken now has it.
 func putFile(u Use, data []byte) error {
-	file := path.Join(u.Path, fileName)
-	if err := u.Machine.WriteFile(file, data, 0o644); err != nil {
-		return err
-	}
-	if devices, ok := u.Machine.(machine.Devices); ok && place(u) == "" {
-		return devices.WriteStart(file, data)
-	}
-	return nil
+	return u.Machine.(machine.VolumeFiles).WriteVolumeFile(u.Path, fileName, data, 0o644)
 }

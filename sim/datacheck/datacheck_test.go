@@ -149,6 +149,19 @@ func TestAVolumeWithContentOfItsOwnIsLeftAlone(t *testing.T) {
 	assert.Empty(t, n.told)
 }
 
+// A volume may have anything in it; a link out of it is not followed.
+func TestALinkInTheVolumeIsNotFollowed(t *testing.T) {
+	n := newNode(t)
+	n.publish("a", "v", false)
+	require.NoError(t, n.WriteFile("/secret", []byte("of the node"), 0o644))
+	require.NoError(t, n.Symlink("/secret", "/content/v/"+fileName))
+	n.Check.Start(n.use("a", "v"))
+	data, err := n.ReadFile("/secret")
+	require.NoError(t, err)
+	assert.Equal(t, "of the node", string(data))
+	assert.Equal(t, "a symlink in the place of "+fileName, look(n.use("a", "v")).problem)
+}
+
 func TestADeviceIsWrittenAtItsStart(t *testing.T) {
 	n := newNode(t)
 	require.NoError(t, n.WriteFile("/dev-v", make([]byte, 3*blockBytes), 0o644))

@@ -34,7 +34,7 @@ var (
 // ReadStart returns the first bytes of a device.
 func (d *Disk) ReadStart(p string, n int) (data []byte, err error) {
 	err = d.look(func() error {
-		f, err := os.Open(d.within(p))
+		f, err := openDevice(d.within(p), os.O_RDONLY)
 		if err != nil {
 			return err
 		}
@@ -54,13 +54,23 @@ func (d *Disk) ReadStart(p string, n int) (data []byte, err error) {
 // WriteStart replaces the first bytes of a device.
 func (d *Disk) WriteStart(p string, data []byte) error {
 	return d.look(func() error {
-		f, err := os.OpenFile(d.within(p), os.O_WRONLY|os.O_SYNC, 0)
+		f, err := openDevice(d.within(p), os.O_WRONLY|os.O_SYNC)
 		if err != nil {
 			return err
 		}
 		_, err = f.WriteAt(data, 0)
 		return errors.Join(err, f.Close())
 	})
+}
+
+// openDevice opens a block device, or a file that stands for one: a FIFO in its place
+// would keep the caller for ever.
+func openDevice(name string, flags int) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() && (info.Mode()&fs.ModeDevice == 0 || info.Mode()&fs.ModeCharDevice != 0) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New(KindOf(info.Mode()) + " in the place of a block device")}
+	}
+	return os.OpenFile(name, flags|syscall.O_NONBLOCK, 0)
 }
 
 // ReadStart returns the first bytes of a file.
@@ -95,7 +105,7 @@ func (d *Disk) KeepOpen(p string) error {
 		return nil
 	}
 	return d.look(func() error {
-		f, err := os.Open(d.within(p))
+		f, err := openDevice(d.within(p), os.O_RDONLY)
 		if err != nil {
 			return err
 		}

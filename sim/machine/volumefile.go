@@ -1,0 +1,138 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// VolumeFiles is a machine that reads and writes a file in the root of a volume whose
+// content is not to be trusted: a symlink is not followed, a FIFO not waited for. Anything
+// but a regular file is a *NotRegularError.
+type VolumeFiles interface {
+	ReadVolumeFile(dir, name string) ([]byte, error)
+	// WriteVolumeFile makes a file or replaces its content, durably.
+	WriteVolumeFile(dir, name string, data []byte, perm fs.FileMode) error
+}
+
+var (
+	_ VolumeFiles = (*Disk)(nil)
+	_ VolumeFiles = (*Memory)(nil)
+)
+
+// NotRegularError says what is found in the place of a regular file.
+type NotRegularError struct {
+	Path string
+	Mode fs.FileMode
+}
+
+func (e *NotRegularError) Error() string {
+	return fmt.Sprintf("%s is %s, not a regular file", e.Path, KindOf(e.Mode))
+}
+
+// KindOf names the kind of a file.
+func KindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "a regular file"
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a symlink"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}
+
+// ReadVolumeFile returns the content of a file.
+func (d *Disk) ReadVolumeFile(dir, name string) (data []byte, err error) {
+	err = d.look(func() error {
+		f, err := openIn(d.within(dir), name, unix.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		data, err = io.ReadAll(f)
+		return err
+	})
+	return data, err
+}
+
+// WriteVolumeFile makes a file or replaces its content.
+func (d *Disk) WriteVolumeFile(dir, name string, data []byte, perm fs.FileMode) error {
+	return d.look(func() error {
+		f, err := openIn(d.within(dir), name, unix.O_WRONLY|unix.O_CREAT|unix.O_SYNC, perm)
+		if err != nil {
+			return err
+		}
+		if err = f.Truncate(0); err == nil {
+			_, err = f.Write(data)
+		}
+		return errors.Join(err, f.Close())
+	})
+}
+
+// openIn opens a regular file of a directory. What it is is known before it is opened,
+// since opening a device may do something, and looked at again afterwards.
+func openIn(dir, name string, flags int, perm fs.FileMode) (*os.File, error) {
+	file := path.Join(dir, name)
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, &NotRegularError{Path: file, Mode: info.Mode()}
+	}
+	at, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	defer unix.Close(at)
+	fd, err := unix.Openat(at, name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, uint32(perm.Perm()))
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: file, Err: err}
+	}
+	return regular(os.NewFile(uintptr(fd), file))
+}
+
+// regular closes what is no regular file.
+func regular(f *os.File) (*os.File, error) {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &NotRegularError{Path: f.Name(), Mode: info.Mode()}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// ReadVolumeFile returns the content of a file.
+func (m *Memory) ReadVolumeFile(dir, name string) ([]byte, error) {
+	if err := m.mustBeRegular(dir, name); err != nil {
+		return nil, err
+	}
+	return m.ReadFile(path.Join(dir, name))
+}
+
+// WriteVolumeFile makes a file or replaces its content.
+func (m *Memory) WriteVolumeFile(dir, name string, data []byte, perm fs.FileMode) error {
+	if err := m.mustBeRegular(dir, name); err != nil {
+		return err
+	}
+	return m.WriteFile(path.Join(dir, name), data, perm)
+}
+
+func (m *Memory) mustBeRegular(dir, name string) error {
+	info, err := m.Lstat(path.Join(dir, name))
+	if err == nil && !info.Mode().IsRegular() {
+		return &NotRegularError{Path: path.Join(dir, name), Mode: info.Mode()}
+	}
+	return nil
+}
