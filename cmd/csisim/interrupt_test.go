@@ -60,7 +60,7 @@ func startCommand(t *testing.T, p *place, c *exec.Cmd, begun func() bool) *runni
 
 // marked is the command of the place with a mark for the call that hangs.
 func (p *place) marked(args ...string) *exec.Cmd {
-	c := p.command(args...)
+	c := p.command(append([]string{args[0], "--host-path", p.dir}, args[1:]...)...)
 	c.Env = append(c.Env, "HANGING="+p.mark())
 	return c
 }

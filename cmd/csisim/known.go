@@ -227,11 +227,11 @@ func bury(name string) (killed bool, err error) {
 
 // buryAll undoes what all clusters have done that were killed, and names them.
 func buryAll() (names []string, err error) {
-	dir, err := upDir()
+	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, err
+		return nil, nil // nor has any cluster one
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"+claimSuffix))
+	files, err := filepath.Glob(filepath.Join(cache, "csisim", "up", "*"+claimSuffix))
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), claimSuffix)
 		killed, failed := bury(name)

@@ -56,6 +56,7 @@ func (p *page) beside(api http.Handler) http.Handler {
 }
 
 func (p *page) show(w http.ResponseWriter, r *http.Request) {
+	keepPrivate(w)
 	if token := r.URL.Query().Get("token"); token != "" && p.bears(token) {
 		http.SetCookie(w, &http.Cookie{
 			Name: p.cookie(), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
@@ -93,15 +94,21 @@ func (p *page) state(w http.ResponseWriter, r *http.Request) {
 
 // admits refuses who does not bear the token.
 func (p *page) admits(w http.ResponseWriter, r *http.Request) bool {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	keepPrivate(w)
 	cookie, err := r.Cookie(p.cookie())
 	if err == nil && p.bears(cookie.Value) {
 		return true
 	}
 	http.Error(w, "open the address that csisim up printed: it carries the token", http.StatusUnauthorized)
 	return false
+}
+
+// keepPrivate keeps an answer, and the address that it was asked at, from being stored or
+// passed on.
+func keepPrivate(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 }
 
 func (p *page) bears(token string) bool {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/store"
@@ -86,9 +88,32 @@ func (l *lookout) inFull(key string) string {
 	}
 	shown := obj.DeepCopyObject().(store.Object)
 	shown.SetManagedFields(nil)
+	hideSecrets(shown)
 	text, err := json.MarshalIndent(shown, "", "  ")
 	if err != nil {
 		return err.Error()
 	}
 	return string(text)
+}
+
+// hidden stands for the values of a Secret: the page's token opens less than the API's does.
+const hidden = "***"
+
+// hideSecrets leaves the keys of a Secret, wherever kubectl has put its values.
+func hideSecrets(obj store.Object) {
+	secret, is := obj.(*corev1.Secret)
+	if !is {
+		return
+	}
+	shown := map[string]string{}
+	for key := range secret.Data {
+		shown[key] = hidden
+	}
+	for key := range secret.StringData {
+		shown[key] = hidden
+	}
+	secret.Data, secret.StringData = nil, shown
+	if _, applied := secret.Annotations[corev1.LastAppliedConfigAnnotation]; applied {
+		secret.Annotations[corev1.LastAppliedConfigAnnotation] = hidden
+	}
 }

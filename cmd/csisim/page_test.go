@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/base64"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -17,7 +19,9 @@ import (
 const shown = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 drivers: [{name: mock.csi.csisim.dev, mock: {}}]
-objects: [{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: mock}, provisioner: mock.csi.csisim.dev}]
+objects:
+- {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: mock}, provisioner: mock.csi.csisim.dev}
+- {apiVersion: v1, kind: Secret, metadata: {name: backend, annotations: {kubectl.kubernetes.io/last-applied-configuration: "{s3cret}"}}, stringData: {password: s3cret}}
 steps:
 - fault: {call: NodeStageVolume, code: Internal, message: device <b>not</b> found, times: 1}
 - apply: |
@@ -62,12 +66,27 @@ func TestThePageIsForWhoHasTheToken(t *testing.T) {
 	for _, refused := range []string{page, page + "?token=x", page + "state?since=0"} {
 		assert.Equal(t, http.StatusUnauthorized, get(refused).StatusCode, refused)
 	}
+	refusing := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	first, err := refusing.Get(address)
+	require.NoError(t, err)
+	require.NoError(t, first.Body.Close())
+	assert.NotEmpty(t, first.Header.Get("Set-Cookie"))
+	assert.Equal(t, "no-store", first.Header.Get("Cache-Control"), "it sets the cookie")
+	assert.Equal(t, "no-referrer", first.Header.Get("Referrer-Policy"))
 	opened := get(address)
 	assert.Equal(t, http.StatusOK, opened.StatusCode)
 	assert.Equal(t, page, opened.Request.URL.String(), "the token does not stay in the address")
 	assert.Contains(t, opened.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	assert.Equal(t, http.StatusOK, get(page+"state?since=0").StatusCode)
 	assert.Equal(t, http.StatusBadRequest, get(page+"state?since=x").StatusCode)
+	secret, err := browser.Get(page + "state?since=0&object=Secret%20default/backend")
+	require.NoError(t, err)
+	defer secret.Body.Close()
+	text, err := io.ReadAll(secret.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `\"password\": \"***\"`)
+	assert.NotContains(t, string(text), "s3cret")
+	assert.NotContains(t, string(text), base64.StdEncoding.EncodeToString([]byte("s3cret")))
 	assert.Equal(t, http.StatusUnauthorized, get(page+"api/v1/pods").StatusCode, "the page's token does not open the API")
 	assert.Equal(t, http.StatusUnauthorized, get(strings.Replace(page, "127.0.0.1", "localhost", 1)).StatusCode, "cookies are for one name")
 

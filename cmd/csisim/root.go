@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/sim/trace"
 )
 
 // execute runs the command and returns its exit code.
@@ -22,7 +24,7 @@ func execute(ctx context.Context, env environment, args []string) int {
 	}
 	failure := failureOf(err, command)
 	if failure.err != nil {
-		fmt.Fprintf(env.stderr, "csisim: %v\n", failure.err)
+		fmt.Fprintf(env.stderr, "csisim: %s\n", trace.Escaped(failure.err.Error()))
 	}
 	if failure.hint != "" {
 		fmt.Fprintln(env.stderr, failure.hint)

@@ -20,6 +20,7 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario"
 	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/sim/trace"
 
 	_ "embed"
 )
@@ -139,7 +140,7 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		return err
 	case result != nil && result.Exit != scenario.Passed && ctx.Err() == nil:
 		for _, failed := range result.Failures {
-			fmt.Fprint(env.stderr, failed.Text(result.Names))
+			fmt.Fprint(env.stderr, trace.Escaped(failed.Text(result.Names)))
 		}
 		return told(exitFailed)
 	}
