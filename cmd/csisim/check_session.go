@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/report"
 	"github.com/csisim/csisim/sim/scenario/partial"
 	"github.com/csisim/csisim/sim/trace"
@@ -88,7 +89,7 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 // refused ends a check that could not begin.
 func (c *checking) refused(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return wasInterrupted()
+		return wasInterrupted(ctx)
 	}
 	var refusal *check.RefusedError
 	if errors.As(err, &refusal) {
@@ -97,8 +98,8 @@ func (c *checking) refused(ctx context.Context, err error) error {
 	return &failure{code: codeOf(err), err: err}
 }
 
-func wasInterrupted() error {
-	return &failure{code: exitInterrupted, err: errors.New("interrupted; everything of the run is cleaned up")}
+func wasInterrupted(ctx context.Context) error {
+	return &failure{code: namespaces.InterruptedCode(ctx), err: errors.New("interrupted; everything of the run is cleaned up")}
 }
 
 // chosen are the trials that --only and --print name.
@@ -185,7 +186,7 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return wasInterrupted()
+		return wasInterrupted(ctx)
 	case err != nil:
 		return &failure{code: exitEnvironment, err: err}
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/scenario/strict"
 	"github.com/csisim/csisim/sim/workdir"
 )
@@ -75,14 +77,23 @@ func failureOf(err error, command *cobra.Command) failure {
 	return full
 }
 
+// interruptible ends this process when ctx ends, until the returned function is called: for
+// what takes its time, does not look at ctx, and leaves nothing behind.
+func interruptible(ctx context.Context) (end func() bool) {
+	return context.AfterFunc(ctx, func() { os.Exit(namespaces.InterruptedCode(ctx)) })
+}
+
 // codeOf is the exit code for an error of a run.
 func codeOf(err error) int {
 	var config *sim.ConfigError
 	var environment *sim.EnvironmentError
 	var workDir *workdir.CreateError
+	var interrupted *namespaces.Interrupted
 	switch {
 	case err == nil:
 		return exitPassed
+	case errors.As(err, &interrupted):
+		return 128 + int(interrupted.Signal)
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.As(err, &config):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -133,15 +134,16 @@ func interruptEndsTheRun(t *testing.T, bin string) {
 	for _, test := range []struct {
 		name, way string
 		signal    syscall.Signal
+		code      int
 	}{
-		{"Ctrl-C", "hangs in CreateVolume", syscall.SIGINT},
-		{"termination", "hangs in CreateVolume", syscall.SIGTERM},
-		{"programs that do not want to end", "hangs in CreateVolume, ignores SIGTERM", syscall.SIGINT},
+		{"Ctrl-C", "hangs in CreateVolume", syscall.SIGINT, 130},
+		{"termination", "hangs in CreateVolume", syscall.SIGTERM, 143},
+		{"programs that do not want to end", "hangs in CreateVolume, ignores SIGTERM", syscall.SIGINT, 130},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := startBusy(t, bin, test.way)
 			r.signal(t, test.signal)
-			assert.Equal(t, 130, r.awaitEnd(t, interrupted))
+			assert.Equal(t, test.code, r.awaitEnd(t, interrupted))
 			assert.Contains(t, r.output.String(), "interrupted; everything of the run is cleaned up")
 			assert.Empty(t, r.leftovers())
 		})
@@ -207,4 +209,37 @@ func (r *running) cleans(t *testing.T) {
 	again, err := r.place.command("clean").CombinedOutput()
 	assert.NoError(t, err)
 	assert.Equal(t, "nothing is left behind\n", string(again))
+}
+
+// Whenever a signal comes, also while csisim starts itself again, the code is that of the signal.
+func TestSignalsAtAnyMoment(t *testing.T) {
+	needsNamespaces(t)
+	bin := build(t)
+	for name, args := range map[string][]string{
+		"run": {"run", "--patience", "1h", "s.yaml"}, "validate": {"validate", ".", "s.yaml"},
+	} {
+		for i := range 24 {
+			s := syscall.SIGINT
+			if i%2 == 1 {
+				s = syscall.SIGTERM
+			}
+			p := newPlace(t, bin)
+			p.write("s.yaml", header+badDriver("hangs in CreateVolume", long))
+			for copy := range map[string]int{"validate": 600}[name] { // what takes its time to read
+				require.NoError(t, os.Link(filepath.Join(p.dir, "s.yaml"), fmt.Sprintf("%s/many-%d.yaml", p.dir, copy)))
+			}
+			c := exec.CommandContext(t.Context(), filepath.Join(p.bin, "csisim"), args...)
+			c.Dir, c.Env = p.dir, p.command("x").Env
+			require.NoError(t, c.Start())
+			time.Sleep(time.Duration(i) * 8 * time.Millisecond)
+			_ = c.Process.Signal(s)
+			_ = c.Wait() // its code tells
+			code := c.ProcessState.ExitCode()
+			if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it did not listen yet
+				code = 128 + int(status.Signal())
+			}
+			assert.Equal(t, 128+int(s), code, "%s, after %d ms", name, 8*i)
+			assert.Empty(t, p.programs("baddriver"))
+		}
+	}
 }

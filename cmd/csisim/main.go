@@ -5,16 +5,13 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
 func main() {
+	ctx, _ := namespaces.Interruptible(context.Background())
 	namespaces.Arrive()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal kills, as it does any program
 	env := environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	env.tuneMemory()
 	os.Exit(execute(ctx, env, os.Args[1:]))

@@ -96,6 +96,7 @@ func (f runFlags) check() error {
 // none has a mistake.
 func run(ctx context.Context, env environment, f runFlags, args []string) error {
 	go prepareMessages()
+	reading := interruptible(ctx)
 	files, err := scenarioFiles(args)
 	if err != nil {
 		return err
@@ -107,6 +108,7 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	if err != nil {
 		return err
 	}
+	reading()
 	for _, s := range scenarios {
 		if s.Lives() {
 			return usage("%s: external sidecars and programs in containers take the real clock and an API: use csisim up -f %s", s.File, s.File)

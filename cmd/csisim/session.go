@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/namespaces"
 	"github.com/csisim/csisim/sim/report"
 	"github.com/csisim/csisim/sim/scenario"
 	"github.com/csisim/csisim/sim/trace"
@@ -95,7 +96,7 @@ func (s *session) end(ctx context.Context) error {
 	err = errors.Join(err, writeFile(s.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, s.runs) }))
 	switch {
 	case ctx.Err() != nil:
-		return &failure{code: exitInterrupted, err: errors.New("interrupted; everything of the run is cleaned up")}
+		return &failure{code: namespaces.InterruptedCode(ctx), err: errors.New("interrupted; everything of the run is cleaned up")}
 	case err != nil:
 		return &failure{code: exitEnvironment, err: err}
 	default:

@@ -91,7 +91,9 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 	if !namespaces.Entered() {
 		cleanBefore(env, f.workDir)
 	}
+	reading := interruptible(ctx)
 	s, err := f.scenario(env)
+	reading()
 	if err != nil {
 		return err
 	}

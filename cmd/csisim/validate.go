@@ -13,7 +13,8 @@ func newValidate(env environment) *cobra.Command {
 		Example:           "  csisim validate scenarios",
 		Args:              needs("a scenario FILE"),
 		ValidArgsFunction: completeScenarios,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
+			defer interruptible(command.Context())()
 			files, err := scenarioFiles(args)
 			if err != nil {
 				return err

@@ -14,9 +14,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 )
 
 // ErrNotPermitted says that this machine permits no namespaces to this user.
@@ -51,8 +49,7 @@ func Enter() {
 	if Entered() {
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal kills, and what it kills takes the rest along
+	ctx, stop := Interruptible(context.Background()) // what the second signal kills takes the rest along
 	code, err := Again(ctx)
 	stop()
 	if err == nil {
@@ -61,7 +58,8 @@ func Enter() {
 }
 
 // Arrive is for the start of a program that calls Again: when it is run again it
-// completes the namespaces. Nothing else may have been done before.
+// completes the namespaces. Nothing else may have been done before but Interruptible: from
+// now on it is given the signals that end the ctx of Again.
 func Arrive() {
 	names := os.Getenv(variable)
 	if names == "" {
@@ -69,6 +67,7 @@ func Arrive() {
 	}
 	_ = os.Unsetenv(variable) // not for the programs that this one starts
 	entered = strings.Split(names, ",")
+	defer arrived()
 	if err := settle(); err != nil {
 		os.Exit(exitUnable)
 	}

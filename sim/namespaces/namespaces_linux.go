@@ -32,14 +32,17 @@ var refused error
 
 // Again runs this program again, with the same arguments, in the best namespaces
 // that the machine permits, and returns its exit code: that of a shell if a signal
-// ended it. The end of ctx interrupts it. If this process is killed, it is too.
+// ended it. The signal that ends ctx is handed on. If this process is killed, it is too.
 func Again(ctx context.Context) (code int, err error) {
 	runtime.LockOSThread() // the program dies with the thread that starts it
 	defer runtime.UnlockOSThread()
 	var tried []error
 	for _, set := range sets {
-		program := again(ctx, set.names, set.flags)
-		err := program.Run()
+		if ctx.Err() != nil {
+			return InterruptedCode(ctx), nil
+		}
+		program := again(set.names, set.flags)
+		err := runUninterrupted(ctx, program)
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) && program.ProcessState == nil {
 			tried = append(tried, fmt.Errorf("%s: %w", strings.Join(set.names, ", "), err))
@@ -54,10 +57,10 @@ func Again(ctx context.Context) (code int, err error) {
 	return 0, refused
 }
 
-func again(ctx context.Context, names []string, flags uintptr) *exec.Cmd {
-	program := exec.CommandContext(ctx, "/proc/self/exe", os.Args[1:]...)
+func again(names []string, flags uintptr) *exec.Cmd {
+	// Not by ctx: a program that does not listen yet would lose the signal.
+	program := exec.Command("/proc/self/exe", os.Args[1:]...)
 	program.Args[0] = os.Args[0]
-	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
 	program.Env = append(os.Environ(), variable+"="+strings.Join(names, ","))
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// A group of its own: an interrupt from the terminal comes by this process only.
@@ -68,6 +71,43 @@ func again(ctx context.Context, names []string, flags uintptr) *exec.Cmd {
 	}
 	return program
 }
+
+// listening is the descriptor of a pipe that the program closes when it listens to signals.
+const listening = 3
+
+// runUninterrupted runs a program and hands the signal that ends ctx on as soon as it listens:
+// the first process of a namespace never gets one that it does not handle.
+func runUninterrupted(ctx context.Context, program *exec.Cmd) error {
+	listens, held, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer listens.Close()
+	program.ExtraFiles = []*os.File{held}
+	err = program.Start()
+	_ = held.Close() // the program has it
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	handed := make(chan struct{})
+	go func() {
+		defer close(handed)
+		select {
+		case <-ctx.Done():
+			_, _ = listens.Read(make([]byte, 1)) // its end, at the latest with the program's
+			_ = program.Process.Signal(signalOf(ctx))
+		case <-ended:
+		}
+	}()
+	err = program.Wait()
+	close(ended)
+	<-handed
+	return err
+}
+
+// arrived closes the pipe: this process listens to signals.
+func arrived() { _ = unix.Close(listening) }
 
 // exitCode is that of a shell: 128 and the signal.
 func exitCode(state *os.ProcessState) int {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(Refused().Cause)
 		os.Exit(0)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, _ := Interruptible(context.Background())
 	Arrive()
 	if !Entered() {
 		code, err := Again(ctx)
@@ -49,8 +48,7 @@ func TestMain(m *testing.M) {
 	}
 	play(os.Getenv(role))
 	<-ctx.Done()
-	stop()
-	os.Exit(130)
+	os.Exit(InterruptedCode(ctx))
 }
 
 func play(role string) {
@@ -166,7 +164,7 @@ func TestRefusalsOfARealFilter(t *testing.T) {
 // What ends this process ends the program and all that it has started.
 func TestSignals(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
-		for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 130, syscall.SIGKILL: -1} {
+		for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGKILL: -1} {
 			t.Run(s.String(), func(t *testing.T) {
 				c := program(t, "waits", nobody)
 				out, err := c.StdoutPipe()
@@ -186,6 +184,24 @@ func TestSignals(t *testing.T) {
 				assert.Equal(t, want, c.ProcessState.ExitCode())
 				assert.Eventually(t, func() bool { return len(processesIn(inside)) == 0 }, 10*time.Second, time.Millisecond)
 			})
+		}
+	})
+}
+
+// A signal is not lost while the program is run again, nor does it end otherwise.
+func TestSignalsWhileItIsRunAgain(t *testing.T) {
+	users(t, func(t *testing.T, nobody bool) {
+		for i := range 40 {
+			s, want := syscall.SIGINT, 130
+			if i%2 == 1 {
+				s, want = syscall.SIGTERM, 143
+			}
+			c := program(t, "waits", nobody)
+			require.NoError(t, c.Start())
+			time.Sleep(time.Duration(i) * time.Millisecond)
+			require.NoError(t, c.Process.Signal(s))
+			_ = c.Wait() // its code tells
+			assert.Equal(t, want, exitCode(c.ProcessState), "after %d ms", i)
 		}
 	})
 }

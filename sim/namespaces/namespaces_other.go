@@ -19,3 +19,5 @@ func Refused() *Refusal {
 }
 
 func settle() error { return nil }
+
+func arrived() {}
