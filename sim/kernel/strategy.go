@@ -24,10 +24,13 @@ const (
 	Suffix
 	// Turn: which of several that are looked at in any order comes first.
 	Turn
+	// Enter: which of the answers and other news from outside of the simulation is
+	// let in first.
+	Enter
 )
 
 func (k ChoiceKind) String() string {
-	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn"}[k]
+	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter"}[k]
 }
 
 // Choice is one decision to be taken among N alternatives, numbered from 0; 0 is
