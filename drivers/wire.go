@@ -31,6 +31,9 @@ type Wire struct {
 	Crasher Crasher
 	// Observer is told of every call. Default: nobody.
 	Observer Observer
+	// EndOf is closed when the program that serves a socket has ended. Default: no
+	// program does.
+	EndOf func(Site) <-chan struct{}
 
 	caps        map[string]*contract.Caps
 	connections map[address]connection
@@ -38,6 +41,7 @@ type Wire struct {
 	answers     map[question]proto.Message
 	named       map[string]*contract.Named   // by driver
 	makings     map[string]making            // by driver
+	stamps      map[string]stamp             // by driver and what was created
 	nodeIDs     map[string]map[string]string // by driver and node
 }
 
@@ -57,7 +61,7 @@ type connection struct {
 func NewWire(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
-		named: map[string]*contract.Named{}, makings: map[string]making{}, nodeIDs: map[string]map[string]string{},
+		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, nodeIDs: map[string]map[string]string{},
 	}
 }
 

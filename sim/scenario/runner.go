@@ -76,6 +76,7 @@ func (s *Scenario) appliesCSIDriver(name string) bool {
 // run boots the cluster, runs the steps and looks at the expectations.
 func (r *runner) run() {
 	if !r.prepare() || !r.runSteps() {
+		r.blame(expect.Alive(*r.allowedViolations()).Failure(r.evidence))
 		r.fail(expect.Violations(*r.allowedViolations()).Failure(r.evidence), r.scenario.line("expect"), 0)
 		r.fail(expect.Mounts{}.Failure(r.evidence), r.scenario.line("expect"), 0)
 		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
@@ -173,6 +174,7 @@ func (r *runner) expectAtEnd() {
 	}
 	wanted.Violations = r.allowedViolations()
 	r.cluster.ReadData()
+	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
 	for _, f := range wanted.failures(r) {
 		r.fail(f, line, 0)
 	}
@@ -225,6 +227,17 @@ func (r *runner) fail(f *Failure, line, step int) {
 	r.evidence.Explain(f)
 	r.result.Failures = append(r.result.Failures, *f)
 	r.result.Exit = Failed
+}
+
+// blame puts a failure before those that follow from it, at the step that failed.
+func (r *runner) blame(cause *Failure) {
+	symptoms := r.result.Failures
+	if cause == nil {
+		return
+	}
+	r.result.Failures = nil
+	r.fail(cause, symptoms[0].Line, symptoms[0].Step)
+	r.result.Failures = append(r.result.Failures, symptoms...)
 }
 
 // finish completes the result when the cluster is closed.
