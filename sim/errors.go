@@ -43,7 +43,7 @@ type StuckError struct {
 }
 
 func (e *StuckError) Error() string {
-	text := fmt.Sprintf("timed out waiting for the condition: %s (after %v of cluster time)", e.What, e.After)
+	text := fmt.Sprintf("timed out waiting for the condition: %s (after %v of cluster time)", e.What, e.After.Round(time.Millisecond))
 	if e.Reason == kernel.Stuck {
 		text = fmt.Sprintf("%s can never come true: nothing is left to happen", e.What)
 	}

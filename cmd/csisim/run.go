@@ -57,7 +57,7 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
-	flags.CountVarP(&f.verbose, "verbose", "v", "tell what happens; -vv leaves nothing out")
+	flags.CountVarP(&f.verbose, "verbose", "v", "tell what happens from the first step on; -vv leaves nothing out and begins with the cluster")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")

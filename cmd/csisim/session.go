@@ -154,6 +154,7 @@ func (s *session) openOutputs(traceFile string) (*outputs, error) {
 	if s.flags.verbose > 0 {
 		timeline := trace.NewTimeline(s.env.stdout, trace.TimelineOptions{
 			Color: s.terminal.Color, Width: s.terminal.Width, Verbose: s.flags.verbose > 1,
+			FromStep: s.flags.verbose == 1, Legend: true,
 		})
 		o.sinks = append(o.sinks, timeline.Add)
 		o.closers = append(o.closers, timeline.Close)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/sim/scenario/calls"
+	"github.com/csisim/csisim/sim/scenario/partial"
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
 )
@@ -23,16 +24,19 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 		return nil
 	}
 	chosen := map[*trace.Event]bool{last: true}
+	alike := series{alikeness(last): 1}
 	for _, e := range causes(all, last) {
-		if len(chosen) < maxTrail && isTold(e) {
-			chosen[e] = true
+		if len(chosen) < maxTrail-maxAlike && isTold(e) { // the rest is for faults and calls that caused nothing
+			alike.choose(e, chosen)
 		}
 	}
 	volume := names.About(last)
 	for i := len(all) - 1; i >= 0 && len(chosen) < maxTrail; i-- {
-		if e := all[i]; e.Seq < last.Seq && isOf(volume, e, names) {
-			chosen[e] = true
+		e := all[i]
+		if e.Seq >= last.Seq || chosen[e] || !isOf(volume, e, names) {
+			continue
 		}
+		alike.choose(e, chosen)
 	}
 	var story []*trace.Event
 	for _, e := range all {
@@ -41,6 +45,28 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 		}
 	}
 	return story
+}
+
+// maxAlike is how many failures of one call a story has: what went before them tells more than a dozen of them.
+const maxAlike = 3
+
+// series counts the events of a story that are alike.
+type series map[string]int
+
+// choose makes an event part of the story, unless there are enough like it.
+func (s series) choose(e *trace.Event, chosen map[*trace.Event]bool) {
+	key := alikeness(e)
+	if s[key]++; key == "" || s[key] <= maxAlike {
+		chosen[e] = true
+	}
+}
+
+// alikeness is equal for calls that fail alike, and empty for all other events.
+func alikeness(e *trace.Event) string {
+	if e.Kind != trace.Call || calls.Result(e) == "OK" {
+		return ""
+	}
+	return e.Method + " " + e.Code
 }
 
 // causes follows the links back from an event, the nearest cause first.
@@ -132,6 +158,9 @@ func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 // call about its volume, else any change of it.
 func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	about := ev.connected(ref)
+	if e := ev.failing(ref, about); e != nil {
+		return e
+	}
 	told := func(e *trace.Event) bool {
 		switch e.Kind {
 		case trace.KubeEvent:
@@ -145,6 +174,32 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 		return e
 	}
 	return ev.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
+}
+
+// failing is the newest call about the objects' volumes that failed, if the last call about that volume did:
+// whatever is told of the objects meanwhile, they wait for it.
+func (ev *Evidence) failing(ref Reference, about map[string]bool) *trace.Event {
+	ev.Update()
+	last := map[string]*trace.Event{}
+	for _, e := range ev.Calls {
+		volume := ev.Names.Volume(e)
+		if volume != "" && !calls.IsAsking(e) && calls.Answered(e) && (about["volume "+volume] || ev.isOfPod(e, ref)) {
+			last[volume] = e
+		}
+	}
+	var newest *trace.Event
+	for _, e := range last {
+		if IsFailedCall(e) && (newest == nil || e.Seq > newest.Seq) {
+			newest = e
+		}
+	}
+	return newest
+}
+
+// isOfPod says whether a call names the pod, by the path that it is about.
+func (ev *Evidence) isOfPod(e *trace.Event, ref Reference) bool {
+	pod := ev.Names.Pod(e)
+	return pod != "" && ref.Resource != nil && ref.Resource.GVR.Resource == "pods" && partial.Wildcard(ref.Name, pod)
 }
 
 // connected are the names under which events tell of the objects and of the claims that pods among them use.

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Waiting says, for every process that has not ended, what it waits for: the
@@ -35,7 +36,7 @@ func (p *Process) waitsFor() string {
 	case p.timer != nil && p.timer.idle:
 		return ""
 	case p.timer != nil:
-		return fmt.Sprintf("%s (until %v)", p.why, p.timer.at)
+		return fmt.Sprintf("%s (until %v)", p.why, p.timer.at.Round(time.Millisecond))
 	default:
 		return p.why
 	}

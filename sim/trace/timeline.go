@@ -17,6 +17,11 @@ type TimelineOptions struct {
 	Verbose bool
 	// Indent stands before every line.
 	Indent string
+	// FromStep begins with the first step of the scenario: what the cluster does to come up is counted in one
+	// line. A run that never gets there is told in full.
+	FromStep bool
+	// Legend begins with what the columns and signs mean.
+	Legend bool
 }
 
 // Timeline tells events to people, one line each: number, virtual time, who, what
@@ -32,6 +37,15 @@ type Timeline struct {
 	held   *fold
 	last   time.Duration
 	err    error
+
+	waiting []waitingEvent // before the first step, with FromStep
+	begun   bool
+}
+
+// waitingEvent is one whose telling depends on whether there will be a step.
+type waitingEvent struct {
+	event *Event
+	told  telling
 }
 
 // gap is the shortest pause of virtual time that gets a line of its own.
@@ -39,12 +53,28 @@ const gap = time.Second
 
 // NewTimeline returns a timeline that writes to w.
 func NewTimeline(w io.Writer, o TimelineOptions) *Timeline {
-	return &Timeline{to: w, options: o, teller: newTeller(o.Verbose), lineOf: map[uint64]int{}}
+	t := &Timeline{to: w, options: o, teller: newTeller(o.Verbose), lineOf: map[uint64]int{}, begun: !o.FromStep}
+	if o.Legend {
+		t.write(o.legend())
+	}
+	return t
 }
 
 // Add tells of one event.
 func (t *Timeline) Add(e *Event) {
 	told := t.teller.tell(e)
+	if !t.begun {
+		if e.Kind != Step {
+			t.waiting = append(t.waiting, waitingEvent{e, told})
+			return
+		}
+		t.write(t.options.before(len(t.waiting)))
+		t.begun, t.waiting, t.last = true, nil, e.At
+	}
+	t.tell(e, told)
+}
+
+func (t *Timeline) tell(e *Event, told telling) {
 	switch {
 	case told.hidden:
 		t.lineOf[e.Seq] = t.lineOf[e.Cause] // what it caused refers to what caused it
@@ -58,6 +88,9 @@ func (t *Timeline) Add(e *Event) {
 
 // Close writes what is held back and returns the first error of writing.
 func (t *Timeline) Close() error {
+	for _, w := range t.waiting {
+		t.tell(w.event, w.told)
+	}
 	t.release()
 	return t.err
 }

@@ -9,9 +9,11 @@ const scenarioLane = "scenario"
 // name of a process: component/node/part or component/part.
 func laneOf(e *Event) string {
 	component, rest, _ := strings.Cut(e.Actor, "/")
-	component = strings.TrimSuffix(component, "-controller")
 	if e.Kind == KubeEvent {
 		component = sidecarOf(component)
+	}
+	if known, ok := controllerNames[component]; ok {
+		component = known
 	}
 	switch {
 	case component == "" && e.Node == "":
@@ -26,6 +28,27 @@ func laneOf(e *Event) string {
 	default:
 		return component
 	}
+}
+
+// controllerNames are controllers as people know them, by the names that they have in events and processes.
+var controllerNames = map[string]string{
+	"attachdetach-controller":     "attach/detach controller",
+	"persistentvolume-controller": "PV controller",
+	"node-controller":             "node lifecycle controller",
+	"volume_expand":               "expand controller",
+	"ephemeral_volume":            "ephemeral controller",
+	"pvc-protection-controller":   "PVC protection controller",
+	"pv-protection-controller":    "PV protection controller",
+	"vac-protection-controller":   "VAC protection controller",
+	"pod-garbage-collector":       "pod garbage collector",
+	"generic-garbage-collector":   "garbage collector",
+	"daemonset-controller":        "DaemonSet controller",
+	"statefulset-controller":      "StatefulSet controller",
+	"replicaset-controller":       "ReplicaSet controller",
+	"deployment-controller":       "Deployment controller",
+	"resourcequota-controller":    "resource quota controller",
+	"namespace-controller":        "namespace controller",
+	"serviceaccount-controller":   "service account controller",
 }
 
 // sidecarOf finds the sidecar behind the source of an event: "external-resizer

@@ -9,7 +9,7 @@ import (
 
 // The columns of a timeline.
 const (
-	laneWidth     = 22
+	laneWidth     = 26 // service account controller
 	sentenceWidth = 60 // outcomes line up behind it
 	narrow        = 24 // a terminal that leaves less for sentences gets them unwrapped
 )
@@ -97,6 +97,22 @@ func (o TimelineOptions) wrapped(told telling, indent, room int) string {
 
 func (o TimelineOptions) gapLine(passed time.Duration) string {
 	return fmt.Sprintf("%s     %s\n", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%10s", "… "+Span(passed)+" …")))
+}
+
+// legend is what the columns and signs of a timeline mean.
+func (o TimelineOptions) legend() string {
+	text := fmt.Sprintf("%s%4s %10s  %s  %s", o.Indent, "line", "time", fit("who", laneWidth),
+		"what  (→ driver call, ⇄ registration call, = its answer, ✗ failure, ⟵ #7: because of line 7)")
+	return o.paint(escapes[quiet], text) + "\n"
+}
+
+// before says how much there was before the first line.
+func (o TimelineOptions) before(events int) string {
+	if events == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s     %10s  the cluster comes up: %d events (-vv shows them)", o.Indent, "…", events)
+	return o.paint(escapes[quiet], text) + "\n"
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3fs", d.Seconds()) }

@@ -215,8 +215,8 @@ func (n *Names) Node(e *trace.Event) string {
 	return id
 }
 
-// pod is the pod that a publish call's path belongs to, empty for none.
-func (n *Names) pod(e *trace.Event) string {
+// Pod is the name of the pod whose directory the call is about; empty for none.
+func (n *Names) Pod(e *trace.Event) string {
 	path := text(e.Request, "target_path")
 	if path == "" {
 		path = text(e.Request, "volume_path")

@@ -76,7 +76,7 @@ func outcome(e *trace.Event) string {
 // details are the fields of a request that say what a caller wants.
 func (n *Names) details(e *trace.Event) []string {
 	var found []string
-	if pod := n.pod(e); pod != "" {
+	if pod := n.Pod(e); pod != "" {
 		found = append(found, "pod="+pod)
 	}
 	if limits, ok := e.Request.(interface{ GetCapacityRange() *csi.CapacityRange }); ok {
