@@ -11,7 +11,7 @@ const (
 var badDrivers = []badInput{
 	{
 		name: "a driver program that is missing", scenario: strings.Replace(badDriver("", long), "[baddriver", "[gooddriver", 1),
-		code: 3, says: []string{"start driver bad.csi.example.com, controller: program not found: gooddriver is not in PATH: give its path, or add its directory to PATH"},
+		code: 3, says: []string{"start driver bad.csi.example.com, controller: program not found: gooddriver is not in PATH, nor beside the program that runs: give its path, or add its directory to PATH"},
 	},
 	{
 		name: "a driver that exits at once", scenario: badDriver("exits", long),

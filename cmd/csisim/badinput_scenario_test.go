@@ -20,7 +20,7 @@ var badScenarios = []badInput{
 	},
 	{
 		name: "a mistake in a manifest", scenario: "objects: [{file: pod.yaml}]\n",
-		files: map[string]string{"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {nodename: x}\n"},
+		files: map[string]string{"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {nodename: x, containers: [{name: main, image: x}]}\n"},
 		code:  2, says: []string{`pod.yaml:4:8: spec.nodename: found unknown field "nodename"`, `did you mean "nodeName"?`},
 	},
 	{

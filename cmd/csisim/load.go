@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/sim/report"
 	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/sim/scenario/partial"
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
@@ -28,6 +30,35 @@ func load(env environment, files []string) ([]*scenario.Scenario, error) {
 	}
 	fmt.Fprintf(env.stderr, "csisim: %s in %s\n", plural(mistakes, "mistake"), plural(wrong, "file"))
 	return nil, told(exitInput)
+}
+
+// chosenScenarios are those whose name fits one of the patterns; all if there is no pattern.
+func chosenScenarios(all []*scenario.Scenario, patterns []string) ([]*scenario.Scenario, error) {
+	if len(patterns) == 0 {
+		return all, nil
+	}
+	var chosen []*scenario.Scenario
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+		if slices.ContainsFunc(patterns, func(p string) bool { return partial.Wildcard(p, s.Name) }) {
+			chosen = append(chosen, s)
+		}
+	}
+	for _, p := range patterns {
+		if !slices.ContainsFunc(names, func(name string) bool { return partial.Wildcard(p, name) }) {
+			return nil, usage("--only %s: no scenario of these files has such a name%s", p, meant(p, names))
+		}
+	}
+	return chosen, nil
+}
+
+// meant asks for the nearest of the known names, if one is near.
+func meant(name string, known []string) string {
+	if nearest := strict.Nearest(name, known); nearest != "" {
+		return fmt.Sprintf("; did you mean %q?", nearest)
+	}
+	return ""
 }
 
 // tellMistakes writes what is wrong with a file, a line each, and returns how many

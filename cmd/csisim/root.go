@@ -46,6 +46,7 @@ cannot do it, or not all of a check was tried, 130 interrupted,
 		Example: `  csisim run scenarios/basic.yaml
   csisim run scenarios --strategy random --seed 7
   csisim validate my-scenario.yaml`,
+		Version:       versions(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(root *cobra.Command, args []string) error {
@@ -56,6 +57,7 @@ cannot do it, or not all of a check was tried, 130 interrupted,
 		},
 		RunE: func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}") // the same as csisim version
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagMistake)
 	root.AddCommand(newRun(env), newCheck(env), newValidate(env), newDiff(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),

@@ -12,6 +12,7 @@ import (
 // runFlags are the flags of csisim run.
 type runFlags struct {
 	strategy         string
+	only             []string
 	seed             uint64
 	trace, junit     string
 	until            string
@@ -54,6 +55,7 @@ failure names makes the same run again.`,
 	flags.SortFlags = false
 	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
+	flags.StringSliceVar(&f.only, "only", nil, "run the scenarios of these names only: `NAME,…`, * for any text")
 	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
@@ -69,7 +71,7 @@ failure names makes the same run again.`,
 	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	for _, flag := range []string{"seed", "until", "patience"} {
+	for _, flag := range []string{"seed", "until", "patience", "only"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command
@@ -105,6 +107,9 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 		cleanBefore(env, f.workDir)
 	}
 	scenarios, err := load(env, files)
+	if err == nil {
+		scenarios, err = chosenScenarios(scenarios, f.only)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,15 +16,20 @@ func newVersion(env environment) *cobra.Command {
 		Short: "Print the version, and those of what is simulated",
 		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
-			build, ok := debug.ReadBuildInfo()
-			if !ok {
-				build = &debug.BuildInfo{}
-			}
-			fmt.Fprintf(env.stdout, "csisim %s (%s)\nCSI spec %s\nKubernetes API %s\n", ownVersion(build), build.GoVersion,
-				moduleVersion(build, "github.com/container-storage-interface/spec"), moduleVersion(build, "k8s.io/api"))
-			return nil
+			_, err := fmt.Fprint(env.stdout, versions())
+			return err
 		},
 	}
+}
+
+// versions are those of csisim and of what it simulates, a line each.
+func versions() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		build = &debug.BuildInfo{}
+	}
+	return fmt.Sprintf("csisim %s (%s)\nCSI spec %s\nKubernetes API %s\n", ownVersion(build), build.GoVersion,
+		moduleVersion(build, "github.com/container-storage-interface/spec"), moduleVersion(build, "k8s.io/api"))
 }
 
 // ownVersion is that of a release, of the module that was installed, or of the commit.

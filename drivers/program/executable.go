@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,9 @@ import (
 // lookUp finds the executable and returns its absolute path.
 func lookUp(program string) (string, error) {
 	found, err := exec.LookPath(program)
+	if beside := besideThis(program); errors.Is(err, exec.ErrNotFound) && beside != "" {
+		return beside, nil
+	}
 	switch {
 	case err == nil || errors.Is(err, exec.ErrDot):
 		return filepath.Abs(found)
@@ -21,8 +25,22 @@ func lookUp(program string) (string, error) {
 	case strings.Contains(program, "/"):
 		return "", fmt.Errorf("%w: %s: build it first, or correct the path", ErrNotFound, program)
 	default:
-		return "", fmt.Errorf("%w: %s is not in PATH: give its path, or add its directory to PATH", ErrNotFound, program)
+		return "", fmt.Errorf("%w: %s is not in PATH, nor beside the program that runs: give its path, or add its directory to PATH", ErrNotFound, program)
 	}
+}
+
+// besideThis is the executable of that name in the directory of the program that runs, where a csisim finds the
+// reference driver that was built with it; empty if there is none.
+func besideThis(name string) string {
+	own, err := os.Executable()
+	if err != nil || strings.Contains(name, "/") {
+		return ""
+	}
+	found, err := exec.LookPath(filepath.Join(filepath.Dir(own), name))
+	if err != nil {
+		return ""
+	}
+	return found
 }
 
 // explainStart names the mistakes that show only when a file is executed.

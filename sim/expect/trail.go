@@ -158,9 +158,6 @@ func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 // call about its volume, else any change of it.
 func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	about := ev.connected(ref)
-	if e := ev.failing(ref, about); e != nil {
-		return e
-	}
 	told := func(e *trace.Event) bool {
 		switch e.Kind {
 		case trace.KubeEvent:
@@ -170,7 +167,11 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 		}
 		return false
 	}
-	if e := ev.lastOf(told); e != nil {
+	e := ev.lastOf(told)
+	if failing := ev.failing(ref, about); failing != nil && (e == nil || !IsWarning(e)) {
+		return failing // what is said of the object meanwhile tells less; a warning tells of the failure itself
+	}
+	if e != nil {
 		return e
 	}
 	return ev.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
