@@ -21,6 +21,7 @@ type call struct {
 	event              *trace.Event
 	ended              bool
 	heard              proto.Message // the driver's answer, which its caller may never get
+	onItsWay           bool          // it takes its course, whether its caller lives or not
 }
 
 // lateness is how long after its caller's deadline a late answer arrives.
@@ -29,14 +30,34 @@ const lateness = time.Second
 // errDeadline is what a caller sees that gave up.
 var errDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceeded")
 
-// make sends the call, or does with it what a fault wants.
+// make makes the call, with the fault that befalls it.
 func (c *call) make() error {
+	defer c.wire.countMaking(c)()
+	return c.whileCallerLives(c.send)
+}
+
+// whileCallerLives makes the call, and ends it if its caller is killed meanwhile, unless
+// it takes its course then.
+func (c *call) whileCallerLives(make func() error) error {
+	returned := false
+	defer func() {
+		if !returned && !c.onItsWay && !c.process.Kernel().Closing() {
+			c.end(errCallerGone)
+		}
+	}()
+	err := make()
+	returned = true
+	return err
+}
+
+// send sends the call, or does with it what a fault wants.
+func (c *call) send() error {
 	f := c.wire.Faults.Strike(fault.Site{
 		Method: c.method, Driver: c.site.Driver, Node: c.site.Node, From: c.site.Caller, Volume: volumeOf(c.request),
 		Bytes: requiredBytes(c.request),
 	})
 	if f == nil {
-		return c.send(c.process, c.answer)
+		return c.pass(c.process, c.answer)
 	}
 	if f.Effect == fault.Repeat {
 		return c.sendTwice(f)
@@ -50,7 +71,7 @@ func (c *call) make() error {
 	c.event.Injected = f.Told()
 	switch f.Effect {
 	case fault.LoseAnswer:
-		_ = c.send(c.process, c.blankAnswer())
+		_ = c.pass(c.process, c.blankAnswer())
 		return status.Error(f.Code, f.Message)
 	case fault.HoldRequest:
 		return c.held(func(p *kernel.Process, answer proto.Message) error {
@@ -95,6 +116,7 @@ func (c *call) held(send func(*kernel.Process, proto.Message) error) error {
 	answer := c.blankAnswer()
 	var err error
 	done := false
+	c.onItsWay = true
 	c.wire.World.Kernel.Spawn(nil, "call of "+c.method, func(p *kernel.Process) {
 		err = send(p, answer)
 		done = true
@@ -132,8 +154,8 @@ func (c *call) end(err error) {
 
 func (c *call) blankAnswer() proto.Message { return c.answer.ProtoReflect().New().Interface() }
 
-// send gives the call to the driver unless its caller has given up already.
-func (c *call) send(p *kernel.Process, answer proto.Message) error {
+// pass gives the call to the driver unless its caller has given up already.
+func (c *call) pass(p *kernel.Process, answer proto.Message) error {
 	if p.Elapsed() >= c.site.Deadline {
 		return errDeadline
 	}

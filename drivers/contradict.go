@@ -15,7 +15,7 @@ import (
 // sendAndContradict gives the call to the driver and, after its OK, one that
 // contradicts it, which the driver has to refuse.
 func (c *call) sendAndContradict(f *fault.Fault) error {
-	if err := c.send(c.process, c.answer); err != nil {
+	if err := c.pass(c.process, c.answer); err != nil {
 		return err
 	}
 	request, contradiction := c.contradiction()
@@ -23,7 +23,7 @@ func (c *call) sendAndContradict(f *fault.Fault) error {
 		return nil
 	}
 	second := c.again(f, request)
-	err := second.send(c.process, second.answer)
+	err := second.whileCallerLives(func() error { return second.pass(c.process, second.answer) })
 	second.end(err)
 	c.wire.note(c, contract.CheckContradiction(c.method, err, contradiction))
 	if published, ok := request.(*csi.NodePublishVolumeRequest); ok && err == nil {
@@ -38,7 +38,7 @@ func (c *call) takeBack(f *fault.Fault, published *csi.NodePublishVolumeRequest)
 	undo := c.again(f, request)
 	undo.fullMethod, undo.method, undo.answer = csi.Node_NodeUnpublishVolume_FullMethodName, "Node/NodeUnpublishVolume", &csi.NodeUnpublishVolumeResponse{}
 	undo.event.Method = undo.method
-	undo.end(undo.send(c.process, undo.answer))
+	undo.end(undo.pass(c.process, undo.answer))
 }
 
 // contradiction is a request that cannot be granted beside this one, and what it

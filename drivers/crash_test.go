@@ -118,3 +118,43 @@ func TestAVictimThatCannotBeKilledEndsTheRun(t *testing.T) {
 	assert.Equal(t, kernel.Failed, l.Kernel.Run(kernel.Until{}))
 	assert.EqualError(t, l.Kernel.Err(), "kill driver at Node/NodeStageVolume: it was started by somebody else")
 }
+
+// A record that stays open would hold up all that comes after it.
+func TestACallEndsWithItsCaller(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		faults []fault.Fault
+		ends   time.Duration
+	}{
+		{"if it hangs", []fault.Fault{{Effect: fault.Hang}}, 30 * time.Second},
+		{"if the driver does not answer", nil, 30 * time.Second},
+		{"but for one that takes its course", []fault.Fault{{Effect: fault.HoldRequest, Delay: time.Minute}}, time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			disk, err := machine.NewDisk("node-a", t.TempDir())
+			require.NoError(t, err)
+			l := newLine(t, disk, 20*time.Millisecond)
+			for _, f := range c.faults {
+				f.Call = "*"
+				l.wire.Faults.Inject(&f)
+			}
+			l.server.stage = func(ctx context.Context) error {
+				if len(c.faults) == 0 {
+					<-ctx.Done()
+				}
+				return nil
+			}
+			kubelet := kernel.NewGroup("kubelet")
+			l.Kernel.Spawn(kubelet, "kubelet", func(p *kernel.Process) {
+				conn := l.wire.Conn(p, drivers.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: 2 * time.Minute})
+				_, _ = csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{})
+			})
+			l.Kernel.Run(kernel.Until{At: 30 * time.Second})
+			kubelet.Crash()
+			l.Kernel.Run(kernel.Until{At: 2 * time.Minute})
+			assert.Equal(t, "Canceled", l.call(t).Code)
+			assert.Equal(t, "the caller is gone", l.call(t).Message)
+			assert.Equal(t, c.ends, l.call(t).Took)
+		})
+	}
+}

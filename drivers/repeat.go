@@ -19,14 +19,14 @@ import (
 // sendTwice gives the call to the driver and, when its effect has happened, once
 // more. Its caller knows nothing of that: it gets the first answer.
 func (c *call) sendTwice(f *fault.Fault) error {
-	if err := c.send(c.process, c.answer); err != nil {
+	if err := c.pass(c.process, c.answer); err != nil {
 		return err // nothing is known to have happened
 	}
 	made := c.wire.makings[c.site.Driver]
 	first := c.outcome(nil)
 	c.wire.note(c, contract.CheckEffect(c.method, c.request, first))
 	again := c.again(f, c.request)
-	err := again.send(c.process, again.answer)
+	err := again.whileCallerLives(func() error { return again.pass(c.process, again.answer) })
 	again.end(err)
 	if err == errDeadline {
 		return nil // who gave up has seen no answer to compare
@@ -152,7 +152,7 @@ func (c *call) volumesOfRequest() []contract.Listed {
 // listed is what ListVolumes answers; nil if it cannot.
 func (c *call) listed() []*csi.ListVolumesResponse_Entry {
 	site := c.site
-	site.Caller = "csisim"
+	site.Caller = csisimItself
 	client := csi.NewControllerClient(c.wire.Conn(c.process, site))
 	var all []*csi.ListVolumesResponse_Entry
 	for token := ""; ; {
@@ -161,7 +161,7 @@ func (c *call) listed() []*csi.ListVolumesResponse_Entry {
 			return nil
 		}
 		all = append(all, page.GetEntries()...)
-		if token = page.GetNextToken(); token == "" || len(page.GetEntries()) == 0 {
+		if token = page.GetNextToken(); token == "" {
 			return all
 		}
 	}

@@ -39,9 +39,10 @@ type Wire struct {
 	connections map[address]connection
 	violations  []contract.Violation
 	answers     map[question]proto.Message
-	named       map[string]*contract.Named   // by driver
-	makings     map[string]making            // by driver
-	stamps      map[string]stamp             // by driver and what was created
+	named       map[string]*contract.Named // by driver
+	makings     map[string]making          // by driver
+	stamps      map[string]stamp           // by driver and what was created
+	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
 }
 
@@ -61,7 +62,8 @@ type connection struct {
 func NewWire(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
-		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, nodeIDs: map[string]map[string]string{},
+		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
+		nodeIDs: map[string]map[string]string{},
 	}
 }
 
@@ -115,9 +117,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 		c.wire.Observer.Began(c.site, event)
 	}
 	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
-	ended := c.wire.countMaking(call)
 	err := call.make()
-	ended()
 	call.end(err)
 	call.recordLost()
 	c.wire.check(call, err)
@@ -125,6 +125,9 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 		c.wire.Observer.Ended(c.site, event)
 	}
 	c.process.Yield("answer to ", method)
+	if err == nil {
+		return call.turn()
+	}
 	return err
 }
 

@@ -8,7 +8,9 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/mock"
 )
 
@@ -98,7 +100,7 @@ const pageSize = 100
 func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([]backendVolume, error) {
 	all := []backendVolume{}
 	seen := map[string]bool{}
-	err := pages(func(token string) (string, error) {
+	err := pages(func(token string) (*csi.ListVolumesResponse, error) {
 		page, err := c.ListVolumes(ctx, &csi.ListVolumesRequest{MaxEntries: pageSize, StartingToken: token})
 		for _, entry := range page.GetEntries() {
 			v := backendVolume{id: entry.GetVolume().GetVolumeId()}
@@ -110,7 +112,7 @@ func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([
 			}
 			seen[v.id] = true
 		}
-		return page.GetNextToken(), err
+		return page, err
 	})
 	return all, err
 }
@@ -118,7 +120,7 @@ func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([
 func listSnapshots(ctx context.Context, c csi.ControllerClient) ([]string, error) {
 	all := []string{}
 	seen := map[string]bool{}
-	err := pages(func(token string) (string, error) {
+	err := pages(func(token string) (*csi.ListSnapshotsResponse, error) {
 		page, err := c.ListSnapshots(ctx, &csi.ListSnapshotsRequest{MaxEntries: pageSize, StartingToken: token})
 		for _, entry := range page.GetEntries() {
 			id := entry.GetSnapshot().GetSnapshotId()
@@ -127,23 +129,30 @@ func listSnapshots(ctx context.Context, c csi.ControllerClient) ([]string, error
 			}
 			seen[id] = true
 		}
-		return page.GetNextToken(), err
+		return page, err
 	})
 	return all, err
 }
 
-// pages asks for page after page. A token that comes again would never end.
-func pages(next func(token string) (string, error)) error {
-	seen := map[string]bool{}
+// page is an answer that may be followed by another.
+type page interface {
+	proto.Message
+	GetNextToken() string
+}
+
+// pages asks for page after page.
+func pages[P page](next func(token string) (P, error)) error {
+	var turned contract.Pages
 	for token := ""; ; {
-		seen[token] = true
-		following, err := next(token)
-		if err != nil || following == "" {
+		page, err := next(token)
+		if err != nil {
 			return err
 		}
-		if seen[following] {
-			return fmt.Errorf("next_token %q comes a second time", following)
+		if why := turned.Turn(page); why != "" {
+			return fmt.Errorf("next_token %s", why)
 		}
-		token = following
+		if token = page.GetNextToken(); token == "" {
+			return nil
+		}
 	}
 }

@@ -91,6 +91,11 @@ var badDrivers = []badInput{
 		code:     1, says: []string{"CSI spec violated: ListVolumesResponse.entries has vol-0001 twice"},
 	},
 	{
+		name:     "a list without a last page",
+		scenario: faulty("listVolumes: true, listVolumesPublishedNodes: true, faulty: [list-never-ends]") + podStep + "- advance: 5m\n",
+		code:     1, says: []string{`CSI spec violated: ListVolumesResponse.next_token "1" comes a second time, so the list never ends: the CSI spec wants it empty on the last page (ListVolumes)`},
+	},
+	{
 		name: "a driver that ignores SIGTERM", scenario: badDriver("ignores SIGTERM", long),
 		code: 0, says: []string{"PASS bad"},
 	},

@@ -46,5 +46,5 @@ func (f *findings) listedSnapshots(req *csi.ListSnapshotsRequest, r *csi.ListSna
 		f.same("entries.snapshot.source_volume_id", e.GetSnapshot().GetSourceVolumeId(), req.GetSourceVolumeId())
 		ids = append(ids, e.GetSnapshot().GetSnapshotId())
 	}
-	f.page(ids, req.GetMaxEntries(), req.GetStartingToken(), r.GetNextToken())
+	f.page(ids, req.GetMaxEntries())
 }

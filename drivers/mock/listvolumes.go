@@ -38,6 +38,9 @@ func (s *Controller) ListVolumes(_ context.Context, req *csi.ListVolumesRequest)
 	if d.faults[listRepeatsVolume] && len(resp.Entries) > 0 {
 		resp.Entries = append(resp.Entries, resp.Entries[0])
 	}
+	if d.faults[listNeverEnds] && next == "" && d.volumeSerial > 0 {
+		resp.NextToken = "1"
+	}
 	return resp, nil
 }
 

@@ -29,6 +29,7 @@ const (
 	forgetAttachmentOnRestart   = "forget-attachment-on-restart"
 	listRepeatsVolume           = "list-repeats-volume"
 	listIgnoresMaxEntries       = "list-ignores-max-entries"
+	listNeverEnds               = "list-never-ends"
 	snapshotWithoutTime         = "snapshot-without-time"
 	snapshotNotIdempotent       = "snapshot-not-idempotent"
 	snapshotsShareID            = "snapshots-share-id"
@@ -73,6 +74,7 @@ var misbehaviours = []Misbehaviour{
 	{forgetAttachmentOnRestart, "a restart of the controller loses all attachments", "ControllerPublishVolume"},
 	{listRepeatsVolume, "the first volume of a page is listed twice", "ListVolumes"},
 	{listIgnoresMaxEntries, "all entries come on one page", "ListVolumes"},
+	{listNeverEnds, "the last page names a page that was there already", "ListVolumes"},
 	{snapshotWithoutTime, "the snapshot has no creation time", "CreateSnapshot"},
 	{snapshotNotIdempotent, "a repeated call makes a second snapshot", "CreateSnapshot"},
 	{snapshotsShareID, "all snapshots of a volume are one", "CreateSnapshot"},

@@ -243,6 +243,23 @@ func TestVolumeDetachedBehindTheSidecarIsPublishedAgain(t *testing.T) {
 	assert.Equal(t, seconds(0, 30), c.calls("ControllerPublishVolume"))
 }
 
+// C-ATT-40: all pages are asked for under one timeout of 15 s; a list without a last page uses
+// it up, and attachments are not compared with what it said until then.
+func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
+	c := newSite(t, nil, mock.Options{ListVolumes: true, ListVolumesPublishedNodes: true, Faulty: []string{"list-never-ends"}})
+	o := c.options()
+	o.ReconcileSync = 15 * time.Second
+	Start(c.world, c.wire, o)
+	c.attach()
+	c.at(20 * time.Second)
+	c.driver.Detach("h-v", "node-a")
+	c.at(50 * time.Second)
+	assert.Equal(t, seconds(0, 0, 30, 30), c.calls("ListVolumes"))
+	assert.Len(t, c.calls("ControllerPublishVolume"), 1)
+	require.Len(t, c.wire.Violations(), 1)
+	assert.Contains(t, c.wire.Violations()[0].String(), "so the list never ends")
+}
+
 // fact 6: with a cache that lags, ControllerPublishVolume is called twice in some
 // runs and once in others.
 func TestCacheLagCanDoubleTheCall(t *testing.T) {

@@ -205,3 +205,18 @@ func TestFlagsOfTheMonitor(t *testing.T) {
 	}
 	assert.Equal(t, []string{"csi-pv-monitor-controller-" + tc.Driver}, sources)
 }
+
+// C-HEALTH-3: all pages are asked for under one timeout; a list without a last page uses it up.
+func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
+	w := newWorld(t, mock.Options{ListVolumes: true, Faulty: []string{"list-never-ends"}}, Options{})
+	w.condition("h-v", "the disk is on fire")
+	w.Run(11 * time.Minute)
+	assert.Equal(t, []time.Duration{0, 0, 315 * time.Second, 315 * time.Second, 630 * time.Second, 630 * time.Second}, w.Times(listVolumes))
+	last := uint64(0)
+	assert.Empty(t, w.told(&last), "what was listed until then does not count")
+	var breaches []string
+	for _, v := range w.Wire.Violations() {
+		breaches = append(breaches, v.String())
+	}
+	assert.Equal(t, []string{`ListVolumesResponse.next_token "1" comes a second time, so the list never ends: the CSI spec wants it empty on the last page (ListVolumes)`}, breaches)
+}

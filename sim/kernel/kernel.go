@@ -55,6 +55,7 @@ type Kernel struct {
 	forced   bool         // the first ready process has been chosen already
 	calm     bool         // the strategy is Calm: nothing to ask
 	live     bool         // time is that of the real clock
+	closing  bool
 }
 
 // New returns a kernel at the first instant with no process.
@@ -259,9 +260,13 @@ func (k *Kernel) fail(err error) {
 
 // Close ends all processes and waits for the calls under way to be given up.
 func (k *Kernel) Close() {
+	k.closing = true
 	for _, p := range k.sorted() {
 		p.kill()
 	}
 	k.endIdle()
 	k.flights.close()
 }
+
+// Closing reports whether Close has begun: what ends now ends with the run.
+func (k *Kernel) Closing() bool { return k.closing }

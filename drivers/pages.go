@@ -1,0 +1,56 @@
+package drivers
+
+import (
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/drivers/contract"
+)
+
+// csisimItself is the caller of questions that nobody in the cluster asks.
+const csisimItself = "csisim"
+
+// list is what somebody asks a driver for, page after page.
+type list struct{ driver, caller, method string }
+
+// reading is how far somebody has come with a list.
+type reading struct {
+	pages contract.Pages
+	noted bool
+}
+
+// turn takes notice of a page. A caller whose list never ends asks on until its
+// deadline, and then has a timeout.
+func (c *call) turn() error {
+	if !isPage(c.answer) {
+		return nil
+	}
+	key := list{c.site.Driver, c.site.Caller, c.method}
+	r := c.wire.lists[key]
+	if r == nil {
+		r = &reading{}
+		c.wire.lists[key] = r
+	}
+	if asked, ok := c.request.(interface{ GetStartingToken() string }); ok && asked.GetStartingToken() == "" {
+		r.pages = contract.Pages{}
+	}
+	why := r.pages.Turn(c.answer)
+	if why == "" {
+		return nil
+	}
+	if !r.noted {
+		r.noted = true
+		c.wire.note(c, []contract.Violation{contract.EndlessList(c.method, c.answer, why)})
+	}
+	if c.site.Caller != csisimItself {
+		c.process.WaitUntil("the last page of "+c.method, c.site.Deadline, func() bool { return false })
+	}
+	return errDeadline
+}
+
+func isPage(answer any) bool {
+	switch answer.(type) {
+	case *csi.ListVolumesResponse, *csi.ListSnapshotsResponse, *csi.ControllerListVolumeHealthResponse:
+		return true
+	}
+	return false
+}
