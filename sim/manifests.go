@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/csisim/csisim/sim/expect"
@@ -65,7 +64,7 @@ func objectsOf(m any) ([]manifest.Object, error) {
 		if isYAML(m) {
 			return decode(strict.Source{File: "manifest", Text: []byte(m)})
 		}
-		text, err := os.ReadFile(m)
+		text, err := strict.ReadFile(m)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
 var yamlExtensions = []string{"yaml", "yml"}
@@ -73,7 +75,7 @@ func filesBelow(dir string) ([]string, error) {
 		if err != nil || entry.IsDir() || !slices.Contains(yamlExtensions, strings.TrimPrefix(filepath.Ext(path), ".")) {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		text, err := strict.ReadFile(path)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // Load reads a scenario file. The error is either that the file cannot be read, or strict.Problems: all
 // mistakes in it and in the manifests that it names.
 func Load(path string) (*Scenario, error) {
-	data, err := os.ReadFile(path)
+	data, err := strict.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}

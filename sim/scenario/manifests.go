@@ -3,7 +3,6 @@ package scenario
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -108,7 +107,7 @@ func (p manifestPart) text(dir string) (path string, data []byte, err error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	data, err = os.ReadFile(path)
+	data, err = strict.ReadFile(path)
 	return path, data, err
 }
 

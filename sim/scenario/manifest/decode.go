@@ -2,14 +2,13 @@ package manifest
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/csisim/csisim/sim/scenario/strict"
 )
 
 // DecodeFile reads all objects of a file. The error is either that the file cannot be read or strict.Problems.
 func DecodeFile(path string) ([]Object, error) {
-	data, err := os.ReadFile(path)
+	data, err := strict.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +50,7 @@ func Load(name, dir string) (*Profile, error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(dir, file)
 		}
-		data, err := os.ReadFile(file)
+		data, err := strict.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("read driver profile: %w", err)
 		}

@@ -23,6 +23,7 @@ type Document struct {
 
 	lines    [][]byte
 	problems Problems
+	full     bool // there are so many problems that no more are kept
 }
 
 // Decode reads the one document of a file into the struct that into points to. The document is nil only
@@ -70,9 +71,17 @@ func (d *Document) ReportUnknown(path, found, word, want string, known []string)
 }
 
 func (d *Document) report(at Position, path, found, want, suggestion string) {
+	if len(d.problems) > 10*maxProblems { // of a list of a million mistakes the first tell enough
+		if d.problems = d.problems.Sorted(); len(d.problems) > maxProblems {
+			d.full = true
+		}
+	}
+	if d.full {
+		return
+	}
 	d.problems = append(d.problems, Problem{
 		File: d.Source.File, Line: at.Line, Column: at.Column,
-		Path: path, Found: found, Want: want, Suggestion: suggestion,
+		Path: Shorten(path, maxTold), Found: Shorten(found, maxTold), Want: want, Suggestion: suggestion,
 	})
 }
 

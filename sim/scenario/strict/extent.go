@@ -10,7 +10,7 @@ import (
 // itself for infinitely many. Documents beyond these bounds are refused before anything walks them.
 const (
 	maxDepth  = 200
-	maxValues = 1_000_000
+	maxValues = 250_000
 )
 
 // extent is the size of a value with every alias in it followed.
@@ -33,7 +33,7 @@ func (d *Document) checkExtent(root *yaml.Node) {
 	case size.depth > maxDepth:
 		d.report(d.place(root), "", fmt.Sprintf("values nested %d deep", size.depth), fmt.Sprintf("at most %d levels", maxDepth), "")
 	case size.values > maxValues:
-		d.report(d.place(root), "", "aliases that stand for very many values", fmt.Sprintf("at most %d values", maxValues), "")
+		d.report(d.place(root), "", "very many values, with aliases followed", fmt.Sprintf("at most %d values", maxValues), "")
 	}
 }
 

@@ -68,5 +68,21 @@ func (ps Problems) Sorted() Problems {
 	return slices.CompactFunc(sorted, func(a, b Problem) bool {
 		a.Path = b.Path
 		return a == b
-	})
+	}).first()
 }
+
+// maxProblems is how many problems are told at once.
+const maxProblems = 100
+
+// first are the problems that are told, and that there are more.
+func (ps Problems) first() Problems {
+	if len(ps) <= maxProblems+1 {
+		return ps
+	}
+	last := ps[maxProblems]
+	last.Path, last.Suggestion = "", ""
+	last.Found, last.Want = manyProblems, "those above corrected first"
+	return append(ps[:maxProblems:maxProblems], last)
+}
+
+const manyProblems = "more mistakes from here on"

@@ -12,6 +12,9 @@ func Nearest(word string, known []string) string {
 	plain := foldWord(word)
 	nearest, least := "", max(1, len(plain)/4)+1
 	for _, candidate := range known {
+		if len(plain)-len(candidate) > len(plain)/2 {
+			continue // so much longer is no mistake in typing
+		}
 		if distance := edits(plain, foldWord(candidate)); distance < least {
 			nearest, least = candidate, distance
 		}

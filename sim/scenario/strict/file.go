@@ -1,0 +1,78 @@
+package strict
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// MaxFile is the size in bytes of the largest file that is read.
+const MaxFile = 8 << 20
+
+// pipePatience is how long, in wall time, a pipe may bring nothing.
+const pipePatience = 2 * time.Second
+
+// ReadFile reads a file that a user names. What has no end, or never begins, is refused: a
+// device, a pipe into which nobody writes, and whatever is larger than MaxFile.
+func ReadFile(path string) ([]byte, error) {
+	failed := func(format string, args ...any) error {
+		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf(format, args...)}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+	}
+	mode := info.Mode()
+	if mode.IsDir() {
+		return nil, failed("it is a directory; give a YAML file")
+	}
+	if !mode.IsRegular() && mode&fs.ModeNamedPipe == 0 {
+		return nil, failed("it is no file but a device or a socket; give a YAML file")
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a pipe must not wait for its writer
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	from := io.Reader(file)
+	if !mode.IsRegular() {
+		from = &pipe{file: file}
+	}
+	text, err := io.ReadAll(io.LimitReader(from, MaxFile+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, failed("it is a pipe into which nothing was written for %v", pipePatience)
+	case len(text) > MaxFile:
+		return nil, failed("it has more than %d MiB, which no scenario or manifest needs", MaxFile>>20)
+	}
+	return text, err
+}
+
+// pipe is read until its last writer has closed it. Before the first has come, it looks as
+// if that had happened.
+type pipe struct {
+	file  *os.File
+	begun bool
+}
+
+func (p *pipe) Read(into []byte) (int, error) {
+	deadline := time.Now().Add(pipePatience)
+	if err := p.file.SetReadDeadline(deadline); err != nil {
+		return 0, err
+	}
+	for {
+		n, err := p.file.Read(into)
+		p.begun = p.begun || n > 0
+		if p.begun || err != io.EOF {
+			return n, err
+		}
+		if time.Now().After(deadline) {
+			return 0, os.ErrDeadlineExceeded
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
