@@ -2,7 +2,6 @@ package healthmonitor
 
 import (
 	"context"
-	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +16,6 @@ import (
 const (
 	abnormal = "VolumeConditionAbnormal"
 	normal   = "VolumeConditionNormal"
-	// eventLife is how long the API server keeps an event.
-	eventLife = time.Hour
 )
 
 // checkLists asks about all volumes now and then. C-HEALTH-3
@@ -54,7 +51,7 @@ func (r *run) list(p *kernel.Process) (map[string]contract.VolumeCondition, erro
 }
 
 func (r *run) tellAll(p *kernel.Process, conditions map[string]contract.VolumeCondition) {
-	ill := r.toldToBeIll(p)
+	ill := r.toldToBeIll()
 	for pv := range store.List[*corev1.PersistentVolume](r.Cache, "") {
 		pvc := r.claimOf(pv)
 		if pvc == nil {
@@ -78,10 +75,10 @@ func (r *run) tell(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeC
 }
 
 // toldToBeIll are the claims of which an event says that their volume is not well.
-func (r *run) toldToBeIll(p *kernel.Process) map[types.UID]bool {
+func (r *run) toldToBeIll() map[types.UID]bool {
 	ill := map[types.UID]bool{}
 	for e := range store.List[*corev1.Event](r.Cache, "") {
-		if e.Type == corev1.EventTypeWarning && e.Reason == abnormal && p.Now().Sub(e.LastTimestamp.Time) < eventLife {
+		if e.Type == corev1.EventTypeWarning && e.Reason == abnormal {
 			ill[e.InvolvedObject.UID] = true
 		}
 	}
@@ -150,6 +147,6 @@ func (r *run) checkNext(p *kernel.Process) {
 	r.life.ExitIfLost(err)
 	if err == nil {
 		condition, _ := contract.ConditionOf(answer.GetStatus())
-		r.tell(pvc, condition, r.toldToBeIll(p))
+		r.tell(pvc, condition, r.toldToBeIll())
 	}
 }

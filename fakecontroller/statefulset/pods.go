@@ -35,6 +35,11 @@ func wanted(set *appsv1.StatefulSet) []int {
 	return ordinals
 }
 
+// isWanted reports whether a pod of the ordinal should be there.
+func isWanted(set *appsv1.StatefulSet, n int) bool {
+	return n >= start(set) && n < start(set)+int(*set.Spec.Replicas)
+}
+
 func start(set *appsv1.StatefulSet) int {
 	if set.Spec.Ordinals == nil {
 		return 0

@@ -93,7 +93,7 @@ func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revision
 	ordinals := sortedDown(pods)
 	first := firstUnhealthy(ordinals, pods)
 	for _, n := range ordinals {
-		if slices.Contains(wanted(set), n) {
+		if isWanted(set, n) {
 			continue
 		}
 		pod := pods[n]

@@ -130,3 +130,35 @@ func TestARepeatedEventIsCountedUp(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int32{"code 1": 3, "code 2": 1}, stored)
 }
+
+// The real recorder makes an event again that the server has removed meanwhile, under its name,
+// and counts on. It knows the last 4,096.
+func TestAnEventThatIsGoneIsMadeAgain(t *testing.T) {
+	w := newWorld(t, nil)
+	c := w.Start("kubelet", "node-a")
+	n, err := store.Create(w.Store, node("node-a"))
+	require.NoError(t, err)
+	emit := func() *corev1.Event {
+		c.Event(n, corev1.EventTypeWarning, "FailedMount", "code %d", 1)
+		for e := range store.List[*corev1.Event](w.Store, "") {
+			if e.Message == "code 1" {
+				return e
+			}
+		}
+		return nil
+	}
+	first := emit()
+	_, err = store.Delete[*corev1.Event](w.Store, store.KeyOf(first))
+	require.NoError(t, err)
+	again := emit()
+	assert.Equal(t, first.Name, again.Name)
+	assert.Equal(t, int32(2), again.Count)
+	for i := range 4096 {
+		c.Event(n, corev1.EventTypeNormal, "Other", "%d", i)
+	}
+	_, err = store.Delete[*corev1.Event](w.Store, store.KeyOf(again))
+	require.NoError(t, err)
+	forgotten := emit()
+	assert.NotEqual(t, first.Name, forgotten.Name)
+	assert.Equal(t, int32(1), forgotten.Count)
+}

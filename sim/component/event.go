@@ -1,14 +1,13 @@
 package component
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 
 	"github.com/csisim/csisim/sim/store"
 	"github.com/csisim/csisim/sim/trace"
@@ -17,8 +16,12 @@ import (
 // eventLog finds the Event object that a repeated event counts up. It is in a
 // program's memory: one that was restarted counts from 1 again. (trace m1)
 type eventLog struct {
-	about map[types.UID][]*corev1.Event // as this log wrote them last; nil before the first
+	recent *lru.Cache // of *corev1.Event as this log wrote them last, by eventIdentity; nil before the first
 }
+
+// maxRecent is how many events client-go's recorder knows of; with those before that it
+// begins anew.
+const maxRecent = 4096
 
 // eventIdentity is what client-go's recorder compares when it counts repetitions.
 type eventIdentity struct {
@@ -29,29 +32,22 @@ type eventIdentity struct {
 
 // find is the event that a repetition counts up; nil if there is none.
 func (l *eventLog) find(id eventIdentity) *corev1.Event {
-	known := l.about[id.about]
-	if i := slices.IndexFunc(known, id.isOf); i >= 0 {
-		return known[i]
+	if l.recent == nil {
+		return nil
 	}
-	return nil
+	known, ok := l.recent.Get(id)
+	if !ok {
+		return nil
+	}
+	return known.(*corev1.Event)
 }
 
 // keep takes in an event, in the place of the one with its identity.
 func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
-	if l.about == nil {
-		l.about = map[types.UID][]*corev1.Event{}
+	if l.recent == nil {
+		l.recent = lru.New(maxRecent)
 	}
-	known := l.about[id.about]
-	if i := slices.IndexFunc(known, id.isOf); i >= 0 {
-		known[i] = e
-	} else {
-		l.about[id.about] = append(known, e)
-	}
-}
-
-func (id eventIdentity) isOf(e *corev1.Event) bool {
-	return e.Message == id.message && e.Reason == id.reason && e.InvolvedObject.Kind == id.kind &&
-		cmp.Or(e.Source.Component, e.ReportingController) == id.source && e.Source.Host == id.node
+	l.recent.Add(id, e)
 }
 
 // Event emits a Kubernetes Event about an object: eventType is Normal or Warning.
@@ -79,7 +75,8 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 func (c *Component) countEvent(source, kind string, about store.Object, eventType, reason, message string) int32 {
 	id := eventIdentity{source, c.Node, about.GetUID(), kind, reason, message}
 	now := metav1.NewTime(c.Kernel.Now())
-	if known := c.events.find(id); known != nil {
+	known := c.events.find(id)
+	if known != nil {
 		counted, err := store.Modify(c.Store, store.KeyOf(known), func(e *corev1.Event) {
 			e.Count++
 			e.LastTimestamp = now
@@ -89,12 +86,16 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 			return counted.Count
 		}
 	}
-	created, err := store.Adopt(c.Store, c.newEvent(source, about, eventType, reason, message, now))
+	event := c.newEvent(source, about, eventType, reason, message, now)
+	if known != nil { // the server has removed it meanwhile: it is made again, and counts on
+		event.Name, event.FirstTimestamp, event.Count = known.Name, known.FirstTimestamp, known.Count+1
+	}
+	created, err := store.Adopt(c.Store, event)
 	if err != nil {
 		return 1 // its namespace is gone: the real recorder drops it as well
 	}
 	c.events.keep(id, created)
-	return 1
+	return created.Count
 }
 
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {

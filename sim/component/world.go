@@ -41,6 +41,7 @@ type World struct {
 // NewWorld connects a kernel, a store and a trace: every commit becomes an event
 // of the trace and part of the kernel's hash.
 func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
+	k.OnClock(s.Expire)
 	w := &World{Kernel: k, Store: s, Trace: r}
 	s.OnCommit(w.record)
 	return w

@@ -55,6 +55,7 @@ type Kernel struct {
 	forced   bool         // the first ready process has been chosen already
 	calm     bool         // the strategy is Calm: nothing to ask
 	live     bool         // time is that of the real clock
+	onClock  func()
 	closing  bool
 }
 
@@ -178,10 +179,17 @@ func (k *Kernel) advance(u Until) (Reason, bool) {
 	return 0, true
 }
 
+// OnClock calls moved whenever the clock has moved, before anything happens at the new
+// time. It must not give way.
+func (k *Kernel) OnClock(moved func()) { k.onClock = moved }
+
 func (k *Kernel) moveTo(at time.Duration) {
 	if at > k.now {
 		k.now = at
 		k.steps = 0
+		if k.onClock != nil {
+			k.onClock()
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func (w workload) checkTemplate(at *field.Path) field.ErrorList {
 
 func checkDeployment(d *appsv1.Deployment) field.ErrorList {
 	at := field.NewPath("spec")
-	errs := natural(at.Child("replicas"), int64(*d.Spec.Replicas))
+	errs := replicas(at.Child("replicas"), *d.Spec.Replicas)
 	errs = append(errs, workload{kind: "deployment", pods: "ReplicaSet", selector: d.Spec.Selector, template: &d.Spec.Template}.check()...)
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(d.Spec.MinReadySeconds))...)
 	return append(errs, natural(at.Child("revisionHistoryLimit"), int64(*d.Spec.RevisionHistoryLimit))...)
@@ -74,7 +74,7 @@ func checkDeployment(d *appsv1.Deployment) field.ErrorList {
 
 func checkReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 	at := field.NewPath("spec")
-	errs := natural(at.Child("replicas"), int64(*r.Spec.Replicas))
+	errs := replicas(at.Child("replicas"), *r.Spec.Replicas)
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(r.Spec.MinReadySeconds))...)
 	return append(errs, workload{kind: "deployment", pods: "ReplicaSet", selector: r.Spec.Selector, template: &r.Spec.Template}.check()...)
 }
@@ -96,7 +96,7 @@ func checkStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
 	for i := range s.Spec.VolumeClaimTemplates {
 		errs = append(errs, checkClaim(&s.Spec.VolumeClaimTemplates[i].Spec, at.Child("volumeClaimTemplates").Index(i).Child("spec"))...)
 	}
-	errs = append(errs, natural(at.Child("replicas"), int64(*s.Spec.Replicas))...)
+	errs = append(errs, replicas(at.Child("replicas"), *s.Spec.Replicas)...)
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(s.Spec.MinReadySeconds))...)
 	if s.Spec.ServiceName != "" {
 		errs = append(errs, invalid(at.Child("serviceName"), s.Spec.ServiceName, labelName(s.Spec.ServiceName))...)

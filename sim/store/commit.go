@@ -68,6 +68,9 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 		s.remember(c.before)
 	}
 	s.head.apply(c, moves)
+	if res == events && obj != nil {
+		s.grant(key, obj)
+	}
 	s.define(c)
 	if s.versioned {
 		s.latest.next = c

@@ -56,6 +56,9 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 	if there, exists := s.head.GetObject(res, key); exists {
 		return nil, res.alreadyExists(named, there)
 	}
+	if res == pods && len(s.head.objects[pods]) >= MaxPods {
+		return nil, res.tooMany(obj.GetName())
+	}
 	if !w.dry {
 		s.commit(res, key, nil, obj)
 	}

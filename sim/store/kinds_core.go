@@ -23,7 +23,7 @@ func init() {
 		kind{name: "ServiceAccount", rules: rules{passes: []pass{changed, whole}}},
 	)
 	claims, pods, services = resourceFor[*corev1.PersistentVolumeClaim](), resourceFor[*corev1.Pod](), resourceFor[*corev1.Service]()
-	quotas = resourceFor[*corev1.ResourceQuota]()
+	quotas, events = resourceFor[*corev1.ResourceQuota](), resourceFor[*corev1.Event]()
 }
 
-var claims, pods, services, quotas *Resource
+var claims, pods, services, quotas, events *Resource

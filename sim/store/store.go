@@ -20,6 +20,7 @@ type Store struct {
 	unsettled   []string             // definitions that may have a step to take
 	quotas      bool                 // there has been a quota
 	sheet       sheet
+	leases      []lease // of Events, by their end
 }
 
 // Now is the time by the store's clock.
