@@ -44,6 +44,7 @@ type placement struct {
 type cluster struct {
 	nodes      map[string]*node
 	order      []*node // nodes that exist, those with the fewest pods first, then by name
+	listed     []*node // the same, in the order in which they came
 	byHostname map[string][]*node
 	placed     map[types.UID]*placement
 	users      map[store.Key]map[types.UID]*placement // by claim
@@ -93,6 +94,7 @@ func (c *cluster) setNode(object *corev1.Node) {
 		n.object = object
 		i, _ := slices.BinarySearchFunc(c.order, n, compareNodes)
 		c.order = slices.Insert(c.order, i, n)
+		c.listed = append(c.listed, n)
 	} else {
 		n.object = object
 	}
@@ -106,6 +108,7 @@ func (c *cluster) removeNode(name string) {
 	n := c.node(name)
 	c.unlistHost(n, hostname(n.object))
 	c.moving(n, func() { n.object = nil })
+	c.listed = slices.DeleteFunc(c.listed, func(o *node) bool { return o == n })
 }
 
 func (c *cluster) unlistHost(n *node, host string) {

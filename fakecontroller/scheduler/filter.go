@@ -18,35 +18,42 @@ type choice struct {
 }
 
 // choose takes the first node that fits, those with the fewest pods first. A
-// strategy that explores may take any other that fits.
+// strategy that explores may take any that the real scheduler would have found.
 func (s *Scheduler) choose(a *attempt) (choice, bool) {
-	nodes := s.cluster.order
-	if host, ok := a.pod.Spec.NodeSelector[corev1.LabelHostname]; ok {
-		nodes = s.cluster.byHostname[host]
-	} else if name, ok := namedNode(a.pod); ok {
-		nodes = nil
-		if n, known := s.cluster.nodes[name]; known && n.object != nil {
-			nodes = []*node{n}
-		}
+	if !s.Kernel.Explores() {
+		return s.firstFitting(a, s.inQuestion(a, s.cluster.order))
 	}
+	found := s.sample(a, s.inQuestion(a, s.cluster.listed))
+	if len(found) == 0 {
+		return choice{}, false
+	}
+	return found[s.Kernel.Choose(kernel.Suffix, len(found), "node of pod "+a.pod.Name)], true
+}
+
+// inQuestion are all the nodes, or the one that the pod names.
+func (s *Scheduler) inQuestion(a *attempt, all []*node) []*node {
+	if host, ok := a.pod.Spec.NodeSelector[corev1.LabelHostname]; ok {
+		return s.cluster.byHostname[host]
+	}
+	if name, ok := namedNode(a.pod); ok {
+		if n := s.cluster.nodes[name]; n != nil && n.object != nil {
+			return []*node{n}
+		}
+		return nil
+	}
+	return all
+}
+
+func (s *Scheduler) firstFitting(a *attempt, nodes []*node) (choice, bool) {
 	if len(s.nominations) > 0 {
 		nodes = slices.Clone(nodes) // who is nominated moves them
 	}
-	var fitting []choice
 	for _, n := range nodes {
-		plan, no := s.filter(a, n)
-		if no.reason != "" {
-			continue
-		}
-		fitting = append(fitting, choice{n, plan})
-		if !s.Kernel.Explores() {
-			break
+		if plan, no := s.filter(a, n); no.reason == "" {
+			return choice{n, plan}, true
 		}
 	}
-	if len(fitting) == 0 {
-		return choice{}, false
-	}
-	return fitting[s.Kernel.Choose(kernel.Suffix, len(fitting), "node of pod "+a.pod.Name)], true
+	return choice{}, false
 }
 
 // namedNode is the node that a pod's affinity names, as DaemonSet pods do.

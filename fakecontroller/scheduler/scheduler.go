@@ -32,6 +32,7 @@ type Scheduler struct {
 	waiters map[store.Key]map[*kernel.Process]bool
 	// nominations are the pods for which room was made, until they are placed.
 	nominations map[store.Key]*nomination
+	nextStart   int // the node with which the next search begins
 }
 
 // Start runs the scheduler.

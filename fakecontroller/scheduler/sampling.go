@@ -1,0 +1,41 @@
+package scheduler
+
+import "slices"
+
+// Of a large cluster the scheduler does not look at all nodes, but goes on from where it
+// stopped the last time until so many fit (percentageOfNodesToScore, by default half of
+// 100 nodes and less of more). [numFeasibleNodesToFind, v1.36]
+const (
+	minFeasibleNodes           = 100
+	minFeasibleNodesPercentage = 5
+	feasibleNodesPercentage    = 50
+	nodesPerPercent            = 125
+)
+
+// enoughNodes is the number of feasible nodes after which the search among so many ends.
+func enoughNodes(nodes int) int {
+	if nodes < minFeasibleNodes {
+		return nodes
+	}
+	percentage := max(feasibleNodesPercentage-nodes/nodesPerPercent, minFeasibleNodesPercentage)
+	return max(nodes*percentage/100, minFeasibleNodes)
+}
+
+// sample are the nodes that fit, those with the fewest pods first, as far as the real
+// scheduler would have found them.
+func (s *Scheduler) sample(a *attempt, nodes []*node) []choice {
+	enough := enoughNodes(len(nodes))
+	var found []choice
+	looked := 0
+	for ; looked < len(nodes) && len(found) < enough; looked++ {
+		n := nodes[(s.nextStart+looked)%len(nodes)]
+		if plan, no := s.filter(a, n); no.reason == "" {
+			found = append(found, choice{n, plan})
+		}
+	}
+	if all := len(s.cluster.order); all > 0 {
+		s.nextStart = (s.nextStart + looked) % all
+	}
+	slices.SortFunc(found, func(a, b choice) int { return compareNodes(a.node, b.node) })
+	return found
+}
