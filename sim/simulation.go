@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,6 +111,9 @@ func (c *Simulation) start() error {
 	}
 	c.startControllers()
 	for _, n := range c.nodes {
+		if err := context.Cause(c.options.Context); err != nil {
+			return err
+		}
 		n.startKubelet(c)
 	}
 	return nil

@@ -56,7 +56,7 @@ type Kernel struct {
 	calm     bool         // the strategy is Calm: nothing to ask
 	live     bool         // time is that of the real clock
 	onClock  func()
-	closing  bool
+	closing  bool // nothing runs any more
 }
 
 // New returns a kernel at the first instant with no process.
@@ -209,7 +209,9 @@ func (k *Kernel) makeReady(p *Process) {
 	if p.timer != nil {
 		k.cancel(p)
 	}
-	k.ready = append(k.ready, p)
+	if !k.closing {
+		k.ready = append(k.ready, p)
+	}
 }
 
 // pick takes the next process off the ready queue, as the strategy decides.
@@ -266,9 +268,10 @@ func (k *Kernel) fail(err error) {
 	}
 }
 
-// Close ends all processes and waits for the calls under way to be given up.
+// Close ends all processes and waits for the calls under way to be given up. There may
+// be very many, of which very many are ready.
 func (k *Kernel) Close() {
-	k.closing = true
+	k.closing, k.ready = true, nil
 	for _, p := range k.sorted() {
 		p.kill()
 	}

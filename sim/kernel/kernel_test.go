@@ -481,3 +481,24 @@ func TestALiveRunGoesOnWhileADriverWorks(t *testing.T) {
 	})
 	require.Equal(t, kernel.Done, k.RunLive(stop, 1e6))
 }
+
+// At the end of a large run as many processes are ready as there are pods.
+func TestCloseEndsWhatIsReadyAndWhatThatWakes(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	const n = 100_000
+	ended := 0
+	sleeper := k.Spawn(nil, "sleeper", func(p *kernel.Process) {
+		p.OnEnd(func() { ended++ })
+		p.Park("news")
+		t.Error("runs after the end")
+	})
+	assert.Equal(t, kernel.Stuck, k.Run(kernel.Until{}))
+	for range n {
+		k.Spawn(nil, "ready", func(*kernel.Process) { t.Error("runs after the end") }).OnEnd(func() {
+			ended++
+			sleeper.Wake()
+		})
+	}
+	k.Close()
+	assert.Equal(t, n+1, ended)
+}

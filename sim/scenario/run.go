@@ -77,6 +77,7 @@ func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Re
 	}
 	defer context.AfterFunc(ctx, func() { cluster.Interrupt(context.Cause(ctx)) })()
 	r := newRunner(s, cluster, o, result)
+	r.interrupted = func() error { return context.Cause(ctx) }
 	r.run()
 	if ctx.Err() == nil && o.Inspect != nil {
 		err = o.Inspect(cluster)

@@ -141,6 +141,21 @@ func TestACancelledContextEndsARun(t *testing.T) {
 	assert.ErrorIs(t, err, stop)
 }
 
+// A step may apply 100,000 objects, and a cluster of that size has much to look at.
+func TestACancelledContextEndsTheStepThatRuns(t *testing.T) {
+	s := parse(t, "steps:\n- apply: "+configMaps+"\nexpect: {calls: [DeleteVolume]}\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	result, err := scenario.Run(ctx, s, scenario.RunOptions{Progress: func(scenario.StepResult) { cancel() }})
+	assert.ErrorIs(t, err, context.Canceled)
+	require.Len(t, result.Failures, 1, "what is expected is not looked at")
+	assert.Contains(t, result.Failures[0].Verdict, "context canceled")
+	for _, e := range result.Trace {
+		assert.NotEqual(t, "configmaps", e.Resource, "%s", e.Name)
+	}
+}
+
+const configMaps = `[{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}, {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}]`
+
 func TestADriverProgramThatDoesNotExistIsTheEnvironmentsFault(t *testing.T) {
 	s, err := scenario.Parse("x.yaml", []byte(header+"drivers:\n- {name: a.example.com, program: {command: [./no-such-driver]}}\n"))
 	require.NoError(t, err)

@@ -26,6 +26,8 @@ type runner struct {
 	began     uint64            // Seq of the last event before the first step
 	stepBegan map[string]uint64 // the same of each step with a name
 	output    []string          // of the step that runs
+	// interrupted is why the run ends before its time, nil as long as it does not.
+	interrupted func() error
 }
 
 func newRunner(s *Scenario, cluster *sim.Simulation, o RunOptions, result *Result) *runner {
@@ -75,14 +77,16 @@ func (s *Scenario) appliesCSIDriver(name string) bool {
 
 // run boots the cluster, runs the steps and looks at the expectations.
 func (r *runner) run() {
-	if !r.prepare() || !r.runSteps() {
+	passed := r.prepare() && r.runSteps()
+	switch {
+	case r.interrupted() != nil:
+		return
+	case !passed:
 		r.blame(expect.Alive(*r.allowedViolations()).Failure(r.evidence))
 		r.fail(expect.Violations(*r.allowedViolations()).Failure(r.evidence), r.scenario.line("expect"), 0)
 		r.fail(expect.Mounts{}.Failure(r.evidence), r.scenario.line("expect"), 0)
 		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
-		return
-	}
-	if r.options.Until == "" {
+	case r.options.Until == "":
 		r.expectAtEnd()
 	}
 }

@@ -59,6 +59,9 @@ func named(objects []object) string {
 
 func (r *runner) apply(objects []object) error {
 	for _, o := range objects {
+		if err := r.interrupted(); err != nil {
+			return err
+		}
 		name := nameOf(o)
 		object, err := withSource(r.store(), o.Object.(store.Object))
 		if err != nil {
