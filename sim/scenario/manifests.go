@@ -113,12 +113,18 @@ func (p manifestPart) text(dir string) (path string, data []byte, err error) {
 
 // copies reads n copies of a file, or what is wrong with the first.
 func copies(path string, data []byte, n int) ([]manifest.Object, strict.Problems) {
-	var objects []manifest.Object
+	var objects, first []manifest.Object
 	for i := range n {
 		text := bytes.ReplaceAll(data, []byte(copyNumber), strconv.AppendInt(nil, int64(i), 10))
 		more, problems := manifest.DecodeText(strict.Source{File: path, Text: text})
 		if len(problems) > 0 {
 			return nil, problems
+		}
+		if i == 0 {
+			first = more
+		}
+		for j := range more {
+			more[j].StandWhere(first[j]) // all copies have the lines of the one file
 		}
 		objects = append(objects, more...)
 	}

@@ -45,6 +45,11 @@ func (o Object) Says(path string) bool {
 	return ok
 }
 
+// StandWhere gives the object the place of another that is made from the same text.
+func (o *Object) StandWhere(other Object) {
+	o.File, o.At, o.path, o.positions = other.File, other.At, other.path, other.positions
+}
+
 // IsCustom says that the kind is not built in: a definition has to bring it.
 func (o Object) IsCustom() bool {
 	_, custom := o.Object.(*unstructured.Unstructured)
