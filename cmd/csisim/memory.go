@@ -13,6 +13,7 @@ import (
 const (
 	gcPercent      = 400
 	smallestMemory = 976 << 20 // what is not heap keeps the whole below 1 GiB
+	enoughMemory   = 2 << 30   // to allocate between two collections
 )
 
 func (env environment) tuneMemory() {
@@ -38,11 +39,12 @@ func followLife(smallest, machine int64) (stop func()) {
 }
 
 // memoryLimit is the memory from which on garbage is collected as often as it takes:
-// twice what lives, but no more than three quarters of the machine's. What does not fit
-// into those either would not become less by collecting: a fifth always remains to work
-// with, or the collector would take the processor and free nothing.
+// half as much again as what lives, of which 2 GiB are enough, but no more than three
+// quarters of the machine's. What does not fit into those would not become less by
+// collecting: a quarter of what lives always remains to work with, or the collector would
+// take the processor and free nothing.
 func memoryLimit(alive, smallest, machine int64) int64 {
-	limit := max(smallest, 2*alive)
+	limit := max(smallest, alive+min(alive/2, enoughMemory))
 	if machine > 0 {
 		limit = min(limit, machine/4*3)
 	}

@@ -17,10 +17,12 @@ func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
 		{0, 0, 976 * mib},
 		{10 * mib, 16 * gib, 976 * mib},
 		{400 * mib, 16 * gib, 976 * mib},
-		{3 * gib, 16 * gib, 6 * gib},
-		{3 * gib, 0, 6 * gib},
-		{8 * gib, 16 * gib, 12 * gib},  // three quarters of the machine
-		{12 * gib, 16 * gib, 15 * gib}, // more lives than fits: a fifth remains to work with
+		{4 * gib, 16 * gib, 6 * gib},
+		{4 * gib, 0, 6 * gib},
+		{6 * gib, 16 * gib, 8 * gib},
+		{20 * gib, 64 * gib, 25 * gib},
+		{5 * gib, 9 * gib, 6*gib + 768*mib}, // three quarters of the machine
+		{12 * gib, 16 * gib, 15 * gib},      // more lives than fits: a quarter remains to work with
 		{10 * mib, 512 * mib, 384 * mib},
 		{400 * mib, 512 * mib, 500 * mib},
 	} {
@@ -37,13 +39,13 @@ func TestTheMemoryLimitFollowsWhatLives(t *testing.T) {
 	kept := make([]byte, 64<<20)
 	assert.Eventually(t, func() bool {
 		runtime.GC()
-		return debug.SetMemoryLimit(-1) >= 128<<20
+		return debug.SetMemoryLimit(-1) >= 96<<20
 	}, time.Minute, time.Millisecond)
 	runtime.KeepAlive(kept)
 	kept = nil
 	assert.Eventually(t, func() bool {
 		runtime.GC()
-		return debug.SetMemoryLimit(-1) < 128<<20
+		return debug.SetMemoryLimit(-1) < 96<<20
 	}, time.Minute, time.Millisecond, "what is gone needs no room")
 }
 
