@@ -65,7 +65,11 @@ func (m *podManager) list() {
 // Listed reports whether the pods of the node are known.
 func (m *podManager) Listed() bool { return m.listed }
 
+// observe takes notice of a change. To the kubelet, pods are the same only by their UID.
 func (m *podManager) observe(e store.Event[*corev1.Pod]) {
+	if e.Replaced() {
+		m.observe(store.Event[*corev1.Pod]{Type: store.Deleted, Object: e.Old})
+	}
 	pod := e.Object
 	if e.Type == store.Deleted {
 		delete(m.known, pod.UID)

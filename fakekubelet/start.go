@@ -4,12 +4,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
 	"github.com/csisim/csisim/fakekubelet/pluginmanager"
 	"github.com/csisim/csisim/fakekubelet/volumemanager"
+	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/kernel"
 )
 
@@ -38,6 +40,7 @@ func (k *Kubelet) run(p *kernel.Process) {
 	p.Sleep(birthTime)
 	k.Event(k.reference(), corev1.EventTypeNormal, "Starting", "Starting kubelet.")
 	MakeDirectories(k.options.Machine)
+	component.SyncLater[*storagev1.CSIDriver](k.Component)
 	k.info = nodeinfo.Start(k.Component, k.options.Migration)
 	k.volumes = volumemanager.Start(k.Component, k.csi, k.pods, volumemanager.Options{SELinux: k.options.SELinux, Migration: k.options.Migration})
 	k.pods.startRelists()

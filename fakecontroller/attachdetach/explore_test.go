@@ -67,3 +67,38 @@ func TestEqualSeedsGiveEqualRuns(t *testing.T) {
 		assert.Equal(t, first.story(), second.story())
 	}
 }
+
+// breaking is a strategy under which watches break down; all else is calm.
+type breaking struct{}
+
+func (breaking) Choose(c kernel.Choice) int {
+	if c.Kind == kernel.Relist {
+		return c.N - 1
+	}
+	return 0
+}
+
+func (breaking) String() string { return "breaking watches" }
+
+// C-ADC-14: a pod whose end and successor of the same name only a list shows: the
+// populator finds it, and its volume can be detached.
+func TestAPodThatWasReplacedWhileNobodyWatchedDoesNotKeepItsVolume(t *testing.T) {
+	k := kernel.New(kernel.Options{Strategy: breaking{}})
+	defer k.Close()
+	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
+	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+	c.node("node-a")
+	c.volume("v")
+	c.attacher()
+	Start(c.world, Options{})
+	c.pod("p", "node-a", "v")
+	c.at(20 * time.Second)
+	require.NotNil(t, c.attachment("v", "node-a"))
+	c.deletePod("p")
+	c.pod("p", "node-a", "v")
+	c.at(40 * time.Second)
+	require.NotNil(t, c.attachment("v", "node-a"))
+	c.deletePod("p")
+	c.at(10 * time.Minute)
+	assert.Nil(t, c.attachment("v", "node-a"))
+}

@@ -36,7 +36,9 @@ func (c *Controller) takeNodes(in *informers) {
 		case store.Modified:
 			c.nodeUpdated(e.Object, e.Old)
 		case store.Deleted:
-			c.nodeDeleted(e.Object)
+			if !e.FinalStateUnknown { // [attach_detach_controller.go nodeDelete]
+				c.nodeDeleted(e.Object)
+			}
 		}
 	}
 }
@@ -58,6 +60,9 @@ func (c *Controller) takeClaims(in *informers) {
 
 func (c *Controller) takePods(in *informers) {
 	for e, ok := in.pods.Next(); ok; e, ok = in.pods.Next() {
+		if e.Replaced() { // nobody looks at the old pod, except the populator. C-ADC-14
+			c.leaveOver(e.Old)
+		}
 		if e.Type == store.Deleted {
 			c.podDeleted(e.Object)
 		} else {

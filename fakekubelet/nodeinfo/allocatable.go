@@ -39,12 +39,23 @@ func (m *Manager) followPeriods(p *kernel.Process) {
 	csiDrivers := component.Watch[*storagev1.CSIDriver](m.kubelet, p)
 	for {
 		for event, ok := csiDrivers.Next(); ok; event, ok = csiDrivers.Next() {
-			if event.Type != store.Modified || period(event.Old) != period(event.Object) {
+			if changesTicker(event) {
 				m.restartTicker(event.Object.Name)
 			}
 		}
 		p.Park("changes of CSIDriver objects")
 	}
+}
+
+// changesTicker: a deletion that was missed is ignored, and the ticker goes on. K-RACE-10
+func changesTicker(e store.Event[*storagev1.CSIDriver]) bool {
+	switch e.Type {
+	case store.Modified:
+		return period(e.Old) != period(e.Object)
+	case store.Deleted:
+		return !e.FinalStateUnknown
+	}
+	return true
 }
 
 func period(d *storagev1.CSIDriver) time.Duration {

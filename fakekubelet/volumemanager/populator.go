@@ -26,6 +26,8 @@ type populator struct {
 	processed map[types.UID]bool
 	// passed says that one pass has seen all pods: unmounting may begin. K-REC-3
 	passed bool
+	// locked: it looks a CSIDriver up. K-VM-2
+	locked bool
 }
 
 func newPopulator(m *Manager) *populator {
@@ -47,7 +49,7 @@ func (po *populator) reprocess(uid types.UID) {
 
 func (po *populator) start() {
 	po.process = po.kubelet.Go("populator", func(p *kernel.Process) {
-		drivers := component.Watch[*storagev1.CSIDriver](po.kubelet, p)
+		drivers := component.Follow[*storagev1.CSIDriver](po.kubelet, p)
 		p.Sleep(populatorPeriod)
 		tick := p.Tick(populatorPeriod)
 		var passes func(*kernel.Process)
@@ -117,6 +119,7 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 		case err == nil && spec == nil:
 			po.desired.leaveToOthers(pod.UID, v.Name)
 		case err == nil:
+			po.awaitDrivers(p)
 			err = po.want(pod, v.Name, spec, claim)
 		}
 		if err != nil {
@@ -125,6 +128,15 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 		}
 	}
 	return all
+}
+
+// awaitDrivers keeps both loops waiting, since the desired state is locked while a
+// CSIDriver is looked up: for the first volume of a kubelet whose informer has not
+// synced. K-VM-2, K-RACE-36
+func (po *populator) awaitDrivers(p *kernel.Process) {
+	po.locked = true
+	po.kubelet.AwaitLater(p)
+	po.locked = false
 }
 
 // want enters a pod's wish for a volume, unless the volume is wanted with another

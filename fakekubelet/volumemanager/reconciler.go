@@ -80,6 +80,9 @@ func (r *reconciler) nextRetry() (next time.Duration, ok bool) {
 
 // pass: unmount, then mount, then unmount devices, then reconstructed volumes. K-REC-2
 func (r *reconciler) pass(p *kernel.Process) {
+	if r.populator.locked { // K-RACE-36
+		r.kubelet.AwaitLater(p)
+	}
 	// In any order: a pass sorts what it looks at.
 	for name, due := range r.retries {
 		if due <= p.Elapsed() {

@@ -25,6 +25,8 @@ type Component struct {
 	Metrics metric.Registry
 
 	informer *kernel.Process
+	sync     initialSync
+	late     []*kernel.Process // wait for an informer that syncs later
 	events   eventLog
 	limits   *limits
 }
@@ -40,16 +42,6 @@ func (w *World) Start(name, node string) *Component {
 		c.Cache.SetLag(c.informer.Wake)
 	}
 	return c
-}
-
-// deliver brings the cache up to date, some commits at a time.
-func (c *Component) deliver(p *kernel.Process) {
-	for {
-		p.Wait("commits that its cache has not seen", func() bool { return c.Cache.Pending() > 0 })
-		n := c.Cache.Pending()
-		c.Cache.Deliver(n - c.Kernel.Choose(kernel.Deliver, n, c.Group.Name))
-		p.Yield("deliver commits to its cache")
-	}
 }
 
 func (c *Component) processName(part string) string {
@@ -72,12 +64,4 @@ func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process 
 func (c *Component) Crash() {
 	c.Group.Crash()
 	c.Cache.Close()
-}
-
-// Watch is an informer: the objects that match now, then every change as the
-// component's cache learns of it. Each wakes p.
-func Watch[T store.Object](c *Component, p *kernel.Process, sel ...store.Selector) *store.Watcher[T] {
-	w := store.Watch[T](c.Cache, sel...)
-	w.OnEvent(p.Wake)
-	return w
 }

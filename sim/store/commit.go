@@ -20,6 +20,8 @@ type commit struct {
 	before *Snapshot // nil while no state is kept
 	next   *commit   // nil while no state is kept
 	final  Object
+	// relisted: it is the difference between two lists, not a write.
+	relisted bool
 }
 
 // move is what a commit changes in one index: the values that the object had and
@@ -32,6 +34,9 @@ type move struct {
 // last is the old object with the resource version of this commit: what a watch
 // tells of an object that is gone.
 func (c *commit) last() Object {
+	if c.relisted {
+		return c.Old
+	}
 	if c.final == nil {
 		c.final = shallowCopy(c.Old)
 		c.final.SetResourceVersion(strconv.FormatUint(c.Revision, 10))

@@ -13,6 +13,7 @@ type View struct {
 	watches []*watch
 	lag     func()
 	pending []*commit
+	held    *Resource // what is not listed yet, nil if all is
 }
 
 // NewView returns a view of the head for the named component.
@@ -41,18 +42,30 @@ func (v *View) state() Reader {
 
 // GetObject is Get for callers that know the resource only at run time.
 func (v *View) GetObject(res *Resource, key Key) (Object, bool) {
+	if res == v.held {
+		return nil, false
+	}
 	return v.state().GetObject(res, key)
 }
 
 // ListObjects is List for callers that know the resource only at run time.
 func (v *View) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
+	if res == v.held {
+		return nothing
+	}
 	return v.state().ListObjects(res, namespace)
 }
 
 // IndexedObjects is Indexed for callers that know the resource only at run time.
 func (v *View) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
+	if res == v.held {
+		return nothing
+	}
 	return v.state().IndexedObjects(res, index, value)
 }
+
+// nothing is the list of what is held back.
+func nothing(func(Object) bool) {}
 
 // SetLag makes the view lag: commits that match one of its watches queue up
 // until Deliver hands them out, and queued is called when the first of them
@@ -93,13 +106,16 @@ func (v *View) Close() {
 	for _, w := range slices.Clone(v.watches) {
 		w.close()
 	}
-	v.pending = nil
+	v.pending, v.held = nil, nil
 }
 
 // receive takes a commit that matches one of the view's watches.
 func (v *View) receive(c *commit, w *watch) {
 	if v.lag == nil {
 		w.offer(c)
+		return
+	}
+	if c.Resource == v.held { // the list will show it
 		return
 	}
 	if len(v.pending) > 0 && v.pending[len(v.pending)-1] == c {

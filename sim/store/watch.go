@@ -24,9 +24,17 @@ type Event[T Object] struct {
 	Object T
 	// Old is the state before, nil for an Added object.
 	Old T
-	// Revision is the commit's, or for the initial list the view's.
+	// Revision is the commit's, or for a list the view's.
 	Revision uint64
+	// FinalStateUnknown says of a Deleted object that its end was missed and a list
+	// did not have it any more: client-go's DeletedFinalStateUnknown, a tombstone.
+	// Object is then as the watch last had it, without any later state.
+	FinalStateUnknown bool
 }
+
+// Replaced reports whether the object was deleted and made again under its name
+// while the watch missed both.
+func (e Event[T]) Replaced() bool { return e.Type == Modified && e.Old.GetUID() != e.Object.GetUID() }
 
 // Selector narrows a watch to a part of a resource.
 type Selector struct {
@@ -65,7 +73,7 @@ func (w *Watcher[T]) Next() (Event[T], bool) {
 	if !ok {
 		return Event[T]{}, false
 	}
-	event := Event[T]{Type: raw.Type, Object: raw.Object.(T), Revision: raw.Revision}
+	event := Event[T]{Type: raw.Type, Object: raw.Object.(T), Revision: raw.Revision, FinalStateUnknown: raw.FinalStateUnknown}
 	if raw.Old != nil {
 		event.Old = raw.Old.(T)
 	}
@@ -104,14 +112,20 @@ func (w *watch) open(v *View, res *Resource, sel []Selector) {
 	if len(sel) == 1 {
 		w.sel = &sel[0]
 	}
-	if v.mayHave(res) {
-		if found := slices.Collect(v.selected(res, *w.sel)); len(found) > 0 {
-			w.initial = &initialList{found, v.Revision()}
-		}
-	}
+	w.list()
 	v.catchUp(w)
 	v.watches = append(v.watches, w)
 	v.store.subscribers.add(w)
+}
+
+// list queues what the view shows.
+func (w *watch) list() {
+	if !w.view.mayHave(w.res) {
+		return
+	}
+	if found := slices.Collect(w.view.selected(w.res, *w.sel)); len(found) > 0 {
+		w.initial = &initialList{found, w.view.Revision()}
+	}
 }
 
 // mayHave is false for a resource without objects, as most are when the components
@@ -124,16 +138,16 @@ func (v *View) mayHave(res *Resource) bool {
 func (v *View) selected(res *Resource, sel Selector) iter.Seq[Object] {
 	switch sel.index {
 	case "":
-		return v.state().ListObjects(res, "")
+		return v.ListObjects(res, "")
 	case byKey:
 		return func(yield func(Object) bool) {
-			if obj, ok := v.state().GetObject(res, sel.key); ok {
+			if obj, ok := v.GetObject(res, sel.key); ok {
 				yield(obj)
 			}
 		}
 	}
 	res.mustHave(sel.index)
-	return v.state().IndexedObjects(res, sel.index, sel.value)
+	return v.IndexedObjects(res, sel.index, sel.value)
 }
 
 // OnEvent sets what is called whenever an event is queued. It must not write to
@@ -230,11 +244,11 @@ func (w *watch) offer(c *commit) {
 func (w *watch) eventOf(c *commit) Event[Object] {
 	switch was, is := w.selects(c.Old), w.selects(c.New); {
 	case was && is:
-		return Event[Object]{Modified, c.New, c.Old, c.Revision}
+		return Event[Object]{Type: Modified, Object: c.New, Old: c.Old, Revision: c.Revision}
 	case is:
 		return Event[Object]{Type: Added, Object: c.New, Revision: c.Revision}
 	default:
-		return Event[Object]{Deleted, c.last(), c.Old, c.Revision}
+		return Event[Object]{Type: Deleted, Object: c.last(), Old: c.Old, Revision: c.Revision, FinalStateUnknown: c.relisted}
 	}
 }
 
