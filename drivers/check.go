@@ -1,6 +1,7 @@
 package drivers
 
 import (
+	"path"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -26,6 +27,7 @@ func (w *Wire) check(c *call, err error) {
 		w.learnNode(c)
 		found = append(found, contract.CheckResponse(c.method, c.request, c.answer, caps)...)
 		found = append(found, c.checkTarget()...)
+		found = append(found, c.checkUndone()...)
 	}
 	w.note(c, found)
 }
@@ -41,6 +43,45 @@ func (c *call) checkTarget() []contract.Violation {
 		return nil
 	}
 	return contract.CheckTarget(c.method, request, info.Mode())
+}
+
+// checkUndone looks for what NodeUnpublishVolume has left that answers OK: as long as it
+// stays, the pod stays and the call comes again. It is reported once.
+func (c *call) checkUndone() []contract.Violation {
+	r, ok := c.request.(*csi.NodeUnpublishVolumeRequest)
+	if !ok || c.site.Machine == nil {
+		return nil
+	}
+	place := r.GetTargetPath()
+	mounted, err := c.site.Machine.IsMountPoint(place)
+	if err != nil {
+		return nil
+	}
+	seen := contract.Outcome{}
+	if mounted {
+		seen.Mounts = c.mountsOfRequest()
+	} else {
+		seen.Left = c.leftAt(place)
+	}
+	found := contract.CheckEffect(c.method, c.request, seen)
+	return slices.DeleteFunc(found, func(v contract.Violation) bool { return slices.Contains(c.wire.violations, v) })
+}
+
+// leftAt is what keeps the kubelet from removing the path at which a volume was published:
+// a file, or the first one in a directory. An empty directory does not.
+func (c *call) leftAt(place string) string {
+	info, err := c.site.Machine.Lstat(place)
+	if err != nil {
+		return ""
+	}
+	if !info.IsDir() {
+		return place
+	}
+	entries, err := c.site.Machine.ReadDir(place)
+	if err != nil || len(entries) == 0 {
+		return ""
+	}
+	return path.Join(place, entries[0].Name())
 }
 
 // note records breaches of the CSI spec.

@@ -13,20 +13,21 @@ import (
 // checkFlags are the flags of csisim check.
 type checkFlags struct {
 	subjectFlags
-	budget       time.Duration
-	parallel     int
-	only         []string
-	allowUntried []string
-	print, out   string
-	junit, json  string
-	strategy     string
-	seed         uint64
-	patience     time.Duration
-	isolation    string
-	workDir      string
-	hostPaths    []string
-	keep         bool
-	verbose      bool
+	budget            time.Duration
+	parallel          int
+	only              []string
+	allowUntried      []string
+	print, out        string
+	known, writeKnown string
+	junit, json       string
+	strategy          string
+	seed              uint64
+	patience          time.Duration
+	isolation         string
+	workDir           string
+	hostPaths         []string
+	keep              bool
+	verbose           bool
 }
 
 func newCheck(env environment) *cobra.Command {
@@ -70,7 +71,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 			if done, err := isolatePrograms(command.Context(), env, f.isolation, f.workDir, subject.Driver.Socket == nil); done {
 				return err
 			}
-			release, err := outputFiles{"junit": f.junit, "json": f.json}.reserve()
+			release, err := outputFiles{"junit": f.junit, "json": f.json, "write-known": f.writeKnown}.reserve()
 			if err != nil {
 				return err
 			}
@@ -93,6 +94,8 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
+	flags.StringVar(&f.known, "known", "", "findings that `FILE` has do not fail the check; those that are gone are named")
+	flags.StringVar(&f.writeKnown, "write-known", "", "write the findings to `FILE`, for --known; without --known they do not fail this check")
 	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
@@ -105,6 +108,9 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "json", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveFilterFileExt))
+	for _, flag := range []string{"known", "write-known"} {
+		complete(command, flag, cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt))
+	}
 	for _, flag := range []string{"work-dir", "out"} {
 		complete(command, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	}

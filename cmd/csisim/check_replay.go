@@ -13,7 +13,7 @@ import (
 // sets itself.
 var notForReplay = map[string]bool{
 	"budget": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
-	"allow-untried": true,
+	"allow-untried": true, "known": true, "write-known": true,
 }
 
 // replayOf makes the command that runs one scenario again.

@@ -60,7 +60,7 @@ func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
 				args = append(append(append(args, "--"), checkedDriver...), "--broken", "stage-not-idempotent")
 			}
 			first := outcomeOf(t, p.command(args...))
-			require.Equal(t, 1, first.code, first.stderr)
+			require.Equal(t, 1, first.code, first.stdout+first.stderr)
 			failed := p.failedTrials(t, "card.json")
 			require.GreaterOrEqual(t, len(failed), 3, first.stdout)
 			for _, trial := range failed {

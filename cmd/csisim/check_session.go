@@ -29,6 +29,10 @@ type checking struct {
 
 func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	began := time.Now()
+	known, err := c.baseline()
+	if err != nil {
+		return err
+	}
 	c.progress.asking()
 	facts, err := check.Ask(ctx, subject, c.options(subject))
 	c.progress.erase()
@@ -37,7 +41,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	}
 	trials, err := check.Plan(facts)
 	if err == nil {
-		err = c.flags.checkAllowed(trials)
+		err = errors.Join(c.flags.checkAllowed(trials), isOf(known, facts))
 	}
 	if err == nil {
 		trials, err = c.chosen(trials)
@@ -53,7 +57,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 			return err
 		}
 	}
-	card := &check.Card{Facts: facts, Replay: c.replay}
+	card := &check.Card{Facts: facts, Known: known, Replay: c.replay}
 	timeline := c.timeline(trials)
 	options := c.options(subject)
 	if facts.NoMounts != "" {
@@ -175,6 +179,9 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	if ctx.Err() != nil {
 		err = nil // it is the interrupt's
 	}
+	if err == nil && ctx.Err() == nil {
+		err = c.writeKnown(card)
+	}
 	if err == nil {
 		err = c.tell(card)
 	}
@@ -201,7 +208,7 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 
 // tell writes the card; a single scenario is told as csisim run does.
 func (c *checking) tell(card *check.Card) error {
-	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried()
+	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried() && card.Known == nil
 	if single || c.flags.verbose {
 		printer := report.NewPrinter(c.env.stdout, report.Options{
 			Terminal: c.terminal, Workspace: workspaceOf(c.env), Began: time.Now().Add(-card.Took),

@@ -130,7 +130,7 @@ func TestACheckTellsHowADriverDidInEveryForm(t *testing.T) {
 		"hostdir.csi.example.com 0.1.0\n",
 		"PASS Life of a volume          block\n",
 		"FAIL Repeated calls            filesystem FAILED  block FAILED  read-only FAILED\n",
-		"FAIL CreateVolume is not idempotent: volume vol-",
+		"FAIL CreateVolume is not idempotent: volume … then …\n    found     CreateVolume is not idempotent: volume vol-",
 		"shown by  repeated/block, repeated/filesystem, repeated/read-only\n",
 		"replay    " + filepath.Join(p.bin, "csisim") + " run kept/repeated-block.yaml\n",
 		"hostdir.csi.example.com: 1 passed, 3 failed · ",

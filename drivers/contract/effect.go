@@ -37,6 +37,9 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []Violation
 		if n := len(seen.Mounts); n > 0 {
 			return found(noEffect, "%d mounted still: %s", n, seen.Mounts[n-1])
 		}
+		if seen.Left != "" {
+			return found(leavesTarget, "%s is there still", seen.Left)
+		}
 	case *csi.NodePublishVolumeRequest:
 		if seen.Writable {
 			return found(ignoresReadonly, "files can be made in %s", r.GetTargetPath())
@@ -47,6 +50,7 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []Violation
 
 const (
 	noEffect        = "has no effect"
+	leavesTarget    = "leaves what it has to delete"
 	ignoresReadonly = "ignores readonly"
 )
 

@@ -19,6 +19,8 @@ type Outcome struct {
 	Mounts []string
 	// Writable says that what was asked for read-only can be written to.
 	Writable bool
+	// Left is a file that is left where a volume was published; empty if there is none.
+	Left string
 	// Volumes are the volumes that the backend lists, as far as the request can be
 	// about them.
 	Volumes []Listed

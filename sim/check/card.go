@@ -11,6 +11,8 @@ type Card struct {
 	Outcomes []Outcome
 	// Took is the wall time of all trials together.
 	Took time.Duration
+	// Known is what the driver is known for. Default: nothing.
+	Known *Known
 	// Replay is the command that runs a trial again, but for its name. Default: none.
 	Replay func(*Trial) string
 }
@@ -41,12 +43,15 @@ func (c *Card) Lines() []Line {
 // Totals count outcomes; what the driver does not offer is none.
 type Totals struct {
 	Passed, Failed, NotTried, Calls int
-	ClusterTime                     time.Duration
+	// Known of those that failed did so for what is known only.
+	Known       int
+	ClusterTime time.Duration
 }
 
 // Totals are those of the card.
 func (c *Card) Totals() Totals {
 	var t Totals
+	found := c.Findings()
 	for _, o := range c.Outcomes {
 		switch {
 		case o.NotOffered != "":
@@ -54,6 +59,9 @@ func (c *Card) Totals() Totals {
 			t.NotTried++
 		case o.Failed():
 			t.Failed++
+			if OnlyKnown(found, o.Trial) {
+				t.Known++
+			}
 		default:
 			t.Passed++
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,39 +17,34 @@ import (
 
 // Finding is one thing that is wrong, and the trials that show it.
 type Finding struct {
+	// Name is the same in every run that finds it.
+	Name string
+	// Verdict is how the simplest trial shows it.
 	Verdict string
 	// Failure is that of the simplest trial; empty for a trial that could not be run.
 	Failure scenario.Failure
 	// Shown are the outcomes that show it, the one with the fewest driver calls first.
 	Shown []Outcome
+	// Then are the names of what comes of it: other things that are wrong in these trials,
+	// and in none without a cause such as this.
+	Then []string
+	// Known says that a baseline has it.
+	Known bool
 
-	breach bool // of the CSI spec
+	rank rank
 }
 
-// Findings are what is wrong: first the breaches of the CSI spec, which say what the
-// driver did, then what came of it; what most trials show first.
-func (c *Card) Findings() []Finding {
-	var all []Finding
-	for _, o := range c.Outcomes {
-		for _, f := range findingsOf(o) {
-			i := slices.IndexFunc(all, func(other Finding) bool { return gist(other.Verdict) == gist(f.Verdict) })
-			switch {
-			case i < 0:
-				all = append(all, f)
-			case slices.ContainsFunc(all[i].Shown, func(shown Outcome) bool { return shown.Trial == o.Trial }):
-			case o.calls() < all[i].Shown[0].calls():
-				all[i].Verdict, all[i].Failure = f.Verdict, f.Failure
-				all[i].Shown = append([]Outcome{o}, all[i].Shown...)
-			default:
-				all[i].Shown = append(all[i].Shown, o)
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(-compareBool(a.breach, b.breach), cmp.Compare(len(b.Shown), len(a.Shown)))
-	})
-	return all
-}
+// rank orders causes before what comes of them.
+type rank int
+
+const (
+	breach   rank = iota // of the CSI spec, in an answer
+	noEffect             // a call that answers OK and does nothing: another one may have spoilt it
+	refuses              // a call that fails for good
+	spoils               // data, or what is another's
+	leaks                // something is left behind
+	waits                // something never came about
+)
 
 // calls is the number of driver calls.
 func (o Outcome) calls() int {
@@ -60,38 +54,38 @@ func (o Outcome) calls() int {
 	return o.Result.Calls
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// findingsOf is what a trial shows, with verdicts that are the same for the same defect
-// in other trials.
-func findingsOf(o Outcome) []Finding {
+// shownBy is what a trial shows, causes first.
+func shownBy(o Outcome) []Finding {
 	shown := []Outcome{o}
 	if o.Err != nil {
 		verdict := firstLine(o.Err.Error())
-		return []Finding{{Verdict: verdict, Failure: scenario.Failure{Verdict: verdict, Got: rest(o.Err.Error())}, Shown: shown}}
+		failure := scenario.Failure{Verdict: verdict, Got: rest(o.Err.Error())}
+		return []Finding{{Name: nameOf(verdict), Verdict: verdict, Failure: failure, Shown: shown, rank: waits}}
 	}
 	if !o.Failed() {
 		return nil
 	}
 	var all []Finding
+	add := func(f scenario.Failure, r rank) {
+		name := nameOf(f.Verdict)
+		if about := o.Trial.Known; about != "" && strings.HasPrefix(f.Verdict, about) {
+			name = about
+		}
+		if !slices.ContainsFunc(all, func(other Finding) bool { return other.Name == name }) {
+			all = append(all, Finding{Name: name, Verdict: f.Verdict, Failure: f, Shown: shown, rank: r})
+		}
+	}
+	for _, f := range breaches(o.Result.Trace) {
+		add(f, breachRank(f.Verdict))
+	}
 	for _, f := range o.Result.Failures {
 		if f.Spec != "" {
-			for _, breach := range breaches(o.Result.Trace) {
-				all = append(all, Finding{Verdict: breach.Verdict, Failure: breach, Shown: shown, breach: true})
-			}
-			continue
+			continue // its breaches have been entered
 		}
 		f.Verdict = firstLine(f.Verdict)
-		if call := refusal(o.Result.Trace, strings.Contains(f.Verdict+" ", " gone ")); call != nil && strings.HasPrefix(f.Verdict, "timed out") {
-			f = refused(f, call)
+		r := rankOf(f.Verdict)
+		if call := refusal(o.Result.Trace, strings.Contains(f.Verdict+" ", " gone ")); call != nil && r == waits {
+			f, r = refused(f, call), refuses
 		}
 		if o.Trial.Known != "" {
 			f.Verdict = o.Trial.Known + ": " + f.Verdict
@@ -99,20 +93,37 @@ func findingsOf(o Outcome) []Finding {
 		if strings.Contains(f.Got, program.EndOfLog) {
 			f.Hint = "" // what the program wrote tells more
 		}
-		all = append(all, Finding{Verdict: f.Verdict, Failure: f, Shown: shown})
+		add(f, r)
 	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.rank, b.rank) })
 	return all
+}
+
+// rankOf is the rank of what is no breach of the CSI spec, by its verdict.
+func rankOf(verdict string) rank {
+	switch {
+	case strings.HasPrefix(verdict, "left behind: "):
+		return leaks
+	case strings.HasPrefix(verdict, "timed out "), strings.Contains(verdict, "can never come true"):
+		return waits
+	}
+	return spoils
+}
+
+func breachRank(verdict string) rank {
+	if strings.Contains(verdict, " has no effect: ") || strings.Contains(verdict, " leaves what it has to delete: ") {
+		return noEffect
+	}
+	return breach
 }
 
 // breaches are the breaches of the CSI spec in a run, each kind once.
 func breaches(events []*trace.Event) []scenario.Failure {
 	var all []scenario.Failure
 	for _, e := range events {
-		if e.Kind != trace.Violation || e.Method == "" ||
-			slices.ContainsFunc(all, func(f scenario.Failure) bool { return gist(f.Verdict) == gist(e.Message) }) {
-			continue
+		if e.Kind == trace.Violation && e.Method != "" {
+			all = append(all, scenario.Failure{Verdict: e.Message, Hint: contract.Advice(e.Message), Spec: section(e), About: e})
 		}
-		all = append(all, scenario.Failure{Verdict: e.Message, Hint: contract.Advice(e.Message), Spec: section(e), About: e})
 	}
 	return all
 }
@@ -142,16 +153,6 @@ func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
 	f.Verdict = fmt.Sprintf("%s fails for good: %s: %s", path.Base(call.Method), call.Code, firstLine(call.Message))
 	f.Got, f.Hint, f.Spec = firstLine(f.Got), "", section(call)
 	return f
-}
-
-// own are the parts of a verdict that are those of one run: ids, paths, sizes of lists,
-// which of the pods and claims it was, and where somebody was killed.
-var own = regexp.MustCompile(`/(tmp|var)/[^ "]*|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,}|[0-9]+|\b(pod|pvc|pv|va) [^ ]+|killed at [A-Za-z/]+`)
-
-// gist is a verdict without what is one run's own.
-func gist(verdict string) string {
-	verdict, _, _ = strings.Cut(verdict, " (and ")
-	return own.ReplaceAllString(verdict, "*")
 }
 
 func firstLine(text string) string {

@@ -58,7 +58,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"publish-leaves-process", "life/filesystem", "left behind: process "},
 	{"ignore-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in /var/lib/kubelet/pods/"},
 	{"unpublish-not-found-errors", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then NotFound"},
-	{"unpublish-leaves-target-dir", "life/filesystem", "timed out waiting for the condition: pod web gone"},
+	{"unpublish-leaves-target-dir", "life/filesystem", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
 	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},
 	{"unstage-leaves-mount", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still"},
 	{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-"},

@@ -15,8 +15,19 @@ type jsonCard struct {
 	Calls        int                 `json:"calls"`
 	ClusterTime  float64             `json:"clusterSeconds"`
 	Took         float64             `json:"seconds"`
+	Findings     []jsonFinding       `json:"findings"`
+	Gone         []string            `json:"gone,omitempty"`
 	Trials       []jsonTrial         `json:"trials"`
 	NotOffered   []jsonReason        `json:"notOffered,omitempty"`
+}
+
+type jsonFinding struct {
+	Name    string   `json:"name"`
+	Known   bool     `json:"known,omitempty"`
+	Verdict string   `json:"verdict"`
+	ShownBy []string `json:"shownBy"`
+	Then    []string `json:"then,omitempty"`
+	Replay  string   `json:"replay,omitempty"`
 }
 
 type jsonReason struct {
@@ -30,6 +41,7 @@ type jsonTrial struct {
 	Outcome     string        `json:"outcome"`
 	Why         string        `json:"why,omitempty"`
 	Cause       Cause         `json:"cause,omitempty"`
+	Findings    []string      `json:"findings,omitempty"`
 	Failures    []jsonFailure `json:"failures,omitempty"`
 	Replay      string        `json:"replay,omitempty"`
 	Calls       int           `json:"calls,omitempty"`
@@ -52,11 +64,22 @@ func (c *Card) JSON(w io.Writer) error {
 		Driver: f.Name, Version: f.Version,
 		Capabilities: map[string][]string{"plugin": f.Plugin, "controller": f.Controller, "group": f.Group, "node": f.Node},
 		Passed:       t.Passed, Failed: t.Failed, NotTried: t.NotTried, Calls: t.Calls,
-		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Trials: []jsonTrial{},
+		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Findings: []jsonFinding{}, Trials: []jsonTrial{},
+	}
+	found := c.Findings()
+	for _, f := range found {
+		one := jsonFinding{Name: f.Name, Known: f.Known, Verdict: f.Verdict, Then: f.Then, Replay: c.replay(f.Shown[0].Trial)}
+		for _, o := range f.Shown {
+			one.ShownBy = append(one.ShownBy, o.Name())
+		}
+		card.Findings = append(card.Findings, one)
+	}
+	for _, k := range c.Gone() {
+		card.Gone = append(card.Gone, k.Name)
 	}
 	for _, o := range c.Outcomes {
 		if o.NotOffered == "" {
-			card.Trials = append(card.Trials, c.jsonTrial(o))
+			card.Trials = append(card.Trials, c.jsonTrial(o, found))
 		}
 	}
 	for _, reason := range c.NotOffered() {
@@ -67,7 +90,7 @@ func (c *Card) JSON(w io.Writer) error {
 	return encoder.Encode(card)
 }
 
-func (c *Card) jsonTrial(o Outcome) jsonTrial {
+func (c *Card) jsonTrial(o Outcome, found []Finding) jsonTrial {
 	t := jsonTrial{Name: o.Name(), Group: o.Group, Outcome: "passed", Why: o.NotTried, Cause: o.Cause}
 	switch {
 	case !o.Tried():
@@ -75,7 +98,10 @@ func (c *Card) jsonTrial(o Outcome) jsonTrial {
 	case o.Failed():
 		t.Outcome, t.Replay = "failed", c.replay(o.Trial)
 	}
-	for _, f := range findingsOf(o) {
+	for _, f := range FindingsOf(found, o.Trial) {
+		t.Findings = append(t.Findings, f.Name)
+	}
+	for _, f := range shownBy(o) {
 		t.Failures = append(t.Failures, jsonFailure{
 			Verdict: f.Verdict, Expected: f.Failure.Expected, Got: f.Failure.Got, Hint: f.Failure.Hint, Spec: f.Failure.Spec,
 		})

@@ -26,10 +26,12 @@ const maxNamed = 4
 func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p := &page{terminal: terminal, width: min(terminal.Width, widest)}
 	p.head(c)
+	found := c.Findings()
 	for _, line := range c.Lines() {
-		p.line(line)
+		p.line(line, found)
 	}
-	p.findings(c)
+	p.findings(c, found)
+	p.gone(c)
 	p.reasons("Not offered", c.NotOffered())
 	p.reasons("Not tried", c.NotTried())
 	p.written(c)
@@ -127,12 +129,15 @@ func pad(text string, column int) string {
 }
 
 // line is a group: how it went, and each of its trials.
-func (p *page) line(l Line) {
+func (p *page) line(l Line, found []Finding) {
 	var words []word
 	failed, tried := false, false
 	for _, o := range l.Outcomes {
+		known := o.Failed() && OnlyKnown(found, o.Trial)
 		failed, tried = failed || o.Failed(), tried || o.Tried()
 		switch {
+		case known:
+			words = append(words, word{o.Title + " known", dim})
 		case !o.Tried() && p.terminal.Color:
 			words = append(words, word{o.Title, dim})
 		case !o.Tried():
@@ -151,11 +156,19 @@ func (p *page) line(l Line) {
 }
 
 // findings are what is wrong, each with the command that shows it.
-func (p *page) findings(c *Card) {
-	for _, f := range c.Findings() {
-		fmt.Fprintf(p, "\n%s %s\n", p.mark(true, true), p.paint(red, headline(f.Verdict)))
+func (p *page) findings(c *Card, found []Finding) {
+	for _, f := range found {
+		if f.Known {
+			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "known"), headline(f.Name))
+		} else {
+			fmt.Fprintf(p, "\n%s %s\n", p.mark(true, true), p.paint(red, headline(f.Name)))
+		}
+		verdict := ""
+		if f.Verdict != f.Name {
+			verdict = headline(f.Verdict)
+		}
 		for _, row := range [][2]string{
-			{"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},
+			{"found", verdict}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},
 			{"hint", f.Failure.Hint}, {"replay", c.replay(f.Shown[0].Trial)},
 			{"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 		} {
@@ -163,6 +176,18 @@ func (p *page) findings(c *Card) {
 				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
 			}
 		}
+	}
+}
+
+// gone names what is known and not found any more.
+func (p *page) gone(c *Card) {
+	gone := c.Gone()
+	if len(gone) == 0 {
+		return
+	}
+	p.WriteString("\nGone: known, and not found any more\n")
+	for _, k := range gone {
+		fmt.Fprintf(p, "  %s\n", headline(k.Name))
 	}
 }
 
@@ -240,12 +265,21 @@ func (p *page) reasons(title string, reasons []Reason) {
 func (p *page) total(c *Card) {
 	t := c.Totals()
 	text := fmt.Sprintf("%s: %d passed, %d failed", c.Facts.Name, t.Passed, t.Failed)
+	switch {
+	case t.Known > 0 && t.Known == t.Failed:
+		text += " (for what is known)"
+	case t.Known > 0:
+		text += fmt.Sprintf(" (%d of them for what is known)", t.Known)
+	}
 	if t.NotTried > 0 {
 		text += fmt.Sprintf(", %d not tried", t.NotTried)
 	}
 	color := green
-	if t.Failed > 0 {
+	switch {
+	case t.Failed > t.Known:
 		color = red
+	case t.NotTried > 0:
+		color = bold
 	}
 	fmt.Fprintf(p, "\n%s · %d driver calls · %s of cluster time in %s\n", p.paint(color, text), t.Calls, trace.Span(t.ClusterTime), trace.Span(c.Took))
 }

@@ -82,8 +82,7 @@ func (r *runner) run() {
 	case r.interrupted() != nil:
 		return
 	case !passed:
-		r.blame(expect.Alive(*r.allowedViolations()).Failure(r.evidence))
-		r.fail(expect.Violations(*r.allowedViolations()).Failure(r.evidence), r.scenario.line("expect"), 0)
+		r.causes()
 		r.fail(expect.Mounts{}.Failure(r.evidence), r.scenario.line("expect"), 0)
 		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
 	case r.options.Until == "":
@@ -242,6 +241,22 @@ func (r *runner) blame(cause *Failure) {
 	r.result.Failures = nil
 	r.fail(cause, symptoms[0].Line, symptoms[0].Step)
 	r.result.Failures = append(r.result.Failures, symptoms...)
+}
+
+// causes puts what has led to the failure of a step before it: that the driver died, or else
+// what it did against the CSI spec.
+func (r *runner) causes() {
+	allowed, line := *r.allowedViolations(), r.scenario.line("expect")
+	died, breach := expect.Alive(allowed).Failure(r.evidence), expect.Violations(allowed).Failure(r.evidence)
+	if died != nil {
+		r.blame(died)
+		r.fail(breach, line, 0)
+		return
+	}
+	later := r.result.Failures
+	r.result.Failures = nil
+	r.fail(breach, line, 0)
+	r.result.Failures = append(r.result.Failures, later...)
 }
 
 // finish completes the result when the cluster is closed.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// namesOfFindings are those of a card in JSON.
+func (p *place) namesOfFindings(t *testing.T, card string) (names []string) {
+	t.Helper()
+	var read struct{ Findings []struct{ Name string } }
+	text, err := os.ReadFile(filepath.Join(p.dir, card))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &read))
+	for _, f := range read.Findings {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// What is known fails no check; what is new does, and what is gone is named.
+func TestABaselineLetsKnownFindingsPass(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	const only = "--only repeated/filesystem --only life/* --only lost/NodeStageVolume "
+	got := p.checks(t, only+"--write-known known.yaml", "--broken", "stage-not-idempotent")
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	written, err := os.ReadFile(filepath.Join(p.dir, "known.yaml"))
+	require.NoError(t, err)
+	assert.Equal(t, `# Findings that csisim check --known lets pass; csisim check --write-known writes this file.
+apiVersion: csisim.dev/v1alpha1
+kind: KnownFindings
+driver: hostdir.csi.example.com
+findings:
+- name: 'NodeStageVolume is not idempotent: OK, then Internal'
+  trials: [lost/NodeStageVolume, repeated/filesystem]
+`, string(written))
+
+	got = p.checks(t, only+"--known known.yaml", "--broken", "stage-not-idempotent")
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "\nknown NodeStageVolume is not idempotent: OK, then Internal\n")
+	assert.Contains(t, got.stdout, "2 failed (for what is known)")
+
+	got = p.checks(t, only+"--known known.yaml", "--broken", "stage-not-idempotent,unpublish-leaves-target-dir")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stdout, "\nFAIL NodeUnpublishVolume leaves what it has to delete: … is there still\n")
+
+	got = p.checks(t, only+"--known known.yaml")
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "\nGone: known, and not found any more\n  NodeStageVolume is not idempotent: OK, then Internal\n")
+
+	got = p.checks(t, "--only claims/one --known known.yaml")
+	assert.NotContains(t, got.stdout, "Gone", "none of its scenarios was tried")
+
+	p.write("bad.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: KnownFindings\ndriver: x\nfindings: [{nam: a}]\n")
+	got = p.checks(t, "--only claims/one --known bad.yaml")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "bad.yaml:4:")
+	p.write("other.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: KnownFindings\ndriver: x.example.com\n")
+	got = p.checks(t, "--only claims/one --known other.yaml")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "--known: these are findings of driver x.example.com, and this is hostdir.csi.example.com")
+}
+
+// Five checks of one driver find the same, a line for each defect.
+func TestFiveChecksGiveTheSameFindings(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	for range 5 {
+		p.checks(t, "--json card.json --only repeated/* --only life/* --only lost/Node*", "--broken", "stage-not-idempotent,unpublish-leaves-target-dir")
+		assert.Equal(t, []string{
+			"NodeStageVolume is not idempotent: OK, then Internal", "NodeUnpublishVolume leaves what it has to delete: … is there still",
+		}, p.namesOfFindings(t, "card.json"))
+	}
+}

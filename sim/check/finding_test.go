@@ -1,0 +1,58 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A defect has one name, whichever pod, volume, time, path or pointer its verdict has.
+func TestTheNameOfAFindingIsThatOfItsDefect(t *testing.T) {
+	for verdict, name := range map[string]string{
+		"NodeStageVolume is not idempotent: OK, then Internal (volume vol-3c5fd5bd is staged at /var/lib/kubelet/x/globalmount already)": "NodeStageVolume is not idempotent: OK, then Internal",
+		"CreateVolume is not idempotent: volume vol-0001, then vol-0002":                                                                 "CreateVolume is not idempotent: volume … then …",
+		"NodePublishVolume is not idempotent: 1 mount, then 2":                                                                           "NodePublishVolume is not idempotent: … mount, then …",
+		"NodeUnpublishVolume has no effect: 1 mounted still: of /mock/a/pvc-1 at /var/lib/kubelet/pods/b/mount":                          "NodeUnpublishVolume has no effect: … mounted still: of … at …",
+		"timed out waiting for the condition: pod web-3 gone (after 10m0s of cluster time)":                                              "timed out waiting for the condition: pod … gone",
+		"CreateVolume fails for good: Internal: open &{{0x3b88477f0c80 [1 2]}}: no space":                                                "CreateVolume fails for good: Internal: open …: no space",
+		"NodePublishVolume fails for good: Internal: mount \"a b\" failed at 2026-11-22T18:00:00Z after 1.5s: exit status 32":            "NodePublishVolume fails for good: Internal: mount … failed at … after …: exit status …",
+		"left behind: mount /var/lib/x/globalmount on node-a: made by NodeStageVolume at 10.1 s (step 4: wait pod web, phase Running), should have gone with NodeUnstageVolume at 11.1 s (step 6: wait pod web, gone true), which answered OK (and 1 more)": "left behind: mount of NodeStageVolume, in spite of NodeUnstageVolume",
+		"left behind: volume vol-0001 (of driver mock.csi.csisim.dev, has no PersistentVolume): made by CreateVolume at 1 s, should have gone with DeleteVolume, which never came":                                                                          "left behind: volume of CreateVolume, without DeleteVolume",
+		"data lost: pod default/second does not find its data on pvc-1 (and 2 more)": "data lost: pod … does not find its data on …",
+	} {
+		assert.Equal(t, name, nameOf(verdict), verdict)
+	}
+}
+
+func trialOf(name string, findings ...Finding) []Finding {
+	group, title, _ := strings.Cut(name, "/")
+	for i := range findings {
+		findings[i].Name = nameOf(findings[i].Verdict)
+		findings[i].Shown = []Outcome{{Trial: &Trial{Group: group, Title: title}}}
+	}
+	return findings
+}
+
+// The two forms of one defect have one name.
+func TestFormsOfADefectAreUnited(t *testing.T) {
+	shown := [][]Finding{
+		trialOf("repeated/a", Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal (volume vol-1 is staged already)"}, Finding{Verdict: "NodeUnstageVolume has no effect: 1 mounted still: x", rank: noEffect}),
+		trialOf("lost/a", Finding{Verdict: "NodeStageVolume fails for good: Internal: volume vol-7 is staged already", rank: refuses}),
+		trialOf("lost/b", Finding{Verdict: "NodeStageVolume fails for good: Internal: disk is full", rank: refuses}),
+		trialOf("life/a", Finding{Verdict: "left behind: mount /x on node-a: made by NodeStageVolume at 1 s, should have gone with NodeUnstageVolume at 2 s, which answered OK", rank: leaks}),
+	}
+	unite(shown)
+	assert.Equal(t, shown[0][0].Name, shown[1][0].Name)
+	assert.NotEqual(t, shown[0][0].Name, shown[2][0].Name, "for another reason")
+	assert.Equal(t, shown[0][1].Name, shown[3][0].Name)
+}
+
+// What follows from a defect is no finding of its own, unless a trial shows it alone.
+func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
+	breaks := Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal", rank: breach}
+	waiting := Finding{Verdict: "timed out waiting for the condition: pod web gone", rank: waits}
+	assert.Equal(t, map[string]bool{breaks.Verdict: true}, causes([][]Finding{trialOf("a/a", breaks, waiting)}))
+	both := causes([][]Finding{trialOf("a/a", breaks, waiting), trialOf("a/b", waiting)})
+	assert.True(t, both["timed out waiting for the condition: pod … gone"])
+}

@@ -1,0 +1,139 @@
+package check
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+)
+
+// Findings are what is wrong, one for each defect, causes first, then by how many trials
+// show it. What comes of a defect in all trials that show it is told with it.
+func (c *Card) Findings() []Finding {
+	shown := make([][]Finding, len(c.Outcomes))
+	for i, o := range c.Outcomes {
+		shown[i] = shownBy(o)
+	}
+	unite(shown)
+	g := gathering{causes: causes(shown)}
+	for _, findings := range shown {
+		for _, f := range findings {
+			if g.causes[f.Name] {
+				g.enter(f)
+			}
+		}
+		g.enterThen(findings)
+	}
+	for i := range g.all {
+		g.all[i].Known = c.Known.has(g.all[i].Name)
+	}
+	slices.SortStableFunc(g.all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(len(b.Shown), len(a.Shown)), cmp.Compare(a.Name, b.Name))
+	})
+	return g.all
+}
+
+// causes are the names of what comes first in at least one trial. Whatever the trial, a
+// breach of the CSI spec is a cause.
+func causes(shown [][]Finding) map[string]bool {
+	names := map[string]bool{}
+	for _, findings := range shown {
+		for i, f := range findings {
+			if i == 0 || f.rank == findings[0].rank || f.rank == breach {
+				names[f.Name] = true
+			}
+		}
+	}
+	return names
+}
+
+// gathering puts what trials show together.
+type gathering struct {
+	causes map[string]bool
+	all    []Finding
+}
+
+func (g *gathering) find(name string) *Finding {
+	if i := slices.IndexFunc(g.all, func(f Finding) bool { return f.Name == name }); i >= 0 {
+		return &g.all[i]
+	}
+	return nil
+}
+
+// enter adds what one trial shows; the simplest trial speaks for it.
+func (g *gathering) enter(f Finding) {
+	known := g.find(f.Name)
+	switch {
+	case known == nil:
+		g.all = append(g.all, f)
+	case f.Shown[0].calls() < known.Shown[0].calls():
+		known.Verdict, known.Failure, known.rank = f.Verdict, f.Failure, min(f.rank, known.rank)
+		known.Shown = append([]Outcome{f.Shown[0]}, known.Shown...)
+	default:
+		known.rank = min(f.rank, known.rank)
+		known.Shown = append(known.Shown, f.Shown[0])
+	}
+}
+
+// enterThen adds what follows in a trial to what comes first in it.
+func (g *gathering) enterThen(findings []Finding) {
+	for _, f := range findings {
+		if g.causes[f.Name] {
+			continue
+		}
+		cause := g.find(findings[0].Name)
+		if !slices.Contains(cause.Then, f.Name) {
+			cause.Then = append(cause.Then, f.Name)
+		}
+	}
+}
+
+var (
+	answered = regexp.MustCompile(`^(\w+) is not idempotent: OK, then ([A-Z]\w+) \((.*)\)$`)
+	failing  = regexp.MustCompile(`^(\w+) fails for good: ([A-Z]\w+): (.*)$`)
+	idle     = regexp.MustCompile(`^(\w+) (?:has no effect|leaves what it has to delete): `)
+	spared   = regexp.MustCompile(`^left behind: .*, in spite of (\w+)$`)
+)
+
+// unite gives one name to the two forms in which a defect shows. A call that is not
+// idempotent: the answer to a repeated call, and a call that was repeated because nobody had
+// heard the answer. A call that does nothing: what it leaves at once, and at the end.
+func unite(shown [][]Finding) {
+	names := map[string]string{} // of the defect, by call, code and words
+	key := func(m []string) string { return m[1] + " " + m[2] + " " + nameOf(m[3]) }
+	each := func(f func(*Finding)) {
+		for _, findings := range shown {
+			for i := range findings {
+				f(&findings[i])
+			}
+		}
+	}
+	each(func(f *Finding) {
+		if m := answered.FindStringSubmatch(f.Verdict); m != nil {
+			names[key(m)] = f.Name
+		}
+		if m := idle.FindStringSubmatch(f.Verdict); m != nil {
+			names[m[1]] = f.Name
+		}
+	})
+	each(func(f *Finding) {
+		if m := failing.FindStringSubmatch(f.Verdict); m != nil && names[key(m)] != "" {
+			f.Name = names[key(m)]
+		}
+		if m := spared.FindStringSubmatch(f.Name); m != nil && names[m[1]] != "" {
+			f.Name = names[m[1]]
+		}
+	})
+}
+
+// FindingsOf are those findings of a card that a trial shows.
+func FindingsOf(all []Finding, t *Trial) []Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool {
+		return !slices.ContainsFunc(f.Shown, func(o Outcome) bool { return o.Name() == t.Name() })
+	})
+}
+
+// OnlyKnown says that a trial failed for what is known only.
+func OnlyKnown(all []Finding, t *Trial) bool {
+	found := FindingsOf(all, t)
+	return len(found) > 0 && !slices.ContainsFunc(found, func(f Finding) bool { return !f.Known })
+}
