@@ -69,6 +69,9 @@ type Options struct {
 	Isolation Isolation
 	// Start is the time at which the cluster begins. Default: kernel.Epoch.
 	Start time.Time
+	// Names is what the uids of objects, and so the names of volumes, differ by in clusters of
+	// different names. Default: all clusters make the same.
+	Names string
 	// Token is what clients of the API have to bear. Default: none is needed.
 	Token string
 	// Guard makes Close look whether anybody changed a stored object in place, which

@@ -73,7 +73,7 @@ func Start(o Options) (*Simulation, error) {
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
 	})
-	s := store.New(store.Options{Now: k.Now, Guard: o.Guard, TaintNewNodes: true})
+	s := store.New(store.Options{Now: k.Now, Names: o.Names, Guard: o.Guard, TaintNewNodes: true})
 	if o.Token != "" { // the API is served sooner or later
 		s.SignTokens(apiserver.SignToken)
 	}

@@ -20,6 +20,7 @@ type checkFlags struct {
 	print, out        string
 	known, writeKnown string
 	junit, json       string
+	names             string
 	strategy          string
 	seed              uint64
 	patience          time.Duration
@@ -71,6 +72,9 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 			if done, err := isolatePrograms(command.Context(), env, f.isolation, f.workDir, subject.Driver.Socket == nil); done {
 				return err
 			}
+			if err := f.chooseNames(command.Flags(), subject); err != nil {
+				return err
+			}
 			release, err := outputFiles{"junit": f.junit, "json": f.json, "write-known": f.writeKnown}.reserve()
 			if err != nil {
 				return err
@@ -86,7 +90,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	f.addTo(flags)
 	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins; those that are left are not tried, exit code 3")
 	// A scenario waits for programs half of its time.
-	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; of a driver on a socket always one")
+	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver whose volumes lie outside of the run, always so if it is on a socket")
 	flags.StringArrayVar(&f.only, "only", nil, "only the scenarios of this `NAME`, * for any text; may be repeated")
 	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "what could not be tried here or in time is no failure: all of it, or the scenarios of these `NAMES`, * for any text")
 	flags.Lookup("allow-untried").NoOptDefVal = anyTrial
@@ -94,6 +98,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
+	flags.StringVar(&f.names, "names", "", "`TEXT` by which the names of volumes differ from those of other checks (default another one each time)")
 	flags.StringVar(&f.known, "known", "", "findings that `FILE` has do not fail the check; those that are gone are named")
 	flags.StringVar(&f.writeKnown, "write-known", "", "write the findings to `FILE`, for --known; without --known they do not fail this check")
 	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")

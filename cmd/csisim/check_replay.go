@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -14,6 +15,20 @@ import (
 var notForReplay = map[string]bool{
 	"budget": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
 	"allow-untried": true, "known": true, "write-known": true,
+}
+
+// chooseNames makes the names of volumes differ from those of other checks, unless the user
+// says by what: a driver may keep its volumes where those of another check are. A replay has
+// the same names, but for a driver on a socket, which still has the volumes.
+func (f *checkFlags) chooseNames(flags *pflag.FlagSet, s check.Subject) error {
+	switch {
+	case f.names != "":
+		return nil
+	case s.Driver.Socket != nil:
+		f.names = rand.Text()
+		return nil
+	}
+	return flags.Set("names", strings.ToLower(rand.Text()[:8]))
 }
 
 // replayOf makes the command that runs one scenario again.

@@ -86,7 +86,7 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 	}
 	return check.RunOptions{
 		Budget: c.flags.budget, Parallel: parallel, Strategy: strategyMaker(c.flags.strategy, c.flags.seed),
-		Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation), HostPaths: c.flags.hostPaths,
+		Names: c.flags.names, Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation), HostPaths: c.flags.hostPaths,
 	}
 }
 

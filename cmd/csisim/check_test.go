@@ -209,7 +209,7 @@ func TestAFailureOfACheckIsReplayedByTheCommandThatItNames(t *testing.T) {
 	c.Path = "/bin/sh"
 	again := outcomeOf(t, c)
 	assert.Equal(t, 1, again.code)
-	assert.Contains(t, replay, "--only repeated/filesystem --work-dir=w --seed=7 -- hostdir ")
+	assert.Contains(t, replay, "--only repeated/filesystem --work-dir=w --seed=7 --names=")
 	assert.Contains(t, again.stdout, "FAIL repeated/filesystem  ")
 	assert.Contains(t, again.stdout, "NodeStageVolume is not idempotent: OK, then Internal")
 	assert.Contains(t, again.stdout, "    expected  the driver keeps to the CSI spec\n")

@@ -87,7 +87,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"block-not-published", "life/block", "CreateVolume should refuse a raw block volume, which no node publishes: NodePublishVolume fails for good: InvalidArgument: block volumes are not supported"},
 	{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: 1 mount, then 2"},
 	{"unpublish-not-found-errors", "inline/lost-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: NotFound: "},
-	{"unpublish-leaves-target-dir", "inline/life", "timed out waiting for the condition: pod web gone"},
+	{"unpublish-leaves-target-dir", "inline/life", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
 	{"inline-refusal-leaves-mount", "inline/wrong-attributes", "timed out waiting for the condition: pod wrong gone"},
 	{"inline-shares-content", "inline/two-pods", "data lost: "},
 	{"inline-forgotten-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume fails for good: NotFound: "},

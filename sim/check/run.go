@@ -21,6 +21,9 @@ type RunOptions struct {
 	Parallel int
 	// Strategy makes the strategy of each run. Default: kernel.Calm.
 	Strategy func() kernel.Strategy
+	// Names is what the names of volumes differ by; trials differ in any case if it is given.
+	// Default: all trials make the same names.
+	Names string
 	// Patience, WorkDir and Isolation are those of scenario.RunOptions.
 	Patience  time.Duration
 	WorkDir   string
@@ -68,7 +71,7 @@ func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	return scenario.RunOptions{
-		Strategy: o.Strategy, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Sinks: o.Sinks, DriverLogs: o.Logs,
+		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Sinks: o.Sinks, DriverLogs: o.Logs,
 	}
 }
 

@@ -41,6 +41,9 @@ type RunOptions struct {
 	HostPaths []string
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time
+	// Names is what the names of volumes differ by in runs of different names, and in those of
+	// different scenarios. Default: all runs make the same.
+	Names string
 	// Token is what clients of the cluster's API have to bear. Default: none is needed.
 	Token string
 	// OnDisk keeps the directories of kubelets where programs that are no part of the cluster find them.

@@ -48,6 +48,9 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		SnapshotController: s.Cluster.SnapshotController.snapshotController(),
 		NoDataCheck:        s.DataCheck != nil && !*s.DataCheck,
 	}
+	if o.Names != "" {
+		options.Names = o.Names + " " + s.Name
+	}
 	for image, program := range s.Images {
 		if options.Images == nil {
 			options.Images = map[string]string{}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +17,9 @@ var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 type Options struct {
 	// Now is the clock of creation and deletion timestamps. Default: always Epoch.
 	Now func() time.Time
+	// Names is what uids differ by in stores of different names. Default: all stores make
+	// the same uids.
+	Names string
 	// UID makes the uid of a new object of the named resource ("pods").
 	// Default: UUID-shaped, a function of how many objects were made before.
 	UID func(resource string) types.UID
@@ -41,7 +45,7 @@ func (o Options) withDefaults() Options {
 		o.Now = func() time.Time { return Epoch }
 	}
 	if o.UID == nil {
-		o.UID = countedUIDs()
+		o.UID = countedUIDs(o.Names)
 	}
 	if o.Suffix == nil {
 		o.Suffix = countedSuffixes()
@@ -49,12 +53,18 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func countedUIDs() func(string) types.UID {
-	count := uint64(0)
+func countedUIDs(names string) func(string) types.UID {
+	count, shape := uint64(0), []byte("00000000-0000-4000-8000-000000000000")
+	if names != "" {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(names))
+		putHex(shape[9:13], h.Sum64())
+		putHex(shape[15:18], h.Sum64()>>16)
+		putHex(shape[20:23], h.Sum64()>>28)
+	}
 	return func(string) types.UID {
 		count++
-		const shape = "00000000-0000-4000-8000-000000000000"
-		uid := []byte(shape)
+		uid := slices.Clone(shape)
 		putHex(uid[:8], uint64(uint32(scatter(count))))
 		putHex(uid[24:], count)
 		return types.UID(uid)
