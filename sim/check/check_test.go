@@ -57,11 +57,14 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 	return &check.Card{Facts: facts, Outcomes: outcomes}
 }
 
-// verdicts are the findings of a card, a line each.
+// verdicts are the findings of a card, a line each, with what comes of them.
 func verdicts(c *check.Card) string {
 	var lines []string
 	for _, f := range c.Findings() {
 		lines = append(lines, f.Verdict)
+		for _, name := range f.Then {
+			lines = append(lines, "then "+name)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -93,13 +93,13 @@ func TestATrialFindsWhatADriverDoesWrongWithInlineVolumes(t *testing.T) {
 		{"publish-not-idempotent", "inline/lost-NodePublishVolume", "NodePublishVolume fails for good: Internal: "},
 		{"publish-not-idempotent", "inline/driver-killed-NodePublishVolume", "NodePublishVolume fails for good: Internal: "},
 		{"publish-not-idempotent", "inline/kubelet-killed-NodePublishVolume", "NodePublishVolume fails for good: Internal: "},
-		{"unpublish-leaks", "inline/restart-kubelet", "timed out waiting for the condition: pod web gone"},
+		{"unpublish-leaks", "inline/restart-kubelet", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
 		{"publishes-device", "inline/life", "NodePublishVolume publishes no directory: a file lies at "},
 		{"unpublish-not-idempotent", "inline/lost-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: Internal: "},
 		{"unpublish-not-idempotent", "inline/driver-killed-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: Internal: "},
-		{"unpublish-leaks", "inline/life", "timed out waiting for the condition: pod web gone"},
-		{"unpublish-leaks", "inline/many", "timed out waiting for the condition: pod web-0 gone"},
-		{"forget-publications-on-restart", "inline/restart-driver-on-node", "timed out waiting for the condition: pod web gone"},
+		{"unpublish-leaks", "inline/life", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
+		{"unpublish-leaks", "inline/many", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
+		{"forget-publications-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
 	} {
 		t.Run(c.fault+" by "+c.trial, func(t *testing.T) {
 			t.Parallel()

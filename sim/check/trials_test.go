@@ -39,7 +39,7 @@ func TestATrialFindsWhatADriverWithLessDoesWrong(t *testing.T) {
 		fault, trial, verdict string
 	}{
 		{mock.Options{}, "create-not-idempotent", "lost/CreateVolume", "CreateVolume is not idempotent: volume vol-0001, then vol-0002"},
-		{mock.Options{}, "create-not-idempotent", "lost/CreateVolume", "left behind: volume vol-0001"},
+		{mock.Options{}, "create-not-idempotent", "lost/CreateVolume", "then left behind: volume of CreateVolume, without DeleteVolume"},
 		{mock.Options{}, "create-not-idempotent", "overlap/CreateVolume", "CreateVolume is not idempotent: volume vol-0001, then vol-0002"},
 		{mock.Options{}, "publish-ignores-access-mode", "contradicted/NodePublishVolume", "NodePublishVolume accepts a contradiction: a volume for a single writer published at "},
 		{mock.Options{}, "publishes-device", "life/filesystem", "NodePublishVolume publishes no directory: a file lies at "},
@@ -76,7 +76,7 @@ func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 	}
 	found := verdicts(checked(t, subject("create-not-idempotent"), check.RunOptions{WorkDir: workDir(t)}, "lost/CreateVolume"))
 	assert.Contains(t, found, "CreateVolume is not idempotent: volume vol-")
-	assert.Contains(t, found, "left behind: volume vol-")
+	assert.Contains(t, found, "then left behind: volume of CreateVolume")
 }
 
 // Six trials that wait for what cannot come would say less than one.
