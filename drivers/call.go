@@ -175,17 +175,7 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	if err != nil {
 		return status.Errorf(codes.Unavailable, "connection error: desc = %q", err.Error())
 	}
-	if c.wire.EndOf != nil {
-		if ended := c.wire.EndOf(c.site); ended != nil {
-			client = mortal{client, ended}
-		}
-	}
-	began := time.Now()
 	err = Exchange(p, c.site.Machine, client, c.fullMethod, c.onMachine(c.request), into, deadline)
-	if err == nil {
-		c.setClock(into, began)
-	}
-	c.hear(into, err)
 	if err != nil {
 		c.wire.forget(c.site, err)
 		return err

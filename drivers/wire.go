@@ -31,9 +31,6 @@ type Wire struct {
 	Crasher Crasher
 	// Observer is told of every call. Default: nobody.
 	Observer Observer
-	// EndOf is closed when the program that serves a socket has ended. Default: no
-	// program does.
-	EndOf func(Site) <-chan struct{}
 
 	caps        map[string]*contract.Caps
 	connections map[address]connection
@@ -41,7 +38,6 @@ type Wire struct {
 	answers     map[question]proto.Message
 	named       map[string]*contract.Named // by driver
 	makings     map[string]making          // by driver
-	stamps      map[string]stamp           // by driver and what was created
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
 }
@@ -62,7 +58,7 @@ type connection struct {
 func NewWire(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
-		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
+		named: map[string]*contract.Named{}, makings: map[string]making{}, lists: map[list]*reading{},
 		nodeIDs: map[string]map[string]string{},
 	}
 }

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/sim/scenario"
-	"github.com/csisim/csisim/sim/trace"
 )
 
 // brokenDrivers are faulty drivers, the scenario in which each is caught, and what
@@ -67,10 +65,6 @@ var brokenDrivers = []struct{ broken, file, want string }{
 	{"stage-trusts-records", "hostdir-restarts.yaml",
 		"data lost: pod default/b does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-b: " +
 			"expected generation 2, which pod default/b wrote on node-b, found an empty directory"},
-	{"stage-panics", "hostdir-move.yaml",
-		"driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: panic: no backend for volume VOLUME (exit status 2)"},
-	{"publish-exits", "hostdir-move.yaml",
-		"driver died: driver hostdir.csi.csisim.dev on node-a in NodePublishVolume: exit status 3 (and 1 more)"},
 }
 
 func TestFaultyDriversAreCaughtWithTheRightBlame(t *testing.T) {
@@ -116,26 +110,4 @@ func named(text string) string {
 		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
 	}
 	return text
-}
-
-// A container that ends is restarted at once, then after 10 s, and so on; what its program wrote last is in the
-// report, before the wait that failed since.
-func TestADriverThatDiesIsRestartedLikeAContainer(t *testing.T) {
-	withHostdir(t)
-	result := runBroken(t, "programs/hostdir-move.yaml", "stage-panics")
-	var died time.Duration
-	var delays []time.Duration
-	for _, e := range result.Trace {
-		switch {
-		case e.Kind == trace.Died:
-			died = e.At
-		case strings.Contains(e.Message, "restarted by the kubelet"):
-			delays = append(delays, e.At-died)
-		}
-	}
-	require.GreaterOrEqual(t, len(delays), 6)
-	assert.Equal(t, []time.Duration{0, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second}, delays[:6])
-	require.Len(t, result.Failures, 2)
-	assert.Contains(t, result.Failures[0].Got, "-node-a-1.log:\n  panic: no backend for volume")
-	assert.Contains(t, result.Failures[1].Verdict, "timed out waiting for the condition")
 }

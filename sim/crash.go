@@ -61,10 +61,6 @@ func (c *Simulation) StartDriver(name, node string) error {
 		return err
 	}
 	c.told(node, "%s started", p)
-	return c.startPlugin(p)
-}
-
-func (c *Simulation) startPlugin(p *plugin) error {
 	if err := p.start(); err != nil {
 		return err
 	}
@@ -204,7 +200,6 @@ func (c *Simulation) PowerOff(name string) error {
 			}
 			p.comesBack = p.running || p.name == ""
 			p.running = false
-			p.orders++
 			p.backend.lostPower()
 			c.disconnect(p)
 		}

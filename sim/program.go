@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"github.com/csisim/csisim/drivers/program"
-	"github.com/csisim/csisim/sim/machine"
 )
 
 // programBackend is a driver program of the run's own.
@@ -38,11 +37,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	if p.name != "" {
 		spec.NodeStateDir += "-" + p.name
 	}
-	b := &programBackend{plugin: p, spec: spec}
-	b.spec.Ended = func(process *machine.Process) {
-		c.World.Kernel.Arrive("end of "+p.String(), func() { c.programEnded(b, process) })
-	}
-	return b, nil
+	return &programBackend{plugin: p, spec: spec}, nil
 }
 
 func (c *Simulation) logDir() string {

@@ -12,7 +12,6 @@ import (
 	"github.com/csisim/csisim/sim/apiserver"
 	"github.com/csisim/csisim/sim/component"
 	"github.com/csisim/csisim/sim/datacheck"
-	"github.com/csisim/csisim/sim/expect"
 	"github.com/csisim/csisim/sim/kernel"
 	"github.com/csisim/csisim/sim/ledger"
 	"github.com/csisim/csisim/sim/machine"
@@ -43,7 +42,6 @@ type Simulation struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
-	died        []expect.Death
 	showsState  bool   // machines show the state of drivers at the same path in each run
 	apart       string // what keeps the nodes apart, if that is not all there could be
 	sightings   *ledger.Sightings
@@ -88,7 +86,6 @@ func Start(o Options) (*Simulation, error) {
 	c.Wire = drivers.NewWire(c.World)
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
-	c.Wire.EndOf = c.endOfProgram
 	for _, f := range o.Faults {
 		c.Wire.Faults.Inject(f)
 	}
@@ -163,7 +160,6 @@ func choiceText(choice kernel.Choice, pick int) string {
 }
 
 func (c *Simulation) recordOverdue(label string) {
-	c.World.Kernel.Heard("patience ran out", label)
 	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
 }
 

@@ -59,15 +59,8 @@ const (
 	tailBytes = 8 << 10
 )
 
-// tail is the last lines of a log.
+// tail is the last lines of a log. A log that cannot be read has none.
 func tail(file string) []string {
-	lines := lastLines(file, tailBytes)
-	return lines[max(0, len(lines)-tailLines):]
-}
-
-// lastLines are the lines within so many bytes from the end of a log. A log that cannot
-// be read has none.
-func lastLines(file string, bytes int64) []string {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil
@@ -77,7 +70,7 @@ func lastLines(file string, bytes int64) []string {
 	if err != nil {
 		return nil
 	}
-	from := max(0, info.Size()-bytes)
+	from := max(0, info.Size()-tailBytes)
 	text := make([]byte, info.Size()-from)
 	n, _ := f.ReadAt(text, from) // a short read is as good as it gets
 	lines := strings.Split(strings.TrimRight(string(text[:n]), "\n"), "\n")
@@ -87,5 +80,5 @@ func lastLines(file string, bytes int64) []string {
 	if from > 0 {
 		lines = lines[1:] // it begins in the middle
 	}
-	return lines
+	return lines[max(0, len(lines)-tailLines):]
 }

@@ -39,9 +39,6 @@ type Spec struct {
 	// StateDir, a directory of the host, is shared by all instances of the driver
 	// and outlives them. NodeStateDir is the same for one node. Both are made if missing.
 	StateDir, NodeStateDir string
-	// Ended is called, on a thread of its own, when an instance has ended, however that
-	// came. Default: nobody is.
-	Ended func(*machine.Process)
 	// Seen says where the program finds a directory of the host. Default: there.
 	Seen func(dir string) string
 	// LogDir is the directory of the host for <driver>-<node>-<n>.log, one file for

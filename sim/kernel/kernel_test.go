@@ -369,32 +369,6 @@ func TestTheFirstDivergenceIsNamed(t *testing.T) {
 	assert.ErrorContains(t, k.Err(), "not deterministic: the runs part at event")
 }
 
-// answering is a run in which a driver answers something.
-func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
-	k := kernel.New(kernel.Options{Recorder: r})
-	defer k.Close()
-	k.Spawn(nil, "caller", func(p *kernel.Process) {
-		k.Heard("answer to NodeStageVolume", answer)
-		k.Note(answer)
-	})
-	k.Run(kernel.Until{})
-	return k
-}
-
-func TestADriverThatAnswersOtherwiseIsNotTheSimulation(t *testing.T) {
-	first := &kernel.Recorder{}
-	answering("yes", first)
-	require.NoError(t, answering("yes", first.Against()).Err())
-	var parted *kernel.Divergence
-	require.ErrorAs(t, answering("no", first.Against()).Err(), &parted)
-	assert.True(t, parted.Outside)
-	assert.ErrorContains(t, parted, "first run:  at 0s: answer to NodeStageVolume: yes\n  second run: at 0s: answer to NodeStageVolume: no")
-
-	_, _, k := race(kernel.NewRandom(2), first.Against())
-	require.ErrorAs(t, k.Err(), &parted)
-	assert.False(t, parted.Outside)
-}
-
 // BenchmarkSwitch is one process waking another and parking.
 func BenchmarkSwitch(b *testing.B) {
 	k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
