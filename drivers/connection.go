@@ -6,8 +6,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/csisim/csisim/sim/machine"
 )
 
 // address is a socket of one machine.
@@ -35,14 +33,7 @@ func (w *Wire) forget(s Site, err error) {
 	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
 		return
 	}
-	w.Forget(s.Machine, s.Socket)
-}
-
-// Forget closes the connection to a socket whose server is gone: who calls there dials
-// anew, as the kubelet does for each call (K-RPC-2), and does not depend on whether
-// the end of the old connection has been noticed yet.
-func (w *Wire) Forget(m machine.Machine, socket string) {
-	key := address{m.Name(), socket}
+	key := s.address()
 	if c, ok := w.connections[key]; ok {
 		c.closer.Close()
 		delete(w.connections, key)

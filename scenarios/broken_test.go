@@ -22,7 +22,7 @@ var brokenDrivers = []struct{ broken, file, want string }{
 			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
 			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
 	{"stage-leaks-mount", "hostdir-move.yaml",
-		"left behind: mount /var/lib/csisim/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
+		"left behind: mount WORK/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
 			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
 			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
 	{"publish-unmounts-others", "hostdir-neighbours.yaml",

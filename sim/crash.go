@@ -41,9 +41,8 @@ func (c *Simulation) StopDriver(name, node string) error {
 	return p.stop()
 }
 
-// disconnect has the callers of a plugin notice that it is gone.
+// disconnect has the sidecars of a plugin notice that it is gone.
 func (c *Simulation) disconnect(p *plugin) {
-	c.Wire.Forget(p.machine, p.socket)
 	if p.driver.controller != p {
 		return
 	}

@@ -23,8 +23,8 @@ func (c *Simulation) startMachines() error {
 			return &EnvironmentError{"put the cluster on disk", err}
 		}
 		c.work, c.loopDevices = work, workdir.NewLoops(work.Path())
-		if err := errors.Join(os.MkdirAll(c.logDir(), 0o755), os.MkdirAll(c.stateDir(), 0o755)); err != nil {
-			return &EnvironmentError{"make the directories of logs and state", err}
+		if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
+			return &EnvironmentError{"make the directory of logs", err}
 		}
 	}
 	var err error
@@ -86,7 +86,7 @@ func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
 	case namespaces.Rootless():
 		c.apart = "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
 	}
-	return m, errors.Join(c.loopDevices.AddMemory(m.Memory()...), c.showState(m))
+	return m, c.loopDevices.AddMemory(m.Memory()...)
 }
 
 // Apart says what keeps the nodes apart and what that rules out, where they are not

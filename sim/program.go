@@ -16,11 +16,10 @@ type programBackend struct {
 func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	d := p.driver
 	o := d.Program
-	state := c.stateDir()
 	spec := program.Spec{
 		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket,
-		StateDir: filepath.Join(state, d.directory), Seen: c.seenAt,
-		LogDir: c.logDir(), StartTimeout: o.StartTimeout,
+		StateDir: filepath.Join(c.work.Path(), "state", d.directory),
+		LogDir:   c.logDir(), StartTimeout: o.StartTimeout,
 	}
 	if o.Single {
 		spec.Mode = "all"
@@ -33,7 +32,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	} else {
 		spec.NodeID = p.nodeID()
 	}
-	spec.NodeStateDir = filepath.Join(state, d.directory+"-"+spec.NodeName)
+	spec.NodeStateDir = filepath.Join(c.work.Path(), "state", d.directory+"-"+spec.NodeName)
 	if p.name != "" {
 		spec.NodeStateDir += "-" + p.name
 	}

@@ -42,7 +42,6 @@ type Simulation struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
-	showsState  bool   // machines show the state of drivers at the same path in each run
 	apart       string // what keeps the nodes apart, if that is not all there could be
 	sightings   *ledger.Sightings
 	mounts      map[string][]machine.Mount // of each machine, as they were seen last

@@ -39,8 +39,6 @@ type Spec struct {
 	// StateDir, a directory of the host, is shared by all instances of the driver
 	// and outlives them. NodeStateDir is the same for one node. Both are made if missing.
 	StateDir, NodeStateDir string
-	// Seen says where the program finds a directory of the host. Default: there.
-	Seen func(dir string) string
 	// LogDir is the directory of the host for <driver>-<node>-<n>.log, one file for
 	// each instance, with both its standard output and error.
 	LogDir string
@@ -64,13 +62,6 @@ type Fields struct {
 	Mode         string // "controller" or "node"
 }
 
-func (s Spec) seen(dir string) string {
-	if s.Seen == nil || dir == "" {
-		return dir
-	}
-	return s.Seen(dir)
-}
-
 func fieldNames() string {
 	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode"
 }
@@ -79,7 +70,7 @@ func (s Spec) fields(m machine.Machine) Fields {
 	socket := m.ProgramPath(s.Socket)
 	return Fields{
 		Endpoint: "unix://" + socket, Socket: socket, NodeID: s.NodeID, NodeName: s.NodeName,
-		StateDir: s.seen(s.StateDir), NodeStateDir: s.seen(s.NodeStateDir), KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode,
+		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode,
 	}
 }
 

@@ -27,9 +27,9 @@ func newServer(r *Registrar, p *kernel.Process) *server {
 		p.Wake()
 	}
 	if !drivers.InProcess(r.options.Machine) { // calls come on threads of their own
-		deliver, name := s.notify, p.Name()+" is notified"
+		deliver := s.notify
 		s.notify = func(verdict *registration.RegistrationStatus) {
-			r.world.Kernel.Arrive(name, func() { deliver(verdict) })
+			r.world.Kernel.Post(func() { deliver(verdict) })
 		}
 	}
 	return s

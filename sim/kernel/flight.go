@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"slices"
 	"sync"
 	"time"
 )
@@ -21,21 +20,19 @@ type Flight struct {
 
 // flights is the only place where other goroutines meet the kernel.
 type flights struct {
-	open    []*Flight
-	visited bool // somebody came by Post while calls were under way
-	mu      *sync.Mutex
-	posts   []func()
-	news    []arrival
-	notify  chan struct{}
+	open   []*Flight
+	mu     *sync.Mutex
+	posts  []func()
+	notify chan struct{}
+	wait   *sync.WaitGroup
 }
 
 func newFlights() flights {
-	return flights{mu: &sync.Mutex{}, notify: make(chan struct{}, 1)}
+	return flights{mu: &sync.Mutex{}, notify: make(chan struct{}, 1), wait: &sync.WaitGroup{}}
 }
 
-// Post runs f between two steps of the kernel, as soon as it can. It may be called
-// from any goroutine: a signal handler, a client of the API. What drivers and their
-// programs do comes by Arrive.
+// Post runs f between two steps of the kernel. It may be called from any
+// goroutine: a signal handler, a file watcher, a late answer.
 func (k *Kernel) Post(f func()) {
 	k.flights.mu.Lock()
 	k.flights.posts = append(k.flights.posts, f)
@@ -68,7 +65,9 @@ func (f *flights) drainPosts() bool {
 func (k *Kernel) launch(p *Process, label string, run, cancel func()) *Flight {
 	f := &Flight{label: label, proc: p, launched: time.Now(), cancel: cancel}
 	k.flights.open = append(k.flights.open, f)
+	k.flights.wait.Add(1)
 	go func() {
+		defer k.flights.wait.Done()
 		run()
 		k.flights.mu.Lock()
 		f.arrived = true
@@ -81,13 +80,8 @@ func (k *Kernel) launch(p *Process, label string, run, cancel func()) *Flight {
 // Fly starts run on a thread of its own and gives way until it has returned, or
 // until the given virtual time since the beginning of the run. On false the call
 // was given up: cancel has been called, run may still be going on, and what it
-// returns must not be used.
-//
-// No process runs before the call is answered or overdue, so that what it does
-// outside does not race with what others do; but the answer is handed over only when
-// nothing else is left to do at this instant, with those of other calls, in an order
-// that the strategy chooses. Only beside a call that is overdue, and in a live run,
-// several calls are under way at once.
+// returns must not be used. Other processes run meanwhile, so several calls can
+// be under way at once; their answers are taken in the order of the calls.
 func (p *Process) Fly(label string, at time.Duration, run, cancel func()) bool {
 	f := p.k.launch(p, label, run, cancel)
 	p.calls = append(p.calls, f)
@@ -95,8 +89,9 @@ func (p *Process) Fly(label string, at time.Duration, run, cancel func()) bool {
 	return p.await(f, at)
 }
 
-// FlyAlone is Fly for code in this process: its caller goes on as soon as run has
-// returned.
+// FlyAlone is Fly for code in this process whose calls must not overlap by the
+// chance of real threads: the kernel stands still until run returns or patience
+// runs out.
 func (p *Process) FlyAlone(label string, at time.Duration, run, cancel func()) bool {
 	f := p.k.launch(p, label, run, cancel)
 	p.calls = append(p.calls, f)
@@ -127,28 +122,25 @@ func (p *Process) forget(f *Flight) {
 	}
 }
 
-// abandon gives a call up: its caller crashed or its virtual deadline passed. One
-// that is not overdue is let end first, so that it does not race with what follows.
+// abandon gives a call up: its caller crashed or its virtual deadline passed.
 func (f *Flight) abandon() {
 	if f.landed || f.dropped {
 		return
 	}
 	f.dropped = true
-	if f.overdue || f.proc.k.live {
-		f.stop()
-	}
-}
-
-func (f *Flight) stop() {
 	if f.cancel != nil {
 		f.cancel()
-		f.cancel = nil
 	}
 }
 
 // any reports whether a call is under way for which the clock must stand still.
 func (f *flights) any() bool {
-	return slices.ContainsFunc(f.open, func(o *Flight) bool { return !o.overdue })
+	for _, o := range f.open {
+		if !o.overdue && !o.dropped {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *flights) waiting(o *Flight) bool {
@@ -157,48 +149,55 @@ func (f *flights) waiting(o *Flight) bool {
 	return !o.arrived && !o.overdue
 }
 
-// awaitAnswers blocks, in wall time, until every call under way is answered or
-// overdue. It reports whether something else came that must be seen to first.
-func (k *Kernel) awaitAnswers() bool {
-	if len(k.flights.open) == 0 || len(k.ready) > 0 && k.flights.overlap() {
-		return false
-	}
-	for k.oldestWaiting() != nil {
+// landFlights waits until every call under way has answered or is overdue, then
+// wakes the callers in the order in which they called.
+func (k *Kernel) landFlights() bool {
+	for k.flights.unanswered() {
 		if k.awaitNews() {
-			k.flights.visited = true
 			return true
 		}
 	}
-	k.flights.visited = false
+	return k.takeArrived()
+}
+
+// unanswered reports whether some call that is still waited for has no answer yet.
+func (f *flights) unanswered() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.open {
+		if !o.arrived && !o.overdue && !o.dropped {
+			return true
+		}
+	}
 	return false
 }
 
-// overlap reports whether others may run beside the calls under way: one is overdue,
-// or the driver asks the cluster something before it answers.
-func (f *flights) overlap() bool {
-	return f.visited || slices.ContainsFunc(f.open, func(o *Flight) bool { return o.overdue })
-}
-
-// takeAnswered takes the calls that are answered off the open ones, in the order in
-// which they were made. An answer that nobody waits for is dropped.
-func (f *flights) takeAnswered() (answered []*Flight) {
-	if len(f.open) == 0 {
-		return nil
+// takeArrived hands every answer that has come to its caller.
+func (k *Kernel) takeArrived() bool {
+	if len(k.flights.open) == 0 {
+		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	rest := f.open[:0]
-	for _, o := range f.open {
-		switch {
-		case !o.arrived:
+	var arrived []*Flight
+	k.flights.mu.Lock()
+	rest := k.flights.open[:0]
+	for _, o := range k.flights.open {
+		if o.arrived {
+			arrived = append(arrived, o)
+		} else {
 			rest = append(rest, o)
-		case !o.dropped:
-			answered = append(answered, o)
 		}
 	}
-	clear(f.open[len(rest):])
-	f.open = rest
-	return answered
+	k.flights.open = rest
+	k.flights.mu.Unlock()
+	woke := false
+	for _, o := range arrived {
+		o.landed = !o.dropped
+		if o.landed {
+			o.proc.Wake()
+			woke = true
+		}
+	}
+	return woke
 }
 
 // take removes one call that has arrived from the open ones.
@@ -227,10 +226,6 @@ func (k *Kernel) awaitNews() bool {
 	left := k.opts.Patience - time.Since(oldest.launched)
 	if left <= 0 {
 		oldest.overdue = true
-		if oldest.dropped {
-			oldest.stop()
-			return false
-		}
 		if k.opts.OnOverdue != nil {
 			k.opts.OnOverdue(oldest.label)
 		}
@@ -249,17 +244,20 @@ func (k *Kernel) oldestWaiting() *Flight {
 	k.flights.mu.Lock()
 	defer k.flights.mu.Unlock()
 	for _, o := range k.flights.open {
-		if !o.arrived && !o.overdue {
+		if !o.arrived && !o.overdue && !o.dropped {
 			return o
 		}
 	}
 	return nil
 }
 
+// awaitOverdue gives a call that outlived patience the rest of the time it needs
+// when nothing else can happen any more.
+func (k *Kernel) awaitOverdue() bool { return k.takeArrived() }
+
 func (f *flights) close() {
 	for _, o := range f.open {
-		o.dropped = true
-		o.stop()
+		o.abandon()
 	}
 	f.open = nil
 }

@@ -25,15 +25,12 @@ type Options struct {
 	OnChoice func(Choice, int)
 	// OnOverdue is told when patience ran out for a call under way.
 	OnOverdue func(label string)
-	// Outside is called before anything that came from outside is let in, to find
-	// what has changed there. Default: nothing is looked for.
-	Outside func()
 	// Recorder compares or keeps the sequence of scheduling events. Default: none.
 	Recorder *Recorder
 }
 
 // Kernel schedules processes. It is not safe for concurrent use; the only doors
-// for other goroutines are calls under way, Arrive and Post.
+// for other goroutines are calls under way (Launch) and Post.
 type Kernel struct {
 	opts     Options
 	now      time.Duration
@@ -54,7 +51,6 @@ type Kernel struct {
 	idle     []*coroutine // stacks without a process
 	forced   bool         // the first ready process has been chosen already
 	calm     bool         // the strategy is Calm: nothing to ask
-	live     bool         // time is that of the real clock
 	onClock  func()
 	closing  bool // nothing runs any more
 }
@@ -132,9 +128,6 @@ func (k *Kernel) Run(u Until) Reason {
 		if k.failure != nil {
 			return Failed
 		}
-		if k.awaitAnswers() {
-			continue
-		}
 		if p := k.pick(); p != nil {
 			k.resume(p)
 			continue
@@ -142,7 +135,7 @@ func (k *Kernel) Run(u Until) Reason {
 		if u.Cond != nil && u.Cond() {
 			return Done
 		}
-		if k.enter() {
+		if k.landFlights() {
 			continue
 		}
 		if u.StopWhenQuiet && k.busy == 0 && !k.flights.any() {
@@ -164,10 +157,16 @@ func (k *Kernel) Err() error { return k.failure }
 func (k *Kernel) advance(u Until) (Reason, bool) {
 	next, ok := k.timers.peek()
 	if u.At > 0 && (!ok || next.at > u.At) {
+		if k.flights.any() && k.awaitOverdue() {
+			return 0, true
+		}
 		k.moveTo(u.At)
 		return Deadline, false
 	}
 	if !ok {
+		if k.flights.any() && k.awaitOverdue() {
+			return 0, true
+		}
 		return Stuck, false
 	}
 	k.moveTo(next.at)

@@ -8,8 +8,6 @@ import "time"
 // time of its coming.
 func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	pace := pace{begun: time.Now(), from: k.now, speed: speed}
-	k.live = true
-	defer func() { k.live = false }()
 	for {
 		k.flights.drainPosts()
 		if k.failure != nil {
@@ -19,7 +17,7 @@ func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 			k.resume(p)
 			continue
 		}
-		if k.enter() {
+		if k.takeArrived() {
 			continue
 		}
 		now := pace.elapsed()

@@ -30,9 +30,6 @@ func NewNamespace(name, _ string, _ bool, _ ...string) (*Disk, error) {
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 
-// Show fails: there are no mount namespaces.
-func (d *Disk) Show(string, string) error { return ErrNoPermission }
-
 // Memory is that of a machine in a namespace: there is none.
 func (*Disk) Memory() []uint64 { return nil }
 

@@ -72,17 +72,6 @@ func (d *Disk) enter() error {
 	return nil
 }
 
-// Show shows a directory of the host at a path of the machine, for all of its programs
-// that start later.
-func (d *Disk) Show(dir, at string) error {
-	return d.Furnish(func() error {
-		if err := os.MkdirAll(at, 0o755); err != nil {
-			return err
-		}
-		return bindTree(dir, at)
-	})
-}
-
 // Memory are the numbers of the file systems in memory that a machine in a namespace has.
 func (d *Disk) Memory() []uint64 { return d.own.memory }
 
