@@ -226,8 +226,9 @@ spec:
 
 // Programs end with their cluster, also if that is killed.
 func TestProgramsEndWithTheirCluster(t *testing.T) {
-	c := startPrograms(t)
-	mark := filepath.Join(c.home, "lives")
+	shared := t.TempDir()
+	c := startPrograms(t, "--host-path", shared)
+	mark := filepath.Join(shared, "lives")
 	c.make(`
 metadata: {name: endless}
 spec:
