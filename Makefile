@@ -27,19 +27,19 @@ test-fast: build ## all tests of the main module
 	$(GO) test ./...
 
 race: ## the tests of the concurrent parts under the race detector
-	$(GO) test -race ./sim/kernel/... ./sim/machine/... ./sim/workdir/... ./drivers/... ./sim/component/... ./sim/workqueue/... ./sim/operation/... ./sim
+	$(GO) test -race ./internal/world/kernel/... ./internal/world/machine/... ./internal/world/workdir/... ./drivers/... ./internal/world/component/... ./internal/world/workqueue/... ./internal/world/operation/... ./sim
 
 lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./sim/machine ./sim/namespaces ./sim/workdir
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/world/machine ./internal/world/namespaces ./internal/world/workdir
 
 darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 
 nightly: ## the scenario library under SEEDS=200 seeds each: minutes
-	$(GO) test ./scenarios -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
+	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
 
 nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-sanity, clients of tests, the examples
 	cd test/e2emock && $(GO) test ./...
@@ -55,25 +55,25 @@ tidy: ## go mod tidy in this module and in all that are nested in it, after a ch
 
 golden: ## rewrite the golden files after a change that is meant, and compare with the recorded traces
 	@mkdir -p $(BIN)
-	$(GO) test ./scenarios ./sim/scenario ./sim/scenario/manifest ./sim/scenario/strict ./sim/trace/... ./sim/version ./sim/report ./sim/check -update
-	$(GO) test ./scenarios/golden -v -update > $(BIN)/golden.txt || { grep -B 20 -e '--- FAIL' $(BIN)/golden.txt; exit 1; }
+	$(GO) test ./cmd/internal/library ./cmd/internal/scenario ./internal/input/manifest ./internal/input/strict ./internal/world/trace/... ./cmd/internal/diff ./internal/world/version ./cmd/internal/report ./cmd/internal/check -update
+	$(GO) test ./cmd/internal/golden -v -update > $(BIN)/golden.txt || { grep -B 20 -e '--- FAIL' $(BIN)/golden.txt; exit 1; }
 	@grep '^|\|^- \|equal on all' $(BIN)/golden.txt
 
 conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md and docs/rules.md
 	@mkdir -p $(BIN)
-	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./scenarios > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
+	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./internal/... ./cmd/internal/... > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
 
 fuzz: ## search for input that the API layer and the reader of scenarios cannot stand, FUZZTIME=10m for each fuzzer
 	@for name in Decode Patch Selectors Definition Path; do \
-		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./sim/apiserver || exit 1; done
-	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./sim/scenario/strict
+		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/api/apiserver || exit 1; done
+	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/input/strict
 
 bench: ## the benchmarks behind the figures in the README; those of clusters collect garbage as seldom as the command
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 3x ./sim
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./sim/check
-	$(GO) test -run '^$$' -bench . ./sim/kernel ./sim/store ./sim/apiserver ./sim/machine ./drivers ./drivers/mock
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
+	$(GO) test -run '^$$' -bench . ./internal/world/kernel ./internal/world/store ./internal/api/apiserver ./internal/world/machine ./drivers ./drivers/mock
 
 schema: build ## write the JSON Schema of scenarios for editors
 	$(BIN)/csisim schema > schema/scenario.json

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // call is one call on its way.

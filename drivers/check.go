@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/contract"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // check holds a call and its outcome against the CSI spec, and learns what the

@@ -14,8 +14,8 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // reaper is a cluster of which only the caller can die; it notes what else should.

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/contract"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // noteNamed takes notice of what a driver has made or deleted, whether or not its caller

@@ -3,7 +3,7 @@ package drivers
 import (
 	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // sendOverlapping gives the call to the driver twice at once, as a caller does that lost its

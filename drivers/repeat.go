@@ -12,8 +12,8 @@ import (
 
 	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // sendTwice gives the call to the driver and, when its effect has happened, once

@@ -17,10 +17,10 @@ import (
 
 	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Wire carries every call between the control plane and the drivers.

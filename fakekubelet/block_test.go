@@ -17,9 +17,9 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 const devices = "/var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices"

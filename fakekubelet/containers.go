@@ -6,7 +6,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/fakekubelet/runtime"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // runContainers starts the pod's sandbox and containers; their volumes are there.

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/datacheck"
+	"github.com/csisim/csisim/internal/world/datacheck"
 )
 
 // readData lets the containers of the pod read their volumes.

@@ -14,7 +14,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func groupPolicy(policy storagev1.FSGroupPolicy) func(*storagev1.CSIDriverSpec) {

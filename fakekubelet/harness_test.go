@@ -20,14 +20,14 @@ import (
 	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/fakekubelet/runtime"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/feature"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/version"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/feature"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 const (

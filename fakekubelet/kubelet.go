@@ -14,11 +14,11 @@ import (
 	"github.com/csisim/csisim/fakekubelet/pluginmanager"
 	"github.com/csisim/csisim/fakekubelet/runtime"
 	"github.com/csisim/csisim/fakekubelet/volumemanager"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/datacheck"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/datacheck"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // Options describe a node.

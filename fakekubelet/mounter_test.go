@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // mounter lets the mock driver mount on the machine: volumes are directories and

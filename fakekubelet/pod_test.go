@@ -11,7 +11,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/fakekubelet/runtime"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestAPodsLife(t *testing.T) { // K-POD-1, K-POD-5, K-POD-6, facts 1 and 3

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // API is how the programs in containers reach the API server.

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // K-DSW-1, K-REC-3: a kubelet that starts knows its pods after a second and looks at them

@@ -12,8 +12,8 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/probe"
 	"github.com/csisim/csisim/fakekubelet/runtime"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // probeKind is what a probe decides: whether the container is to be restarted, is

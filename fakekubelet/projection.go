@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // projection is the directory of a volume whose files the kubelet makes of objects. The

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 var noon = time.Date(2024, 1, 1, 12, 0, 0, 0, time.UTC)

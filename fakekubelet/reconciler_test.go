@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // operations counts how often an operation has ended with an outcome, whatever the volume.

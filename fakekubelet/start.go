@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
 	"github.com/csisim/csisim/fakekubelet/pluginmanager"
 	"github.com/csisim/csisim/fakekubelet/volumemanager"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // How long the parts of a kubelet take to come up.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/fakekubelet/runtime"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // subPath makes the container mount a part of the volume, and the whole beside it.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // mounted returns a node on which pod web has volume data mounted.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // K-REC-5, K-RACE-22: one volume, two pods, one of which can never have it. The backoff

@@ -15,7 +15,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/feature"
+	"github.com/csisim/csisim/internal/world/feature"
 )
 
 var health = feature.Gates{feature.CSIVolumeHealth: true}

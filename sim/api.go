@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/fakecontroller/namespace"
 	"github.com/csisim/csisim/fakecontroller/rootca"
 	"github.com/csisim/csisim/fakecontroller/serviceaccount"
-	"github.com/csisim/csisim/sim/apiserver"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // gate lets clients of the API in between two steps of the simulation, and whenever

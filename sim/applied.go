@@ -3,7 +3,7 @@ package sim
 import (
 	"encoding/json"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // applied is an object as it was last applied. Few are applied again and there may

@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/attacher"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/store"
 )
 
 const benchDriver = "mock.csi.csisim.dev"

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // check tells the first mistake that can be seen without starting anything.

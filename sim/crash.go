@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // told records that the scenario made something happen.

@@ -3,9 +3,9 @@ package sim
 import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
-	"github.com/csisim/csisim/sim/datacheck"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/datacheck"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // startDataCheck lets the containers of pods write to their volumes and read.

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/contract"
-	"github.com/csisim/csisim/sim/legacy"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // askTimeout bounds, in wall time, the few questions that are put to a driver

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/drivers/standin"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // driver is one installed CSI driver: its controller plugin and its node plugins.

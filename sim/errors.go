@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // ConfigError says that a cluster cannot be made as described.

@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Sidecar is a program of Kubernetes that runs beside a driver, or once in a cluster

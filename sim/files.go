@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Files lists what a node's kubelet directory holds, in the form of the recorded

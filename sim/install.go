@@ -8,7 +8,7 @@ import (
 
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // Install deploys a driver that came with Later, or was uninstalled: its plugins,

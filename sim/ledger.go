@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/csisim/csisim/sim/ledger"
+	"github.com/csisim/csisim/internal/world/ledger"
 )
 
 // Ledger is what exists although no pod, claim, volume or attachment accounts for it.

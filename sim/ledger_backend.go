@@ -10,10 +10,10 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/fakecontroller/attacher"
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // attachments enters VolumeAttachments without a pod that uses the volume there.

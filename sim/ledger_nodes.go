@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // mounts enters the mounts of a machine that nobody needs; n is nil for the

@@ -15,10 +15,10 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/store"
 )
 
 // servers are a mock driver's servers as those of a driver repository would be.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // life is the time in which a cluster lives by the real clock.

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/csisim/csisim/sim/machine"
+import "github.com/csisim/csisim/internal/world/machine"
 
 // Exclusively runs use while nothing else happens in the cluster, for a look at one
 // that lives by the real clock. Use must not call clients of the cluster.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/workdir"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // controlPlaneName is the machine on which controller plugins run.

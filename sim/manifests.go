@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
-	"github.com/csisim/csisim/sim/scenario/manifest"
-	"github.com/csisim/csisim/sim/scenario/strict"
-	"github.com/csisim/csisim/sim/store"
 )
 
 // Apply creates objects, or changes them to what is given, as kubectl apply does.

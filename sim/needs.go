@@ -3,9 +3,9 @@ package sim
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // needs are what the API accounts for on each node, by its name.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/fakekubelet/runtime"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/migration"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/migration"
 )
 
 // node is one node: its computer, and the kubelet while it runs.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // Option is one wish about a cluster. What has no function here is set by a

@@ -17,13 +17,13 @@ import (
 	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/fakekubelet"
-	"github.com/csisim/csisim/sim/feature"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/legacy"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/feature"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // Options describe a cluster. The zero value is a working cluster of two nodes,

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/apiserver"
+	"github.com/csisim/csisim/internal/api/apiserver"
 )
 
 // logOf finds what a container writes. Containers that are records write nothing.

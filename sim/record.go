@@ -10,7 +10,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 var traceDir = flag.String("csisim.trace", "", "write a trace of each failed test's clusters to `DIR`")

@@ -10,8 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/store"
 )
 
 // BenchmarkKubeletRestart restarts the kubelet of a node with 100 volumes that are

@@ -9,16 +9,16 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/fakekubelet"
-	"github.com/csisim/csisim/sim/apiserver"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/datacheck"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/workdir"
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/datacheck"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // Simulation is a simulated cluster and its time. It is not safe for concurrent

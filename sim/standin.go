@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/standin"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // startStandIns starts what a driver's programs need, before them.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // showsMounts reports whether a machine has mounts that programs can take off.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // Upgrade is what a program is started with in place of what it had.

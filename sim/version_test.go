@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/version"
 )
 
 func startVersion(t *testing.T, v version.Version) *sim.Simulation {

@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Written is what programs of drivers and pods have written in the host's directories, or

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // access is how clients find a live cluster.

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // badInput is a scenario that cannot pass, and what its user is told.

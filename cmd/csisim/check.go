@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // checkFlags are the flags of csisim check.

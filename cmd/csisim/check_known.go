@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/csisim/csisim/sim/check"
+	"github.com/csisim/csisim/cmd/internal/check"
 )
 
 // baseline reads the findings that are known, if a file is named.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/csisim/csisim/sim/check"
-	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/report"
 )
 
 // progress shows how far a check is: on a terminal in a line that the next one replaces,

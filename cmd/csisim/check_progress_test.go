@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/csisim/csisim/sim/check"
-	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/report"
 )
 
 // In a pipe a line says now and then how far the check is, beside what it has found.

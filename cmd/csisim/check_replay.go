@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/csisim/csisim/sim/check"
-	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/report"
 )
 
 // notForReplay are flags that do not change what a scenario does, or that the replay

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/check"
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/report"
-	"github.com/csisim/csisim/sim/scenario/partial"
-	"github.com/csisim/csisim/sim/trace"
 )
 
 // checking is one check of a driver.

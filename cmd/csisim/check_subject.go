@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/check"
-	"github.com/csisim/csisim/sim/scenario"
-	"github.com/csisim/csisim/sim/scenario/profile"
-	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+	"github.com/csisim/csisim/internal/input/strict"
 )
 
 // subjectFlags say, with the arguments, which driver is checked.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/sim/check"
-	"github.com/csisim/csisim/sim/report"
-	"github.com/csisim/csisim/sim/scenario/partial"
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/internal/input/partial"
 )
 
 // anyTrial is what --allow-untried alone permits.

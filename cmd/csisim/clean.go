@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim/workdir"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 func newClean(env environment) *cobra.Command {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim/report"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/trace/diff"
+	"github.com/csisim/csisim/cmd/internal/diff"
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 func newDiff(env environment) *cobra.Command {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/workdir"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/scenario/strict"
-	"github.com/csisim/csisim/sim/workdir"
 )
 
 // Exit codes.

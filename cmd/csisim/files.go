@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/internal/input/strict"
 )
 
 var yamlExtensions = []string{"yaml", "yml"}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
 // Directories are searched for scenarios, not for manifests; named files are taken as they are.

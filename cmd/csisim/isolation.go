@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/scenario"
 )
 
 var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.None)}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/sim/report"
-	"github.com/csisim/csisim/sim/scenario"
-	"github.com/csisim/csisim/sim/scenario/partial"
-	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/input/strict"
 )
 
 // load reads scenarios. It tells the mistakes of all of them and then fails.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // keptLogs is where the driver logs of one scenario are kept: beside the

@@ -6,7 +6,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 func main() {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/scenario/profile"
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // asCommand makes the test binary behave as csisim: tests run the real program in

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/csisim/csisim/sim/workdir"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // adoptOrphans makes this process the parent of what driver programs start and

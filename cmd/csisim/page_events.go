@@ -6,10 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim/expect"
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
 )
 
 // pageEvent is a line of the page's timeline.

@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
 )
 
 // lookout sees a live cluster for the page.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // binaries is a directory that every user can read; TestMain makes and removes it.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/drivers/profiles"
-	"github.com/csisim/csisim/sim/scenario/profile"
 )
 
 func newProfiles(env environment) *cobra.Command {

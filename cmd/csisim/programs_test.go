@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
-	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // programCluster is a live cluster in which images named shell are programs.

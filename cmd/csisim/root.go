@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // execute runs the command and returns its exit code.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
 func newSchema(env environment) *cobra.Command {

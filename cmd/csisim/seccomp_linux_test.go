@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"github.com/csisim/csisim/sim/namespaces/seccomptest"
+	"github.com/csisim/csisim/internal/world/namespaces/seccomptest"
 )
 
 // asContainer holds this program to what a container may do by default.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/csisim/csisim/sim/report"
+	"github.com/csisim/csisim/cmd/internal/report"
 )
 
 // self is how this program was called, for commands that its user can paste: csisim if it

@@ -7,11 +7,11 @@ import (
 	"io"
 	"time"
 
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/report"
-	"github.com/csisim/csisim/sim/scenario"
-	"github.com/csisim/csisim/sim/trace"
 )
 
 // session runs scenarios one after the other and reports on them.

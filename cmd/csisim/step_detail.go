@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/csisim/csisim/sim/scenario"
-	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/input/strict"
 )
 
 // writeStep explains one kind of step.

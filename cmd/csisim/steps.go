@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
 func newSteps(env environment) *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/csisim/csisim/sim/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
 // traceFiles names the trace file of each scenario: the wanted file itself for a

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/definition"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/definition"
-	"github.com/csisim/csisim/sim/namespaces"
-	"github.com/csisim/csisim/sim/scenario"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
 
 	_ "embed"
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 func (f *findings) nodeRequest(req proto.Message, caps Caps) {

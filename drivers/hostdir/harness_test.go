@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 const asDriver = "HOSTDIR_RUN_MAIN"

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	volumes "github.com/csisim/csisim/sim/volume"
+	volumes "github.com/csisim/csisim/internal/world/volume"
 )
 
 // inline is the key with which Kubernetes marks a volume that lives as long as its pod.

@@ -1,6 +1,6 @@
 // Package profiles holds what is known of well-known CSI drivers: one YAML file each that
 // says how the driver is started from its binary and what it needs. Package
-// sim/scenario/profile reads them.
+// cmd/internal/scenario/profile reads them.
 package profiles
 
 import "embed"

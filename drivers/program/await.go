@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // A starting program is asked after a moment, in wall time, and then less and less

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // stopGrace is how long, in wall time, a program may take to end after SIGTERM.

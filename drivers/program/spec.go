@@ -13,7 +13,7 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Spec says which program serves which driver on which node. Command, Env and Dir

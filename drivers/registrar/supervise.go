@@ -2,7 +2,7 @@ package registrar
 
 import (
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // supervise runs the program and restarts it when it exits.

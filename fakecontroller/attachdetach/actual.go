@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // actualState is the actual state of world: what is attached, for certain or

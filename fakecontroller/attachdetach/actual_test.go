@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // What a node is told changes with each step, and its status is written only where

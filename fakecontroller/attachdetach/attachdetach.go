@@ -11,11 +11,11 @@ package attachdetach
 import (
 	"time"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/operation"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/workqueue"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/operation"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
 // Timers of the real controller. C-ADC-1, C-ADC-2

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // wanted reports which of the volumes are wanted on node-a.

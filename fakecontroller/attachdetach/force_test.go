@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // conformance: adc-no-taint-waits

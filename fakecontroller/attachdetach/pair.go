@@ -5,8 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/operation"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/operation"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // pair is a volume, by its unique name, on a node.

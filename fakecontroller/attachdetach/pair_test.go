@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // Attaching and detaching have the same key. C-OP-7

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/operation"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/operation"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // C-ADC-1, C-ADC-20: a pass every 100 ms in which something has changed; in it a node is

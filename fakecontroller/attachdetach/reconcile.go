@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // Names of operations. C-OP-1

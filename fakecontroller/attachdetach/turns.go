@@ -3,7 +3,7 @@ package attachdetach
 import (
 	"slices"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // turns is the order in which a pass attaches: by volume, and the nodes that want the same

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // rivals are two pods on two nodes that want one volume, which node-a can never have.

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // fact 1, C-ATT-12, C-ATT-20, C-ATT-30, golden b4

@@ -7,7 +7,7 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // shortCall is the deadline of all questions at the start together. C-ATT-1

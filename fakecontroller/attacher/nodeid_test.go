@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/sim/legacy"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // L-ATT-1, L-ATT-2: the object, available or not, then the Node.

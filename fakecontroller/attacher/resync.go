@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // resyncPeriod is how often the informers tell everything again. C-ATT-1

@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/workload"
-	"github.com/csisim/csisim/sim/workqueue"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
+	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
 var kind = batchv1.SchemeGroupVersion.WithKind("CronJob")

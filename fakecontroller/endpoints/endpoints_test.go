@@ -13,7 +13,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func web(c *testcluster.Cluster, name, ip string, ready corev1.ConditionStatus) *corev1.Pod {

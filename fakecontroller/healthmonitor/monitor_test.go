@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/drivers/sidecar"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const (

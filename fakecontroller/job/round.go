@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // round is one look at a job: its pods as they are, and how it stands.

@@ -9,7 +9,7 @@ import (
 	storagevolume "k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // findVolume is the best existing volume for a claim, nil if there is none.

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // C-PV-36, C-MIG-7: what the controller makes of the finalizers and the annotation of a

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // reclaim does with a released volume what its policy says. C-PV-50

@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // resyncForEver queues the open claims, then the open volumes, every 15 s. C-PV-1

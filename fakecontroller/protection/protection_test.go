@@ -13,10 +13,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 func newWorld(t *testing.T) *component.World { return newWorldWith(t, kernel.Calm{}) }

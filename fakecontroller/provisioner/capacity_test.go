@@ -17,8 +17,8 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // newCapacityWorld has a driver with a pool of 64Mi on each of two nodes.

@@ -5,10 +5,10 @@ import (
 
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/legacy"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // isOld reports whether the sidecar is of the time before there were CSINodes.

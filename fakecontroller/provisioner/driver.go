@@ -4,7 +4,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // conn is a connection for one call, which must end within the timeout.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/legacy"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // L-PROV-1..5, L-SKEW-3: the sidecar of Kubernetes 1.13 makes a volume without a topology where the

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Options are what the program's flags say. C-PROV-1

@@ -11,8 +11,8 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. It has a claim of

@@ -13,10 +13,10 @@ import (
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // The parameters of a class that are for the provisioner, not for the driver.

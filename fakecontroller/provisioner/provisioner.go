@@ -12,11 +12,11 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/workqueue"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
 // Name is the program's name in traces.

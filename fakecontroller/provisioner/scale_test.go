@@ -9,8 +9,8 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // The life of a volume, with pod, costs the same however many others there are.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const (

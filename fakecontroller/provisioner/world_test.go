@@ -23,11 +23,11 @@ import (
 	"github.com/csisim/csisim/fakecontroller/protection"
 	"github.com/csisim/csisim/fakecontroller/provisioner"
 	"github.com/csisim/csisim/fakecontroller/scheduler"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // features is what the driver says about itself, asked once per start. C-LIB-3

@@ -15,7 +15,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const modifyVolume = "Controller/ControllerModifyVolume"

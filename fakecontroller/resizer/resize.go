@@ -12,12 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/volume"
-	"github.com/csisim/csisim/sim/workqueue"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
+	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
 // syncSize expands the volume of a claim that wants more. C-RES-10

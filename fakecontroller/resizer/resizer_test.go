@@ -20,9 +20,9 @@ import (
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller/expand"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const expandVolume = "Controller/ControllerExpandVolume"

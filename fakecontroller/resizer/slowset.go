@@ -3,7 +3,7 @@ package resizer
 import (
 	"time"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // slowSet holds the claims that the driver called infeasible, each for a while

@@ -9,9 +9,9 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // attempt is what is found out about a pod before any node is looked at.

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/migration"
+	"github.com/csisim/csisim/internal/world/migration"
 )
 
 // disksOf are the in-tree volumes that a pod describes itself and that concern the

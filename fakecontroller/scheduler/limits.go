@@ -8,12 +8,12 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/feature"
-	"github.com/csisim/csisim/sim/legacy"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/feature"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // lookUpVolumes finds the volumes of the attempt's claims.

@@ -3,7 +3,7 @@ package scheduler
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/migration"
+	"github.com/csisim/csisim/internal/world/migration"
 )
 
 // translated are the migrated plugins whose volumes the scheduler sees as CSI

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // Backoff of a pod that was tried in vain: 1 s, doubling with each attempt.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // bindingPlan is what the scheduler does about delayed claims on one node.

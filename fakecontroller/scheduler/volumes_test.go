@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/sim/feature"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/feature"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // C-SCHED-1, C-SCHED-2, C-SCHED-5, C-SCHED-40, C-PV-24

@@ -16,10 +16,10 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/fakecontroller/snapshotter"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/snapshot"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/snapshot"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // C-SNAP-2, C-SNAP-3: finalizers and annotations through the life of a snapshot.

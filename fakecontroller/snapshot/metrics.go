@@ -5,9 +5,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/snapshot"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/snapshot"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // operationSeconds measures how long it takes from a snapshot's first sight, or the

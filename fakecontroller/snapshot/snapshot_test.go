@@ -18,9 +18,9 @@ import (
 	"github.com/csisim/csisim/drivers/sidecar"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/fakecontroller/snapshotter"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/snapshot"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/snapshot"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const (

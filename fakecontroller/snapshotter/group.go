@@ -11,10 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/snapshot"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/snapshot"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 type groupContent = *groupv1.VolumeGroupSnapshotContent

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/snapshot"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/snapshot"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // createGroup has the driver cut a group. C-GSNAP-5

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/rand"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/workload"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // revisions are the template that pods had, and the one that they should have.

@@ -9,8 +9,8 @@ import (
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // NewBlockMapper writes the volume data file of a raw block volume, anew at each

@@ -4,7 +4,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // UncertainError means that the operation may still be going on in the driver,

@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // files changes the node's file system. Before each change another process may

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // measured is a connection to a driver whose calls are counted. K-MET-3

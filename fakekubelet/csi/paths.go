@@ -6,9 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/version"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/version"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // Names of files and directories. K-PATH-3, K-PATH-4, K-PATH-5

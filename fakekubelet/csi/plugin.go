@@ -11,9 +11,9 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/fakekubelet/token"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Timeout is the deadline of a whole step: capability probes and the call. K-RPC-4

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // SetUp publishes a filesystem volume for a pod. keepDirs says that directories

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // ReferencedError says that a staged volume is still mounted elsewhere. The

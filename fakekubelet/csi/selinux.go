@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // MountsWithLabel reports whether a driver can mount with an SELinux label. K-SEL-1

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // Spec is a volume as a pod wants it: a persistent volume, or an inline volume

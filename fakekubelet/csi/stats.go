@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/drivers/contract"
-	"github.com/csisim/csisim/sim/feature"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/feature"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // Unmounter undoes SetUp with nothing but what is on disk.

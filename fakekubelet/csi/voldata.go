@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path"
 
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // Data is what the kubelet remembers on disk of a volume: one JSON object of

@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/legacy"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 const cinderDriver = "cinder.csi.openstack.org"

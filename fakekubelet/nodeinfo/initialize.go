@@ -6,9 +6,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/trace"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // pollAPI is how often a starting kubelet asks whether the API server answers. K-NODE-2

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // Driver is what a driver says about itself on this node.

@@ -5,11 +5,11 @@ package nodeinfo
 import (
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/version"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // Manager is the node-info manager of one kubelet.

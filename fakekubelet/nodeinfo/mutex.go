@@ -1,6 +1,6 @@
 package nodeinfo
 
-import "github.com/csisim/csisim/sim/kernel"
+import "github.com/csisim/csisim/internal/world/kernel"
 
 // mutex lets one process at a time read and write back. K-NODE-6
 type mutex struct {

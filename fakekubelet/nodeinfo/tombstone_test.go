@@ -9,8 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // breaking is a strategy under which watches break down while it is true; all else is calm.

@@ -11,7 +11,7 @@ import (
 
 	volumeplugin "github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // csiTimeout is the deadline of NodeGetInfo. K-RPC-4

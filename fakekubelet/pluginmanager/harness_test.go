@@ -20,11 +20,11 @@ import (
 	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
 	"github.com/csisim/csisim/fakekubelet/pluginmanager"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

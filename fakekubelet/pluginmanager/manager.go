@@ -12,10 +12,10 @@ import (
 
 	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/fakekubelet/nodeinfo"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // RegistryDir is where plugins put their registration sockets. K-PATH-2

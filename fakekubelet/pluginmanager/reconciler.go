@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // reconcilePeriod is how often the kubelet compares the two states. K-REG-6

@@ -12,9 +12,9 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/fakekubelet/pluginmanager"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // K-REG-6, K-REG-19, golden fact 16

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // registrar is the kubelet's connection to whoever serves a registration socket.

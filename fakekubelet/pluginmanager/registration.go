@@ -8,7 +8,7 @@ import (
 
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // Deadlines of the calls of a handshake. K-REG-8

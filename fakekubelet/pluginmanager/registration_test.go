@@ -13,7 +13,7 @@ import (
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // K-REG-8, golden fact 17

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // watch keeps the desired state up to date. K-REG-2

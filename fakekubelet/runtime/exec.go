@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // maxOutput is how much of a command's output is kept, in bytes.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // desired is the desired state of world: which pods want which volumes.

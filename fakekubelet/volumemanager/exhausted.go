@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // exhausted is the driver that has no room on this node for a volume that the pod

@@ -3,7 +3,7 @@ package volumemanager
 import (
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // deviceKey is that of what concerns a volume as a whole: nothing else is done

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/migration"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // Pods is what the pod workers know.

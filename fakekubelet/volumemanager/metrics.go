@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/operation"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/operation"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // observeOperation counts an operation that has ended; spec is nil if nothing is

@@ -10,10 +10,10 @@ import (
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/component"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/volume"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // startMount stages (for the first pod) and publishes a volume in one operation. K-PUB-15

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/kernel"
-	"github.com/csisim/csisim/sim/operation"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/operation"
 )
 
 // reconcilerPeriod is the pause between two passes. K-REC-1

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/feature"
+	"github.com/csisim/csisim/internal/world/feature"
 )
 
 // labels are the SELinux labels that concern one volume of a pod. K-SEL-1

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // startUnmount unpublishes a volume from a pod. Reading the volume data file is

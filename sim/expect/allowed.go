@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/sim/scenario/partial"
-	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/input/strict"
 )
 
 // Allowed says what of something unwanted may be there: none, any, or what fits a pattern.

@@ -1,8 +1,8 @@
 package expect
 
 import (
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Counter counts calls that fit a pattern while the run goes on. It looks at each

@@ -1,6 +1,6 @@
 package expect
 
-import "github.com/csisim/csisim/sim/trace"
+import "github.com/csisim/csisim/internal/world/trace"
 
 // Data is that pods find in their volumes what was written there.
 type Data struct{}

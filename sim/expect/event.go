@@ -6,9 +6,9 @@ import (
 	"math"
 	"strings"
 
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/scenario/partial"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Event describes Kubernetes events. What is left out is any.

@@ -6,8 +6,8 @@ package expect
 import (
 	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // Evidence is what expectations are held against: a run as far as it has come.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Failure is one thing that was not as expected.

@@ -1,8 +1,8 @@
 package expect
 
 import (
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/scenario/strict"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/strict"
 )
 
 // Forbidden are CSI calls that must not come, at all or after another one. A method

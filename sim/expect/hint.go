@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // hint is what is most likely to lead on: a fault that is still in force, else what Kubernetes itself

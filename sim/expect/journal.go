@@ -3,8 +3,8 @@ package expect
 import (
 	"slices"
 
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Journal keeps, of a growing trace, what expectations are about: calls and

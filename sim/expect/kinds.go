@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // shortNames are what people call resources besides their plural and their kind.

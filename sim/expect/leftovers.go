@@ -3,8 +3,8 @@ package expect
 import (
 	"slices"
 
-	"github.com/csisim/csisim/sim/ledger"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Leftovers is that nothing is left behind, but for what is allowed. What

@@ -1,6 +1,6 @@
 package expect
 
-import "github.com/csisim/csisim/sim/trace"
+import "github.com/csisim/csisim/internal/world/trace"
 
 // Mounts is that no driver unmounts what is not its own.
 type Mounts struct{}

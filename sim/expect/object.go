@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/scenario/partial"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // Object is something that is true of an object: that it is there or, with more,

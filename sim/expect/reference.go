@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/sim/scenario/partial"
-	"github.com/csisim/csisim/sim/scenario/strict"
-	"github.com/csisim/csisim/sim/store"
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for any

@@ -8,10 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/sim/scenario/calls"
-	"github.com/csisim/csisim/sim/scenario/partial"
-	"github.com/csisim/csisim/sim/store"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // maxTrail is the number of events that a failure shows.

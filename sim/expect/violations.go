@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/contract"
-	"github.com/csisim/csisim/sim/trace"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Violations is that drivers keep to the CSI spec, but for what is allowed.

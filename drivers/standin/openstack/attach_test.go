@@ -11,7 +11,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/drivers/standin/openstack"
-	"github.com/csisim/csisim/sim/machine"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // devices are the names of the disks that a node finds by their serial numbers.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/csisim/csisim/drivers/standin"
 	"github.com/csisim/csisim/drivers/standin/openstack"
-	"github.com/csisim/csisim/sim/machine"
-	"github.com/csisim/csisim/sim/namespaces"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 func TestMain(m *testing.M) {

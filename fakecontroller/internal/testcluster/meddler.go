@@ -3,7 +3,7 @@ package testcluster
 import (
 	"slices"
 
-	"github.com/csisim/csisim/sim/kernel"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // Meddler is a strategy under which somebody else acts just before a controller does

@@ -1,0 +1,117 @@
+package check
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Facts are what a driver says of itself, and which volumes it is willing to make.
+type Facts struct {
+	Name, Version string
+	// Plugin, Controller, Group and Node are the capabilities of its services.
+	Plugin, Controller, Group, Node []string
+	// Refused are the kinds of volume that it does not make, with its answer.
+	Refused map[Kind]string
+	// NotPublished is the answer with which a node refuses raw block volumes that the driver
+	// makes; empty if it does not.
+	NotPublished string
+	// MaxVolumes is how many volumes a node can have; 0 is any number.
+	MaxVolumes int64
+	// Controllers are those of the cluster, with the driver's sidecars.
+	Controllers []string
+	// NoMounts says why nothing can be mounted on this machine; empty if it can.
+	NoMounts string
+	// NoDevices says why there are no raw block volumes here; empty if there are.
+	NoDevices string
+
+	subject Subject
+	caps    contract.Caps
+	places  map[string]string // by node: where it says that it is
+}
+
+// Kind is a kind of volume: its form and how it may be accessed.
+type Kind struct{ Form, Access string }
+
+// Provisions says whether the driver makes volumes.
+func (f *Facts) Provisions() bool { return f.caps.Controller.Has("CREATE_DELETE_VOLUME") }
+
+// Persistent says whether claims can have volumes of the driver, Inline whether pods can have
+// them in their own specs.
+func (f *Facts) Persistent() bool { return f.subject.offers(storagev1.VolumeLifecyclePersistent) }
+func (f *Facts) Inline() bool     { return f.subject.offers(storagev1.VolumeLifecycleEphemeral) }
+
+// Attaches says whether volumes are attached to nodes.
+func (f *Facts) Attaches() bool { return f.caps.Controller.Has("PUBLISH_UNPUBLISH_VOLUME") }
+
+// Stages says whether volumes are staged on nodes.
+func (f *Facts) Stages() bool { return f.caps.Node.Has("STAGE_UNSTAGE_VOLUME") }
+
+// Topology says whether volumes are bound to places.
+func (f *Facts) Topology() bool { return f.caps.Plugin.Has("VOLUME_ACCESSIBILITY_CONSTRAINTS") }
+
+// OnePlace says whether a volume of one node can be had on every other one.
+func (f *Facts) OnePlace() bool {
+	places := slices.Sorted(maps.Values(f.places))
+	return !f.Topology() || len(places) > 0 && places[0] == places[len(places)-1]
+}
+
+// Expands says whether volumes can grow.
+func (f *Facts) Expands() bool { return len(f.expansions()) > 0 }
+
+// Snapshots says whether the driver takes snapshots.
+func (f *Facts) Snapshots() bool { return f.caps.Controller.Has("CREATE_DELETE_SNAPSHOT") }
+
+// GroupSnapshots says whether the driver takes snapshots of several volumes at once.
+func (f *Facts) GroupSnapshots() bool {
+	return f.caps.Group.Has("CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT")
+}
+
+// sidecars are the sidecars that run beside the driver's controller plugin.
+func (f *Facts) sidecars() []string {
+	var names []string
+	for _, name := range f.Controllers {
+		if sidecar, driver, ok := strings.Cut(name, "/"); ok && driver == f.Name {
+			names = append(names, sidecar)
+		}
+	}
+	return names
+}
+
+// handle is the volume handle of a claim with a driver that makes no volumes.
+func (f *Facts) handle(claim string) string { return cmp.Or(f.subject.Handle, "csisim-check-"+claim) }
+
+// learn takes what the driver answered in a run.
+func (f *Facts) learn(events []*trace.Event) {
+	for _, e := range events {
+		if e.Kind != trace.Call || e.Response == nil {
+			continue
+		}
+		f.caps.Learn(e.Response)
+		switch answer := e.Response.(type) {
+		case *csi.GetPluginInfoResponse:
+			f.Name, f.Version = answer.GetName(), answer.GetVendorVersion()
+		case *csi.NodeGetInfoResponse:
+			f.MaxVolumes = answer.GetMaxVolumesPerNode()
+			f.places[e.Node] = pairs("", answer.GetAccessibleTopology().GetSegments())
+		}
+	}
+	f.Plugin, f.Controller = named(f.caps.Plugin), named(f.caps.Controller)
+	f.Group, f.Node = named(f.caps.Group), named(f.caps.Node)
+}
+
+func named(set contract.Set) []string {
+	var names []string
+	for name := range set {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

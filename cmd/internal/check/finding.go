@@ -1,0 +1,167 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Finding is one thing that is wrong, and the trials that show it.
+type Finding struct {
+	// Name is the same in every run that finds it.
+	Name string
+	// Verdict is how the simplest trial shows it.
+	Verdict string
+	// Failure is that of the simplest trial; empty for a trial that could not be run.
+	Failure scenario.Failure
+	// Shown are the outcomes that show it, the one with the fewest driver calls first.
+	Shown []Outcome
+	// Then are the names of what comes of it: other things that are wrong in these trials,
+	// and in none without a cause such as this.
+	Then []string
+	// Known says that a baseline has it.
+	Known bool
+
+	rank rank
+}
+
+// rank orders causes before what comes of them.
+type rank int
+
+const (
+	breach   rank = iota // of the CSI spec, in an answer
+	noEffect             // a call that answers OK and does nothing: another one may have spoilt it
+	refuses              // a call that fails for good
+	spoils               // data, or what is another's
+	leaks                // something is left behind
+	waits                // something never came about
+)
+
+// calls is the number of driver calls.
+func (o Outcome) calls() int {
+	if o.Result == nil {
+		return 0
+	}
+	return o.Result.Calls
+}
+
+// shownBy is what a trial shows, causes first.
+func shownBy(o Outcome) []Finding {
+	shown := []Outcome{o}
+	if o.Err != nil {
+		verdict := firstLine(o.Err.Error())
+		failure := scenario.Failure{Verdict: verdict, Got: rest(o.Err.Error())}
+		return []Finding{{Name: nameOf(verdict), Verdict: verdict, Failure: failure, Shown: shown, rank: waits}}
+	}
+	if !o.Failed() {
+		return nil
+	}
+	var all []Finding
+	add := func(f scenario.Failure, r rank) {
+		name := nameOf(f.Verdict)
+		if about := o.Trial.Known; about != "" && strings.HasPrefix(f.Verdict, about) {
+			name = about
+		}
+		if !slices.ContainsFunc(all, func(other Finding) bool { return other.Name == name }) {
+			all = append(all, Finding{Name: name, Verdict: f.Verdict, Failure: f, Shown: shown, rank: r})
+		}
+	}
+	for _, f := range breaches(o.Result.Trace) {
+		add(f, breachRank(f.Verdict))
+	}
+	for _, f := range o.Result.Failures {
+		if f.Spec != "" {
+			continue // its breaches have been entered
+		}
+		f.Verdict = firstLine(f.Verdict)
+		r := rankOf(f.Verdict)
+		if call := refusal(o.Result.Trace, strings.Contains(f.Verdict+" ", " gone ")); call != nil && r == waits {
+			f, r = refused(f, call), refuses
+		}
+		if o.Trial.Known != "" {
+			f.Verdict = o.Trial.Known + ": " + f.Verdict
+		}
+		if strings.Contains(f.Got, program.EndOfLog) {
+			f.Hint = "" // what the program wrote tells more
+		}
+		add(f, r)
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.rank, b.rank) })
+	return all
+}
+
+// rankOf is the rank of what is no breach of the CSI spec, by its verdict.
+func rankOf(verdict string) rank {
+	switch {
+	case strings.HasPrefix(verdict, "left behind: "):
+		return leaks
+	case strings.HasPrefix(verdict, "timed out "), strings.Contains(verdict, "can never come true"):
+		return waits
+	}
+	return spoils
+}
+
+func breachRank(verdict string) rank {
+	if strings.Contains(verdict, " has no effect: ") || strings.Contains(verdict, " leaves what it has to delete: ") {
+		return noEffect
+	}
+	return breach
+}
+
+// breaches are the breaches of the CSI spec in a run, each kind once.
+func breaches(events []*trace.Event) []scenario.Failure {
+	var all []scenario.Failure
+	for _, e := range events {
+		if e.Kind == trace.Violation && e.Method != "" {
+			all = append(all, scenario.Failure{Verdict: e.Message, Hint: contract.Advice(e.Message), Spec: section(e), About: e})
+		}
+	}
+	return all
+}
+
+// section is the address of the CSI spec's section about a call.
+func section(call *trace.Event) string { return contract.Violation{Method: call.Method}.Section() }
+
+// refusal is the last call that a driver refused by itself and has not done since; nil
+// if there is none. What should be gone waits for calls that undo something only.
+func refusal(events []*trace.Event, gone bool) *trace.Event {
+	done := map[string]bool{} // methods that came to a good end later
+	for _, e := range slices.Backward(events) {
+		switch {
+		case e.Kind != trace.Call || calls.IsAsking(e):
+		case e.Code == "":
+			done[e.Method] = true
+		case gone && ledger.Makes(e):
+		case e.Injected == "" && !done[e.Method]:
+			return e
+		}
+	}
+	return nil
+}
+
+// refused is the failure of a wait, told by the call that stands in the way.
+func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
+	f.Verdict = fmt.Sprintf("%s fails for good: %s: %s", path.Base(call.Method), call.Code, firstLine(call.Message))
+	f.Got, f.Hint, f.Spec = firstLine(f.Got), "", section(call)
+	return f
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// rest is all but the first line.
+func rest(text string) string {
+	_, lines, _ := strings.Cut(text, "\n")
+	return lines
+}

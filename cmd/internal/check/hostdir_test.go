@@ -1,0 +1,137 @@
+package check_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// buildHostdir builds the reference driver that really mounts.
+func buildHostdir(t testing.TB) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", dir, "../../../drivers/hostdir").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return filepath.Join(dir, "hostdir")
+}
+
+// hostdir is the reference driver, with a defect unless that is empty.
+func hostdir(program, defect string) check.Subject {
+	return check.Subject{Driver: scenario.Driver{Program: &scenario.Program{Command: []string{
+		program, "--endpoint={{.Endpoint}}", "--driver-name=hostdir.csi.csisim.dev", "--mode={{.Mode}}", "--node-id={{.NodeID}}",
+		"--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}", "--broken=" + defect,
+	}}}}
+}
+
+func TestASoundProgramPassesEverything(t *testing.T) {
+	card := checked(t, hostdir(buildHostdir(t), ""), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
+	assert.Empty(t, verdicts(card))
+	assert.Empty(t, card.NotTried())
+}
+
+// workDir is short, since sockets have to fit.
+func workDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "c")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// Given the reference driver with a defect, when the trial is run, then the verdict
+// names what it does wrong.
+var defects = []struct{ name, trial, verdict string }{
+	{"publish-not-idempotent", "repeated/block", "NodePublishVolume is not idempotent: 1 mount, then 2"},
+	{"publish-unmounts-others", "share/subpath", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
+	{"publish-leaves-process", "life/filesystem", "left behind: process "},
+	{"ignore-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in /var/lib/kubelet/pods/"},
+	{"unpublish-not-found-errors", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then NotFound"},
+	{"unpublish-leaves-target-dir", "life/filesystem", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
+	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},
+	{"unstage-leaves-mount", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still"},
+	{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-"},
+	{"delete-leaves-volume", "claims/repeated", "DeleteVolume has no effect: volume vol-"},
+	{"attach-to-many-nodes", "contradicted/ControllerPublishVolume", "ControllerPublishVolume accepts a contradiction: a single-node volume attached to node-a, then also to node-b"},
+	{"forget-attachments-on-restart", "restart/driver-controller", "forbidden call: Node"},
+	{"lost-state-on-restart", "restart/driver-controller", "ControllerPublishVolume fails for good: NotFound: "},
+	{"expand-forgets-size", "grow/in-use", "ControllerExpandVolume has no effect: volume vol-"},
+	{"detach-not-found-errors", "repeated/filesystem", "ControllerUnpublishVolume is not idempotent: OK, then NotFound"},
+	{"publish-wrong-volume-after-restart", "restart/while-running", "data lost: pod default/second does not find its data"},
+	{"block-leaks-loop", "life/block", "left behind: loop device "},
+	{"detach-loses-data", "life/used-again", "data lost: "},
+	{"detach-leaves-attachment", "repeated/filesystem", "ControllerUnpublishVolume has no effect: volume vol-"},
+	{"stage-trusts-records", "reboot/running", "data lost: "},
+	{"stage-leaks-mount", "life/filesystem", "left behind: mount "},
+	{"group-mixes-volumes", "group/restored", "data lost: pod default/reader "},
+	{"snapshot-restores-empty", "snapshot/restored", "data lost: "},
+	{"snapshot-replaces-others", "snapshot/two-of-one", "data lost: "},
+	{"copy-trusts-directory", "snapshot/driver-killed-restoring", "data lost: "},
+	{"copy-trusts-directory", "snapshot/driver-killed-cloning", "data lost: "},
+	{"expand-forgets-size", "grow/driver-killed-ControllerExpandVolume", "NodeExpandVolume fails for good: OutOfRange: "},
+	{"publish-makes-file", "life/filesystem", "NodePublishVolume publishes no directory: a file lies at /var/lib/kubelet/pods/"},
+	{"publish-makes-fifo", "life/filesystem", "NodePublishVolume publishes no directory: a FIFO lies at /var/lib/kubelet/pods/"},
+	{"publish-makes-symlink", "life/filesystem", "NodePublishVolume publishes no directory: a symbolic link lies at /var/lib/kubelet/pods/"},
+	{"calls-overlap", "overlap/NodePublishVolume", "NodePublishVolume has its effect twice when two calls overlap: 2 mounts of "},
+	{"block-not-published", "life/block", "CreateVolume should refuse a raw block volume, which no node publishes: NodePublishVolume fails for good: InvalidArgument: block volumes are not supported"},
+	{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: 1 mount, then 2"},
+	{"unpublish-not-found-errors", "inline/lost-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: NotFound: "},
+	{"unpublish-leaves-target-dir", "inline/life", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
+	{"inline-refusal-leaves-mount", "inline/wrong-attributes", "timed out waiting for the condition: pod wrong gone"},
+	{"inline-shares-content", "inline/two-pods", "data lost: "},
+	{"inline-forgotten-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume fails for good: NotFound: "},
+}
+
+func TestDefectsOfAProgramAreFound(t *testing.T) {
+	program := buildHostdir(t)
+	for _, d := range defects {
+		t.Run(d.name+" by "+d.trial, func(t *testing.T) {
+			t.Parallel()
+			subject := hostdir(program, d.name)
+			if strings.HasPrefix(d.trial, "inline/") {
+				subject = withInline(subject, "also", true, storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral)
+			}
+			card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, d.trial)
+			assert.Contains(t, verdicts(card), d.verdict)
+		})
+	}
+}
+
+// What the driver calls a defect is found.
+func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
+	help, _ := exec.Command(buildHostdir(t), "--help").CombinedOutput()
+	_, list, found := strings.Cut(string(help), "misbehave as names say, separated by commas:\n")
+	require.True(t, found, string(help))
+	known := map[string]bool{}
+	for _, d := range defects {
+		known[d.name] = true
+	}
+	for line := range strings.Lines(list) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name == "" || strings.HasPrefix(name, "-") {
+			break
+		}
+		assert.True(t, known[name], "which trial finds %s?", name)
+	}
+}
+
+// BenchmarkCheck is the whole check of a sound driver program on two cores.
+func BenchmarkCheck(b *testing.B) {
+	program := buildHostdir(b)
+	for b.Loop() {
+		card := checked(b, hostdir(program, ""), check.RunOptions{Parallel: 2, WorkDir: workDir(b)})
+		require.Empty(b, verdicts(card))
+		b.ReportMetric(float64(len(card.Outcomes)), "scenarios")
+	}
+}

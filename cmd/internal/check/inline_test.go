@@ -1,0 +1,130 @@
+package check_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/drivers/mock"
+)
+
+const (
+	persistent = storagev1.VolumeLifecyclePersistent
+	ephemeral  = storagev1.VolumeLifecycleEphemeral
+)
+
+// lives gives a subject a CSIDriver object.
+func lives(s check.Subject, podInfo bool, modes ...storagev1.VolumeLifecycleMode) check.Subject {
+	s.CSIDriver = &storagev1.CSIDriverSpec{PodInfoOnMount: &podInfo, VolumeLifecycleModes: modes}
+	return s
+}
+
+// withInline is hostdir with inline volumes: also, or only.
+func withInline(s check.Subject, how string, podInfo bool, modes ...storagev1.VolumeLifecycleMode) check.Subject {
+	s.Driver.Program.Command = append(s.Driver.Program.Command, "--inline="+how)
+	s.Attributes = map[string]string{"size": "1Mi"}
+	return lives(s, podInfo, modes...)
+}
+
+// passed are the trials of a group that passed.
+func passed(c *check.Card, group string) (names []string) {
+	for _, o := range c.Outcomes {
+		if o.Passed() && o.Group == group {
+			names = append(names, o.Title)
+		}
+	}
+	return names
+}
+
+var familyOfInline = []string{
+	"life", "read-only", "used-again", "two-pods", "two-volumes", "many", "wrong-attributes", "repeated", "lost-NodePublishVolume", "lost-NodeUnpublishVolume",
+	"abandoned", "driver-killed-NodePublishVolume", "kubelet-killed-NodeUnpublishVolume", "restart-driver-on-node", "restart-kubelet", "restart-everything", "reboot",
+}
+
+// Inline volumes, with and without podInfoOnMount: a driver that has nothing else, and one that has both. K-PUB-4, K-PUB-7
+func TestASoundDriverPassesWithInlineVolumes(t *testing.T) {
+	also, alone := mock.Options{Ephemeral: true}, mock.Options{Ephemeral: true, CreateDeleteVolume: new(false), Attach: new(false), Stage: new(false)}
+	for _, c := range []struct {
+		name    string
+		subject check.Subject
+		both    bool
+	}{
+		{"alone", lives(mocked(alone), true, ephemeral), false},
+		{"alone, without pod info", lives(mocked(alone), false, ephemeral), false},
+		{"beside others", lives(mocked(also), true, persistent, ephemeral), true},
+		{"beside others, without pod info", lives(mocked(also), false, persistent, ephemeral), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			card := checked(t, c.subject, check.RunOptions{Parallel: 2})
+			assert.Empty(t, verdicts(card))
+			assert.Subset(t, passed(card, "inline"), familyOfInline)
+			assert.Equal(t, c.both, slices.Contains(passed(card, "inline"), "beside-a-claim"))
+			assert.Equal(t, c.both, len(passed(card, "life")) > 0, "volumes of claims")
+		})
+	}
+}
+
+func TestASoundProgramPassesWithInlineVolumes(t *testing.T) {
+	program := buildHostdir(t)
+	for _, c := range []struct {
+		name    string
+		subject check.Subject
+	}{
+		{"alone", withInline(hostdir(program, ""), "only", true, ephemeral)},
+		{"beside others, without pod info", withInline(hostdir(program, ""), "also", false, persistent, ephemeral)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			card := checked(t, c.subject, check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
+			assert.Empty(t, verdicts(card))
+			assert.Subset(t, passed(card, "inline"), append(familyOfInline, "no-attributes"))
+		})
+	}
+}
+
+func TestATrialFindsWhatADriverDoesWrongWithInlineVolumes(t *testing.T) {
+	for _, c := range []struct{ fault, trial, verdict string }{
+		{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: OK, then "},
+		{"publish-not-idempotent", "inline/lost-NodePublishVolume", "NodePublishVolume fails for good: Internal: "},
+		{"publish-not-idempotent", "inline/driver-killed-NodePublishVolume", "NodePublishVolume fails for good: Internal: "},
+		{"publish-not-idempotent", "inline/kubelet-killed-NodePublishVolume", "NodePublishVolume fails for good: Internal: "},
+		{"unpublish-leaks", "inline/restart-kubelet", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
+		{"publishes-device", "inline/life", "NodePublishVolume publishes no directory: a file lies at "},
+		{"unpublish-not-idempotent", "inline/lost-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: Internal: "},
+		{"unpublish-not-idempotent", "inline/driver-killed-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: Internal: "},
+		{"unpublish-leaks", "inline/life", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
+		{"unpublish-leaks", "inline/many", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
+		{"forget-publications-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume has no effect: 1 mounted still: of /mock/"},
+	} {
+		t.Run(c.fault+" by "+c.trial, func(t *testing.T) {
+			t.Parallel()
+			subject := lives(mocked(mock.Options{Ephemeral: true, Faulty: []string{c.fault}}), true, persistent, ephemeral)
+			assert.Contains(t, verdicts(checked(t, subject, check.RunOptions{}, c.trial)), c.verdict)
+		})
+	}
+}
+
+// What a pod's volume is given are the attributes of the subject.
+func TestInlineVolumesHaveTheAttributesThatWereGiven(t *testing.T) {
+	subject := lives(mocked(mock.Options{Ephemeral: true}), true, ephemeral)
+	subject.Attributes = map[string]string{"size": "1Mi"}
+	facts, err := check.Ask(t.Context(), subject, check.RunOptions{})
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	for _, trial := range trials {
+		switch trial.Name() {
+		case "inline/life":
+			golden(t, "testdata/"+trial.File(), trial.Text)
+		case "inline/wrong-attributes":
+			assert.Contains(t, trial.Text, `volumeAttributes: {"csisim.dev/no-such-attribute": "wrong", "size": "csisim wrong value"}`)
+		case "inline/no-attributes":
+			assert.Equal(t, 1, strings.Count(trial.Text, "volumeAttributes"), "the first pod has none")
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// Group is what a line of the card is about.
+type Group struct {
+	Name, Title string
+}
+
+// groups are the lines of the card, the most important first.
+var groups = []Group{
+	{"claims", "Claims without pods"},
+	{"life", "Life of a volume"},
+	{"access", "Access modes"},
+	{"share", "Several volumes and pods"},
+	{"grow", "Growing volumes"},
+	{"snapshot", "Snapshots and clones"},
+	{"group", "Group snapshots"},
+	{"repeated", "Repeated calls"},
+	{"contradicted", "Contradicting calls"},
+	{"lost", "Lost and late answers"},
+	{"abandoned", "Given up half-way"},
+	{"restart", "Restarts at every step"},
+	{"crash-driver", "Driver killed at calls"},
+	{"crash-caller", "Caller killed at calls"},
+	{"reboot", "Power loss"},
+	{"move", "Move to another node"},
+	{"overlap", "Overlapping calls"},
+	{inline, "Inline volumes"},
+}
+
+// Trial is one scenario that is tried on a driver, or why it is not.
+type Trial struct {
+	Group string
+	Title string // within the group: a method, a form of volume
+	// Scenario is nil, and Text empty, if the trial is not offered.
+	Scenario *scenario.Scenario
+	Text     string
+	// NotOffered says what the driver lacks for it, by itself or as it is reached; empty if
+	// nothing. It is no trial then: nobody will call such a driver so.
+	NotOffered string
+	// NotTried says what keeps it from being run, and Cause what kind of thing that is;
+	// empty if nothing does.
+	NotTried string
+	Cause    Cause
+	// Known is what is known to be wrong beforehand, and the cause of what fails; mostly empty.
+	Known string
+}
+
+// Cause is what keeps a trial from being run that the driver is able to stand.
+type Cause string
+
+// The causes.
+const (
+	Machine   Cause = "machine"
+	Budget    Cause = "budget"
+	Interrupt Cause = "interrupt"
+)
+
+// Runs says that the trial can be run.
+func (t *Trial) Runs() bool { return t.NotOffered == "" && t.NotTried == "" }
+
+// without is the trial as one that was not tried.
+func (t *Trial) without(cause Cause, why string) *Trial {
+	kept := *t
+	kept.NotTried, kept.Cause = why, cause
+	return &kept
+}
+
+// Name is how the trial is asked for: lost/NodeStageVolume.
+func (t *Trial) Name() string { return t.Group + "/" + t.Title }
+
+// plan is what is composed for one driver.
+type plan struct {
+	facts  *Facts
+	trials []*Trial
+	err    error
+}
+
+// Plan composes the scenarios that apply to a driver.
+func Plan(f *Facts) ([]*Trial, error) {
+	p := &plan{facts: f}
+	for _, add := range []func(*plan){
+		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		overlappingCalls, inlineVolumes,
+	} {
+		add(p)
+	}
+	return p.trials, p.err
+}
+
+// try composes a scenario, unless the driver does not offer what it needs: the first of
+// needs that is not empty says what. Whether this machine can run it follows from the
+// scenario.
+func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
+	if group != inline && !p.facts.Persistent() { // K-PUB-7
+		return
+	}
+	t := &Trial{Group: group, Title: title}
+	p.trials = append(p.trials, t)
+	if t.NotOffered = first(needs...); t.NotOffered != "" {
+		return
+	}
+	s := &script{facts: p.facts}
+	compose(s)
+	text, err := s.text(t.Name(), description)
+	if err == nil {
+		t.Text = text
+		t.Scenario, err = parse(t.Name(), text)
+	}
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	if why := s.beyond(); why != "" {
+		t.NotTried, t.Cause = why, Machine
+	}
+}
+
+// beyond says why this machine cannot run the scenario; empty if it can.
+func (s *script) beyond() string {
+	switch {
+	case s.mounts && s.facts.NoMounts != "":
+		return s.facts.NoMounts
+	case s.devices:
+		return s.facts.NoDevices
+	}
+	return ""
+}
+
+// needsKind says why volumes of a kind cannot be tried.
+func (p *plan) needsKind(form, access string) string {
+	if form == block && p.facts.NotPublished != "" {
+		return "raw block volumes are made and not published, as life/block shows: " + p.facts.NotPublished
+	}
+	return p.needsMaking(form, access)
+}
+
+// needsMaking says why volumes of a kind are not made.
+func (p *plan) needsMaking(form, access string) string {
+	answer, refused := p.facts.Refused[Kind{form, access}]
+	if !refused {
+		return ""
+	}
+	return fmt.Sprintf("no %s volume with %s: CreateVolume %s", form, access, answer)
+}
+
+// needsNodes: what is about two nodes.
+func (p *plan) needsNodes() string {
+	if p.facts.subject.oneNode() {
+		return "needs two nodes, and the driver has one plugin for all"
+	}
+	return ""
+}
+
+// needsOnePlace: a volume that is bound to a place may not be had on another node.
+func (p *plan) needsOnePlace() string {
+	if !p.facts.OnePlace() {
+		return "volumes are bound to the places of nodes: NodeGetInfo tells another topology on each"
+	}
+	return ""
+}
+
+// needsOurs: who did not start the driver cannot kill it.
+func (p *plan) needsOurs() string {
+	if !p.facts.subject.ours() {
+		return "the driver on the socket was started by somebody else: csisim cannot end it"
+	}
+	return ""
+}
+
+// needsController: what is about the controller plugin alone.
+func (p *plan) needsController() string {
+	if len(p.facts.Controller) == 0 {
+		return "the driver has no controller service"
+	}
+	return ""
+}
+
+// effects are the calls of a volume's life that change something, in their order, with
+// why they do not come.
+func (p *plan) effects() []effect {
+	f := p.facts
+	missing := func(has bool, service, capability string) string {
+		if has {
+			return ""
+		}
+		return fmt.Sprintf("the %s service lacks %s", service, capability)
+	}
+	provisions := missing(f.Provisions(), "controller", "CREATE_DELETE_VOLUME")
+	attaches := missing(f.Attaches(), "controller", "PUBLISH_UNPUBLISH_VOLUME")
+	stages := missing(f.Stages(), "node", "STAGE_UNSTAGE_VOLUME")
+	return []effect{
+		{"CreateVolume", provisions}, {"ControllerPublishVolume", attaches}, {"NodeStageVolume", stages},
+		{"NodePublishVolume", ""}, {"NodeUnpublishVolume", ""}, {"NodeUnstageVolume", stages},
+		{"ControllerUnpublishVolume", attaches}, {"DeleteVolume", provisions},
+	}
+}
+
+type effect struct{ call, missing string }
+
+// onNode says whether a call goes to the plugin of a node.
+func (e effect) onNode() bool { return strings.HasPrefix(e.call, "Node") }
+
+// undoes says whether a call takes back what an earlier one did.
+func (e effect) undoes() bool {
+	return slices.Contains([]string{"NodeUnpublishVolume", "NodeUnstageVolume", "ControllerUnpublishVolume", "DeleteVolume"}, e.call)
+}
+
+// Names lists the trials.
+func Names(trials []*Trial) []string {
+	var names []string
+	for _, t := range trials {
+		names = append(names, t.Name())
+	}
+	return names
+}

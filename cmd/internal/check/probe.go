@@ -1,0 +1,250 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+)
+
+// Ask starts the driver and finds out what it is and what it can do. The error is
+// a *sim.ConfigError or a *sim.EnvironmentError if the driver cannot be run, else
+// a *RefusedError: it runs and makes no volume.
+func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
+	f := &Facts{subject: s, Refused: map[Kind]string{}, places: map[string]string{}}
+	f.NoMounts, f.NoDevices = noMounts(s, o), noDevices(s)
+	if f.NoMounts != "" {
+		o.Isolation = sim.None // what does not mount can be tried even so
+	}
+	err := f.identify(ctx, o)
+	if status.Code(err) == codes.Unimplemented && !f.subject.Driver.NoController {
+		f.subject.Driver.NoController = true // that was ControllerGetCapabilities
+		err = f.identify(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.subject.Driver.Name = f.Name
+	if !f.Persistent() {
+		return f, f.tryInline(ctx, o)
+	}
+	return f, f.tryKinds(ctx, o)
+}
+
+// noMounts says why the machine permits no mounts to a driver program. A user who
+// wants no isolation takes that upon himself.
+func noMounts(s Subject, o RunOptions) string {
+	if s.Driver.Mock != nil || s.Driver.Socket != nil || o.Isolation == sim.None {
+		return ""
+	}
+	dir, err := os.MkdirTemp(o.WorkDir, "csisim-check-")
+	if err != nil {
+		return "" // the first run tells
+	}
+	defer os.RemoveAll(dir)
+	m, err := machine.NewNamespace("probe", dir, false)
+	if refusal := (*namespaces.Refusal)(nil); errors.As(err, &refusal) {
+		return "nodes cannot have mounts of their own: " + refusal.Cause
+	}
+	if err == nil {
+		err = m.Close()
+	}
+	_ = err // the first run tells
+	return ""
+}
+
+// noDevices says why a driver program cannot have raw block volumes.
+func noDevices(s Subject) string {
+	if limits := namespaces.Limits(); limits != "" && s.Driver.Mock == nil && s.Driver.Socket == nil {
+		return "no loop devices and no device nodes: " + limits
+	}
+	return ""
+}
+
+// identify boots a cluster with the driver: registrar, kubelet and sidecars ask it
+// what it is and what it can do.
+func (f *Facts) identify(ctx context.Context, o RunOptions) error {
+	driver, err := f.subject.driverYAML()
+	if err != nil {
+		return err
+	}
+	text := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n" + f.subject.clusterYAML(false) + "drivers:\n" + driver + "steps: [{settle: {}}]\n"
+	result, err := f.observe(ctx, "identify", text, o)
+	if err != nil {
+		return err
+	}
+	f.learn(result.Trace)
+	if result.Exit == scenario.Failed {
+		return &RefusedError{Doing: "register", Failure: result.Failures[0], Names: result.Names}
+	}
+	return nil
+}
+
+// kinds are the kinds of volume that are tried, the plain one first.
+var kinds = []Kind{
+	{filesystem, oneNodeRW}, {block, oneNodeRW},
+	{filesystem, onePodRW}, {filesystem, manyRW}, {filesystem, manyRO}, {block, manyRW},
+}
+
+// tryKinds asks for a volume of each kind: whether a driver makes them shows in
+// nothing that it says of itself. A pod uses the plain one: that is when the kubelet
+// asks what the node plugin can do.
+func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
+	s := &script{facts: f, immediate: true}
+	var claims []claim
+	for _, k := range kinds {
+		claims = append(claims, claim{name: k.claimName(), form: k.Form, access: k.Access})
+	}
+	if !f.Provisions() {
+		claims = claims[:1]
+	}
+	s.apply(asManifests(claims)...)
+	s.apply(web(nodeA, claims[0]))
+	tryBlock := f.Provisions() && f.NoDevices == "" && f.NoMounts == ""
+	if tryBlock {
+		s.apply(pod{name: "block", node: nodeA, claims: claims[1:2]})
+	}
+	s.step("advance: 1m")
+	s.step("delete: {pod: web}")
+	if tryBlock {
+		s.step("delete: {pod: block}")
+	}
+	s.step("advance: 1m")
+	for _, c := range claims {
+		s.step("delete: {pvc: %s}", c.name)
+	}
+	s.step("advance: 5m")
+	text, err := s.text("kinds", "Which kinds of volume the driver makes.")
+	if err != nil {
+		return err
+	}
+	result, err := f.observe(ctx, "kinds", text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	if err != nil {
+		return err
+	}
+	f.learn(result.Trace)
+	if !f.Provisions() {
+		return nil
+	}
+	made := map[string]string{} // by claim: what CreateVolume answered last
+	for _, e := range result.Trace {
+		if _, creates := e.Request.(*csi.CreateVolumeRequest); creates && e.Kind == trace.Call {
+			made[result.Names.Volume(e)] = answerOf(e)
+		}
+	}
+	for _, k := range kinds {
+		if answer, tried := made[k.claimName()]; !tried || answer != "" {
+			f.Refused[k] = answer
+		}
+	}
+	f.NotPublished = refusedOnNode(result, kinds[1].claimName())
+	if answer, refused := f.Refused[kinds[0]]; refused {
+		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called")}
+	}
+	return nil
+}
+
+// refusedOnNode is the answer with which a node plugin refuses a claim's volume for good, though
+// CreateVolume made it; empty if it does not.
+func refusedOnNode(r *scenario.Result, claim string) (answer string) {
+	id := ""
+	for _, e := range r.Trace {
+		if made, ok := e.Response.(*csi.CreateVolumeResponse); ok && r.Names.Volume(e) == claim {
+			id = made.GetVolume().GetVolumeId()
+		}
+		about, ok := e.Request.(interface{ GetVolumeId() string })
+		if !ok || e.Kind != trace.Call || id == "" || about.GetVolumeId() != id {
+			continue
+		}
+		switch e.Method {
+		case "Node/NodeStageVolume", "Node/NodePublishVolume":
+			switch e.Code {
+			case codes.InvalidArgument.String(), codes.Unimplemented.String():
+				answer = path.Base(e.Method) + " " + answerOf(e)
+			case "":
+				answer = ""
+			}
+		}
+	}
+	return answer
+}
+
+// tryInline has a pod with an inline volume: that is when the kubelet asks what the node
+// plugin can do.
+func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
+	s := &script{facts: f}
+	user := worker("web", tmp)
+	s.apply(user)
+	s.step("advance: 1m")
+	s.step("delete: {pod: web}")
+	s.step("advance: 1m")
+	text, err := s.text("inline", "What the node plugin can do.")
+	if err != nil {
+		return err
+	}
+	result, err := f.observe(ctx, "inline", text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	if err != nil {
+		return err
+	}
+	f.learn(result.Trace)
+	return nil
+}
+
+// answerOf is the error that a call was answered with, empty for OK.
+func answerOf(e *trace.Event) string {
+	if e.Code == "" {
+		return ""
+	}
+	return fmt.Sprintf("answers %s: %s", e.Code, e.Message)
+}
+
+func (k Kind) claimName() string { return strings.ToLower(k.Form + "-" + k.Access) }
+
+// observe runs a scenario that is there to find something out.
+func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*scenario.Result, error) {
+	s, err := parse(name, text)
+	var mistakes strict.Problems
+	switch {
+	case errors.As(err, &mistakes): // what the user gave is not as the language wants it
+		_, mistake, _ := strings.Cut(mistakes[0].Error(), ": ")
+		return nil, &sim.ConfigError{Subject: "the driver", Problem: mistake}
+	case err != nil:
+		return nil, err
+	}
+	options := o.scenarioOptions()
+	options.Inspect = func(c *sim.Simulation) error {
+		f.Controllers = c.Controllers()
+		return nil
+	}
+	return scenario.Run(ctx, s, options)
+}
+
+// RefusedError says that a driver runs, but not so that it could be checked.
+type RefusedError struct {
+	Doing   string
+	Failure scenario.Failure // default: none
+	Names   *calls.Names
+}
+
+func (e *RefusedError) Error() string {
+	text := "the driver does not " + e.Doing
+	if e.Failure.Verdict != "" {
+		text += "\n" + e.Failure.Text(e.Names)
+	}
+	return text
+}

@@ -1,0 +1,193 @@
+package check
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+)
+
+// RunOptions say how trials are run. The zero value runs them one after the other,
+// calmly and to the end.
+type RunOptions struct {
+	// Budget is the wall time after which no further trial begins. Default: none.
+	Budget time.Duration
+	// Parallel is how many trials run at once. Default: 1.
+	Parallel int
+	// Strategy makes the strategy of each run. Default: kernel.Calm.
+	Strategy func() kernel.Strategy
+	// Names is what the names of volumes differ by; trials differ in any case if it is given.
+	// Default: all trials make the same names.
+	Names string
+	// Patience, WorkDir and Isolation are those of scenario.RunOptions.
+	Patience  time.Duration
+	WorkDir   string
+	Isolation sim.Isolation
+	// HostPaths are those of scenario.RunOptions.
+	HostPaths []string
+	// Logs is where the output of driver programs is kept, a directory for each
+	// trial. Default: nowhere.
+	Logs string
+	// Sinks see every event of the traces. Default: none.
+	Sinks []trace.Sink
+	// Progress is told when a trial begins and when it has ended, by one trial at a
+	// time. Default: nobody.
+	Progress func(Progress)
+}
+
+// Progress is how far the trials are.
+type Progress struct {
+	// Ended of Planned trials have ended, Failed of them badly.
+	Ended, Planned, Failed int
+	Running                []string // names of trials, the oldest first
+}
+
+// Outcome is what came of a trial.
+type Outcome struct {
+	*Trial
+	// Result is nil if the trial was not tried or could not be run; Err says why it
+	// could not.
+	Result *scenario.Result
+	Err    error
+	// Logs is where the driver's output is; empty if it was not kept.
+	Logs string
+}
+
+// Passed, Failed and Tried tell outcomes apart; one that could not be run has failed.
+func (o Outcome) Passed() bool { return o.Tried() && !o.Failed() }
+
+// Failed says that the driver, or the run, did not do what it should.
+func (o Outcome) Failed() bool {
+	return o.Err != nil || (o.Result != nil && o.Result.Exit != scenario.Passed)
+}
+
+// Tried says that the trial was run.
+func (o Outcome) Tried() bool { return o.Trial.Runs() }
+
+func (o RunOptions) scenarioOptions() scenario.RunOptions {
+	return scenario.RunOptions{
+		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Sinks: o.Sinks, DriverLogs: o.Logs,
+	}
+}
+
+// Why trials were not tried that the machine can run.
+const (
+	noTime      = "did not fit into the budget"
+	interrupted = "interrupted"
+)
+
+// Run runs the trials side by side. The outcomes are in the order of the trials; the
+// error is for the end of ctx.
+func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
+	began := time.Now()
+	r := &running{options: o, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
+	var workers sync.WaitGroup
+	for range max(1, o.Parallel) {
+		workers.Go(func() {
+			for {
+				i, t := r.take(trials)
+				switch {
+				case t == nil:
+					return
+				case !t.Runs():
+					r.end(i, Outcome{Trial: t})
+				case ctx.Err() != nil:
+					r.end(i, Outcome{Trial: t.without(Interrupt, interrupted)})
+				case o.Budget > 0 && time.Since(began) > o.Budget:
+					r.end(i, Outcome{Trial: t.without(Budget, noTime)})
+				default:
+					r.end(i, r.try(ctx, t))
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return r.outcomes, context.Cause(ctx)
+}
+
+// runnable are the trials that can be run.
+func runnable(trials []*Trial) (found []*Trial) {
+	for _, t := range trials {
+		if t.Runs() {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// running is what the workers share.
+type running struct {
+	options  RunOptions
+	planned  int
+	lock     sync.Mutex
+	next     int
+	ended    int
+	failed   int
+	names    []string // of the trials that run
+	outcomes []Outcome
+}
+
+// take is the next trial, nil if there is none.
+func (r *running) take(trials []*Trial) (int, *Trial) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.next == len(trials) {
+		return 0, nil
+	}
+	t := trials[r.next]
+	r.next++
+	if t.Runs() {
+		r.names = append(r.names, t.Name())
+		r.tell()
+	}
+	return r.next - 1, t
+}
+
+func (r *running) end(i int, o Outcome) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.outcomes[i] = o
+	if o.Runs() {
+		r.ended++
+	}
+	if o.Failed() {
+		r.failed++
+	}
+	for at, name := range r.names {
+		if name == o.Name() {
+			r.names = append(r.names[:at:at], r.names[at+1:]...)
+			break
+		}
+	}
+	r.tell()
+}
+
+func (r *running) tell() {
+	if r.options.Progress != nil {
+		r.options.Progress(Progress{Ended: r.ended, Planned: r.planned, Failed: r.failed, Running: r.names})
+	}
+}
+
+func (r *running) try(ctx context.Context, t *Trial) Outcome {
+	outcome := Outcome{Trial: t}
+	options := r.options.scenarioOptions()
+	if r.options.Logs != "" {
+		outcome.Logs = filepath.Join(r.options.Logs, t.Group+"-"+t.Title)
+		options.DriverLogs = outcome.Logs
+	}
+	outcome.Result, outcome.Err = scenario.Run(ctx, t.Scenario, options)
+	if outcome.Failed() && outcome.Result != nil {
+		if why := beyond(outcome.Result); why != "" {
+			return Outcome{Trial: t.without(Machine, why)}
+		}
+	}
+	if ctx.Err() != nil && outcome.Failed() {
+		return Outcome{Trial: t.without(Interrupt, interrupted)} // what it showed is the interrupt's doing
+	}
+	return outcome
+}

@@ -1,0 +1,200 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// script is a scenario that is being composed: the text of its steps.
+type script struct {
+	facts  *Facts
+	steps  strings.Builder
+	expect string
+	// every is done after each step of a volume's life. Default: nothing.
+	every []string
+	// immediate says that volumes are made before a pod needs them, whatever the topology.
+	immediate bool
+	// twoNodes says that more than the first node counts. Default: a pod is on another.
+	twoNodes bool
+	// mounts and devices say that pods, and raw block volumes of theirs, are part of it.
+	mounts, devices bool
+}
+
+// step adds a step in YAML, such as `wait: {pod: web, phase: Running}`.
+func (s *script) step(format string, args ...any) {
+	fmt.Fprintf(&s.steps, "- "+format+"\n", args...)
+}
+
+// manifester is a Kubernetes object.
+type manifester interface{ manifest(*Facts) string }
+
+// apply adds a step that applies objects.
+func (s *script) apply(objects ...manifester) {
+	var documents []string
+	for _, o := range objects {
+		if p, ok := o.(pod); ok {
+			s.mounts = true
+			s.devices = s.devices || slices.ContainsFunc(p.claims, func(c claim) bool { return c.form == block })
+		}
+		documents = append(documents, strings.TrimRight(o.manifest(s.facts), "\n"))
+	}
+	text := strings.Join(documents, "\n---\n")
+	s.step("apply: |\n    %s", strings.ReplaceAll(text, "\n", "\n    "))
+}
+
+// fault adds a fault.
+func (s *script) fault(format string, args ...any) {
+	s.step("fault: {"+format+"}", args...)
+}
+
+// moment is a place between two steps of a volume's life.
+func (s *script) moment() {
+	for _, step := range s.every {
+		s.step("%s", step)
+	}
+}
+
+// bring up claims and pods until the pods run.
+func (s *script) up(claims []claim, pods ...pod) {
+	s.claim(claims...)
+	s.run(pods...)
+}
+
+// claim makes claims and, unless that takes a pod, waits for their volumes.
+func (s *script) claim(claims ...claim) {
+	s.apply(asManifests(claims)...)
+	s.moment()
+	if s.facts.Topology() && !s.immediate {
+		return
+	}
+	for _, c := range claims {
+		s.step("wait: {pvc: %s, phase: Bound}", c.name)
+	}
+	s.moment()
+}
+
+// run starts pods and waits until they run.
+func (s *script) run(pods ...pod) {
+	s.twoNodes = s.twoNodes || slices.ContainsFunc(pods, func(p pod) bool { return p.node != nodeA })
+	s.apply(asManifests(pods)...)
+	s.moment()
+	if len(s.every) > 0 && s.facts.Attaches() {
+		s.step("wait: {call: ControllerPublishVolume, code: OK}")
+		s.moment()
+	}
+	s.running(pods...)
+	s.moment()
+}
+
+func (s *script) running(pods ...pod) {
+	for _, p := range pods {
+		s.step("wait: {pod: %s, phase: Running}", p.name)
+	}
+}
+
+// down ends what up began: pods, attachments, claims, volumes.
+func (s *script) down(claims []claim, pods ...pod) {
+	s.end(pods...)
+	s.detached()
+	s.unclaim(claims...)
+}
+
+// end deletes pods and waits until they are gone.
+func (s *script) end(pods ...pod) {
+	for _, p := range pods {
+		s.step("delete: {pod: %s}", p.name)
+	}
+	s.moment()
+	for _, p := range pods {
+		s.step("wait: {pod: %s, gone: true}", p.name)
+	}
+	if len(s.every) > 0 {
+		// A kubelet that restarts between a pod's end and NodeUnstageVolume forgets the
+		// staged volume: it looks for volumes in the directories of pods.
+		s.step("advance: 1s")
+	}
+	s.moment()
+}
+
+// detached waits until no volume is attached any more.
+func (s *script) detached() {
+	if s.facts.Attaches() {
+		s.step(`wait: {va: "*", gone: true}`)
+		s.moment()
+	}
+}
+
+func (s *script) unclaim(claims ...claim) {
+	for _, c := range claims {
+		s.step("delete: {pvc: %s}", c.name)
+	}
+	s.moment()
+	if s.facts.Provisions() {
+		s.step(`wait: {pv: "*", gone: true}`)
+		s.moment()
+		return
+	}
+	for _, c := range claims {
+		s.step("delete: {pv: %s}", c.name)
+	}
+}
+
+// life is the whole life of volumes that pods use.
+func (s *script) life(claims []claim, pods ...pod) {
+	s.up(claims, pods...)
+	s.down(claims, pods...)
+}
+
+func asManifests[M manifester](objects []M) []manifester {
+	all := make([]manifester, len(objects))
+	for i, o := range objects {
+		all[i] = o
+	}
+	return all
+}
+
+// text is the scenario as a file.
+func (s *script) text(name, description string) (string, error) {
+	driver, err := s.facts.subject.driverYAML()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Composed by csisim check; csisim run runs it.\napiVersion: csisim.dev/v1alpha1\nkind: Scenario\nname: %s\ndescription: %s\n\n", name, description)
+	b.WriteString(s.facts.subject.clusterYAML(!s.twoNodes))
+	fmt.Fprintf(&b, "drivers:\n%s\n", driver)
+	if objects := s.objects(); objects != "" {
+		fmt.Fprintf(&b, "objects:\n%s\n", objects)
+	}
+	fmt.Fprintf(&b, "steps:\n%s", s.steps.String())
+	if s.expect != "" {
+		fmt.Fprintf(&b, "\nexpect:\n%s", s.expect)
+	}
+	return b.String(), nil
+}
+
+// objects are those that are there from the beginning.
+func (s *script) objects() string {
+	objects := csiDriverManifest(s.facts)
+	if s.facts.Provisions() && s.facts.Persistent() {
+		objects += classManifest(s.facts, s.immediate)
+	}
+	return objects
+}
+
+// parse reads the composed text as any other scenario.
+func parse(name, text string) (*scenario.Scenario, error) {
+	s, err := scenario.Parse(fileName(name), []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("compose scenario %s: %w\n%s", name, err, text)
+	}
+	return s, nil
+}
+
+// File is the name of the file that keeps the scenario.
+func (t *Trial) File() string { return fileName(t.Name()) }
+
+func fileName(name string) string { return strings.ReplaceAll(name, "/", "-") + ".yaml" }

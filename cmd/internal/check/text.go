@@ -1,0 +1,285 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// widest is the width of the card on a wide terminal: longer lines are hard to read.
+const widest = 110
+
+// titleWidth is that of the column of titles.
+const titleWidth = 26
+
+// maxNamed is how many trials a finding names.
+const maxNamed = 4
+
+// Text writes the card for people.
+func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
+	p := &page{terminal: terminal, width: min(terminal.Width, widest)}
+	p.head(c)
+	found := c.Findings()
+	for _, line := range c.Lines() {
+		p.line(line, found)
+	}
+	p.findings(c, found)
+	p.gone(c)
+	p.reasons("Not offered", c.NotOffered())
+	p.reasons("Not tried", c.NotTried())
+	p.written(c)
+	p.total(c)
+	_, err := io.WriteString(w, trace.Escaped(p.String()))
+	return err
+}
+
+// page is a card that is being written.
+type page struct {
+	strings.Builder
+	terminal report.Terminal
+	width    int // 0 is unlimited
+}
+
+const (
+	green = "\x1b[32m"
+	red   = "\x1b[1;31m"
+	dim   = "\x1b[2m"
+	bold  = "\x1b[1m"
+)
+
+func (p *page) paint(color, text string) string {
+	if !p.terminal.Color || text == "" {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}
+
+// mark says how something went, as a sign on a terminal and as a word elsewhere.
+func (p *page) mark(failed, tried bool) string {
+	sign, word, color := "✓", "PASS", green
+	switch {
+	case failed:
+		sign, word, color = "✗", "FAIL", red
+	case !tried:
+		sign, word, color = "–", "----", dim
+	}
+	if p.terminal.Live {
+		return p.paint(color, sign)
+	}
+	return p.paint(color, word)
+}
+
+// head is who the card is about and what the driver says of itself.
+func (p *page) head(c *Card) {
+	f := c.Facts
+	fmt.Fprintf(p, "%s\n", p.paint(bold, strings.TrimSpace(f.Name+" "+f.Version)))
+	for _, row := range []struct {
+		title string
+		names []string
+	}{{"plugin", f.Plugin}, {"controller", f.Controller}, {"group", f.Group}, {"node", f.Node}} {
+		if len(row.names) > 0 {
+			p.row("  ", row.title, 12, plainWords(row.names), dim)
+		}
+	}
+	p.WriteByte('\n')
+}
+
+// word is a word with its colour.
+type word struct{ text, color string }
+
+func plainWords(texts []string) []word {
+	words := make([]word, len(texts))
+	for i, text := range texts {
+		words[i] = word{text: text}
+	}
+	return words
+}
+
+// row is a title and words beside it, over several lines if need be.
+func (p *page) row(margin, title string, column int, words []word, color string) {
+	fmt.Fprintf(p, "%s%s", margin, pad(title, column))
+	start := utf8.RuneCountInString(margin) + column
+	at := start
+	for i, w := range words {
+		length := utf8.RuneCountInString(w.text)
+		switch {
+		case i == 0:
+		case p.width > 0 && at+2+length > p.width:
+			p.WriteString("\n" + strings.Repeat(" ", start))
+			at = start
+		default:
+			p.WriteString("  ")
+			at += 2
+		}
+		p.WriteString(p.paint(cmp.Or(w.color, color), w.text))
+		at += length
+	}
+	p.WriteByte('\n')
+}
+
+func pad(text string, column int) string {
+	return text + strings.Repeat(" ", max(1, column-utf8.RuneCountInString(text)))
+}
+
+// line is a group: how it went, and each of its trials.
+func (p *page) line(l Line, found []Finding) {
+	var words []word
+	failed, tried := false, false
+	for _, o := range l.Outcomes {
+		known := o.Failed() && OnlyKnown(found, o.Trial)
+		failed, tried = failed || o.Failed(), tried || o.Tried()
+		switch {
+		case known:
+			words = append(words, word{o.Title + " known", dim})
+		case !o.Tried() && p.terminal.Color:
+			words = append(words, word{o.Title, dim})
+		case !o.Tried():
+			words = append(words, word{"(" + o.Title + ")", ""})
+		case o.Failed() && p.terminal.Live:
+			words = append(words, word{"✗ " + o.Title, red})
+		case o.Failed():
+			words = append(words, word{o.Title + " FAILED", red})
+		default:
+			words = append(words, word{o.Title, green})
+		}
+	}
+	margin := p.mark(failed, tried) + " "
+	p.WriteString(margin)
+	p.row("", l.Group.Title, titleWidth, words, "")
+}
+
+// findings are what is wrong, each with the command that shows it.
+func (p *page) findings(c *Card, found []Finding) {
+	for _, f := range found {
+		if f.Known {
+			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "known"), headline(f.Name))
+		} else {
+			fmt.Fprintf(p, "\n%s %s\n", p.mark(true, true), p.paint(red, headline(f.Name)))
+		}
+		verdict := ""
+		if f.Verdict != f.Name {
+			verdict = headline(f.Verdict)
+		}
+		for _, row := range [][2]string{
+			{"found", verdict}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},
+			{"hint", f.Failure.Hint}, {"replay", c.replay(f.Shown[0].Trial)},
+			{"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
+		} {
+			if row[1] != "" {
+				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
+			}
+		}
+	}
+}
+
+// gone names what is known and not found any more.
+func (p *page) gone(c *Card) {
+	gone := c.Gone()
+	if len(gone) == 0 {
+		return
+	}
+	p.WriteString("\nGone: known, and not found any more\n")
+	for _, k := range gone {
+		fmt.Fprintf(p, "  %s\n", headline(k.Name))
+	}
+}
+
+// hash is the part of a path that the kubelet makes of a volume's id.
+var hash = regexp.MustCompile(`([0-9a-f]{8})[0-9a-f]{56}`)
+
+// short is a text in which long hashes are cut.
+func short(text string) string { return hash.ReplaceAllString(text, "$1…") }
+
+// longestHeadline bounds a verdict, which can quote what a cloud answered.
+const longestHeadline = 300
+
+func headline(verdict string) string {
+	runes := []rune(short(verdict))
+	if len(runes) > longestHeadline {
+		runes = append(runes[:longestHeadline-1:longestHeadline-1], '…')
+	}
+	return string(runes)
+}
+
+// maxGot is how many lines of what was got are shown; the replay shows all.
+const maxGot = 3
+
+// got is what was found instead; of a program that does not start, the end of what it wrote.
+func (f Finding) got() string {
+	text, _, _ := strings.Cut(f.Failure.Got, "who waits for what:")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, program.EndOfLog) {
+			lines = append([]string{strings.TrimSpace(line)}, lines[max(i+1, len(lines)-maxGot+1):]...)
+			break
+		}
+	}
+	if len(lines) > maxGot {
+		lines = append(lines[:maxGot:maxGot], "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (c *Card) replay(t *Trial) string {
+	if c.Replay == nil {
+		return ""
+	}
+	return c.Replay(t)
+}
+
+func namesOf(outcomes []Outcome) string {
+	var names []string
+	for _, o := range outcomes[:min(len(outcomes), maxNamed)] {
+		names = append(names, o.Name())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(outcomes) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// reasons tell why trials were not run.
+func (p *page) reasons(title string, reasons []Reason) {
+	if len(reasons) == 0 {
+		return
+	}
+	fmt.Fprintf(p, "\n%s\n", title)
+	for _, r := range reasons {
+		var names []string
+		for _, t := range r.Trials {
+			names = append(names, t.Name())
+		}
+		p.row("  ", r.Why+":", utf8.RuneCountInString(r.Why)+2, plainWords(names), dim)
+	}
+}
+
+// total is the last line.
+func (p *page) total(c *Card) {
+	t := c.Totals()
+	text := fmt.Sprintf("%s: %d passed, %d failed", c.Facts.Name, t.Passed, t.Failed)
+	switch {
+	case t.Known > 0 && t.Known == t.Failed:
+		text += " (for what is known)"
+	case t.Known > 0:
+		text += fmt.Sprintf(" (%d of them for what is known)", t.Known)
+	}
+	if t.NotTried > 0 {
+		text += fmt.Sprintf(", %d not tried", t.NotTried)
+	}
+	color := green
+	switch {
+	case t.Failed > t.Known:
+		color = red
+	case t.NotTried > 0:
+		color = bold
+	}
+	fmt.Fprintf(p, "\n%s · %d driver calls · %s of cluster time in %s\n", p.paint(color, text), t.Calls, trace.Span(t.ClusterTime), trace.Span(c.Took))
+}

@@ -1,0 +1,79 @@
+package diff
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+const recordings = "../../../scenarios/golden/"
+
+func recording(t *testing.T, name string) []trace.Line {
+	t.Helper()
+	file, err := os.Open(recordings + name + ".jsonl")
+	require.NoError(t, err)
+	defer file.Close()
+	lines, err := trace.Read(file)
+	require.NoError(t, err)
+	require.NotEmpty(t, lines)
+	return lines
+}
+
+func told(t *testing.T, r *Report) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, r.Text(&out, TextOptions{Width: 160}))
+	return out.String()
+}
+
+func names(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob(recordings + folder + "*.jsonl")
+	require.NoError(t, err)
+	for _, f := range files {
+		all = append(all, folder+strings.TrimSuffix(filepath.Base(f), ".jsonl"))
+	}
+	return all
+}
+
+// What the real cluster did twice is equal: the tolerances are wide enough.
+func TestEveryRecordingEqualsItsRepeat(t *testing.T) {
+	repeats := names(t, "repeats/")
+	require.Greater(t, len(repeats), 40)
+	for _, repeat := range repeats {
+		name := strings.TrimPrefix(repeat, "repeats/")
+		t.Run(name, func(t *testing.T) {
+			for _, report := range []*Report{
+				Compare(recording(t, name), recording(t, repeat)),
+				Compare(recording(t, repeat), recording(t, name)),
+			} {
+				assert.True(t, report.Equal(), told(t, report))
+				assert.Greater(t, report.Compared[Calls], 1)
+				assert.Greater(t, report.Compared[Objects], 5)
+			}
+		})
+	}
+}
+
+func TestEveryRecordingEqualsItself(t *testing.T) {
+	for _, name := range names(t, "") {
+		report := Compare(recording(t, name), recording(t, name))
+		assert.True(t, report.Equal(), told(t, report))
+	}
+}
+
+// Recordings of different scenarios are not equal: the tolerances are not so wide
+// that everything passes.
+func TestDifferentScenariosDiffer(t *testing.T) {
+	all := names(t, "")
+	for i := 1; i < len(all); i += 5 {
+		assert.False(t, Compare(recording(t, all[i-1]), recording(t, all[i])).Equal(), "%s and %s", all[i-1], all[i])
+	}
+}

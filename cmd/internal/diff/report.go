@@ -1,0 +1,138 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Row is one line of the two traces side by side. An empty cell is nothing.
+type Row struct {
+	A, B Cell
+	Same bool
+}
+
+// Cell is what one trace has at a point: its time in ms and what happened.
+type Cell struct {
+	At   int64
+	Text string
+}
+
+func cell(at int64, text string) Cell { return Cell{at, text} }
+
+// sideBySide lays two aligned lists out as rows. What reads the same is the same.
+func sideBySide[T any](rows []pair, a, b []T, cellOf func(T) Cell) []Row {
+	shown := make([]Row, len(rows))
+	for i, row := range rows {
+		if row.a >= 0 {
+			shown[i].A = cellOf(a[row.a])
+		}
+		if row.b >= 0 {
+			shown[i].B = cellOf(b[row.b])
+		}
+		shown[i].Same = row.a >= 0 && row.b >= 0 && shown[i].A.Text == shown[i].B.Text
+	}
+	return shown
+}
+
+// Difference is one point in which the traces differ.
+type Difference struct {
+	Level   Level
+	Subject string // volume, object, node or pod that it is about
+	What    string
+	// Rows are the lines around it, the difference itself at Index.
+	Rows  []Row
+	Index int
+}
+
+// At is the time of the difference in ms, in the trace where it is earlier.
+func (d Difference) At() int64 {
+	row := d.Rows[d.Index]
+	switch {
+	case row.A.Text == "":
+		return row.B.At
+	case row.B.Text == "":
+		return row.A.At
+	default:
+		return min(row.A.At, row.B.At)
+	}
+}
+
+// Report says how two traces compare.
+type Report struct {
+	// Differences, the earliest first.
+	Differences []Difference
+	// Compared is how much was compared, by level.
+	Compared map[Level]int
+	// Allowed is how often each tolerance was used.
+	Allowed map[Tolerance]int
+}
+
+// Equal reports whether no level differs.
+func (r *Report) Equal() bool { return len(r.Differences) == 0 }
+
+// Of are the differences of one level.
+func (r *Report) Of(level Level) []Difference {
+	return slices.DeleteFunc(slices.Clone(r.Differences), func(d Difference) bool { return d.Level != level })
+}
+
+// comparison is a report while it is made.
+type comparison struct {
+	a, b   *side
+	report *Report
+}
+
+// Compare lays two traces side by side.
+func Compare(a, b []trace.Line) *Report {
+	d := &comparison{a: newSide(a), b: newSide(b), report: &Report{Compared: map[Level]int{}, Allowed: map[Tolerance]int{}}}
+	pairs := d.compareCalls()
+	d.compareRequests(pairs)
+	d.compareStart()
+	d.compareObjects()
+	d.compareCauses()
+	d.compareGaps(pairs)
+	d.compareEvents()
+	d.compareFiles()
+	d.compareRuntime()
+	d.close()
+	return d.report
+}
+
+func (d *comparison) compared(l Level) { d.report.Compared[l]++ }
+
+func (d *comparison) allow(t Tolerance) { d.report.Allowed[t]++ }
+
+func (d *comparison) differ(level Level, subject, what string, rows []Row, index int) {
+	d.report.Differences = append(d.report.Differences, Difference{level, subject, what, rows, index})
+}
+
+// close adds up the tolerances and sorts the differences.
+func (d *comparison) close() {
+	for _, s := range []*side{d.a, d.b} {
+		for t, n := range s.allowed {
+			d.report.Allowed[t] += n
+		}
+		if s.normalised > 0 {
+			d.report.Allowed[Identities] += s.normalised
+		}
+	}
+	slices.SortStableFunc(d.report.Differences, func(x, y Difference) int {
+		return cmp.Or(cmp.Compare(x.At(), y.At()), cmp.Compare(slices.Index(Levels, x.Level), slices.Index(Levels, y.Level)))
+	})
+}
+
+// union are the keys of both maps in order.
+func union[K comparable, V any](a, b map[K]V, order func(x, y K) int) []K {
+	var keys []K
+	for key := range a {
+		keys = append(keys, key)
+	}
+	for key := range b {
+		if _, both := a[key]; !both {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, order)
+	return keys
+}

@@ -1,0 +1,221 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// side is one of the two traces, made ready for comparison.
+type side struct {
+	lines      []trace.Line
+	names      *identities
+	normalised int // strings that hold what this run made anew
+	allowed    map[Tolerance]int
+
+	initial  map[object]map[string]any // by the first step
+	hasStart bool                      // the initial objects are known
+	block    bool                      // some volume is a raw block volume
+	staged   map[string]bool           // drivers that stage file systems
+	abridged bool                      // stored without what the tolerance Abridged names
+
+	calls    []*call
+	changes  []*change
+	events   []*event
+	listings []*listing
+	requests []*request
+	triggers map[string][]trigger // by volume
+}
+
+// object is an API object by its role.
+type object struct{ resource, name string }
+
+// String is the object as people write it.
+func (o object) String() string { return singular(o.resource) + " " + o.name }
+
+// change is one change of an API object.
+type change struct {
+	at      int64
+	object  object
+	how     string // ADDED, MODIFIED, DELETED
+	content map[string]any
+	line    trace.Line
+	told    string   // what String has made of it
+	named   []string // what fields has found
+}
+
+// event is one emission of a Kubernetes Event.
+type event struct {
+	at                             int64
+	about, source                  string
+	kind, reason, message, counted string
+}
+
+// listing is what stood on a node's disk at one point.
+type listing struct {
+	at           int64
+	node, moment string
+	raw          []string
+}
+
+// request is what a kubelet asked of the runtime for a pod.
+type request struct {
+	at              int64
+	pod, node, what string
+}
+
+// outOfRepeats are the events that the tolerance Abridged names.
+var outOfRepeats = map[string]bool{
+	"Pulled": true, "Created": true, "Started": true, "Killing": true, "Provisioning": true, "ExternalProvisioning": true,
+}
+
+// watched are the resources that recordings hold.
+var watched = map[string]bool{
+	"csidrivers": true, "csinodes": true, "nodes": true, "persistentvolumeclaims": true, "persistentvolumes": true, "pods": true,
+	"storageclasses": true, "volumeattachments": true, "volumesnapshots": true, "volumesnapshotcontents": true,
+}
+
+// newSide reads a trace.
+func newSide(lines []trace.Line) *side {
+	s := &side{names: discover(lines), allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}}
+	s.abridged = isAbridged(lines)
+	s.block = slices.ContainsFunc(lines, func(l trace.Line) bool { return has(l.Req, "volume_capability", "block") })
+	s.lines = lines
+	s.staged = stagingDrivers(lines)
+	lines = s.start(lines)
+	for i, l := range lines {
+		switch l.K {
+		case trace.Call:
+			s.call(i, l)
+		case trace.API:
+			s.change(l)
+		case trace.KubeEvent:
+			s.event(l)
+		case trace.Files:
+			s.listing(l)
+		case trace.Runtime:
+			s.requests = append(s.requests, &request{l.T, s.names.in(l.Name), l.Node, strings.TrimSpace(l.M + " " + compact(s.normal(l.Obj)))})
+		default:
+			s.allow(NotCompared, "")
+		}
+	}
+	s.triggers = s.findTriggers(lines)
+	return s
+}
+
+// stagingDrivers are the drivers that are given a staging path for a file system.
+func stagingDrivers(lines []trace.Line) map[string]bool {
+	drivers := map[string]bool{}
+	for _, l := range lines {
+		_, below, ok := strings.Cut(text(l.Req, "staging_target_path"), "/"+stagingDirs)
+		if driver, _, _ := strings.Cut(below, "/"); ok {
+			drivers[driver] = true
+		}
+	}
+	return drivers
+}
+
+// allow counts a use of a tolerance. The example is for the reader of the code.
+func (s *side) allow(t Tolerance, _ string) { s.allowed[t]++ }
+
+func isAbridged(lines []trace.Line) bool {
+	for _, l := range lines {
+		if l.Ev == "INIT" || l.M == "Node/NodeGetCapabilities" || l.K == trace.KubeEvent && outOfRepeats[l.M] {
+			return false
+		}
+		if l.Seq > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// start takes from the lines what made the initial state: INIT lines, and what
+// happened before the first step.
+func (s *side) start(lines []trace.Line) []trace.Line {
+	first := 0
+	for first < len(lines) && lines[first].K != trace.Step {
+		first++
+	}
+	if first == len(lines) {
+		first = 0 // a trace without steps
+	}
+	var rest []trace.Line
+	for i, l := range lines {
+		switch {
+		case l.K == trace.API && !watched[l.R]:
+			s.allow(NotCompared, "")
+		case l.K == trace.API && l.Ev == "INIT", i < first && l.K == trace.API:
+			s.hasStart = s.hasStart || l.Ev == "INIT" || l.Seq > 0 // only simulated traces have numbers
+			s.apply(l)
+			if l.Ev != "INIT" {
+				s.allow(Setup, "")
+			}
+		case i < first:
+			s.allow(Setup, "")
+		default:
+			rest = append(rest, l)
+		}
+	}
+	return rest
+}
+
+// apply brings the initial state up to date with a change.
+func (s *side) apply(l trace.Line) {
+	o := object{l.R, s.names.in(l.Name)}
+	switch l.Ev {
+	case "DELETED":
+		delete(s.initial, o)
+	case "MODIFIED":
+		s.initial[o] = merged(s.initial[o], s.normalFields(l.Patch))
+	default:
+		content, _ := l.Obj.(map[string]any)
+		s.initial[o] = s.normalFields(content)
+	}
+}
+
+// merged is an object after a JSON merge patch. Neither argument is changed.
+func merged(before, patch map[string]any) map[string]any {
+	after := map[string]any{}
+	for _, key := range sortedKeys(before) {
+		after[key] = before[key]
+	}
+	for _, key := range sortedKeys(patch) {
+		inner, isMap := patch[key].(map[string]any)
+		switch was, wasMap := after[key].(map[string]any); {
+		case patch[key] == nil:
+			delete(after, key)
+		case isMap && wasMap:
+			after[key] = merged(was, inner)
+		case isMap:
+			after[key] = merged(nil, inner)
+		default:
+			after[key] = patch[key]
+		}
+	}
+	return after
+}
+
+func (s *side) change(l trace.Line) {
+	c := &change{at: l.T, object: object{l.R, s.names.in(l.Name)}, how: l.Ev, line: l}
+	switch l.Ev {
+	case "MODIFIED":
+		c.content = s.normalFields(l.Patch)
+	case "DELETED":
+	default:
+		content, _ := l.Obj.(map[string]any)
+		c.content = s.normalFields(content)
+	}
+	s.changes = append(s.changes, c)
+}
+
+func (s *side) listing(l trace.Line) {
+	files := &listing{at: l.T, node: l.Node, moment: l.Msg}
+	for _, entry := range list(l.Obj) {
+		if path, ok := entry.(string); ok {
+			files.raw = append(files.raw, path)
+		}
+	}
+	s.listings = append(s.listings, files)
+}

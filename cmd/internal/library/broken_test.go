@@ -1,0 +1,113 @@
+package library_test
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// brokenDrivers are faulty drivers, the scenario in which each is caught, and what
+// is told of it.
+var brokenDrivers = []struct{ broken, file, want string }{
+	{"unstage-leaves-mount", "hostdir-move.yaml",
+		"left behind: mount /var/lib/kubelet/plugins/kubernetes.io/csi/hostdir.csi.csisim.dev/HASH/globalmount on node-a: " +
+			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
+	{"stage-leaks-mount", "hostdir-move.yaml",
+		"left behind: mount WORK/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
+			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
+	{"publish-unmounts-others", "hostdir-neighbours.yaml",
+		"foreign mount: driver hostdir.csi.csisim.dev unmounted /var/lib/kubelet/plugins/kubernetes.io/csi/other.csi.csisim.dev/HASH/globalmount on node-a, " +
+			"a mount of driver other.csi.csisim.dev (NodeStageVolume of volume VOLUME), during NodePublishVolume of volume VOLUME (and 3 more)"},
+	{"publish-unmounts-others", "hostdir-neighbours.yaml",
+		"driver hostdir.csi.csisim.dev unmounted /var/lib/kubelet/pods/POD/volume-subpaths/PV/c/0 on node-a, " +
+			"a mount of the kubelet, during NodePublishVolume of volume VOLUME"},
+	{"block-leaks-loop", "hostdir-block.yaml",
+		"left behind: loop device /dev/loopN on node-a (shows state/hostdir.csi.csisim.dev/volumes/VOLUME/image): " +
+			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait va pvc/data, gone true), which answered OK"},
+	{"publish-leaves-process", "hostdir-move.yaml",
+		"left behind: process N (watch:/var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount infinity) on node-a (started by driver hostdir.csi.csisim.dev): " +
+			"made by NodePublishVolume at 10.5 s (step 3: wait pod web, phase Running), " +
+			"should have gone with NodeUnpublishVolume at 11.3 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
+	{"delete-leaves-volume", "hostdir-move.yaml",
+		"left behind: volume VOLUME (of driver hostdir.csi.csisim.dev, has no PersistentVolume): " +
+			"made by CreateVolume at 1.33 s (step 3: wait pod web, phase Running), " +
+			"should have gone with DeleteVolume at 30.4 s (step 11: wait pv *, gone true), which answered OK"},
+	{"detach-leaves-attachment,attach-to-many-nodes,delete-leaves-volume", "hostdir-move.yaml",
+		"attachment VOLUME (to node id node-a in driver hostdir.csi.csisim.dev, has no VolumeAttachment): " +
+			"made by ControllerPublishVolume at 1.4 s (step 3: wait pod web, phase Running), " +
+			"should have gone with ControllerUnpublishVolume at 20.4 s (step 7: wait pod again, phase Running), which answered OK"},
+	{"publish-makes-file", "hostdir-move.yaml",
+		"CSI spec violated: NodePublishVolume publishes no directory: a file lies at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount (and 1 more)"},
+	{"publish-makes-fifo", "hostdir-move.yaml",
+		"CSI spec violated: NodePublishVolume publishes no directory: a FIFO lies at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount (and 1 more)"},
+	{"publish-makes-symlink", "hostdir-move.yaml",
+		"CSI spec violated: NodePublishVolume publishes no directory: a symbolic link lies at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount (and 1 more)"},
+	{"detach-loses-data", "hostdir-data.yaml",
+		"pod default/third does not find its data: volume PV at /var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/publish/PV/POD on node-b: " +
+			"expected generation 2, which pod default/first wrote on node-a, found an empty device"},
+	{"publish-wrong-volume-after-restart", "hostdir-data.yaml",
+		"data lost: pod default/second does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-a: " +
+			"expected generation 1, which pod default/second wrote on node-a, found generation 1 of volume hostdir.csi.csisim.dev^VOLUME"},
+	{"detach-loses-data", "hostdir-move.yaml",
+		"data lost: pod default/again does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-b: " +
+			"expected generation 1, which pod default/web wrote on node-a, found an empty directory"},
+	{"stage-trusts-records", "hostdir-restarts.yaml",
+		"data lost: pod default/b does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-b: " +
+			"expected generation 2, which pod default/b wrote on node-b, found an empty directory"},
+}
+
+func TestFaultyDriversAreCaughtWithTheRightBlame(t *testing.T) {
+	withHostdir(t)
+	for _, c := range brokenDrivers {
+		t.Run(c.broken+" in "+c.file, func(t *testing.T) {
+			result := runBroken(t, "programs/"+c.file, c.broken)
+			var verdicts []string
+			for _, f := range result.Failures {
+				verdicts = append(verdicts, f.Verdict)
+				if len(f.Got) > 0 {
+					verdicts = append(verdicts, strings.Split(f.Got, "\n")...)
+				}
+			}
+			assert.Contains(t, named(strings.Join(verdicts, "\n")), c.want)
+		})
+	}
+}
+
+func runBroken(t *testing.T, file, broken string) *scenario.Result {
+	t.Helper()
+	s, err := scenario.Load(file)
+	require.NoError(t, err)
+	if broken == "publish-wrong-volume-after-restart" { // it refuses to publish anew what is mounted
+		s.Steps = slices.DeleteFunc(s.Steps, func(step scenario.Step) bool { return step.Kind == "restart-kubelet" })
+	}
+	asProgram, err := scenario.Load("programs/hostdir-block.yaml") // others may name the driver's profile
+	require.NoError(t, err)
+	s.Drivers[0] = asProgram.Drivers[0]
+	program := s.Drivers[0].Program
+	program.Command = append(program.Command, "--broken="+broken)
+	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
+	require.NoError(t, err)
+	return result
+}
+
+// named replaces what differs between runs.
+func named(text string) string {
+	for _, r := range [][2]string{
+		{`vol-[0-9a-f]{24}`, "VOLUME"}, {`pvc-[0-9a-f-]{36}`, "PV"}, {`[0-9a-f]{64}`, "HASH"}, {`/dev/loop[0-9]+`, "/dev/loopN"}, {`process [0-9]+`, "process N"},
+		{`[0-9a-f-]{36}`, "POD"}, {regexp.QuoteMeta(os.TempDir()) + `/csisim-[0-9]+-[0-9]+`, "WORK"},
+	} {
+		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
+	}
+	return text
+}

@@ -1,0 +1,128 @@
+// Package library_test runs the scenario library, the folder scenarios of this repository.
+package library_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+var update = flag.Bool("update", false, "write the call sequences that the scenarios give into their golden files")
+
+func TestMain(m *testing.M) {
+	namespaces.Enter()
+	if err := os.Chdir("../../../scenarios"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// TestEveryScenarioPassesWithItsGoldenCallSequence runs all scenarios whose drivers are mocks, twice.
+func TestEveryScenarioPassesWithItsGoldenCallSequence(t *testing.T) {
+	files, err := filepath.Glob("*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(file, ".yaml"), func(t *testing.T) {
+			s, err := scenario.Load(file)
+			require.NoError(t, err)
+			if slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return d.Mock == nil }) {
+				t.Skip("needs a driver outside this process")
+			}
+			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{CheckDeterminism: true, Guard: true})
+			require.NoError(t, err)
+			for _, f := range result.Failures {
+				t.Error(f.Text(result.Names))
+			}
+			compare(t, strings.TrimSuffix(file, ".yaml")+".golden", scenario.CallSequence(result.Trace))
+		})
+	}
+}
+
+// TestConformance runs the scenarios after cases of Kubernetes' own suites, which their comments name.
+func TestConformance(t *testing.T) { runAll(t, "conformance/*.yaml") }
+
+// TestFacts runs the scenarios that show what real clusters were seen to do, where no recording is held
+// against the simulation.
+func TestFacts(t *testing.T) { runAll(t, "facts/*.yaml") }
+
+func runAll(t *testing.T, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			s, err := scenario.Load(file)
+			require.NoError(t, err)
+			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{Guard: true})
+			require.NoError(t, err)
+			for _, f := range result.Failures {
+				t.Error(f.Text(result.Names))
+			}
+		})
+	}
+}
+
+// TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts, as a program of its own.
+func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
+	withHostdir(t)
+	mounts := mountTable(t)
+	files, err := filepath.Glob("programs/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			s, err := scenario.Load(file)
+			require.NoError(t, err)
+			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
+			require.NoError(t, err)
+			for _, f := range result.Failures {
+				t.Error(f.Text(result.Names))
+			}
+		})
+	}
+	require.Equal(t, mounts, mountTable(t), "the host's mount table is as before")
+}
+
+// withHostdir puts the reference driver that mounts into PATH.
+func withHostdir(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	bin := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", bin, "../drivers/hostdir").CombinedOutput()
+	require.NoError(t, err, string(out))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func mountTable(t *testing.T) string {
+	t.Helper()
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	require.NoError(t, err)
+	return string(table)
+}
+
+func compare(t *testing.T, golden, got string) {
+	t.Helper()
+	if *update && !t.Failed() {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	if string(want) != got {
+		t.Errorf("calls are not those of %s (rewrite it with -update):\n%s", golden, got)
+	}
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// annotate puts a message beside its line in a pull request, or above all lines if the file
+// is not there.
+func (p *Printer) annotate(file string, line int, title, message string) {
+	if p.o.Workspace == "" {
+		return
+	}
+	if !p.o.Exists(file) {
+		file, line = "", 0
+	}
+	p.print(Annotation(p.o.Workspace, file, line, 0, title, message))
+}
+
+// gist is what an annotation tells of a failure.
+func gist(f scenario.Failure) string {
+	text := f.Verdict
+	if f.Expected != "" {
+		text += "\nexpected " + f.Expected
+	}
+	if f.Got != "" {
+		text += "\ngot " + f.Got
+	}
+	return text
+}
+
+// Annotation is the workflow command for an error at a place of a file; line and
+// column 0 are unknown, and an empty file is none. The path is told relative to the workspace.
+func Annotation(workspace, file string, line, column int, title, message string) string {
+	var place []string
+	if file != "" {
+		place = append(place, "file="+escapeProperty(within(workspace, file)))
+	}
+	if line > 0 {
+		place = append(place, fmt.Sprintf("line=%d", line))
+	}
+	if column > 0 {
+		place = append(place, fmt.Sprintf("col=%d", column))
+	}
+	if title != "" {
+		place = append(place, "title="+escapeProperty(title))
+	}
+	return fmt.Sprintf("::error %s::%s\n", strings.Join(place, ","), escapeData(message))
+}
+
+// within is the path relative to the workspace; unchanged if it is not in there.
+func within(workspace, file string) string {
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return file
+	}
+	relative, err := filepath.Rel(workspace, absolute)
+	if err != nil || strings.HasPrefix(relative, "..") {
+		return file
+	}
+	return relative
+}
+
+var (
+	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace
+)

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// longestTrail is how many events that led to a failure are shown.
+const longestTrail = 9
+
+// failure tells one failure in the order in which readers need it: verdict,
+// events that led there, expected and got, how to see it again.
+func (p *Printer) failure(run Run, f scenario.Failure) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n  %s\n", p.paint(red, indentedRest(f.Verdict, "  ")))
+	fmt.Fprintf(&b, "  %s\n", p.paint(dim, place(run, f)))
+	if trail := p.trail(f.Trail); trail != "" {
+		fmt.Fprintf(&b, "\n%s\n", trail)
+	}
+	for _, row := range [][2]string{
+		{"expected", f.Expected}, {"got", f.Got}, {"hint", f.Hint}, {"nodes", run.Result.Apart}, {"replay", run.Replay()}, {"trace", run.Trace}, {"spec", f.Spec},
+		{"logs", run.Logs},
+	} {
+		if row[1] != "" {
+			fmt.Fprintf(&b, "    %s  %s\n", p.paint(bold, fmt.Sprintf("%-8s", row[0])), indentedRest(row[1], strings.Repeat(" ", 14)))
+		}
+	}
+	return b.String() + "\n"
+}
+
+// place is file:line and the step.
+func place(run Run, f scenario.Failure) string {
+	text := f.File
+	if f.Line > 0 {
+		text = fmt.Sprintf("%s:%d", f.File, f.Line)
+	}
+	if step := stepOf(run, f); step != "" {
+		text += "  " + step
+	}
+	return text
+}
+
+// trail is the events that led to a failure as a timeline.
+func (p *Printer) trail(events []*trace.Event) string {
+	var b strings.Builder
+	if earlier := len(events) - longestTrail; earlier > 0 {
+		fmt.Fprintf(&b, "    … %d earlier events …\n", earlier)
+		events = events[earlier:]
+	}
+	timeline := trace.NewTimeline(&b, trace.TimelineOptions{Color: p.o.Color, Width: p.o.Width, Indent: "  "})
+	for _, e := range events {
+		timeline.Add(e)
+	}
+	if err := timeline.Close(); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// indentedRest indents every line but the first.
+func indentedRest(text, by string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+by)
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// stepText is a step as a status line names it.
+func stepText(step scenario.StepResult) string {
+	return fmt.Sprintf("step %d: %s", step.Number, step.Title)
+}
+
+// stepOf is the step at which a failure was found; empty for what was expected at the end.
+func stepOf(run Run, f scenario.Failure) string {
+	if f.Step < 1 || f.Step > len(run.Result.Steps) {
+		return ""
+	}
+	return stepText(run.Result.Steps[f.Step-1])
+}
+
+// scenarioName is the name of a run's scenario, its file if it has none.
+func scenarioName(run Run) string {
+	if run.Name != "" {
+		return run.Name
+	}
+	if run.Result != nil && run.Result.Scenario != nil && run.Result.Scenario.Name != "" {
+		return run.Result.Scenario.Name
+	}
+	return run.File
+}

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Options say how a report looks. The zero value is plain text for a pipe.
+type Options struct {
+	Terminal
+	// Workspace is the root of the repository in a GitHub workflow: failures are
+	// annotated with paths relative to it. Default: no annotations.
+	Workspace string
+	// Exists says whether there is a file, which annotations may point at. Default: os.Stat.
+	Exists func(file string) bool
+	// Planned is the number of scenarios, if it is known; those that were not run
+	// are told in the summary.
+	Planned int
+	// Began is when the first scenario began. Default: when the printer is made.
+	Began time.Time
+	// Now is the wall clock, for what takes long. Default: time.Now.
+	Now func() time.Time
+}
+
+// Text writes a report of runs that have ended.
+func Text(w io.Writer, runs []Run, o Options) error {
+	p := NewPrinter(w, o)
+	for _, run := range runs {
+		p.Finished(run)
+	}
+	return p.Summary()
+}
+
+// Printer writes a report while scenarios run: Started, Progress and Finished for
+// each, Summary at the end.
+type Printer struct {
+	w       io.Writer
+	o       Options
+	current string
+	open    bool // a line that will be rewritten stands on the terminal
+	total   totals
+	err     error
+}
+
+// NewPrinter returns a printer to w.
+func NewPrinter(w io.Writer, o Options) *Printer {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Exists == nil {
+		o.Exists = func(file string) bool { _, err := os.Stat(file); return err == nil }
+	}
+	if o.Began.IsZero() {
+		o.Began = o.Now()
+	}
+	return &Printer{w: w, o: o}
+}
+
+// Started tells on a terminal which scenario runs.
+func (p *Printer) Started(name string) {
+	p.current = name
+	p.live("• " + name)
+}
+
+// Progress tells on a terminal how far the scenario is.
+func (p *Printer) Progress(step scenario.StepResult) {
+	p.live(fmt.Sprintf("• %s  %s", p.current, stepText(step)))
+}
+
+// Finished tells how a scenario went and, if it failed, why.
+func (p *Printer) Finished(run Run) {
+	p.erase()
+	p.total.add(run)
+	p.print(p.statusLine(run))
+	if run.Err != nil {
+		p.print(indented(run.Err.Error(), "    ") + "\n")
+		p.annotate(run.File, 0, scenarioName(run), run.Err.Error())
+	}
+	if run.Result == nil {
+		return
+	}
+	p.notes(run.Result.Notes)
+	for _, failure := range run.Result.Failures {
+		p.print(p.failure(run, failure))
+		p.annotate(failure.File, failure.Line, scenarioName(run), gist(failure))
+	}
+}
+
+// longestNotes is how many notes of a run are told.
+const longestNotes = 3
+
+// notes tell what is nobody's fault.
+func (p *Printer) notes(notes []string) {
+	for _, note := range notes[:min(len(notes), longestNotes)] {
+		p.print(p.paint(dim, "    "+note) + "\n")
+	}
+	if more := len(notes) - longestNotes; more > 0 {
+		p.print(p.paint(dim, fmt.Sprintf("    … and %d more: the step ledger shows all", more)) + "\n")
+	}
+}
+
+// Summary writes the last line and returns the first error of writing.
+func (p *Printer) Summary() error {
+	p.erase()
+	p.print(p.total.line(p.o.Planned, p.o.Now().Sub(p.o.Began)) + "\n")
+	return p.err
+}
+
+func (p *Printer) statusLine(run Run) string {
+	mark, color := "PASS", green
+	if p.o.Live {
+		mark = "✓"
+	}
+	if !run.Passed() {
+		mark, color = "FAIL", red
+		if p.o.Live {
+			mark = "✗"
+		}
+	}
+	line := p.paint(color, mark) + " " + scenarioName(run)
+	if r := run.Result; r != nil && run.Err == nil {
+		line += p.paint(dim, fmt.Sprintf("  %s, %s in %s", count(r.Calls, "driver call"), trace.Span(r.VirtualTime), trace.Span(r.WallTime)))
+	}
+	return line + "\n"
+}
+
+// live writes a line that the next one replaces.
+func (p *Printer) live(text string) {
+	if !p.o.Live {
+		return
+	}
+	p.erase()
+	p.print(cut(text, p.o.Width-1))
+	p.open = true
+}
+
+func (p *Printer) erase() {
+	if p.open {
+		p.print("\r\x1b[K")
+		p.open = false
+	}
+}
+
+func (p *Printer) print(text string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, trace.Escaped(text))
+	}
+}
+
+const (
+	green = "\x1b[32m"
+	red   = "\x1b[1;31m"
+	dim   = "\x1b[2m"
+	bold  = "\x1b[1m"
+)
+
+func (p *Printer) paint(color, text string) string {
+	if !p.o.Color {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}
+
+// indented puts an indentation before every line.
+func indented(text, by string) string {
+	return by + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+by)
+}
+
+func cut(text string, columns int) string {
+	if runes := []rune(text); columns > 0 && len(runes) > columns {
+		return string(runes[:columns-1]) + "…"
+	}
+	return text
+}

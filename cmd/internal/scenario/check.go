@@ -1,0 +1,174 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// checker holds a scenario's references against what there is, and collects what is wrong.
+type checker struct {
+	scenario *Scenario
+	document *strict.Document
+	problems strict.Problems
+	dir      string // of the scenario's file
+
+	kinds       expect.Kinds
+	path        string // of the value that is being checked
+	number      int    // of the step that is being checked, from 0; past the last one at the end
+	made        made
+	definitions definitions
+	ruled       ruled
+	faults      map[string]bool // that the steps so far injected, by name
+	names       map[string]int  // of steps so far: their lines
+	versions    versions
+	controls    []string // names of controllers; see controllers
+}
+
+// at checks a value inside of the current one.
+func (c *checker) at(path string, check func()) {
+	outer := c.path
+	c.path = path
+	check()
+	c.path = outer
+}
+
+// in is the path of a field of the current value, or of the value itself.
+func (c *checker) in(field string) string {
+	path := c.path
+	if field == "" {
+		return path
+	}
+	for _, key := range strings.Split(field, ".") {
+		path = strict.Key(path, key)
+	}
+	return path
+}
+
+// report is a mistake in a field of the current value, or in the value itself.
+func (c *checker) report(field, found, want string) {
+	if !c.reported(field) {
+		c.document.Report(c.in(field), found, want)
+	}
+}
+
+// reported says that something is wrong with the field already: what follows from that is no news.
+func (c *checker) reported(field string) bool {
+	path := c.in(field)
+	return slices.ContainsFunc(c.document.Problems(), func(p strict.Problem) bool { return p.Path == path })
+}
+
+// unknown is a name that is none of those there are.
+func (c *checker) unknown(field, kind, name string, known []string) {
+	if c.reported(field) {
+		return
+	}
+	slices.Sort(known)
+	want := fmt.Sprintf("a %s of this scenario: %s", kind, strings.Join(known, ", "))
+	if len(known) == 0 {
+		want = fmt.Sprintf("no %s, since this scenario has none", kind)
+	}
+	c.document.ReportUnknown(c.in(field), fmt.Sprintf("%s %q", kind, name), name, want, known)
+}
+
+func (c *checker) nodeNames() []string {
+	nodes := c.scenario.Cluster.Nodes
+	if len(nodes) == 0 {
+		return []string{"node-a", "node-b"}
+	}
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+func (c *checker) node(field, name string) {
+	if known := c.nodeNames(); !slices.Contains(known, name) {
+		c.unknown(field, "node", name, known)
+	}
+}
+
+// driverNames lists the drivers; all is false if one on a socket is still to tell its name.
+func (c *checker) driverNames() (names []string, all bool) {
+	all = true
+	for _, d := range c.scenario.Drivers {
+		if d.name() == "" {
+			all = false
+		} else {
+			names = append(names, d.name())
+		}
+	}
+	return names, all
+}
+
+// driver checks a driver's name; it may be left out where there is only one.
+func (c *checker) driver(field, name string) {
+	names, all := c.driverNames()
+	switch {
+	case name == "" && len(c.scenario.Drivers) == 1:
+	case len(c.scenario.Drivers) == 0:
+		c.report(field, "no driver", "a driver, since this scenario has none in drivers")
+	case name == "":
+		c.report(field, "no driver", "the driver's name, since this scenario has not exactly one: "+strings.Join(names, ", "))
+	case all && !slices.Contains(names, name):
+		c.unknown(field, "driver", name, names)
+	}
+}
+
+// controller checks the name of a controller or sidecar.
+func (c *checker) controller(field, name string) {
+	if known := c.controllers(); len(known) > 0 && !slices.Contains(known, name) {
+		c.unknown(field, "controller", name, known)
+	}
+}
+
+// controllers asks a cluster of the same shape, with mocks for drivers, which controllers there are. It
+// knows none if a driver's name is not known yet, or if no such cluster can be made.
+func (c *checker) controllers() []string {
+	_, all := c.driverNames()
+	if c.controls != nil || !all {
+		return slices.Clone(c.controls)
+	}
+	options := sim.Options{}
+	for _, d := range c.scenario.Drivers {
+		options.Drivers = append(options.Drivers, d.mocked())
+	}
+	cluster, err := sim.Start(options)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = cluster.Close() }() // nothing but memory
+	c.controls = append(cluster.Controllers(), controlPlane)
+	slices.Sort(c.controls)
+	c.controls = slices.Compact(c.controls)
+	return slices.Clone(c.controls)
+}
+
+// controlPlane stands for all controllers of the kube-controller-manager.
+const controlPlane = "kube-controller-manager"
+
+// phases are the values of status.phase by resource.
+var phases = map[string][]string{
+	"pods":                   {"Pending", "Running", "Succeeded", "Failed", "Unknown"},
+	"persistentvolumeclaims": {"Pending", "Bound", "Lost"},
+	"persistentvolumes":      {"Pending", "Available", "Bound", "Released", "Failed"},
+	"namespaces":             {"Active", "Terminating"},
+}
+
+func (c *checker) phase(res *store.Resource, phase string) {
+	known, ok := phases[res.GVR.Resource]
+	switch {
+	case res.Definition() != nil:
+	case !ok:
+		c.report("phase", fmt.Sprintf("phase %q of a %s", phase, expect.Singular(res)), "no phase, since this kind has none")
+	case !slices.Contains(known, phase):
+		c.document.ReportUnknown(c.in("phase"), fmt.Sprintf("phase %q", phase), phase,
+			fmt.Sprintf("a phase of a %s: %s", expect.Singular(res), strings.Join(known, ", ")), known)
+	}
+}

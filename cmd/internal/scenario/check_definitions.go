@@ -1,0 +1,183 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// definitions are those that a scenario's steps have made so far, in a store that holds nothing else.
+type definitions struct {
+	store *store.Store
+	from  map[schema.GroupKind]int             // the step that defines a kind first, -1 for the objects at the start
+	at    map[schema.GroupKind]manifest.Object // and the manifest that does
+	made  map[custom]bool
+}
+
+// custom names a custom resource.
+type custom struct {
+	kind schema.GroupKind
+	key  store.Key
+}
+
+// checkDefinitions follows what the manifests and steps do with definitions, and holds each custom resource
+// against those there are when it is applied.
+func (c *checker) checkDefinitions() {
+	c.definitions = definitions{
+		store: store.New(store.Options{}),
+		from:  map[schema.GroupKind]int{}, at: map[schema.GroupKind]manifest.Object{}, made: map[custom]bool{},
+	}
+	c.findDefinitions(-1, c.scenario.objects)
+	for i, step := range c.scenario.Steps {
+		if apply, ok := step.action.(*applyStep); ok {
+			c.findDefinitions(i, apply.objects)
+		}
+	}
+	c.followAll(c.scenario.objects)
+	for _, step := range c.scenario.Steps {
+		switch action := step.action.(type) {
+		case *applyStep:
+			c.followAll(action.objects)
+		case *deleteStep:
+			c.definitions.change(action.Reference, func(res *store.Resource, key store.Key) error {
+				_, err := c.definitions.store.DeleteObject(res, key)
+				return err
+			})
+		case *patchStep:
+			c.definitions.change(action.Reference, func(res *store.Resource, key store.Key) error {
+				return action.patch(c.definitions.store, res, key)
+			})
+		}
+	}
+}
+
+// findDefinitions notes which kinds manifests define.
+func (c *checker) findDefinitions(step int, objects []manifest.Object) {
+	for _, o := range objects {
+		d, ok := o.Object.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok {
+			continue
+		}
+		kind := schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
+		if _, known := c.definitions.at[kind]; !known {
+			c.definitions.from[kind], c.definitions.at[kind] = step, o
+		}
+	}
+}
+
+// change does to definitions what a step does. One that fails will say so when it runs.
+func (d *definitions) change(ref expect.Reference, do func(*store.Resource, store.Key) error) {
+	if ref.Resource == nil || ref.Resource.GVK.Kind != "CustomResourceDefinition" {
+		return
+	}
+	for _, obj := range ref.Find(d.store) {
+		_ = do(ref.Resource, store.KeyOf(obj))
+	}
+}
+
+func (c *checker) followAll(objects []manifest.Object) {
+	for _, o := range objects {
+		switch obj := o.Object.(type) {
+		case *apiextensionsv1.CustomResourceDefinition:
+			if err := c.definitions.apply(obj.DeepCopy()); err != nil {
+				c.refused(o, err, "a definition that the API server takes")
+			}
+		case *unstructured.Unstructured:
+			c.checkCustom(o, obj.DeepCopy())
+		}
+	}
+}
+
+func (d *definitions) apply(definition *apiextensionsv1.CustomResourceDefinition) error {
+	_, err := store.Create(d.store, definition)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	_, err = store.Modify(d.store, store.KeyOf(definition), func(old *apiextensionsv1.CustomResourceDefinition) {
+		old.Labels, old.Annotations, old.Spec = definition.Labels, definition.Annotations, definition.Spec
+	})
+	return err
+}
+
+// checkCustom reports a custom resource that nobody defined, or not yet, or that is not as its definition says.
+// One that is applied again may change what only a new one is asked for: that is told when it runs.
+func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured) {
+	gvk := obj.GroupVersionKind()
+	res, err := c.definitions.store.ResourceOf(obj)
+	if err != nil {
+		c.problems = append(c.problems, c.undefined(o, gvk))
+		return
+	}
+	definition := res.Definition()
+	version, _ := definition.Served(gvk.Version)
+	unknown, err := version.Read(obj.Object)
+	for _, path := range unknown {
+		name := path[strings.LastIndex(path, ".")+1:]
+		c.wrong(o, pathInFile(path), fmt.Sprintf("unknown field %q", name), "a field that "+definition.Object.Name+" defines", version.Fields(path))
+	}
+	if err != nil || len(unknown) > 0 {
+		c.refused(o, err, "metadata as Kubernetes has it")
+		return
+	}
+	if obj.GetNamespace() != "" {
+		obj.SetNamespace(metav1.NamespaceDefault) // the definitions' store has no other
+	}
+	if name := (custom{gvk.GroupKind(), keyIn(res, o)}); !c.definitions.made[name] {
+		_, err = c.definitions.store.CreateObject(res, obj, store.DryRun())
+		c.refused(o, err, "what definition "+definition.Object.Name+" allows")
+		c.definitions.made[name] = o.Meta().GetName() != ""
+	}
+}
+
+// undefined is the mistake of an object of a kind that is not defined where it is applied.
+func (c *checker) undefined(o manifest.Object, gvk schema.GroupVersionKind) strict.Problem {
+	versions := c.definitions.store.VersionsOf(gvk.GroupKind())
+	if at, ok := c.definitions.at[gvk.GroupKind()]; ok && len(versions) == 0 {
+		return o.Problem("kind", fmt.Sprintf("kind %q, which %s:%d defines only later or not at this time", gvk.Kind, at.File, at.At.Line),
+			"an object that is applied after its CustomResourceDefinition", "")
+	}
+	return o.NoKind(versions...)
+}
+
+// refused reports what the API server will say of an object.
+func (c *checker) refused(o manifest.Object, err error, want string) {
+	var status *apierrors.StatusError
+	switch {
+	case err == nil:
+	case errors.As(err, &status) && status.ErrStatus.Details != nil && len(status.ErrStatus.Details.Causes) > 0:
+		for _, cause := range status.ErrStatus.Details.Causes {
+			if cause.Field == "<nil>" {
+				continue // that rules were not asked, for what is wrong otherwise
+			}
+			c.problems = append(c.problems, o.Problem(pathInFile(cause.Field), cause.Message, want, ""))
+		}
+	default:
+		c.problems = append(c.problems, o.Problem("", err.Error(), want, ""))
+	}
+}
+
+var keyInPath = regexp.MustCompile(`\[[^\]]+\]`)
+
+// pathInFile writes a path of the API server as paths in files are written: spec.sizes["a.b"] for spec.sizes[a.b].
+func pathInFile(path string) string {
+	return keyInPath.ReplaceAllStringFunc(path, func(key string) string {
+		name := key[1 : len(key)-1]
+		if _, err := strconv.Atoi(name); err == nil {
+			return key
+		}
+		return strict.Key("_", name)[1:]
+	})
+}

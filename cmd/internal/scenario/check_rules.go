@@ -1,0 +1,103 @@
+package scenario
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// accepted is what a manifest must be like.
+const accepted = "what the API server accepts"
+
+// checkRules asks the rules of the API about an object of a manifest. One that is applied again is merged with
+// what is there by then: only what it says itself can be wrong for certain.
+func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
+	at := place{o.File, o.At}
+	if c.ruled.places[at] {
+		return // a copy, or the same manifest once more
+	}
+	c.ruled.places[at] = true
+	key := ruledKey{res, keyIn(res, o)}
+	_, again := c.ruled.first[key]
+	for _, cause := range causes(c.definitions.store.Validate(res, o.Object.(store.Object))) {
+		path := pathInFile(cause.Field)
+		if !again || o.Says(path) {
+			c.problems = append(c.problems, o.Problem(path, cause.Message, accepted, supported(cause.Message)))
+		}
+	}
+	if !again {
+		c.ruled.first[key] = o
+	}
+}
+
+// checkPatched asks the rules about the object of a manifest as a patch leaves it.
+func (c *checker) checkPatched(s *patchStep) {
+	res := s.Resource
+	if res == nil || s.Subresource != "" || s.Many() || res.Definition() != nil {
+		return
+	}
+	o, ok := c.ruled.first[ruledKey{res, store.Key{Namespace: s.Namespace, Name: s.Name}}]
+	if !ok {
+		return
+	}
+	obj := o.Object.DeepCopyObject().(store.Object)
+	if err := merge(obj, s.Merge); err != nil {
+		c.report("merge", err.Error(), "fields as the object has them")
+		return
+	}
+	before := causes(c.definitions.store.Validate(res, o.Object.(store.Object)))
+	for _, cause := range causes(c.definitions.store.Validate(res, obj)) {
+		if !slices.Contains(before, cause) {
+			c.document.Report(c.in("merge")+"."+pathInFile(cause.Field), cause.Message, accepted)
+		}
+	}
+}
+
+// ruled is what the rules of the API have been asked about.
+type ruled struct {
+	places map[place]bool
+	first  map[ruledKey]manifest.Object // the manifest that makes an object
+}
+
+type place struct {
+	file string
+	at   strict.Position
+}
+
+type ruledKey struct {
+	*store.Resource
+	store.Key
+}
+
+// causes are the mistakes that the API server tells of an object, one each.
+func causes(err error) []metav1.StatusCause {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) || status.ErrStatus.Details == nil {
+		return nil
+	}
+	return status.ErrStatus.Details.Causes
+}
+
+var quotedWord = regexp.MustCompile(`"([^"]*)"`)
+
+// supported is the value that was probably meant, of those that the message of a mistake lists.
+func supported(message string) string {
+	found, list, ok := strings.Cut(message, ": supported values: ")
+	word := quotedWord.FindStringSubmatch(found)
+	if !ok || word == nil {
+		return ""
+	}
+	var known []string
+	for _, value := range quotedWord.FindAllStringSubmatch(list, -1) {
+		known = append(known, value[1])
+	}
+	return strict.Nearest(word[1], known)
+}

@@ -1,0 +1,70 @@
+package scenario
+
+import (
+	"bytes"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+	_ "github.com/csisim/csisim/internal/world/definition/rule" // the rules of definitions are checked
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// wordOfDefinitions is in every text that holds a definition.
+var wordOfDefinitions = []byte("CustomResourceDefinition")
+
+// definedKinds are the built-in kinds and those that the definitions among a scenario's manifests bring: steps
+// can name them, wherever they stand. What is wrong with the manifests is told when they are checked.
+func definedKinds(document *strict.Document, dir string) expect.Kinds {
+	var defined *store.Store
+	for _, m := range manifestsIn(document.Root) {
+		for _, d := range m.definitions(dir, bytes.Contains(document.Source.Text, wordOfDefinitions)) {
+			if defined == nil {
+				defined = store.New(store.Options{})
+			}
+			_, _ = store.Create(defined, d) // told when it is checked
+		}
+	}
+	return expect.KindsIn(defined)
+}
+
+// manifestsIn are those of a scenario's objects and of its steps.
+func manifestsIn(root *strict.Node) []Manifests {
+	var all []Manifests
+	add := func(n *strict.Node) {
+		if n != nil {
+			var m Manifests
+			m.UnmarshalStrict(n)
+			all = append(all, m)
+		}
+	}
+	add(root.Value("objects"))
+	if steps := root.Value("steps"); steps != nil {
+		for _, step := range steps.Items() {
+			add(step.Value("apply"))
+		}
+	}
+	return all
+}
+
+// definitions are those among the manifests; inline says whether the scenario's own text may hold some.
+func (m Manifests) definitions(dir string, inline bool) []*apiextensionsv1.CustomResourceDefinition {
+	var found []*apiextensionsv1.CustomResourceDefinition
+	for _, part := range m.parts {
+		var objects []manifest.Object
+		if part.file == nil && inline {
+			objects, _ = manifest.Decode(part.inline)
+		}
+		if path, text, err := part.text(dir); err == nil && bytes.Contains(text, wordOfDefinitions) {
+			objects, _ = manifest.DecodeText(strict.Source{File: path, Text: text})
+		}
+		for _, o := range objects {
+			if d, ok := o.Object.(*apiextensionsv1.CustomResourceDefinition); ok {
+				found = append(found, d)
+			}
+		}
+	}
+	return found
+}

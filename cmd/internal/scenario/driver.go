@@ -1,0 +1,135 @@
+package scenario
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/sim"
+)
+
+// Driver is one CSI driver and how it is reached: exactly one of mock, profile, program and socket.
+type Driver struct {
+	Name         string            `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must answer; a program or a driver on a socket that is given none is asked for it."`
+	Mock         *mock.Options     `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
+	Profile      string            `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver whose profile says how it is started, or a YAML file with a profile, relative to this file."`
+	Binary       string            `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
+	Program      *Program          `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
+	Socket       *Socket           `json:"socket,omitempty" doc:"A driver that runs already."`
+	NodeIDs      map[string]string `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
+	Down         []string          `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
+	Plugins      []FurtherPlugin   `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
+	Later        bool              `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
+	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
+	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
+	Sidecars     Sidecars          `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
+	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
+	External     []string          `json:"external,omitempty" enum:"csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter|csi-external-health-monitor-controller|node-driver-registrar|snapshot-controller" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
+
+	profile *profile.Profile // that Profile names
+}
+
+// Program is how a driver program is started. A path that begins with ./ or ../ is relative to the
+// scenario's file; any other program is looked for in PATH, then in the working directory.
+type Program struct {
+	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}}."`
+	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
+	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
+	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
+	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
+}
+
+// Socket names the unix sockets of a driver that runs already.
+type Socket struct {
+	Controller string            `json:"controller,omitempty" example:"/run/csi/controller.sock" doc:"The controller plugin's socket."`
+	Nodes      map[string]string `json:"nodes,omitempty" doc:"The node plugins' sockets by node name."`
+	Node       string            `json:"node,omitempty" doc:"The node plugin's socket in a cluster of one node."`
+}
+
+// Lives reports whether the scenario can only be lived, as csisim up does: what is external, and programs
+// in containers, need the API and the real clock.
+func (s *Scenario) Lives() bool {
+	return len(s.Images) > 0 || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
+}
+
+// HasPrograms reports whether not all of the run is Go code of this process: programs mount, and leave
+// processes.
+func (s *Scenario) HasPrograms() bool {
+	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
+}
+
+// name is the driver's name as far as the file tells it.
+func (d Driver) name() string {
+	switch {
+	case d.Mock != nil:
+		return cmp.Or(d.Name, d.Mock.Name)
+	case d.profile != nil:
+		return cmp.Or(d.Name, d.profile.Driver)
+	}
+	return d.Name
+}
+
+// options describes the driver for the simulator; dir is that of the scenario's file.
+func (d Driver) options(dir string) sim.Driver {
+	var o sim.Driver
+	if d.profile != nil {
+		o = d.profile.Install(d.Name, d.Binary)
+		o.Program.Command = located(o.Program.Command, dir)
+		o.Program.ControllerCommand = located(o.Program.ControllerCommand, dir)
+	}
+	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
+	o.Further, o.Later = d.furtherPlugins(), d.Later
+	o.Sidecars = d.Sidecars.options()
+	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController, d.NoCSIDriver
+	for _, name := range d.External {
+		o.External = append(o.External, sim.Sidecar(name))
+	}
+	switch {
+	case d.Mock != nil:
+		options := *d.Mock
+		options.Name = d.name()
+		o.Mock = &options
+	case d.Program != nil:
+		o.Program = &sim.Program{
+			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
+			Single: d.Program.Single, Env: d.Program.Env, StartTimeout: d.Program.StartTimeout.Duration,
+		}
+	case d.Socket != nil:
+		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node}
+	}
+	return o
+}
+
+// located replaces the program of a command by where it is found. One that is nowhere stays as it is:
+// starting it tells.
+func located(command []string, dir string) []string {
+	if len(command) == 0 {
+		return nil
+	}
+	program := command[0]
+	_, err := exec.LookPath(program)
+	switch {
+	case filepath.IsAbs(program):
+	case strings.HasPrefix(program, "./") || strings.HasPrefix(program, "../"):
+		program = absolute(filepath.Join(dir, program))
+	case strings.Contains(program, "/") || err != nil && exists(program):
+		program = absolute(program)
+	}
+	return append([]string{program}, command[1:]...)
+}
+
+func exists(name string) bool { _, err := os.Stat(name); return err == nil }
+
+// absolute is where a path leads from the working directory.
+func absolute(name string) string {
+	if full, err := filepath.Abs(name); err == nil {
+		return full
+	}
+	return name
+}

@@ -1,0 +1,126 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// Expectations are what must hold of a run, at its end or at an expect step. All of them are looked at, so
+// that a failing scenario tells everything at once.
+type Expectations struct {
+	Since      string             `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
+	Calls      []calls.Pattern    `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
+	Exact      bool               `json:"exact,omitempty" doc:"No other calls may stand between."`
+	Forbidden  []expect.Forbidden `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
+	Objects    []ObjectCondition  `json:"objects,omitempty" doc:"What must be true of objects."`
+	Events     []expect.Event     `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
+	That       []Statement        `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true."`
+	Leftovers  *expect.Allowed    `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
+	Violations *expect.Allowed    `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
+	Fails      string             `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
+
+	path string // where the expectations stand in the scenario
+}
+
+func (e *Expectations) check(c *checker) {
+	e.path = c.path
+	if e.Since != "" {
+		if _, ok := c.names[e.Since]; !ok {
+			var known []string
+			for name := range c.names {
+				known = append(known, name)
+			}
+			c.unknown("since", "step", e.Since, known)
+		}
+	}
+	for i := range e.Calls {
+		c.at(strict.Index(c.in("calls"), i), func() { c.pattern(&e.Calls[i]) })
+	}
+	for i := range e.Forbidden {
+		c.at(strict.Index(c.in("forbidden"), i), func() { c.pattern(&e.Forbidden[i].Pattern) })
+	}
+	for i := range e.Objects {
+		c.at(strict.Index(c.in("objects"), i), func() { e.Objects[i].check(c) })
+	}
+	for i := range e.Events {
+		c.at(strict.Index(c.in("events"), i), func() { c.event(&e.Events[i]) })
+	}
+	if e.Exact && len(e.Calls) == 0 {
+		c.report("exact", "exact without calls", "calls, or no exact")
+	}
+}
+
+// pattern reports a node or driver of a pattern that is not there.
+func (c *checker) pattern(p *calls.Pattern) {
+	if p.Node != "" {
+		c.node("node", p.Node)
+	}
+	if p.Driver != "" {
+		c.driver("driver", p.Driver)
+	}
+	if p.Code == calls.Code("OK") && p.Message != "" {
+		c.report("message", "a message of a call that succeeds", "no message, or another code")
+	}
+}
+
+// event reports an event that nothing tells from others, or that is about no object.
+func (c *checker) event(p *expect.Event) {
+	if p.Reason == "" && p.About == "" && p.Message == "" && p.Type == "" {
+		c.report("", "an event without anything that tells it from others", p.Wanted())
+	}
+	if p.About != "" && !p.Resolve(c.kinds) {
+		kind, _, _ := strings.Cut(p.About, "/")
+		c.document.ReportUnknown(c.in("about"), fmt.Sprintf("%q", p.About), kind, `kind and name, such as "pod/web"`, c.kinds.List())
+	}
+}
+
+// failures are what does not hold now.
+func (e *Expectations) failures(r *runner) []*Failure {
+	since := r.began
+	if e.Since != "" {
+		since = r.stepBegan[e.Since]
+	}
+	ev := r.evidence.From(since)
+	ev.Update()
+	var found []*Failure
+	add := func(f *Failure, key string, item int) {
+		if f != nil {
+			f.Line = r.scenario.lineOf(e.path, key, item)
+			found = append(found, f)
+		}
+	}
+	if f := (expect.Calls{Patterns: e.Calls, Exact: e.Exact}.Failure(ev)); f != nil {
+		add(f, "calls", f.Item)
+	}
+	for i, forbidden := range e.Forbidden {
+		add(forbidden.Failure(ev), "forbidden", i)
+	}
+	for i := range e.Objects {
+		add(e.Objects[i].failure(ev), "objects", i)
+	}
+	for i, event := range e.Events {
+		add(event.Failure(ev), "events", i)
+	}
+	for i, statement := range e.That {
+		add(statement.failure(r, ev), "that", i)
+	}
+	if e.Leftovers != nil {
+		add(expect.Leftovers(*e.Leftovers).Failure(ev), "leftovers", noItem)
+	}
+	if e.Violations != nil {
+		add(expect.Violations(*e.Violations).Failure(ev), "violations", noItem)
+	}
+	return found
+}
+
+// plural is "1 call", "2 calls".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,24 @@
+package scenario
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/internal/input/partial"
+)
+
+// expectFailure turns the result around: the failures that fit the pattern are what was expected.
+func (r *Result) expectFailure(pattern string, s *Scenario) {
+	expected := func(f Failure) bool { return partial.Wildcard(pattern, f.Verdict) }
+	if slices.ContainsFunc(r.Failures, expected) {
+		r.Failures = slices.DeleteFunc(r.Failures, expected)
+	} else {
+		r.Failures = append(r.Failures, Failure{
+			Verdict: "the scenario did not fail as expected", File: s.File, Line: s.line("expect"),
+			Expected: "a failure " + pattern, Got: plural(len(r.Failures), "other failure"),
+		})
+	}
+	r.Exit = Passed
+	if len(r.Failures) > 0 {
+		r.Exit = Failed
+	}
+}

@@ -1,0 +1,112 @@
+package expression_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/scenario/expression"
+)
+
+type run struct{}
+
+func (run) Objects(name string) ([]any, error) {
+	if name != "pods" {
+		return nil, fmt.Errorf("there is no resource %q", name)
+	}
+	return []any{map[string]any{"metadata": map[string]any{"name": "web"}}}, nil
+}
+
+func (run) Calls() []any {
+	return []any{
+		map[string]any{"call": "NodeStageVolume", "code": "Internal", "node": "node-a"},
+		map[string]any{"call": "NodeStageVolume", "code": "OK", "node": "node-a"},
+	}
+}
+
+func (run) Events() []any                       { return []any{} }
+func (run) Metrics(string) ([]string, error)    { return []string{"volumes_total 1"}, nil }
+func (run) Files(node string) ([]string, error) { return []string{"plugins/ 750", node}, nil }
+func (run) Elapsed() time.Duration              { return time.Minute }
+
+func TestAConditionIsAboutOneObject(t *testing.T) {
+	claim := map[string]any{
+		"metadata": map[string]any{"finalizers": []any{"a", "b"}},
+		"status":   map[string]any{"phase": "Bound", "capacity": map[string]any{"storage": "1Gi"}, "count": int64(2)},
+	}
+	for text, want := range map[string]bool{
+		`object.status.phase == "Bound"`:                              true,
+		`object.status.phase == "Lost"`:                               false,
+		`object.spec.volumeName == "x"`:                               false,
+		`has(object.spec)`:                                            false,
+		`"a" in object.metadata.finalizers`:                           true,
+		`quantity(object.status.capacity.storage) >= quantity("1Gi")`: true,
+		`object.status.count == 2`:                                    true,
+		`object.?status.?phase.orValue("") == "Bound"`:                true,
+	} {
+		x, err := expression.Object(text)
+		require.NoError(t, err, text)
+		got, err := x.HoldsFor(claim)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+}
+
+func TestAStatementIsAboutTheWholeRun(t *testing.T) {
+	for text, want := range map[string]bool{
+		`calls.filter(c, c.call == "NodeStageVolume").size() == 2`: true,
+		`calls.all(c, c.code == "OK")`:                             false,
+		`events.size() == 0 && elapsed >= duration("60s")`:         true,
+		`objects("pods").exists(p, p.metadata.name == "web")`:      true,
+		`metrics("node-a").exists(m, m == "volumes_total 1")`:      true,
+		`files("node-a").exists(f, f == "plugins/ 750")`:           true,
+	} {
+		x, err := expression.Run(text, run{})
+		require.NoError(t, err, text)
+		got, err := x.Holds(run{})
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+}
+
+func TestAnExpressionThatCannotBeTrueOrFalseIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`object.status.phase ==`: "Syntax error",
+		`pod.status.phase == ""`: "undeclared reference to 'pod'",
+		`"Bound"`:                "the expression gives string, not true or false",
+	} {
+		_, err := expression.Object(text)
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+func TestAnUnknownResourceIsAnErrorOfTheEvaluation(t *testing.T) {
+	x, err := expression.Run(`objects("podz").size() == 0`, run{})
+	require.NoError(t, err)
+	_, err = x.Holds(run{})
+	assert.ErrorContains(t, err, `there is no resource "podz"`)
+}
+
+func TestWhyAStatementDoesNotHold(t *testing.T) {
+	for text, want := range map[string]string{
+		`calls.filter(c, c.call == "NodeStageVolume").size() == 3`:              `calls.filter(c, c.call == "NodeStageVolume").size() is 2`,
+		`size(events) == 0 && size(calls) == 0`:                                 `size(calls) is 2`,
+		`size(events) == 0 && !(size(calls) == 2)`:                              `!(size(calls) == 2) is false`,
+		`elapsed < duration("5s")`:                                              `elapsed is duration("60s")`,
+		`calls.map(c, c.code) == ["OK"]`:                                        `calls.map(c, c.code) is ["Internal", "OK"]`,
+		`calls.all(c, c.code == "OK")`:                                          ``,
+		`calls.exists(c, c.method == "NodeStageVolume")`:                        `no such key: method`,
+		`metrics("node-a")[0] == "volumes_total 2"`:                             `metrics("node-a")[0] is "volumes_total 1"`,
+		`objects("pods")[0].metadata.name == "log" || elapsed < duration("5s")`: ``,
+	} {
+		x, err := expression.Run(text, run{})
+		require.NoError(t, err, text)
+		holds, err := x.Holds(run{})
+		require.NoError(t, err, text)
+		assert.False(t, holds, text)
+		assert.Equal(t, want, x.Because(run{}), text)
+	}
+}

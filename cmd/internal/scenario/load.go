@@ -1,0 +1,108 @@
+package scenario
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// Load reads a scenario file. The error is either that the file cannot be read, or strict.Problems: all
+// mistakes in it and in the manifests that it names.
+func Load(path string) (*Scenario, error) {
+	data, err := strict.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read scenario: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse is Load for text that has been read. Files that it names are looked for beside file.
+func Parse(file string, data []byte) (*Scenario, error) {
+	s := &Scenario{File: file}
+	document, problems := strict.Open(file, data, s)
+	if document == nil {
+		return nil, problems
+	}
+	kinds := definedKinds(document, filepath.Dir(file))
+	document.Words = kinds
+	document.Root.Decode(s)
+	s.positions = document.Positions
+	if key := document.Root.Key("expect"); key != nil {
+		s.positions["expect"] = key.Position() // of what every run must keep to, whatever stands under it
+	}
+	if s.Name == "" {
+		base := filepath.Base(file)
+		s.Name = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	c := &checker{
+		scenario: s, document: document, dir: filepath.Dir(file),
+		kinds: kinds, made: newMade(), faults: map[string]bool{}, names: map[string]int{},
+		ruled: ruled{places: map[place]bool{}, first: map[ruledKey]manifest.Object{}},
+	}
+	c.check()
+	if all := append(document.Problems(), c.problems...).Sorted(); len(all) > 0 {
+		return nil, all
+	}
+	return s, nil
+}
+
+func (c *checker) check() {
+	all := c.readManifests()
+	c.checkDefinitions()
+	c.checkVersions()
+	c.at("cluster", func() {
+		c.checkMigration("migration", c.scenario.Cluster.Migration)
+		c.checkLegacy()
+	})
+	c.at("cluster.nodes", c.checkNodes)
+	c.at("drivers", c.checkDrivers)
+	for _, object := range all {
+		c.checkObject(object)
+	}
+	for i := range c.scenario.Steps {
+		c.number = i
+		c.checkStep(&c.scenario.Steps[i])
+	}
+	c.number = len(c.scenario.Steps)
+	c.at("expect", func() { c.scenario.Expect.check(c) })
+}
+
+// readManifests reads the objects of the scenario and of its steps.
+func (c *checker) readManifests() []manifest.Object {
+	objects, problems := c.scenario.Objects.read(c.dir)
+	c.scenario.objects, c.problems = objects, append(c.problems, problems...)
+	all := c.add(-1, objects)
+	for i, step := range c.scenario.Steps {
+		if apply, ok := step.action.(*applyStep); ok {
+			objects, problems := apply.Manifests.read(c.dir)
+			apply.objects, c.problems = objects, append(c.problems, problems...)
+			all = append(all, c.add(i, objects)...)
+			c.scenario.Steps[i].title = "apply " + named(objects)
+		}
+	}
+	return all
+}
+
+func (c *checker) add(step int, objects []manifest.Object) []manifest.Object {
+	for _, object := range objects {
+		c.made.add(step, object)
+	}
+	return objects
+}
+
+func (c *checker) checkStep(s *Step) {
+	if s.Name != "" {
+		if line, taken := c.names[s.Name]; taken {
+			c.document.Report(strict.Key(s.path, "name"), fmt.Sprintf("step name %q a second time", s.Name), fmt.Sprintf("each name once (it is in line %d)", line))
+		}
+	}
+	if s.action != nil {
+		c.at(strict.Key(s.path, s.Kind), func() { s.action.check(c) })
+	}
+	if s.Name != "" {
+		c.names[s.Name] = s.Line
+	}
+}

@@ -1,0 +1,80 @@
+package scenario_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/input/strict/stricttest"
+)
+
+const header = "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"
+
+func withHeader(text string) string {
+	if strings.Contains(text, "apiVersion: csisim.dev") {
+		return text
+	}
+	return header + text
+}
+
+func TestMistakesAreToldAllAtOnceWithTheirPlaces(t *testing.T) {
+	stricttest.Golden(t, "testdata/mistakes.txt", func(input string) string {
+		_, err := scenario.Parse("x.yaml", []byte(withHeader(input)))
+		if err == nil {
+			return "no mistake"
+		}
+		return err.Error()
+	})
+}
+
+func TestAFileThatIsNotThereIsAnError(t *testing.T) {
+	_, err := scenario.Load("testdata/none.yaml")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestTheNameOfAScenarioIsThatOfItsFile(t *testing.T) {
+	s, err := scenario.Parse("some/folder/my-scenario.yaml", []byte(header))
+	require.NoError(t, err)
+	assert.Equal(t, "my-scenario", s.Name)
+}
+
+// What the documentation shows must be what the language takes.
+func TestTheExampleOfEveryStepIsOfItsKind(t *testing.T) {
+	for _, step := range scenario.Steps() {
+		t.Run(step.Name, func(t *testing.T) {
+			lines := strings.Split(step.Example, "\n")
+			text := header + "steps:\n- " + strings.Join(lines, "\n  ") + "\n"
+			_, err := scenario.Parse("x.yaml", []byte(text))
+			if err != nil { // references may lead nowhere in an example without a cluster
+				for _, line := range strings.Split(err.Error(), "\n") {
+					assert.NotContains(t, line, "unknown field")
+					assert.NotContains(t, line, "found string")
+				}
+			}
+			assert.True(t, strings.HasPrefix(step.Example, step.Name+":"), step.Example)
+			assert.NotEmpty(t, step.Summary)
+		})
+	}
+}
+
+func TestTheSchemaIsTheSameEachTimeAndDescribesEveryStep(t *testing.T) {
+	first, err := scenario.Schema()
+	require.NoError(t, err)
+	second, err := scenario.Schema()
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(second))
+	var parsed struct {
+		Definitions map[string]struct {
+			Properties map[string]any `json:"properties"`
+		} `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(first, &parsed))
+	for _, step := range scenario.Steps() {
+		assert.Contains(t, parsed.Definitions["Step"].Properties, step.Name)
+	}
+}

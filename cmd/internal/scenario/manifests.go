@@ -1,0 +1,138 @@
+package scenario
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// Manifests are Kubernetes objects as a scenario holds them: an object, a text block with any number of
+// them, {file: path}, or a list of these. {file: path, copies: 100} are so many copies of a file, in each of
+// which {{i}} is its number, from 0.
+type Manifests struct{ parts []manifestPart }
+
+type manifestPart struct {
+	inline strict.Raw
+	file   *strict.Node
+	copies int // 0: the file as it is
+}
+
+// copyNumber stands for the number of a copy.
+const copyNumber = "{{i}}"
+
+// maxCopies bounds the copies, so that a slip of the finger is told and not tried.
+const maxCopies = 100_000
+
+// UnmarshalStrict keeps the objects as they stand; they are read when the scenario is checked.
+func (m *Manifests) UnmarshalStrict(n *strict.Node) {
+	if n.IsList() {
+		for _, item := range n.Items() {
+			m.add(item)
+		}
+		return
+	}
+	m.add(n)
+}
+
+func (m *Manifests) add(n *strict.Node) {
+	var part manifestPart
+	if n.IsMap() && n.Value("file") != nil && n.Value("kind") == nil {
+		part.file = n.Value("file")
+		var known struct {
+			File   string `json:"file" want:"required" example:"manifests/pod.yaml"`
+			Copies any    `json:"copies,omitempty"`
+		}
+		n.Decode(&known)
+		if copies := n.Value("copies"); copies != nil {
+			number, err := strconv.Atoi(fmt.Sprint(known.Copies))
+			if err != nil || number < 1 || number > maxCopies {
+				copies.ReportWrong(fmt.Sprintf("a number of copies from 1 to %d", maxCopies))
+				number = 1
+			}
+			part.copies = number
+		}
+	} else {
+		n.Decode(&part.inline)
+	}
+	m.parts = append(m.parts, part)
+}
+
+// JSONSchema allows the forms.
+func (Manifests) JSONSchema() map[string]any {
+	one := []any{map[string]any{"type": "string"}, map[string]any{"type": "object"}}
+	return map[string]any{"anyOf": append(one, map[string]any{"type": "array", "items": map[string]any{"anyOf": one}})}
+}
+
+// read decodes all objects; files are relative to dir.
+func (m Manifests) read(dir string) ([]manifest.Object, strict.Problems) {
+	var objects []manifest.Object
+	var problems strict.Problems
+	for _, part := range m.parts {
+		more, wrong := part.read(dir)
+		objects, problems = append(objects, more...), append(problems, wrong...)
+	}
+	return objects, problems
+}
+
+func (p manifestPart) read(dir string) ([]manifest.Object, strict.Problems) {
+	if p.file == nil {
+		return manifest.Decode(p.inline)
+	}
+	name, ok := p.file.Text()
+	if !ok {
+		return nil, nil // reported when the file was decoded
+	}
+	path, data, err := p.text(dir)
+	switch {
+	case err != nil:
+		return nil, p.problem(fmt.Sprintf("file %q, which cannot be read (%v)", name, err), "a file with manifests, relative to this file")
+	case p.copies == 0:
+		return manifest.DecodeText(strict.Source{File: path, Text: data})
+	case !bytes.Contains(data, []byte(copyNumber)):
+		return nil, p.problem(fmt.Sprintf("copies of file %q, which are all alike", name), copyNumber+" in the names of its objects, for the number of the copy")
+	}
+	return copies(path, data, p.copies)
+}
+
+// text is that of the file, relative to dir; none if the manifests are inline.
+func (p manifestPart) text(dir string) (path string, data []byte, err error) {
+	if p.file == nil {
+		return "", nil, nil
+	}
+	path, _ = p.file.Text()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	data, err = strict.ReadFile(path)
+	return path, data, err
+}
+
+// copies reads n copies of a file, or what is wrong with the first.
+func copies(path string, data []byte, n int) ([]manifest.Object, strict.Problems) {
+	var objects, first []manifest.Object
+	for i := range n {
+		text := bytes.ReplaceAll(data, []byte(copyNumber), strconv.AppendInt(nil, int64(i), 10))
+		more, problems := manifest.DecodeText(strict.Source{File: path, Text: text})
+		if len(problems) > 0 {
+			return nil, problems
+		}
+		if i == 0 {
+			first = more
+		}
+		for j := range more {
+			more[j].StandWhere(first[j]) // all copies have the lines of the one file
+		}
+		objects = append(objects, more...)
+	}
+	return objects, nil
+}
+
+// problem is one about the file.
+func (p manifestPart) problem(found, want string) strict.Problems {
+	at := p.file.Position()
+	return strict.Problems{{File: p.file.File(), Line: at.Line, Column: at.Column, Path: p.file.Path(), Found: found, Want: want}}
+}

@@ -1,0 +1,45 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// notes are what was left behind without making the run fail, one a line, and what
+// could not be looked at.
+func (r *runner) notes(allowed *expect.Allowed) []string {
+	found := r.cluster.Ledger()
+	return append(lines("left behind: ", allowed.Without(found.Litter)), unseen(found)...)
+}
+
+// longestWritten is how many changes a note names.
+const longestWritten = 5
+
+// thrownAway is the note about what programs have written outside the run.
+func thrownAway(written []string) string {
+	text := "written outside the run and thrown away (--host-path lets directories through): " + strings.Join(written[:min(len(written), longestWritten)], ", ")
+	if more := len(written) - longestWritten; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+func unseen(l sim.Ledger) []string {
+	var all []string
+	for _, what := range l.Unseen {
+		all = append(all, "could not be looked at: "+what)
+	}
+	return all
+}
+
+func lines(before string, entries []ledger.Entry) []string {
+	var all []string
+	for _, e := range entries {
+		all = append(all, before+e.String())
+	}
+	return all
+}

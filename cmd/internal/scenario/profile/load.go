@@ -1,0 +1,118 @@
+package profile
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/csisim/csisim/drivers/profiles"
+	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// UnknownError says that no built-in profile has the name.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown driver profile %q: give one of %s, or a YAML file", e.Name, strings.Join(Names(), ", "))
+}
+
+// Names are the built-in profiles, sorted.
+func Names() []string {
+	files, err := fs.Glob(profiles.Files, "*.yaml")
+	if err != nil {
+		panic(err) // the pattern is right
+	}
+	for i, file := range files {
+		files[i] = nameOf(file)
+	}
+	return files
+}
+
+// IsFile tells the name of a file from that of a built-in profile.
+func IsFile(name string) bool {
+	return strings.ContainsRune(name, '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
+}
+
+// Load reads the built-in profile of that name or, if it looks like one, a file, which is
+// relative to dir. The error is an *UnknownError, that the file cannot be read, or
+// strict.Problems: all mistakes in it.
+func Load(name, dir string) (*Profile, error) {
+	if IsFile(name) {
+		file := name
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		data, err := strict.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read driver profile: %w", err)
+		}
+		return Parse(file, data)
+	}
+	if !slices.Contains(Names(), name) {
+		return nil, &UnknownError{name}
+	}
+	data, err := profiles.Files.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read driver profile: %w", err)
+	}
+	return Parse("profiles/"+name+".yaml", data)
+}
+
+// Parse is Load for text that has been read.
+func Parse(file string, data []byte) (*Profile, error) {
+	p := &Profile{File: file, Name: nameOf(file)}
+	document, problems := strict.Decode(file, data, p)
+	if document == nil {
+		return nil, problems
+	}
+	p.check(document)
+	if len(p.VolumeModes) == 0 {
+		p.VolumeModes = []string{"Filesystem"}
+	}
+	if len(p.AccessModes) == 0 {
+		p.AccessModes = []string{"ReadWriteOnce"}
+	}
+	if err := document.Problems().Err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func nameOf(file string) string {
+	base := filepath.Base(file)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+func (p *Profile) check(d *strict.Document) {
+	if p.Driver != "" && len(validation.IsDNS1123Subdomain(strings.ToLower(p.Driver))) > 0 {
+		d.Report("driver", fmt.Sprintf("name %q", p.Driver), `a CSI driver's name, such as "nfs.csi.k8s.io"`)
+	}
+	for field, arguments := range map[string][]string{"arguments": p.Arguments, "controllerArguments": p.ControllerArguments} {
+		for i, argument := range arguments {
+			checkTemplate(d, strict.Index(field, i), argument)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		checkTemplate(d, strict.Key("env", name), p.Env[name])
+	}
+	p.StandIns.check(d)
+}
+
+func checkTemplate(d *strict.Document, path, text string) {
+	parsed, err := template.New("argument").Parse(text)
+	if err == nil {
+		err = parsed.Execute(io.Discard, program.Fields{})
+	}
+	if err != nil {
+		d.Report(path, fmt.Sprintf("template %q", text),
+			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver or .Mode")
+	}
+}

@@ -1,0 +1,75 @@
+// Package profile reads driver profiles: how a well-known CSI driver is started from a
+// binary that the user has, and what volumes it can be asked for.
+package profile
+
+import (
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/sim"
+)
+
+// Profile is one profile file.
+type Profile struct {
+	APIVersion  string `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the profile language."`
+	Kind        string `json:"kind" want:"required" enum:"DriverProfile" doc:"Always DriverProfile."`
+	Description string `json:"description,omitempty" doc:"What driver this is."`
+	Driver      string `json:"driver" want:"required" example:"nfs.csi.k8s.io" doc:"The driver's name, which GetPluginInfo must answer."`
+	Binary      Binary `json:"binary,omitempty" doc:"Where the driver's program comes from."`
+
+	Arguments           []string          `json:"arguments,omitempty" doc:"The program's arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}}."`
+	ControllerArguments []string          `json:"controllerArguments,omitempty" doc:"The arguments of the controller plugin; default arguments."`
+	Env                 map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
+	Single              bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
+	StartTimeout        strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
+
+	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as its deployment has it."`
+	StorageClass  Class                    `json:"storageClass,omitempty" doc:"What a StorageClass of the driver needs."`
+	SnapshotClass *Class                   `json:"snapshotClass,omitempty" doc:"What a VolumeSnapshotClass of the driver needs; none if it makes no snapshots."`
+	VolumeModes   []string                 `json:"volumeModes,omitempty" enum:"Filesystem|Block" doc:"The volume modes it can serve; default Filesystem."`
+	AccessModes   []string                 `json:"accessModes,omitempty" enum:"ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod" doc:"The access modes it can serve; default ReadWriteOnce."`
+
+	VolumeSize resource.Quantity `json:"volumeSize,omitempty" example:"1Gi" default:"16Mi" doc:"The size of the volumes to ask it for: what it rounds sizes up to, if it does."`
+	StandIns   StandIns          `json:"standIns,omitempty" doc:"What takes the place of services that the driver needs beside Kubernetes."`
+
+	// Name is the file's name without its extension.
+	Name string `json:"-"`
+	// File is where the profile was read from.
+	File string `json:"-"`
+}
+
+// Binary is a driver's program.
+type Binary struct {
+	Name   string `json:"name" want:"required" example:"nfsplugin" doc:"The program's file name, which is looked for in PATH if no path is given."`
+	Source string `json:"source,omitempty" example:"https://github.com/kubernetes-csi/csi-driver-nfs" doc:"The repository of its source."`
+	Build  string `json:"build,omitempty" example:"go build -o nfsplugin ./cmd/nfsplugin" doc:"The command that builds it in the repository."`
+}
+
+// Class is what a StorageClass or VolumeSnapshotClass of a driver needs.
+type Class struct {
+	Parameters   map[string]string `json:"parameters,omitempty" doc:"Its parameters."`
+	MountOptions []string          `json:"mountOptions,omitempty" doc:"Its mount options, of a StorageClass."`
+}
+
+// Install describes the driver for the simulator. Name is what the driver is called and
+// binary its program; empty ones stand for the profile's own.
+func (p *Profile) Install(name, binary string) sim.Driver {
+	if name == "" {
+		name = p.Driver
+	}
+	if binary == "" {
+		binary = p.Binary.Name
+	}
+	program := &sim.Program{
+		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, StartTimeout: p.StartTimeout.Duration,
+	}
+	if p.ControllerArguments != nil {
+		program.ControllerCommand = command(binary, p.ControllerArguments)
+	}
+	return sim.Driver{Name: name, Program: program, CSIDriver: p.CSIDriver.DeepCopy(), StandIns: p.StandIns.make()}
+}
+
+func command(binary string, arguments []string) []string {
+	return append([]string{binary}, arguments...)
+}

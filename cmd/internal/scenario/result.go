@@ -1,0 +1,83 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// Exit is how a run ended.
+type Exit string
+
+const (
+	// Passed: everything was as expected.
+	Passed Exit = "passed"
+	// Failed: something was not.
+	Failed Exit = "failed"
+	// BadInput: the scenario cannot be run as it is.
+	BadInput Exit = "bad input"
+	// Environment: this machine cannot run it, or a driver program does not start.
+	Environment Exit = "environment"
+)
+
+// Code is the exit code of a command that runs a scenario.
+func (e Exit) Code() int {
+	return map[Exit]int{Passed: 0, Failed: 1, BadInput: 2, Environment: 3}[e]
+}
+
+// Result is what came of a run.
+type Result struct {
+	Scenario    *Scenario
+	Exit        Exit
+	Steps       []StepResult
+	Failures    []Failure
+	Trace       []*trace.Event
+	VirtualTime time.Duration
+	WallTime    time.Duration
+	// Notes are what the run left behind that is nobody's fault, and what could not be
+	// looked at: a line each.
+	Notes []string
+	// Written is what programs have written outside the run, or would have: it was thrown away.
+	Written []string
+	// Calls is the number of CSI calls.
+	Calls int
+	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.
+	Apart string
+	// Names are readable names of volumes, nodes and pods, for rendering calls.
+	Names *calls.Names
+}
+
+// State is how far a step has come.
+type State string
+
+const (
+	// Running is a step that has begun.
+	Running State = "running"
+	// StepPassed is a step that ended well.
+	StepPassed State = "passed"
+	// StepFailed is the step that ended the scenario.
+	StepFailed State = "failed"
+	// Skipped is a step that never began.
+	Skipped State = "skipped"
+)
+
+// StepResult is what came of a step.
+type StepResult struct {
+	Number      int // from 1
+	Name, Kind  string
+	Title       string // one line
+	Line        int
+	State       State
+	Began, Took time.Duration // virtual time since the run began; virtual duration
+	Wall        time.Duration
+	// Output is what the step has to say, such as "pod/web created".
+	Output []string
+}
+
+// Failure is one thing that was not as expected.
+type Failure = expect.Failure
+
+// CallSequence lists the CSI calls of a trace, one a line, in a form that is the same for equal runs.
+func CallSequence(events []*trace.Event) string { return calls.Sequence(events) }

@@ -1,0 +1,154 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+)
+
+// RunOptions say how a scenario is run. The zero value is a calm run.
+type RunOptions struct {
+	// Strategy makes the strategy of a run. Default: kernel.Calm, or a random one if there is a seed.
+	Strategy func() kernel.Strategy
+	// Seed of the random strategy. Default: 0, the calm one.
+	Seed uint64
+	// Patience is how long, in wall time, virtual time stands still for a driver call. Default: 2 s.
+	Patience time.Duration
+	// Until is the name or number of the step after which the run ends. Default: the end.
+	Until string
+	// Sinks see every event of the trace.
+	Sinks []trace.Sink
+	// Progress is told when a step begins and when it has ended.
+	Progress func(StepResult)
+	// CheckDeterminism runs the scenario twice and compares.
+	CheckDeterminism bool
+	// WorkDir is the parent of the run's directory. Default: os.TempDir().
+	WorkDir string
+	// DriverLogs is where the output of driver programs is kept. Default: the run's directory.
+	DriverLogs string
+	// Guard fails a run in which a component changed a stored object in place.
+	Guard bool
+	// Isolation says how nodes are kept apart. Default: sim.Auto.
+	Isolation sim.Isolation
+	// HostPaths are directories of this machine that programs write in as they are. Default: none.
+	HostPaths []string
+	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
+	Start time.Time
+	// Names is what the names of volumes differ by in runs of different names, and in those of
+	// different scenarios. Default: all runs make the same.
+	Names string
+	// Token is what clients of the cluster's API have to bear. Default: none is needed.
+	Token string
+	// OnDisk keeps the directories of kubelets where programs that are no part of the cluster find them.
+	// Default: only if such programs take the place of sidecars.
+	OnDisk bool
+	// Address is where the cluster's API will be served, and Authority the certificate in PEM that its clients
+	// trust, for programs in containers. Default: it will not.
+	Address   string
+	Authority []byte
+	// Inspect is called with the cluster at the end of a run, before it is closed: to look at objects, files,
+	// or to serve its API. Default: none.
+	Inspect func(*sim.Simulation) error
+}
+
+// Run runs a scenario. The result is complete also when the scenario fails; the error is for what keeps it
+// from running at all, a *sim.ConfigError or *sim.EnvironmentError, and for the end of ctx.
+func Run(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
+	if _, err := s.last(o.Until); err != nil {
+		return nil, err
+	}
+	if !o.CheckDeterminism {
+		return runOnce(ctx, s, o, nil)
+	}
+	first := &kernel.Recorder{}
+	result, err := runOnce(ctx, s, o, first)
+	if err != nil || result.Exit != Passed {
+		return result, err
+	}
+	second := first.Against()
+	o.Sinks, o.Progress, o.Inspect = nil, nil, nil
+	repeated, err := runOnce(ctx, s, o, second)
+	if err != nil {
+		return result, err
+	}
+	result.compare(repeated, second.Err())
+	return result, nil
+}
+
+// compare adds a failure if the second run of a scenario was not like this one.
+func (r *Result) compare(second *Result, err error) {
+	found := second.Failures
+	if err != nil {
+		found = append(found, Failure{Verdict: err.Error()})
+	}
+	for _, f := range found {
+		f.Verdict = "the second run was not like the first: " + f.Verdict
+		f.File, f.Line = r.Scenario.File, max(f.Line, 1)
+		r.Failures = append(r.Failures, f)
+		r.Exit = Failed
+	}
+}
+
+func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Recorder) (*Result, error) {
+	watch := startStopwatch()
+	result := &Result{Scenario: s, Exit: Passed}
+	cluster, err := sim.Start(s.options(ctx, o, recorder))
+	if err != nil {
+		result.Exit = exitOf(err)
+		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
+	}
+	defer context.AfterFunc(ctx, func() { cluster.Interrupt(context.Cause(ctx)) })()
+	r := newRunner(s, cluster, o, result)
+	r.interrupted = func() error { return context.Cause(ctx) }
+	r.run()
+	if ctx.Err() == nil && o.Inspect != nil {
+		err = o.Inspect(cluster)
+	}
+	err = errors.Join(err, context.Cause(ctx), cluster.Close())
+	r.finish()
+	result.WallTime = watch.elapsed()
+	if err != nil {
+		result.Exit = exitOf(err)
+		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
+	}
+	return result, nil
+}
+
+// exitOf tells whose fault it is that a scenario does not run.
+func exitOf(err error) Exit {
+	var config *sim.ConfigError
+	var environment *sim.EnvironmentError
+	switch {
+	case errors.As(err, &config):
+		return BadInput
+	case errors.As(err, &environment):
+		return Environment
+	}
+	return Failed
+}
+
+// last finds the step after which a run ends: its index, or that of the last step.
+func (s *Scenario) last(until string) (int, error) {
+	if until == "" {
+		return len(s.Steps) - 1, nil
+	}
+	for i, step := range s.Steps {
+		if step.Name == until {
+			return i, nil
+		}
+	}
+	number, err := strconv.Atoi(until)
+	if err != nil || number < 1 || number > len(s.Steps) {
+		return 0, &sim.ConfigError{
+			Subject: fmt.Sprintf("step %q", until),
+			Problem: fmt.Sprintf("there is no such step; give a step's name or a number from 1 to %d", len(s.Steps)),
+		}
+	}
+	return number - 1, nil
+}

@@ -1,0 +1,272 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// runner is one run of a scenario.
+type runner struct {
+	scenario  *Scenario
+	cluster   *sim.Simulation
+	options   RunOptions
+	result    *Result
+	evidence  *expect.Evidence
+	began     uint64            // Seq of the last event before the first step
+	stepBegan map[string]uint64 // the same of each step with a name
+	output    []string          // of the step that runs
+	// interrupted is why the run ends before its time, nil as long as it does not.
+	interrupted func() error
+}
+
+func newRunner(s *Scenario, cluster *sim.Simulation, o RunOptions, result *Result) *runner {
+	return &runner{
+		scenario: s, cluster: cluster, options: o, result: result,
+		evidence: cluster.Evidence(), stepBegan: map[string]uint64{},
+	}
+}
+
+// options describe the cluster that the scenario wants.
+func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.Recorder) sim.Options {
+	options := sim.Options{
+		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
+		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
+		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
+		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
+		Address: o.Address, Authority: o.Authority,
+		SnapshotController: s.Cluster.SnapshotController.snapshotController(),
+		NoDataCheck:        s.DataCheck != nil && !*s.DataCheck,
+	}
+	if o.Names != "" {
+		options.Names = o.Names + " " + s.Name
+	}
+	for image, program := range s.Images {
+		if options.Images == nil {
+			options.Images = map[string]string{}
+		}
+		options.Images[image] = located([]string{program}, filepath.Dir(s.File))[0]
+	}
+	switch {
+	case o.Strategy != nil:
+		options.Strategy = o.Strategy()
+	case o.Seed != 0:
+		options.Strategy = kernel.NewRandom(o.Seed)
+	}
+	for _, d := range s.Drivers {
+		driver := d.options(filepath.Dir(s.File))
+		driver.NoCSIDriver = driver.NoCSIDriver || s.appliesCSIDriver(driver.Name)
+		options.Drivers = append(options.Drivers, driver)
+	}
+	return options
+}
+
+// appliesCSIDriver says whether the objects at the start have the driver's CSIDriver.
+func (s *Scenario) appliesCSIDriver(name string) bool {
+	return slices.ContainsFunc(s.objects, func(o object) bool {
+		return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" && o.Meta().GetName() == name
+	})
+}
+
+// run boots the cluster, runs the steps and looks at the expectations.
+func (r *runner) run() {
+	passed := r.prepare() && r.runSteps()
+	switch {
+	case r.interrupted() != nil:
+		return
+	case !passed:
+		r.causes()
+		r.fail(expect.Mounts{}.Failure(r.evidence), r.scenario.line("expect"), 0)
+		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
+	case r.options.Until == "":
+		r.expectAtEnd()
+	}
+}
+
+// prepare brings the cluster up and applies the objects of the scenario. CSIDriver objects come first: the
+// kubelet and the attach/detach controller look at them from the start.
+func (r *runner) prepare() bool {
+	isDriver := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" }
+	var before, after []object
+	for _, o := range r.scenario.objects {
+		if isDriver(o) {
+			before = append(before, o)
+		} else {
+			after = append(after, o)
+		}
+	}
+	err := r.apply(before)
+	if err == nil {
+		err = r.boot()
+	}
+	if err == nil {
+		err = r.apply(after)
+	}
+	r.began = r.cluster.World.Trace.Last()
+	return !r.failed(err, r.scenario.line("objects"), 0)
+}
+
+func (r *runner) boot() error {
+	return stuck(r.cluster.Boot(), func(f *Failure) {
+		f.Expected = "all nodes Ready and all drivers registered on them"
+		f.About = r.evidence.News(expect.IsFailedCall)
+	})
+}
+
+func (r *runner) runSteps() bool {
+	last, _ := r.scenario.last(r.options.Until) // checked by Run
+	passed := true
+	for i, step := range r.scenario.Steps {
+		report := StepResult{
+			Number: i + 1, Name: step.Name, Kind: step.Kind, Title: step.Title(), Line: step.Line, State: Skipped,
+			Began: r.elapsed(),
+		}
+		if passed && i <= last {
+			passed = r.runStep(step, &report)
+		}
+		r.result.Steps = append(r.result.Steps, report)
+	}
+	return passed
+}
+
+func (r *runner) runStep(step Step, report *StepResult) bool {
+	watch := startStopwatch()
+	report.State = Running
+	r.tell(*report)
+	r.output = nil
+	if step.Name != "" {
+		r.stepBegan[step.Name] = r.cluster.World.Trace.Last()
+	}
+	r.cluster.World.Say(step.title)
+	err := step.action.do(r)
+	report.State = StepPassed
+	if r.failed(err, step.Line, report.Number) {
+		report.State = StepFailed
+	}
+	report.Took, report.Wall, report.Output = r.elapsed()-report.Began, watch.elapsed(), r.output
+	r.tell(*report)
+	return report.State == StepPassed
+}
+
+func (r *runner) tell(report StepResult) {
+	if r.options.Progress != nil {
+		r.options.Progress(report)
+	}
+}
+
+// settleLimit is the virtual time that is given to what is still going on at the end of a scenario.
+const settleLimit = 10 * time.Minute
+
+// expectAtEnd lets what is going on come to its end and looks at the scenario's expectations.
+func (r *runner) expectAtEnd() {
+	line := r.scenario.line("expect")
+	err := r.cluster.Settle(settleLimit)
+	if stuck := (*sim.StuckError)(nil); err != nil && !errors.As(err, &stuck) && r.failed(err, line, 0) {
+		return
+	}
+	wanted := r.scenario.Expect
+	if wanted.Leftovers == nil {
+		wanted.Leftovers = &expect.Allowed{}
+	}
+	wanted.Violations = r.allowedViolations()
+	r.cluster.ReadData()
+	for _, f := range wanted.failures(r) {
+		r.fail(f, line, 0)
+	}
+	r.fail(expect.Mounts{}.Failure(r.evidence), line, 0)
+	r.fail(expect.Data{}.Failure(r.evidence), line, 0)
+	r.result.Notes = r.notes(wanted.Leftovers)
+}
+
+func (r *runner) allowedViolations() *expect.Allowed {
+	if allowed := r.scenario.Expect.Violations; allowed != nil {
+		return allowed
+	}
+	return &expect.Allowed{}
+}
+
+// failures are several things at once that a step found.
+type failures []*Failure
+
+func (fs failures) Error() string { return plural(len(fs), "failed expectation") }
+
+// failed turns an error into failures of the run; it reports whether there was one.
+func (r *runner) failed(err error, line, step int) bool {
+	var several failures
+	var one *Failure
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &several):
+		for _, f := range several {
+			r.fail(f, line, step)
+		}
+	case errors.As(err, &one):
+		r.fail(one, line, step)
+	default:
+		verdict, rest, _ := strings.Cut(err.Error(), "\n")
+		r.fail(&Failure{Verdict: verdict, Got: strings.TrimSpace(rest)}, line, step)
+	}
+	return true
+}
+
+// fail adds a failure with its place and its trail.
+func (r *runner) fail(f *Failure, line, step int) {
+	if f == nil {
+		return
+	}
+	f.Step, f.File = step, r.scenario.File
+	if f.Line == 0 {
+		f.Line = line
+	}
+	r.evidence.Explain(f)
+	r.result.Failures = append(r.result.Failures, *f)
+	r.result.Exit = Failed
+}
+
+// causes puts what the driver did against the CSI spec before the failure of a step that it led to.
+func (r *runner) causes() {
+	later := r.result.Failures
+	r.result.Failures = nil
+	r.fail(expect.Violations(*r.allowedViolations()).Failure(r.evidence), r.scenario.line("expect"), 0)
+	r.result.Failures = append(r.result.Failures, later...)
+}
+
+// finish completes the result when the cluster is closed.
+func (r *runner) finish() {
+	r.evidence.Update()
+	r.result.Trace, r.result.Apart = r.cluster.World.Trace.Events(), r.cluster.Apart()
+	r.result.VirtualTime = r.elapsed()
+	if r.result.Written = r.cluster.Written(); len(r.result.Written) > 0 {
+		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))
+	}
+	r.result.Calls, r.result.Names = len(r.evidence.Calls), r.evidence.Names
+	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {
+		r.result.expectFailure(pattern, r.scenario)
+	}
+}
+
+func (r *runner) elapsed() time.Duration { return r.cluster.World.Kernel.Elapsed() }
+
+func (r *runner) store() *store.Store { return r.cluster.World.Store }
+
+// say keeps what a step has to tell its user.
+func (r *runner) say(text string) { r.output = append(r.output, text) }
+
+// driver is the name of the driver that is meant by name, the only one if it is empty.
+func (r *runner) driver(name string) string {
+	if all := r.cluster.Drivers(); name == "" && len(all) == 1 {
+		return all[0]
+	}
+	return name
+}

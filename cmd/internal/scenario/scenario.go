@@ -1,0 +1,55 @@
+package scenario
+
+import (
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// Scenario is one scenario file.
+type Scenario struct {
+	APIVersion  string            `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the scenario language."`
+	Kind        string            `json:"kind" want:"required" enum:"Scenario" doc:"Always Scenario."`
+	Name        string            `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
+	Description string            `json:"description,omitempty" doc:"What the scenario shows."`
+	Kubernetes  Version           `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/versions.md."`
+	Cluster     Cluster           `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
+	Drivers     []Driver          `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
+	Images      map[string]string `json:"images,omitempty" example:"{registry.example.com/driver: ./bin/driver}" doc:"Programs that containers of an image run, with or without the image's tag, under csisim up; containers of other images are records. A path that begins with ./ or ../ is relative to this file."`
+	DataCheck   *bool             `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
+	Objects     Manifests         `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
+	Steps       []Step            `json:"steps,omitempty" doc:"What happens, in order."`
+	Expect      Expectations      `json:"expect,omitempty" doc:"What must hold at the end."`
+
+	// File is where the scenario was read from.
+	File string `json:"-"`
+
+	objects   []object
+	positions strict.Positions
+}
+
+// object is one object of the scenario's manifests.
+type object = manifest.Object
+
+// noItem is the item of what is no list.
+const noItem = -1
+
+// lineOf is where an expectation stands: an item of the list under a key, or the key's whole value. It is 0 for
+// what the file does not say but every run must keep to.
+func (s *Scenario) lineOf(path, key string, item int) int {
+	at := strict.Key(path, key)
+	if _, ok := s.positions[at]; !ok {
+		return 0
+	}
+	if item != noItem {
+		at = strict.Index(at, item)
+	}
+	return s.positions.At(at).Line
+}
+
+// line is where a field of the scenario stands. What the file leaves out is told at its last step.
+func (s *Scenario) line(field string) int {
+	if _, ok := s.positions[field]; !ok && len(s.Steps) > 0 {
+		return s.Steps[len(s.Steps)-1].Line
+	}
+	return s.positions.At(field).Line
+}

@@ -1,0 +1,102 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// action is what a kind of step does.
+type action interface {
+	// check reports, without running, what cannot work: references that lead nowhere, waits that cannot end.
+	check(c *checker)
+	// do runs the step. An error ends the scenario.
+	do(r *runner) error
+}
+
+// steps are the kinds of steps; each enters itself from its file.
+var (
+	steps    = strict.NewVariants[action]("step")
+	examples = map[string]string{}
+)
+
+// register enters a kind of step: its key, one sentence on what it does, an example as YAML, and a value of
+// its type, whose tags describe the fields.
+func register(name, summary, example string, prototype action) {
+	steps.Register(name, summary, prototype)
+	examples[name] = strings.TrimSpace(example)
+}
+
+// Step is one step of a scenario: a map with the step's kind as its key and, if it is to be referred to,
+// a name.
+type Step struct {
+	Name string // as given; steps are also known by their number, from 1
+	Kind string // the kind's key: wait, apply
+	Line int    // in the scenario's file
+
+	path, title string
+	action      action
+}
+
+// UnmarshalStrict reads the name and the one other key.
+func (s *Step) UnmarshalStrict(n *strict.Node) {
+	s.path, s.Line = n.Path(), n.Position().Line
+	if name := n.Value("name"); name != nil {
+		name.Decode(&s.Name)
+		n = n.Without("name")
+	}
+	s.Kind, s.action, _ = steps.Decode(n)
+	s.title = s.Kind
+	if value := n.Value(s.Kind); value != nil {
+		s.title = strings.TrimSpace(s.Kind + " " + inWords(value))
+	}
+}
+
+// JSONSchema is a map with one of the kinds as its key, and a name.
+func (Step) JSONSchema() map[string]any {
+	schema := steps.JSONSchema()
+	properties := schema["properties"].(map[string]any)
+	properties["name"] = map[string]any{"type": "string", "description": "The step's name, for --until and for expect.since."}
+	delete(schema, "minProperties")
+	delete(schema, "maxProperties")
+	schema["if"] = map[string]any{"required": []any{"name"}}
+	schema["then"] = map[string]any{"minProperties": 2, "maxProperties": 2}
+	schema["else"] = map[string]any{"minProperties": 1, "maxProperties": 1}
+	return schema
+}
+
+// Title is the step in one line: its name or, without one, what it does.
+func (s Step) Title() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return s.title
+}
+
+// maxTitle is the number of characters after which a title is cut.
+const maxTitle = 80
+
+// inWords is a value of the file in one line: pod web, phase Running.
+func inWords(n *strict.Node) string {
+	var words string
+	text, isText := n.Text()
+	switch {
+	case isText:
+		words = strings.Join(strings.Fields(text), " ")
+	case n.IsMap():
+		var parts []string
+		for _, entry := range n.Entries() {
+			parts = append(parts, strings.TrimSpace(entry.Name+" "+inWords(entry.Value)))
+		}
+		words = strings.Join(parts, ", ")
+	case n.IsList():
+		words = fmt.Sprintf("(%d)", len(n.Items()))
+	case !n.IsNull():
+		words = strings.TrimPrefix(strings.TrimPrefix(n.Found(), "number "), "boolean ")
+	}
+	if runes := []rune(words); len(runes) > maxTitle {
+		words = string(runes[:maxTitle]) + "…"
+	}
+	return words
+}

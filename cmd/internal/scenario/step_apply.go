@@ -1,0 +1,80 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy. A claim can name the snapshot that it is made from by the claim that this is of: name: pvc/data.", `
+apply: |
+  apiVersion: v1
+  kind: PersistentVolumeClaim
+  metadata: {name: data}
+  spec:
+    accessModes: [ReadWriteOnce]
+    resources: {requests: {storage: 1Gi}}
+    storageClassName: standard
+`, &applyStep{})
+}
+
+// applyStep applies manifests.
+type applyStep struct {
+	Manifests
+
+	objects []object // read when the scenario is checked
+}
+
+// UnmarshalStrict keeps the manifests as they stand.
+func (s *applyStep) UnmarshalStrict(n *strict.Node) {
+	if n.IsMap() && len(n.Entries()) == 0 {
+		return // told by check
+	}
+	s.Manifests.UnmarshalStrict(n)
+}
+
+func (s *applyStep) check(c *checker) {
+	if len(s.parts) == 0 {
+		c.report("", "no manifest", "manifests, or {file: path}")
+	}
+}
+
+func (s *applyStep) do(r *runner) error { return r.apply(s.objects) }
+
+// nameOf is kind and name: pod/web.
+func nameOf(o object) string {
+	return strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind) + "/" + o.Meta().GetName() + o.Meta().GetGenerateName()
+}
+
+func named(objects []object) string {
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = nameOf(o)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *runner) apply(objects []object) error {
+	for _, o := range objects {
+		if err := r.interrupted(); err != nil {
+			return err
+		}
+		name := nameOf(o)
+		object, err := withSource(r.store(), o.Object.(store.Object))
+		if err != nil {
+			return err
+		}
+		verb, err := r.cluster.Apply(object)
+		if err != nil {
+			return &Failure{
+				Verdict: fmt.Sprintf("%s is refused", name), Expected: "an object that the API server takes",
+				Got: err.Error(), Hint: fmt.Sprintf("the manifest is at %s:%d", o.File, o.At.Line),
+			}
+		}
+		r.say(name + " " + verb)
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+func init() {
+	register("fault", "Makes CSI calls fail, get lost, hang or take long, or lets somebody die at one.", `
+fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times: 2}
+`, &faultStep{})
+	register("clear-fault", "Ends a fault, or all of them; calls that it holds go on.", `clear-fault: flaky`, clearFaultStep(""))
+}
+
+// faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
+// lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
+type faultStep struct {
+	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is told of and cleared; default the call."`
+	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
+	Driver       string            `json:"driver,omitempty" doc:"Only calls to this driver."`
+	Node         string            `json:"node,omitempty" doc:"Only calls to the plugin on this node."`
+	From         string            `json:"from,omitempty" enum:"kubelet|csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter" doc:"Only calls of this caller."`
+	Volume       string            `json:"volume,omitempty" doc:"Only calls about this volume id or, of CreateVolume, requested name; * stands for any letters."`
+	LargerThan   resource.Quantity `json:"largerThan,omitempty" example:"512Mi" doc:"Only calls that require a bigger volume than that: of CreateVolume, ControllerExpandVolume and NodeExpandVolume."`
+	After        uint              `json:"after,omitempty" doc:"Lets so many such calls pass first; default 0."`
+	Times        uint              `json:"times,omitempty" doc:"Befalls so many calls; default all until it is cleared, of kill 1."`
+	Code         calls.Code        `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
+	Message      string            `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
+	LoseAnswer   bool              `json:"loseAnswer,omitempty" doc:"The driver does what it is asked, its caller gets the code, by default Unavailable."`
+	DelayRequest strict.Duration   `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
+	DelayAnswer  strict.Duration   `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
+	HoldRequest  bool              `json:"holdRequest,omitempty" doc:"The driver gets the call only when the fault is cleared, even if its caller has given up."`
+	HoldAnswer   bool              `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
+	LateAnswer   bool              `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
+	Repeat       bool              `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; what it mounted and made must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
+	Overlap      bool              `json:"overlap,omitempty" doc:"The driver gets the call twice at once, as from a caller that lost its memory, and may answer either with ABORTED. What it mounts and makes must be that of one call. Only calls that change something, and their callers do not notice."`
+	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name, to publish a volume for a single writer at another path as well. Of CreateVolume, ControllerPublishVolume and NodePublishVolume."`
+	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
+	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
+	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is of a driver program 2 ms of wall time later; or when it has acted, before its answer is delivered. Default receipt."`
+	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again; default never."`
+}
+
+func (s *faultStep) name() string { return cmp.Or(s.Name, s.Call) }
+
+func (s *faultStep) check(c *checker) {
+	if s.Call != "" && !calls.IsMethod(s.Call) {
+		c.document.ReportUnknown(c.in("call"), fmt.Sprintf("call %q", s.Call), s.Call,
+			`a method of the CSI spec, such as "NodeStageVolume"`, calls.Methods())
+	}
+	if s.Driver != "" {
+		c.driver("driver", s.Driver)
+	}
+	if s.Node != "" {
+		c.node("node", s.Node)
+	}
+	s.checkEffect(c)
+	if calls.IsMethod(s.Call) && !s.LargerThan.IsZero() && !calls.MayBe(s.Call, fault.RequiresSize) {
+		c.report("largerThan", fmt.Sprintf("a size of %s, which requires none", s.Call), "a call that requires a size: CreateVolume, ControllerExpandVolume, NodeExpandVolume or *")
+	}
+	if c.faults[s.name()] && s.name() != "" {
+		c.report("name", fmt.Sprintf("fault %q while one of that name may be in force", s.name()), "a name of its own, or clear-fault before it")
+	}
+	c.faults[s.name()] = true
+}
+
+const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, kill"
+
+func (s *faultStep) checkEffect(c *checker) {
+	effects := s.effects()
+	switch {
+	case len(effects) == 0 && !c.has("code"):
+		c.report("", "a fault without an effect", wantEffect)
+	case len(effects) > 1:
+		c.report("", strings.Join(effects, " and "), wantEffect)
+	case s.Code == "OK":
+		c.report("code", "code OK", "a code that is an error")
+	case s.Contradict && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.CanBeContradicted):
+		c.report("call", "contradict of "+s.Call, "CreateVolume, ControllerPublishVolume, NodePublishVolume or *")
+	case s.Repeat && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
+		c.report("call", fmt.Sprintf("repeat of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
+	case s.Overlap && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
+		c.report("call", fmt.Sprintf("overlap of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
+	}
+	s.checkKill(c)
+	if strings.HasPrefix(s.Call, "Controller") && s.Node != "" {
+		c.report("node", "the node of a controller call", "no node: controller plugins are not on one; volume narrows it down")
+	}
+}
+
+// checkKill reports a victim that is not there, and what means nothing without one.
+func (s *faultStep) checkKill(c *checker) {
+	node := s.Kill == string(fault.Kubelet) || s.Kill == string(fault.Node)
+	switch {
+	case s.Kill == "":
+		for _, field := range []string{"at", "restartAfter"} {
+			if c.has(field) {
+				c.report(field, field+" without kill", "kill beside it")
+			}
+		}
+	case node && calls.IsMethod(s.Call) && !calls.MayReachNode(s.Call):
+		c.report("kill", fmt.Sprintf("kill %s at a controller call", s.Kill), "driver, caller or the name of a controller: controller plugins are not on a node")
+	case !slices.Contains(fault.Victims(), s.Kill):
+		if known := c.controllers(); len(known) > 0 && !slices.Contains(known, s.Kill) {
+			c.unknown("kill", "victim", s.Kill, append(fault.Victims(), known...))
+		}
+	}
+}
+
+func (s *faultStep) effects() []string {
+	var found []string
+	for _, effect := range []struct {
+		name  string
+		given bool
+	}{
+		{"code", s.Code != "" && !s.LoseAnswer}, {"loseAnswer", s.LoseAnswer},
+		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
+		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
+		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"kill", s.Kill != ""},
+	} {
+		if effect.given {
+			found = append(found, effect.name)
+		}
+	}
+	return found
+}
+
+func (s *faultStep) do(r *runner) error {
+	r.cluster.Wire.Faults.Inject(s.fault())
+	return nil
+}
+
+func (s *faultStep) fault() *fault.Fault {
+	f := &fault.Fault{
+		Name: s.name(), Call: s.Call, Driver: s.Driver, Node: s.Node, From: s.From, Volume: s.Volume,
+		LargerThan: s.LargerThan.Value(), After: int(s.After), Times: int(s.Times), Code: s.Code.GRPC(),
+		Message: cmp.Or(s.Message, fmt.Sprintf("fault %s of the scenario", s.name())),
+	}
+	switch {
+	case s.LoseAnswer:
+		f.Effect = fault.LoseAnswer
+		if s.Code == "" {
+			f.Code = codes.Unavailable
+		}
+	case s.HoldRequest:
+		f.Effect = fault.HoldRequest
+	case s.HoldAnswer:
+		f.Effect = fault.HoldAnswer
+	case s.DelayRequest.Duration > 0:
+		f.Effect, f.Delay = fault.HoldRequest, s.DelayRequest.Duration
+	case s.DelayAnswer.Duration > 0:
+		f.Effect, f.Delay = fault.HoldAnswer, s.DelayAnswer.Duration
+	case s.LateAnswer:
+		f.Effect = fault.LateAnswer
+	case s.Repeat:
+		f.Effect = fault.Repeat
+	case s.Overlap:
+		f.Effect = fault.Overlap
+	case s.Contradict:
+		f.Effect = fault.Contradict
+	case s.Hang:
+		f.Effect = fault.Hang
+	case s.Kill != "":
+		f.Effect, f.Victim, f.At, f.RestartAfter = fault.Kill, fault.Victim(s.Kill), fault.Moment(cmp.Or(s.At, string(fault.OnReceipt))), s.RestartAfter.Duration
+		f.Times = max(1, f.Times)
+	default:
+		f.Effect = fault.Answer
+	}
+	return f
+}
+
+// clearFaultStep ends the fault of a name, or all.
+type clearFaultStep string
+
+const allFaults = "all"
+
+// Wanted describes the names.
+func (clearFaultStep) Wanted() string { return "the name of a fault, or all" }
+
+func (s clearFaultStep) check(c *checker) {
+	switch {
+	case s == allFaults:
+		clear(c.faults)
+	case s != "" && !c.faults[string(s)]:
+		c.unknown("", "fault", string(s), append(slices.Collect(maps.Keys(c.faults)), allFaults))
+	default:
+		delete(c.faults, string(s))
+	}
+}
+
+func (s clearFaultStep) do(r *runner) error {
+	name := string(s)
+	if name == allFaults {
+		name = ""
+	}
+	r.cluster.Wire.Faults.Clear(name)
+	return nil
+}

@@ -1,0 +1,119 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+func init() {
+	register("patch", "Changes fields of an object with a JSON merge patch; null removes a field.", `
+patch: {pvc: data, merge: {spec: {resources: {requests: {storage: 2Gi}}}}}
+`, &patchStep{})
+}
+
+// patchStep changes objects.
+type patchStep struct {
+	expect.Reference
+	patchFields
+}
+
+type patchFields struct {
+	Merge       map[string]any `json:"merge" want:"required" doc:"The JSON merge patch."`
+	Subresource string         `json:"subresource,omitempty" enum:"status" doc:"Patches the status instead of the rest."`
+}
+
+// UnmarshalStrict reads the object and the patch, whose fields must be those of the object.
+func (s *patchStep) UnmarshalStrict(n *strict.Node) {
+	if !n.IsMap() {
+		n.ReportWrong("a map with an object and merge, such as {pvc: data, merge: {...}}")
+		return
+	}
+	s.Take(n).Decode(&s.patchFields)
+	if merge := n.Value("merge"); merge != nil && s.Resource != nil {
+		checkFieldsOf(merge, s.Resource)
+	}
+}
+
+// JSONSchema is a reference with the patch.
+func (patchStep) JSONSchema() map[string]any {
+	return referring(expect.ReferenceKeys(), patchFields{})
+}
+
+func (s *patchStep) check(c *checker) {
+	c.referred(s.Reference)
+	c.checkPatched(s)
+}
+
+func (s *patchStep) do(r *runner) error {
+	found := s.Find(r.store())
+	if len(found) == 0 {
+		return missing(s.Reference)
+	}
+	res, _ := s.In(r.store())
+	for _, obj := range found {
+		if err := s.patch(r.store(), res, store.KeyOf(obj)); err != nil {
+			return fmt.Errorf("patch %s %s: %w", s.Word, obj.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (s *patchStep) patch(objects *store.Store, res *store.Resource, key store.Key) error {
+	var wrong error
+	change := func(obj store.Object) { wrong = merge(obj, s.Merge) }
+	modify := objects.ModifyObject
+	if s.Subresource == "status" {
+		modify = objects.ModifyStatusObject
+	}
+	if _, err := modify(res, key, change); err != nil {
+		return err
+	}
+	return wrong
+}
+
+// merge applies a JSON merge patch to an object. One that does not fit leaves the object as it is.
+func merge(obj store.Object, patch map[string]any) error {
+	before, err := json.Marshal(obj)
+	if err != nil {
+		return err
+	}
+	var fields any
+	if err := json.Unmarshal(before, &fields); err != nil {
+		return err
+	}
+	after, err := json.Marshal(merged(fields, patch))
+	if err != nil {
+		return err
+	}
+	into := reflect.New(reflect.TypeOf(obj).Elem())
+	if err := json.Unmarshal(after, into.Interface()); err != nil {
+		return err
+	}
+	reflect.ValueOf(obj).Elem().Set(into.Elem())
+	return nil
+}
+
+// merged is RFC 7386.
+func merged(target, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	fields, ok := target.(map[string]any)
+	if !ok {
+		fields = map[string]any{}
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(fields, name)
+		} else {
+			fields[name] = merged(fields[name], value)
+		}
+	}
+	return fields
+}

@@ -1,0 +1,40 @@
+package scenario
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+func init() {
+	register("shut-down", "Shuts a node down gracefully: its pods end and their volumes are unmounted as far as there is time, then it is off.",
+		`shut-down: {node: node-a, gracePeriod: 30s, gracePeriodCriticalPods: 10s}`, &shutDownStep{})
+}
+
+// defaultGrace is what the documentation of Kubernetes takes as its example; the
+// kubelet's own default is no grace.
+const defaultGrace = 30 * time.Second
+
+// shutDownStep has the kubelet's own names for how long pods get.
+type shutDownStep struct {
+	Node     string          `json:"node" want:"required" example:"node-a" doc:"The node."`
+	Grace    strict.Duration `json:"gracePeriod,omitempty" default:"30s" example:"30s" doc:"What all pods together get to end."`
+	Critical strict.Duration `json:"gracePeriodCriticalPods,omitempty" default:"0s" example:"10s" doc:"The part of it that is kept for critical pods, which end last."`
+}
+
+func (s *shutDownStep) grace() fakekubelet.ShutdownGrace {
+	return fakekubelet.ShutdownGrace{Total: cmp.Or(s.Grace.Duration, defaultGrace), Critical: s.Critical.Duration}
+}
+
+func (s *shutDownStep) check(c *checker) {
+	if s.Node != "" {
+		c.node("node", s.Node)
+	}
+	if grace := s.grace(); grace.Critical > grace.Total {
+		c.report("gracePeriodCriticalPods", grace.Critical.String(), "at most the gracePeriod of "+grace.Total.String())
+	}
+}
+
+func (s *shutDownStep) do(r *runner) error { return r.cluster.ShutDown(s.Node, s.grace()) }

@@ -1,0 +1,205 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+func init() {
+	register("wait", "Lets virtual time pass until something is true of an object, of CSI calls, of events or of a registration.", `
+wait: {pod: web, phase: Running, for: 5m}
+`, &waitStep{})
+}
+
+// waitStep waits for one thing.
+type waitStep struct {
+	waitFields
+	call   *calls.Pattern
+	object *ObjectCondition
+}
+
+type waitFields struct {
+	Event      *expect.Event     `json:"event,omitempty" doc:"Waits for an event: {reason: FailedMount, about: pod/web}."`
+	Registered *registration     `json:"registered,omitempty" doc:"Waits until a driver is registered on a node."`
+	Gone       *registrationGone `json:"unregistered,omitempty" doc:"Waits until a driver is no longer registered on a node."`
+	For        strict.Duration   `json:"for,omitempty" default:"10m" doc:"The limit, in virtual time."`
+}
+
+type registration struct {
+	Driver string `json:"driver,omitempty" doc:"The driver; default the only one."`
+	Node   string `json:"node" want:"required" example:"node-a" doc:"The node."`
+}
+
+type registrationGone registration
+
+const wantWait = "what to wait for: an object such as {pod: web, phase: Running}, call, event, registered or unregistered"
+
+// UnmarshalStrict reads one of the forms.
+func (s *waitStep) UnmarshalStrict(n *strict.Node) {
+	if !n.IsMap() {
+		n.ReportWrong(wantWait)
+		return
+	}
+	ways := s.ways(n)
+	switch {
+	case len(ways) > 1:
+		n.Report(strings.Join(ways, " and "), "one thing to wait for")
+	case n.Value("call") != nil:
+		s.call = &calls.Pattern{}
+		n.Without("for").Decode(s.call)
+		n.Without(keys(n, "for")...).Decode(&s.waitFields)
+	case len(ways) == 1:
+		n.Decode(&s.waitFields)
+	default:
+		s.object = &ObjectCondition{}
+		n.Without("for").Decode(s.object)
+		n.Without(keys(n, "for")...).Decode(&s.waitFields)
+	}
+}
+
+func (*waitStep) forms() []any { return []any{objectFields{}, calls.Pattern{}} }
+
+func (s *waitStep) ways(n *strict.Node) []string {
+	var found []string
+	for _, way := range []string{"call", "event", "registered", "unregistered"} {
+		if n.Value(way) != nil {
+			found = append(found, way)
+		}
+	}
+	return found
+}
+
+// keys are the keys of a map but for one.
+func keys(n *strict.Node, but string) []string {
+	var names []string
+	for _, entry := range n.Entries() {
+		if entry.Name != but {
+			names = append(names, entry.Name)
+		}
+	}
+	return names
+}
+
+func (s *waitStep) check(c *checker) {
+	switch {
+	case s.call != nil:
+		c.pattern(s.call)
+		if s.call.Count.Given && s.call.Count.Min == 0 {
+			c.report("count", "a wait for no call", "a count from 1; that no call comes is said with expect: {forbidden: [...]}")
+		}
+	case s.Event != nil:
+		c.at(c.in("event"), func() { c.event(s.Event) })
+	case s.Registered != nil:
+		c.at(c.in("registered"), func() { s.Registered.check(c) })
+	case s.Gone != nil:
+		c.at(c.in("unregistered"), func() { (*registration)(s.Gone).check(c) })
+	case s.object != nil:
+		s.object.check(c)
+	}
+}
+
+func (g *registration) check(c *checker) {
+	c.driver("driver", g.Driver)
+	if g.Node != "" {
+		c.node("node", g.Node)
+	}
+}
+
+func (s *waitStep) do(r *runner) error {
+	switch {
+	case s.call != nil:
+		return r.waitForCall(*s.call, s.For.Duration)
+	case s.Event != nil:
+		return r.waitForEvent(*s.Event, s.For.Duration)
+	case s.Registered != nil:
+		return r.waitForDriver(*s.Registered, true, s.For.Duration)
+	case s.Gone != nil:
+		return r.waitForDriver(registration(*s.Gone), false, s.For.Duration)
+	}
+	return r.waitForObject(s.object, s.For.Duration)
+}
+
+func (r *runner) waitForCall(p calls.Pattern, limit time.Duration) error {
+	c := &expect.Counter{Journal: r.evidence.Journal, Pattern: p}
+	least := max(1, p.Count.Min)
+	err := r.cluster.WaitFor(p.String(), limit, func() bool { return c.Count() >= least })
+	return stuck(err, func(f *Failure) {
+		f.Expected, f.Got = p.String(), plural(c.Fitting, "such call")
+		f.About = r.evidence.News(expect.IsFailedCall)
+	})
+}
+
+func (r *runner) waitForEvent(p expect.Event, limit time.Duration) error {
+	least, looked, found := max(1, p.Count.Min), 0, 0
+	err := r.cluster.WaitFor("event "+p.String(), limit, func() bool {
+		r.evidence.Update()
+		for ; looked < len(r.evidence.Events); looked++ {
+			if p.Matches(r.evidence.Events[looked]) {
+				found++
+			}
+		}
+		return found >= least
+	})
+	return stuck(err, func(f *Failure) {
+		f.Expected, f.Got = "event "+p.String(), "it was "+expect.Emitted(found)
+		f.About = r.evidence.News(expect.IsWarning)
+	})
+}
+
+func (r *runner) waitForDriver(g registration, want bool, limit time.Duration) error {
+	driver := r.driver(g.Driver)
+	what := fmt.Sprintf("driver %s to be registered on %s", driver, g.Node)
+	if !want {
+		what = fmt.Sprintf("driver %s to be unregistered on %s", driver, g.Node)
+	}
+	err := r.cluster.WaitFor(what, limit, func() bool { return r.isRegistered(driver, g.Node) == want })
+	return stuck(err, func(f *Failure) { f.Expected = what })
+}
+
+// isRegistered says whether a node says that it has the driver.
+func (r *runner) isRegistered(driver, node string) bool {
+	return r.cluster.IsInstalled(driver, node)
+}
+
+func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
+	var (
+		seen   uint64
+		holds  bool
+		got    string
+		failed error
+	)
+	err := r.cluster.WaitFor(o.String(), limit, func() bool {
+		if now := r.store().Revision(); now != seen {
+			seen = now
+			holds, got, failed = o.look(r.store())
+		}
+		return holds || failed != nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return stuck(err, func(f *Failure) {
+		f.Expected, f.Got = o.String(), got
+		f.About = r.evidence.LastAbout(o.Reference)
+	})
+}
+
+// stuck makes a failure of a wait that did not end well. Who waits for what becomes part of what was got.
+func stuck(err error, complete func(*Failure)) error {
+	var waited *sim.StuckError
+	if !errors.As(err, &waited) {
+		return err
+	}
+	f := &Failure{}
+	complete(f)
+	told := expect.NeverCame(err, f.Expected, f.Got, waited.Waiting)
+	told.About = f.About
+	return told
+}

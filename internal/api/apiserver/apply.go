@@ -1,0 +1,96 @@
+package apiserver
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// apply makes an object what a manager says of it, as far as others did not say
+// something else. It creates an object that is missing.
+func (p *patching) apply() (stored store.Object, created bool, err error) {
+	patch := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal(p.body, &patch.Object); err != nil {
+		return nil, false, badRequest("error decoding YAML: %v", err)
+	}
+	old, exists := p.server.store.GetObject(p.kind.res, p.key())
+	if exists {
+		p.before = old
+	}
+	if !exists && p.what != mainPart {
+		return nil, false, apierrors.NewNotFound(p.kind.gvr.GroupResource(), p.place.name)
+	}
+	if uid := patch.GetUID(); uid != "" && !exists {
+		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.place.name,
+			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
+	if !exists {
+		patch.SetResourceVersion("") // one that is gone does no harm
+	}
+	if version := patch.GetResourceVersion(); version != "" && exists && version != old.GetResourceVersion() {
+		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.place.name, errModified)
+	}
+	obj, err := p.applied(patch, old, exists)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := p.strictly(); err != nil {
+		return nil, false, err
+	}
+	if !exists {
+		stored, err = p.server.store.CreateObject(p.kind.res, obj, p.options.forStore(p.kind)...)
+		return stored, true, err
+	}
+	stored, err = p.replace(obj, p.what, append(p.options.forStore(p.kind), store.Patched()))
+	return stored, false, err
+}
+
+var errModified = fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again")
+
+// applied merges the patch into what there is.
+func (p *patching) applied(patch *unstructured.Unstructured, old store.Object, exists bool) (store.Object, error) {
+	fields, err := managerOf(p.kind, p.what)
+	if err != nil {
+		return nil, err
+	}
+	live := p.kind.newObject()
+	var before []metav1.ManagedFieldsEntry
+	if exists {
+		live = p.kind.presented(old).DeepCopyObject().(store.Object)
+		before = old.GetManagedFields()
+	}
+	live.GetObjectKind().SetGroupVersionKind(p.kind.gvk)
+	merged, err := fields.Apply(live, patch, p.options.fieldManager, p.force)
+	if err != nil {
+		return nil, err
+	}
+	obj := p.kind.accepted(merged.(store.Object))
+	obj.SetManagedFields(p.server.owners.timed(obj.GetManagedFields(), before))
+	return obj, p.settleName(obj)
+}
+
+// strictly refuses fields that are unknown or there twice.
+func (p *patching) strictly() error {
+	if p.options.fieldValidation == metav1.FieldValidationIgnore {
+		return nil
+	}
+	obj := p.kind.newObject()
+	_, _, err := serializerOf(typeYAML).StrictSerializer.Decode(p.body, &p.kind.gvk, obj)
+	if _, strict := runtime.AsStrictDecodingError(err); !strict {
+		return nil // what else is wrong is told when the fields are merged
+	}
+	if err := p.tolerate(obj, err); err != nil {
+		var twice error
+		if twice = yaml.UnmarshalStrict(p.body, &map[string]any{}); twice == nil {
+			twice = err
+		}
+		return badRequest("error strict decoding YAML: %v", twice)
+	}
+	return nil
+}

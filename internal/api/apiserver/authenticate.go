@@ -1,0 +1,169 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// user is who every client is that brings no token of a service account.
+var user = authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}
+
+// authenticate finds out who asks.
+func (q *request) authenticate() error {
+	bearer, given := bearerOf(q.Header.Get("Authorization"))
+	own := q.server.options.Token
+	q.user = user
+	if own != "" && given && bearer == own {
+		return nil
+	}
+	if _, known, _, _ := readToken(bearer); own == "" && !known {
+		return nil // everybody is served
+	}
+	its, _, err := q.server.whose(bearer, nil)
+	if err != nil {
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	q.user = its
+	return nil
+}
+
+// bearerOf is the token in a header.
+func bearerOf(header string) (token string, given bool) {
+	words := strings.SplitN(strings.TrimSpace(header), " ", 3)
+	if len(words) < 2 || !strings.EqualFold(words[0], "bearer") {
+		return "", false
+	}
+	return words[1], words[1] != ""
+}
+
+// reviewToken is the answer to a TokenReview.
+func (s *Server) reviewToken(asked authenticationv1.TokenReviewSpec) (status authenticationv1.TokenReviewStatus, err error) {
+	if asked.Token == "" {
+		return status, badRequest("token is required for TokenReview in authentication")
+	}
+	if asked.Token == s.options.Token {
+		return authenticationv1.TokenReviewStatus{Authenticated: true, User: user}, nil
+	}
+	its, audiences, err := s.whose(asked.Token, asked.Audiences)
+	if err != nil {
+		return authenticationv1.TokenReviewStatus{Error: err.Error()}, nil
+	}
+	return authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: audiences, User: its}, nil
+}
+
+var errNoToken = errors.New("invalid bearer token")
+
+// whose says whose a token is and for which of the audiences, by default those of the API
+// server, it is good. The error is as the real server tells it in a TokenReview.
+func (s *Server) whose(token string, audiences []string) (its authenticationv1.UserInfo, good []string, err error) {
+	if len(audiences) == 0 {
+		audiences = []string{store.TokenIssuer}
+	}
+	claims, known, signed, err := readToken(token)
+	switch {
+	case err != nil:
+		return its, nil, err
+	case !known:
+		return its, nil, errNoToken
+	case !signed:
+		return its, nil, refused(errors.New("go-jose/go-jose: error in cryptographic primitive"))
+	}
+	good = slices.DeleteFunc(slices.Clone(claims.Audiences), func(a string) bool { return !slices.Contains(audiences, a) })
+	if len(good) == 0 {
+		return its, nil, refused(fmt.Errorf("token audiences %q is invalid for the target audiences %q", claims.Audiences, audiences))
+	}
+	s.options.Exclusive(func() { err = s.stillGood(claims) })
+	if err != nil {
+		return its, nil, refused(err)
+	}
+	return accountUser(claims), good, nil
+}
+
+// refused is an error as it reaches those who ask about a token.
+func refused(err error) error { return fmt.Errorf("[%w, %w]", errNoToken, err) }
+
+// leeway is how much clocks may differ.
+const leeway = time.Minute
+
+// stillGood looks whether the time of a token has come and is not over, and whether the
+// account and what the token is bound to are still there.
+func (s *Server) stillGood(claims store.TokenClaims) error {
+	now := s.store.Now()
+	switch {
+	case now.Add(leeway).Before(time.Unix(claims.NotBefore, 0)):
+		return errors.New("service account token is not valid yet")
+	case now.Add(-leeway).After(time.Unix(claims.Expiry, 0)):
+		return errors.New("service account token has expired")
+	}
+	bound := claims.Kubernetes
+	account, ok := store.Get[*corev1.ServiceAccount](s.store, store.Key{Namespace: bound.Namespace, Name: bound.Account.Name})
+	switch {
+	case !ok && bound.Account.Name == store.DefaultAccount && bound.Account.UID == "":
+	case !ok:
+		return fmt.Errorf("serviceaccounts %q not found", bound.Account.Name)
+	case account.UID != bound.Account.UID:
+		return fmt.Errorf("service account UID (%s) does not match claim (%s)", account.UID, bound.Account.UID)
+	case isLongDeleted(account, now):
+		return fmt.Errorf("service account %s/%s has been deleted", account.Namespace, account.Name)
+	}
+	if err := boundTo[*corev1.Secret](s, "secret", bound.Namespace, bound.Secret, now); err != nil {
+		return err
+	}
+	if bound.Pod != nil {
+		return boundTo[*corev1.Pod](s, "pod", bound.Namespace, bound.Pod, now) // its node does not matter
+	}
+	return boundTo[*corev1.Node](s, "node", "", bound.Node, now)
+}
+
+// boundTo looks whether an object with which a token ends is still there.
+func boundTo[T store.Object](s *Server, kind, namespace string, subject *store.TokenSubject, now time.Time) error {
+	if subject == nil {
+		return nil
+	}
+	obj, ok := store.Get[T](s.store, store.Key{Namespace: namespace, Name: subject.Name})
+	switch {
+	case !ok:
+		return errors.New("service account token has been invalidated")
+	case obj.GetUID() != subject.UID:
+		return fmt.Errorf("%s UID (%s) does not match service account %s ref claim (%s)", kind, obj.GetUID(), kind, subject.UID)
+	case isLongDeleted(obj, now):
+		return errors.New("service account token has been invalidated")
+	}
+	return nil
+}
+
+func isLongDeleted(obj store.Object, now time.Time) bool {
+	deleted := obj.GetDeletionTimestamp()
+	return deleted != nil && deleted.Time.Before(now.Add(-leeway))
+}
+
+// accountUser is who brings a token.
+func accountUser(claims store.TokenClaims) authenticationv1.UserInfo {
+	bound := claims.Kubernetes
+	its := authenticationv1.UserInfo{
+		Username: claims.Subject, UID: string(bound.Account.UID),
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + bound.Namespace, "system:authenticated"},
+		Extra:  map[string]authenticationv1.ExtraValue{"authentication.kubernetes.io/credential-id": {"JTI=" + claims.ID}},
+	}
+	say := func(kind string, subject *store.TokenSubject) {
+		if subject == nil {
+			return
+		}
+		its.Extra["authentication.kubernetes.io/"+kind+"-name"] = authenticationv1.ExtraValue{subject.Name}
+		if subject.UID != "" {
+			its.Extra["authentication.kubernetes.io/"+kind+"-uid"] = authenticationv1.ExtraValue{string(subject.UID)}
+		}
+	}
+	say("pod", bound.Pod)
+	say("node", bound.Node)
+	return its
+}

@@ -1,0 +1,205 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func (q *request) delete() error {
+	options, err := q.deleteOptions()
+	if err != nil {
+		return err
+	}
+	if err := q.mayDelete(); err != nil {
+		return err
+	}
+	opts := deletion(options)
+	var last store.Object
+	gone := false
+	err = q.exclusively(func() (err error) {
+		last, err = q.server.store.DeleteObject(q.kind.res, q.key(), opts...)
+		_, stays := q.server.store.GetObject(q.kind.res, q.key())
+		gone = !stays || len(options.DryRun) > 0 && err == nil && !heldBack(last)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if gone && !q.kind.answersDeleted {
+		return q.writeObject(http.StatusOK, q.succeeded(last))
+	}
+	code := http.StatusOK
+	if orphan := orphanDependents(options); !gone && orphan != nil && !*orphan {
+		code = http.StatusAccepted
+	}
+	return q.writeObject(code, last)
+}
+
+// immortal are namespaces that nobody may delete.
+var immortal = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic}
+
+func (q *request) mayDelete() error {
+	if q.kind.gvr == corev1.SchemeGroupVersion.WithResource("namespaces") && slices.Contains(immortal, q.place.name) {
+		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.place.name, errors.New("this namespace may not be deleted"))
+	}
+	return nil
+}
+
+// heldBack says that something keeps a deleted object from being removed.
+func heldBack(obj store.Object) bool {
+	grace := obj.GetDeletionGracePeriodSeconds()
+	if namespace, ok := obj.(*corev1.Namespace); ok && len(namespace.Spec.Finalizers) > 0 {
+		return true
+	}
+	return len(obj.GetFinalizers()) > 0 || grace != nil && *grace > 0
+}
+
+// deleteOptions are in the body, or else in the query.
+func (q *request) deleteOptions() (*metav1.DeleteOptions, error) {
+	var o metav1.DeleteOptions
+	body, err := q.readBody()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) == 0:
+		err = q.readOptions(&o)
+	default:
+		err = q.decodeDeleteOptions(body, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &o, invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(&o))
+}
+
+// decodeDeleteOptions reads them without the scheme: they come in the version of the
+// resource, which may be one that no Go type has.
+func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
+	info, err := q.bodySerializer()
+	if err != nil {
+		return err
+	}
+	switch info.MediaType {
+	case typeProtobuf:
+		var envelope runtime.Unknown
+		if !bytes.HasPrefix(body, protobufMagic) {
+			return badRequest("the body is not of the form that the content type %s has", typeProtobuf)
+		}
+		if err := envelope.Unmarshal(body[len(protobufMagic):]); err != nil {
+			return badRequest("decoding DeleteOptions: %v", err)
+		}
+		o.TypeMeta = metav1.TypeMeta{Kind: envelope.Kind, APIVersion: envelope.APIVersion}
+		if err := checkDeleteOptions(o); err != nil {
+			return err
+		}
+		if err := o.Unmarshal(envelope.Raw); err != nil {
+			return badRequest("decoding DeleteOptions: %v", err)
+		}
+		return nil
+	case typeYAML:
+		if body, err = yaml.YAMLToJSON(body); err != nil {
+			return badRequest("decoding DeleteOptions: %v", err)
+		}
+	}
+	if err := json.Unmarshal(body, &o.TypeMeta); err != nil {
+		return badRequest("couldn't get version/kind; json parse error: %v", err)
+	}
+	if err := checkDeleteOptions(o); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, o); err != nil {
+		return badRequest("decoding DeleteOptions: %v", err)
+	}
+	return nil
+}
+
+// checkDeleteOptions refuses a body of another kind.
+func checkDeleteOptions(o *metav1.DeleteOptions) error {
+	if o.Kind == "" || o.Kind == "DeleteOptions" {
+		return nil
+	}
+	return badRequest("%v", runtime.NewNotRegisteredErrForKind(metascheme.Scheme.Name(), o.GroupVersionKind()))
+}
+
+// protobufMagic begins every object in protobuf.
+var protobufMagic = []byte{'k', '8', 's', 0}
+
+// orphanDependents is what a propagation policy was before there were policies.
+func orphanDependents(o *metav1.DeleteOptions) *bool {
+	//lint:ignore SA1019 clients may still send it
+	return o.OrphanDependents
+}
+
+// deletion are the store's options.
+func deletion(o *metav1.DeleteOptions) []store.DeleteOption {
+	var opts []store.DeleteOption
+	if o.GracePeriodSeconds != nil {
+		opts = append(opts, store.GracePeriod(*o.GracePeriodSeconds))
+	}
+	if p := o.Preconditions; p != nil {
+		if p.UID != nil {
+			opts = append(opts, store.PreconditionUID(*p.UID))
+		}
+		if p.ResourceVersion != nil {
+			opts = append(opts, store.PreconditionVersion(*p.ResourceVersion))
+		}
+	}
+	switch {
+	case o.PropagationPolicy != nil:
+		opts = append(opts, store.Propagation(*o.PropagationPolicy))
+	case isTrue(orphanDependents(o)):
+		opts = append(opts, store.Propagation(metav1.DeletePropagationOrphan))
+	}
+	if len(o.DryRun) > 0 {
+		opts = append(opts, store.DryRunOfDelete())
+	}
+	return opts
+}
+
+// deleteCollection deletes what a list would show, and answers with it.
+func (q *request) deleteCollection() error {
+	options, err := q.deleteOptions()
+	if err != nil {
+		return err
+	}
+	opts := deletion(options)
+	list, err := q.listOptions()
+	if err != nil {
+		return err
+	}
+	page, err := q.pageOf(list)
+	if err != nil {
+		return err
+	}
+	var found []store.Object
+	var listMeta metav1.ListMeta
+	err = q.exclusively(func() error {
+		if found, listMeta, err = q.page(list, page); err != nil {
+			return err
+		}
+		for _, obj := range found {
+			_, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...)
+			if err != nil && !apierrors.IsNotFound(err) { // one may have gone with another
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeList(found, listMeta)
+}

@@ -1,0 +1,86 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// reencoded is what the library makes of what it reads in a text.
+func reencoded(t *testing.T, mediaType string, text []byte) string {
+	t.Helper()
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
+	require.True(t, ok)
+	obj, kind, err := info.Serializer.Decode(text, nil, nil)
+	require.NoError(t, err, "%s", text)
+	obj.GetObjectKind().SetGroupVersionKind(*kind) // protobuf has it in the envelope only
+	var again bytes.Buffer
+	require.NoError(t, info.Serializer.Encode(obj, &again))
+	return again.String()
+}
+
+// Answers are put together from the texts of objects; the library writes them byte for
+// byte the same.
+func TestAnswersAreWhatTheLibraryWrites(t *testing.T) {
+	c := converse(t)
+	for i := range 3 {
+		c.post(claims, fmt.Sprintf(
+			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c%d, annotations: {text: '<a> & \"b\" \u2028'}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: %dGi}}}}", i, i+1))
+	}
+	c.post("/api/v1/namespaces/default/events",
+		"{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {kind: Pod, name: p, namespace: default}, reason: R, message: m, type: Normal}")
+	for _, path := range []string{
+		claims, claims + "?limit=2", claims + "?labelSelector=none", claims + "/c1", "/api/v1/events", "/apis/events.k8s.io/v1/events",
+		"/apis/events.k8s.io/v1/namespaces/default/events/e", "/apis/storage.k8s.io/v1/volumeattachments",
+	} {
+		for _, mediaType := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
+			for range 2 { // the second time the texts are there
+				answer := c.say("GET", path, "", "", "Accept", mediaType)
+				require.Equal(t, http.StatusOK, answer.code, answer.text)
+				assert.Equal(t, mediaType, answer.header.Get("Content-Type"))
+				assert.Equal(t, reencoded(t, mediaType, []byte(answer.text)), answer.text, "%s %s", path, mediaType)
+			}
+		}
+	}
+}
+
+// What was written is told, not what was there when a text was first asked for.
+func TestTextsFollowTheirObjects(t *testing.T) {
+	s := store.New(store.Options{})
+	server := apiserver.New(s, apiserver.Options{})
+	ask(server, "POST", claims, "application/json", []byte(claimData))
+	for n := range 3 {
+		label(t, s, n+1)
+		for _, path := range []string{claims, claims + "/data"} {
+			assert.Contains(t, ask(server, "GET", path, "", nil).Body.String(), fmt.Sprintf(`"labels":{"n":"%d"}`, n), path)
+		}
+	}
+	ask(server, "DELETE", claims+"/data", "", nil)
+	assert.Contains(t, ask(server, "GET", claims, "", nil).Body.String(), `"deletionTimestamp"`)
+}
+
+// Another shape of the stored kind has bookmarks of its own.
+func TestEventsOfBothGroupsAreWatchedWithBookmarks(t *testing.T) {
+	c := converse(t)
+	c.post("/api/v1/namespaces/default/events",
+		"{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {kind: Pod, name: p, namespace: default}, reason: R, message: m, type: Normal}")
+	for path, field := range map[string]string{"/api/v1/events": `"message":"m"`, "/apis/events.k8s.io/v1/events": `"note":"m"`} {
+		told := c.say("GET", path+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1", "", "").text
+		lines := strings.Split(told, "\n")
+		require.Len(t, lines, 4, told)
+		assert.Contains(t, lines[0], `{"type":"ADDED","object":{"kind":"Event",`)
+		assert.Contains(t, lines[0], field)
+		assert.Contains(t, lines[1], `{"type":"BOOKMARK","object":{"kind":"Event",`)
+		assert.Contains(t, lines[1], `"k8s.io/initial-events-end":"true"`)
+	}
+}

@@ -1,0 +1,250 @@
+package apiserver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// kind is one resource in one version, as it is served.
+type kind struct {
+	res          *store.Resource
+	gvr          schema.GroupVersionResource
+	gvk          schema.GroupVersionKind
+	singular     string
+	shortNames   []string
+	categories   []string
+	verbs        []string
+	subresources []subresource
+	// answersDeleted says that the deletion of an object is answered with its last
+	// state, not with a Status.
+	answersDeleted bool
+	// form is set if the kind is another shape of the stored one.
+	form *form
+	// hasStatus says that writes of the object leave its status alone.
+	hasStatus bool
+	// warning is what clients of a deprecated version are told.
+	warning string
+	// own is set if a definition brings the kind.
+	own *ownKind
+}
+
+// subresource is a part of an object, or a thing that can be done to it.
+type subresource struct {
+	name  string
+	verbs []string
+	// gvk is its kind where that is not the object's.
+	gvk schema.GroupVersionKind
+}
+
+var (
+	allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	partOf   = []string{"get", "patch", "update"}
+)
+
+func singularOf(kind string) string { return strings.ToLower(kind) }
+
+func (k *kind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
+
+// newObject is an empty object of the kind as it is served.
+func (k *kind) newObject() store.Object {
+	switch {
+	case k.own != nil:
+		return k.own.new()
+	case k.form != nil:
+		return k.form.new()
+	}
+	return k.res.New()
+}
+
+func (k *kind) subresource(name string) (subresource, bool) {
+	for _, s := range k.subresources {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return subresource{}, false
+}
+
+// internalName is what the real server's own package of the group is called.
+func (k *kind) internalName() string {
+	name, _, _ := strings.Cut(k.gvk.Group, ".")
+	return cmp.Or(name, "core")
+}
+
+// traits are what the store does not know of a kind.
+type traits struct {
+	short, categories []string
+	more              []subresource
+	without           []string // verbs
+	answersDeleted    bool
+	warning           string
+}
+
+// scalable kinds have a number of replicas.
+var scalable = []subresource{{name: "scale", verbs: partOf, gvk: scaleKind}}
+
+var traitsOf = map[string]traits{
+	"configmaps":                        {short: []string{"cm"}},
+	"endpoints":                         {short: []string{"ep"}, warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
+	"events":                            {short: []string{"ev"}},
+	"limitranges":                       {short: []string{"limits"}},
+	"nodes":                             {short: []string{"no"}},
+	"persistentvolumeclaims":            {short: []string{"pvc"}, answersDeleted: true},
+	"persistentvolumes":                 {short: []string{"pv"}, answersDeleted: true},
+	"podtemplates":                      {answersDeleted: true},
+	"replicationcontrollers":            {short: []string{"rc"}, categories: []string{"all"}, more: scalable},
+	"resourcequotas":                    {short: []string{"quota"}, answersDeleted: true},
+	"services":                          {short: []string{"svc"}, categories: []string{"all"}, answersDeleted: true},
+	"daemonsets.apps":                   {short: []string{"ds"}, categories: []string{"all"}},
+	"deployments.apps":                  {short: []string{"deploy"}, categories: []string{"all"}, more: scalable},
+	"replicasets.apps":                  {short: []string{"rs"}, categories: []string{"all"}, more: scalable},
+	"statefulsets.apps":                 {short: []string{"sts"}, categories: []string{"all"}, more: scalable},
+	"cronjobs.batch":                    {short: []string{"cj"}, categories: []string{"all"}},
+	"jobs.batch":                        {categories: []string{"all"}},
+	"poddisruptionbudgets.policy":       {short: []string{"pdb"}},
+	"priorityclasses.scheduling.k8s.io": {short: []string{"pc"}},
+	"networkpolicies.networking.k8s.io": {short: []string{"netpol"}},
+	"ingresses.networking.k8s.io":       {short: []string{"ing"}},
+	"customresourcedefinitions.apiextensions.k8s.io": {
+		short: []string{"crd", "crds"}, categories: []string{"api-extensions"}, answersDeleted: true,
+	},
+	"csidrivers.storage.k8s.io":                               {answersDeleted: true},
+	"csinodes.storage.k8s.io":                                 {answersDeleted: true},
+	"volumesnapshots.snapshot.storage.k8s.io":                 {short: []string{"vs"}},
+	"volumesnapshotclasses.snapshot.storage.k8s.io":           {short: []string{"vsclass", "vsclasses"}},
+	"volumesnapshotcontents.snapshot.storage.k8s.io":          {short: []string{"vsc", "vscs"}},
+	"volumegroupsnapshots.groupsnapshot.storage.k8s.io":       {short: []string{"vgs"}},
+	"volumegroupsnapshotclasses.groupsnapshot.storage.k8s.io": {short: []string{"vgsclass", "vgsclasses"}},
+	"volumegroupsnapshotcontents.groupsnapshot.storage.k8s.io": {
+		short: []string{"vgsc", "vgscs"},
+	},
+	"storageclasses.storage.k8s.io":          {short: []string{"sc"}, answersDeleted: true},
+	"volumeattachments.storage.k8s.io":       {answersDeleted: true},
+	"volumeattributesclasses.storage.k8s.io": {short: []string{"vac"}, answersDeleted: true},
+	"namespaces": {short: []string{"ns"}, without: []string{"deletecollection"}, more: []subresource{
+		{name: "finalize", verbs: []string{"update"}},
+	}},
+	"pods": {short: []string{"po"}, categories: []string{"all"}, answersDeleted: true, more: []subresource{
+		{name: "binding", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
+		{name: "ephemeralcontainers", verbs: partOf},
+		{name: "eviction", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}},
+		{name: "log", verbs: []string{"get"}},
+		{name: "resize", verbs: partOf},
+	}},
+	"serviceaccounts": {short: []string{"sa"}, answersDeleted: true, more: []subresource{
+		{name: "token", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}},
+	}},
+}
+
+// catalog is what a server serves. It never changes: a new definition makes a new
+// one.
+type catalog struct {
+	kinds []*kind // by group, version and name
+}
+
+// builtIn are the kinds that every store knows. They are the same for all servers.
+var builtIn = sync.OnceValue(func() []*kind {
+	var kinds []*kind
+	for _, res := range store.Resources() {
+		k := kindOf(res)
+		kinds = append(kinds, k)
+		kinds = append(kinds, olderGroupSnapshots(k)...)
+		if res.String() == "events" {
+			kinds = append(kinds, newEvents(k))
+		}
+	}
+	return kinds
+})
+
+// catalogOf is all that a store has: what is built in, the kinds of csi.storage.k8s.io
+// only in a cluster that is or was so old, and what definitions bring.
+// The kinds of a definition that did not change are those of the catalog before.
+func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
+	c := &catalog{kinds: slices.Clone(builtIn())}
+	if !old {
+		c.kinds = slices.DeleteFunc(c.kinds, func(k *kind) bool { return k.gvk.GroupVersion() == legacy.GroupVersion })
+	}
+	for _, res := range s.Resources() {
+		if d := res.Definition(); d != nil {
+			c.kinds = append(c.kinds, before.ownKinds(res, d)...)
+		}
+	}
+	slices.SortFunc(c.kinds, func(a, b *kind) int {
+		return cmp.Or(compareGroups(a.gvr.Group, b.gvr.Group), -version.CompareKubeAwareVersionStrings(a.gvr.Version, b.gvr.Version),
+			cmp.Compare(a.gvr.Resource, b.gvr.Resource))
+	})
+	return c
+}
+
+func kindOf(res *store.Resource) *kind {
+	t := traitsOf[res.String()]
+	k := &kind{
+		res: res, gvr: res.GVR, gvk: res.GVK,
+		singular: singularOf(res.GVK.Kind), shortNames: t.short, categories: t.categories,
+		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status, warning: t.warning,
+	}
+	for _, verb := range allVerbs {
+		if !slices.Contains(t.without, verb) {
+			k.verbs = append(k.verbs, verb)
+		}
+	}
+	if res.Status {
+		k.subresources = append(slices.Clone(k.subresources), subresource{name: "status", verbs: partOf})
+	}
+	slices.SortFunc(k.subresources, func(a, b subresource) int { return cmp.Compare(a.name, b.name) })
+	return k
+}
+
+// groupOrder is the order in which the real server tells of its groups. Others
+// follow.
+var groupOrder = []string{
+	"", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling",
+	"batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io",
+	"discovery.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io",
+}
+
+func compareGroups(a, b string) int {
+	rank := func(group string) int {
+		if at := slices.Index(groupOrder, group); at >= 0 {
+			return at
+		}
+		return len(groupOrder)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+}
+
+// has says that the kind is still what it was.
+func (c *catalog) has(k *kind) bool {
+	return k.own == nil || slices.ContainsFunc(c.kinds, func(now *kind) bool { return now.own != nil && now.own.version == k.own.version })
+}
+
+// hasGroup says that there is something in the group.
+func (c *catalog) hasGroup(group string) bool {
+	return slices.ContainsFunc(c.kinds, func(k *kind) bool { return k.gvk.Group == group }) || slices.Contains(reviewGroups, group)
+}
+
+// find is the kind that a path is about.
+func (c *catalog) find(at place) (*kind, bool) {
+	for _, k := range c.kinds {
+		if k.gvr.Group != at.group || k.gvr.Version != at.version || k.gvr.Resource != at.resource {
+			continue
+		}
+		if !k.res.Namespaced && at.namespace != "" {
+			return nil, false
+		}
+		if _, ok := k.subresource(at.subresource); at.subresource != "" && !ok {
+			return nil, false
+		}
+		return k, true
+	}
+	return nil, false
+}

@@ -1,0 +1,186 @@
+package apiserver
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/csisim/csisim/internal/world/definition"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// ownKind is what a kind has that a definition brings, in one of its versions.
+type ownKind struct {
+	version     *definition.Version
+	definition  *definition.Definition
+	gvk         schema.GroupVersionKind
+	listKind    string
+	established bool
+	terminating bool
+	shown       []column
+	managers    *sync.Map
+	typed       func() (typeConverter, error)
+}
+
+var definitionsKind = schema.GroupVersionKind{Group: apiextensionsv1.GroupName, Version: "v1", Kind: "CustomResourceDefinition"}
+
+func isDefinition(res *store.Resource) bool { return res.GVK == definitionsKind }
+
+var (
+	verbsOfOwn     = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	verbsOfLeaving = []string{"delete", "deletecollection", "get", "list", "watch"}
+)
+
+// ownKinds are the served versions of a definition's kind.
+func (c *catalog) ownKinds(res *store.Resource, d *definition.Definition) []*kind {
+	var kinds []*kind
+	for _, v := range d.Versions {
+		if v.Spec.Served {
+			kinds = append(kinds, c.ownKind(res, d, v))
+		}
+	}
+	return kinds
+}
+
+func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *definition.Version) *kind {
+	names := d.Object.Status.AcceptedNames
+	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: v.Spec.Name}
+	k := &kind{
+		res: res, gvr: gv.WithResource(names.Plural), gvk: gv.WithKind(names.Kind),
+		singular: names.Singular, shortNames: names.ShortNames, categories: names.Categories,
+		verbs: verbsOfOwn, hasStatus: v.HasStatus(), warning: deprecation(d.Object, v.Spec),
+	}
+	k.own = c.known(k, v)
+	if k.own == nil {
+		k.own = newOwnKind(k, d, v)
+	} else {
+		same := *k.own
+		k.own = &same
+	}
+	k.own.established, k.own.terminating = definition.IsEstablished(d.Object), definition.IsTerminating(d.Object)
+	if k.own.terminating {
+		k.verbs = verbsOfLeaving
+	}
+	if v.HasStatus() {
+		k.subresources = append(k.subresources, subresource{name: "status", verbs: partOf})
+	}
+	if v.Scale() != nil {
+		k.subresources = append(k.subresources, subresource{name: "scale", verbs: partOf, gvk: scaleKind})
+	}
+	if v != d.Stored || d.Object.Generation > 1 {
+		k.form = k.own.form(d.Stored)
+	}
+	return k
+}
+
+// known is what was made of the version before, nil if it is new.
+func (c *catalog) known(of *kind, v *definition.Version) *ownKind {
+	for _, k := range c.kinds {
+		if k.own != nil && k.own.version == v && k.gvk == of.gvk {
+			return k.own
+		}
+	}
+	return nil
+}
+
+func newOwnKind(k *kind, d *definition.Definition, v *definition.Version) *ownKind {
+	own := &ownKind{
+		version: v, definition: d, gvk: k.gvk, listKind: d.Object.Status.AcceptedNames.ListKind,
+		shown: columnsOfVersion(v.Spec), managers: &sync.Map{},
+	}
+	own.typed = sync.OnceValues(func() (typeConverter, error) { return typesOf(k) })
+	return own
+}
+
+func (o *ownKind) new() store.Object {
+	obj := &unstructured.Unstructured{Object: map[string]any{}}
+	obj.SetGroupVersionKind(o.gvk)
+	return obj
+}
+
+// form: objects are stored in one version and shown in each with the defaults that
+// it has now.
+func (o *ownKind) form(stored *definition.Version) *form {
+	return &form{
+		new: o.new,
+		present: func(obj store.Object) store.Object {
+			shown := obj.DeepCopyObject().(*unstructured.Unstructured)
+			shown.SetGroupVersionKind(o.gvk)
+			_, _ = o.version.Read(shown.Object) // it was read before
+			return shown
+		},
+		accept: func(obj store.Object) store.Object {
+			obj.GetObjectKind().SetGroupVersionKind(o.gvk.GroupKind().WithVersion(stored.Spec.Name))
+			return obj
+		},
+	}
+}
+
+// decode reads a body. An error of strict decoding comes with the object.
+func (k *kind) read(serializer runtime.Serializer, body []byte, into store.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	obj, gvk, err := serializer.Decode(body, &k.gvk, into)
+	custom, ok := obj.(*unstructured.Unstructured)
+	if k.own == nil || !ok {
+		return obj, gvk, err
+	}
+	strict, tolerable := runtime.AsStrictDecodingError(err)
+	if err != nil && !tolerable {
+		return obj, gvk, err
+	}
+	var mistakes []error
+	if tolerable {
+		mistakes = strict.Errors()
+	}
+	unknown, err := k.own.version.Read(custom.Object)
+	if err != nil {
+		return nil, gvk, err
+	}
+	for _, path := range unknown {
+		mistakes = append(mistakes, fmt.Errorf("unknown field %q", path))
+	}
+	if len(mistakes) > 0 {
+		return obj, gvk, runtime.NewStrictDecodingError(mistakes)
+	}
+	return obj, gvk, nil
+}
+
+// deprecation is what clients of a deprecated version are told.
+func deprecation(d *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+	switch {
+	case !v.Deprecated:
+		return ""
+	case v.DeprecationWarning != nil:
+		return *v.DeprecationWarning
+	}
+	newest := ""
+	for _, other := range d.Spec.Versions {
+		newer := version.CompareKubeAwareVersionStrings(v.Name, other.Name) < 0
+		if other.Served && !other.Deprecated && newer && (newest == "" || version.CompareKubeAwareVersionStrings(newest, other.Name) < 0) {
+			newest = other.Name
+		}
+	}
+	text := []string{fmt.Sprintf("%s/%s %s is deprecated", d.Spec.Group, v.Name, d.Spec.Names.Kind)}
+	if newest != "" {
+		text = append(text, fmt.Sprintf("use %s/%s %s", d.Spec.Group, newest, d.Spec.Names.Kind))
+	}
+	return strings.Join(text, "; ")
+}
+
+// checkKind: an object of another kind is not one with mistakes for a Go type, but
+// for a definition it is.
+func (k *kind) checkKind(obj store.Object, gvk *schema.GroupVersionKind) error {
+	if gvk.Kind == k.gvk.Kind || gvk.GroupVersion() != k.gvk.GroupVersion() {
+		return nil
+	}
+	return apierrors.NewInvalid(k.gvk.GroupKind(), obj.GetName(), field.ErrorList{
+		field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+k.gvk.Kind),
+	})
+}

@@ -1,0 +1,113 @@
+package apiserver
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// ageOfAll is the column of a version that names none.
+var ageOfAll = apiextensionsv1.CustomResourceColumnDefinition{
+	Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp",
+	Description: "CreationTimestamp is a timestamp representing the server time when this object was created.",
+}
+
+// columnsOfVersion are the columns that a definition wants. From one that cannot be
+// read on, they are left out.
+func columnsOfVersion(v *apiextensionsv1.CustomResourceDefinitionVersion) []column {
+	wanted := v.AdditionalPrinterColumns
+	if len(wanted) == 0 {
+		wanted = []apiextensionsv1.CustomResourceColumnDefinition{ageOfAll}
+	}
+	columns := []column{nameColumn}
+	for _, w := range wanted {
+		path := jsonpath.New(w.Name).AllowMissingKeys(true)
+		if err := path.Parse("{" + w.JSONPath + "}"); err != nil {
+			break
+		}
+		about := w.Description
+		if about == "" {
+			about = "Custom resource definition column (in JSONPath format): " + w.JSONPath
+		}
+		columns = append(columns, column{
+			metav1.TableColumnDefinition{Name: w.Name, Type: w.Type, Format: w.Format, Description: about, Priority: w.Priority},
+			func(obj store.Object, now time.Time) any { return cellOf(obj, path, w.Type, now) },
+		})
+	}
+	return columns
+}
+
+// cellOf is the value at a path as the type of its column shows it, nil if there is
+// none.
+func cellOf(obj store.Object, path *jsonpath.JSONPath, kind string, now time.Time) any {
+	found, err := path.FindResults(obj.(*unstructured.Unstructured).Object)
+	if err != nil || len(found) == 0 || len(found[0]) == 0 {
+		return nil
+	}
+	value := found[0][0].Interface()
+	if kind != "string" {
+		return typedCell(value, kind, now)
+	}
+	var text bytes.Buffer
+	if err := path.PrintResults(&text, []reflect.Value{reflect.ValueOf(value)}); err != nil {
+		return nil
+	}
+	return text.String()
+}
+
+func typedCell(value any, kind string, now time.Time) any {
+	switch v := value.(type) {
+	case int64:
+		switch kind {
+		case "integer":
+			return v
+		case "number":
+			return float64(v)
+		}
+	case float64:
+		switch kind {
+		case "integer":
+			return int64(v)
+		case "number":
+			return v
+		}
+	case bool:
+		if kind == "boolean" {
+			return v
+		}
+	case string:
+		if kind == "date" {
+			return dateCell(v, now)
+		}
+	}
+	return nil
+}
+
+func dateCell(text string, now time.Time) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return "<invalid>"
+	}
+	return age(metav1.NewTime(at), now)
+}
+
+// fieldPath are the names in a path such as ".spec.replicas".
+func fieldPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+
+// selected is the value of a field that a definition makes selectable.
+func selected(obj store.Object, path []string) string {
+	value, found, err := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, path...)
+	if err != nil || !found || value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}

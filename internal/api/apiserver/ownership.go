@@ -1,0 +1,160 @@
+package apiserver
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// ownership keeps metadata.managedFields: who set which field.
+type ownership struct {
+	now func() time.Time
+}
+
+func newOwnership(now func() time.Time) *ownership { return &ownership{now} }
+
+// converter knows the schema of all built-in kinds. It is made once, when it is
+// first asked for.
+var converter = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(scheme.Scheme)
+})
+
+// versionsOf are all versions of a built-in kind: fields are owned through one of them
+// and looked for in another.
+func versionsOf(k *kind) (all []*kind) {
+	for _, other := range builtIn() {
+		if other.res == k.res {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// converter is that, or what the kind's own model says.
+func (k *kind) converter() (typeConverter, error) {
+	if k.types() == moreTypes {
+		return typesOf(versionsOf(k)...)
+	}
+	return converter(), nil
+}
+
+// fieldManagers are the ones made so far: each is for one part of one kind, and
+// good for all servers.
+var fieldManagers sync.Map
+
+type managed struct {
+	kind string
+	part part
+}
+
+func managerOf(k *kind, what part) (*managedfields.FieldManager, error) {
+	if k.own != nil {
+		return k.own.manager(k, what)
+	}
+	name := managed{k.gvk.String(), what}
+	if known, ok := fieldManagers.Load(name); ok {
+		return known.(*managedfields.FieldManager), nil
+	}
+	types, err := k.converter()
+	if err != nil {
+		return nil, err
+	}
+	made, err := managedfields.NewDefaultFieldManager(newThriftyTypes(types), thriftyVersions{k.types()}, noDefaults{}, k.types(),
+		k.gvk, k.gvk.GroupVersion(), string(what), resetFields(k, what))
+	if err != nil {
+		return nil, fmt.Errorf("field ownership of %s: %w", k.gvk.Kind, err)
+	}
+	fieldManagers.Store(name, made)
+	return made, nil
+}
+
+type noDefaults struct{}
+
+func (noDefaults) Default(runtime.Object) {}
+
+// resetFields are what a write of a part cannot set, and thus not own.
+func resetFields(k *kind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
+	other := "status"
+	if what == statusPart {
+		other = "spec"
+	}
+	switch {
+	case !k.hasStatus:
+		return nil
+	case k.own != nil:
+		return resetOwn(k, what)
+	}
+	return map[fieldpath.APIVersion]fieldpath.Filter{
+		fieldpath.APIVersion(k.gvk.GroupVersion().String()): fieldpath.NewExcludeSetFilter(fieldpath.NewSet(fieldpath.MakePathOrDie(other))),
+	}
+}
+
+// record makes a write's fields those of its manager.
+func (o *ownership) record(k *kind, what part, obj, old store.Object, manager string) error {
+	fields, err := managerOf(k, what)
+	if err != nil {
+		return err
+	}
+	live := runtime.Object(k.newObject())
+	if old != nil {
+		live = k.presented(old)
+	}
+	updated := fields.UpdateNoErrors(live, k.presented(obj), manager)
+	var before []metav1.ManagedFieldsEntry
+	if old != nil {
+		before = old.GetManagedFields()
+	}
+	obj.SetManagedFields(o.timed(updated.(store.Object).GetManagedFields(), before))
+	if old != nil && sameButTimes(obj, old) {
+		obj.SetManagedFields(before)
+	}
+	return nil
+}
+
+// sameButTimes reports whether a write changes nothing but the times at which fields
+// were set; such a write is none.
+func sameButTimes(obj, old store.Object) bool {
+	entries := obj.GetManagedFields()
+	defer obj.SetManagedFields(entries)
+	before := old.GetManagedFields()
+	if len(entries) != len(before) {
+		return false
+	}
+	untimed := slices.Clone(entries)
+	for i := range untimed {
+		untimed[i].Time = before[i].Time
+	}
+	obj.SetManagedFields(untimed)
+	return equality.Semantic.DeepEqual(obj, old)
+}
+
+// timed gives the entries that a write made or changed the time of the store: the
+// library knows only that of the machine.
+func (o *ownership) timed(entries, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	known := map[string]*metav1.Time{}
+	for _, e := range before {
+		known[entryName(e)] = e.Time
+	}
+	now := metav1.NewTime(o.now()).Rfc3339Copy()
+	for i := range entries {
+		if at, ok := known[entryName(entries[i])]; entries[i].Time != nil && (!ok || !at.Equal(entries[i].Time)) {
+			entries[i].Time = &now
+		}
+	}
+	return entries
+}
+
+func entryName(e metav1.ManagedFieldsEntry) string {
+	return e.Manager + "\x00" + string(e.Operation) + "\x00" + e.APIVersion + "\x00" + e.Subresource
+}

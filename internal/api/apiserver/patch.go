@@ -1,0 +1,275 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// patchTypes are the forms of a patch, in the order in which they are offered.
+var patchTypes = []types.PatchType{
+	types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType,
+}
+
+// ownPatchTypes are those for kinds that a definition brings: there is no Go type
+// that says how lists are merged.
+var ownPatchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}
+
+func texts[T ~string](values []T) (all []string) {
+	for _, value := range values {
+		all = append(all, string(value))
+	}
+	return all
+}
+
+// maxPatchOperations is how many operations a JSON patch may have.
+const maxPatchOperations = 10_000
+
+// patching is one patch on its way.
+type patching struct {
+	*request
+	options writing
+	force   bool
+	body    []byte
+	what    part
+}
+
+func (q *request) patch(what part) error {
+	form, err := q.patchType()
+	if err != nil {
+		return err
+	}
+	var o metav1.PatchOptions
+	if err := q.readOptions(&o); err != nil {
+		return err
+	}
+	if err := invalidOptions("PatchOptions", validation.ValidatePatchOptions(&o, form)); err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	p := &patching{
+		request: q, options: q.writing(o.DryRun, o.FieldManager, o.FieldValidation),
+		force: o.Force != nil && *o.Force, body: body, what: what,
+	}
+	var stored store.Object
+	created := false
+	err = q.exclusively(func() (err error) {
+		if form == types.ApplyYAMLPatchType {
+			stored, created, err = p.apply()
+			return err
+		}
+		stored, err = p.change(form)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if created {
+		return q.written(http.StatusCreated, stored)
+	}
+	return q.written(http.StatusOK, stored)
+}
+
+func (q *request) patchType() (types.PatchType, error) {
+	given, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
+	offered := patchTypes
+	if q.kind.own != nil {
+		offered = ownPatchTypes
+	}
+	for _, known := range offered {
+		if given == string(known) {
+			return known, nil
+		}
+	}
+	if q.kind.own != nil {
+		return "", unsupportedBody(texts(ownPatchTypes))
+	}
+	return "", plainError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
+}
+
+// change patches what there is.
+func (p *patching) change(form types.PatchType) (store.Object, error) {
+	old, err := p.object()
+	if err != nil {
+		return nil, err
+	}
+	patched, err := p.patched(form, old)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.settleName(patched); err != nil {
+		return nil, err
+	}
+	return p.put(patched, p.what, p.options, store.Patched())
+}
+
+func (p *patching) patched(form types.PatchType, old store.Object) (store.Object, error) {
+	text, err := json.Marshal(p.kind.presented(old))
+	if err != nil {
+		return nil, err
+	}
+	switch form {
+	case types.JSONPatchType:
+		text, err = p.jsonPatched(text)
+	case types.MergePatchType:
+		text, err = p.mergePatched(text)
+	default:
+		return p.strategicPatched(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.reread(text)
+}
+
+func (p *patching) jsonPatched(text []byte) ([]byte, error) {
+	var operations []jsonPatchOp
+	if err := json.Unmarshal(p.body, &operations); err != nil {
+		return nil, badRequest("error decoding patch: %s", asHandlers(err))
+	}
+	if err := p.readStrictly("json patch ", &[]jsonPatchOp{}); err != nil {
+		return nil, err
+	}
+	if len(operations) > maxPatchOperations {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
+	}
+	patch, err := jsonpatch.DecodePatch(p.body)
+	if err != nil {
+		return nil, badRequest("error decoding patch: %v", err)
+	}
+	changed, err := patch.Apply(text)
+	if err != nil {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	return changed, nil
+}
+
+// jsonPatchOp is one operation of a JSON patch.
+type jsonPatchOp struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+// asHandlers is a mistake in a JSON patch in the words of the real server, whose
+// type of an operation is in another package.
+func asHandlers(err error) string {
+	return strings.ReplaceAll(err.Error(), "apiserver.jsonPatchOp", "handlers.jsonPatchOp")
+}
+
+func (p *patching) mergePatched(text []byte) ([]byte, error) {
+	var fields map[string]any
+	if err := json.Unmarshal(p.body, &fields); err != nil {
+		return nil, badRequest("error decoding patch: %v", err)
+	}
+	if err := p.readStrictly("", &map[string]any{}); err != nil {
+		return nil, err
+	}
+	changed, err := jsonpatch.MergePatch(text, p.body)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	return changed, nil
+}
+
+// readStrictly finds fields that a patch has twice, and those that its form does not have.
+func (p *patching) readStrictly(form string, into any) error {
+	if p.options.fieldValidation == metav1.FieldValidationIgnore {
+		return nil
+	}
+	mistakes, err := kjson.UnmarshalStrict(p.body, into)
+	if err != nil || len(mistakes) == 0 {
+		return nil // what is no JSON is rejected elsewhere
+	}
+	for i, mistake := range mistakes {
+		mistakes[i] = errors.New(form + mistake.Error())
+	}
+	if p.options.fieldValidation == metav1.FieldValidationStrict {
+		return badRequest("strict decoding error: %v", errors.Join(mistakes...))
+	}
+	for _, mistake := range mistakes {
+		p.answer.warn(mistake.Error())
+	}
+	return nil
+}
+
+// reread makes an object of the patched text.
+func (p *patching) reread(text []byte) (store.Object, error) {
+	serializer := plainJSON.info.Serializer
+	if p.options.fieldValidation != metav1.FieldValidationIgnore {
+		serializer = plainJSON.info.StrictSerializer
+	}
+	into := p.kind.newObject()
+	obj, gvk, err := p.kind.read(serializer, text, into)
+	if err := p.tolerate(obj, err); err != nil {
+		return nil, invalidPatch(string(text), err)
+	}
+	if obj != into {
+		return nil, invalidPatch(string(text), p.kind.unknownConversion(gvk))
+	}
+	return p.kind.accepted(obj.(store.Object)), nil
+}
+
+// tolerate lets unknown fields pass with a warning, unless validation is strict.
+func (p *patching) tolerate(obj runtime.Object, err error) error {
+	mistakes, ok := runtime.AsStrictDecodingError(err)
+	if !ok || obj == nil || p.options.fieldValidation == metav1.FieldValidationStrict {
+		return err
+	}
+	for _, mistake := range mistakes.Errors() {
+		p.answer.warnOfMistake(mistake)
+	}
+	return nil
+}
+
+func invalidPatch(value any, err error) error {
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), value, err.Error())})
+}
+
+func (p *patching) strategicPatched(text []byte) (store.Object, error) {
+	var patch, document map[string]any
+	if err := json.Unmarshal(p.body, &patch); err != nil {
+		return nil, badRequest("error decoding patch: %v", err)
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
+	fields, err := strategicpatch.NewPatchMetaFromStruct(p.kind.newObject())
+	if err != nil {
+		return nil, err
+	}
+	changed, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(document, patch, fields)
+	switch {
+	case errors.Is(err, mergepatch.ErrBadJSONDoc), mergepatch.IsPreconditionFailed(err):
+		return nil, badRequest("%v", err)
+	case err != nil:
+		return nil, err
+	}
+	obj := p.kind.newObject()
+	strict := p.options.fieldValidation != metav1.FieldValidationIgnore
+	if err := p.tolerate(obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, obj, strict)); err != nil {
+		return nil, invalidPatch(fmt.Sprintf("%+v", patch), err)
+	}
+	return p.kind.accepted(obj), nil
+}

@@ -1,0 +1,155 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// request is one request on its way to an answer.
+type request struct {
+	*http.Request
+	server *Server
+	answer answer
+	user   authenticationv1.UserInfo
+	query  url.Values
+	place  place
+	kind   *kind
+	before store.Object // what a write replaces, nil if nothing
+}
+
+func (q *request) serve() error {
+	if err := q.authenticate(); err != nil {
+		return err
+	}
+	q.query = q.URL.Query()
+	if handled, err := q.serveRoot(); handled {
+		return err
+	}
+	at, isAPI := placeOf(q.URL.Path)
+	if !isAPI {
+		http.NotFound(q.answer.w, q.Request)
+		return nil
+	}
+	q.place = at
+	switch {
+	case at.resource == "" && strings.Contains(q.URL.Path, "//"):
+		return errNoSuchResource
+	case at.resource == "":
+		return q.serveDiscovery()
+	}
+	if at.talksToContainer() {
+		return errNoShell
+	}
+	if r, ok := reviewAt(at); ok {
+		return q.serveReview(r)
+	}
+	if at == bindingsOf(at.namespace) {
+		return q.bindNamed()
+	}
+	kind, ok := q.server.kinds().find(at)
+	switch {
+	case !ok && q.server.kinds().hasGroup(at.group):
+		return errNoSuchResource
+	case !ok:
+		http.NotFound(q.answer.w, q.Request)
+		return nil
+	}
+	q.kind = kind
+	switch lacksNamespace := kind.res.Namespaced && at.namespace == ""; {
+	case lacksNamespace && at.name != "":
+		return errNoSuchResource
+	case lacksNamespace && q.Method == http.MethodPost, q.Method == http.MethodHead:
+		return errMethodNotAllowed
+	}
+	if err := q.checkNames(); err != nil {
+		return err
+	}
+	media, err := negotiate(q.Header.Get("Accept"), kind.forms(), true)
+	if err != nil {
+		return err
+	}
+	q.answer.media = media
+	if kind.warning != "" {
+		q.answer.warn(kind.warning)
+	}
+	return q.dispatch()
+}
+
+// checkNames refuses names in a path that cannot be those of objects: in the store
+// of the real server they would lead elsewhere.
+func (q *request) checkNames() error {
+	if mistakes := content.IsPathSegmentName(q.place.name); len(mistakes) > 0 {
+		return badRequest("Name parameter invalid: %q: %s", q.place.name, strings.Join(mistakes, ";"))
+	}
+	if namespace := q.place.namespace; namespace == "." || namespace == ".." {
+		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+q.kind.gvr.Resource+"/"+namespace+"/"+q.place.name, "/"))
+	}
+	return nil
+}
+
+// dispatch finds what a verb means where it was said.
+func (q *request) dispatch() error {
+	switch {
+	case q.place.subresource != "":
+		return q.serveSubresource()
+	case q.place.name != "":
+		return q.serveObject()
+	}
+	return q.serveCollection()
+}
+
+func (q *request) serveCollection() error {
+	switch q.Method {
+	case http.MethodGet:
+		return q.listOrWatch()
+	case http.MethodPost:
+		return q.create()
+	case http.MethodDelete:
+		if q.kind.allows("deletecollection") && (q.place.namespace != "" || !q.kind.res.Namespaced) {
+			return q.deleteCollection()
+		}
+	}
+	return errMethodNotAllowed
+}
+
+func (q *request) serveObject() error {
+	switch q.Method {
+	case http.MethodGet:
+		if q.place.watch {
+			return q.listOrWatch()
+		}
+		return q.get()
+	case http.MethodPut:
+		return q.update(mainPart)
+	case http.MethodPatch:
+		return q.patch(mainPart)
+	case http.MethodDelete:
+		return q.delete()
+	}
+	return errMethodNotAllowed
+}
+
+func (q *request) key() store.Key { return store.Key{Namespace: q.place.namespace, Name: q.place.name} }
+
+// exclusively runs use with the store to itself.
+func (q *request) exclusively(use func() error) (err error) {
+	q.server.options.Exclusive(func() { err = q.guarded(use) })
+	return err
+}
+
+// object is what a path with a name is about.
+func (q *request) object() (store.Object, error) {
+	obj, ok := q.server.store.GetObject(q.kind.res, q.key())
+	if !ok {
+		return nil, apierrors.NewNotFound(q.kind.gvr.GroupResource(), q.place.name)
+	}
+	return obj, nil
+}

@@ -1,0 +1,206 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"net/http"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
+
+const scalePart part = "scale"
+
+// serveScale shows and changes how many replicas something has.
+func (q *request) serveScale() error {
+	if q.Method == http.MethodGet || q.Method == http.MethodHead {
+		return q.getScale()
+	}
+	if q.Method == http.MethodPatch {
+		return q.patchScale()
+	}
+	options, err := q.updateOptions()
+	if err != nil {
+		return err
+	}
+	var wanted autoscalingv1.Scale
+	if err := q.readAs(&wanted, scaleKind); err != nil {
+		return err
+	}
+	return q.rescale(options, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return &wanted, nil })
+}
+
+func (q *request) getScale() error {
+	var shown *autoscalingv1.Scale
+	err := q.exclusively(func() error {
+		obj, err := q.object()
+		if err == nil {
+			shown = q.kind.scaleOf(obj)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeScale(shown)
+}
+
+func (q *request) writeScale(shown *autoscalingv1.Scale) error {
+	media, err := negotiate(q.Header.Get("Accept"), offered, false) // a Scale is what it is for every kind
+	if err != nil {
+		return err
+	}
+	q.answer.media = media
+	return q.answer.encoded(http.StatusOK, shown)
+}
+
+func (q *request) patchScale() error {
+	form, err := q.patchType()
+	if err != nil {
+		return err
+	}
+	if form == types.ApplyYAMLPatchType {
+		return unsupportedBody(texts(patchTypes[:3]))
+	}
+	var o metav1.PatchOptions
+	if err := q.readOptions(&o); err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	p := &patching{request: q, options: q.writing(o.DryRun, o.FieldManager, o.FieldValidation), body: body, what: scalePart}
+	return q.rescale(p.options, func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return p.patchedScale(form, now) })
+}
+
+func (p *patching) patchedScale(form types.PatchType, now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+	text, err := json.Marshal(now)
+	if err != nil {
+		return nil, err
+	}
+	if form == types.JSONPatchType {
+		text, err = p.jsonPatched(text)
+	} else { // a Scale has no lists that a strategic patch could merge
+		text, err = p.mergePatched(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var wanted autoscalingv1.Scale
+	if err := json.Unmarshal(text, &wanted); err != nil {
+		return nil, invalidPatch(string(text), err)
+	}
+	return &wanted, nil
+}
+
+// rescale gives the object the number of replicas that is wanted.
+func (q *request) rescale(options writing, wanted func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
+	var shown *autoscalingv1.Scale
+	err := q.exclusively(func() error {
+		old, err := q.object()
+		if err != nil {
+			return err
+		}
+		scale, err := wanted(q.kind.scaleOf(old))
+		if err != nil {
+			return err
+		}
+		if err := q.settleName(scale); err != nil {
+			return err
+		}
+		if n := scale.Spec.Replicas; n < 0 {
+			return apierrors.NewInvalid(scaleKind.GroupKind(), scale.Name, field.ErrorList{
+				field.Invalid(field.NewPath("spec", "replicas"), n, "must be greater than or equal to 0"),
+			})
+		}
+		obj := old.DeepCopyObject().(store.Object)
+		obj.SetResourceVersion(scale.ResourceVersion)
+		if obj.GetResourceVersion() == "" {
+			obj.SetResourceVersion(old.GetResourceVersion())
+		}
+		q.kind.setReplicas(obj, scale.Spec.Replicas)
+		stored, err := q.put(obj, scalePart, options, store.Patched())
+		if err == nil {
+			shown = q.kind.scaleOf(stored)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeScale(shown)
+}
+
+// scaleOf is an object as its scale subresource shows it.
+func (k *kind) scaleOf(obj store.Object) *autoscalingv1.Scale {
+	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{
+		Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
+		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
+	}}
+	scale.SetGroupVersionKind(scaleKind)
+	switch o := obj.(type) {
+	case *appsv1.Deployment:
+		scale.Spec.Replicas, scale.Status = count(o.Spec.Replicas), replicaStatus(o.Status.Replicas, o.Spec.Selector)
+	case *appsv1.ReplicaSet:
+		scale.Spec.Replicas, scale.Status = count(o.Spec.Replicas), replicaStatus(o.Status.Replicas, o.Spec.Selector)
+	case *appsv1.StatefulSet:
+		scale.Spec.Replicas, scale.Status = count(o.Spec.Replicas), replicaStatus(o.Status.Replicas, o.Spec.Selector)
+	case *corev1.ReplicationController:
+		scale.Spec.Replicas = count(o.Spec.Replicas)
+		scale.Status = autoscalingv1.ScaleStatus{Replicas: o.Status.Replicas, Selector: labels.FormatLabels(o.Spec.Selector)}
+	case *unstructured.Unstructured:
+		k.ownScale(o, scale)
+	}
+	return scale
+}
+
+func count(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func replicaStatus(replicas int32, selector *metav1.LabelSelector) autoscalingv1.ScaleStatus {
+	return autoscalingv1.ScaleStatus{Replicas: replicas, Selector: metav1.FormatLabelSelector(selector)}
+}
+
+func (k *kind) ownScale(obj *unstructured.Unstructured, scale *autoscalingv1.Scale) {
+	paths := k.own.version.Scale()
+	scale.Spec.Replicas = numberAt(obj, paths.SpecReplicasPath)
+	scale.Status.Replicas = numberAt(obj, paths.StatusReplicasPath)
+	if paths.LabelSelectorPath != nil {
+		scale.Status.Selector, _, _ = unstructured.NestedString(obj.Object, fieldPath(*paths.LabelSelectorPath)...)
+	}
+}
+
+func numberAt(obj *unstructured.Unstructured, path string) int32 {
+	n, _, _ := unstructured.NestedInt64(obj.Object, fieldPath(path)...) // what is no number is none
+	return int32(n)
+}
+
+func (k *kind) setReplicas(obj store.Object, n int32) {
+	switch o := obj.(type) {
+	case *appsv1.Deployment:
+		o.Spec.Replicas = &n
+	case *appsv1.ReplicaSet:
+		o.Spec.Replicas = &n
+	case *appsv1.StatefulSet:
+		o.Spec.Replicas = &n
+	case *corev1.ReplicationController:
+		o.Spec.Replicas = &n
+	case *unstructured.Unstructured:
+		_ = unstructured.SetNestedField(o.Object, int64(n), fieldPath(k.own.version.Scale().SpecReplicasPath)...) // it was valid
+	}
+}

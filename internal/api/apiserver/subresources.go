@@ -1,0 +1,195 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+var verbOf = map[string]string{
+	http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodPost: "create",
+}
+
+func (q *request) serveSubresource() error {
+	sub, _ := q.kind.subresource(q.place.subresource)
+	if !slices.Contains(sub.verbs, verbOf[q.Method]) {
+		return errMethodNotAllowed
+	}
+	switch sub.name {
+	case "binding":
+		return q.bind()
+	case "eviction":
+		return q.evict()
+	case "token":
+		return q.issueToken()
+	case "log":
+		return q.log()
+	case "finalize":
+		return q.finalize()
+	case "scale":
+		return q.serveScale()
+	}
+	what := part(sub.name)
+	if sub.name != "status" {
+		what = mainPart // resize and ephemeralcontainers write the spec
+	}
+	switch q.Method {
+	case http.MethodPut:
+		return q.update(what)
+	case http.MethodPatch:
+		return q.patch(what)
+	}
+	return q.get()
+}
+
+// readAs reads a body of a subresource's own kind, in any of its versions.
+func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind) error {
+	info, err := q.bodySerializer()
+	if err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	read, gvk, err := info.Serializer.Decode(body, &wanted, into)
+	k := &kind{gvk: wanted}
+	switch {
+	case err != nil:
+		return k.decodeError(err, gvk, body)
+	case gvk.Kind != wanted.Kind:
+		return badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, wanted.Kind, k.unknownConversion(gvk))
+	case read == into:
+		return nil
+	}
+	text, err := json.Marshal(read) // another version of the same
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// bindingsOf is where bindings are created that name their pod themselves.
+func bindingsOf(namespace string) place {
+	return place{version: "v1", namespace: namespace, resource: "bindings"}
+}
+
+func (q *request) bindNamed() error {
+	if q.Method != http.MethodPost || q.place.namespace == "" {
+		return errMethodNotAllowed
+	}
+	return q.bind()
+}
+
+// bind assigns a pod to a node, as schedulers do.
+func (q *request) bind() error {
+	options, err := q.createOptions()
+	if err != nil {
+		return err
+	}
+	var binding corev1.Binding
+	if err := q.readAs(&binding, corev1.SchemeGroupVersion.WithKind("Binding")); err != nil {
+		return err
+	}
+	key := store.Key{Namespace: q.place.namespace, Name: binding.Name}
+	if q.place.name != "" && q.place.name != binding.Name {
+		return badRequest("name in URL does not match name in Binding object")
+	}
+	if errs := checkTarget(&binding.Target); len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	err = q.exclusively(func() error {
+		_, err := store.BindPod(q.server.store, key, binding.Target.Name, append(options.forStore(q.kind), store.OfUID(binding.UID))...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
+}
+
+func checkTarget(target *corev1.ObjectReference) (errs field.ErrorList) {
+	if target.Kind != "" && target.Kind != "Node" {
+		errs = append(errs, field.NotSupported(field.NewPath("target", "kind"), target.Kind, []string{"Node", "<empty>"}))
+	}
+	if target.Name == "" {
+		errs = append(errs, field.Required(field.NewPath("target", "name"), ""))
+	}
+	return errs
+}
+
+func successful(code int32) *metav1.Status {
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: code}
+}
+
+// evict deletes a pod if its disruption budget allows it.
+func (q *request) evict() error {
+	var eviction policyv1.Eviction
+	if err := q.readAs(&eviction, policyv1.SchemeGroupVersion.WithKind("Eviction")); err != nil {
+		return err
+	}
+	if eviction.Name != q.place.name {
+		return badRequest("name in URL does not match name in Eviction object")
+	}
+	options := &metav1.DeleteOptions{}
+	if eviction.DeleteOptions != nil {
+		options = eviction.DeleteOptions
+	}
+	opts := deletion(options)
+	err := q.exclusively(func() error {
+		// Preconditions and a dry run are those of the deletion.
+		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil {
+			return err
+		}
+		pod, _ := store.Get[*corev1.Pod](q.server.store, q.key()) // the dry run has found it
+		if err := store.AllowEviction(q.server.store, pod, len(options.DryRun) > 0); err != nil || len(options.DryRun) > 0 {
+			return err
+		}
+		if _, err := store.ModifyStatus(q.server.store, q.key(), q.markEvicted); err != nil {
+			return err
+		}
+		_, err := q.server.store.DeleteObject(q.kind.res, q.key(), opts...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
+}
+
+// markEvicted leaves the reason of its end in a pod's status.
+func (q *request) markEvicted(pod *corev1.Pod) {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+		LastTransitionTime: metav1.NewTime(q.server.options.Now()).Rfc3339Copy(),
+	})
+}
+
+// finalize replaces the finalizers of a namespace's spec.
+func (q *request) finalize() error {
+	obj, err := q.decode(metav1.FieldValidationIgnore)
+	if err != nil {
+		return err
+	}
+	var stored *corev1.Namespace
+	err = q.exclusively(func() (err error) {
+		stored, err = store.FinalizeNamespace(q.server.store, obj.(*corev1.Namespace))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeObject(http.StatusOK, stored)
+}

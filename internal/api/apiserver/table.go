@@ -1,0 +1,56 @@
+package apiserver
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func (k *kind) columns() []column {
+	if k.own != nil {
+		return k.own.shown
+	}
+	if columns, ok := columnsOf[k.res.String()]; ok {
+		return columns
+	}
+	return []column{nameColumn, ageColumn}
+}
+
+// tableOf are objects as kubectl prints them.
+func (q *request) tableOf(objects []store.Object, listMeta metav1.ListMeta) (*metav1.Table, error) {
+	table := &metav1.Table{
+		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.GroupName + "/" + q.answer.media.params["v"]},
+		ListMeta: listMeta, Rows: []metav1.TableRow{},
+	}
+	columns := q.kind.columns()
+	for _, c := range columns {
+		table.ColumnDefinitions = append(table.ColumnDefinitions, c.TableColumnDefinition)
+	}
+	for _, obj := range objects {
+		row, err := q.row(obj, columns)
+		if err != nil {
+			return nil, err
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table, nil
+}
+
+func (q *request) row(obj store.Object, columns []column) (metav1.TableRow, error) {
+	var row metav1.TableRow
+	for _, c := range columns {
+		row.Cells = append(row.Cells, c.cell(obj, q.server.options.Now()))
+	}
+	switch policy := metav1.IncludeObjectPolicy(q.query.Get("includeObject")); policy {
+	case metav1.IncludeNone:
+	case metav1.IncludeObject:
+		row.Object.Object = q.kind.presented(obj)
+	case "", metav1.IncludeMetadata:
+		row.Object.Object = onePartial(obj, metav1.GroupName+"/"+q.answer.media.params["v"])
+	default:
+		wrong := field.Invalid(field.NewPath("includeObject"), string(policy), "must be 'Metadata', 'Object', 'None', or empty")
+		return row, badRequest("Unable to convert to Table as requested: %v", wrong)
+	}
+	return row, nil
+}

@@ -1,0 +1,103 @@
+package apiserver
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// signingKey is made when the first token is asked for, and is the same for all
+// servers of the process.
+var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
+var tokenRequestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
+
+// issueToken makes a token for a service account.
+func (q *request) issueToken() error {
+	var wanted authenticationv1.TokenRequest
+	if err := q.readAs(&wanted, tokenRequestKind); err != nil {
+		return err
+	}
+	if wanted.Namespace != "" && wanted.Namespace != q.place.namespace {
+		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	if wanted.Name != "" && wanted.Name != q.place.name {
+		return apierrors.NewInvalid(tokenRequestKind.GroupKind(), q.place.name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "name"), wanted.Name, "must match the service account name if specified"),
+		})
+	}
+	var issued *authenticationv1.TokenRequest
+	err := q.exclusively(func() error {
+		account, err := q.object()
+		if err != nil {
+			return err
+		}
+		if issued, err = q.server.store.IssueToken(q.key(), &wanted); err == nil {
+			issued.CreationTimestamp = account.GetCreationTimestamp()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	issued.TypeMeta = metav1.TypeMeta{Kind: "TokenRequest", APIVersion: "authentication.k8s.io/v1"}
+	return q.answer.encoded(http.StatusCreated, issued)
+}
+
+// SignToken makes a token that the servers of this process take for that of a service
+// account.
+func SignToken(claims store.TokenClaims) (string, error) {
+	key, err := signingKey()
+	if err != nil {
+		return "", err
+	}
+	id := sha256.Sum256(key.N.Bytes())
+	header, err := json.Marshal(map[string]string{"alg": "RS256", "kid": base64.RawURLEncoding.EncodeToString(id[:])})
+	if err != nil {
+		return "", err
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", err
+	}
+	text := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload)
+	sum := sha256.Sum256([]byte(text))
+	signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
+	if err != nil {
+		return "", err
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
+}
+
+// readToken is what a token says; known is false for a text that nobody has made as the
+// token of a service account, and signed for one of another signer.
+func readToken(token string) (claims store.TokenClaims, known, signed bool, err error) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return claims, false, false, nil
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Issuer != store.TokenIssuer {
+		return claims, false, false, nil
+	}
+	key, err := signingKey()
+	if err != nil {
+		return claims, true, false, err
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	return claims, true, err == nil && rsa.VerifyPKCS1v15(&key.PublicKey, crypto.SHA256, sum[:], signature) == nil, nil
+}

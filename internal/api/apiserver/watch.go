@@ -1,0 +1,232 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+const (
+	// longestWatch ends a watch for which the client names no time.
+	longestWatch = 30 * time.Minute
+	// bookmarkEvery is how often a quiet watch is told the latest version.
+	bookmarkEvery = time.Minute
+)
+
+// watching is one stream of events.
+type watching struct {
+	*request
+	listing
+	revision  uint64 // up to which all was told
+	bookmarks bool
+	columns   bool // a table's columns were told
+}
+
+// watch streams what happens from a version on. Without one, and with version 0, the
+// stream begins with what there is.
+func (q *request) watch(o listing) error {
+	if q.answer.media.info.MediaType == typeYAML {
+		return notAcceptable("only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch")
+	}
+	wanted, err := parseVersion(o.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	w := &watching{request: q, listing: o, revision: wanted, bookmarks: o.AllowWatchBookmarks}
+	streamsInitial := o.SendInitialEvents != nil && *o.SendInitialEvents
+	begins := wanted == 0 && o.SendInitialEvents == nil || streamsInitial
+	if begins || streamsInitial {
+		if err := q.awaitVersion(wanted); err != nil {
+			return err
+		}
+	}
+	var present []store.Object
+	if begins || wanted == 0 {
+		_ = q.exclusively(func() error {
+			if begins {
+				present = q.selected(o)
+			}
+			w.revision = q.server.store.Revision()
+			return nil
+		})
+	}
+	w.begin()
+	for _, obj := range present {
+		if err := w.send(watch.Added, obj); err != nil {
+			return nil
+		}
+	}
+	if streamsInitial && w.bookmarks {
+		if err := w.bookmark(map[string]string{metav1.InitialEventsAnnotationKey: "true"}); err != nil {
+			return nil
+		}
+	}
+	w.flush()
+	w.follow()
+	return nil
+}
+
+// begin sends the header of the stream.
+func (w *watching) begin() {
+	contentType := w.answer.media.info.MediaType
+	if contentType == typeProtobuf {
+		contentType += ";stream=watch"
+	}
+	header := w.answer.w.Header()
+	header.Set("Content-Type", contentType)
+	header.Set("Cache-Control", "no-cache, private")
+	w.answer.w.WriteHeader(http.StatusOK)
+	w.flush()
+}
+
+func (w *watching) flush() {
+	if f, ok := w.answer.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// follow tells what happens until the time is over or the client is gone.
+func (w *watching) follow() {
+	end := time.NewTimer(w.duration())
+	defer end.Stop()
+	quiet := time.NewTicker(bookmarkEvery)
+	defer quiet.Stop()
+	for {
+		commits, latest, more, err := w.server.history.since(w.revision)
+		if err != nil {
+			_ = w.sendStatus(err)
+			return
+		}
+		for _, c := range commits {
+			if err := w.tell(c); err != nil {
+				return
+			}
+		}
+		w.revision = max(w.revision, latest)
+		if len(commits) > 0 {
+			w.flush()
+		}
+		if !w.server.kinds().has(w.kind) {
+			return // its definition is another one now, or gone
+		}
+		select {
+		case <-more:
+		case <-end.C:
+			if w.bookmarks && w.answer.media.as == "" {
+				_ = w.bookmark(nil)
+				w.flush()
+			}
+			return
+		case <-quiet.C:
+			if w.bookmarks && w.bookmark(nil) != nil {
+				return
+			}
+			w.flush()
+		case <-w.Context().Done():
+			return
+		}
+	}
+}
+
+func (w *watching) duration() time.Duration {
+	if w.TimeoutSeconds != nil && *w.TimeoutSeconds > 0 {
+		return time.Duration(*w.TimeoutSeconds) * time.Second
+	}
+	return longestWatch
+}
+
+// tell sends the event that a write means for this watch, if any: what enters the
+// selection is added, what leaves it is deleted.
+func (w *watching) tell(c store.Commit) error {
+	if c.Resource != w.kind.res || c.Revision <= w.revision {
+		return nil
+	}
+	was, is := w.selects(w.listing, c.Old), w.selects(w.listing, c.New)
+	switch {
+	case was && is:
+		return w.send(watch.Modified, c.New)
+	case is:
+		return w.send(watch.Added, c.New)
+	case was:
+		return w.send(watch.Deleted, c.Last())
+	}
+	return nil
+}
+
+// bookmark tells that all is told up to the version.
+func (w *watching) bookmark(annotations map[string]string) error {
+	obj := w.kind.newObject()
+	obj.GetObjectKind().SetGroupVersionKind(w.kind.gvk)
+	obj.SetResourceVersion(strconv.FormatUint(w.revision, 10))
+	obj.SetAnnotations(annotations)
+	if w.answer.media.as == "" {
+		return w.sendEncoded(watch.Bookmark, obj)
+	}
+	return w.send(watch.Bookmark, obj)
+}
+
+// send tells of a stored object.
+func (w *watching) send(event watch.EventType, obj store.Object) error {
+	if w.inTexts() {
+		text, err := w.wholeText(obj)
+		if err != nil {
+			return w.sendStatus(err)
+		}
+		return w.frame(event, text)
+	}
+	view, err := w.view(obj)
+	if err != nil {
+		return w.sendStatus(err)
+	}
+	if table, ok := view.(*metav1.Table); ok {
+		if w.columns {
+			table.ColumnDefinitions = nil
+		}
+		w.columns = true
+	}
+	return w.sendEncoded(event, view)
+}
+
+func (w *watching) sendStatus(err error) error {
+	failed := w.sendEncoded(watch.Error, statusOf(err))
+	w.flush()
+	return failed
+}
+
+func (w *watching) sendEncoded(event watch.EventType, obj runtime.Object) error {
+	var text bytes.Buffer
+	if err := w.answer.media.info.Serializer.Encode(obj, &text); err != nil {
+		return fmt.Errorf("encoding a %T: %w", obj, err)
+	}
+	return w.frame(event, text.Bytes())
+}
+
+// frame writes one event: in JSON a line, in protobuf the length in four bytes before it.
+func (w *watching) frame(event watch.EventType, text []byte) (err error) {
+	var frame []byte
+	switch w.answer.media.info.MediaType {
+	case typeJSON:
+		frame = slices.Concat([]byte(`{"type":"`), []byte(event), []byte(`","object":`), bytes.TrimSuffix(text, endOfLine), []byte("}\n"))
+	case typeProtobuf:
+		message := metav1.WatchEvent{Type: string(event), Object: runtime.RawExtension{Raw: text}}
+		frame = make([]byte, 4+message.Size())
+		binary.BigEndian.PutUint32(frame, uint32(message.Size()))
+		if _, err := message.MarshalToSizedBuffer(frame[4:]); err != nil {
+			return fmt.Errorf("encoding an event: %w", err)
+		}
+	default:
+		return fmt.Errorf("there are no events in %s", w.answer.media.info.MediaType)
+	}
+	_, err = w.answer.w.Write(frame)
+	return err
+}

@@ -1,0 +1,174 @@
+package apiserver
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// part is what of an object a write is about.
+type part string
+
+const (
+	mainPart   part = ""
+	statusPart part = "status"
+)
+
+func (q *request) get() error {
+	if version := q.query.Get("resourceVersion"); version != "" {
+		wanted, err := parseVersion(version)
+		if err != nil {
+			return err
+		}
+		if err := q.awaitVersion(wanted); err != nil {
+			return err
+		}
+	}
+	var obj store.Object
+	err := q.exclusively(func() (err error) {
+		obj, err = q.object()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeObject(http.StatusOK, obj)
+}
+
+func (q *request) create() error {
+	options, err := q.createOptions()
+	if err != nil {
+		return err
+	}
+	obj, err := q.decode(options.fieldValidation)
+	if err != nil {
+		return err
+	}
+	if err := q.settleNamespace(obj); err != nil {
+		return err
+	}
+	var stored store.Object
+	err = q.exclusively(func() (err error) {
+		stored, err = q.server.store.CreateObject(q.kind.res, obj, q.recorded(options, mainPart)...)
+		return err
+	})
+	if apierrors.IsAlreadyExists(err) {
+		q.warnOf(obj) // nothing else is wrong with it
+	}
+	if err != nil {
+		return err
+	}
+	return q.written(http.StatusCreated, stored)
+}
+
+// written answers with what was written, and what there is to be said of it.
+func (q *request) written(code int, stored store.Object) error {
+	if q.place.subresource == "" {
+		q.warnOf(stored)
+	}
+	return q.writeObject(code, stored)
+}
+
+func (q *request) warnOf(stored store.Object) {
+	for _, text := range append(warnings(stored, q.before), q.kind.warningsOfDefined(stored, q.before)...) {
+		q.answer.warn(text)
+	}
+}
+
+// settleNamespace gives an object the namespace of the path. One that belongs to the
+// cluster has none, whatever it says.
+func (q *request) settleNamespace(obj store.Object) error {
+	switch namespace := obj.GetNamespace(); {
+	case namespace == q.place.namespace:
+	case namespace == "", q.place.namespace == "":
+		obj.SetNamespace(q.place.namespace)
+	default:
+		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+func (q *request) update(what part) error {
+	options, err := q.updateOptions()
+	if err != nil {
+		return err
+	}
+	obj, err := q.decode(options.fieldValidation)
+	if err != nil {
+		return err
+	}
+	if err := q.settleName(obj); err != nil {
+		return err
+	}
+	var stored store.Object
+	created := false
+	err = q.exclusively(func() (err error) {
+		_, existed := q.server.store.GetObject(q.kind.res, q.key())
+		created = !existed
+		stored, err = q.put(obj, what, options)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if created {
+		return q.written(http.StatusCreated, stored)
+	}
+	return q.written(http.StatusOK, stored)
+}
+
+// settleName holds an object against the name of the path.
+func (q *request) settleName(obj store.Object) error {
+	switch {
+	case obj.GetName() == "":
+		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", q.place.name)
+	case obj.GetName() != q.place.name:
+		return badRequest("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), q.place.name)
+	}
+	return q.settleNamespace(obj)
+}
+
+// put replaces an object, or a part of it, and makes its fields the manager's.
+func (q *request) put(obj store.Object, what part, options writing, more ...store.WriteOption) (store.Object, error) {
+	return q.replace(obj, what, append(more, q.recorded(options, what)...))
+}
+
+func (q *request) replace(obj store.Object, what part, options []store.WriteOption) (store.Object, error) {
+	if what == statusPart {
+		return q.server.store.UpdateStatusObject(q.kind.res, obj, options...)
+	}
+	return q.server.store.UpdateObject(q.kind.res, obj, options...)
+}
+
+// recorded are the store's options for a write whose fields become the manager's.
+func (q *request) recorded(options writing, what part) []store.WriteOption {
+	return append(options.forStore(q.kind), store.Finish(func(obj, old store.Object) error {
+		q.before = old
+		return q.server.owners.record(q.kind, what, obj, old, options.fieldManager)
+	}))
+}
+
+// forStore are the options that concern the store.
+func (w writing) forStore(k *kind) (options []store.WriteOption) {
+	if w.dryRun {
+		options = append(options, store.DryRun())
+	}
+	if k != nil && k.form != nil && k.form.check != nil {
+		options = append(options, store.Checked(k.form.check))
+	}
+	return options
+}
+
+// succeeded is the answer to a request that leaves no object to show.
+func (q *request) succeeded(obj store.Object) *metav1.Status {
+	return &metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{
+			Name: obj.GetName(), Group: q.kind.gvr.Group, Kind: q.kind.gvr.Resource, UID: obj.GetUID(),
+		},
+	}
+}

@@ -1,0 +1,70 @@
+// Package calls is what scenarios say of CSI calls: the methods there are, patterns that calls are held
+// against, and the list of a run's calls that a person can read.
+package calls
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// methods are the CSI methods by their short names, such as NodeStageVolume.
+var methods = csiMethods()
+
+func csiMethods() map[string]protoreflect.MethodDescriptor {
+	found := map[string]protoreflect.MethodDescriptor{}
+	services := csi.File_csi_proto.Services()
+	for i := range services.Len() {
+		all := services.Get(i).Methods()
+		for j := range all.Len() {
+			found[string(all.Get(j).Name())] = all.Get(j)
+		}
+	}
+	return found
+}
+
+// Methods lists the CSI methods' short names.
+func Methods() []string {
+	names := make([]string, 0, len(methods))
+	for name := range methods {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// IsMethod says whether the name, in which * stands for any text, is that of a CSI method.
+func IsMethod(name string) bool {
+	return slices.ContainsFunc(Methods(), func(method string) bool { return partial.Wildcard(name, method) })
+}
+
+// MayReachNode says whether the name, in which * stands for any text, can be that of a call to a node plugin.
+func MayReachNode(name string) bool {
+	return slices.ContainsFunc(Methods(), func(method string) bool {
+		service := string(methods[method].Parent().Name())
+		return partial.Wildcard(name, method) && !strings.HasSuffix(service, "Controller")
+	})
+}
+
+// MayBe says whether the name, in which * stands for any text, can be that of a method that is as wanted.
+func MayBe(name string, wanted func(method string) bool) bool {
+	return slices.ContainsFunc(Methods(), func(method string) bool { return partial.Wildcard(name, method) && wanted(method) })
+}
+
+// Short is the method without its service: NodeStageVolume of Node/NodeStageVolume.
+func Short(method string) string { return method[strings.LastIndexByte(method, '/')+1:] }
+
+// asking are the methods by which callers only ask what a driver is and can do. Real callers make them
+// before nearly every other call.
+var asking = map[string]bool{
+	"GetPluginInfo": true, "GetPluginCapabilities": true, "Probe": true,
+	"ControllerGetCapabilities": true, "GroupControllerGetCapabilities": true, "NodeGetCapabilities": true,
+}
+
+// IsAsking says whether a call only asks what the driver is and can do.
+func IsAsking(e *trace.Event) bool { return asking[Short(e.Method)] }

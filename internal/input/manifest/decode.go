@@ -1,0 +1,76 @@
+package manifest
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// DecodeFile reads all objects of a file. The error is either that the file cannot be read or strict.Problems.
+func DecodeFile(path string) ([]Object, error) {
+	data, err := strict.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read manifests: %w", err)
+	}
+	objects, problems := DecodeText(strict.Source{File: path, Text: data})
+	return objects, problems.Err()
+}
+
+// DecodeText reads all objects of a YAML text, which may have several documents. The source's dialect is
+// set to kubectl's.
+func DecodeText(source strict.Source) ([]Object, strict.Problems) {
+	var r reading
+	r.text(source)
+	return r.objects, r.problems.Sorted()
+}
+
+// Decode reads what a scenario holds inline: an object as a map, a string with YAML, or a list of these.
+func Decode(raw strict.Raw) ([]Object, strict.Problems) {
+	if raw.IsZero() {
+		return nil, nil
+	}
+	var r reading
+	document := raw.Open(kubectl)
+	r.positions = document.Positions
+	r.inline(document.Root)
+	r.problems = append(r.problems, document.Problems()...)
+	return r.objects, r.problems.Sorted()
+}
+
+// reading collects the objects of one or several documents, and those documents' problems.
+type reading struct {
+	objects   []Object
+	problems  strict.Problems
+	positions strict.Positions // of the document that is being read
+}
+
+func (r *reading) text(source strict.Source) {
+	outer := r.positions
+	defer func() { r.positions = outer }()
+	source.Dialect = kubectl
+	documents, problems := strict.Parse(source)
+	r.problems = append(r.problems, problems...)
+	for _, document := range documents {
+		r.positions = document.Positions
+		r.object(document.Root)
+		r.problems = append(r.problems, document.Problems()...)
+	}
+}
+
+func (r *reading) inline(n *strict.Node) {
+	if block, ok := n.Block(); ok {
+		r.text(block)
+		return
+	}
+	if !n.IsList() {
+		r.object(n)
+		return
+	}
+	for _, item := range n.Items() {
+		if item.IsList() {
+			item.ReportWrong(wantObject)
+			continue
+		}
+		r.inline(item)
+	}
+}

@@ -1,0 +1,88 @@
+// Package manifest reads Kubernetes manifests as kubectl would, into the typed objects of k8s.io/api, and
+// reports every mistake with its line, column and path.
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// Object is one object of a manifest and the place it was written at.
+type Object struct {
+	runtime.Object
+	File string
+	At   strict.Position // of its first key
+
+	path      string // that leads to the object in its document
+	positions strict.Positions
+}
+
+// Problem is a mistake in the object's field at the path, such as spec.nodeName.
+func (o Object) Problem(path, found, want, suggestion string) strict.Problem {
+	if path != "" && o.path != "" {
+		path = "." + path
+	}
+	path = o.path + path
+	at := o.positions.At(path)
+	return strict.Problem{
+		File: o.File, Line: at.Line, Column: at.Column,
+		Path: path, Found: found, Want: want, Suggestion: suggestion,
+	}
+}
+
+// Says says whether the manifest itself gives the field at the path a value.
+func (o Object) Says(path string) bool {
+	if path != "" && o.path != "" {
+		path = "." + path
+	}
+	_, ok := o.positions[o.path+path]
+	return ok
+}
+
+// StandWhere gives the object the place of another that is made from the same text.
+func (o *Object) StandWhere(other Object) {
+	o.File, o.At, o.path, o.positions = other.File, other.At, other.path, other.positions
+}
+
+// IsCustom says that the kind is not built in: a definition has to bring it.
+func (o Object) IsCustom() bool {
+	_, custom := o.Object.(*unstructured.Unstructured)
+	return custom
+}
+
+// NoKind is the mistake of an object whose kind is neither built in nor defined, or is defined in these other
+// versions only.
+func (o Object) NoKind(versions ...string) strict.Problem {
+	gvk := o.GetObjectKind().GroupVersionKind()
+	if len(versions) > 0 {
+		found, want := fmt.Sprintf("version %q", gvk.GroupVersion()), fmt.Sprintf("%s for kind %s", strings.Join(versions, " or "), gvk.Kind)
+		return o.Problem("apiVersion", found, want, strict.Nearest(gvk.GroupVersion().String(), versions))
+	}
+	field, m := noKind(gvk)
+	if field == "kind" {
+		m.want += ", or one that a CustomResourceDefinition before this object defines"
+	}
+	return o.Problem(field, m.found, m.want, strict.Nearest(m.word, m.known))
+}
+
+// Meta is the object's metadata.
+func (o Object) Meta() metav1.Object { return o.Object.(metav1.Object) }
+
+// String names the object and its place: Pod default/web-0 (scenarios/x.yaml:14). Without a namespace in the
+// manifest there is none in the name; of a generated name there is the beginning, with a star.
+func (o Object) String() string {
+	name := o.Meta().GetName()
+	if name == "" {
+		name = o.Meta().GetGenerateName() + "*"
+	}
+	if namespace := o.Meta().GetNamespace(); namespace != "" {
+		name = namespace + "/" + name
+	}
+	return fmt.Sprintf("%s %s (%s:%d)", o.GetObjectKind().GroupVersionKind().Kind, name, o.File, o.At.Line)
+}

@@ -1,0 +1,79 @@
+package component
+
+import (
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// The functions below are a component's API client. Each is a point at which
+// another process may run first, and at which the client's limit is waited for; each
+// write is one transaction. Objects that come back are shared and must not be changed. Create leaves obj to its caller;
+// Update and UpdateStatus take it over.
+
+// Create creates an object.
+func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
+	request[T](p, c, "create")
+	return store.Create(c.Store, obj)
+}
+
+// Update writes the main resource; with a stale resourceVersion it conflicts.
+func Update[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
+	request[T](p, c, "update")
+	return store.Update(c.Store, obj)
+}
+
+// UpdateStatus writes the status subresource; with a stale resourceVersion it conflicts.
+func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
+	request[T](p, c, "update status")
+	return store.UpdateStatus(c.Store, obj)
+}
+
+// Patch changes the main resource without regard to who changed it meanwhile.
+func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
+	request[T](p, c, "patch")
+	return store.Modify(c.Store, key, change)
+}
+
+// PatchMetadata is Patch for changes of labels, annotations, finalizers and owners
+// only.
+func PatchMetadata[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
+	request[T](p, c, "patch")
+	return store.ModifyMetadata(c.Store, key, change)
+}
+
+// PatchStatus is Patch for the status subresource.
+func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
+	request[T](p, c, "patch status")
+	return store.ModifyStatus(c.Store, key, change)
+}
+
+// Delete asks for the object's deletion.
+func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
+	request[T](p, c, "delete")
+	return store.Delete[T](c.Store, key, opts...)
+}
+
+// IssueToken asks for a token of a service account.
+func IssueToken(p *kernel.Process, c *Component, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
+	request[*corev1.ServiceAccount](p, c, "create token")
+	return c.Store.IssueToken(account, asked)
+}
+
+// Live reads from the API server, past the component's cache. The error is the
+// API server's NotFound.
+func Live[T store.Object](p *kernel.Process, c *Component, key store.Key) (T, error) {
+	request[T](p, c, "get")
+	obj, ok := store.Get[T](c.Store, key)
+	if !ok {
+		return obj, store.NotFound[T](key)
+	}
+	return obj, nil
+}
+
+// Cached reads from the component's informer cache.
+func Cached[T store.Object](c *Component, key store.Key) (T, bool) {
+	return store.Get[T](c.Cache, key)
+}

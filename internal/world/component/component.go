@@ -1,0 +1,67 @@
+package component
+
+import (
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/metric"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
+)
+
+// Component is one running program. Its processes share its memory and its
+// informer cache and crash together; starting it again makes a new Component.
+type Component struct {
+	*World
+	// Name is the program's name in events and traces, such as "kubelet".
+	Name string
+	// Node is the node it runs on; empty for the control plane.
+	Node string
+	// Version is its version of Kubernetes; that of the control plane unless it is set.
+	Version version.Version
+	// Group is its processes.
+	Group *kernel.Group
+	// Cache is its informer cache: what it knows of the API, possibly not the newest.
+	Cache *store.View
+	// Metrics are what it counts and measures; they begin anew when it does.
+	Metrics metric.Registry
+
+	informer *kernel.Process
+	sync     initialSync
+	late     []*kernel.Process // wait for an informer that syncs later
+	events   eventLog
+	limits   *limits
+}
+
+// Start returns a component without processes. Under a strategy that explores,
+// its cache lags behind the API as the strategy decides.
+func (w *World) Start(name, node string) *Component {
+	c := &Component{World: w, Name: name, Node: node, Version: w.Version}
+	c.Group = kernel.NewGroup(c.processName(""))
+	c.Cache = w.Store.NewView(c.Group.Name)
+	if w.Kernel.Explores() {
+		c.informer = c.Go("informer", c.deliver)
+		c.Cache.SetLag(c.informer.Wake)
+	}
+	return c
+}
+
+func (c *Component) processName(part string) string {
+	name := c.Name
+	if c.Node != "" {
+		name += "/" + c.Node
+	}
+	if part != "" {
+		name += "/" + part
+	}
+	return name
+}
+
+// Go starts a process of the component.
+func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process {
+	return c.Kernel.Spawn(c.Group, c.processName(part), body)
+}
+
+// Crash ends the component where it stands: its memory is gone, what it wrote stays.
+func (c *Component) Crash() {
+	c.Group.Crash()
+	c.Cache.Close()
+}

@@ -1,0 +1,121 @@
+package component
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// eventLog finds the Event object that a repeated event counts up. It is in a
+// program's memory: one that was restarted counts from 1 again. (trace m1)
+type eventLog struct {
+	recent *lru.Cache // of *corev1.Event as this log wrote them last, by eventIdentity; nil before the first
+}
+
+// maxRecent is how many events client-go's recorder knows of; with those before that it
+// begins anew.
+const maxRecent = 4096
+
+// eventIdentity is what client-go's recorder compares when it counts repetitions.
+type eventIdentity struct {
+	source, node          string
+	about                 types.UID
+	kind, reason, message string
+}
+
+// find is the event that a repetition counts up; nil if there is none.
+func (l *eventLog) find(id eventIdentity) *corev1.Event {
+	if l.recent == nil {
+		return nil
+	}
+	known, ok := l.recent.Get(id)
+	if !ok {
+		return nil
+	}
+	return known.(*corev1.Event)
+}
+
+// keep takes in an event, in the place of the one with its identity.
+func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
+	if l.recent == nil {
+		l.recent = lru.New(maxRecent)
+	}
+	l.recent.Add(id, e)
+}
+
+// Event emits a Kubernetes Event about an object: eventType is Normal or Warning.
+// It never fails and is no point at which another process may run: real
+// recorders work in the background.
+func (c *Component) Event(about store.Object, eventType, reason, format string, args ...any) {
+	c.EventFrom(c.Name, about, eventType, reason, format, args...)
+}
+
+// EventFrom is Event with another source than the component's name.
+func (c *Component) EventFrom(source string, about store.Object, eventType, reason, format string, args ...any) {
+	c.countEventRequest()
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	kind := about.GetObjectKind().GroupVersionKind().Kind
+	count := c.countEvent(source, kind, about, eventType, reason, message)
+	c.Trace.Add(&trace.Event{
+		Kind: trace.KubeEvent, Actor: source, Node: c.Node, Method: reason, Message: message,
+		Resource: eventType, Name: kind + "/" + about.GetName(), Detail: count,
+	})
+}
+
+func (c *Component) countEvent(source, kind string, about store.Object, eventType, reason, message string) int32 {
+	id := eventIdentity{source, c.Node, about.GetUID(), kind, reason, message}
+	now := metav1.NewTime(c.Kernel.Now())
+	known := c.events.find(id)
+	if known != nil {
+		counted, err := store.Modify(c.Store, store.KeyOf(known), func(e *corev1.Event) {
+			e.Count++
+			e.LastTimestamp = now
+		})
+		if err == nil {
+			c.events.keep(id, counted)
+			return counted.Count
+		}
+	}
+	event := c.newEvent(source, about, eventType, reason, message, now)
+	if known != nil { // the server has removed it meanwhile: it is made again, and counts on
+		event.Name, event.FirstTimestamp, event.Count = known.Name, known.FirstTimestamp, known.Count+1
+	}
+	created, err := store.Adopt(c.Store, event)
+	if err != nil {
+		return 1 // its namespace is gone: the real recorder drops it as well
+	}
+	c.events.keep(id, created)
+	return created.Count
+}
+
+func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
+	c.World.events++
+	namespace := about.GetNamespace()
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	gvk := about.GetObjectKind().GroupVersionKind()
+	return &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      about.GetName() + "." + strconv.FormatInt(int64(c.World.events), 16),
+			Namespace: namespace,
+		},
+		InvolvedObject: corev1.ObjectReference{
+			Kind: gvk.Kind, APIVersion: gvk.GroupVersion().String(), Namespace: about.GetNamespace(),
+			Name: about.GetName(), UID: about.GetUID(), ResourceVersion: about.GetResourceVersion(),
+		},
+		Type: eventType, Reason: reason, Message: message,
+		Source:         corev1.EventSource{Component: source, Host: c.Node},
+		FirstTimestamp: now, LastTimestamp: now, Count: 1,
+	}
+}

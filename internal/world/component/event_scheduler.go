@@ -1,0 +1,47 @@
+package component
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Report emits an event the way of the events.k8s.io API, which the scheduler
+// uses: without a count. The first repetition makes the event a series; further
+// ones are not sent for many minutes and stay unseen.
+func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
+	kind := about.GetObjectKind().GroupVersionKind().Kind
+	id := eventIdentity{c.Name, c.Node, about.GetUID(), kind, reason, note}
+	now := metav1.NewMicroTime(c.Kernel.Now())
+	if known := c.events.find(id); known != nil {
+		if known, ok := store.Get[*corev1.Event](c.Store, store.KeyOf(known)); ok {
+			if known.Series != nil {
+				return
+			}
+			series, err := store.Modify(c.Store, store.KeyOf(known), func(e *corev1.Event) {
+				e.Series = &corev1.EventSeries{Count: 2, LastObservedTime: now}
+			})
+			if err == nil {
+				c.events.keep(id, series)
+				c.told(kind, about, eventType, reason, note)
+			}
+			return
+		}
+	}
+	event := c.newEvent("", about, eventType, reason, note, metav1.Time{})
+	event.Source, event.Count = corev1.EventSource{}, 0
+	event.EventTime, event.ReportingController, event.ReportingInstance, event.Action = now, c.Name, c.Name, action
+	if created, err := store.Adopt(c.Store, event); err == nil {
+		c.events.keep(id, created)
+	}
+	c.told(kind, about, eventType, reason, note)
+}
+
+func (c *Component) told(kind string, about store.Object, eventType, reason, note string) {
+	c.Trace.Add(&trace.Event{
+		Kind: trace.KubeEvent, Actor: c.Name, Node: c.Node, Method: reason, Message: note,
+		Resource: eventType, Name: kind + "/" + about.GetName(),
+	})
+}

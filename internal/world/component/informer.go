@@ -1,0 +1,97 @@
+package component
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+const (
+	// relistOdds: one delivery in so many finds that the watches have broken down.
+	relistOdds = 32
+	// syncPoll is how often a controller looks whether its informers have synced.
+	// [client-go tools/cache/shared_informer.go syncedPollPeriod]
+	syncPoll  = 100 * time.Millisecond
+	syncPolls = 3
+	// latePolls: a kubelet knows its pods about a second after its informers begin.
+	latePolls = 16
+)
+
+// Watch is an informer: the objects that match when it has synced, then every change
+// as the component's cache learns of it. Each wakes p, which does nothing before the
+// component's informers have synced: that takes time under a strategy that explores.
+func Watch[T store.Object](c *Component, p *kernel.Process, sel ...store.Selector) *store.Watcher[T] {
+	c.awaitSync(p)
+	return Follow[T](c, p, sel...)
+}
+
+// Follow is Watch for a process that goes on while the informer has not synced.
+func Follow[T store.Object](c *Component, p *kernel.Process, sel ...store.Selector) *store.Watcher[T] {
+	w := store.Watch[T](c.Cache, sel...)
+	w.OnEvent(p.Wake)
+	return w
+}
+
+// initialSync is when the first lists of a component have come back.
+type initialSync struct {
+	drawn bool
+	at    time.Duration // since the beginning
+}
+
+// awaitSync waits for the slowest informer of the component; all began at once.
+func (c *Component) awaitSync(p *kernel.Process) {
+	if !c.Kernel.Explores() {
+		return
+	}
+	if !c.sync.drawn {
+		c.sync = initialSync{true, p.Elapsed() + c.syncTime("informers", syncPolls)}
+	}
+	if left := c.sync.at - p.Elapsed(); left > 0 {
+		p.Sleep(left)
+	}
+}
+
+func (c *Component) syncTime(of string, polls int) time.Duration {
+	return syncPoll * time.Duration(c.Kernel.Choose(kernel.Jitter, polls, "sync of "+of+" of "+c.Group.Name))
+}
+
+// SyncLater makes the component's informer of type T, and none but that, show nothing
+// for a time under a strategy that explores. Only AwaitLater waits for it.
+func SyncLater[T store.Object](c *Component) {
+	if !c.Kernel.Explores() {
+		return
+	}
+	store.Hold[T](c.Cache)
+	c.Go("late informer", func(p *kernel.Process) {
+		p.Sleep(c.syncTime("the late informer", latePolls))
+		c.Cache.Sync()
+		for _, waiting := range c.late {
+			waiting.Wake()
+		}
+		c.late = nil
+	})
+}
+
+// AwaitLater waits until what SyncLater keeps back has synced.
+func (c *Component) AwaitLater(p *kernel.Process) {
+	if c.Cache.Synced() {
+		return
+	}
+	c.late = append(c.late, p)
+	p.Wait("the informer to sync", c.Cache.Synced)
+}
+
+// deliver brings the cache up to date, some commits at a time, or lists anew.
+func (c *Component) deliver(p *kernel.Process) {
+	for {
+		p.Wait("commits that its cache has not seen", func() bool { return c.Cache.Pending() > 0 })
+		if c.Kernel.Choose(kernel.Relist, relistOdds, c.Group.Name) == relistOdds-1 {
+			c.Cache.Relist()
+		} else {
+			n := c.Cache.Pending()
+			c.Cache.Deliver(n - c.Kernel.Choose(kernel.Deliver, n, c.Group.Name))
+		}
+		p.Yield("deliver commits to its cache")
+	}
+}

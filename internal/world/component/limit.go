@@ -1,0 +1,122 @@
+package component
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Client is one of a program's clients of the API. Each has a limit of its own.
+type Client int
+
+// The clients.
+const (
+	Core       Client = iota // of the kinds of Kubernetes itself, and of events
+	Snapshots                // of snapshots and groups of them
+	Capacities               // of CSIStorageCapacities: csi-provisioner has one just for them
+	clients
+)
+
+// What a client of client-go has that is told nothing else, and so have all sidecars and
+// the snapshot-controller by their flags. C-LIB-7
+const (
+	defaultPerSecond = 5
+	defaultAtOnce    = 10
+)
+
+// limits bound what a program's clients send. Nil is no limit.
+type limits [clients]*limit
+
+// LimitRequests bounds the requests of one of the component's clients: how many at once,
+// and how many in a second on average. 0 is client-go's default, 10 and 5; less than 0 in
+// a second is no limit. Events count, too, but nobody waits for them. Watches are not
+// counted, nor is what they begin with, since client-go asks for it by a watch.
+// Default: no limit. kube-controller-manager, the scheduler and the kubelet allow
+// themselves 20 to 100 requests a second; nothing that has been recorded of them waits.
+func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
+	if c.limits == nil {
+		c.limits = &limits{}
+	}
+	c.limits[of] = nil
+	if perSecond >= 0 {
+		c.limits[of] = &limit{perSecond: cmp.Or(perSecond, defaultPerSecond), atOnce: cmp.Or(atOnce, defaultAtOnce)}
+	}
+}
+
+// request is a point at which another process may run first; it waits until the client
+// of the kind may send one more request.
+func request[T store.Object](p *kernel.Process, c *Component, what string) {
+	if c.limits != nil {
+		p.Sleep(c.limits[clientOf(store.GroupResourceOf[T]())].request(c.Kernel.Now()))
+	}
+	p.Yield(what)
+}
+
+func clientOf(kind schema.GroupResource) Client {
+	switch {
+	case strings.HasSuffix(kind.Group, "snapshot.storage.k8s.io"):
+		return Snapshots
+	case kind.Resource == "csistoragecapacities":
+		return Capacities
+	}
+	return Core
+}
+
+// countEventRequest counts a request that nobody waits for.
+func (c *Component) countEventRequest() {
+	if c.limits != nil {
+		c.limits[Core].event(c.Kernel.Now())
+	}
+}
+
+// limit bounds what one client sends; nil is no limit. Events are sent one after the
+// other, as client-go's recorder does: of many that wait, one at a time takes its turn.
+type limit struct {
+	perSecond float64
+	atOnce    int
+	bucket    *rate.Limiter // nil before the first request
+	waiting   int           // events behind the last one whose turn is known
+	sent      time.Time     // when that one is sent
+}
+
+// request is how long a request has to wait.
+func (l *limit) request(now time.Time) time.Duration {
+	if l == nil {
+		return 0
+	}
+	l.sendEvents(now)
+	return l.turn(now)
+}
+
+func (l *limit) event(now time.Time) {
+	if l == nil {
+		return
+	}
+	l.sendEvents(now)
+	if l.waiting == 0 && l.sent.Before(now) {
+		l.sent = now
+	}
+	l.waiting++
+	l.sendEvents(now)
+}
+
+// sendEvents gives their turns to the events that have come to the front by now.
+func (l *limit) sendEvents(now time.Time) {
+	for ; l.waiting > 0 && !l.sent.After(now); l.waiting-- {
+		l.sent = l.sent.Add(l.turn(l.sent))
+	}
+}
+
+// turn is how long who comes now waits for its turn.
+func (l *limit) turn(now time.Time) time.Duration {
+	if l.bucket == nil {
+		l.bucket = rate.NewLimiter(rate.Limit(l.perSecond), l.atOnce)
+	}
+	return l.bucket.ReserveN(now, 1).DelayFrom(now)
+}

@@ -1,0 +1,77 @@
+// Package component is what every program of the simulated cluster is built
+// from: a kubelet, a controller, a sidecar. It ties a group of kernel processes
+// to an informer cache, to the API and to the trace.
+package component
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/csisim/csisim/internal/world/feature"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
+)
+
+// World is what all components of one cluster share.
+type World struct {
+	Kernel *kernel.Kernel
+	Store  *store.Store
+	Trace  *trace.Recorder
+	// Features are the cluster's feature gates.
+	Features feature.Gates
+	// Version is the control plane's version of Kubernetes; what is started later has it.
+	Version version.Version
+	// Legacy is what a cluster of an old version does otherwise than by default.
+	Legacy legacy.Options
+	// Began is the version with which the cluster began: drivers came then, with the
+	// sidecars of that time.
+	Began version.Version
+	// Migration are the in-tree plugins as the control plane treats them.
+	Migration migration.Plugins
+
+	events int // Event objects made so far
+}
+
+// NewWorld connects a kernel, a store and a trace: every commit becomes an event
+// of the trace and part of the kernel's hash.
+func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
+	k.OnClock(s.Expire)
+	w := &World{Kernel: k, Store: s, Trace: r}
+	s.OnCommit(w.record)
+	return w
+}
+
+func (w *World) record(c store.Commit) {
+	if r := c.Resource.GVR.Resource; r == "events" || r == "leases" && c.Key.Namespace == corev1.NamespaceNodeLease {
+		return // Component.Event records events; that nodes live is no news
+	}
+	e := trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
+	if p := w.Kernel.Running(); p != nil {
+		e.Actor = p.Name()
+	}
+	switch {
+	case c.Old == nil:
+		e.Change = "ADDED"
+	case c.New == nil:
+		e.Change = "DELETED"
+	}
+	if c.Old != nil {
+		e.Old = c.Old.(runtime.Object)
+	}
+	if c.New != nil {
+		e.New = c.New.(runtime.Object)
+	}
+	w.Kernel.Note(e.Change, " ", e.Resource, " ", e.Name, " ", strconv.FormatUint(c.Revision, 10))
+	w.Trace.AddChange(e)
+}
+
+// Say records what the scenario does or sees.
+func (w *World) Say(text string) {
+	w.Trace.Add(&trace.Event{Kind: trace.Step, Message: text})
+}

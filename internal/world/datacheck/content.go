@@ -1,0 +1,131 @@
+package datacheck
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// fileName is the file in the root of a volume that holds what is written.
+const fileName = ".csisim-data"
+
+// blockBytes is what is written to the start of a device.
+const blockBytes = 4096
+
+// content is what is found where a volume is published.
+type content struct {
+	there      bool   // a volume is there, whatever is on it
+	empty      bool   // nothing is where data would be, so it can be written there
+	volume     string // whose data it is, empty for none
+	generation int
+	problem    string // why there is no data
+}
+
+func (c content) String() string {
+	if c.problem != "" {
+		return c.problem
+	}
+	return fmt.Sprintf("generation %d of volume %s", c.generation, c.volume)
+}
+
+// text is what is written.
+func text(volume string, generation int) []byte {
+	line := mark + strconv.Itoa(generation) + " " + volume
+	return []byte(line + "\n" + sumOf(line) + "\n")
+}
+
+// mark begins what is written.
+const mark = "csisim "
+
+func sumOf(line string) string {
+	sum := sha256.Sum256([]byte(line))
+	return hex.EncodeToString(sum[:])
+}
+
+// parse is the inverse of text; what follows the text is not looked at.
+func parse(data []byte) content {
+	line, rest, _ := strings.Cut(string(data), "\n")
+	sum, _, _ := strings.Cut(rest, "\n")
+	said, marked := strings.CutPrefix(line, mark)
+	number, volume, _ := strings.Cut(said, " ")
+	generation, err := strconv.Atoi(number)
+	if !marked || err != nil || sum != sumOf(line) {
+		return content{there: true, problem: "bytes that are not its own or are damaged"}
+	}
+	return content{there: true, generation: generation, volume: volume}
+}
+
+// look reads what is published.
+func look(u Use) content {
+	if u.Block {
+		return lookAtDevice(u)
+	}
+	mounted, err := u.Machine.IsMountPoint(u.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{problem: "no such directory"}
+	case err != nil:
+		return content{problem: err.Error()}
+	case !mounted:
+		return content{problem: "a directory on which nothing is mounted"}
+	}
+	data, err := u.Machine.(machine.VolumeFiles).ReadVolumeFile(u.Path, fileName)
+	var other *machine.NotRegularError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{there: true, empty: true, problem: missing(u)}
+	case errors.As(err, &other):
+		return content{there: true, problem: machine.KindOf(other.Mode) + " in the place of " + fileName}
+	case err != nil:
+		return content{there: true, problem: err.Error()}
+	}
+	return parse(data)
+}
+
+// missing says what is there instead of the file.
+func missing(u Use) string {
+	if entries, err := u.Machine.ReadDir(u.Path); err == nil && len(entries) > 0 {
+		return "a directory without " + fileName
+	}
+	return "an empty directory"
+}
+
+func lookAtDevice(u Use) content {
+	devices, ok := u.Machine.(machine.Devices)
+	if !ok {
+		return content{problem: "a machine without devices"}
+	}
+	data, err := devices.ReadStart(u.Path, blockBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{problem: "no such device"}
+	case err != nil:
+		return content{problem: err.Error()}
+	case len(bytes.Trim(data, "\x00")) == 0:
+		return content{there: true, empty: true, problem: "an empty device"}
+	}
+	return parse(data)
+}
+
+// put writes a generation.
+func put(u Use, generation int) error {
+	data := text(u.Volume.String(), generation)
+	if !u.Block {
+		return putFile(u, data)
+	}
+	sector := make([]byte, max(blockBytes, len(data)))
+	copy(sector, data)
+	return u.Machine.(machine.Devices).WriteStart(u.Path, sector)
+}
+
+// putFile writes the file durably: a snapshot that is taken now has it.
+func putFile(u Use, data []byte) error {
+	return u.Machine.(machine.VolumeFiles).WriteVolumeFile(u.Path, fileName, data, 0o644)
+}

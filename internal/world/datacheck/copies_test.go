@@ -1,0 +1,59 @@
+package datacheck
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+func TestACopyHasWhatItsSourceHad(t *testing.T) {
+	source, copied := Volume{"d", "v"}, Volume{"d", "copy"}
+	snapshot := Copy{Name: "CreateSnapshot s", From: source}
+	for _, c := range []struct {
+		name string
+		do   func(*Check)
+		read content
+		want bool
+	}{
+		{"of what was there", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^v", 3)), true},
+		{"empty", func(c *Check) { c.Attempted(snapshot) }, content{there: true, empty: true, problem: "an empty directory"}, false},
+		{"of another volume", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^other", 3)), false},
+		{"of what was there before", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^v", 2)), false},
+		{"of what was there at an attempt whose answer was lost", func(c *Check) {
+			c.written[source] = known{"": {generation: 2}}
+			c.Attempted(snapshot)
+			c.written[source] = known{"": {generation: 3}}
+			c.Attempted(snapshot)
+		}, parse(text("d^v", 2)), true},
+		{"of a volume that had nothing at the first attempt", func(c *Check) {
+			delete(c.written, source)
+			c.Attempted(snapshot)
+			c.written[source] = known{"": {generation: 3}}
+			c.Attempted(snapshot)
+		}, content{there: true, empty: true}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := machine.NewDisk("node-a", t.TempDir())
+			require.NoError(t, err)
+			defer d.Close()
+			check := New()
+			var told []string
+			check.Tell = func(_ Use, text string) { told = append(told, text) }
+			check.written[source] = known{"": {generation: 3}}
+			c.do(check)
+			check.Snapped(Volume{"d", "s"}, snapshot)
+			check.Made(copied, false)
+			check.Restored(copied, Volume{"d", "s"})
+			check.fresh(Use{Pod: "default/p", Volume: copied, Name: "pv", Node: "node-a", Machine: d, Path: "/p"}, c.read)
+			if c.want {
+				assert.Empty(t, told)
+				return
+			}
+			require.Len(t, told, 1)
+			assert.Contains(t, told[0], "expected generation 3 of volume d^v, of which it is a copy, found")
+		})
+	}
+}

@@ -1,0 +1,197 @@
+// Package datacheck is what the containers of pods do with their volumes: each
+// writes a few bytes that say whose they are, and they are read again whenever the
+// volume is published anew. So it shows when a driver loses a volume's content or
+// hands out that of another.
+package datacheck
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/volume"
+)
+
+// Volume is a driver's volume.
+type Volume struct{ Driver, Handle string }
+
+func (v Volume) String() string { return v.Driver + "^" + v.Handle }
+
+// Use is one pod's volume where it is published.
+type Use struct {
+	Pod     string // namespace/name
+	Volume  Volume
+	Name    string // of the PersistentVolume, or of the volume in the pod
+	Node    string
+	Machine machine.Machine
+	// Path is the published directory or device, a node path.
+	Path  string
+	Block bool
+	// Writable says that a container may write.
+	Writable bool
+}
+
+// Check remembers what was written and holds what is read against it.
+type Check struct {
+	// Tell is told of each violation, in one line.
+	Tell func(Use, string)
+	// Serves says whether the driver runs on the node: without it, what is mounted
+	// need not be readable.
+	Serves func(driver, node string) bool
+
+	made     map[Volume]bool  // empty volumes of this run
+	written  map[Volume]known // what is known of their content
+	reported map[string]bool
+
+	attempts  map[Copy]origin
+	snapshots map[Volume]origin // by the driver and the snapshot's id
+	copies    map[Volume]origin // what volumes that are made of others begin with
+}
+
+// known are the contents of a volume: one or, where each machine has content of its
+// own, one for each node.
+type known map[string]*record
+
+// record is what was written last.
+type record struct {
+	generation int
+	volume     string // of which volume, if this one is a copy that nobody wrote to
+	pod, node  string
+	foreign    bool // somebody else's content is there: it is left alone
+}
+
+// owner is the volume that the content names.
+func (r *record) owner(v Volume) string {
+	if r.volume != "" {
+		return r.volume
+	}
+	return v.String()
+}
+
+func (r *record) String() string {
+	switch {
+	case r.volume != "":
+		return fmt.Sprintf("generation %d of volume %s, of which it is a copy", r.generation, r.volume)
+	case r.pod == "":
+		return fmt.Sprintf("generation %d", r.generation)
+	}
+	return fmt.Sprintf("generation %d, which pod %s wrote on %s", r.generation, r.pod, r.node)
+}
+
+// New returns a check that has seen nothing yet.
+func New() *Check {
+	return &Check{
+		made: map[Volume]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
+		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{},
+	}
+}
+
+// Made takes notice of a new volume. One that is made from another, or from a
+// snapshot, has content from the start.
+func (c *Check) Made(v Volume, empty bool) { c.made[v] = empty }
+
+// Gone takes notice of the end of a volume: its id may be used anew.
+func (c *Check) Gone(v Volume) {
+	delete(c.made, v)
+	delete(c.written, v)
+	delete(c.copies, v)
+}
+
+// PowerLost takes notice of what a node may have lost with its power: inline volumes need not
+// be on a disk.
+func (c *Check) PowerLost(node string) {
+	maps.DeleteFunc(c.written, func(v Volume, contents known) bool {
+		return volume.IsInlineHandle(v.Handle) && (contents[node] != nil || contents[""] != nil && contents[""].node == node)
+	})
+}
+
+// Start is the start of a pod's containers: what is there must be what was written
+// last; then, if the pod may write, the next generation is written.
+func (c *Check) Start(u Use) {
+	if c.Read(u) && u.Writable {
+		c.write(u)
+	}
+}
+
+// Read holds what is there against what was written last. It reports whether the
+// volume is there and has what it should have.
+func (c *Check) Read(u Use) bool {
+	wrote := c.written[u.Volume][place(u)]
+	if wrote != nil && wrote.foreign || c.Serves != nil && !c.Serves(u.Volume.Driver, u.Node) {
+		return false
+	}
+	found := look(u)
+	switch {
+	case wrote == nil && found.generation > 0 && found.volume == u.Volume.String(): // of an earlier run
+		c.remember(u, &record{generation: found.generation})
+		return true
+	case wrote == nil:
+		return c.fresh(u, found)
+	case found.problem == "" && found.volume == wrote.owner(u.Volume) && found.generation == wrote.generation:
+		return true
+	}
+	c.violation(u, wrote.String(), found)
+	return false
+}
+
+// fresh judges a volume that nobody has written to yet.
+func (c *Check) fresh(u Use, found content) bool {
+	switch {
+	case !found.there:
+		return false // nothing is mounted here: the driver only pretends
+	case c.copies[u.Volume].isKnown() && place(u) == "":
+		return c.copied(u, c.copies[u.Volume], found)
+	case found.empty:
+		return true
+	case found.volume != "" && c.made[u.Volume]:
+		c.violation(u, "a new volume without content", found)
+	}
+	c.remember(u, &record{foreign: true})
+	return false
+}
+
+// copied judges a volume that was made of another, when it is first seen.
+func (c *Check) copied(u Use, of origin, found content) bool {
+	if !of.has(found) {
+		expected := &record{generation: of.newest, volume: of.volume}
+		c.violation(u, expected.String(), found)
+		c.remember(u, &record{foreign: true})
+		return false
+	}
+	c.remember(u, &record{generation: found.generation, volume: found.volume})
+	return true
+}
+
+func (c *Check) write(u Use) {
+	next := 1
+	if before := c.written[u.Volume][place(u)]; before != nil {
+		next = before.generation + 1
+	}
+	if put(u, next) == nil { // a volume may be full, or read-only for the pod's node
+		c.remember(u, &record{generation: next, pod: u.Pod, node: u.Node})
+	}
+}
+
+func (c *Check) remember(u Use, r *record) {
+	if c.written[u.Volume] == nil {
+		c.written[u.Volume] = known{}
+	}
+	c.written[u.Volume][place(u)] = r
+}
+
+// violation tells of one, once for each pod and volume.
+func (c *Check) violation(u Use, expected string, found content) {
+	if key := u.Pod + " " + u.Volume.String(); !c.reported[key] {
+		c.reported[key] = true
+		c.Tell(u, fmt.Sprintf("pod %s does not find its data: volume %s at %s on %s: expected %s, found %v",
+			u.Pod, u.Name, u.Path, u.Node, expected, found))
+	}
+}
+
+// place is where the volume's content lives: machines in memory share none.
+func place(u Use) string {
+	if _, ok := u.Machine.(*machine.Memory); ok {
+		return u.Node
+	}
+	return ""
+}

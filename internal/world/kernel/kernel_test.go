@@ -1,0 +1,393 @@
+package kernel_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// log collects what processes do, with the virtual time at which they do it.
+type log struct {
+	k     *kernel.Kernel
+	lines []string
+}
+
+func (l *log) add(format string, args ...any) {
+	l.lines = append(l.lines, fmt.Sprintf("%v ", l.k.Elapsed())+fmt.Sprintf(format, args...))
+}
+
+func TestVirtualTimeJumpsToTheNextTimer(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	l := &log{k: k}
+	k.Spawn(nil, "slow", func(p *kernel.Process) { p.Sleep(6 * time.Minute); l.add("slow") })
+	k.Spawn(nil, "fast", func(p *kernel.Process) { p.Sleep(100 * time.Millisecond); l.add("fast") })
+
+	assert.Equal(t, kernel.Stuck, k.Run(kernel.Until{}), "nothing is left to do")
+	assert.Equal(t, []string{"100ms fast", "6m0s slow"}, l.lines)
+}
+
+func TestRunStopsAtItsLimit(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	k.Spawn(nil, "p", func(p *kernel.Process) { p.Sleep(time.Hour) })
+	assert.Equal(t, kernel.Deadline, k.Run(kernel.Until{At: time.Minute}))
+	assert.Equal(t, time.Minute, k.Elapsed())
+}
+
+func TestATickerActsAtThePollThatFollowsTheNews(t *testing.T) {
+	for _, c := range []struct {
+		news time.Duration
+		acts string
+	}{
+		{130 * time.Millisecond, "200ms pass"},
+		{200 * time.Millisecond, "200ms pass"},
+		{201 * time.Millisecond, "300ms pass"},
+		{time.Hour + time.Millisecond, "1h0m0.1s pass"},
+	} {
+		k := kernel.New(kernel.Options{})
+		l := &log{k: k}
+		loop := k.Spawn(nil, "loop", func(p *kernel.Process) {
+			tick := p.Tick(100 * time.Millisecond)
+			tick.Wait("news")
+			l.add("pass")
+		})
+		k.Spawn(nil, "world", func(p *kernel.Process) { p.Sleep(c.news); loop.Wake() })
+		k.Run(kernel.Until{})
+		assert.Equal(t, []string{c.acts}, l.lines, "news at %v", c.news)
+		k.Close()
+	}
+}
+
+func TestAWakeUpDuringASleepIsKeptForTheNextPark(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	l := &log{k: k}
+	p := k.Spawn(nil, "p", func(p *kernel.Process) {
+		p.Sleep(time.Second)
+		p.Park("news")
+		l.add("awake")
+	})
+	k.Spawn(nil, "world", func(*kernel.Process) { p.Wake() })
+	k.Run(kernel.Until{})
+	assert.Equal(t, []string{"1s awake"}, l.lines)
+}
+
+func TestParkUntilTellsNewsFromTimeout(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	var got []bool
+	p := k.Spawn(nil, "p", func(p *kernel.Process) {
+		got = append(got, p.ParkUntil("news", 2*time.Second), p.ParkUntil("news", 3*time.Second))
+	})
+	k.Spawn(nil, "world", func(q *kernel.Process) { q.Sleep(time.Second); p.Wake() })
+	k.Run(kernel.Until{})
+	assert.Equal(t, []bool{true, false}, got)
+}
+
+func TestACrashUnwindsAtTheCallWhereTheProcessStands(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	l := &log{k: k}
+	kubelet := kernel.NewGroup("kubelet")
+	k.Spawn(kubelet, "worker", func(p *kernel.Process) {
+		p.OnEnd(func() { l.add("ended") })
+		l.add("mkdir")
+		p.Sleep(time.Second)
+		l.add("never reached")
+	})
+	k.Run(kernel.Until{Cond: func() bool { return true }})
+	k.Spawn(kubelet, "never run", func(*kernel.Process) { l.add("never reached either") }).OnEnd(func() { l.add("ended unborn") })
+	kubelet.Crash()
+	assert.Zero(t, kubelet.Running())
+	assert.Equal(t, kernel.Stuck, k.Run(kernel.Until{}))
+	assert.Equal(t, []string{"0s mkdir", "0s ended", "0s ended unborn"}, l.lines)
+}
+
+func TestHousekeepingDoesNotKeepARunBusy(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	rounds := 0
+	k.Spawn(nil, "housekeeping", func(p *kernel.Process) {
+		for {
+			p.Idle(2 * time.Second)
+			rounds++
+		}
+	})
+	k.Spawn(nil, "work", func(p *kernel.Process) { p.Sleep(5 * time.Second) })
+	assert.Equal(t, kernel.Quiet, k.Run(kernel.Until{StopWhenQuiet: true}))
+	assert.Equal(t, 5*time.Second, k.Elapsed())
+	assert.Equal(t, 2, rounds)
+}
+
+func TestAnswersAreTakenInTheOrderOfTheCalls(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	l := &log{k: k}
+	second := make(chan struct{})
+	for i := range 2 {
+		k.Spawn(nil, fmt.Sprint("caller ", i), func(p *kernel.Process) {
+			p.Fly("call", time.Minute, func() {
+				if i == 0 {
+					<-second // the first call ends after the second one
+				} else {
+					close(second)
+				}
+			}, nil)
+			l.add("answer %d", i)
+		})
+	}
+	k.Run(kernel.Until{})
+	assert.Equal(t, []string{"0s answer 0", "0s answer 1"}, l.lines, "both were under way at once")
+}
+
+func TestPatienceLetsTheClockPassACallThatHangs(t *testing.T) {
+	var overdue []string
+	k := kernel.New(kernel.Options{Patience: 5 * time.Millisecond, OnOverdue: func(s string) { overdue = append(overdue, s) }})
+	release := make(chan struct{})
+	l := &log{k: k}
+	k.Spawn(nil, "caller", func(p *kernel.Process) {
+		l.add("answered: %v", p.Fly("NodeStageVolume", 2*time.Minute, func() { <-release }, func() { close(release) }))
+	})
+	k.Run(kernel.Until{})
+	assert.Equal(t, []string{"2m0s answered: false"}, l.lines)
+	assert.Equal(t, []string{"NodeStageVolume"}, overdue)
+	k.Close()
+}
+
+func TestCallsOfOneProcessDoNotOverlapWhenTheyFlyAlone(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	inside, worst := 0, 0
+	for range 5 {
+		k.Spawn(nil, "caller", func(p *kernel.Process) {
+			p.FlyAlone("call", time.Minute, func() {
+				inside++
+				worst = max(worst, inside)
+				inside--
+			}, nil)
+		})
+	}
+	k.Run(kernel.Until{})
+	assert.Equal(t, 1, worst)
+}
+
+func TestADeadlockSaysWhoWaitsForWhat(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	for _, name := range []string{"pod/a", "pod/b"} {
+		k.Spawn(nil, name, func(p *kernel.Process) { p.Park("volume data to be mounted") })
+	}
+	require.Equal(t, kernel.Stuck, k.Run(kernel.Until{Cond: func() bool { return false }}))
+	assert.Equal(t, []string{"pod/a, pod/b: waits for volume data to be mounted"}, k.Waiting())
+}
+
+func TestALivelockIsDetected(t *testing.T) {
+	k := kernel.New(kernel.Options{MaxStepsPerInstant: 100})
+	defer k.Close()
+	var a, b *kernel.Process
+	a = k.Spawn(nil, "ping", func(p *kernel.Process) {
+		for {
+			b.Wake()
+			p.Park("pong")
+		}
+	})
+	b = k.Spawn(nil, "pong", func(p *kernel.Process) {
+		for {
+			a.Wake()
+			p.Park("ping")
+		}
+	})
+	require.Equal(t, kernel.Failed, k.Run(kernel.Until{}))
+	assert.ErrorContains(t, k.Err(), "livelock: 100 steps at 0s")
+}
+
+func TestAPanicInAProcessFailsTheRun(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	k.Spawn(nil, "broken", func(*kernel.Process) { panic("nil pointer") })
+	require.Equal(t, kernel.Failed, k.Run(kernel.Until{}))
+	assert.ErrorContains(t, k.Err(), "process broken panicked: nil pointer")
+}
+
+func TestInterruptEndsARunThatWaitsForADriver(t *testing.T) {
+	k := kernel.New(kernel.Options{Patience: time.Hour})
+	hang := make(chan struct{})
+	k.Spawn(nil, "caller", func(p *kernel.Process) {
+		p.Fly("call", time.Hour, func() { <-hang }, func() { close(hang) })
+	})
+	go k.Interrupt(errors.New("interrupted"))
+	require.Equal(t, kernel.Failed, k.Run(kernel.Until{}))
+	assert.EqualError(t, k.Err(), "interrupted")
+	k.Close()
+}
+
+// race lets three processes write in an order that only the strategy decides.
+func race(s kernel.Strategy, r *kernel.Recorder) (string, []kernel.Pick, *kernel.Kernel) {
+	var picks []kernel.Pick
+	k := kernel.New(kernel.Options{Strategy: s, Recorder: r, OnChoice: func(c kernel.Choice, i int) {
+		picks = append(picks, kernel.Pick{Index: c.Index, Choice: i})
+	}})
+	defer k.Close()
+	var order []string
+	for _, name := range []string{"a", "b", "c"} {
+		k.Spawn(nil, name, func(p *kernel.Process) {
+			for i := range 3 {
+				p.Yield("write")
+				order = append(order, fmt.Sprint(name, i))
+			}
+		})
+	}
+	k.Run(kernel.Until{})
+	return strings.Join(order, " "), picks, k
+}
+
+func TestCalmIsFirstComeFirstServed(t *testing.T) {
+	order, picks, _ := race(kernel.Calm{}, nil)
+	assert.Equal(t, "a0 a1 a2 b0 b1 b2 c0 c1 c2", order)
+	assert.Empty(t, picks)
+}
+
+func TestSameSeedSameRunAndReplayRepeatsIt(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		order, picks, k := race(kernel.NewRandom(seed), nil)
+		again, _, k2 := race(kernel.NewRandom(seed), nil)
+		assert.Equal(t, order, again)
+		assert.Equal(t, k.Hash(), k2.Hash())
+		replayed, _, _ := race(kernel.NewReplay(picks), nil)
+		assert.Equal(t, order, replayed)
+		seen[order] = true
+	}
+	assert.Greater(t, len(seen), 10, "seeds reach different interleavings")
+}
+
+func TestTheFirstDivergenceIsNamed(t *testing.T) {
+	first := &kernel.Recorder{}
+	race(kernel.NewRandom(1), first)
+	same := first.Against()
+	_, _, k := race(kernel.NewRandom(1), same)
+	assert.NoError(t, k.Err())
+	assert.NoError(t, same.Err())
+
+	_, _, k = race(kernel.NewRandom(2), first.Against())
+	assert.ErrorContains(t, k.Err(), "not deterministic: the runs part at event")
+}
+
+// BenchmarkSwitch is one process waking another and parking.
+func BenchmarkSwitch(b *testing.B) {
+	k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
+	defer k.Close()
+	var ping, pong *kernel.Process
+	ping = k.Spawn(nil, "ping", func(p *kernel.Process) {
+		for range b.N {
+			pong.Wake()
+			p.Park("pong")
+		}
+	})
+	pong = k.Spawn(nil, "pong", func(p *kernel.Process) {
+		for range b.N {
+			ping.Wake()
+			p.Park("ping")
+		}
+	})
+	k.Run(kernel.Until{})
+}
+
+// BenchmarkTimer is a sleep of one process among a thousand that sleep.
+func BenchmarkTimer(b *testing.B) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	const sleepers = 1000
+	for range sleepers {
+		k.Spawn(nil, "sleeper", func(p *kernel.Process) {
+			for range b.N/sleepers + 1 {
+				p.Sleep(time.Second)
+			}
+		})
+	}
+	k.Run(kernel.Until{})
+}
+
+// BenchmarkSpawn is the life of a short process.
+func BenchmarkSpawn(b *testing.B) {
+	k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
+	defer k.Close()
+	k.Spawn(nil, "parent", func(p *kernel.Process) {
+		for range b.N {
+			p.Go("child", func(*kernel.Process) { p.Wake() })
+			p.Park("child")
+		}
+	})
+	k.Run(kernel.Until{})
+}
+
+// A million seconds pass in one, so that nobody has to wait for the test.
+func TestALiveRunKeepsPaceWithTheRealClock(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	stop := make(chan struct{})
+	var told []string
+	k.Spawn(nil, "slow", func(p *kernel.Process) {
+		p.Sleep(2 * time.Hour)
+		told = append(told, "slow")
+		go k.Post(func() {
+			assert.GreaterOrEqual(t, k.Elapsed(), 2*time.Hour, "what comes from outside finds the clock gone on")
+			told = append(told, "posted")
+			close(stop)
+		})
+	})
+	k.Spawn(nil, "quick", func(p *kernel.Process) {
+		p.Sleep(time.Hour)
+		told = append(told, "quick")
+		assert.Equal(t, time.Hour, p.Elapsed(), "a timer fires at its time, also when the real clock is ahead")
+	})
+	require.Equal(t, kernel.Done, k.RunLive(stop, 1e6))
+	assert.Equal(t, []string{"quick", "slow", "posted"}, told)
+}
+
+func TestALiveRunGoesOnWhileADriverWorks(t *testing.T) {
+	k := kernel.New(kernel.Options{Patience: time.Hour})
+	defer k.Close()
+	stop, hang := make(chan struct{}), make(chan struct{})
+	k.Spawn(nil, "caller", func(p *kernel.Process) {
+		assert.True(t, p.Fly("call", 1000*time.Hour, func() { <-hang }, nil))
+		close(stop)
+	})
+	k.Spawn(nil, "other", func(p *kernel.Process) {
+		p.Sleep(time.Hour)
+		close(hang)
+	})
+	require.Equal(t, kernel.Done, k.RunLive(stop, 1e6))
+}
+
+// At the end of a large run as many processes are ready as there are pods.
+func TestCloseEndsWhatIsReadyAndWhatThatWakes(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	const n = 100_000
+	ended := 0
+	sleeper := k.Spawn(nil, "sleeper", func(p *kernel.Process) {
+		p.OnEnd(func() { ended++ })
+		p.Park("news")
+		t.Error("runs after the end")
+	})
+	assert.Equal(t, kernel.Stuck, k.Run(kernel.Until{}))
+	for range n {
+		k.Spawn(nil, "ready", func(*kernel.Process) { t.Error("runs after the end") }).OnEnd(func() {
+			ended++
+			sleeper.Wake()
+		})
+	}
+	k.Close()
+	assert.Equal(t, n+1, ended)
+}

@@ -1,0 +1,189 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// OnNode blames for something at a path of a node. made is the call in which it
+// was first seen, nil if nobody looked.
+func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
+	on := func(field protoreflect.Name, is func(string) bool) func(*trace.Event) bool {
+		return func(call *trace.Event) bool { return call.Node == e.Node && is(text(call.Request, field)) }
+	}
+	if place.Kubelet {
+		e.Made = h.deed(h.changed(e))
+	}
+	switch {
+	case place.Staging != "":
+		h.blame(e, "NodeStageVolume", made, on("staging_target_path", func(p string) bool { return p == place.Staging }))
+	case place.Target != "":
+		h.blame(e, "NodePublishVolume", made, on("target_path", func(p string) bool { return p == place.Target }))
+	default:
+		h.blame(e, "NodePublishVolume", made, on("target_path", func(p string) bool {
+			return strings.HasPrefix(p, place.Beneath+"/") || place.Pod != "" && strings.HasSuffix(p, "/"+place.Pod)
+		}))
+	}
+	h.kubeletsLitter(e, place)
+	h.forgottenPublish(e, place)
+}
+
+// InCall blames for something that a call made and that only the driver knows of:
+// a loop device, a mount or a process outside the kubelet's directory.
+func (h *History) InCall(e *Entry, made *trace.Event) {
+	e.Made = h.deed(made)
+	if undoes[method(made)] == "" {
+		return
+	}
+	id := volumeOf(made)
+	h.blame(e, method(made), made, func(call *trace.Event) bool {
+		return call.Driver == made.Driver && call.Node == made.Node && volumeOf(call) == id
+	})
+	if made.Node != "" {
+		h.kubeletsLitter(e, Place{})
+	}
+}
+
+// ofController blames for what a controller plugin keeps in its backend.
+func (h *History) ofController(e *Entry, make, driver, sidecar string, about func(*trace.Event) bool) {
+	h.blame(e, make, nil, func(call *trace.Event) bool { return call.Driver == driver && about(call) })
+	h.litterOf(e, sidecar+"/"+driver)
+}
+
+// Volume blames for a volume that a backend has. name is the one that
+// CreateVolume asked for, empty if the backend does not tell.
+func (h *History) Volume(e *Entry, driver, id, name string) {
+	h.created(e, "CreateVolume", driver, "csi-provisioner", "volume_id", id, name)
+}
+
+// Snapshot blames for a snapshot that a backend has, alone or in a group.
+func (h *History) Snapshot(e *Entry, driver, id string) {
+	if group := h.groupOf(driver, id); group != "" {
+		h.GroupSnapshot(e, driver, group)
+		return
+	}
+	h.created(e, "CreateSnapshot", driver, "csi-snapshotter", "snapshot_id", id, "")
+	if e.Made == nil { // the answer that told of its group was lost
+		h.GroupSnapshot(e, driver, id)
+	}
+}
+
+// GroupSnapshot blames for a group of snapshots that a backend has.
+func (h *History) GroupSnapshot(e *Entry, driver, id string) {
+	h.created(e, "CreateVolumeGroupSnapshot", driver, "csi-snapshotter", "group_snapshot_id", id, "")
+}
+
+// groupOf is the group with which a snapshot was made, empty for none.
+func (h *History) groupOf(driver, snapshot string) string {
+	for _, call := range h.calls {
+		answer, ok := call.Response.(*csi.CreateVolumeGroupSnapshotResponse)
+		if !ok || call.Driver != driver {
+			continue
+		}
+		for _, member := range answer.GetGroupSnapshot().GetSnapshots() {
+			if member.GetSnapshotId() == snapshot {
+				return createdID(call)
+			}
+		}
+	}
+	return ""
+}
+
+// created looks for the call that answered the id. An answer that was lost names
+// none: then it is a call without an answer.
+func (h *History) created(e *Entry, make, driver, sidecar string, field protoreflect.Name, id, name string) {
+	answered := h.Creation(driver, make, id) != nil
+	h.ofController(e, make, driver, sidecar, func(call *trace.Event) bool {
+		switch {
+		case method(call) != make:
+			return text(call.Request, field) == id
+		case answered:
+			return createdID(call) == id
+		default:
+			return !succeeded(call) && (name == "" || text(call.Request, "name") == name)
+		}
+	})
+	if e.Made == nil && make == "CreateVolume" { // an inline volume
+		e.Undo, e.Undone = "", nil
+		h.blame(e, "NodePublishVolume", nil, func(call *trace.Event) bool {
+			return call.Driver == driver && text(call.Request, "volume_id") == id
+		})
+	}
+}
+
+// Creation is the first call that answered the id of a volume or snapshot.
+func (h *History) Creation(driver, make, id string) *trace.Event {
+	for _, call := range h.calls {
+		if call.Driver == driver && method(call) == make && createdID(call) == id {
+			return call
+		}
+	}
+	return nil
+}
+
+// Attachment blames for a volume that a backend has attached to a node.
+func (h *History) Attachment(e *Entry, driver, id, nodeID string) {
+	h.ofController(e, "ControllerPublishVolume", driver, "csi-attacher", attaches(id, nodeID))
+}
+
+// VolumeAttachment blames for an object that no pod needs any more.
+func (h *History) VolumeAttachment(e *Entry, driver, id, nodeID string) {
+	for _, added := range h.adds {
+		if added.Name == e.Name {
+			e.Made = h.deed(added)
+		}
+	}
+	h.ofController(e, "ControllerPublishVolume", driver, "csi-attacher", attaches(id, nodeID))
+	h.litterOf(e, "attachdetach-controller")
+	h.litterOf(e, "kube-controller-manager")
+}
+
+func attaches(id, nodeID string) func(*trace.Event) bool {
+	return func(call *trace.Event) bool {
+		return text(call.Request, "volume_id") == id && text(call.Request, "node_id") == nodeID
+	}
+}
+
+// Created are the ids of the volumes, snapshots or groups of snapshots that a driver answered to calls of
+// the method and did not delete since, by its own answers.
+func (h *History) Created(driver, make string) []string {
+	var ids []string
+	field := map[string]protoreflect.Name{
+		"CreateVolume": "volume_id", "CreateSnapshot": "snapshot_id", "CreateVolumeGroupSnapshot": "group_snapshot_id",
+	}[make]
+	gone := map[string]bool{}
+	for _, call := range h.calls {
+		switch {
+		case call.Driver != driver || !succeeded(call):
+		case method(call) == make:
+			if _, known := gone[createdID(call)]; !known {
+				ids = append(ids, createdID(call))
+			}
+			gone[createdID(call)] = false
+		case method(call) == undoes[make]:
+			gone[text(call.Request, field)] = true
+		}
+	}
+	kept := ids[:0]
+	for _, id := range ids {
+		if !gone[id] {
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}
+
+// PublishedFor are the target paths for which a volume was ever published.
+func (h *History) PublishedFor(driver, id string) []string {
+	var targets []string
+	for _, call := range h.calls {
+		if call.Driver == driver && method(call) == "NodePublishVolume" && text(call.Request, "volume_id") == id {
+			targets = append(targets, text(call.Request, "target_path"))
+		}
+	}
+	return targets
+}

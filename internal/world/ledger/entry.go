@@ -1,0 +1,131 @@
+// Package ledger tells of what is left behind: what it is, which call made it, and
+// which call should have taken it away; and of mounts that others took off than those
+// whose they were. What exists is found by others; who is to blame is a function of the
+// trace.
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Kind is what sort of thing an entry is about.
+type Kind string
+
+// What can be left behind.
+const (
+	Mount            Kind = "mount"
+	Directory        Kind = "directory"
+	File             Kind = "file"
+	VolumeData       Kind = "volume data" // a vol_data.json
+	LoopDevice       Kind = "loop device"
+	Process          Kind = "process"
+	VolumeAttachment Kind = "VolumeAttachment"
+	Attachment       Kind = "attachment"     // in a driver's backend
+	Volume           Kind = "volume"         // in a driver's backend
+	Snapshot         Kind = "snapshot"       // in a driver's backend
+	GroupSnapshot    Kind = "group snapshot" // in a driver's backend
+)
+
+// Entry is one thing that exists although no object of the cluster accounts for it.
+type Entry struct {
+	Kind Kind
+	Name string
+	// Node is empty for what lies outside the nodes.
+	Node string
+	// Detail is what more is known of the thing.
+	Detail string
+	// Made is what made it, nil if that is not known.
+	Made *Deed
+	// Undo is the CSI call that should have taken it away, and Undone the one that
+	// came, nil if none did.
+	Undo   string
+	Undone *Deed
+	// Litter says why the leak is Kubernetes' own doing; empty if it is not.
+	Litter string
+}
+
+// Deed is an event of the trace with the step in which it happened.
+type Deed struct {
+	Event *trace.Event
+	// Step is the step's number, from 1, and Title what it does; 0 outside of steps.
+	Step  int
+	Title string
+}
+
+// Subject is the entry without blame: what, where.
+func (e Entry) Subject() string {
+	text := string(e.Kind) + " " + e.Name
+	if e.Node != "" {
+		text += " on " + e.Node
+	}
+	if e.Detail != "" {
+		text += " (" + e.Detail + ")"
+	}
+	return text
+}
+
+func (e Entry) String() string {
+	var parts []string
+	if e.Made != nil {
+		parts = append(parts, "made by "+e.Made.String())
+	}
+	if e.Undo != "" {
+		parts = append(parts, "should have gone with "+e.undone())
+	}
+	text := e.Subject()
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	if e.Litter != "" {
+		text += "; " + e.Litter
+	}
+	return text
+}
+
+func (e Entry) undone() string {
+	if e.Undone == nil {
+		return e.Undo + ", which never came"
+	}
+	return e.Undone.String() + ", which " + answer(e.Undone.Event)
+}
+
+func (d Deed) String() string {
+	text, _, _ := strings.Cut(d.Event.Actor, "/")
+	switch d.Event.Kind {
+	case trace.Call:
+		text = method(d.Event)
+	case trace.FileChange:
+		text = "the kubelet (" + d.Event.Method + ")"
+	}
+	text += " at " + seconds(d.Event.At)
+	if d.Step > 0 {
+		text += fmt.Sprintf(" (step %d: %s)", d.Step, d.Title)
+	}
+	return text
+}
+
+func answer(e *trace.Event) string {
+	switch {
+	case succeeded(e):
+		return "answered OK"
+	case e.Code == "":
+		return "has not answered yet"
+	case e.Message == "":
+		return "answered " + e.Code
+	}
+	first, _, _ := strings.Cut(e.Message, "\n")
+	return "answered " + e.Code + ": " + first
+}
+
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(math.Round(d.Seconds()*1000)/1000, 'f', -1, 64) + " s"
+}
+
+// SaidToBeGone reports whether the call that should have taken it away succeeded.
+func (e Entry) SaidToBeGone() bool { return e.Undone != nil && succeeded(e.Undone.Event) }

@@ -1,0 +1,211 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// undoes are the calls that make something, and those that take it away.
+var undoes = map[string]string{
+	"CreateVolume":              "DeleteVolume",
+	"CreateSnapshot":            "DeleteSnapshot",
+	"CreateVolumeGroupSnapshot": "DeleteVolumeGroupSnapshot",
+	"ControllerPublishVolume":   "ControllerUnpublishVolume",
+	"NodeStageVolume":           "NodeUnstageVolume",
+	"NodePublishVolume":         "NodeUnpublishVolume",
+}
+
+// History is what of a trace matters for blame.
+type History struct {
+	calls   []*trace.Event // those that make or take away something
+	changes []*trace.Event // of files, by kubelets
+	adds    []*trace.Event // of VolumeAttachments
+	deaths  []*trace.Event // faults and crashes
+	wrapped []*trace.Event // probes that failed a mount before NodePublishVolume
+	steps   []*trace.Event
+}
+
+// Read takes from a trace what matters.
+func Read(events []*trace.Event) *History {
+	h := &History{}
+	for _, e := range events {
+		switch {
+		case e.Kind == trace.Call && Changes(e):
+			h.calls = append(h.calls, e)
+		case e.Kind == trace.AnswerLost:
+			h.calls = append(h.calls, h.answered(e))
+		case e.Kind == trace.FileChange && e.Code == "":
+			h.changes = append(h.changes, e)
+		case e.Kind == trace.API && e.Change == "ADDED" && e.Resource == "volumeattachments":
+			h.adds = append(h.adds, e)
+		case e.Kind == trace.KubeEvent && e.Method == "FailedMount" && strings.Contains(e.Message, wrappedProbe):
+			h.wrapped = append(h.wrapped, e)
+		case e.Kind == trace.FaultFired:
+			h.deaths = append(h.deaths, e)
+		case e.Kind == trace.Step:
+			h.steps = append(h.steps, e)
+		}
+	}
+	return h
+}
+
+// answered is a call as its driver saw it: it came to a good end, although its caller never
+// heard of it.
+func (h *History) answered(lost *trace.Event) *trace.Event {
+	call := *lost
+	call.Kind = trace.Call
+	for _, asked := range slices.Backward(h.calls) {
+		if asked.Seq == lost.Cause {
+			call.Seq, call.At = asked.Seq, asked.At
+			break
+		}
+	}
+	return &call
+}
+
+// Changes reports whether a call makes or takes away something.
+func Changes(e *trace.Event) bool {
+	name := method(e)
+	if undoes[name] != "" {
+		return true
+	}
+	for _, undo := range undoes {
+		if undo == name {
+			return true
+		}
+	}
+	return false
+}
+
+// deed says in which step an event happened.
+func (h *History) deed(e *trace.Event) *Deed {
+	if e == nil {
+		return nil
+	}
+	d := &Deed{Event: e}
+	at, _ := slices.BinarySearchFunc(h.steps, e.Seq, func(step *trace.Event, seq uint64) int {
+		return int(int64(step.Seq) - int64(seq))
+	})
+	if at > 0 {
+		d.Step, d.Title = at, h.steps[at-1].Message
+	}
+	return d
+}
+
+// blame fills in who made an entry and who should have undone it, from the calls
+// that are about it. made is the call that made it, if that was seen.
+func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*trace.Event) bool) {
+	undo := undoes[make]
+	var undone *trace.Event
+	settled, seen := false, made != nil
+	for _, call := range h.calls {
+		if seen && (call.Seq <= made.Seq || settled) || !about(call) {
+			continue
+		}
+		switch method(call) {
+		case make:
+			if !seen && (made == nil || settled || !succeeded(made) && succeeded(call)) {
+				made = call
+			}
+			settled, undone = false, nil
+		case undo:
+			undone, settled = call, settled || succeeded(call)
+		}
+	}
+	if e.Made == nil {
+		e.Made = h.deed(made)
+	}
+	e.Undo, e.Undone = undo, h.deed(undone)
+}
+
+// changed is the kubelet's last change that made the entry, nil if none did.
+func (h *History) changed(e *Entry) *trace.Event {
+	for _, change := range slices.Backward(h.changes) {
+		bound := change.Method == "bind mount"
+		if change.Method == "loop device on" { // it makes nothing of that name
+			continue
+		}
+		if change.Node == e.Node && change.Name == e.Name && bound == (e.Kind == Mount) && !strings.HasPrefix(change.Method, "remove") {
+			return change
+		}
+	}
+	return nil
+}
+
+// died is the last time, after an event, that one of the named died.
+func (h *History) died(after *Deed, who func(*trace.Event) bool) *trace.Event {
+	for _, e := range slices.Backward(h.deaths) {
+		if (after == nil || e.Seq > after.Event.Seq) && who(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+func method(e *trace.Event) string { return e.Method[strings.LastIndexByte(e.Method, '/')+1:] }
+
+func succeeded(e *trace.Event) bool { return e.Code == "" && e.Response != nil }
+
+// text is a text field of a request, empty if it has none.
+func text(m proto.Message, name protoreflect.Name) string {
+	if m == nil {
+		return ""
+	}
+	field := m.ProtoReflect().Descriptor().Fields().ByName(name)
+	if field == nil || field.Kind() != protoreflect.StringKind {
+		return ""
+	}
+	return m.ProtoReflect().Get(field).String()
+}
+
+// volumeOf is the volume that a call is about: its id or, where it is to be made,
+// its name.
+func volumeOf(call *trace.Event) string {
+	if id := text(call.Request, "volume_id"); id != "" {
+		return id
+	}
+	return text(call.Request, "name")
+}
+
+// createdID is the id of the volume, snapshot or group of snapshots that a call answered.
+func createdID(call *trace.Event) string {
+	switch answer := call.Response.(type) {
+	case *csi.CreateVolumeResponse:
+		return answer.GetVolume().GetVolumeId()
+	case *csi.CreateSnapshotResponse:
+		return answer.GetSnapshot().GetSnapshotId()
+	case *csi.CreateVolumeGroupSnapshotResponse:
+		return answer.GetGroupSnapshot().GetGroupSnapshotId()
+	}
+	return ""
+}
+
+// VolumeOf is the id of the volume that a call was about.
+func VolumeOf(call *trace.Event) string {
+	if id := createdID(call); id != "" {
+		return id
+	}
+	return text(call.Request, "volume_id")
+}
+
+// VolumeName is the name that a call wanted a new volume to have.
+func VolumeName(call *trace.Event) string { return text(call.Request, "name") }
+
+// Makes reports whether a call makes something, and does not take it away.
+func Makes(call *trace.Event) bool { return undoes[method(call)] != "" }
+
+// IDOf is the id of the volume that was made under a name, empty if none was.
+func (h *History) IDOf(name string) string {
+	for _, call := range h.calls {
+		if method(call) == "CreateVolume" && succeeded(call) && VolumeName(call) == name {
+			return createdID(call)
+		}
+	}
+	return ""
+}

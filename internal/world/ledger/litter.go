@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// last is the newer of what made an entry and of the call that should have undone it.
+func (e *Entry) last() *Deed {
+	if e.Undone != nil {
+		return e.Undone
+	}
+	return e.Made
+}
+
+// kubeletsLitter says so when the kubelet died before it had all taken away: after
+// a restart it finds only volumes that a pod's directory shows. K-RECON-1, K-RECON-2
+func (h *History) kubeletsLitter(e *Entry, place Place) {
+	if e.SaidToBeGone() && !place.Kubelet {
+		return // the driver said that it was gone
+	}
+	death := h.died(e.last(), func(f *trace.Event) bool {
+		return f.Node == e.Node && (f.Message == "kubelet killed" || f.Message == "power lost")
+	})
+	if death != nil {
+		e.Litter = fmt.Sprintf("the kubelet's own litter: %s at %s, and a kubelet that starts does not find it again", death.Message, seconds(death.At))
+	}
+}
+
+// litterOf says so when a controller died before it had it taken away.
+func (h *History) litterOf(e *Entry, who string) {
+	if e.Litter != "" || e.SaidToBeGone() {
+		return
+	}
+	if death := h.died(e.last(), func(f *trace.Event) bool { return f.Message == who+" killed" }); death != nil {
+		e.Litter = fmt.Sprintf("Kubernetes' own litter: %s at %s, and it does not know of it when it starts again", death.Message, seconds(death.At))
+	}
+}
+
+// wrappedProbe is what the kubelet tells of a mount that failed as it asked whether the
+// driver stages: before NodePublishVolume, whatever had become of an earlier one.
+const wrappedProbe = "mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability"
+
+// forgottenPublish says so when the kubelet had not heard what became of
+// NodePublishVolume, and then took the failure of a question for the end of the matter: it
+// never unpublishes, and what it wrote of the volume stays. K-RACE-23, K-TRACE-8
+func (h *History) forgottenPublish(e *Entry, place Place) {
+	if e.Litter != "" || e.Undone != nil {
+		return
+	}
+	for _, failure := range h.wrapped {
+		publish := h.lastPublish(failure)
+		if publish == nil || publish.Seq > failure.Seq || publish.Node != e.Node || !leavesOpen(publish.Code) {
+			continue
+		}
+		if text(publish.Request, "target_path") == place.Target {
+			e.Litter = fmt.Sprintf("the kubelet's own litter: at %s it forgot that the volume may be published, as it could not ask the driver anything", seconds(failure.At))
+			return
+		}
+	}
+}
+
+// lastPublish is the last NodePublishVolume for the volume that failed to be mounted.
+func (h *History) lastPublish(failure *trace.Event) *trace.Event {
+	for _, call := range slices.Backward(h.calls) {
+		volume := Locate(text(call.Request, "target_path")).Volume
+		if method(call) == "NodePublishVolume" && call.Node == failure.Node && strings.Contains(failure.Message, fmt.Sprintf("for volume %q", volume)) {
+			return call
+		}
+	}
+	return nil
+}
+
+// leavesOpen reports whether an answer does not say what became of a call. K-RPC-7
+func leavesOpen(code string) bool {
+	switch code {
+	case "Canceled", "DeadlineExceeded", "Unavailable", "ResourceExhausted", "Aborted":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"path"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/volume"
+)
+
+// Directories of the kubelet in which volumes and pods have theirs. K-PATH-3 to K-PATH-5
+const (
+	PodsDir   = machine.KubeletDir + "/pods"
+	PluginDir = machine.KubeletDir + "/plugins/" + volume.Plugin
+	blockDir  = PluginDir + "/volumeDevices"
+	escaped   = "kubernetes.io~csi"
+)
+
+// Place is what a path below the kubelet's directory is for.
+type Place struct {
+	// Pod is the UID of the pod that it belongs to.
+	Pod string
+	// Volume is the name of the PersistentVolume, or of an inline volume, and
+	// Handle the hash of the volume's handle: at most one of the two is known.
+	Volume, Handle string
+	// Driver is known of staging directories of file systems.
+	Driver string
+	// Staging and Target are the paths that calls about it name. Beneath is set if
+	// it holds things of several calls.
+	Staging, Target, Beneath string
+	// Kubelet says that the kubelet makes it, and not the driver.
+	Kubelet bool
+}
+
+// Owned reports whether the place is that of a pod or a volume; others stay
+// whether there are pods and volumes or not.
+func (p Place) Owned() bool { return p.Pod != "" || p.Volume != "" || p.Handle != "" }
+
+// IsShared reports whether places of different pods can lie below this one.
+func (p Place) IsShared() bool { return p.Pod == "" && p.Volume != "" }
+
+// Locate tells what a path is for.
+func Locate(name string) Place {
+	if below, ok := strings.CutPrefix(name, PodsDir+"/"); ok {
+		return inPod(strings.Split(below, "/"))
+	}
+	if below, ok := strings.CutPrefix(name, blockDir+"/"); ok {
+		return ofBlock(strings.Split(below, "/"))
+	}
+	if below, ok := strings.CutPrefix(name, PluginDir+"/"); ok {
+		return staged(strings.Split(below, "/"))
+	}
+	return Place{}
+}
+
+// inPod is below pods: <uid>/volumes/kubernetes.io~csi/<volume>/mount,
+// <uid>/volumeDevices/kubernetes.io~csi/<volume>, <uid>/volume-subpaths/<volume>.
+func inPod(parts []string) Place {
+	p := Place{Pod: parts[0], Beneath: path.Join(PodsDir, parts[0]), Kubelet: true}
+	switch {
+	case len(parts) > 3 && parts[1] == "volumes" && parts[2] == escaped:
+		p.Volume = parts[3]
+		p.Target = path.Join(p.Beneath, "volumes", escaped, p.Volume, "mount")
+		p.Kubelet = len(parts) == 4 || parts[4] == "vol_data.json"
+	case len(parts) > 3 && parts[1] == "volumeDevices":
+		p.Volume = parts[3]
+		p.Target = path.Join(blockDir, "publish", p.Volume, p.Pod)
+	case len(parts) > 2 && parts[1] == "volume-subpaths":
+		p.Volume = parts[2]
+		p.Target = path.Join(p.Beneath, "volumes", escaped, p.Volume, "mount")
+	}
+	return p
+}
+
+// ofBlock is below volumeDevices: staging/<volume>, publish/<volume>/<uid>,
+// <volume>/dev/<uid>, <volume>/data.
+func ofBlock(parts []string) Place {
+	switch parts[0] {
+	case "staging", "publish":
+		if len(parts) == 1 {
+			return Place{}
+		}
+		p := Place{Volume: parts[1], Staging: path.Join(blockDir, "staging", parts[1]), Kubelet: len(parts) == 2}
+		if parts[0] == "publish" {
+			p.Staging, p.Beneath = "", path.Join(blockDir, "publish", parts[1])
+			if len(parts) > 2 {
+				p.Pod, p.Target = parts[2], path.Join(p.Beneath, parts[2])
+			}
+		}
+		return p
+	}
+	p := Place{Volume: parts[0], Kubelet: true, Staging: path.Join(blockDir, "staging", parts[0])}
+	if len(parts) > 2 && parts[1] == "dev" {
+		p.Pod, p.Staging, p.Target = parts[2], "", path.Join(blockDir, "publish", parts[0], parts[2])
+	}
+	return p
+}
+
+// staged is <driver>/<hash of the handle>/globalmount.
+func staged(parts []string) Place {
+	if len(parts) == 1 {
+		return Place{Driver: parts[0]}
+	}
+	return Place{
+		Driver: parts[0], Handle: parts[1], Kubelet: true,
+		Staging: path.Join(PluginDir, parts[0], parts[1], "globalmount"),
+	}
+}

@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Sightings remembers in which call each mount and loop device was first seen.
+type Sightings struct {
+	seen   map[string]map[string]*trace.Event // by scope and key
+	recent []*trace.Event
+}
+
+// Thing is something that can be there: what tells it from others, and a text in
+// which names of volumes and paths can stand.
+type Thing struct{ Key, Text string }
+
+// maxRecent is how many calls are looked at for who made something new. A call
+// that was cut off is among them for a while: its driver may finish it.
+const maxRecent = 16
+
+// NewSightings has seen nothing yet.
+func NewSightings() *Sightings { return &Sightings{seen: map[string]map[string]*trace.Event{}} }
+
+// Began takes notice of a call.
+func (s *Sightings) Began(call *trace.Event) {
+	s.recent = append(s.recent, call)
+	if len(s.recent) > maxRecent {
+		s.recent = slices.Delete(s.recent, 0, 1)
+	}
+}
+
+// Saw takes notice of all that there is in a scope, such as the mounts of a node;
+// node is empty for what is not a node's own. What is new was made in the call that
+// has just ended, unless its text names the path or volume of another; without a
+// call it is nobody's.
+func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) {
+	before, now := s.seen[scope], map[string]*trace.Event{}
+	for _, thing := range things {
+		made, known := before[thing.Key]
+		if !known {
+			made = s.maker(thing, node, ended)
+		}
+		now[thing.Key] = made
+	}
+	s.seen[scope] = now
+}
+
+// MadeIn is the call in which a thing was first seen; nil if it was none.
+func (s *Sightings) MadeIn(scope, key string) *trace.Event { return s.seen[scope][key] }
+
+func (s *Sightings) maker(thing Thing, node string, ended *trace.Event) *trace.Event {
+	var calls []*trace.Event // the likeliest first
+	if ended != nil {
+		calls = append(calls, ended)
+	}
+	for _, call := range slices.Backward(s.recent) {
+		if Makes(call) && (node == "" || call.Node == node) {
+			calls = append(calls, call)
+		}
+	}
+	for _, is := range []func(Thing, *trace.Event) bool{isAt, names} {
+		for _, call := range calls {
+			if is(thing, call) {
+				return call
+			}
+		}
+	}
+	return ended
+}
+
+// isAt reports whether a thing is where the call was to put something.
+func isAt(thing Thing, call *trace.Event) bool {
+	field := protoreflect.Name("target_path")
+	if method(call) == "NodeStageVolume" {
+		field = "staging_target_path"
+	}
+	path := text(call.Request, field)
+	return path != "" && strings.Contains(thing.Text, path)
+}
+
+// names reports whether the thing's text names the call's volume.
+func names(thing Thing, call *trace.Event) bool {
+	id := volumeOf(call)
+	return id != "" && strings.Contains(thing.Text, id)
+}

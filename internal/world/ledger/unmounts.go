@@ -1,0 +1,209 @@
+package ledger
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Unmounts finds out which call takes off a mount that is not its own: that of another
+// volume, or one that the kubelet has made. Machines are looked at before and after
+// every call; those under way in between are suspected.
+type Unmounts struct{ machines map[string]*mounted }
+
+// Unmount is a mount that went although nobody was to take it off.
+type Unmount struct {
+	Target string
+	Whose  string // in words
+	// Calls are those during which it went, one of which did it.
+	Calls []*trace.Event
+}
+
+// mounted is what there is on a machine.
+type mounted struct {
+	seen  View
+	calls []underWay
+	// settled are the calls that mounted something, by its path, as long as no other is about that.
+	settled map[string]*trace.Event
+	// uncertain are the paths at which a call was to undo something whose caller does not
+	// know what came of it: it may happen at any time.
+	uncertain map[string]bool
+}
+
+// View is what there is on a machine when somebody looks.
+type View struct {
+	Mounts  []string  // the targets below the kubelet's directory
+	Missing []Missing // elsewhere
+	Last    uint64    // Seq of the last event
+}
+
+// Missing is a mount that a program has taken off for itself alone. Driver is whose
+// program that is, empty if nobody knows.
+type Missing struct{ Target, Driver string }
+
+type underWay struct {
+	*trace.Event
+	deadline time.Duration
+}
+
+// NewUnmounts has looked at nothing yet.
+func NewUnmounts() *Unmounts { return &Unmounts{machines: map[string]*mounted{}} }
+
+func (u *Unmounts) on(machine string) *mounted {
+	m := u.machines[machine]
+	if m == nil {
+		m = &mounted{settled: map[string]*trace.Event{}, uncertain: map[string]bool{}}
+		u.machines[machine] = m
+	}
+	return m
+}
+
+// Began takes notice of a call and of the virtual time at which its caller gives it up.
+func (u *Unmounts) Began(machine string, call *trace.Event, deadline time.Duration) {
+	m := u.on(machine)
+	m.calls = slices.DeleteFunc(m.calls, func(c underWay) bool { // its caller is gone
+		over := c.deadline <= call.At
+		if over {
+			m.doubt(c.Event)
+		}
+		return over
+	})
+	m.calls = append(m.calls, underWay{call, deadline})
+	delete(m.settled, mountPath(call))
+}
+
+// Ended takes notice of a call's outcome.
+func (u *Unmounts) Ended(machine string, call *trace.Event) {
+	m, at := u.on(machine), mountPath(call)
+	m.calls = slices.DeleteFunc(m.calls, func(c underWay) bool { return c.Event == call })
+	another := slices.ContainsFunc(m.calls, func(c underWay) bool { return mountPath(c.Event) == at })
+	switch {
+	case at == "" || another:
+	case Makes(call):
+		if succeeded(call) && !m.uncertain[at] {
+			m.settled[at] = call
+		}
+	case call.Injected != "" || isUncertain(call.Code):
+		m.doubt(call)
+	}
+}
+
+func (m *mounted) doubt(call *trace.Event) {
+	if at := mountPath(call); at != "" && !Makes(call) {
+		m.uncertain[at] = true
+	}
+}
+
+// isUncertain says of a gRPC code whether the driver may still be at work.
+func isUncertain(code string) bool {
+	return code == "DeadlineExceeded" || code == "Canceled" || code == "Unavailable"
+}
+
+// mountPath is the path at which a call puts a mount, or takes it off.
+func mountPath(call *trace.Event) string {
+	field := protoreflect.Name("target_path")
+	switch method(call) {
+	case "NodeStageVolume", "NodeUnstageVolume":
+		field = "staging_target_path"
+	case "NodePublishVolume", "NodeUnpublishVolume":
+	default:
+		return ""
+	}
+	if at := text(call.Request, field); at != "" {
+		return path.Clean(at)
+	}
+	return ""
+}
+
+// Reset takes notice of what there is, wherever the rest has gone.
+func (u *Unmounts) Reset(machine string, now View) { u.on(machine).seen = now }
+
+// Saw takes notice of what there is, and tells which mounts should not have gone.
+// byKubelet reports whether the kubelet unmounted a target after an event.
+func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, after uint64) bool) (found []Unmount) {
+	m := u.on(machine)
+	for _, target := range without(m.seen.Mounts, now.Mounts) {
+		if whose := m.whose(target, byKubelet); whose != "" {
+			found = append(found, m.unmounts(Missing{Target: target}, whose)...)
+		}
+	}
+	for _, missing := range without(now.Missing, m.seen.Missing) {
+		found = append(found, m.unmounts(missing, "the node")...)
+	}
+	m.seen = now
+	return found
+}
+
+// unmounts is the mount with those who are suspected; nothing without any.
+func (m *mounted) unmounts(gone Missing, whose string) []Unmount {
+	one := Unmount{Target: gone.Target, Whose: whose}
+	for _, c := range m.calls {
+		if gone.Driver == "" || gone.Driver == c.Driver {
+			one.Calls = append(one.Calls, c.Event)
+		}
+	}
+	if one.Calls == nil {
+		return nil
+	}
+	return []Unmount{one}
+}
+
+// whose says who wants a mount to be there, empty if nobody is known to.
+func (m *mounted) whose(target string, byKubelet func(string, uint64) bool) string {
+	for at := target; at != "/"; at = path.Dir(at) { // drivers mount below a staging path, too
+		if call := m.settled[at]; call != nil {
+			return fmt.Sprintf("driver %s (%s of volume %s)", call.Driver, method(call), volumeOf(call))
+		}
+	}
+	if isKubelets(target) && !byKubelet(target, m.seen.Last) {
+		return "the kubelet"
+	}
+	return ""
+}
+
+// isKubelets reports whether the kubelet itself mounts at a path: a subpath of a volume, or a block device.
+func isKubelets(target string) bool {
+	place := Locate(target)
+	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, blockDir+"/"))
+}
+
+// without are the elements of a list, as often as they are not in the other.
+func without[T comparable](list, other []T) (rest []T) {
+	count := map[T]int{}
+	for _, e := range other {
+		count[e]++
+	}
+	for _, e := range list {
+		if count[e]--; count[e] < 0 {
+			rest = append(rest, e)
+		}
+	}
+	return rest
+}
+
+// On is the unmount in one line; node is where it happened.
+func (u Unmount) On(node string) string {
+	what := fmt.Sprintf("%s on %s, a mount of %s,", u.Target, node, u.Whose)
+	if len(u.Calls) == 1 {
+		return fmt.Sprintf("driver %s unmounted %s during %s", u.Calls[0].Driver, what, about(u.Calls[0]))
+	}
+	var calls []string
+	for _, call := range u.Calls {
+		calls = append(calls, about(call)+" of driver "+call.Driver)
+	}
+	return fmt.Sprintf("%s was unmounted during one of these calls: %s", what, strings.Join(calls, "; "))
+}
+
+// about is a call with its volume.
+func about(call *trace.Event) string {
+	if volume := volumeOf(call); volume != "" {
+		return method(call) + " of volume " + volume
+	}
+	return method(call)
+}

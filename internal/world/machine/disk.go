@@ -1,0 +1,182 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/csisim/csisim/internal/world/workdir"
+)
+
+// Disk is a machine whose tree lies in a directory of the host: real files, real
+// sockets, real programs and, if the user may mount, real mounts. It is either
+// in the mount namespace of csisim or has one of its own, see NewNamespace.
+//
+// The node's /var/lib/kubelet is the directory "kubelet" there, kept apart so
+// that the paths of sockets stay short; it is not listed in the node's /var/lib.
+// /dev, /proc and /sys are those of the host. All else is below "fs". In a namespace
+// all of the node's own files are in memory; see ownRoot.
+type Disk struct {
+	name string
+	dir  string   // on the host, absolute and without symlinks
+	own  *ownRoot // the root in a mount namespace of its own, nil without
+	// thread is in the namespace; nil without.
+	thread *thread
+	table  mountTable
+	seen   mountsSeen
+
+	mu        sync.Mutex
+	programs  []*Process
+	launched  bool // some program was started since the last power-off
+	listeners []*diskListener
+	watches   []*diskWatch
+
+	kept map[string]*os.File // open by KeepOpen
+
+	furnished map[string]bool // what Written does not list: it came before the programs
+}
+
+var _ Machine = (*Disk)(nil)
+
+// NewDisk makes a machine in dir, which it makes if it is missing. Its mounts are
+// visible on the host.
+func NewDisk(name, dir string) (*Disk, error) {
+	d := &Disk{name: name}
+	if err := d.settle(dir, "kubelet", "fs/var/lib"); err != nil {
+		return nil, fmt.Errorf("make the directory tree of node %s: %w", name, err)
+	}
+	return d, nil
+}
+
+// settle makes the machine's directory on the host, with others in it.
+func (d *Disk) settle(dir string, within ...string) error {
+	for _, sub := range append(within, "") {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	d.dir, err = filepath.Abs(real)
+	return err
+}
+
+// Name is the name of the node.
+func (d *Disk) Name() string { return d.name }
+
+// kubelet is the host directory that is the node's /var/lib/kubelet.
+func (d *Disk) kubelet() string {
+	if d.own != nil && d.own.kubelet == "" {
+		return d.own.outside() + KubeletDir
+	}
+	return d.dir + "/kubelet"
+}
+
+// rest is the host directory that is the node's root, but for the kubelet's part.
+func (d *Disk) rest() string {
+	if d.own != nil {
+		return d.own.outside()
+	}
+	return d.dir + "/fs"
+}
+
+// Path is the host path of a node path.
+func (d *Disk) Path(p string) string {
+	p = path.Clean("/" + p)
+	if below, ok := cutDir(p, KubeletDir); ok {
+		return d.kubelet() + below
+	}
+	for _, dir := range []string{"/dev", "/proc", "/sys"} {
+		if _, ok := cutDir(p, dir); ok {
+			return p
+		}
+	}
+	return strings.TrimSuffix(d.rest()+p, "/")
+}
+
+// NodePath is the node path of a host path.
+func (d *Disk) NodePath(real string) string {
+	if below, ok := cutDir(real, d.kubelet()); ok {
+		return KubeletDir + below
+	}
+	if below, ok := cutDir(real, d.rest()); ok {
+		return path.Join("/", below)
+	}
+	return real
+}
+
+// cutDir takes a leading directory off a path.
+func cutDir(p, dir string) (below string, ok bool) {
+	below, ok = strings.CutPrefix(p, dir)
+	return below, ok && (below == "" || below[0] == '/')
+}
+
+// do runs f where the machine's mounts are visible. f must not call do.
+func (d *Disk) do(f func() error) error {
+	if d.own != nil {
+		return d.thread.do(f)
+	}
+	return f()
+}
+
+// PowerOff kills all programs and servers and drops all mounts.
+func (d *Disk) PowerOff() error {
+	d.mu.Lock()
+	programs, listeners, launched := d.programs, d.listeners, d.launched
+	d.programs, d.listeners, d.launched = nil, nil, false
+	d.mu.Unlock()
+	var failed []error
+	for _, p := range programs {
+		failed = append(failed, p.Kill())
+	}
+	for _, l := range listeners {
+		l.end()
+	}
+	if launched { // some may have left their group
+		_, err := workdir.KillPrograms(d.dir)
+		failed = append(failed, err)
+	}
+	return errors.Join(append(failed, d.letAllGo(), d.unmountAll())...)
+}
+
+// Close powers off, ends the machine's thread and with it its mount namespace, and
+// removes the directory.
+func (d *Disk) Close() error {
+	if err := d.PowerOff(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	watches := d.watches
+	d.watches = nil
+	d.mu.Unlock()
+	for _, w := range watches {
+		w.stop()
+	}
+	if err := d.table.close(); err != nil {
+		return fmt.Errorf("close the mount table of node %s: %w", d.name, err)
+	}
+	if d.thread != nil {
+		d.thread.stop()
+		if err := d.own.close(); err != nil {
+			return fmt.Errorf("close the root of node %s: %w", d.name, err)
+		}
+	}
+	return workdir.RemoveTree(d.dir)
+}
+
+// within is where csisim finds a node path on the machine's thread.
+func (d *Disk) within(p string) string {
+	if d.own != nil {
+		return path.Clean("/" + p)
+	}
+	return d.Path(p)
+}
+
+// ProgramPath is where a program of this machine finds a node path.
+func (d *Disk) ProgramPath(p string) string { return d.within(p) }

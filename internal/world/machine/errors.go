@@ -1,0 +1,56 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// ErrNoPermission says that the host does not let this user mount or make
+// namespaces. The error that wraps it tells what was tried and what to do.
+var ErrNoPermission = errors.New("no permission")
+
+// maxSocketPath is how many bytes of a unix socket's path the kernel takes: its
+// field, less the final zero.
+const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
+
+// SocketPathError says that a socket's path on the host is too long.
+type SocketPathError struct {
+	Path string // on the host
+}
+
+func (e *SocketPathError) Error() string {
+	return fmt.Sprintf("the path of socket %s is %d bytes long and the limit is %d: choose a shorter work directory",
+		e.Path, len(e.Path), maxSocketPath)
+}
+
+// needsRoot names the cause where an operation that takes CAP_SYS_ADMIN is not permitted.
+func needsRoot(tried string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	if refusal := namespaces.Refused(); refusal != nil {
+		return fmt.Errorf("%s: %w: %w: %w", tried, ErrNoPermission, err, refusal)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s: %w: %w", tried, ErrNoPermission, err)
+	}
+	return err
+}
+
+// nodeError names the node's paths in an error that came from the host.
+func (d *Disk) nodeError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return &fs.PathError{Op: path.Op, Path: d.NodePath(path.Path), Err: path.Err}
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return &os.LinkError{Op: link.Op, Old: d.NodePath(link.Old), New: d.NodePath(link.New), Err: link.Err}
+	}
+	return err
+}

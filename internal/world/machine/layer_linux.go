@@ -1,0 +1,298 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// layers keep the host's directories from being written: what programs write there goes
+// to a file system in memory, over which the host's content is seen. Where the kernel
+// has no overlayfs for a directory, it is read-only.
+type layers struct {
+	built   string // what is mounted to build the root in
+	root    string // where the root is built
+	scratch string // where the upper directories are, while it is built
+	host    []*mountinfo.Info
+	through []string // directories that are the host's own
+	covered []string // the directories that have a layer, in the order of their numbers
+	upper   *os.File // the upper directories, by their numbers
+	opened  []string // the directories that are the machine's own, with the host's entries
+	top     *os.File // the root
+	numbers []uint64 // of the file systems that files in layers seem to be in
+}
+
+// layerType is the file system of layers.
+var layerType = "overlay"
+
+// kernels are file systems that show the kernel: there is nothing to put a layer over.
+var kernels = []string{
+	"autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "efivarfs", "fusectl",
+	"hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "rpc_pipefs", "securityfs", "sysfs", "tracefs",
+}
+
+// kept are directories that an ordinary user's driver may write in, since its layers
+// have them from the start: those of the host are another user's.
+var kept = []string{"/var/lib", "/var/tmp"}
+
+// cover shows one of the host's directories, with the mounts below it.
+func (l *layers) cover(dir string) error {
+	err := l.overlay(dir)
+	below := l.mountsBelow(dir)
+	switch {
+	case err == nil:
+		return l.coverMounts(below)
+	case slices.Contains(opened, dir), len(below) > 0 && !l.isKernel(dir):
+		// In a user namespace a directory with mounts below it has no layer.
+		if err := l.open(dir); !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return l.view(dir)
+}
+
+// overlay puts a layer over a directory, but not over the mounts below it.
+func (l *layers) overlay(dir string) error {
+	if namespaces.Rootless() && len(l.mountsBelow(dir)) > 0 {
+		return unix.EINVAL // as overlayfs would answer: what the mounts hide must not be seen
+	}
+	var host unix.Stat_t
+	if err := unix.Stat(dir, &host); err != nil {
+		return err
+	}
+	own := fmt.Sprintf("%s/%d", l.scratch, len(l.covered))
+	upper, work, target := own+"/upper", own+"/work", l.root+dir
+	for _, dir := range []string{own, upper, work, target} {
+		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	_ = os.Chown(upper, int(host.Uid), int(host.Gid)) // in a user namespace all is its user's
+	if err := os.Chmod(upper, fs.FileMode(host.Mode&0o777)|sticky(host.Mode)); err != nil {
+		return err
+	}
+	options := "lowerdir=" + escaped(dir) + ",upperdir=" + escaped(upper) + ",workdir=" + escaped(work) + ",xino=off"
+	if namespaces.Rootless() {
+		options += ",userxattr"
+		if err := l.keep(dir, upper); err != nil {
+			return err
+		}
+	}
+	if err := mountError(target, unix.Mount("csisim", target, layerType, 0, options)); err != nil {
+		return errors.Join(err, os.RemoveAll(own))
+	}
+	l.covered = append(l.covered, dir)
+	return l.number(target)
+}
+
+// keep makes the directories that a layer has from the start.
+func (l *layers) keep(dir, upper string) error {
+	for _, name := range kept {
+		below, is := cutDir(name, dir)
+		info, err := os.Stat(name)
+		if !is || below == "" || err != nil {
+			continue
+		}
+		if err := os.Mkdir(upper+below, 0o755); err != nil {
+			return err
+		}
+		if err := os.Chmod(upper+below, info.Mode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number finds out in which file systems the files of a layer seem to be: that of its
+// directories is another one.
+func (l *layers) number(target string) error {
+	var stat unix.Stat_t
+	probe := target + "/.csisim-probe"
+	if err := unix.Mknod(probe, unix.S_IFREG|0o600, 0); err != nil {
+		return &fs.PathError{Op: "make", Path: probe, Err: err}
+	}
+	if err := errors.Join(unix.Stat(probe, &stat), unix.Unlink(probe)); err != nil {
+		return err
+	}
+	l.numbers = append(l.numbers, stat.Dev)
+	return nil
+}
+
+func sticky(mode uint32) fs.FileMode {
+	if mode&unix.S_ISVTX != 0 {
+		return fs.ModeSticky
+	}
+	return 0
+}
+
+// escaped is a path among the options of overlayfs.
+func escaped(p string) string { return strings.NewReplacer(`\`, `\\`, ":", `\:`, ",", `\,`).Replace(p) }
+
+// view shows a directory or a file, with the mounts below it, read-only.
+func (l *layers) view(name string) error {
+	if err := l.bind(name); err != nil {
+		return err
+	}
+	target := l.root + name
+	err := unix.MountSetattr(unix.AT_FDCWD, target, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	return mountError(target, err)
+}
+
+// open makes a directory of the machine's own with the host's entries, one by one.
+func (l *layers) open(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.root+dir, 0o755); err != nil {
+		return err
+	}
+	l.opened = append(l.opened, dir)
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if isPlace(name) {
+			continue
+		}
+		if err := l.show(name, e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) { // it vanished, or is nothing for this user
+			return err
+		}
+	}
+	return nil
+}
+
+// show makes one of the host's entries.
+func (l *layers) show(name string, kind fs.FileMode) error {
+	switch {
+	case kind&fs.ModeSymlink != 0:
+		to, err := os.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(to, l.root+name)
+	case kind.IsDir() && !l.isKernel(name):
+		return l.cover(name)
+	}
+	return l.showAll(name)
+}
+
+// showAll shows what can have no layer.
+func (l *layers) showAll(name string) error {
+	switch {
+	case slices.Contains(l.through, name):
+		return l.bind(name)
+	case name == "/proc":
+		return l.showProcesses()
+	}
+	return l.view(name)
+}
+
+// showProcesses shows /proc, which can be written but for what is not of processes.
+func (l *layers) showProcesses() error {
+	if err := l.bind("/proc"); err != nil {
+		return err
+	}
+	for _, name := range []string{"/proc/sys", "/proc/sysrq-trigger"} {
+		if _, err := os.Stat(name); err != nil {
+			continue
+		}
+		if err := l.view(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// coverMounts covers mounts of the host, the upper ones first.
+func (l *layers) coverMounts(mounts []*mountinfo.Info) error {
+	var shown []string // with all below them
+	for _, m := range mounts {
+		if slices.ContainsFunc(shown, func(dir string) bool { _, is := cutDir(m.Mountpoint, dir); return is }) {
+			continue
+		}
+		info, err := os.Stat(m.Mountpoint)
+		if err != nil {
+			continue // another mount covers it, or it is nothing for this user
+		}
+		if info.IsDir() && !l.isKernel(m.Mountpoint) && l.overlay(m.Mountpoint) == nil {
+			continue
+		}
+		shown = append(shown, m.Mountpoint)
+		if err := l.showAll(m.Mountpoint); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mountsBelow are the host's mounts in a directory that belong to no place of the machine's own.
+func (l *layers) mountsBelow(dir string) (below []*mountinfo.Info) {
+	for _, m := range l.host {
+		if rest, is := cutDir(m.Mountpoint, strings.TrimSuffix(dir, "/")); is && rest != "" && !inPlace(m.Mountpoint) {
+			below = append(below, m)
+		}
+	}
+	slices.SortStableFunc(below, func(a, b *mountinfo.Info) int { return strings.Compare(a.Mountpoint, b.Mountpoint) })
+	return slices.CompactFunc(below, func(a, b *mountinfo.Info) bool { return a.Mountpoint == b.Mountpoint })
+}
+
+// isKernel reports whether a directory shows the kernel.
+func (l *layers) isKernel(dir string) bool {
+	kernel := dir == "/dev" || dir == "/proc" || dir == "/sys"
+	for _, m := range l.host {
+		if m.Mountpoint == dir {
+			kernel = kernel || slices.Contains(kernels, m.FSType)
+		}
+	}
+	return kernel
+}
+
+// letThrough shows directories of the host as they are.
+func (l *layers) letThrough() error {
+	for _, dir := range l.through {
+		if _, err := os.Stat(l.root + dir); err != nil {
+			continue // the machine has a place of its own there
+		}
+		if err := l.bind(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close lets go of what Written looks at.
+func (r *ownRoot) close() (err error) {
+	if l := r.layers; l != nil && l.top != nil {
+		err = errors.Join(l.upper.Close(), l.top.Close())
+		l.upper, l.top = nil, nil
+	}
+	return err
+}
+
+// bind shows a directory with the mounts below it, but for those of the root itself.
+func (l *layers) bind(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(l.root + name); err != nil {
+		if err := makePoint(l.root+name, info.IsDir()); err != nil {
+			return err
+		}
+	}
+	if _, around := cutDir(l.built, strings.TrimSuffix(name, "/")); !around {
+		return bindTree(name, l.root+name)
+	}
+	if err := propagate(l.built, unix.MS_UNBINDABLE|unix.MS_REC); err != nil {
+		return err
+	}
+	return errors.Join(bindTree(name, l.root+name), propagate(l.built, unix.MS_PRIVATE|unix.MS_REC))
+}

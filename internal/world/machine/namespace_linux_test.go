@@ -1,0 +1,348 @@
+package machine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// listing is what a host directory has, or that it is missing.
+func listing(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "missing"
+	}
+	return fmt.Sprint(entries)
+}
+
+func TestProgramsThatHardCodePathsDoNotReachTheHost(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	for _, file := range []string{
+		"/var/lib/kubelet/x", "/csi/x", "/csi-data-dir/x", "/var/lib/csi-test/x", "/run/csi/x", "/var/run/csi/y",
+		"/run/csisim-test/x", "/var/lib/csisim-test/x", "/csisim-test/x",
+	} {
+		t.Run(file, func(t *testing.T) {
+			dir := filepath.Dir(file)
+			above, before := listing(filepath.Dir(dir)), listing(dir)
+			run(t, m, shell("mkdir -p "+dir+" && echo "+file+" >"+file))
+
+			data, err := m.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, file+"\n", string(data), "the node's files are those of its programs")
+			data, err = os.ReadFile(m.Path(strings.Replace(file, "/var/run", "/run", 1)))
+			require.NoError(t, err)
+			assert.Equal(t, file+"\n", string(data), "csisim finds them in the run's directory")
+			assert.Equal(t, before, listing(dir), "the host's directory is as before")
+			assert.Equal(t, above, listing(filepath.Dir(dir)))
+		})
+	}
+}
+
+func TestEachNodeHasItsOwnKubeletDirectory(t *testing.T) {
+	first, second := newNamespace(t), newNamespace(t)
+	defer first.Close()
+	defer second.Close()
+	run(t, first, shell("echo first >/var/lib/kubelet/x"))
+	assert.Equal(t, "\n", run(t, second, shell("cat /var/lib/kubelet/x 2>/dev/null; echo")))
+	require.NoError(t, second.WriteFile("/var/lib/kubelet/x", []byte("second\n"), 0o600))
+	assert.Equal(t, "first\n", run(t, first, shell("cat /var/lib/kubelet/x")))
+	assert.Equal(t, "second\n", run(t, second, shell("cat /var/lib/kubelet/x")))
+}
+
+func TestTheHostsContentStaysVisible(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	outside := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(outside, []byte("of the host"), 0o600))
+	assert.Equal(t, "of the host", run(t, m, shell("cat "+outside)))
+	for _, dir := range []string{"/usr/bin", "/etc", "/var/cache", "/dev"} {
+		want, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		got, err := m.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprint(want), fmt.Sprint(got), dir)
+	}
+}
+
+// What programs write of the host's stays in the machine, where others of it find it, and
+// is known afterwards; directories that are let through are the host's.
+func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
+	needRoot(t)
+	dir, through := shortDir(t), shortDir(t)
+	for _, name := range []string{dir + "/changed", dir + "/removed", dir + "/same"} {
+		require.NoError(t, os.WriteFile(name, []byte("of the host"), 0o666))
+	}
+	m, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), "n1"), false, through)
+	require.NoError(t, err)
+	defer m.Close()
+	run(t, m, shell("cd "+dir+" && echo x >changed && rm removed && mkdir -p made/deep && echo y >made/deep/file && cat same >/dev/null && echo z >"+through+"/let"))
+	assert.Equal(t, "x\ny\n", run(t, m, shell("cd "+dir+" && cat changed made/deep/file && ! test -e removed")))
+
+	assert.Equal(t, "[- changed - removed - same]", listing(dir))
+	for _, name := range []string{"changed", "removed", "same"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, "of the host", string(text), name)
+	}
+	assert.FileExists(t, through+"/let")
+	written, err := m.Written()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"changed " + dir + "/changed", "made " + dir + "/made/", "removed " + dir + "/removed"}, written)
+}
+
+func TestWhatShowsTheKernelIsReadOnly(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	for _, file := range []string{"/dev/csisim-test", "/sys/csisim-test", "/proc/sys/vm/swappiness"} {
+		assert.Equal(t, "refused\n", run(t, m, shell("{ echo 60 >"+file+"; } 2>/dev/null || echo refused")), file)
+	}
+	assert.Equal(t, "ok\n", run(t, m, shell("echo x >/dev/null && echo ok")))
+}
+
+// Where the kernel has no overlayfs for the host's directories they are read-only, but for
+// new entries where drivers make some.
+func TestWithoutLayersTheHostIsReadOnly(t *testing.T) {
+	needRoot(t)
+	defer machine.WithoutLayers()()
+	dir := shortDir(t)
+	require.NoError(t, os.WriteFile(dir+"/file", []byte("of the host"), 0o666))
+	m := newNamespace(t)
+	defer m.Close()
+	assert.Equal(t, "refused\n", run(t, m, shell("{ echo x >"+dir+"/file; } 2>/dev/null || echo refused")))
+	assert.Equal(t, "refused\n", run(t, m, shell("touch /etc/csisim-test 2>/dev/null || echo refused")))
+	run(t, m, shell("mkdir -p /csisim-test /var/lib/csisim-test /run/csisim-test && touch /csisim-test/file"))
+	assert.NoDirExists(t, "/var/lib/csisim-test")
+	written, err := m.Written()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"made /csisim-test/", "made /run/csisim-test/", "made /var/lib/csisim-test/"}, written)
+}
+
+// A deployment mounts the kubelet's plugins_registry at /registration.
+func TestRegistrationIsTheKubeletsRegistry(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	mkdirs(t, m, registry)
+	r, _ := watch(t, m)
+	run(t, m, shell("touch /registration/d-reg.sock"))
+	assert.Equal(t, []string{"created " + registry + "/d-reg.sock"}, r.await(t, 1))
+}
+
+func TestProgramPathIsTheNodesOwnInANamespaceOnly(t *testing.T) {
+	const path = machine.KubeletDir + "/plugins"
+	assert.Equal(t, path, machine.NewMemory("node-1").ProgramPath(path))
+	d := newDisk(t)
+	defer d.Close()
+	assert.Equal(t, d.Path(path), d.ProgramPath(path))
+	n := newNamespace(t)
+	defer n.Close()
+	assert.Equal(t, path, n.ProgramPath(path))
+}
+
+func TestLongWorkDirectoriesLeaveRoomForSocketsInANamespace(t *testing.T) {
+	needRoot(t)
+	m, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), strings.Repeat("x", 90)), false)
+	require.NoError(t, err)
+	defer m.Close()
+	serve(t, m, &node{info: &csi.NodeGetInfoResponse{}})
+	require.NoError(t, getInfo(dial(t, m)))
+}
+
+func TestHostsMountTableIsAsBefore(t *testing.T) {
+	before := mountTable(t)
+	m := newNamespace(t)
+	staged(t, m)
+	run(t, m, shell("mkdir /mnt-of-driver && mount -t tmpfs mine /mnt-of-driver"))
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	require.Len(t, mounts, 1)
+	assert.Equal(t, staging, mounts[0].Target)
+	assert.Equal(t, before, mountTable(t))
+
+	require.NoError(t, m.PowerOff())
+	mounts, err = m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+	_, err = m.ReadFile(volume + "/data")
+	require.NoError(t, err, "files survive")
+	require.NoError(t, m.Close())
+	assert.Equal(t, before, mountTable(t))
+}
+
+func TestPowerOffKillsProgramsThatLeftTheirGroup(t *testing.T) {
+	onDisks(t, func(t *testing.T, m machine.Machine) {
+		text := run(t, m, shell("setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait $! 2>/dev/null & exit 0"))
+		pid, err := strconv.Atoi(strings.TrimSpace(text))
+		require.NoError(t, err)
+		require.NoError(t, m.PowerOff())
+		awaitGone(t, pid)
+	})
+}
+
+func TestWhatAProgramMountsInItsOwnPlacesIsItsOwn(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	run(t, m, shell("mkdir /mine && mount -t tmpfs mine /mine && echo x >/mine/file"))
+	assert.Equal(t, "", run(t, m, shell("ls /mine")))
+}
+
+func TestAProgramThatUnmountsWhatIsNotItsOwnHurtsItselfOnly(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	require.NoError(t, m.WriteFile(machine.KubeletDir+"/x", []byte("x"), 0o600))
+	run(t, m, shell("umount -l "+machine.KubeletDir+" /sys && ! ls /sys/block 2>/dev/null"))
+	assert.Equal(t, "x", run(t, m, shell("ls /sys/block >/dev/null && cat "+machine.KubeletDir+"/x")))
+	_, err := m.ReadFile(machine.KubeletDir + "/x")
+	assert.NoError(t, err)
+}
+
+func TestWhatAProgramUnmountsForItselfIsMissing(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	mkdirs(t, m, staging)
+	unmounting := shell("mount -t tmpfs mine " + staging + " && umount " + staging + " && umount -l /sys " + machine.KubeletDir + " && echo done && sleep 1000")
+	unmounting.Stdout = filepath.Join(t.TempDir(), "out.log")
+	p, err := m.Start(unmounting)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		out, err := os.ReadFile(p.Stdout)
+		return err == nil && string(out) == "done\n"
+	}, 10*time.Second, time.Millisecond)
+	missing, err := m.Missing()
+	require.NoError(t, err)
+	assert.Equal(t, machine.Missing{PID: p.PID(), Target: machine.KubeletDir}, missing[0], "it comes first")
+	assert.Contains(t, missing, machine.Missing{PID: p.PID(), Target: "/sys"})
+	assert.NotContains(t, missing, machine.Missing{PID: p.PID(), Target: staging})
+	require.NoError(t, p.Kill())
+	missing, err = m.Missing()
+	require.NoError(t, err)
+	assert.Empty(t, missing, "with the program its mount table is gone")
+}
+
+// Deployments mount the driver's own plugin directory at /csi.
+func TestVolumesAreThoseOfOneProgram(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	for _, driver := range []string{"a", "b"} {
+		own := machine.KubeletDir + "/plugins/" + driver
+		mkdirs(t, m, own)
+		c := shell("echo " + driver + " >/csi/name")
+		c.Volumes = []machine.Volume{{Source: own, Path: "/csi"}}
+		run(t, m, c)
+		text, err := m.ReadFile(own + "/name")
+		require.NoError(t, err)
+		assert.Equal(t, driver+"\n", string(text))
+	}
+	assert.Equal(t, "", run(t, m, shell("ls /csi")))
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+}
+
+func TestAVolumeWithoutASourceIsAnError(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	c := shell("true")
+	c.Volumes = []machine.Volume{{Source: "/nowhere", Path: "/csi"}}
+	_, err := m.Start(c)
+	assert.ErrorContains(t, err, "start sh on node node-1: mount /nowhere on /csi: no such file or directory")
+}
+
+// A program cannot leave its namespace by leaving its group and its environment.
+func TestWhatAProgramLeavesBehindEndsWithIt(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	text := run(t, m, shell("env -i setsid sh -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & echo $!"))
+	pid, err := strconv.Atoi(strings.TrimSpace(text))
+	require.NoError(t, err)
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	assert.True(t, err != nil || strings.Contains(string(stat), ") Z "), "process %d is alive", pid)
+}
+
+func TestAWorkDirectoryThatNodesHideIsAnError(t *testing.T) {
+	needRoot(t)
+	if namespaces.Rootless() {
+		t.Skip("only root makes directories there")
+	}
+	const parent = "/csi-data-dir"
+	if _, err := os.Stat(parent); err == nil {
+		t.Skip(parent + " exists on this host")
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(parent)) })
+	_, err := machine.NewNamespace("node-1", parent+"/n1", false)
+	assert.ErrorContains(t, err, "where the work directory is: choose another")
+	assert.NoDirExists(t, parent+"/n1")
+}
+
+// A node may take at most 10 ms.
+func BenchmarkNamespace(b *testing.B) {
+	if os.Geteuid() != 0 {
+		b.Skip("mount namespaces need root")
+	}
+	dir := b.TempDir()
+	for b.Loop() {
+		m, err := machine.NewNamespace("node-1", filepath.Join(dir, "n1"), false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+// What a volume's path lacks is made for the program alone, also in directories of the
+// host; what the program mounts in a private volume nobody else sees.
+func TestVolumesBelowTheHostsDirectories(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	const data = machine.KubeletDir + "/pods/p/volumes/data"
+	require.NoError(t, m.MkdirAll(data, 0o755))
+	require.NoError(t, m.WriteFile(data+"/file", []byte("content"), 0o644))
+	c := shell("cat /etc/csisim-test/deep/file /etc/csisim-test/one; ls -d /etc/passwd; touch /etc/csisim-test/deep/x || echo read-only; mkdir -p /data/m && mount -t tmpfs none /data/m")
+	c.Volumes = []machine.Volume{
+		{Source: data, Path: "/etc/csisim-test/deep", ReadOnly: true, Private: true},
+		{Source: data + "/file", Path: "/etc/csisim-test/one", Private: true},
+		{Source: data, Path: "/data", Private: true},
+	}
+	assert.Equal(t, "contentcontent/etc/passwd\nread-only\n", run(t, m, c))
+	assert.NoDirExists(t, "/etc/csisim-test")
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+}
+
+func TestABareProgramHasNoEnvironmentOfItsParents(t *testing.T) {
+	t.Setenv("CSISIM_TEST_PARENT", "x")
+	onDisks(t, func(t *testing.T, m machine.Machine) {
+		c := shell(`echo "$CSISIM_TEST_PARENT $OWN"; test -n "$PATH"`)
+		c.Env, c.Bare = []string{"OWN=y"}, true
+		assert.Equal(t, " y\n", run(t, m, c))
+	})
+}
+
+func TestTheEndOfAProgramIsTold(t *testing.T) {
+	for script, code := range map[string]int{"exit 3": 3, "kill -9 $$": 137} {
+		onDisks(t, func(t *testing.T, m machine.Machine) {
+			told := make(chan int)
+			c := shell(script)
+			c.Ended = func(p *machine.Process) { told <- p.ExitCode() }
+			_, err := m.Start(c)
+			require.NoError(t, err)
+			assert.Equal(t, code, <-told)
+		})
+	}
+}

@@ -1,0 +1,214 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/workdir"
+)
+
+// killPatience is how long a killed program may take to end.
+const killPatience = 10 * time.Second
+
+// Process is a program that runs, or ran, on a machine. It leads a process group
+// of its own. When it ends, the rest of its group is killed and, in a namespace, all
+// that it has started, as the kernel does with a container whose first process ends;
+// when csisim ends, it dies too.
+type Process struct {
+	Stdout string // the host file that has its standard output
+	Stderr string // the host file that has its standard error
+
+	pid    int
+	parent *thread
+	base   map[int]string // in a namespace, the mounts that it found: their points by their ids
+	mounts mountTable
+	done   chan struct{}
+	// drained is closed when all that it wrote is in its log; nil where it writes there itself.
+	drained chan struct{}
+	told    func(*Process) // that it has ended; may be nil
+
+	mu     sync.Mutex
+	ended  bool // its number may be used anew
+	exit   string
+	code   int
+	strays error // why the rest of its namespace could not be killed; known when it is done
+}
+
+// Start runs a program where it sees the machine's mounts.
+func (d *Disk) Start(c Command) (*Process, error) {
+	p := &Process{done: make(chan struct{}), told: c.Ended}
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Env = append(c.environment(os.Environ()), workdir.EnvRun+"="+d.dir)
+	cmd.Dir = d.within(KubeletDir)
+	if c.Dir != "" {
+		cmd.Dir = d.within(c.Dir)
+	}
+	cmd.SysProcAttr = ownGroup()
+	if err := p.openLogs(cmd, c); err != nil {
+		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
+	}
+	err := d.launch(p, cmd, c.Volumes)
+	closeLogs(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
+	}
+	go p.await(cmd, d.own != nil)
+	d.adopt(p)
+	return p, nil
+}
+
+// launch forks from a thread of the program's own: the program inherits its
+// namespace, and a death signal follows the thread and not the process.
+func (d *Disk) launch(p *Process, cmd *exec.Cmd, volumes []Volume) error {
+	setup := func() error { return nil }
+	if d.own != nil {
+		setup = func() error { return d.own.join(volumes) }
+	}
+	parent, err := startThread(setup)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.launched = true
+	d.mu.Unlock()
+	p.parent = parent
+	if d.own != nil {
+		err = p.keepBase()
+	}
+	if err == nil {
+		err = parent.do(cmd.Start)
+	}
+	if err != nil {
+		_ = p.mounts.close()
+		parent.stop()
+		return err
+	}
+	p.pid = cmd.Process.Pid
+	return nil
+}
+
+// running are the programs that have not ended.
+func (d *Disk) running() (programs []*Process) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.programs {
+		if !p.hasEnded() {
+			programs = append(programs, p)
+		}
+	}
+	return programs
+}
+
+// adopt remembers a program for PowerOff, and forgets those that ended.
+func (d *Disk) adopt(p *Process) {
+	programs := append(d.running(), p)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.programs = programs
+}
+
+// PID is the process id on the host.
+func (p *Process) PID() int { return p.pid }
+
+// Done is closed when the program has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit tells how the program ended, such as "exit status 1" or "signal: killed";
+// it is empty while the program runs.
+func (p *Process) Exit() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exit
+}
+
+// ExitCode is that of a shell: 128 and the signal for a program that one ended; 0 while
+// the program runs.
+func (p *Process) ExitCode() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.code
+}
+
+// Signal sends a signal to the program, not to its group; os.ErrProcessDone if it
+// has ended.
+func (p *Process) Signal(signal syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return os.ErrProcessDone
+	}
+	return syscall.Kill(p.pid, signal)
+}
+
+// Kill kills the program and its group and waits for its end.
+func (p *Process) Kill() error {
+	p.mu.Lock()
+	if !p.ended {
+		p.killGroup()
+	}
+	p.mu.Unlock()
+	select {
+	case <-p.done:
+		return p.strays
+	case <-time.After(killPatience):
+		return fmt.Errorf("process %d survives SIGKILL: it hangs in the kernel", p.pid)
+	}
+}
+
+// Stop asks the program to end with SIGTERM, and kills it when grace, in wall
+// time, is over.
+func (p *Process) Stop(grace time.Duration) error {
+	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop process %d: %w", p.pid, err)
+	}
+	select {
+	case <-p.done:
+		return p.strays
+	case <-time.After(grace):
+		return p.Kill()
+	}
+}
+
+func (p *Process) hasEnded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
+
+// killGroup is safe only while the program is not reaped: its number stands for
+// nothing else until then.
+func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
+
+// await waits for the end, kills what is left of the group and, if the program has
+// a namespace of its own, whoever is in that, and reaps.
+func (p *Process) await(cmd *exec.Cmd, contained bool) {
+	awaitEnd(p.pid)
+	p.mu.Lock()
+	p.killGroup()
+	_ = cmd.Wait() // the state tells more than the error
+	p.ended = true
+	p.exit, p.code = cmd.ProcessState.String(), exitCode(cmd.ProcessState)
+	p.mu.Unlock()
+	if contained {
+		p.strays = p.parent.do(killNeighbours)
+	}
+	_ = p.mounts.close() // it was only read
+	p.parent.stop()
+	p.drain()
+	close(p.done)
+	if p.told != nil {
+		p.told(p)
+	}
+}
+
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}

@@ -1,0 +1,168 @@
+package migration
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/version"
+)
+
+// Stage is how far the migration of an in-tree plugin is. C-MIG-2
+type Stage string
+
+// The stages.
+const (
+	// Disabled: the in-tree plugin itself acts for its volumes, unseen by drivers.
+	Disabled Stage = "disabled"
+	// Enabled: the driver acts, on nodes that say that they do so as well.
+	Enabled Stage = "enabled"
+	// Complete: the driver acts; the in-tree plugin is gone.
+	Complete Stage = "complete"
+)
+
+// Plugins are the stages of in-tree plugins in one program, by name. A plugin that is
+// not listed is complete.
+type Plugins map[string]Stage
+
+// annotation lists, on a CSINode, the plugins that are migrated there.
+const annotation = corev1.MigratedPluginsAnnotationKey
+
+// history says since when a plugin is migrated unless somebody decides otherwise,
+// and since when there is nothing else: the gates CSIMigration… and
+// InTreePlugin…Unregister of the releases.
+type history struct{ enabled, complete version.Version }
+
+var histories = map[string]history{
+	"kubernetes.io/aws-ebs":         {23, 31},
+	"kubernetes.io/azure-disk":      {23, 31},
+	"kubernetes.io/azure-file":      {24, 31},
+	"kubernetes.io/cinder":          {21, 31}, // kubernetes/kubernetes#98538
+	"kubernetes.io/gce-pd":          {23, 31},
+	"kubernetes.io/portworx-volume": {31, 36},
+	"kubernetes.io/vsphere-volume":  {25, 31},
+}
+
+// Names are the in-tree plugins that CSI drivers can stand in for, sorted. C-MIG-1
+func Names() []string { return slices.Clone(names) }
+
+var names = slices.Sorted(maps.Keys(histories))
+
+// Since is when a plugin is first enabled and first complete by default.
+func Since(plugin string) (enabled, complete version.Version) {
+	h := histories[plugin]
+	return h.enabled, h.complete
+}
+
+// Of are the plugins of a version as it comes.
+func Of(v version.Version) Plugins {
+	of := Plugins{}
+	// Entries may be made in any order.
+	for name, h := range histories {
+		switch {
+		case v.Minor() < h.enabled.Minor():
+			of[name] = Disabled
+		case v.Minor() < h.complete.Minor():
+			of[name] = Enabled
+		}
+	}
+	return of
+}
+
+// With are the plugins but for those that others say otherwise of.
+func (s Plugins) With(others Plugins) Plugins {
+	with := maps.Clone(s)
+	if with == nil {
+		with = Plugins{}
+	}
+	maps.Copy(with, others)
+	return with
+}
+
+// Validate tells the first plugin or stage that there is none of.
+func (s Plugins) Validate() error {
+	for _, plugin := range slices.Sorted(maps.Keys(s)) {
+		if _, ok := histories[plugin]; !ok {
+			return fmt.Errorf("there is no in-tree plugin %q that a CSI driver can stand in for; there are %s", plugin, strings.Join(Names(), ", "))
+		}
+		if stage := s[plugin]; stage != Disabled && stage != Enabled && stage != Complete {
+			return fmt.Errorf("there is no stage %q of the migration of %s; there are %s, %s and %s", stage, plugin, Disabled, Enabled, Complete)
+		}
+	}
+	return nil
+}
+
+// Stage is how far the migration of a plugin is.
+func (s Plugins) Stage(plugin string) Stage {
+	if stage, ok := s[plugin]; ok {
+		return stage
+	}
+	return Complete
+}
+
+// Enabled are the plugins that are migrated, sorted.
+func (s Plugins) Enabled() []string {
+	return slices.DeleteFunc(Names(), func(plugin string) bool { return s.Stage(plugin) == Disabled })
+}
+
+// SetOnNode says on a CSINode which plugins the node's kubelet has drivers act for, and
+// reports whether that changed it. C-MIG-5
+func SetOnNode(n *storagev1.CSINode, plugins []string) bool {
+	is, want := n.Annotations[annotation], strings.Join(plugins, ",")
+	if is == want {
+		return false
+	}
+	if want == "" {
+		delete(n.Annotations, annotation)
+	} else {
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, annotation, want)
+	}
+	return true
+}
+
+// OnNode are the plugins that a CSINode names: compared as they stand, without
+// trimming. C-MIG-3
+func OnNode(n *storagev1.CSINode) map[string]bool {
+	if n.Annotations[annotation] == "" {
+		return nil
+	}
+	named := make(map[string]bool, len(names))
+	for plugin := range strings.SplitSeq(n.Annotations[annotation], ",") {
+		named[plugin] = true
+	}
+	return named
+}
+
+// PV is a persistent volume as CSI; one of no migrated plugin stays as it is.
+func (s Plugins) PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
+	if _, ok := s.Plugin(pv); !ok {
+		return pv, nil
+	}
+	return PV(pv)
+}
+
+// Inline is a volume that a pod describes itself, as a persistent volume with a
+// made-up name; false for volumes of no migrated plugin.
+func (s Plugins) Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok bool, err error) {
+	if plugin, ok := InlinePlugin(v); !ok || s.Stage(plugin) == Disabled {
+		return nil, false, nil
+	}
+	return Inline(v, namespace)
+}
+
+// Plugin is the in-tree plugin of a persistent volume; false if it is not migrated.
+func (s Plugins) Plugin(pv *corev1.PersistentVolume) (string, bool) {
+	plugin, ok := Plugin(pv)
+	return plugin, ok && s.Stage(plugin) != Disabled
+}
+
+// Driver is the CSI driver that stands in for an in-tree plugin; false if none does.
+func (s Plugins) Driver(plugin string) (string, bool) {
+	driver, ok := Driver(plugin)
+	return driver, ok && s.Stage(plugin) != Disabled
+}

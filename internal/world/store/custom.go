@@ -1,0 +1,137 @@
+package store
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/definition"
+)
+
+// custom is what makes a kind one that a definition brings. The kind stays the same
+// while its definition changes.
+type custom struct{ definition *definition.Definition }
+
+// customResource is the kind of a definition. Its objects are JSON, in the version
+// in which they are stored.
+func customResource(d *apiextensionsv1.CustomResourceDefinition) *Resource {
+	r := &Resource{
+		Namespaced: d.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		Generation: true,
+		custom:     &custom{},
+		indexers:   []indexer{byOwner},
+	}
+	r.New = func() Object {
+		obj := &unstructured.Unstructured{}
+		obj.SetGroupVersionKind(r.GVK)
+		return obj
+	}
+	r.rules = rules{
+		conditional:  true,
+		anyFinalizer: true,
+		statusOnly:   true,
+		fill:         r.custom.read,
+		admit:        func(a admission, obj Object) error { return r.custom.admit(r, obj) },
+		validate:     func(obj Object) field.ErrorList { return r.custom.definition.Stored.Validate(contentOf(obj)) },
+		validateUpdate: func(obj, old Object) field.ErrorList {
+			return r.custom.definition.Stored.ValidateUpdate(contentOf(obj), contentOf(old))
+		},
+		validateStatus: func(obj, old Object) field.ErrorList {
+			return r.custom.definition.Stored.ValidateStatus(contentOf(obj), contentOf(old))
+		},
+	}
+	return r
+}
+
+// define makes the kind what its definition says.
+func (r *Resource) define(d *definition.Definition) {
+	names := d.Object.Status.AcceptedNames
+	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: d.Stored.Spec.Name}
+	r.GVK, r.GVR = gv.WithKind(names.Kind), gv.WithResource(names.Plural)
+	r.prefix = r.String() + "\x00"
+	r.Status = d.Stored.HasStatus()
+	r.shape = content{status: r.Status}
+	r.custom.definition = d
+}
+
+// ResourceOf finds the resource of a client's object: by its Go type or, for an
+// unstructured one, by its kind in a version that is served.
+func (s *Store) ResourceOf(obj Object) (*Resource, error) {
+	if _, ok := obj.(*unstructured.Unstructured); !ok {
+		return ResourceOf(obj)
+	}
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	res, ok := s.ResourceFor(gvk)
+	if ok && res.custom != nil {
+		_, ok = res.custom.definition.Served(gvk.Version)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%w; it takes a CustomResourceDefinition before", &meta.NoKindMatchError{
+			GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version},
+		})
+	}
+	return res, nil
+}
+
+// VersionsOf are the versions in which a kind that a definition brings is served, as
+// apiVersion names them, in the order of the definition; none for other kinds.
+func (s *Store) VersionsOf(kind schema.GroupKind) []string {
+	res, ok := s.ResourceFor(kind.WithVersion(""))
+	if !ok || res.custom == nil {
+		return nil
+	}
+	var versions []string
+	for _, v := range res.custom.definition.Versions {
+		if v.Spec.Served {
+			versions = append(versions, kind.Group+"/"+v.Spec.Name)
+		}
+	}
+	return versions
+}
+
+// Accept makes of a client's object, in any version that is served, what is kept. An
+// object with fields that its version does not have is refused, as kubectl wants it
+// to be; kinds that are built in are what they are.
+func (r *Resource) Accept(obj Object) error {
+	if r.custom == nil {
+		return nil
+	}
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	v, ok := r.custom.definition.Served(gvk.Version)
+	if !ok {
+		return &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
+	}
+	unknown, err := v.Read(contentOf(obj))
+	if err == nil && len(unknown) > 0 {
+		mistakes := make([]error, len(unknown))
+		for i, path := range unknown {
+			mistakes[i] = fmt.Errorf("unknown field %q", path)
+		}
+		err = runtime.NewStrictDecodingError(mistakes)
+	}
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, r.GVK.Kind, err))
+	}
+	obj.GetObjectKind().SetGroupVersionKind(r.GVK)
+	return nil
+}
+
+// read prunes and completes an object. What its metadata cannot be is refused by
+// whoever decodes it.
+func (c *custom) read(obj Object) {
+	_, _ = c.definition.Stored.Read(contentOf(obj))
+}
+
+// admit refuses new objects of a definition that is on its way out.
+func (c *custom) admit(r *Resource, obj Object) error {
+	if !definition.IsTerminating(c.definition.Object) {
+		return nil
+	}
+	return apierrors.NewForbidden(r.GVR.GroupResource(), obj.GetName(), fmt.Errorf("create not allowed while custom resource definition is terminating"))
+}

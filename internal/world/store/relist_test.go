@@ -1,0 +1,130 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// lagging is a view with a watch of Secrets that knows of those named.
+func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store.Watcher[*corev1.Secret]) {
+	for _, name := range names {
+		create(t, s, secret(name))
+	}
+	view := s.NewView("controller")
+	w := store.Watch[*corev1.Secret](view)
+	view.SetLag(func() {})
+	drain(w)
+	return view, w
+}
+
+func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {
+	s := store.New(store.Options{})
+	view, w := lagging(t, s, "changed", "gone", "made-again", "same")
+
+	create(t, s, secret("passing"))
+	remove[*corev1.Secret](t, s, inDefault("passing"))
+	remove[*corev1.Secret](t, s, inDefault("gone"))
+	create(t, s, secret("new"))
+	for range 3 {
+		modify(t, s, inDefault("changed"), func(o *corev1.Secret) { label(o) })
+	}
+	was, _ := store.Get[*corev1.Secret](view, inDefault("made-again"))
+	remove[*corev1.Secret](t, s, inDefault("made-again"))
+	is := create(t, s, secret("made-again"))
+	view.Relist()
+
+	assert.Zero(t, view.Pending())
+	assert.Equal(t, s.Revision(), view.Revision())
+	var told []string
+	for e, ok := w.Next(); ok; e, ok = w.Next() {
+		told = append(told, string(e.Type)+" "+e.Object.Name)
+		assert.Equal(t, e.Type == store.Deleted, e.FinalStateUnknown, e.Object.Name)
+		if e.Object.Name == "made-again" {
+			assert.Equal(t, was.UID, e.Old.UID)
+			assert.Equal(t, is.UID, e.Object.UID)
+		}
+	}
+	assert.Equal(t, []string{"MODIFIED changed", "MODIFIED made-again", "ADDED new", "DELETED gone"}, told)
+}
+
+func TestATombstoneHasTheLastStateThatWasKnown(t *testing.T) {
+	s := store.New(store.Options{})
+	view, w := lagging(t, s, "a")
+	known, _ := store.Get[*corev1.Secret](view, inDefault("a"))
+	modify(t, s, inDefault("a"), func(o *corev1.Secret) { label(o) })
+	remove[*corev1.Secret](t, s, inDefault("a"))
+	view.Relist()
+
+	e, ok := w.Next()
+	require.True(t, ok)
+	assert.True(t, e.FinalStateUnknown)
+	assert.Same(t, known, e.Object, "neither its last label nor the version of its end")
+}
+
+func TestADeletionThatIsSeenIsNoTombstone(t *testing.T) {
+	s := store.New(store.Options{})
+	view, w := lagging(t, s, "a")
+	last := remove[*corev1.Secret](t, s, inDefault("a"))
+	view.Deliver(1)
+
+	e, ok := w.Next()
+	require.True(t, ok)
+	assert.False(t, e.FinalStateUnknown)
+	assert.Equal(t, last.ResourceVersion, e.Object.ResourceVersion)
+}
+
+func TestAnObjectThatLeavesTheSelectionWhileNobodyLooksIsATombstone(t *testing.T) {
+	s := store.New(store.Options{})
+	pv := volume("v")
+	pv.Spec.StorageClassName = "fast"
+	create(t, s, pv)
+	view := s.NewView("binder")
+	w := store.Watch[*corev1.PersistentVolume](view, store.ByIndex(store.UnboundVolumesByClass, "fast"))
+	view.SetLag(func() {})
+	drain(w)
+	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = &corev1.ObjectReference{Name: "c"} })
+	view.Relist()
+
+	e, ok := w.Next()
+	require.True(t, ok)
+	assert.Equal(t, store.Deleted, e.Type)
+	assert.True(t, e.FinalStateUnknown)
+	assert.Nil(t, e.Object.Spec.ClaimRef)
+}
+
+func TestWhatIsHeldBackIsListedBySync(t *testing.T) {
+	s := store.New(store.Options{})
+	create(t, s, secret("a"))
+	view := s.NewView("kubelet")
+	view.SetLag(func() {})
+	store.Hold[*corev1.Secret](view)
+	w := store.Watch[*corev1.Secret](view)
+	pods := store.Watch[*corev1.Pod](view)
+	woken := 0
+	w.OnEvent(func() { woken++ })
+	create(t, s, secret("b"))
+	create(t, s, pod("p"))
+	view.Deliver(view.Pending())
+
+	assert.False(t, view.Synced())
+	assert.Empty(t, drain(w))
+	_, ok := store.Get[*corev1.Secret](view, inDefault("a"))
+	assert.False(t, ok)
+	for range store.List[*corev1.Secret](view, "") {
+		t.Error("the list has not come back")
+	}
+	assert.Equal(t, []string{"ADDED p"}, drain(pods), "another informer has synced")
+
+	view.Sync()
+	assert.True(t, view.Synced())
+	assert.Equal(t, 1, woken)
+	assert.Equal(t, []string{"ADDED a", "ADDED b"}, drain(w))
+	create(t, s, secret("c"))
+	view.Deliver(1)
+	assert.Equal(t, []string{"ADDED c"}, drain(w))
+}

@@ -1,0 +1,258 @@
+package store_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// drain takes all events and tells them as "TYPE name".
+func drain[T store.Object](w *store.Watcher[T]) (told []string) {
+	for event, ok := w.Next(); ok; event, ok = w.Next() {
+		told = append(told, fmt.Sprintf("%s %s", event.Type, event.Object.GetName()))
+	}
+	return told
+}
+
+func TestAWatchBeginsWithTheListAndFollowsCommits(t *testing.T) {
+	s := store.New(store.Options{})
+	create(t, s, secret("b"))
+	create(t, s, secret("a"))
+	view := s.NewView("controller")
+	w := store.Watch[*corev1.Secret](view)
+	woken := 0
+	w.OnEvent(func() { woken++ })
+
+	create(t, s, secret("c"))
+	create(t, s, pod("p"))
+	modify(t, s, inDefault("a"), func(o *corev1.Secret) { label(o) })
+	last := remove[*corev1.Secret](t, s, inDefault("b"))
+
+	assert.Equal(t, 3, woken)
+	assert.Zero(t, w.Bookmark(), "the list is not yet handed out")
+	var final *corev1.Secret
+	var told []string
+	for event, ok := w.Next(); ok; event, ok = w.Next() {
+		told = append(told, string(event.Type)+" "+event.Object.Name)
+		final = event.Object
+	}
+	assert.Equal(t, []string{"ADDED a", "ADDED b", "ADDED c", "MODIFIED a", "DELETED b"}, told)
+	assert.Equal(t, last.ResourceVersion, final.ResourceVersion)
+	assert.Equal(t, s.Revision(), w.Bookmark())
+}
+
+func TestAnIndexWatchSeesObjectsEnterAndLeave(t *testing.T) {
+	s := store.New(store.Options{})
+	create(t, s, &corev1.Node{ObjectMeta: named("a")})
+	create(t, s, pod("p"))
+	w := store.Watch[*corev1.PersistentVolume](s.NewView("binder"), store.ByIndex(store.UnboundVolumesByClass, "fast"))
+	onA := store.Watch[*corev1.Pod](s.NewView("kubelet"), store.ByIndex(store.PodsByNode, "a"))
+	require.Empty(t, drain(onA))
+
+	_, err := store.BindPod(s, inDefault("p"), "a")
+	require.NoError(t, err)
+	pv := volume("v")
+	pv.Spec.StorageClassName = "fast"
+	create(t, s, pv)
+	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.Capacity = storage("2Gi") })
+	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = &corev1.ObjectReference{Name: "c"} })
+	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = nil })
+
+	assert.Equal(t, []string{"ADDED p"}, drain(onA), "a pod enters the kubelet's watch when it is bound")
+	assert.Equal(t, []string{"ADDED v", "MODIFIED v", "DELETED v", "ADDED v"}, drain(w))
+}
+
+func TestALaggingViewReadsThePastUntilDelivery(t *testing.T) {
+	s := store.New(store.Options{})
+	view := s.NewView("controller")
+	w := store.Watch[*corev1.Secret](view)
+	queued := 0
+	view.SetLag(func() { queued++ })
+
+	create(t, s, secret("a"))
+	create(t, s, pod("p"))
+	create(t, s, secret("b"))
+
+	require.Equal(t, 1, queued, "told once")
+	require.Equal(t, 2, view.Pending())
+	require.Equal(t, uint64(2), view.Revision())
+	_, ok := store.Get[*corev1.Secret](view, inDefault("a"))
+	require.False(t, ok)
+	require.Empty(t, drain(w))
+
+	view.Deliver(1)
+	_, ok = store.Get[*corev1.Secret](view, inDefault("a"))
+	assert.True(t, ok)
+	_, ok = store.Get[*corev1.Secret](view, inDefault("b"))
+	assert.False(t, ok)
+	assert.Equal(t, []string{"ADDED a"}, drain(w))
+
+	view.Deliver(5)
+	assert.Equal(t, []string{"ADDED b"}, drain(w))
+	assert.Equal(t, s.Revision(), view.Revision())
+	assert.Zero(t, view.Pending())
+}
+
+func TestAWatchOpenedOnALaggingViewMissesNothing(t *testing.T) {
+	s := store.New(store.Options{})
+	view := s.NewView("controller")
+	store.Watch[*corev1.Secret](view)
+	view.SetLag(func() {})
+	create(t, s, secret("a"))
+	create(t, s, pod("p"))
+	create(t, s, secret("b"))
+
+	late := store.Watch[*corev1.Pod](view)
+	require.Empty(t, drain(late), "the view does not yet know the pod")
+	require.Equal(t, 3, view.Pending())
+	view.Deliver(2)
+	assert.Equal(t, []string{"ADDED p"}, drain(late))
+}
+
+func TestResetForgetsAndReadsHead(t *testing.T) {
+	s := store.New(store.Options{})
+	view := s.NewView("controller")
+	w := store.Watch[*corev1.Secret](view)
+	view.SetLag(func() {})
+	create(t, s, secret("a"))
+
+	view.Reset()
+
+	assert.Zero(t, view.Pending())
+	assert.Equal(t, s.Revision(), view.Revision())
+	create(t, s, secret("b"))
+	assert.Zero(t, view.Pending(), "the watches of the old life are closed")
+	assert.Empty(t, drain(w))
+	assert.Equal(t, []string{"ADDED a", "ADDED b"}, drain(store.Watch[*corev1.Secret](view)))
+}
+
+// cache is what a component makes of the events that it is told.
+type cache struct {
+	view *store.View
+	w    *store.Watcher[*corev1.Pod]
+	node string
+	pods map[string]string // name to resource version
+	last uint64
+}
+
+func (c *cache) follow() {
+	for event, ok := c.w.Next(); ok; event, ok = c.w.Next() {
+		if event.Type == store.Deleted {
+			delete(c.pods, event.Object.Name)
+		} else {
+			c.pods[event.Object.Name] = event.Object.ResourceVersion
+		}
+	}
+}
+
+// shown is what the reader answers for the same question.
+func shown(r store.Reader, node string) map[string]string {
+	pods := map[string]string{}
+	all := store.List[*corev1.Pod](r, "")
+	if node != "" {
+		all = store.Indexed[*corev1.Pod](r, store.PodsByNode, node)
+	}
+	for p := range all {
+		pods[p.Name] = p.ResourceVersion
+	}
+	return pods
+}
+
+// act does one random write.
+func act(t *rapid.T, s *store.Store) {
+	name := rapid.SampledFrom([]string{"p", "q", "r", "s"}).Draw(t, "pod")
+	node := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "node")
+	switch rapid.SampledFrom([]string{"create", "bind", "touch", "delete", "other"}).Draw(t, "write") {
+	case "create":
+		_, _ = store.Create(s, pod(name))
+	case "bind":
+		_, _ = store.BindPod(s, inDefault(name), node)
+	case "touch":
+		_, _ = store.ModifyStatus(s, inDefault(name), func(p *corev1.Pod) { p.Status.Message += "." })
+	case "delete":
+		_, _ = store.Delete[*corev1.Pod](s, inDefault(name), store.GracePeriod(0))
+	case "other":
+		_, _ = store.Create(s, secret(name))
+	}
+}
+
+func TestViewsAreMonotoneAndConverge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := store.New(store.Options{})
+		var caches []*cache
+		for _, node := range []string{"", "a", "b", "a"} {
+			c := &cache{view: s.NewView(node), node: node, pods: map[string]string{}}
+			c.w = store.Watch[*corev1.Pod](c.view, selectors(node)...)
+			if rapid.Bool().Draw(t, "lags") {
+				c.view.SetLag(func() {})
+			}
+			caches = append(caches, c)
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			act(t, s)
+			c := rapid.SampledFrom(caches).Draw(t, "view")
+			c.view.Deliver(rapid.IntRange(0, 2).Draw(t, "commits"))
+			for _, c := range caches {
+				c.follow()
+				require.GreaterOrEqual(t, c.view.Revision(), c.last, "a view never goes back")
+				c.last = c.view.Revision()
+				require.Equal(t, shown(c.view, c.node), c.pods, "events and reads agree")
+			}
+		}
+		for _, c := range caches {
+			c.view.Deliver(c.view.Pending())
+			c.follow()
+			require.Equal(t, s.Revision(), c.view.Revision())
+			require.Equal(t, shown(s, c.node), c.pods)
+		}
+	})
+}
+
+func selectors(node string) []store.Selector {
+	if node == "" {
+		return nil
+	}
+	return []store.Selector{store.ByIndex(store.PodsByNode, node)}
+}
+
+func TestSnapshotsAreIsolated(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := store.New(store.Options{History: 5, Guard: true})
+		states := map[uint64][3]map[string]string{}
+		ask := func(r store.Reader) [3]map[string]string {
+			return [3]map[string]string{shown(r, ""), shown(r, "a"), shown(r, "b")}
+		}
+		snapshots := []*store.Snapshot{s.Snapshot()}
+		states[s.Revision()] = ask(s)
+		s.OnCommit(func(c store.Commit) {
+			require.Equal(t, c.Revision, s.Revision())
+			snapshots = append(snapshots, s.Snapshot())
+			states[c.Revision] = ask(s)
+		})
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			act(t, s)
+		}
+		for _, snapshot := range snapshots {
+			require.Equal(t, states[snapshot.Revision()], ask(snapshot))
+		}
+		for _, revision := range slices.Sorted(maps.Keys(states)) {
+			past, err := s.At(revision)
+			if revision+5 < s.Revision() {
+				require.ErrorContains(t, err, "no longer kept")
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, revision, past.Revision())
+			require.Equal(t, states[revision], ask(past))
+		}
+		require.NoError(t, s.VerifyImmutable())
+	})
+}

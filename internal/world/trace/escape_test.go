@@ -1,0 +1,26 @@
+package trace_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// What a driver says cannot act on a terminal; colours of reports do.
+func TestControlCharactersAreEscaped(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain ✓ text\n\tindented":        "plain ✓ text\n\tindented",
+		"\x1b[32mPASS\x1b[0m":             "\x1b[32mPASS\x1b[0m",
+		"\r\x1b[K• next":                  "\r\x1b[K• next",
+		"\x1b]0;title\a":                  `\x1b]0;title\x07`,
+		"\x1b[2J\x1b[1;1Hall is well":     `\x1b[2J\x1b[1;1Hall is well`,
+		"failed\rpassed":                  `failed\x0dpassed`,
+		"\u009b31m":                       `\x9b31m`,
+		"abc\u202etxt.exe":                `abc\x202etxt.exe`,
+		"not UTF-8: \xff, \x00, \b, \x7f": "not UTF-8: \xff, \\x00, \\x08, \\x7f",
+	} {
+		assert.Equal(t, want, trace.Escaped(text))
+	}
+}

@@ -1,0 +1,74 @@
+package version_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/version"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/versions.md")
+
+const (
+	page = "../../../docs/versions.md"
+	head = `# Versions of Kubernetes
+
+A scenario names the version that is simulated, ` + "`kubernetes: \"1.24\"`" + `; a node can have a kubelet of its own version,
+and the step ` + "`upgrade`" + ` takes a kubelet or the control plane to another in the middle of a run. Without it all is as in
+v%[2]s, which the golden runs hold against recordings. Versions from %[1]s on are v%[2]s without the changes below that came
+after them: what these tables do not list is as in v%[2]s.
+
+The limits are those of Kubernetes: a kubelet is never newer than the control plane and at most three minor versions
+older (two before 1.25); the control plane is upgraded one minor version at a time. Sidecars belong to the driver: they
+stay as they are.
+
+## What changed for drivers
+
+| Since | Whose version counts | What | Before | Since then | Source |
+| --- | --- | --- | --- | --- | --- |
+`
+	plugins = `
+## In-tree plugins
+
+Who acts for volumes of in-tree plugins unless ` + "`cluster.migration`" + `, a node's ` + "`migration`" + ` or that of an upgrade says otherwise.
+Disabled: the in-tree plugin itself, which drivers do not see and which is not simulated. Enabled: the driver, on nodes
+whose CSINode says that their kubelet does so too. Complete: the driver.
+
+| Plugin | Driver | Enabled since | Complete since |
+| --- | --- | --- | --- |
+`
+	sources = `
+Sources: the feature gates CSIMigration… and InTreePlugin…Unregister as Kubernetes documents them, for Cinder
+kubernetes/kubernetes#98538.
+`
+)
+
+// The page is the tables of the code.
+func TestThePageOfVersionsIsTheTable(t *testing.T) {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, head, version.Oldest, version.Newest)
+	for _, e := range version.Changes() {
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s |\n", e.Since, e.Program, e.Change, e.Before, e.After, e.Source)
+	}
+	text.WriteString(plugins)
+	for _, plugin := range migration.Names() {
+		driver, ok := migration.Driver(plugin)
+		require.True(t, ok, plugin)
+		enabled, complete := migration.Since(plugin)
+		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", plugin, driver, enabled, complete)
+	}
+	text.WriteString(sources)
+	if *update {
+		require.NoError(t, os.WriteFile(page, text.Bytes(), 0o644))
+	}
+	written, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Equal(t, text.String(), string(written), "run: go test ./internal/world/version -update")
+}

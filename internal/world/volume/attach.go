@@ -1,0 +1,29 @@
+package volume
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+// MustAttach reports whether volumes of the driver are attached before use: yes,
+// unless its CSIDriver object says attachRequired=false. A missing object counts
+// as attachable. C-GEN-11, K-DSW-12
+func MustAttach(c *component.Component, driver string) bool {
+	d, ok := CSIDriver(c, driver)
+	return !ok || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
+}
+
+// MultiAttachAllowed reports whether a volume may be attached to several nodes
+// at once, which the PV's access modes decide, not the claim's. C-ADC-31
+func MultiAttachAllowed(pv *corev1.PersistentVolume) bool {
+	if pv == nil || len(pv.Spec.AccessModes) == 0 {
+		return true
+	}
+	for _, mode := range pv.Spec.AccessModes {
+		if mode == corev1.ReadWriteMany || mode == corev1.ReadOnlyMany {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+// Package workload is what the controllers of replicated pods share.
+package workload
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Ready reports whether a pod runs and is ready.
+func Ready(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodRunning && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// Ended reports whether a pod has come to its final phase.
+func Ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// Owner is the object of a kind that controls another; false if none does.
+func Owner(of store.Object, kind string) (key store.Key, uid types.UID, ok bool) {
+	owner := metav1.GetControllerOf(of)
+	if owner == nil || owner.Kind != kind {
+		return store.Key{}, "", false
+	}
+	return store.Key{Namespace: of.GetNamespace(), Name: owner.Name}, owner.UID, true
+}
+
+// Hash is a short name for a pod template: another one for another template.
+func Hash(template *corev1.PodTemplateSpec) string {
+	text, err := json.Marshal(template)
+	if err != nil {
+		panic("workload: " + err.Error()) // a pod template is JSON
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write(text) // never fails
+	return rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
+}
+
+// Pod is a new pod of an owner, after a template.
+func Pod(owner store.Object, kind schema.GroupVersionKind, template *corev1.PodTemplateSpec) *corev1.Pod {
+	t := template.DeepCopy()
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: owner.GetNamespace(), GenerateName: owner.GetName() + "-",
+			Labels: maps.Clone(t.Labels), Annotations: t.Annotations, Finalizers: t.Finalizers,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, kind)},
+		},
+		Spec: t.Spec,
+	}
+}

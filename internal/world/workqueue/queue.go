@@ -1,0 +1,173 @@
+// Package workqueue is client-go's rate-limited work queue in virtual time: a key
+// is worked on by one worker at a time, is queued once however often it is
+// added, and is retried with exponential backoff. C-GEN-1, C-GEN-2
+package workqueue
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Options of a queue. FirstDelay and MaxDelay bound the delay of a key that
+// fails: FirstDelay, then doubling. With RetriesPerSecond all keys together are
+// retried at most so often on average, and Burst at once.
+type Options struct {
+	Workers              int
+	FirstDelay, MaxDelay time.Duration
+	RetriesPerSecond     float64
+	Burst                int
+}
+
+// Default is client-go's default controller rate limiter. C-GEN-1
+var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, RetriesPerSecond: 10, Burst: 100}
+
+// Rest is the error of a handler that wants its key again after a delay of its
+// own. The key's failures stay as they are.
+type Rest struct {
+	Why string
+	For time.Duration
+}
+
+func (r Rest) Error() string { return r.Why }
+
+// Queue hands keys to a handler, on processes of its own.
+type Queue[K comparable] struct {
+	opts     Options
+	name     string
+	spawn    func(string, func(*kernel.Process)) *kernel.Process
+	handle   func(*kernel.Process, K) error
+	waiting  []K
+	taken    int // how many of those that wait were taken out
+	queued   map[K]bool
+	working  map[K]bool
+	again    map[K]bool
+	failures map[K]int
+	later    map[K]time.Duration // when a delayed key is due
+	onDelay  func()
+	running  int
+	bucket   *rate.Limiter // of all retries; nil before the first, and for no limit
+}
+
+// New returns a queue whose workers are processes started by spawn. A handler
+// that returns an error gets its key again after the backoff.
+func New[K comparable](name string, o Options, spawn func(string, func(*kernel.Process)) *kernel.Process, handle func(*kernel.Process, K) error) *Queue[K] {
+	return &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
+}
+
+// open readies a queue for its first key: many never get one.
+func (q *Queue[K]) open() {
+	if q.queued == nil {
+		q.queued, q.working, q.again = map[K]bool{}, map[K]bool{}, map[K]bool{}
+		q.failures, q.later = map[K]int{}, map[K]time.Duration{}
+	}
+}
+
+// Add queues a key now.
+func (q *Queue[K]) Add(key K) {
+	q.open()
+	if q.queued[key] {
+		return
+	}
+	if q.working[key] {
+		q.again[key] = true
+		return
+	}
+	q.queued[key] = true
+	q.waiting = append(q.waiting, key)
+	if q.running < q.opts.Workers {
+		q.running++
+		q.spawn(q.name, q.work)
+	}
+}
+
+// work takes keys until none is left.
+func (q *Queue[K]) work(p *kernel.Process) {
+	defer func() { q.running-- }()
+	for q.taken < len(q.waiting) {
+		key := q.take()
+		delete(q.queued, key)
+		q.working[key] = true
+		err := q.handle(p, key)
+		delete(q.working, key)
+		var rest Rest
+		switch {
+		case errors.As(err, &rest):
+			q.AddAfter(key, rest.For)
+		case err != nil:
+			q.retry(p, key)
+		default:
+			delete(q.failures, key)
+		}
+		if q.again[key] {
+			delete(q.again, key)
+			q.Add(key)
+		}
+		// What the handler has written may reach the program's cache before a worker takes
+		// the next key, or after: real workers and informers race for it.
+		p.Yield("take the next key of ", q.name)
+	}
+}
+
+// take is the key that has waited longest. A queue that it leaves empty begins at the
+// beginning again: most hold a few keys for a moment, and that ever so often.
+func (q *Queue[K]) take() K {
+	key := q.waiting[q.taken]
+	q.taken++
+	if q.taken == len(q.waiting) {
+		q.waiting, q.taken = q.waiting[:0], 0
+	}
+	return key
+}
+
+func (q *Queue[K]) retry(p *kernel.Process, key K) {
+	delay := q.opts.FirstDelay
+	for range q.failures[key] {
+		if delay *= 2; delay >= q.opts.MaxDelay {
+			delay = q.opts.MaxDelay
+			break
+		}
+	}
+	q.failures[key]++
+	if q.bucket == nil && q.opts.RetriesPerSecond > 0 {
+		q.bucket = rate.NewLimiter(rate.Limit(q.opts.RetriesPerSecond), q.opts.Burst)
+	}
+	if q.bucket != nil {
+		now := p.Now()
+		delay = max(delay, q.bucket.ReserveN(now, 1).DelayFrom(now))
+	}
+	q.AddAfter(key, delay)
+}
+
+// AddAfter queues a key once d has passed. Of several delays under way for one
+// key only the one that ends first counts.
+func (q *Queue[K]) AddAfter(key K, d time.Duration) {
+	q.open()
+	q.spawn(q.name+" retry", func(p *kernel.Process) {
+		due := p.Elapsed() + d
+		if earlier, ok := q.later[key]; ok && earlier <= due {
+			return
+		}
+		q.later[key] = due
+		if q.onDelay != nil {
+			q.onDelay()
+		}
+		p.Sleep(d)
+		if q.later[key] == due {
+			delete(q.later, key)
+			q.Add(key)
+		}
+	})
+}
+
+// OnDelay registers f to be told when a key begins to wait for a delay.
+func (q *Queue[K]) OnDelay(f func()) { q.onDelay = f }
+
+// Delayed are the keys that wait for a delay, and when it ends; not to be changed.
+func (q *Queue[K]) Delayed() map[K]time.Duration { return q.later }
+
+// Failures is how often in a row the key has failed.
+func (q *Queue[K]) Failures(key K) int { return q.failures[key] }
