@@ -41,6 +41,18 @@ func (c *Simulation) StopDriver(name, node string) error {
 	return p.stop()
 }
 
+// StopPlugin ends a plugin alone like SIGTERM: its process and its socket are gone, its
+// registrar runs on, so that the kubelet keeps the driver registered.
+func (c *Simulation) StopPlugin(name, node string) error {
+	p, err := c.plugin(name, node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "%s stopped, its registrar stays", p)
+	defer c.disconnect(p)
+	return p.stop()
+}
+
 // disconnect has the sidecars of a plugin notice that it is gone.
 func (c *Simulation) disconnect(p *plugin) {
 	if p.driver.controller != p {

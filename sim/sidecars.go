@@ -25,6 +25,9 @@ type Sidecars struct {
 	// RegistrarStaysDown leaves node-driver-registrar down when it has exited, until
 	// StartRegistrar. Default: false, it is restarted as in a pod.
 	RegistrarStaysDown bool
+	// RegistrarStaysWhenRefused leaves the registrar running when the kubelet refuses the
+	// driver. Default: false, it exits as node-driver-registrar does.
+	RegistrarStaysWhenRefused bool
 }
 
 // addSidecars adds what runs beside a driver's controller plugin, but for what somebody
@@ -61,7 +64,7 @@ func (c *Simulation) addSidecars(d *driver) {
 
 // registrarOf is the registrar of a node's plugin, which is down.
 func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
-	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name}
+	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: p.driver.Sidecars.RegistrarStaysWhenRefused}
 	if p.registry != "" {
 		o.RegistrationDir = path.Join(pluginmanager.RegistryDir, p.registry)
 	}

@@ -49,7 +49,7 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 	if n == nil {
 		return status.Errorf(codes.NotFound, "node %s does not exist", req.GetNodeId())
 	}
-	if err := contextOf(v, req.GetVolumeContext()); err != nil {
+	if err := d.contextOf(v, req.GetVolumeContext()); err != nil {
 		return err
 	}
 	if !v.supports(req.GetVolumeCapability()) {
@@ -62,7 +62,7 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 		if d.faults[attachNotIdempotent] {
 			return status.Errorf(codes.Internal, "volume %s is attached to node %s already", v.id, n.id)
 		}
-		if !sameUse(at.capability, at.readOnly, req.GetVolumeCapability(), req.GetReadonly()) {
+		if d.options.strict() && !sameUse(at.capability, at.readOnly, req.GetVolumeCapability(), req.GetReadonly()) {
 			return status.Errorf(codes.AlreadyExists, "volume %s is attached to node %s with another volume_capability or readonly", v.id, n.id)
 		}
 		return nil

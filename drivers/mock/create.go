@@ -27,7 +27,7 @@ func (s *Controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	defer d.mu.Unlock()
 	v := d.volumeNames[req.GetName()]
 	if v != nil && !d.faults[createNotIdempotent] {
-		if field := v.differsFrom(req); field != "" {
+		if field := v.differsFrom(req); field != "" && (d.options.strict() || field == "capacity_range") {
 			return nil, status.Errorf(codes.AlreadyExists, "volume %s exists as %s with another %s", req.GetName(), v.id, field)
 		}
 	} else {
@@ -180,6 +180,13 @@ func (d *Driver) sizeFor(r *csi.CapacityRange, source int64) (int64, error) {
 		if limit := r.GetLimitBytes(); limit > 0 {
 			bytes = min(bytes, limit)
 		}
+	}
+	bytes = max(bytes, d.options.MinimumVolumeBytes)
+	if limit := d.options.MaximumVolumeBytes; limit > 0 && bytes > limit {
+		return 0, status.Errorf(codes.OutOfRange, "%d bytes are more than a volume can have, %d bytes", bytes, limit)
+	}
+	if limit := r.GetLimitBytes(); limit > 0 && limit < d.options.MinimumVolumeBytes {
+		return 0, status.Errorf(codes.OutOfRange, "limit_bytes %d is less than a volume has at least, %d bytes", limit, d.options.MinimumVolumeBytes)
 	}
 	if bytes < source || !inRange(bytes, r) {
 		return 0, status.Errorf(codes.OutOfRange, "the source has %d bytes, which do not fit into capacity_range", source)

@@ -147,7 +147,7 @@ func (d *Driver) insertVolume(v *volume) {
 	d.volumeSerial++
 	v.serial = d.volumeSerial
 	if v.id == "" {
-		v.id = fmt.Sprintf("%s%04d", d.options.volumeIDPrefix(), v.serial-len(d.options.Existing))
+		v.id = d.options.idOf(v.name, fmt.Sprintf("%s%04d", d.options.volumeIDPrefix(), v.serial-len(d.options.Existing)))
 	}
 	v.attachments = map[string]attachment{}
 	d.volumes[v.id] = v

@@ -53,6 +53,9 @@ func (d *Driver) grow(v *volume, r *csi.CapacityRange) error {
 	if !inRange(bytes, r) {
 		return status.Errorf(codes.OutOfRange, "volume %s has %d bytes, more than limit_bytes", v.id, v.bytes)
 	}
+	if limit := d.options.MaximumVolumeBytes; limit > 0 && bytes > limit {
+		return status.Errorf(codes.OutOfRange, "expand volume %s: %d bytes are more than a volume can have, %d bytes", v.id, bytes, limit)
+	}
 	if err := d.fits(bytes, v.bytes); err != nil {
 		// CSI "ControllerExpandVolume Errors" has one code for a size that cannot be had.
 		return status.Errorf(codes.OutOfRange, "expand volume %s: %s", v.id, status.Convert(err).Message())

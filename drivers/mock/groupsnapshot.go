@@ -74,7 +74,7 @@ func (d *Driver) cutTogether(req *csi.CreateVolumeGroupSnapshotRequest) (*groupS
 	}
 	d.groupSerial++
 	group := &groupSnapshot{
-		id:        fmt.Sprintf("group-%04d", d.groupSerial),
+		id:        d.options.idOf(req.GetName(), fmt.Sprintf("group-%04d", d.groupSerial)),
 		name:      req.GetName(),
 		sources:   slices.Clone(req.GetSourceVolumeIds()),
 		pollsLeft: d.options.SnapshotPolls,

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/csisim/csisim/drivers/contract"
 )
@@ -130,11 +131,21 @@ func (s *Controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	answer := &csi.GetCapacityResponse{MinimumVolumeSize: bound(d.options.MinimumVolumeBytes), MaximumVolumeSize: bound(d.options.MaximumVolumeBytes)}
 	switch {
 	case req.GetAccessibleTopology() != nil && !d.someNodeIn(req.GetAccessibleTopology()):
-		return &csi.GetCapacityResponse{}, nil
 	case d.options.CapacityBytes == 0:
-		return &csi.GetCapacityResponse{AvailableCapacity: math.MaxInt64}, nil
+		answer.AvailableCapacity = math.MaxInt64
+	default:
+		answer.AvailableCapacity = max(0, d.options.CapacityBytes-d.usedBytes)
 	}
-	return &csi.GetCapacityResponse{AvailableCapacity: max(0, d.options.CapacityBytes-d.usedBytes)}, nil
+	return answer, nil
+}
+
+// bound is the size of a volume at least or at most; none if it is 0.
+func bound(bytes int64) *wrapperspb.Int64Value {
+	if bytes == 0 {
+		return nil
+	}
+	return wrapperspb.Int64(bytes)
 }

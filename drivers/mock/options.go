@@ -3,6 +3,7 @@ package mock
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -57,7 +58,13 @@ type Options struct {
 	MaxVolumesPerNode int64  `json:"maxVolumesPerNode,omitempty" doc:"Attach limit of a node, reported by NodeGetInfo and enforced; default 0, unlimited."`
 	CapacityBytes     int64  `json:"capacityBytes,omitempty" doc:"Size of the storage pool in bytes; default 0, unlimited."`
 	VolumeIDPrefix    string `json:"volumeIDPrefix,omitempty" doc:"What a volume id starts with, a number follows; default vol-."`
-	Ephemeral         bool   `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), made at publish and gone at unpublish; default false."`
+	IDsFromNames      bool   `json:"idsFromNames,omitempty" doc:"Ids of volumes, snapshots and groups of them are the names that were asked for, so that what is made again under a name has the same id; default false, they are numbered."`
+
+	MinimumVolumeBytes int64 `json:"minimumVolumeBytes,omitempty" doc:"Size in bytes of the smallest volume, reported by GetCapacity: smaller ones become that big; default 0, none."`
+	MaximumVolumeBytes int64 `json:"maximumVolumeBytes,omitempty" doc:"Size in bytes of the biggest volume, reported by GetCapacity: bigger ones are OutOfRange; default 0, none."`
+
+	Strict    *bool `json:"strict,omitempty" doc:"Holds requests against earlier ones: volume_context and publish_context must be those that were given out, and a call that comes again with another volume_capability, readonly or parameters is AlreadyExists; default true. Many drivers look at nothing but the volume id."`
+	Ephemeral bool  `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), made at publish and gone at unpublish; default false."`
 
 	StagingMounts   *bool `json:"stagingMounts,omitempty" doc:"NodeStageVolume mounts on the staging path, and NodePublishVolume binds that; default true. A driver without mounts when it publishes."`
 	Marks           *bool `json:"marks,omitempty" doc:"Adds to volume_context and fills publish_context, so that a trace shows who wrote what; default true."`
@@ -96,6 +103,17 @@ func (o Options) Validate() error {
 	if o.PublishReadonly != nil && *o.PublishReadonly && !o.attach() {
 		wrong("publishReadonly needs attach")
 	}
+	if o.MinimumVolumeBytes < 0 || o.MaximumVolumeBytes < 0 || o.MaximumVolumeBytes > 0 && o.MinimumVolumeBytes > o.MaximumVolumeBytes {
+		wrong("minimumVolumeBytes and maximumVolumeBytes must not be negative, nor the minimum more than the maximum")
+	}
+	if o.IDsFromNames && o.VolumeIDPrefix != "" {
+		wrong("idsFromNames and volumeIDPrefix exclude each other")
+	}
+	for _, name := range []string{createNotIdempotent, snapshotNotIdempotent} {
+		if o.IDsFromNames && slices.Contains(o.Faulty, name) {
+			wrong("faulty %s makes several things of one name, which have one id with idsFromNames", name)
+		}
+	}
 	if o.MaxVolumesPerNode < 0 || o.CapacityBytes < 0 || o.SnapshotPolls < 0 {
 		wrong("maxVolumesPerNode, capacityBytes and snapshotPolls must not be negative")
 	}
@@ -121,8 +139,17 @@ func (o Options) attach() bool                { return onByDefault(o.Attach) }
 func (o Options) stage() bool                 { return onByDefault(o.Stage) }
 func (o Options) singleNodeMultiWriter() bool { return onByDefault(o.SingleNodeMultiWriter) }
 func (o Options) stagingMounts() bool         { return onByDefault(o.StagingMounts) }
+func (o Options) strict() bool                { return onByDefault(o.Strict) }
 func (o Options) marks() bool                 { return onByDefault(o.Marks) }
 func (o Options) publishReadonly() bool       { return o.attach() && onByDefault(o.PublishReadonly) }
+
+// idOf is the id of what was asked for under a name.
+func (o Options) idOf(name, numbered string) string {
+	if o.IDsFromNames {
+		return name
+	}
+	return numbered
+}
 
 func (o Options) name() string           { return or(o.Name, defaultName) }
 func (o Options) vendorVersion() string  { return or(o.VendorVersion, defaultVendorVersion) }

@@ -93,7 +93,7 @@ func (n *Node) mayPublish(req *csi.NodePublishVolumeRequest) (v *volume, publish
 		return nil, false, status.Errorf(codes.FailedPrecondition, "volume %s is published on that path", at.volumeID)
 	case n.driver.faults[publishNotIdempotent]:
 		return nil, false, status.Errorf(codes.Internal, "volume %s is published there already", v.id)
-	case !sameUse(at.capability, at.asked, req.GetVolumeCapability(), req.GetReadonly()):
+	case n.driver.options.strict() && !sameUse(at.capability, at.asked, req.GetVolumeCapability(), req.GetReadonly()):
 		return nil, false, status.Errorf(codes.AlreadyExists, "volume %s is published there with another volume_capability or readonly", v.id)
 	}
 	return v, true, nil
@@ -109,7 +109,7 @@ func (n *Node) mayPublishBeside(v *volume, req *csi.NodePublishVolumeRequest) er
 		if !severalTargets(mode) {
 			return status.Errorf(codes.FailedPrecondition, "volume %s is published on %s already, and %s allows one target", v.id, path, mode)
 		}
-		if !proto.Equal(n.state.published[path].capability, req.GetVolumeCapability()) {
+		if n.driver.options.strict() && !proto.Equal(n.state.published[path].capability, req.GetVolumeCapability()) {
 			return status.Errorf(codes.FailedPrecondition, "volume %s is published on %s with another volume_capability", v.id, path)
 		}
 	}

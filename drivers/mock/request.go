@@ -122,7 +122,10 @@ func (d *Driver) capabilities(list []*csi.VolumeCapability) error {
 
 // contextOf checks that the caller hands back what CreateVolume gave it. A CO may add keys of its
 // own, as Kubernetes does.
-func contextOf(v *volume, given map[string]string) error {
+func (d *Driver) contextOf(v *volume, given map[string]string) error {
+	if !d.options.strict() {
+		return nil
+	}
 	for key, want := range v.context {
 		if got, ok := given[key]; !ok || got != want {
 			return invalid("volume_context is not the one of volume %s", v.id)

@@ -64,7 +64,7 @@ func (d *Driver) cut(v *volume, name string) *snapshot {
 	d.snapSerial++
 	snap := &snapshot{
 		serial:    d.snapSerial,
-		id:        fmt.Sprintf("snap-%04d", d.snapSerial),
+		id:        d.options.idOf(name, fmt.Sprintf("snap-%04d", d.snapSerial)),
 		name:      name,
 		sourceID:  v.id,
 		bytes:     v.bytes,

@@ -61,7 +61,7 @@ func (n *Node) mayStage(req *csi.NodeStageVolumeRequest) (v *volume, staged bool
 		return nil, false, status.Errorf(codes.FailedPrecondition, "volume %s is staged to that path", at.volumeID)
 	case n.driver.faults[stageNotIdempotent]:
 		return nil, false, status.Errorf(codes.Internal, "volume %s is staged already", v.id)
-	case !proto.Equal(at.capability, req.GetVolumeCapability()):
+	case n.driver.options.strict() && !proto.Equal(at.capability, req.GetVolumeCapability()):
 		return nil, false, status.Errorf(codes.AlreadyExists, "volume %s is staged with another volume_capability", v.id)
 	}
 	return v, staged, nil

@@ -38,6 +38,9 @@ type Options struct {
 	// n-th restart, counted from 1; a negative delay leaves it down until Start.
 	// Default: sidecar.CrashLoop.
 	RestartDelay func(n int) time.Duration
+	// StaysWhenRefused leaves the program running when the kubelet refuses the driver, as
+	// registrars do that are not node-driver-registrar. Default: false, it exits. C-REG-3
+	StaysWhenRefused bool
 }
 
 // Registrar is one instance of the program, over all its restarts. Its methods are

@@ -202,6 +202,21 @@ func TestARefusedRegistrarExitsAndLeavesItsSocket(t *testing.T) {
 	assert.Equal(t, "the registrar exits: the kubelet refuses the plugin: why", events[len(events)-1].Message)
 }
 
+func TestARegistrarThatStaysWhenRefusedHearsTheNextVerdict(t *testing.T) {
+	w := newWorld(t)
+	w.serveDriver(name)
+	r := registrar.Start(w.World, w.wire, registrar.Options{Node: "node-a", Machine: w.machine, Endpoint: endpoint, StaysWhenRefused: true})
+	w.quiet()
+	w.verdict(false)
+	assert.True(t, r.Running())
+	assert.False(t, r.Registered())
+	w.verdict(true)
+	assert.True(t, r.Registered())
+	w.verdict(false)
+	assert.False(t, r.Registered())
+	assert.Equal(t, []float64{0}, w.asked(), "it never exits")
+}
+
 func TestItsSupervisorRestartsItWithTheBackoffOfACrashLoop(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(name)

@@ -36,12 +36,14 @@ func (r *Registrar) run(p *kernel.Process) error {
 		return err
 	}
 	p.Wait("the kubelet to register "+name, func() bool { return server.status != nil })
-	for server.status.PluginRegistered {
-		r.registered = true
+	for {
+		r.registered = server.status.PluginRegistered
+		if !r.registered && !r.options.StaysWhenRefused {
+			return fmt.Errorf("the kubelet refuses the plugin: %s", server.status.Error)
+		}
 		server.status = nil
 		p.Wait("news from the kubelet", func() bool { return server.status != nil })
 	}
-	return fmt.Errorf("the kubelet refuses the plugin: %s", server.status.Error)
 }
 
 // askName asks the driver for its name, and waits until somebody serves the

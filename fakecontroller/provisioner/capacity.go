@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	corev1 "k8s.io/api/core/v1"
@@ -23,8 +22,6 @@ import (
 )
 
 const (
-	// capacityPoll is how often the driver is asked again. C-PROV-91
-	capacityPoll = time.Minute
 	// capacityNamespace is where the sidecar runs.
 	capacityNamespace = "kube-system"
 
@@ -55,7 +52,7 @@ func (c *Provisioner) startCapacities() {
 	c.Go("capacity topology", k.follow)
 	c.Go("capacity poll", func(p *kernel.Process) {
 		for {
-			p.Idle(capacityPoll)
+			p.Idle(c.options.CapacityPollInterval)
 			k.refresh(func(offer) bool { return true })
 		}
 	})

@@ -39,6 +39,9 @@ type Options struct {
 	// client that writes CSIStorageCapacities. Default: 1 and 5.
 	KubeAPICapacityQPS   float64
 	KubeAPICapacityBurst int
+	// CapacityPollInterval is how often the driver is asked for its capacity again.
+	// Default 1 min. C-PROV-91
+	CapacityPollInterval time.Duration
 	sidecar.Flags
 }
 
@@ -55,5 +58,6 @@ func (o Options) withDefaults() Options {
 	o.RetryIntervalMax = cmp.Or(o.RetryIntervalMax, 5*time.Minute)
 	o.KubeAPICapacityQPS = cmp.Or(o.KubeAPICapacityQPS, 1)
 	o.KubeAPICapacityBurst = cmp.Or(o.KubeAPICapacityBurst, 5)
+	o.CapacityPollInterval = cmp.Or(o.CapacityPollInterval, time.Minute)
 	return o
 }

@@ -119,7 +119,9 @@ func (c *checker) checkClaim(o manifest.Object, path, namespace string, spec *co
 	if class := spec.VolumeAttributesClassName; class != nil && *class != "" {
 		c.missing(o, path+".volumeAttributesClassName", "volumeattributesclasses", "volume attributes class", "", *class)
 	}
-	if spec.VolumeName != "" && !strings.HasPrefix(spec.VolumeName, "pvc-") {
+	if of, ok := volumeOf(spec); ok {
+		c.missingClaim(o, path+".volumeName", of)
+	} else if spec.VolumeName != "" && !strings.HasPrefix(spec.VolumeName, "pvc-") {
 		c.missing(o, path+".volumeName", "persistentvolumes", "persistent volume", "", spec.VolumeName)
 	}
 	if source := spec.DataSource; source != nil && source.Kind == "PersistentVolumeClaim" {
@@ -128,6 +130,15 @@ func (c *checker) checkClaim(o manifest.Object, path, namespace string, spec *co
 	if claim, ok := snapshotOf(spec.DataSource); ok {
 		c.missing(o, path+".dataSource.name", "persistentvolumeclaims", "claim", namespace, claim)
 	}
+}
+
+// missingClaim reports a claim, of the default namespace unless that stands before the name, that no manifest makes.
+func (c *checker) missingClaim(o manifest.Object, path, claim string) {
+	namespace, name, ok := strings.Cut(claim, "/")
+	if !ok {
+		namespace, name = corev1.NamespaceDefault, claim
+	}
+	c.missing(o, path, "persistentvolumeclaims", "claim", namespace, name)
 }
 
 // isStaticClass says whether some PersistentVolume of the manifests has the class: then there need be no

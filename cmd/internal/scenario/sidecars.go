@@ -54,13 +54,14 @@ type restartPolicy struct {
 type provisionerFlags struct {
 	callFlags
 	restartPolicy
-	ExtraCreateMetadata       *bool  `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true."`
-	StrictTopology            bool   `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
-	ImmediateTopology         *bool  `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
-	DefaultFSType             string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
-	KubeAPICapacityQPS        rate   `json:"kubeAPICapacityQPS,omitempty" example:"10" doc:"--kube-api-capacity-qps: kubeAPIQPS of the client that writes CSIStorageCapacities; default 1."`
-	KubeAPICapacityBurst      uint   `json:"kubeAPICapacityBurst,omitempty" example:"20" doc:"--kube-api-capacity-burst: kubeAPIBurst of that client; default 5."`
-	ControllerPublishReadonly bool   `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
+	ExtraCreateMetadata       *bool           `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true."`
+	StrictTopology            bool            `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
+	ImmediateTopology         *bool           `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
+	DefaultFSType             string          `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
+	KubeAPICapacityQPS        rate            `json:"kubeAPICapacityQPS,omitempty" example:"10" doc:"--kube-api-capacity-qps: kubeAPIQPS of the client that writes CSIStorageCapacities; default 1."`
+	KubeAPICapacityBurst      uint            `json:"kubeAPICapacityBurst,omitempty" example:"20" doc:"--kube-api-capacity-burst: kubeAPIBurst of that client; default 5."`
+	CapacityPollInterval      strict.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
+	ControllerPublishReadonly bool            `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
 }
 
 type attacherFlags struct {
@@ -94,7 +95,10 @@ type healthMonitorFlags struct {
 	EnableNodeWatcher   bool            `json:"enableNodeWatcher,omitempty" doc:"--enable-node-watcher: claims are told of nodes that fail; default false."`
 }
 
-type registrarFlags struct{ restartPolicy }
+type registrarFlags struct {
+	restartPolicy
+	Refused string `json:"refused,omitempty" enum:"exit|stay" doc:"What it does when the kubelet refuses the driver: node-driver-registrar exits, registrars of other makes stay; default exit."`
+}
 
 const never = "never"
 
@@ -109,7 +113,7 @@ func (s Sidecars) options() sim.Sidecars {
 		Provisioner: provisioner.Options{
 			Timeout: p.Timeout.Duration, RetryIntervalStart: p.RetryIntervalStart.Duration, RetryIntervalMax: p.RetryIntervalMax.Duration,
 			NoCreateMetadata: off(p.ExtraCreateMetadata), StrictTopology: p.StrictTopology, NoImmediateTopology: off(p.ImmediateTopology),
-			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly,
+			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly, CapacityPollInterval: p.CapacityPollInterval.Duration,
 			KubeAPICapacityQPS: float64(p.KubeAPICapacityQPS), KubeAPICapacityBurst: int(p.KubeAPICapacityBurst), Flags: p.flags(p.restartPolicy),
 		},
 		Attacher: attacher.Options{
@@ -129,7 +133,7 @@ func (s Sidecars) options() sim.Sidecars {
 			Timeout: h.Timeout.Duration, MonitorInterval: h.MonitorInterval.Duration, ListVolumesInterval: h.ListVolumesInterval.Duration,
 			NodeWatcher: h.EnableNodeWatcher, Flags: h.flags(h.restartPolicy),
 		},
-		RegistrarStaysDown: s.Registrar.once(),
+		RegistrarStaysDown: s.Registrar.once(), RegistrarStaysWhenRefused: s.Registrar.Refused == "stay",
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 func init() {
 	register("kill-driver", "Kills a driver's plugin (SIGKILL): its socket file stays, calls in flight are cut off.",
 		`kill-driver: {node: node-a}`, &killDriverStep{})
-	register("stop-driver", "Stops a driver's plugin (SIGTERM), on a node with its registrar, so that it is unregistered.",
-		`stop-driver: {driver: mock.csi.csisim.dev, controller: true}`, &stopDriverStep{})
 	register("start-driver", "Starts a driver's plugin that was killed or stopped, on a node with its registrar.",
 		`start-driver: {node: node-a}`, &startDriverStep{})
 	register("restart-driver", "Stops a driver's plugin and starts it again, as a rolling update does.",
@@ -69,13 +67,11 @@ func (r *runner) plugins(driver string) []string {
 
 type (
 	killDriverStep    struct{ pluginFields }
-	stopDriverStep    struct{ pluginFields }
 	startDriverStep   struct{ pluginFields }
 	restartDriverStep struct{ pluginFields }
 )
 
 func (s *killDriverStep) do(r *runner) error  { return s.each(r, r.cluster.KillDriver) }
-func (s *stopDriverStep) do(r *runner) error  { return s.each(r, r.cluster.StopDriver) }
 func (s *startDriverStep) do(r *runner) error { return s.each(r, r.cluster.StartDriver) }
 
 func (s *restartDriverStep) do(r *runner) error {

@@ -1,0 +1,43 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim/expect"
+	"github.com/csisim/csisim/sim/store"
+)
+
+// volumeOf is the claim that stands for its volume in another one's volumeName: pvc/data, pvc/team-a/data. What
+// a provisioned volume is called is not known when a scenario is written.
+func volumeOf(claim *corev1.PersistentVolumeClaimSpec) (of string, ok bool) {
+	return strings.CutPrefix(claim.VolumeName, "pvc/")
+}
+
+// withVolume is the object with the name of the volume for which another claim stands in it.
+func withVolume(s *store.Store, obj store.Object) (store.Object, error) {
+	claim, ok := obj.(*corev1.PersistentVolumeClaim)
+	if !ok {
+		return obj, nil
+	}
+	of, ok := volumeOf(&claim.Spec)
+	if !ok {
+		return obj, nil
+	}
+	volumes, err := expect.Kinds{}.Reference("pv/" + claim.Spec.VolumeName)
+	if err != nil {
+		return nil, fmt.Errorf("the volume of claim %s: %w", of, err)
+	}
+	found := volumes.Find(s)
+	if len(found) != 1 {
+		return nil, &Failure{
+			Verdict: fmt.Sprintf("claim %s has no volume", of), Expected: "one volume that is bound to it, or was", Got: fmt.Sprint(len(found)),
+			Hint: "wait for it first: {pvc: " + of + ", phase: Bound}",
+		}
+	}
+	claim = claim.DeepCopy()
+	claim.Spec.VolumeName = found[0].GetName()
+	return claim, nil
+}
