@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
-	"github.com/csisim/csisim/sim/store"
 )
 
 // volumeOf is the claim that stands for its volume in another one's volumeName: pvc/data, pvc/team-a/data. What
