@@ -214,7 +214,7 @@ func upwards(from, to string) bool {
 }
 
 // public is what driver repositories import.
-var public = []string{"drivers/fault", "drivers/mock", "sim", "sim/expect", "internal/world/machine", "internal/world/namespaces"}
+var public = []string{"drivers/fault", "drivers/mock", "sim", "sim/expect", "sim/machine", "sim/namespaces"}
 
 func TestExamplesImportWhatIsPublic(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", `"`+module+`[^"]*"`, "--", "examples/*.go", "test/*.go").Output()
