@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const recorded = "../../scenarios/golden/b4-lifecycle-stub.jsonl"
+const recorded = "../../scenarios/golden/lifecycle-stub.jsonl"
 
 // A trace equals the second recording of its scenario: exit code 0.
 func TestDiffOfEqualTracesPasses(t *testing.T) {
-	run := csisim(t, "diff", recorded, "../../scenarios/golden/repeats/b4-lifecycle-stub.jsonl")
+	run := csisim(t, "diff", recorded, "../../scenarios/golden/repeats/lifecycle-stub.jsonl")
 	assert.Equal(t, exitPassed, run.code, run.stderr)
 	assert.Contains(t, run.stdout, "✓ calls")
 	assert.NotContains(t, run.stdout, "✗")

@@ -98,7 +98,7 @@ func TestTheContractSeesWrongAnswers(t *testing.T) {
 }
 
 func TestAnswersAreThoseOfTheRecordedDriver(t *testing.T) {
-	// golden b4-lifecycle-stub
+	// golden lifecycle-stub
 	w := given(t, Options{}, create(multiWriter, parameter("fast")))
 	resp, err := w.c.CreateVolume(context.Background(), &csi.CreateVolumeRequest{Name: "x", Parameters: map[string]string{"k": "v"},
 		VolumeCapabilities: []*csi.VolumeCapability{capability(multiWriter)}})

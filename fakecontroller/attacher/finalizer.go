@@ -75,7 +75,7 @@ const migratedTo = "pv.kubernetes.io/migrated-to"
 
 // isOthers: an in-tree volume that was not handed over to the driver is taken for one
 // of the in-tree plugin, and is given back when it is not attached.
-// Trace p1-migrated-static
+// Trace migrated-static
 func (r *run) isOthers(pv *corev1.PersistentVolume) bool {
 	_, inTree := migration.Plugin(pv)
 	return inTree && pv.Annotations[migratedTo] != r.features.driver

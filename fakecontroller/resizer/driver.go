@@ -32,7 +32,7 @@ func (r *run) askDriver(p *kernel.Process) features {
 	return f
 }
 
-// featuresOf asks anew for each capability, as the trace a-registration shows.
+// featuresOf asks anew for each capability, as the trace registration shows.
 func (r *run) featuresOf(p *kernel.Process, d sidecar.Driver) (f features, err error) {
 	f = features{driver: d.Name, expand: d.Can("EXPAND_VOLUME")}
 	switch {

@@ -85,7 +85,7 @@ func (c *cluster) change(change func(*appsv1.StatefulSet)) {
 	testcluster.Change(c.Cluster, testcluster.Get[*appsv1.StatefulSet](c.Cluster, namespace, "web"), change)
 }
 
-// Recorded in jj5-statefulset.
+// Recorded in statefulset.
 func TestPodsComeOneByOneWithTheirClaims(t *testing.T) {
 	c := newCluster(t)
 	set := c.makeSet(nil)
@@ -124,7 +124,7 @@ func TestPodsComeOneByOneWithTheirClaims(t *testing.T) {
 	}, c.Told(0, "event"))
 }
 
-// Recorded in jj5-statefulset.
+// Recorded in statefulset.
 func TestPodComesBackOnlyWhenTheOldOneIsGone(t *testing.T) {
 	c := newCluster(t)
 	c.makeSet(nil)
@@ -148,7 +148,7 @@ func TestFailedPodIsReplaced(t *testing.T) {
 	assert.NotEqual(t, pod.UID, testcluster.Get[*corev1.Pod](c.Cluster, namespace, "web-0").UID)
 }
 
-// Recorded in jj5-statefulset.
+// Recorded in statefulset.
 func TestScalingDownEndsTheHighestOrdinalFirst(t *testing.T) {
 	c := newCluster(t)
 	c.makeSet(func(set *appsv1.StatefulSet) { set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement })

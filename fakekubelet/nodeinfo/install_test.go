@@ -25,7 +25,7 @@ const (
 
 func count(n int32) *storagev1.VolumeNodeResources { return &storagev1.VolumeNodeResources{Count: &n} }
 
-// K-NODE-7, C-NIM-1, golden fact 17: the first registration in a-registration.jsonl, byte
+// K-NODE-7, C-NIM-1, golden fact 17: the first registration in registration.jsonl, byte
 // for byte.
 //
 // conformance: csinode-install-empty-node
@@ -79,7 +79,7 @@ func (w *world) patches(after uint64) []map[string]any {
 	return all
 }
 
-// K-NODE-7: q1-late-registration.jsonl
+// K-NODE-7: late-registration.jsonl
 func TestOtherDriversKeepTheirEntries(t *testing.T) {
 	w := started(t)
 	require.NoError(t, w.install(nodeinfo.Driver{Name: "stub.csi.example.com", NodeID: "node-a"}))

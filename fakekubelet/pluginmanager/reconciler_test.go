@@ -37,7 +37,7 @@ func TestARemovedSocketUnregistersTheDriverWithinASecond(t *testing.T) {
 	assert.Equal(t, nodeName, w.node().Labels[zone], "labels stay")
 }
 
-// K-REG-15, golden facts 18 and 19: as in a-registration.jsonl from 11.3 s on.
+// K-REG-15, golden facts 18 and 19: as in registration.jsonl from 11.3 s on.
 //
 // conformance: reg-state-identity-must-match, reg-state-new-identity-on-update
 func TestAKilledRegistrarIsNoticedWhenItsSocketIsMadeAgain(t *testing.T) {
@@ -65,7 +65,7 @@ func TestAKilledRegistrarIsNoticedWhenItsSocketIsMadeAgain(t *testing.T) {
 	}, w.story(before))
 }
 
-// Golden fact 18, a-registration.jsonl from 22 s on: the registrar exits when it is
+// Golden fact 18, registration.jsonl from 22 s on: the registrar exits when it is
 // refused and leaves its socket; the kubelet dials that in vain, and its dial finds
 // the next instance before the watcher's news is acted on.
 func TestARefusedRegistrarComesBack(t *testing.T) {
@@ -229,7 +229,7 @@ func TestAnotherNodeIDAfterAKubeletRestartNeedsTwoAttempts(t *testing.T) {
 	assert.Equal(t, "renamed", w.entries()[0].NodeID)
 }
 
-// Golden fact 63, ii3-other-node-id.jsonl
+// Golden fact 63, other-node-id.jsonl
 func TestAnotherNodeIDAfterARestartOfTheDriver(t *testing.T) {
 	w := newWorld(t)
 	d := w.serveDriver(endpoint)
@@ -254,7 +254,7 @@ func TestAnotherNodeIDAfterARestartOfTheDriver(t *testing.T) {
 	assert.Equal(t, "node-a-renamed", w.entries()[0].NodeID)
 }
 
-// Golden fact 61, ii1-other-endpoint.jsonl
+// Golden fact 61, other-endpoint.jsonl
 func TestAnotherEndpointReplacesTheFirst(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

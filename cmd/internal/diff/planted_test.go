@@ -19,11 +19,11 @@ type edit func(t *testing.T, lines []trace.Line) []trace.Line
 // itself and against the real cluster's second run of the same scenario.
 func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 	const (
-		b4  = "b4-lifecycle-stub" // attach and stage
-		c1  = "c1-block-attach"
-		l01 = "l01-stage-internal-x2"
-		l16 = "l16-stage-backoff"
-		o1  = "o1-node-down-force-detach"
+		b4  = "lifecycle-stub" // attach and stage
+		c1  = "block-attach"
+		l01 = "stage-internal-twice"
+		l16 = "stage-backoff"
+		o1  = "node-down-force-detach"
 	)
 	for _, test := range []struct {
 		name, in string

@@ -141,8 +141,8 @@ Each recording of a real cluster in scenarios/golden has a scenario of the same 
 held against the recording on every level of [csisim diff](diff.md). ✓ is equal, ✗ differs, – is nothing to compare.
 This page is made by ` + "`make golden`" + `.
 `)
-	write("| Recording | %s |", strings.Join(levelNames(), " | "))
-	write("| --- |%s", strings.Repeat(" --- |", len(diff.Levels)))
+	write("| Recording | What happened | %s |", strings.Join(levelNames(), " | "))
+	write("| --- | --- |%s", strings.Repeat(" --- |", len(diff.Levels)))
 	equal := 0
 	for _, name := range recordings(t) {
 		report, cells := found[name], []string(nil)
@@ -152,7 +152,7 @@ This page is made by ` + "`make golden`" + `.
 		if report != nil && report.Equal() {
 			equal++
 		}
-		write("| %s | %s |", name, strings.Join(cells, " | "))
+		write("| %s | %s | %s |", name, description(t, name), strings.Join(cells, " | "))
 	}
 	write("\n%d of %d are equal on all levels.", equal, len(recordings(t)))
 	out.WriteString(raceSection(t))
@@ -170,6 +170,18 @@ This page is made by ` + "`make golden`" + `.
 		}
 	}
 	return out.String()
+}
+
+// description is what the scenario beside a recording says of it; empty if there is none yet.
+func description(t *testing.T, name string) string {
+	t.Helper()
+	if !exists(name + ".yaml") {
+		return ""
+	}
+	s, err := scenario.Load(name + ".yaml")
+	require.NoError(t, err)
+	assert.NotEmpty(t, s.Description, "%s: what happened, in one sentence", name)
+	return s.Description
 }
 
 func levelNames() (all []string) {

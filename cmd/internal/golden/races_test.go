@@ -52,7 +52,7 @@ var races = []race{
 			return c.calls["NodeUnpublishVolume"] == 0 && c.calls["NodeUnstageVolume"] == 1
 		}},
 	}},
-	{"golden/cc4-driver-dies-after-publish-deleted", "the same, deleted after seconds (fact 52)", []outcome{
+	{"golden/driver-dies-after-publish-deleted", "the same, deleted after seconds (fact 52)", []outcome{
 		{"NodePublishVolume for the terminating pod, then NodeUnpublishVolume", func(c course) bool { return c.calls["NodePublishVolume"] == 2 && c.calls["NodeUnpublishVolume"] == 1 }},
 	}},
 }

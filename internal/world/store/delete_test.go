@@ -91,7 +91,7 @@ func TestPropagationLeavesAFinalizerForTheCollector(t *testing.T) {
 	}
 }
 
-// The traces b4-lifecycle-stub and ee4-force-delete-mounted show these commits.
+// The traces lifecycle-stub and force-delete-mounted show these commits.
 func TestPodsAreDeletedGracefully(t *testing.T) {
 	grace := func(n int64) []store.DeleteOption { return []store.DeleteOption{store.GracePeriod(n)} }
 	for rule, c := range map[string]struct {
