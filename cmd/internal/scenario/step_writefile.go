@@ -1,0 +1,40 @@
+package scenario
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/csisim/csisim/sim"
+)
+
+func init() {
+	register("write-file", "Writes a file into a volume, as a container of the pod would.",
+		`write-file: {pod: web, volume: data, file: report, content: hello, uid: 1000, mode: "0640"}`, &writeFileStep{})
+}
+
+// writeFileStep writes a file whose owner and content are read later.
+type writeFileStep struct {
+	volumeFileFields
+	Content string       `json:"content,omitempty" example:"hello" doc:"What is written."`
+	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The user who writes it; default that of the pod's containers."`
+	GID     *uint32      `json:"gid,omitempty" example:"1000" doc:"The group of that user; default that of the pod's containers. A directory with setgid gives its own."`
+	Mode    *permissions `json:"mode,omitempty" example:"0640" doc:"Its permissions; default 0644."`
+}
+
+func (s *writeFileStep) do(r *runner) error {
+	file := sim.VolumeFile{Content: s.Content, Mode: 0o644}
+	file.UID, file.GID = r.cluster.RunsAs(s.pod())
+	if s.UID != nil {
+		file.UID = int(*s.UID)
+	}
+	if s.GID != nil {
+		file.GID = int(*s.GID)
+	}
+	if s.Mode != nil {
+		file.Mode = fs.FileMode(*s.Mode)
+	}
+	if err := r.cluster.WriteVolumeFile(s.pod(), s.Volume, s.File, file); err != nil {
+		return fmt.Errorf("write-file: %w", err)
+	}
+	return nil
+}
