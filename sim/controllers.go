@@ -23,6 +23,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/scheduler"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/fakecontroller/statefulset"
+	"github.com/csisim/csisim/internal/world/component"
 )
 
 // controller is one controller or sidecar: how to start it, and what runs.
@@ -31,9 +32,19 @@ type controller struct {
 	manager bool // part of kube-controller-manager
 	start   func() crasher
 	running crasher
+	pace    component.Pace
 }
 
-type crasher interface{ Crash() }
+type crasher interface {
+	Crash()
+	SetPace(*component.Pace)
+}
+
+// run starts it. What held its memory before is not there any more.
+func (c *controller) run() {
+	c.running = c.start()
+	c.running.SetPace(&c.pace)
+}
 
 // runs reports whether it was started and has neither been killed nor, as a sidecar
 // may, exited for good.
@@ -77,7 +88,7 @@ func (c *Simulation) startControllers() {
 		c.addSidecars(d)
 	}
 	for _, ctl := range c.controllers {
-		ctl.running = ctl.start()
+		ctl.run()
 	}
 }
 

@@ -179,7 +179,7 @@ func (c *Simulation) StartController(name string) error {
 	c.told("", "%s started", name)
 	for _, ctl := range found {
 		if !ctl.runs() {
-			ctl.running = ctl.start()
+			ctl.run()
 		}
 	}
 	return nil

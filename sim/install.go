@@ -33,7 +33,7 @@ func (c *Simulation) Install(name string) error {
 	c.addSnapshotController()
 	c.addSidecars(d)
 	for _, ctl := range c.controllers[first:] {
-		ctl.running = ctl.start()
+		ctl.run()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
 )
@@ -21,6 +22,7 @@ type node struct {
 	stopped time.Duration        // when the kubelet went down last
 	started time.Duration        // when the kubelet started last
 	off     bool                 // the node has no power
+	pace    component.Pace       // of the kubelet
 }
 
 func newNode(c *Simulation, o Node, m machine.Machine) *node {
@@ -37,6 +39,7 @@ func (n *node) startKubelet(c *Simulation) {
 		Version: n.Kubernetes, Migration: migration.Of(n.Kubernetes).With(n.Migration),
 		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(),
 	})
+	n.kubelet.SetPace(&n.pace)
 	n.started = c.World.Kernel.Elapsed()
 	c.heartbeatChanged(n.Name)
 }

@@ -75,7 +75,7 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	for _, ctl := range c.controllers {
 		if (ctl.manager || ctl.name == schedulerName) && ctl.running != nil {
 			ctl.running.Crash()
-			ctl.running = ctl.start()
+			ctl.run()
 		}
 	}
 	return nil

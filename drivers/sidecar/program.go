@@ -42,6 +42,7 @@ type Program struct {
 	current *Life // nil while it is down
 	exits   int
 	ended   bool
+	pace    *component.Pace // over its restarts
 }
 
 // Life is a sidecar from one start to its end.
@@ -63,6 +64,15 @@ func (s *Program) start() {
 	s.current = &Life{program: s, began: s.world.Kernel.Elapsed()}
 	s.current.component = s.begin(s.current)
 	s.flags.limit(s.current.component)
+	s.current.component.SetPace(s.pace)
+}
+
+// SetPace gives the sidecar, as it runs and whenever it is started again, its pace.
+func (s *Program) SetPace(p *component.Pace) {
+	s.pace = p
+	if s.current != nil {
+		s.current.component.SetPace(p)
+	}
 }
 
 // Crash ends the sidecar where it stands, for good.

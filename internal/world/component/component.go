@@ -29,6 +29,7 @@ type Component struct {
 	late     []*kernel.Process // wait for an informer that syncs later
 	events   eventLog
 	limits   *limits
+	pace     *Pace
 }
 
 // Start returns a component without processes. Under a strategy that explores,

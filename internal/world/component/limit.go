@@ -50,11 +50,12 @@ func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
 }
 
 // request is a point at which another process may run first; it waits until the client
-// of the kind may send one more request.
+// of the kind may send one more request, and takes the time that the component's pace says.
 func request[T store.Object](p *kernel.Process, c *Component, what string) {
 	if c.limits != nil {
 		p.Sleep(c.limits[clientOf(store.GroupResourceOf[T]())].request(c.Kernel.Now()))
 	}
+	c.pace.walk(p)
 	p.Yield(what)
 }
 

@@ -1,0 +1,34 @@
+package scenario
+
+import "github.com/csisim/csisim/internal/input/strict"
+
+func init() {
+	register("slow-down", "Has each request of a controller, sidecar or kubelet to the API server take time, so that later steps come in the middle of its reactions.",
+		`slow-down: {controller: csi-provisioner/mock.csi.csisim.dev, request: 2s}`, &slowDownStep{})
+}
+
+// slowDownStep sets the pace of one program.
+type slowDownStep struct {
+	Controller string          `json:"controller,omitempty" example:"attachdetach" doc:"A controller, a sidecar as csi-attacher/<driver>, or kube-controller-manager for all controllers in it."`
+	Kubelet    string          `json:"kubelet,omitempty" example:"node-a" doc:"The node whose kubelet is meant."`
+	Request    strict.Duration `json:"request" want:"required" example:"2s" doc:"How long each request takes before it has its effect, in virtual time; 0s is as fast as before."`
+}
+
+func (s *slowDownStep) check(c *checker) {
+	if (s.Controller == "") == (s.Kubelet == "") {
+		c.report("", "a step that does not say who is slow", "controller or kubelet, one of them")
+		return
+	}
+	if s.Kubelet != "" {
+		c.node("kubelet", s.Kubelet)
+	} else {
+		c.controller("controller", s.Controller)
+	}
+}
+
+func (s *slowDownStep) do(r *runner) error {
+	if s.Kubelet != "" {
+		return r.cluster.SlowKubelet(s.Kubelet, s.Request.Duration)
+	}
+	return r.cluster.SlowController(s.Controller, s.Request.Duration)
+}

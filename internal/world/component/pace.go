@@ -1,0 +1,24 @@
+package component
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Pace is how long programs take over what they do; it may change while they run. Without one, and at zero, they take
+// no virtual time.
+type Pace struct {
+	// Request is how long each request to the API server takes, before it has its effect.
+	Request time.Duration
+}
+
+// SetPace gives the component the pace that it keeps to from now on.
+func (c *Component) SetPace(p *Pace) { c.pace = p }
+
+// walk takes the time of a request.
+func (p *Pace) walk(process *kernel.Process) {
+	if p != nil && p.Request > 0 {
+		process.WaitUntil("its request to the API server", process.Elapsed()+p.Request, func() bool { return false })
+	}
+}

@@ -1,0 +1,28 @@
+package sim
+
+import "time"
+
+// SlowController has each request of a controller or sidecar to the API server take so long, also when it is started
+// again, so that something can happen in the middle of its reaction. Zero has it take no time, as by default.
+func (c *Simulation) SlowController(name string, request time.Duration) error {
+	found, err := c.controllersNamed(name)
+	if err != nil {
+		return err
+	}
+	c.told("", "each request of %s takes %v", name, request)
+	for _, ctl := range found {
+		ctl.pace.Request = request
+	}
+	return nil
+}
+
+// SlowKubelet is SlowController for the kubelet of a node.
+func (c *Simulation) SlowKubelet(node string, request time.Duration) error {
+	n, err := c.node(node)
+	if err != nil {
+		return err
+	}
+	c.told(node, "each request of the kubelet takes %v", request)
+	n.pace.Request = request
+	return nil
+}
