@@ -147,7 +147,7 @@ func (d *driver) nodeID(node string) string {
 // kubelets expect it on a node.
 func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
 	p := &plugin{driver: d, node: node.Name, zone: d.zone(node), machine: m, interrupt: c.options.Context}
-	p.socket = socketIn(d.directory)
+	p.socket = d.socketIn(d.directory)
 	if err := c.giveBackend(p); err != nil {
 		return nil, err
 	}
@@ -164,8 +164,12 @@ func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine) (*plugin
 }
 
 // socketIn is the socket of a plugin in its directory.
-func socketIn(directory string) string {
-	return path.Join(machine.KubeletDir, "plugins", directory, "csi.sock")
+func (d *driver) socketIn(directory string) string {
+	name := "csi.sock"
+	if d.Program != nil && d.Program.PluginSocket != "" {
+		name = path.Base(d.Program.PluginSocket)
+	}
+	return path.Join(machine.KubeletDir, "plugins", directory, name)
 }
 
 func (c *Simulation) giveBackend(p *plugin) (err error) {

@@ -173,8 +173,7 @@ type Driver struct {
 	// StandIns take the place of services that a Program needs beside Kubernetes. They
 	// serve one cluster. Default: none.
 	StandIns []standin.StandIn
-	// Sidecars are the flags of its sidecars. Default: as they are without flags, but
-	// with --extra-create-metadata of csi-provisioner.
+	// Sidecars are the flags of its sidecars. Default: as they are without flags.
 	Sidecars Sidecars
 	// NoCSIDriver leaves the CSIDriver object to whoever applies it.
 	NoCSIDriver bool
@@ -210,6 +209,9 @@ type Program struct {
 	Single bool
 	// Env is added to the program's environment.
 	Env map[string]string
+	// PluginSocket is the path of the socket at which it serves whatever it is told, as it
+	// finds it. Default: {{.Socket}}; what serves at /csi/csi.sock is found there, too.
+	PluginSocket string
 	// StartTimeout is how long, in wall time, it may take to answer. Default: 10 s.
 	StartTimeout time.Duration
 }

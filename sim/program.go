@@ -20,6 +20,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket,
 		StateDir: filepath.Join(c.work.Path(), "state", d.directory),
 		LogDir:   c.logDir(), StartTimeout: o.StartTimeout,
+		ServesAt: o.PluginSocket,
 	}
 	if o.Single {
 		spec.Mode = "all"

@@ -59,7 +59,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 				return err
 			}
 			f.strategy = strategy
-			subject, err := f.subject(args, command.ArgsLenAtDash())
+			subject, described, err := f.subject(args, command.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
@@ -75,13 +75,13 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 			if err := f.chooseNames(command.Flags(), subject); err != nil {
 				return err
 			}
-			release, err := outputFiles{"junit": f.junit, "json": f.json, "write-known": f.writeKnown}.reserve()
+			release, err := outputFiles{"junit": f.junit, "json": f.json, "write-known": f.writeKnown, "save": f.save}.reserve()
 			if err != nil {
 				return err
 			}
 			defer release()
 			terminal := report.TerminalOf(env.stdout, env.getenv)
-			c := &checking{env: env, flags: f, terminal: terminal, progress: newProgress(env, terminal), replay: replayOf(command.Flags(), args)}
+			c := &checking{env: env, flags: f, described: described, terminal: terminal, progress: newProgress(env, terminal), replay: replayOf(command.Flags(), args)}
 			return c.run(command.Context(), subject)
 		},
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -25,6 +26,8 @@ type checking struct {
 	terminal report.Terminal
 	progress *progress
 	replay   func(*check.Trial) string
+	// described is the profile that --save writes.
+	described *profile.Profile
 }
 
 func (c *checking) run(ctx context.Context, subject check.Subject) error {
@@ -38,6 +41,9 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	c.progress.erase()
 	if err != nil {
 		return c.refused(ctx, err)
+	}
+	if err := c.save(facts); err != nil {
+		return err
 	}
 	trials, err := check.Plan(facts)
 	if err == nil {
@@ -77,6 +83,23 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 		err = errors.Join(err, timeline.Close())
 	}
 	return c.end(ctx, card, err)
+}
+
+// save writes what the flags, and the driver itself, say of it.
+func (c *checking) save(facts *check.Facts) error {
+	if c.flags.save == "" {
+		return nil
+	}
+	p := c.described
+	p.Driver = facts.Name
+	if c.flags.binary != "" {
+		p.Binary.Name = located(c.flags.binary)
+	}
+	if p.CSIDriver != nil && p.CSIDriver.AttachRequired == nil {
+		attaches := facts.Attaches()
+		p.CSIDriver.AttachRequired = &attaches
+	}
+	return writeFile(c.flags.save, "driver profile", func(w io.Writer) error { return p.Write(w, c.flags.save) })
 }
 
 func (c *checking) options(subject check.Subject) check.RunOptions {
@@ -153,7 +176,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 		if t.NotOffered != "" {
 			continue
 		}
-		if err := os.WriteFile(c.kept(t), []byte(t.Text), 0o644); err != nil {
+		if err := os.WriteFile(c.kept(t), []byte(t.Text), t.Mode()); err != nil {
 			return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
 		}
 	}

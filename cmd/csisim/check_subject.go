@@ -1,14 +1,12 @@
 package main
 
 import (
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -20,16 +18,14 @@ import (
 type subjectFlags struct {
 	endpoint, controllerEndpoint string
 	profile, binary              string
+	save                         string
 	name                         string
 	single                       bool
-	noController                 bool
+	nodeOnly                     bool
 	env                          pairsFlag
+	pluginSocket                 string
 	startTimeout                 time.Duration
-	parameters                   pairsFlag
-	handle                       string
-	attributes                   pairsFlag
-	lifecycle                    []string
-	podInfo                      bool
+	volumes                      volumeFlags
 }
 
 func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
@@ -37,62 +33,74 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.controllerEndpoint, "controller-endpoint", "", "`ADDR` of its controller plugin (default that of --endpoint)")
 	flags.StringVar(&f.profile, "profile", "", "check the well-known driver of this `NAME`, or of a YAML file: csisim profiles lists them")
 	flags.StringVar(&f.binary, "binary", "", "`PATH` of its program (default its own name, looked for in PATH)")
+	flags.StringVar(&f.save, "save", "", "write what the flags say of the driver to `FILE`, a profile for --profile")
 	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default what GetPluginInfo answers)")
 	flags.BoolVar(&f.single, "single", false, "one process is both the controller plugin and the plugin of the only node")
-	flags.BoolVar(&f.noController, "no-controller", false, "the driver has no controller plugin")
+	flags.BoolVar(&f.nodeOnly, "node-only", false, "the driver has no controller plugin")
 	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
+	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves whatever it is told; what serves at /csi/csi.sock needs none")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
-	flags.Var(&f.parameters, "parameter", "`KEY=VALUE` among the StorageClass's parameters; may be repeated")
-	flags.StringVar(&f.handle, "handle", "", "`ID` of the volume to check a driver with that makes none")
-	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume, and of inline volumes; may be repeated")
-	flags.StringSliceVar(&f.lifecycle, "lifecycle", nil, "`MODE` of volumes in the CSIDriver object: Persistent, or Ephemeral for inline volumes; may be repeated (default Persistent, or the profile's)")
-	flags.BoolVar(&f.podInfo, "pod-info", false, "podInfoOnMount in the CSIDriver object")
+	f.volumes.addTo(flags)
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "no-controller" {
+			name = "node-only"
+		}
+		return pflag.NormalizedName(name)
+	})
 }
 
-// subject is the driver that the flags and arguments name; dash is where the first --
-// stood.
-func (f *subjectFlags) subject(args []string, dash int) (check.Subject, error) {
-	s := check.Subject{Parameters: f.parameters, Handle: f.handle, Attributes: f.attributes}
-	s.Driver.Name, s.Driver.NoController = f.name, f.noController
-	if err := f.csiDriver(&s); err != nil {
-		return s, err
+// subject is the driver that the flags and arguments name, and its profile: nil of a driver
+// that runs already; dash is where the first -- stood.
+func (f *subjectFlags) subject(args []string, dash int) (check.Subject, *profile.Profile, error) {
+	s := check.Subject{}
+	s.Driver.Name, s.Driver.NoController = f.name, f.nodeOnly
+	if err := f.checkWays(args, dash); err != nil {
+		return s, nil, err
 	}
+	var p *profile.Profile
+	var err error
+	switch {
+	case f.endpoint != "":
+		p = &profile.Profile{}
+		err = f.socket(&s.Driver)
+	case f.profile != "":
+		p, err = f.wellKnown(&s)
+	default:
+		p, err = f.program(&s.Driver, args)
+	}
+	if err == nil {
+		err = f.volumes.amend(p)
+	}
+	if err == nil {
+		err = takeVolumes(&s, p)
+	}
+	return s, p, err
+}
+
+// checkWays refuses flags and arguments that do not go together.
+func (f *subjectFlags) checkWays(args []string, dash int) error {
 	ways := f.ways(args)
 	switch {
 	case len(ways) == 0:
-		return s, usage("no driver given: -- and the command that starts it, --profile and its name, or --endpoint and its socket")
+		return usage("no driver given: -- and the command that starts it, --profile and its name, or --endpoint and its socket")
 	case len(ways) > 1:
-		return s, usage("%s: one of them", strings.Join(ways, " and "))
+		return usage("%s: one of them", strings.Join(ways, " and "))
 	case len(args) > 0 && dash != 0:
-		return s, usage("-- is missing before the driver's command %s", args[0])
+		return usage("-- is missing before the driver's command %s", args[0])
 	case f.controllerEndpoint != "" && f.endpoint == "":
-		return s, usage("--controller-endpoint without --endpoint")
+		return usage("--controller-endpoint without --endpoint")
 	case f.binary != "" && f.profile == "":
-		return s, usage("--binary without --profile")
-	case f.endpoint != "":
-		return s, f.socket(&s.Driver)
-	case f.profile != "":
-		return s, f.wellKnown(&s)
+		return usage("--binary without --profile")
+	case f.save != "" && f.endpoint != "":
+		return usage("--save and --endpoint: a profile says how a driver is started, and this one runs already")
 	}
-	return s, f.program(&s.Driver, args)
-}
-
-// csiDriver is what the flags say of the CSIDriver object.
-func (f *subjectFlags) csiDriver(s *check.Subject) error {
-	if len(f.lifecycle) == 0 && !f.podInfo {
-		return nil
-	}
-	s.CSIDriver = &storagev1.CSIDriverSpec{PodInfoOnMount: &f.podInfo}
-	for _, mode := range f.lifecycle {
-		switch m := storagev1.VolumeLifecycleMode(mode); m {
-		case storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral:
-			s.CSIDriver.VolumeLifecycleModes = append(s.CSIDriver.VolumeLifecycleModes, m)
-		default:
-			return usage("--lifecycle %s: Persistent or Ephemeral", mode)
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"--single", f.single}, {"--env", len(f.env) > 0}, {"--plugin-socket", f.pluginSocket != ""}, {"--start-timeout", f.startTimeout != 0}} {
+		if flag.given && len(args) == 0 {
+			return usage("%s and %s: it goes with the command that starts a driver", flag.name, ways[0])
 		}
-	}
-	if len(f.lifecycle) == 0 {
-		s.CSIDriver.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
 	}
 	return nil
 }
@@ -112,27 +120,15 @@ func (f *subjectFlags) ways(args []string) (found []string) {
 }
 
 // wellKnown is a driver that has a profile.
-func (f *subjectFlags) wellKnown(s *check.Subject) error {
-	read, err := profile.Load(f.profile, ".")
+func (f *subjectFlags) wellKnown(s *check.Subject) (*profile.Profile, error) {
+	p, err := profile.Load(f.profile, ".")
 	if err != nil {
-		return usage("--profile %s: %w", f.profile, err)
+		return nil, usage("--profile %s: %w", f.profile, err)
 	}
 	s.Driver.Profile, s.Driver.Binary = located(f.profile), located(f.binary)
-	if s.CSIDriver != nil {
-		return usage("--profile %s and --lifecycle or --pod-info: the profile has the CSIDriver object", f.profile)
-	}
-	s.CSIDriver = read.CSIDriver
-	s.OneNode, s.MountOptions, s.VolumeSize = read.Single, read.StorageClass.MountOptions, read.VolumeSize
-	parameters := maps.Clone(read.StorageClass.Parameters)
-	if parameters == nil {
-		parameters = map[string]string{}
-	}
-	maps.Copy(parameters, f.parameters)
-	s.Parameters = parameters
-	if read.SnapshotClass != nil {
-		s.SnapshotParameters = read.SnapshotClass.Parameters
-	}
-	return nil
+	s.Driver.NoController = f.nodeOnly || p.NoController
+	s.OneNode = p.Single
+	return p, nil
 }
 
 // located is where a path leads from everywhere: a scenario that is kept elsewhere
@@ -176,14 +172,17 @@ func socketPath(flag, address string) (string, error) {
 
 // program is a driver that is started; a second -- begins the command of its
 // controller plugin.
-func (f *subjectFlags) program(d *scenario.Driver, args []string) error {
-	p := &scenario.Program{Single: f.single, Env: f.env, StartTimeout: strict.Duration{Duration: f.startTimeout}}
+func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Profile, error) {
+	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, StartTimeout: strict.Duration{Duration: f.startTimeout}}
 	p.Command = slices.Clone(args)
 	if at := slices.Index(args, "--"); at >= 0 {
 		p.Command, p.ControllerCommand = slices.Clone(args[:at]), slices.Clone(args[at+1:])
 		if len(p.Command) == 0 || len(p.ControllerCommand) == 0 {
-			return usage("a command is missing before or after the second --")
+			return nil, usage("a command is missing before or after the second --")
 		}
+	}
+	if !profile.IsSocket(f.pluginSocket) {
+		return nil, usage("--plugin-socket %s: want %s", f.pluginSocket, profile.WantedSocket)
 	}
 	for _, command := range [][]string{p.Command, p.ControllerCommand} {
 		if len(command) > 0 {
@@ -192,8 +191,25 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) error {
 	}
 	named := func(arg string) bool { return strings.Contains(arg, ".Driver}}") }
 	if f.name == "" && slices.ContainsFunc(args, named) {
-		return usage("{{.Driver}} in the driver's command takes --name: the driver cannot be asked before it is started")
+		return nil, usage("{{.Driver}} in the driver's command takes --name: the driver cannot be asked before it is started")
 	}
 	d.Program = p
-	return nil
+	return profileOf(p, f.nodeOnly), nil
+}
+
+// profileOf is a program as its profile; what it makes of volumes is all that can be tried.
+func profileOf(program *scenario.Program, nodeOnly bool) *profile.Profile {
+	p := &profile.Profile{
+		Arguments: program.Command[1:], Env: program.Env, Single: program.Single, NoController: nodeOnly,
+		PluginSocket: program.PluginSocket, StartTimeout: program.StartTimeout,
+		VolumeModes: slices.Clone(volumeModes), AccessModes: slices.Clone(accessModes),
+	}
+	p.Binary.Name = program.Command[0]
+	if controller := program.ControllerCommand; len(controller) > 0 {
+		p.ControllerArguments = controller[1:]
+		if controller[0] != p.Binary.Name {
+			p.ControllerBinary.Name = controller[0]
+		}
+	}
+	return p
 }

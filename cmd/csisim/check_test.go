@@ -45,6 +45,18 @@ var badChecks = []struct {
 	{name: "a profile without its program", flags: "--profile hostdir --binary ./no-such-driver", code: 3, says: []string{"program not found: "}},
 	{name: "no unix socket", flags: "--endpoint tcp://localhost:1234", code: 2, says: []string{"--endpoint tcp://localhost:1234: only unix sockets can be reached"}},
 	{name: "a socket without a path", flags: "--endpoint unix://", code: 2, says: []string{"--endpoint unix://: the path is missing"}},
+	{name: "an access mode that there is not", flags: "--access-mode ReadWriteOnse", driver: checkedDriver, code: 2, says: []string{"--access-mode ReadWriteOnse: want ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod, or RWO, ROX, RWX or RWOP"}},
+	{name: "a size that is none", flags: "--volume-size big", driver: checkedDriver, code: 2, says: []string{"--volume-size big: want a size such as 1Gi"}},
+	{name: "a file system that is none", flags: "--fs-type ext4,xfs", driver: checkedDriver, code: 2, says: []string{"--fs-type ext4,xfs: want the name of a file system, such as ext4"}},
+	{name: "no mount option", flags: "--mount-option=", driver: checkedDriver, code: 2, says: []string{"--mount-option: it is empty, want an option such as noatime"}},
+	{name: "secrets that are not there", flags: "--secrets no.yaml", driver: checkedDriver, code: 2, says: []string{"secrets: read secrets: open ", "no.yaml: no such file or directory"}},
+	{name: "secrets of an unknown call", flags: "--secrets bad-secrets.yaml", driver: checkedDriver, code: 2, says: []string{`bad-secrets.yaml:1:1: CreateVolSecret: found unknown field "CreateVolSecret"`, `did you mean "CreateVolumeSecret"?`}},
+	{name: "secrets that Kubernetes cannot give", flags: "--secrets two-secrets.yaml", driver: checkedDriver, code: 2, says: []string{"two-secrets.yaml:2:21: DeleteVolumeSecret: found another Secret than CreateVolumeSecret, want the same: Kubernetes gives both calls one Secret"}},
+	{name: "a plugin socket in a directory that is not its own", flags: "--plugin-socket /tmp/csi.sock", driver: checkedDriver, code: 2, says: []string{`--plugin-socket /tmp/csi.sock: want a socket in a directory of its own, such as "/run/my-driver/csi.sock"`}},
+	{name: "an environment with a profile", flags: "--profile hostdir --env A=1", code: 2, says: []string{"--env and --profile: it goes with the command that starts a driver"}},
+	{name: "a profile of a driver that runs", flags: "--endpoint s.sock --save my.yaml", code: 2, says: []string{"--save and --endpoint: a profile says how a driver is started, and this one runs already"}},
+	{name: "a profile that cannot be written", flags: "--save s.yaml/x", driver: checkedDriver, code: 2, says: []string{"--save s.yaml/x: ", "not a directory"}},
+	{name: "a profile without file systems", flags: "--profile ./blocks.yaml", code: 2, says: []string{"--profile blocks.yaml: volumeModes are Block: want Filesystem among them"}},
 	{name: "a name that nobody knows yet", flags: "-- hostdir --driver-name={{.Driver}}", code: 2, says: []string{"{{.Driver}} in the driver's command takes --name"}},
 	{name: "an unknown placeholder", flags: "-- hostdir --endpoint={{.Endpiont}}", code: 2, says: []string{`drivers[0].program.command[1]: found template "--endpoint={{.Endpiont}}", want a template with .Endpoint, .Socket`}},
 	{name: "a budget that is none", flags: "--budget soon", driver: checkedDriver, code: 2, says: []string{`invalid argument "soon" for "--budget" flag`}},
@@ -73,6 +85,9 @@ func TestBadInputOfACheckIsToldAndLeavesNothing(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, bin)
 			p.write("s.yaml", "a: file\n")
+			p.write("bad-secrets.yaml", "CreateVolSecret: {a: b}\n")
+			p.write("two-secrets.yaml", "CreateVolumeSecret: {a: b}\nDeleteVolumeSecret: {a: c}\n")
+			p.write("blocks.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: a.example.com\nbinary: {name: a}\nvolumeModes: [Block]\n")
 			if test.socket == "dead" {
 				deadSocket(t, filepath.Join(p.dir, "s.sock"))
 			}

@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"errors"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -127,6 +128,9 @@ func (p *Program) prepare() (machine.Command, error) {
 		return c, err
 	}
 	c.Volumes = []machine.Volume{{Source: p.spec.socketDir(), Path: deployedDir}}
+	if own := path.Dir(p.spec.ServesAt); p.spec.ServesAt != "" && own != deployedDir && own != p.spec.socketDir() {
+		c.Volumes = append(c.Volumes, machine.Volume{Source: p.spec.socketDir(), Path: own})
+	}
 	p.instance++
 	c.Stdout = p.spec.logFile(p.instance)
 	c.Stderr = c.Stdout

@@ -22,9 +22,9 @@ type Options struct {
 	// RetryIntervalStart and RetryIntervalMax bound the delay before a claim or
 	// volume that failed is tried again. Default 1 s and 5 min.
 	RetryIntervalStart, RetryIntervalMax time.Duration
-	// NoCreateMetadata leaves the names of claim and volume out of the parameters
-	// of CreateVolume. By default they are sent, as with --extra-create-metadata.
-	NoCreateMetadata bool
+	// CreateMetadata adds the names of claim and volume to the parameters of
+	// CreateVolume, as --extra-create-metadata does. Default: false.
+	CreateMetadata bool
 	// StrictTopology asks for the selected node's segment and no other.
 	StrictTopology bool
 	// NoImmediateTopology asks for no topology when no node is selected and the

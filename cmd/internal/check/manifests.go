@@ -55,7 +55,7 @@ spec:
   accessModes: [%s]
 %s  resources: {requests: {storage: %s}}
   storageClassName: %s
-`, c.name, labels, c.access, mode, f.subject.size(), className)
+`, c.name, labels, f.subject.access(c.access), mode, f.subject.size(), className)
 }
 
 // static is a claim with a volume that exists already.
@@ -68,7 +68,7 @@ spec:
 %[3]s  capacity: {storage: %[4]s}
   persistentVolumeReclaimPolicy: Retain
   storageClassName: ""
-  csi: {driver: %[5]s, volumeHandle: %[6]s%[7]s}
+%[8]s  csi: {driver: %[5]s, volumeHandle: %[6]s%[7]s}
 ---
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -78,7 +78,8 @@ spec:
 %[3]s  resources: {requests: {storage: %[4]s}}
   storageClassName: ""
   volumeName: %[1]s
-`, c.name, c.access, mode, f.subject.size(), f.Name, strconv.Quote(f.handle(c.name)), pairs(", volumeAttributes: ", f.subject.Attributes))
+`, c.name, f.subject.access(c.access), mode, f.subject.size(), f.Name, strconv.Quote(f.handle(c.name)),
+		f.subject.fsType()+pairs(", volumeAttributes: ", f.subject.Attributes)+f.subject.secretRefs(), f.subject.mountOptions())
 }
 
 // pod is a pod with volumes.
@@ -114,7 +115,8 @@ func (p pod) manifest(f *Facts) string {
 			readOnly = ", readOnly: true"
 		}
 		mounts = append(mounts, fmt.Sprintf("{name: %s, mountPath: /%s}", s.name, s.name))
-		volumes = append(volumes, fmt.Sprintf("  - {name: %s, csi: {driver: %s%s%s}}\n", s.name, f.Name, readOnly, pairs(", volumeAttributes: ", f.attributesOf(s))))
+		volumes = append(volumes, fmt.Sprintf("  - {name: %s, csi: {driver: %s%s%s}}\n", s.name, f.Name, readOnly,
+			f.subject.fsType()+pairs(", volumeAttributes: ", f.attributesOf(s))+f.subject.inlineSecret()))
 	}
 	uses := ""
 	if len(mounts) > 0 {
@@ -140,9 +142,7 @@ func classManifest(f *Facts, immediate bool) string {
 	if f.Topology() && !immediate {
 		binding = "  volumeBindingMode: WaitForFirstConsumer\n"
 	}
-	if len(f.subject.MountOptions) > 0 {
-		binding += fmt.Sprintf("  mountOptions: [%q]\n", strings.Join(f.subject.MountOptions, `", "`))
-	}
+	binding += f.subject.mountOptions()
 	if f.Expands() {
 		binding += "  allowVolumeExpansion: true\n"
 	}
@@ -150,7 +150,7 @@ func classManifest(f *Facts, immediate bool) string {
   kind: StorageClass
   metadata: {name: %s}
   provisioner: %s
-%s%s`, className, f.Name, binding, parameters("  ", f.subject.Parameters))
+%s%s`, className, f.Name, binding, parameters("  ", f.subject.classParameters()))
 }
 
 // csiDriverManifest is the CSIDriver object as an entry of a scenario's objects; empty if the

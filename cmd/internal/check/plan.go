@@ -51,6 +51,8 @@ type Trial struct {
 	Cause    Cause
 	// Known is what is known to be wrong beforehand, and the cause of what fails; mostly empty.
 	Known string
+
+	secret bool // there are Secrets in the text
 }
 
 // Cause is what keeps a trial from being run that the driver is able to stand.
@@ -102,7 +104,7 @@ func (p *plan) try(group, title, description string, needs []string, compose fun
 	if group != inline && !p.facts.Persistent() { // K-PUB-7
 		return
 	}
-	t := &Trial{Group: group, Title: title}
+	t := &Trial{Group: group, Title: title, secret: len(p.facts.subject.Secrets) > 0}
 	p.trials = append(p.trials, t)
 	if t.NotOffered = first(needs...); t.NotOffered != "" {
 		return
@@ -143,6 +145,10 @@ func (p *plan) needsKind(form, access string) string {
 
 // needsMaking says why volumes of a kind are not made.
 func (p *plan) needsMaking(form, access string) string {
+	access = p.facts.subject.access(access)
+	if why := p.facts.subject.leavesOut(Kind{form, access}); why != "" {
+		return why
+	}
 	answer, refused := p.facts.Refused[Kind{form, access}]
 	if !refused {
 		return ""

@@ -101,12 +101,12 @@ kind: VolumeGroupSnapshotClass
 metadata: {name: %[1]s}
 driver: %[2]s
 deletionPolicy: Delete
----
+%[5]s---
 apiVersion: groupsnapshot.storage.k8s.io/v1
 kind: VolumeGroupSnapshot
 metadata: {name: %[3]s}
 spec:
   volumeGroupSnapshotClassName: %[1]s
   source: {selector: {matchLabels: %[4]s}}
-`, className, f.Name, g.name, groupLabels)
+`, className, f.Name, g.name, groupLabels, parameters("", f.subject.groupParameters()))
 }

@@ -152,7 +152,7 @@ kind: VolumeSnapshotClass
 metadata: {name: %s}
 driver: %s
 deletionPolicy: Delete
-%s`, className, f.Name, parameters("", f.subject.SnapshotParameters))
+%s`, className, f.Name, parameters("", f.subject.snapshotParameters()))
 }
 
 type snapshot struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -101,23 +102,35 @@ var kinds = []Kind{
 	{filesystem, onePodRW}, {filesystem, manyRW}, {filesystem, manyRO}, {block, manyRW},
 }
 
+// kindsToTry are those of the kinds that are to be tried, the one of most scenarios first; it
+// is the only one with a driver that makes no volumes.
+func (f *Facts) kindsToTry() []Kind {
+	tried := []Kind{{filesystem, f.subject.access(oneNodeRW)}}
+	for _, k := range kinds {
+		if f.Provisions() && f.subject.leavesOut(k) == "" && !slices.Contains(tried, k) {
+			tried = append(tried, k)
+		}
+	}
+	return tried
+}
+
 // tryKinds asks for a volume of each kind: whether a driver makes them shows in
 // nothing that it says of itself. A pod uses the plain one: that is when the kubelet
 // asks what the node plugin can do.
 func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	s := &script{facts: f, immediate: true}
 	var claims []claim
-	for _, k := range kinds {
+	tried := f.kindsToTry()
+	for _, k := range tried {
 		claims = append(claims, claim{name: k.claimName(), form: k.Form, access: k.Access})
-	}
-	if !f.Provisions() {
-		claims = claims[:1]
 	}
 	s.apply(asManifests(claims)...)
 	s.apply(web(nodeA, claims[0]))
-	tryBlock := f.Provisions() && f.NoDevices == "" && f.NoMounts == ""
+	blocks := Kind{block, f.subject.access(oneNodeRW)}
+	at := slices.Index(tried, blocks)
+	tryBlock := at >= 0 && f.NoDevices == "" && f.NoMounts == ""
 	if tryBlock {
-		s.apply(pod{name: "block", node: nodeA, claims: claims[1:2]})
+		s.apply(pod{name: "block", node: nodeA, claims: claims[at : at+1]})
 	}
 	s.step("advance: 1m")
 	s.step("delete: {pod: web}")
@@ -147,13 +160,13 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 			made[result.Names.Volume(e)] = answerOf(e)
 		}
 	}
-	for _, k := range kinds {
+	for _, k := range tried {
 		if answer, tried := made[k.claimName()]; !tried || answer != "" {
 			f.Refused[k] = answer
 		}
 	}
-	f.NotPublished = refusedOnNode(result, kinds[1].claimName())
-	if answer, refused := f.Refused[kinds[0]]; refused {
+	f.NotPublished = refusedOnNode(result, blocks.claimName())
+	if answer, refused := f.Refused[tried[0]]; refused {
 		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called")}
 	}
 	return nil

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -178,7 +179,7 @@ func (s *script) text(name, description string) (string, error) {
 
 // objects are those that are there from the beginning.
 func (s *script) objects() string {
-	objects := csiDriverManifest(s.facts)
+	objects := csiDriverManifest(s.facts) + s.facts.subject.secretManifests()
 	if s.facts.Provisions() && s.facts.Persistent() {
 		objects += classManifest(s.facts, s.immediate)
 	}
@@ -198,3 +199,11 @@ func parse(name, text string) (*scenario.Scenario, error) {
 func (t *Trial) File() string { return fileName(t.Name()) }
 
 func fileName(name string) string { return strings.ReplaceAll(name, "/", "-") + ".yaml" }
+
+// Mode is that of the file: what has Secrets is its owner's alone.
+func (t *Trial) Mode() os.FileMode {
+	if t.secret {
+		return 0o600
+	}
+	return 0o644
+}

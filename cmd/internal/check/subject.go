@@ -1,17 +1,15 @@
 package check
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 )
 
 // Subject is the driver that is checked.
@@ -35,6 +33,13 @@ type Subject struct {
 	// The attributes are those of inline volumes, too.
 	Handle     string
 	Attributes map[string]string
+	// AccessModes and VolumeModes are those of the volumes to try; ReadWriteOnce, or else the
+	// first, is that of most, and Filesystem is among the modes. Default: all.
+	AccessModes, VolumeModes []string
+	// FSType is the file system to ask for. Default: the driver's own choice.
+	FSType string
+	// Secrets are those of its calls. Default: none.
+	Secrets profile.Secrets
 	// CSIDriver is the spec of the driver's CSIDriver object; with a profile that of the
 	// profile. Its attachRequired is what the driver says. Default: volumes of claims only.
 	CSIDriver *storagev1.CSIDriverSpec
@@ -46,6 +51,26 @@ func (s Subject) offers(mode storagev1.VolumeLifecycleMode) bool {
 		return mode == storagev1.VolumeLifecyclePersistent
 	}
 	return slices.Contains(s.CSIDriver.VolumeLifecycleModes, mode)
+}
+
+// leavesOut says why volumes of a kind are not asked for; empty if they are.
+func (s Subject) leavesOut(k Kind) string {
+	switch {
+	case len(s.VolumeModes) > 0 && !slices.Contains(s.VolumeModes, k.Form):
+		return "the volume modes to try are " + strings.Join(s.VolumeModes, ", ")
+	case len(s.AccessModes) > 0 && !slices.Contains(s.AccessModes, k.Access):
+		return "the access modes to try are " + strings.Join(s.AccessModes, ", ")
+	}
+	return ""
+}
+
+// access is the access mode of a claim: for ReadWriteOnce the first that is to be tried, if it
+// is not among them.
+func (s Subject) access(mode string) string {
+	if mode == oneNodeRW && s.leavesOut(Kind{filesystem, mode}) != "" {
+		return s.AccessModes[0]
+	}
+	return mode
 }
 
 // oneNode says that only one node can have a plugin.
@@ -81,49 +106,11 @@ func (s Subject) clusterYAML(oneNode bool) string {
 
 // driverYAML is the driver as an entry of a scenario's drivers.
 func (s Subject) driverYAML() (string, error) {
-	fields, err := json.Marshal(s.Driver) // in the order of the language's own fields
+	text, err := profile.Text(s.Driver)
 	if err != nil {
 		return "", fmt.Errorf("describe the driver: %w", err)
 	}
-	var entry yaml.Node
-	if err := yaml.Unmarshal(fields, &entry); err != nil {
-		return "", fmt.Errorf("describe the driver: %w", err)
-	}
-	inBlocks(&entry)
-	var text bytes.Buffer
-	encoder := yaml.NewEncoder(&text)
-	encoder.SetIndent(2)
-	encoder.CompactSeqIndent()
-	if err := encoder.Encode(&entry); err != nil {
-		return "", fmt.Errorf("describe the driver: %w", err)
-	}
-	return "- " + indented(text.String(), "  "), nil
-}
-
-// inBlocks lays what JSON has in one line out in lines, and quotes only what needs
-// it. What is not given is left out.
-func inBlocks(n *yaml.Node) {
-	if n.Kind == yaml.MappingNode {
-		dropDefaults(n)
-	}
-	n.Style = 0
-	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
-		n.Style = yaml.FlowStyle
-	}
-	for _, child := range n.Content {
-		inBlocks(child)
-	}
-}
-
-// dropDefaults takes out what JSON cannot leave out: a duration of 0.
-func dropDefaults(n *yaml.Node) {
-	var kept []*yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i+1].Value != "0s" {
-			kept = append(kept, n.Content[i], n.Content[i+1])
-		}
-	}
-	n.Content = kept
+	return "- " + indented(text, "  "), nil
 }
 
 // indented puts an indentation before every line but the first.

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/version"
@@ -177,6 +178,9 @@ func (c *checker) checkProgram(p *Program) {
 	}
 	for name, value := range p.Env {
 		c.checkTemplate(strict.Key(c.path+".program.env", name), value)
+	}
+	if !profile.IsSocket(p.PluginSocket) {
+		c.report("program.pluginSocket", fmt.Sprintf("path %q", p.PluginSocket), profile.WantedSocket)
 	}
 }
 

@@ -42,6 +42,7 @@ type Program struct {
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
+	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever it is told; what serves at /csi/csi.sock needs none."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
 }
 
@@ -86,7 +87,10 @@ func (d Driver) options(dir string) sim.Driver {
 	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
 	o.Further, o.Later = d.furtherPlugins(), d.Later
 	o.Sidecars = d.Sidecars.options()
-	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController, d.NoCSIDriver
+	if d.profile != nil && d.Sidecars.Provisioner.ExtraCreateMetadata == nil {
+		o.Sidecars.Provisioner.CreateMetadata = d.profile.ExtraCreateMetadata
+	}
+	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController || o.NoController, d.NoCSIDriver
 	for _, name := range d.External {
 		o.External = append(o.External, sim.Sidecar(name))
 	}
@@ -98,7 +102,7 @@ func (d Driver) options(dir string) sim.Driver {
 	case d.Program != nil:
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
-			Single: d.Program.Single, Env: d.Program.Env, StartTimeout: d.Program.StartTimeout.Duration,
+			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, StartTimeout: d.Program.StartTimeout.Duration,
 		}
 	case d.Socket != nil:
 		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node}

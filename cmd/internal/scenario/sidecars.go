@@ -54,7 +54,7 @@ type restartPolicy struct {
 type provisionerFlags struct {
 	callFlags
 	restartPolicy
-	ExtraCreateMetadata       *bool           `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true."`
+	ExtraCreateMetadata       *bool           `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default false, or as the profile says."`
 	StrictTopology            bool            `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
 	ImmediateTopology         *bool           `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
 	DefaultFSType             string          `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
@@ -112,7 +112,7 @@ func (s Sidecars) options() sim.Sidecars {
 	return sim.Sidecars{
 		Provisioner: provisioner.Options{
 			Timeout: p.Timeout.Duration, RetryIntervalStart: p.RetryIntervalStart.Duration, RetryIntervalMax: p.RetryIntervalMax.Duration,
-			NoCreateMetadata: off(p.ExtraCreateMetadata), StrictTopology: p.StrictTopology, NoImmediateTopology: off(p.ImmediateTopology),
+			CreateMetadata: p.ExtraCreateMetadata != nil && *p.ExtraCreateMetadata, StrictTopology: p.StrictTopology, NoImmediateTopology: off(p.ImmediateTopology),
 			DefaultFSType: p.DefaultFSType, ControllerPublishReadOnly: p.ControllerPublishReadonly, CapacityPollInterval: p.CapacityPollInterval.Duration,
 			KubeAPICapacityQPS: float64(p.KubeAPICapacityQPS), KubeAPICapacityBurst: int(p.KubeAPICapacityBurst), Flags: p.flags(p.restartPolicy),
 		},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -103,7 +104,20 @@ func (p *Profile) check(d *strict.Document) {
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		checkTemplate(d, strict.Key("env", name), p.Env[name])
 	}
+	if !IsSocket(p.PluginSocket) {
+		d.Report("pluginSocket", fmt.Sprintf("path %q", p.PluginSocket), WantedSocket)
+	}
 	p.StandIns.check(d)
+}
+
+// WantedSocket describes the socket of a program that serves whatever it is told.
+const WantedSocket = `a socket in a directory of its own, such as "/run/my-driver/csi.sock"`
+
+// IsSocket says whether a program can serve at a path whatever it is told. The directory
+// becomes that of the driver's own socket; no path is one, too.
+func IsSocket(file string) bool {
+	return file == "" || path.IsAbs(file) && path.Clean(file) == file && strings.Count(file, "/") > 1 &&
+		!slices.Contains([]string{"/tmp", "/var", "/usr", "/etc", "/run", "/dev", "/bin", "/lib"}, path.Dir(file))
 }
 
 func checkTemplate(d *strict.Document, path, text string) {

@@ -3,6 +3,8 @@
 package profile
 
 import (
+	"cmp"
+
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -18,20 +20,29 @@ type Profile struct {
 	Driver      string `json:"driver" want:"required" example:"nfs.csi.k8s.io" doc:"The driver's name, which GetPluginInfo must answer."`
 	Binary      Binary `json:"binary,omitempty" doc:"Where the driver's program comes from."`
 
+	ControllerBinary    Binary            `json:"controllerBinary,omitzero" doc:"The program of the controller plugin, if it is another one."`
 	Arguments           []string          `json:"arguments,omitempty" doc:"The program's arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}}."`
 	ControllerArguments []string          `json:"controllerArguments,omitempty" doc:"The arguments of the controller plugin; default arguments."`
 	Env                 map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	Single              bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
-	StartTimeout        strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
+	NoController        bool              `json:"noController,omitempty" doc:"It has no controller plugin."`
+	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever it is told; what serves at /csi/csi.sock needs none."`
+	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"How long, in wall time, it may take to answer."`
 
 	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as its deployment has it."`
-	StorageClass  Class                    `json:"storageClass,omitempty" doc:"What a StorageClass of the driver needs."`
+	StorageClass  Class                    `json:"storageClass,omitzero" doc:"What a StorageClass of the driver needs."`
 	SnapshotClass *Class                   `json:"snapshotClass,omitempty" doc:"What a VolumeSnapshotClass of the driver needs; none if it makes no snapshots."`
 	VolumeModes   []string                 `json:"volumeModes,omitempty" enum:"Filesystem|Block" doc:"The volume modes it can serve; default Filesystem."`
 	AccessModes   []string                 `json:"accessModes,omitempty" enum:"ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod" doc:"The access modes it can serve; default ReadWriteOnce."`
 
-	VolumeSize resource.Quantity `json:"volumeSize,omitempty" example:"1Gi" default:"16Mi" doc:"The size of the volumes to ask it for: what it rounds sizes up to, if it does."`
-	StandIns   StandIns          `json:"standIns,omitempty" doc:"What takes the place of services that the driver needs beside Kubernetes."`
+	VolumeSize       resource.Quantity `json:"volumeSize,omitzero" example:"1Gi" default:"16Mi" doc:"The size of the volumes to ask it for: what it rounds sizes up to, if it does."`
+	FSType           string            `json:"fsType,omitempty" example:"ext4" doc:"The file system to ask it for; default the driver's own choice."`
+	VolumeHandle     string            `json:"volumeHandle,omitempty" doc:"The volume to check it with, if it makes none."`
+	VolumeAttributes map[string]string `json:"volumeAttributes,omitempty" doc:"The attributes of that volume, and of inline volumes."`
+	SecretsFile      string            `json:"secretsFile,omitempty" example:"./secrets.yaml" doc:"The Secrets of its calls, a file as csi-sanity's --csi.secrets, or one map for all calls; relative to this file."`
+
+	ExtraCreateMetadata bool     `json:"extraCreateMetadata,omitempty" doc:"Its deployment runs csi-provisioner with --extra-create-metadata: the names of claim and volume are parameters of CreateVolume."`
+	StandIns            StandIns `json:"standIns,omitzero" doc:"What takes the place of services that the driver needs beside Kubernetes."`
 
 	// Name is the file's name without its extension.
 	Name string `json:"-"`
@@ -41,7 +52,7 @@ type Profile struct {
 
 // Binary is a driver's program.
 type Binary struct {
-	Name   string `json:"name" want:"required" example:"nfsplugin" doc:"The program's file name, which is looked for in PATH if no path is given."`
+	Name   string `json:"name" want:"required" example:"nfsplugin" doc:"The program's file name, which is looked for in PATH if no path is given; ../ and ./ are relative to this file."`
 	Source string `json:"source,omitempty" example:"https://github.com/kubernetes-csi/csi-driver-nfs" doc:"The repository of its source."`
 	Build  string `json:"build,omitempty" example:"go build -o nfsplugin ./cmd/nfsplugin" doc:"The command that builds it in the repository."`
 }
@@ -59,15 +70,19 @@ func (p *Profile) Install(name, binary string) sim.Driver {
 		name = p.Driver
 	}
 	if binary == "" {
-		binary = p.Binary.Name
+		binary = p.program(p.Binary.Name)
 	}
 	program := &sim.Program{
-		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, StartTimeout: p.StartTimeout.Duration,
+		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, PluginSocket: p.PluginSocket, StartTimeout: p.StartTimeout.Duration,
 	}
-	if p.ControllerArguments != nil {
-		program.ControllerCommand = command(binary, p.ControllerArguments)
+	if p.ControllerArguments != nil || p.ControllerBinary.Name != "" {
+		arguments := p.ControllerArguments
+		if arguments == nil {
+			arguments = p.Arguments
+		}
+		program.ControllerCommand = command(cmp.Or(p.program(p.ControllerBinary.Name), binary), arguments)
 	}
-	return sim.Driver{Name: name, Program: program, CSIDriver: p.CSIDriver.DeepCopy(), StandIns: p.StandIns.make()}
+	return sim.Driver{Name: name, Program: program, NoController: p.NoController, CSIDriver: p.CSIDriver.DeepCopy(), StandIns: p.StandIns.make()}
 }
 
 func command(binary string, arguments []string) []string {

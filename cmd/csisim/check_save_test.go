@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// cardOf is a report card without what differs from run to run: times, calls, names.
+func cardOf(text string) string {
+	text = regexp.MustCompile(`(?m) · .*$|^    (replay|found|got) .*$`).ReplaceAllString(text, "")
+	return strings.TrimSpace(text)
+}
+
+// What the flags say of a driver is written as a profile; with it the card is the same.
+func TestASavedProfileGivesTheSameCard(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	p.write("secrets.yaml", "CreateVolumeSecret: {user: admin}\nNodeStageVolumeSecret: {key: k3y}\n")
+	const only = " --only life/* --only access/* --only repeated/*"
+	for name, flags := range map[string]string{
+		"a bare command":   "",
+		"all of the flags": "--secrets secrets.yaml --mount-option noatime --mount-option nodev --access-mode RWO,ReadWriteMany --fs-type ext4 --no-block --volume-size 32Mi --parameter a=b,c --snapshot-parameter d=e --env X=1=2 --start-timeout 20s --extra-create-metadata --lifecycle Persistent,Ephemeral --pod-info",
+		"one process":      "--single",
+	} {
+		t.Run(name, func(t *testing.T) {
+			only := only
+			if strings.Contains(flags, "Ephemeral") {
+				only += " --only inline/life"
+			}
+			first := p.checks(t, "--save profiles/my-driver.yaml "+flags+only, "--broken", "stage-not-idempotent")
+			require.Equal(t, 1, first.code, first.stderr)
+			text, err := os.ReadFile(filepath.Join(p.dir, "profiles/my-driver.yaml"))
+			require.NoError(t, err)
+			assert.NotContains(t, string(text), "k3y", "a profile is committed, a Secret is not")
+			again := outcomeOf(t, p.command(append([]string{"check", "--profile", "./profiles/my-driver.yaml"}, strings.Fields(only)...)...))
+			assert.Equal(t, cardOf(first.stdout), cardOf(again.stdout), string(text)+again.stderr)
+			assert.Equal(t, 1, again.code)
+		})
+	}
+}
+
+func TestASavedProfileIsReadByPeople(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	p.write("secrets.yaml", "user: admin\n")
+	require.NoError(t, os.Symlink(filepath.Join(p.bin, "hostdir"), filepath.Join(p.dir, "driver")))
+	args := append([]string{"check", "--save", "profiles/my.yaml", "--secrets", "secrets.yaml", "--access-mode", "RWO", "--no-block", "--volume-size", "1Gi", "--lifecycle", "Persistent", "--only", "claims/one", "--", "./driver"}, checkedDriver[1:]...)
+	got := outcomeOf(t, p.command(args...))
+	require.Equal(t, 0, got.code, got.stdout+got.stderr)
+	text, err := os.ReadFile(filepath.Join(p.dir, "profiles/my.yaml"))
+	require.NoError(t, err)
+	assert.Equal(t, `apiVersion: csisim.dev/v1alpha1
+kind: DriverProfile
+driver: hostdir.csi.example.com
+binary:
+  name: ../driver
+arguments:
+- --endpoint={{.Endpoint}}
+- --driver-name=hostdir.csi.example.com
+- --mode={{.Mode}}
+- --node-id={{.NodeID}}
+- --state-dir={{.StateDir}}
+- --node-state-dir={{.NodeStateDir}}
+csiDriver:
+  attachRequired: true
+  podInfoOnMount: false
+  volumeLifecycleModes:
+  - Persistent
+volumeModes:
+- Filesystem
+accessModes:
+- ReadWriteOnce
+volumeSize: 1Gi
+secretsFile: ../secrets.yaml
+`, string(text))
+	got = outcomeOf(t, p.command("check", "--profile", "profiles/my.yaml", "--only", "claims/one"))
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+}
+
+// A driver whose socket is where its author put it is found there, on two nodes at once.
+func TestADriverServesAtASocketOfItsOwn(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	args := []string{"check", "--plugin-socket", "/run/my-driver/plugin.sock", "--only", "life/filesystem", "--only", "move/there-and-back", "--only", "restart/driver-on-node", "--", "hostdir", "--endpoint=unix:///run/my-driver/plugin.sock"}
+	got := outcomeOf(t, p.command(append(args, checkedDriver[2:]...)...))
+	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, ": 3 passed, 0 failed · ")
+	assert.NoDirExists(t, "/run/my-driver")
+	assert.Empty(t, p.leftovers())
+}
+
+func TestSecretsAreNotPrintedAndKeptForTheirOwner(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	p.write("secrets.yaml", "password: hunter22\n")
+	got := p.checks(t, "--secrets secrets.yaml --only repeated/filesystem --out kept --json card.json --junit junit.xml -v", "--broken", "stage-not-idempotent")
+	assert.Equal(t, 1, got.code, got.stderr)
+	assert.NotContains(t, got.stdout+got.stderr, "hunter22")
+	for _, file := range []string{"card.json", "junit.xml"} {
+		text, err := os.ReadFile(filepath.Join(p.dir, file))
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "hunter22", file)
+	}
+	info, err := os.Stat(filepath.Join(p.dir, "kept/repeated-filesystem.yaml"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
