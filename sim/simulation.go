@@ -145,17 +145,17 @@ func (c *Simulation) Close() error {
 func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
 func (c *Simulation) recordChoice(choice kernel.Choice, pick int) {
-	c.World.Trace.Add(&trace.Event{
+	c.World.Trace.AddChange(trace.Event{
 		Kind: trace.ChoiceMade, Message: choiceText(choice, pick),
-		Detail: map[string]any{"index": choice.Index, "pick": pick, "of": choice.N},
+		Detail: trace.Choice{Index: choice.Index, Of: choice.N, Pick: pick},
 	})
 }
 
 func choiceText(choice kernel.Choice, pick int) string {
-	if pick < len(choice.Processes) {
-		return fmt.Sprintf("%s: %s", choice.Kind, choice.Processes[pick].Name())
+	if p := choice.Process(pick); p != nil {
+		return choice.Kind.String() + ": " + p.Name()
 	}
-	return fmt.Sprintf("%s: %s", choice.Kind, choice.Label)
+	return choice.Kind.String() + ": " + choice.Label
 }
 
 func (c *Simulation) recordOverdue(label string) {

@@ -1,8 +1,6 @@
 package testcluster
 
 import (
-	"slices"
-
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -28,11 +26,21 @@ func Meddle(k *kernel.Kernel, times int, act func()) {
 func (m Meddler) Choose(c kernel.Choice) int {
 	switch {
 	case c.Kind == kernel.RunNext:
-		return max(0, slices.IndexFunc(c.Processes, func(p *kernel.Process) bool { return !isMeddler(p) }))
-	case c.Kind == kernel.GiveWay && isMeddler(c.Processes[0]):
+		return first(c, func(p *kernel.Process) bool { return !isMeddler(p) })
+	case c.Kind == kernel.GiveWay && isMeddler(c.Process(0)):
 		return 1
 	case c.Kind == kernel.GiveWay && c.Label == m.Before:
-		return max(0, slices.IndexFunc(c.Processes, isMeddler))
+		return first(c, isMeddler)
+	}
+	return 0
+}
+
+// first is the first alternative with such a process; 0 if there is none.
+func first(c kernel.Choice, is func(*kernel.Process) bool) int {
+	for i := range c.N {
+		if is(c.Process(i)) {
+			return i
+		}
 	}
 	return 0
 }

@@ -32,27 +32,26 @@ type Options struct {
 // Kernel schedules processes. It is not safe for concurrent use; the only doors
 // for other goroutines are calls under way (Launch) and Post.
 type Kernel struct {
-	opts     Options
-	now      time.Duration
-	ready    []*Process
-	timers   timerHeap
-	busy     int // pending timers that are work, not housekeeping
-	flights  flights
-	procs    map[int]*Process
-	nextID   int
-	seq      uint64
-	choices  uint64
-	hash     hash
-	steps    int
-	running  *Process
-	outside  uint64 // last event marked from outside any process
-	failure  error
-	pickable []*Process
-	idle     []*coroutine // stacks without a process
-	forced   bool         // the first ready process has been chosen already
-	calm     bool         // the strategy is Calm: nothing to ask
-	onClock  func()
-	closing  bool // nothing runs any more
+	opts    Options
+	now     time.Duration
+	ready   queue
+	next    *Process // of those that were ready; it has been chosen already
+	timers  timerHeap
+	busy    int // pending timers that are work, not housekeeping
+	flights flights
+	procs   map[int]*Process
+	nextID  int
+	seq     uint64
+	choices uint64
+	hash    hash
+	steps   int
+	running *Process
+	outside uint64 // last event marked from outside any process
+	failure error
+	idle    []*coroutine // stacks without a process
+	calm    bool         // the strategy is Calm: nothing to ask
+	onClock func()
+	closing bool // nothing runs any more
 }
 
 // New returns a kernel at the first instant with no process.
@@ -209,28 +208,24 @@ func (k *Kernel) makeReady(p *Process) {
 		k.cancel(p)
 	}
 	if !k.closing {
-		k.ready = append(k.ready, p)
+		k.ready.push(p)
 	}
 }
 
 // pick takes the next process off the ready queue, as the strategy decides.
 func (k *Kernel) pick() *Process {
-	if len(k.ready) == 0 {
+	if p := k.next; p != nil {
+		k.next = nil
+		return p
+	}
+	n, i := k.ready.len(), 0
+	if n == 0 {
 		return nil
 	}
-	i := 0
-	if len(k.ready) > 1 && !k.forced && !k.calm {
-		i = k.choose(Choice{Kind: RunNext, N: len(k.ready), Processes: k.ready})
+	if n > 1 && !k.calm {
+		i = k.choose(Choice{Kind: RunNext, N: n, ready: &k.ready})
 	}
-	k.forced = false
-	p := k.ready[i]
-	if i == 0 {
-		k.ready[0] = nil
-		k.ready = k.ready[1:]
-	} else {
-		k.ready = append(k.ready[:i], k.ready[i+1:]...)
-	}
-	return p
+	return k.ready.take(i)
 }
 
 // Choose draws one of n alternatives for a decision outside scheduling: how far
@@ -270,7 +265,7 @@ func (k *Kernel) fail(err error) {
 // Close ends all processes and waits for the calls under way to be given up. There may
 // be very many, of which very many are ready.
 func (k *Kernel) Close() {
-	k.closing, k.ready = true, nil
+	k.closing, k.next, k.ready = true, nil, queue{}
 	for _, p := range k.sorted() {
 		p.kill()
 	}

@@ -90,11 +90,10 @@ func (p *Process) kill() {
 		return
 	}
 	p.k.record(eventCrash, p.id, p.name)
-	for i, r := range p.k.ready {
-		if r == p {
-			p.k.ready = append(p.k.ready[:i], p.k.ready[i+1:]...)
-			break
-		}
+	if p.k.next == p {
+		p.k.next = nil
+	} else if p.state == ready {
+		p.k.ready.drop(p)
 	}
 	if p.co == nil { // never ran, or rests: there is nothing to unwind
 		p.end()
@@ -144,22 +143,18 @@ func (p *Process) Go(name string, body func(*Process)) *Process {
 // say which; they are put together only if there is a choice.
 func (p *Process) Yield(words ...string) {
 	k := p.k
-	if len(k.ready) == 0 || k.calm {
+	if k.calm || k.ready.len() == 0 {
 		return
 	}
 	at := strings.Join(words, "")
-	k.pickable = append(append(k.pickable[:0], p), k.ready...)
-	i := k.choose(Choice{Kind: GiveWay, N: len(k.pickable), Label: at, Processes: k.pickable})
+	i := k.choose(Choice{Kind: GiveWay, N: 1 + k.ready.len(), Label: at, first: p, ready: &k.ready})
 	if i == 0 {
 		return
 	}
-	chosen := k.pickable[i]
-	k.ready = append(k.ready[:i-1], k.ready[i:]...)
-	k.ready = append([]*Process{chosen}, k.ready...)
+	k.next = k.ready.take(i - 1)
 	p.why = at
 	p.state = ready
-	k.ready = append(k.ready, p)
-	k.forced = true
+	k.ready.push(p)
 	p.deaf = true
 	p.giveWay()
 	p.deaf = false

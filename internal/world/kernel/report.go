@@ -56,9 +56,9 @@ func (k *Kernel) livelock(last *Process) error {
 }
 
 func (k *Kernel) readyNames() string {
-	all := make([]string, 0, len(k.ready))
-	for _, p := range k.ready {
-		all = append(all, p.name)
+	all := make([]string, 0, k.ready.len())
+	for i := range k.ready.len() {
+		all = append(all, k.ready.at(i).name)
 	}
 	return names(all)
 }

@@ -44,8 +44,23 @@ type Choice struct {
 	At time.Duration
 	// Label says what the decision is about.
 	Label string
-	// Processes are the alternatives of RunNext and GiveWay; only valid during the call.
-	Processes []*Process
+
+	first *Process // that asks whether to give way
+	ready *queue
+}
+
+// Process is what runs with alternative i of RunNext and GiveWay; nil for other
+// choices. It may be asked only while the choice is made.
+func (c Choice) Process(i int) *Process {
+	switch {
+	case c.ready == nil:
+		return nil
+	case c.first == nil:
+		return c.ready.at(i)
+	case i == 0:
+		return c.first
+	}
+	return c.ready.at(i - 1)
 }
 
 // Strategy takes the decisions of a run. Given the same sequence of choices it

@@ -13,15 +13,20 @@ type Commit struct {
 	Old, New Object
 }
 
-// commit is a Commit with its place in history. Only those hold on to it who have
-// yet to see it; while states are kept, they thereby hold on to all later ones.
+// commit is a Commit on its way to those who watch.
 type commit struct {
 	Commit
-	before *Snapshot // nil while no state is kept
-	next   *commit   // nil while no state is kept
-	final  Object
+	final Object
 	// relisted: it is the difference between two lists, not a write.
 	relisted bool
+}
+
+// moment is the place of a commit in history, made while states are kept. Only views
+// that have yet to reach it hold on to it, and thereby to all later ones.
+type moment struct {
+	*commit
+	before *Snapshot
+	next   *moment
 }
 
 // move is what a commit changes in one index: the values that the object had and
@@ -67,19 +72,17 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 	}
 	moves := s.sheet.moves(res, old, obj)
 	if s.versioned {
-		c.before = s.Snapshot()
+		now := &moment{commit: c, before: s.Snapshot()}
+		s.moment.next, s.moment = now, now
 	}
 	if s.options.History > 0 {
-		s.remember(c.before)
+		s.remember(s.moment.before)
 	}
 	s.head.apply(c, moves)
 	if res == events && obj != nil {
 		s.grant(key, obj)
 	}
 	s.define(c)
-	if s.versioned {
-		s.latest.next = c
-	}
 	s.latest = c
 	if s.guard != nil {
 		s.guard.remember(res, key, obj)

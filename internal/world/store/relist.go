@@ -22,14 +22,14 @@ func (v *View) Relist() {
 
 // differences is what a list at a revision shows of the commits before it, as client-go's
 // informers hand it on: what is there in the order of the keys, then what is gone.
-func differences(commits []*commit, revision uint64) []*commit {
+func differences(missed []*moment, revision uint64) []*commit {
 	type object struct {
 		resource *Resource
 		key      Key
 	}
 	known := map[object]*commit{}
 	var all []*commit
-	for _, c := range commits {
+	for _, c := range missed {
 		id := object{c.Resource, c.Key}
 		if known[id] == nil {
 			known[id] = &commit{Commit: c.Commit, relisted: true}

@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -20,6 +23,30 @@ func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store
 	view.SetLag(func() {})
 	drain(w)
 	return view, w
+}
+
+// Only who has yet to see a state keeps it: not a watch whose events wait to be taken out.
+func TestWhatWasDeliveredHoldsOnToNoLaterState(t *testing.T) {
+	s := store.New(store.Options{})
+	view, w := lagging(t, s, "a")
+	var states []weak.Pointer[store.Snapshot]
+	change := func() {
+		modify(t, s, inDefault("a"), func(o *corev1.Secret) { metav1.SetMetaDataLabel(&o.ObjectMeta, "revision", o.ResourceVersion) })
+	}
+	for range 10 {
+		change()
+		states = append(states, weak.Make(s.Snapshot()))
+	}
+	runtime.GC()
+	assert.NotNil(t, states[0].Value(), "the view has yet to see it")
+	view.Deliver(10)
+	change()
+	view.Deliver(1)
+	runtime.GC()
+	for _, state := range states[:9] {
+		assert.Nil(t, state.Value())
+	}
+	assert.Equal(t, 11, w.Len())
 }
 
 func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {

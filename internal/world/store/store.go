@@ -11,7 +11,8 @@ type Store struct {
 	head        *head
 	past        []*Snapshot // oldest first, at most options.History
 	latest      *commit
-	versioned   bool // every state is kept by somebody
+	moment      *moment // of the latest commit, while states are kept
+	versioned   bool    // every state is kept by somebody
 	subscribers subscribers
 	observers   []func(Commit)
 	signToken   func(TokenClaims) (string, error) // nil: tokens are not signed
@@ -32,6 +33,7 @@ func New(options Options) *Store {
 		options:     options.withDefaults(),
 		head:        newHead(),
 		latest:      &commit{},
+		moment:      &moment{},
 		subscribers: make(subscribers, len(byKind)),
 		defined:     map[string]*Resource{},
 	}

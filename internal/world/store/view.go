@@ -12,7 +12,7 @@ type View struct {
 	name    string
 	watches []*watch
 	lag     func()
-	pending []*commit
+	pending []*moment
 	held    *Resource // what is not listed yet, nil if all is
 }
 
@@ -87,7 +87,7 @@ func (v *View) Pending() int { return len(v.pending) }
 // moves the view forward. When none is left the view reads the head.
 func (v *View) Deliver(n int) {
 	for range min(n, len(v.pending)) {
-		c := v.pending[0]
+		c := v.pending[0].commit
 		v.pending[0] = nil
 		v.pending = v.pending[1:]
 		for _, w := range v.watches {
@@ -118,10 +118,10 @@ func (v *View) receive(c *commit, w *watch) {
 	if c.Resource == v.held { // the list will show it
 		return
 	}
-	if len(v.pending) > 0 && v.pending[len(v.pending)-1] == c {
+	if len(v.pending) > 0 && v.pending[len(v.pending)-1].commit == c {
 		return
 	}
-	v.pending = append(v.pending, c)
+	v.pending = append(v.pending, v.store.moment)
 	if len(v.pending) == 1 {
 		v.lag()
 	}
@@ -135,13 +135,13 @@ func (v *View) catchUp(w *watch) {
 	}
 	known := v.pending
 	v.pending = nil
-	for c := known[0]; c != nil; c = c.next {
-		isKnown := len(known) > 0 && known[0] == c
+	for m := known[0]; m != nil; m = m.next {
+		isKnown := len(known) > 0 && known[0] == m
 		if isKnown {
 			known = known[1:]
 		}
-		if isKnown || w.matches(c) {
-			v.pending = append(v.pending, c)
+		if isKnown || w.matches(m.commit) {
+			v.pending = append(v.pending, m)
 		}
 	}
 }

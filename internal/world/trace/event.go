@@ -88,6 +88,13 @@ func (e *Event) Count() int32 {
 	return count
 }
 
+// Choice is the Detail of a choice.
+type Choice struct {
+	Index uint64 `json:"index"` // in the order of the run's choices, from 0
+	Of    int    `json:"of"`    // alternatives
+	Pick  int    `json:"pick"`  // alternative that was taken; 0 is the calm one
+}
+
 // isChange reports whether the event is one of the many that tell how an object,
 // a file or a container changed.
 func (e *Event) isChange() bool { return e.Kind == API || e.Kind == FileChange || e.Kind == Runtime }

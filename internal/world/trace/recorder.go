@@ -1,9 +1,6 @@
 package trace
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Clock tells a recorder the virtual time since the run began, and lets it link
 // an event to the one that caused it.
@@ -18,15 +15,16 @@ type Sink func(*Event)
 // Recorder keeps the events of a run and hands them to its sinks.
 type Recorder struct {
 	clock Clock
-	// KeepChanges bounds how many changes of objects, files and containers are
-	// kept in memory; calls, events, steps and the rest are always kept. Sinks see everything. Default: 4,000.
+	// KeepChanges bounds how many changes of objects, files and containers are kept in
+	// memory, and how many choices; calls, events, steps and the rest are always kept.
+	// Sinks see everything. Default: 4,000.
 	KeepChanges int
 
 	seq     uint64
 	events  []*Event
-	changes int
-	oldest  int // no change that is kept stands before it
-	holes   int // where changes were forgotten
+	changes passing
+	choices passing
+	holes   int // where changes and choices were forgotten
 	sinks   []Sink
 	queue   []*Event // not yet handed to the sinks: an earlier call is still open
 	open    map[*Event]bool
@@ -49,8 +47,14 @@ func (r *Recorder) Add(e *Event) *Event {
 	return e
 }
 
-// AddChange records the change of an object, a file or a container. There are many, and
-// most are soon forgotten: their room is used again.
+// passing is the events of one sort of which only the newest are kept.
+type passing struct {
+	kept   int
+	oldest int // none stands before it
+}
+
+// AddChange records the change of an object, a file or a container, or a choice. There
+// are many, and most are soon forgotten: their room is used again.
 func (r *Recorder) AddChange(e Event) {
 	var kept *Event
 	if n := len(r.room); n > 0 {
@@ -99,24 +103,35 @@ func (r *Recorder) append(e *Event) {
 	if len(r.sinks) > 0 {
 		r.queue = append(r.queue, e)
 	}
-	if e.isChange() {
-		r.changes++
-		if r.changes > r.KeepChanges+r.KeepChanges/4 {
-			r.forget()
+	if sort := r.passing(e); sort != nil {
+		sort.kept++
+		if sort.kept > r.KeepChanges+r.KeepChanges/4 {
+			r.forget(sort)
 		}
 	}
 }
 
-// forget drops the oldest changes beyond KeepChanges. The holes that they leave
+// passing is the sort of an event that may be forgotten, nil for those that are kept.
+func (r *Recorder) passing(e *Event) *passing {
+	switch {
+	case e.isChange():
+		return &r.changes
+	case e.Kind == ChoiceMade:
+		return &r.choices
+	}
+	return nil
+}
+
+// forget drops the oldest of a sort beyond KeepChanges. The holes that they leave
 // are closed when there are many, or when somebody looks.
-func (r *Recorder) forget() {
-	for ; r.changes > r.KeepChanges; r.oldest++ {
-		if e := r.events[r.oldest]; e.isChange() {
+func (r *Recorder) forget(sort *passing) {
+	for ; sort.kept > r.KeepChanges; sort.oldest++ {
+		if e := r.events[sort.oldest]; e != nil && r.passing(e) == sort {
 			if len(r.sinks) == 0 && e.Seq > r.shown {
 				r.room = append(r.room, e)
 			}
-			r.events[r.oldest] = nil
-			r.changes--
+			r.events[sort.oldest] = nil
+			sort.kept--
 			r.holes++
 		}
 	}
@@ -126,8 +141,23 @@ func (r *Recorder) forget() {
 }
 
 func (r *Recorder) closeHoles() {
-	r.events = slices.DeleteFunc(r.events, func(e *Event) bool { return e == nil })
-	r.oldest -= r.holes
+	kept, changes, choices := r.events[:0], 0, 0
+	for i, e := range r.events {
+		if e != nil {
+			kept = append(kept, e)
+			continue
+		}
+		if i < r.changes.oldest {
+			changes++
+		}
+		if i < r.choices.oldest {
+			choices++
+		}
+	}
+	clear(r.events[len(kept):])
+	r.events = kept
+	r.changes.oldest -= changes
+	r.choices.oldest -= choices
 	r.holes = 0
 }
 

@@ -165,6 +165,41 @@ func TestOldChangesAreForgottenAndCallsAreNot(t *testing.T) {
 	assert.Equal(t, uint64(101), r.Last())
 }
 
+// Under a strategy that explores there are more choices than anything else.
+func TestOldChoicesAreForgottenAndDoNotDriveOutChanges(t *testing.T) {
+	for name, look := range map[string]func(*trace.Recorder){
+		"somebody looks": func(r *trace.Recorder) { r.Events() },
+		"nobody looks":   func(*trace.Recorder) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := trace.NewRecorder(&clock{})
+			r.KeepChanges = 10
+			for i := range 1000 {
+				r.AddChange(trace.Event{Kind: trace.ChoiceMade})
+				if i%50 == 0 {
+					r.AddChange(trace.Event{Kind: trace.API, Name: strconv.Itoa(i)})
+					r.Add(&trace.Event{Kind: trace.Call})
+					look(r)
+				}
+			}
+			kept := map[trace.Kind]int{}
+			var changes []string
+			var last uint64
+			for _, e := range r.Events() {
+				assert.Greater(t, e.Seq, last)
+				last = e.Seq
+				kept[e.Kind]++
+				if e.Kind == trace.API {
+					changes = append(changes, e.Name)
+				}
+			}
+			assert.Equal(t, 20, kept[trace.Call])
+			assert.InDelta(t, 11, kept[trace.ChoiceMade], 1)
+			assert.Subset(t, changes, []string{"500", "550", "600", "650", "700", "750", "800", "850", "900", "950"})
+		})
+	}
+}
+
 // What was handed out stays as it was; the room of the rest is used again.
 func TestTheRoomOfForgottenChangesIsUsedAgain(t *testing.T) {
 	changes := func(r *trace.Recorder, from, to int) {

@@ -1,0 +1,97 @@
+package kernel
+
+import "slices"
+
+// queue is the processes that are ready, in order. There may be very many of them and
+// the strategy takes any, so they stand in blocks: to take one moves those of its
+// block only.
+type queue struct {
+	blocks []*block // none is empty
+	spare  *block
+	n      int
+}
+
+const blockSize = 256
+
+type block struct {
+	items    [blockSize]*Process
+	from, to int
+}
+
+func (q *queue) len() int { return q.n }
+
+func (q *queue) push(p *Process) {
+	last := len(q.blocks) - 1
+	if last < 0 || q.blocks[last].to == blockSize {
+		q.blocks = append(q.blocks, q.empty())
+		last++
+	}
+	b := q.blocks[last]
+	b.items[b.to] = p
+	b.to++
+	q.n++
+}
+
+// empty is a block without processes: the last one that became so, or a new one.
+func (q *queue) empty() *block {
+	b := q.spare
+	q.spare = nil
+	if b == nil {
+		b = new(block)
+	}
+	b.from, b.to = 0, 0
+	return b
+}
+
+// at is the process in place i, counted from 0.
+func (q *queue) at(i int) *Process {
+	j, i := q.find(i)
+	return q.blocks[j].items[i]
+}
+
+// take removes the process in place i.
+func (q *queue) take(i int) *Process {
+	j, i := q.find(i)
+	p := q.blocks[j].items[i]
+	q.cut(j, i)
+	return p
+}
+
+// drop removes a process wherever it stands.
+func (q *queue) drop(p *Process) {
+	for j, b := range q.blocks {
+		if i := slices.Index(b.items[b.from:b.to], p); i >= 0 {
+			q.cut(j, b.from+i)
+			return
+		}
+	}
+}
+
+// find is the block of place i, and the place in its items.
+func (q *queue) find(i int) (int, int) {
+	for j, b := range q.blocks {
+		if held := b.to - b.from; i >= held {
+			i -= held
+			continue
+		}
+		return j, b.from + i
+	}
+	panic("no such place in the queue")
+}
+
+func (q *queue) cut(j, i int) {
+	b := q.blocks[j]
+	if i == b.from {
+		b.items[i] = nil
+		b.from++
+	} else {
+		copy(b.items[i:], b.items[i+1:b.to])
+		b.to--
+		b.items[b.to] = nil
+	}
+	q.n--
+	if b.from == b.to {
+		q.blocks = slices.Delete(q.blocks, j, j+1)
+		q.spare = b
+	}
+}
