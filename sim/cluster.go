@@ -4,6 +4,11 @@ import (
 	"slices"
 	"time"
 
+	snapshots "github.com/kubernetes-csi/external-snapshotter/client/v8/clientset/versioned"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -20,15 +25,14 @@ type T interface {
 }
 
 // Cluster is a cluster in a test. What it cannot do fails the test, with what led
-// there; what has no method here is done by the Simulation or by a client.
+// there; what has no method here is done by its Simulation or by a client.
 type Cluster struct {
-	*Simulation
-
-	t        T
-	evidence *expect.Evidence
-	allowed  struct{ leftovers, violations expect.Allowed }
-	record   *record
-	life     *life // nil unless it lives by the real clock
+	t          T
+	simulation *Simulation
+	evidence   *expect.Evidence
+	allowed    struct{ leftovers, violations expect.Allowed }
+	record     *record
+	life       *life // nil unless it lives by the real clock
 }
 
 // New makes a cluster for a test and runs it until all nodes are Ready and all
@@ -45,11 +49,11 @@ func New(t T, opts ...Option) *Cluster {
 	o.Sinks = append(slices.Clip(o.Sinks), c.record.sinks()...)
 	simulation, err := Start(o)
 	c.must(err, "start the cluster")
-	c.Simulation = simulation
+	c.simulation = simulation
 	t.Cleanup(c.end)
-	c.evidence = c.Evidence()
+	c.evidence = c.simulation.Evidence()
 	if !o.NoBoot {
-		c.must(c.Boot(), "bring up the nodes and drivers")
+		c.must(c.simulation.Boot(), "bring up the nodes and drivers")
 	}
 	c.FromHere()
 	return c
@@ -64,12 +68,12 @@ func (c *Cluster) end() {
 	c.stopLiving()
 	kept := []expect.Expectation{expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
 	if !c.t.Failed() {
-		_ = c.Simulation.Settle(settleLimit) // what never ends shows in what it leaves behind
-		c.ReadData()
+		_ = c.simulation.Settle(settleLimit) // what never ends shows in what it leaves behind
+		c.simulation.ReadData()
 		kept = append(kept, expect.Leftovers(c.allowed.leftovers))
 	}
 	c.report(c.evidence.From(0), kept...)
-	if err := c.Close(); err != nil {
+	if err := c.simulation.Close(); err != nil {
 		c.t.Errorf("close the cluster: %v", err)
 	}
 	c.record.end(c.t)
@@ -83,3 +87,22 @@ func (c *Cluster) must(err error, doing string) {
 		c.t.FailNow()
 	}
 }
+
+// Simulation is what the cluster is run by, for what has no method here: looks at mount
+// tables, endpoints, metrics.
+func (c *Cluster) Simulation() *Simulation { return c.simulation }
+
+// Nodes are the names of all nodes.
+func (c *Cluster) Nodes() []string { return c.simulation.Nodes() }
+
+// Client is a clientset of client-go for the cluster's API server.
+func (c *Cluster) Client() kubernetes.Interface { return c.simulation.Client() }
+
+// DynamicClient is a dynamic client of client-go.
+func (c *Cluster) DynamicClient() dynamic.Interface { return c.simulation.DynamicClient() }
+
+// SnapshotClient is a clientset for snapshots and group snapshots.
+func (c *Cluster) SnapshotClient() snapshots.Interface { return c.simulation.SnapshotClient() }
+
+// RESTConfig is for clients of one's own: controller-runtime, an operator under test.
+func (c *Cluster) RESTConfig() *rest.Config { return c.simulation.RESTConfig() }

@@ -1,11 +1,10 @@
 package sim
 
-import "github.com/csisim/csisim/drivers/fault"
-
-// Component is a program of the cluster that a test can end and start: a Kubelet, a
-// Plugin or a Controller.
+// Component is a program of the cluster that can be ended and started: a Kubelet, a
+// Plugin, a PluginRegistrar or a Controller.
 type Component interface {
 	kill(*Simulation) error
+	stop(*Simulation) error
 	start(*Simulation) error
 	String() string
 }
@@ -19,22 +18,40 @@ type Kubelet string
 type Controller string
 
 // Plugin is a driver's plugin on a node, or its controller plugin if there is no node.
-type Plugin struct{ Driver, Node string }
+type Plugin struct {
+	Driver, Node string
+	// Alone leaves the registrar running when the plugin is stopped, so that the kubelet
+	// keeps the driver registered. Default: false, both are stopped, as their pod is.
+	Alone bool
+}
 
-func (k Kubelet) kill(s *Simulation) error  { return s.KillKubelet(string(k)) }
-func (k Kubelet) start(s *Simulation) error { return s.StartKubelet(string(k)) }
+// PluginRegistrar is the node-driver-registrar beside a driver's plugin on a node.
+type PluginRegistrar struct{ Driver, Node string }
+
+func (k Kubelet) kill(s *Simulation) error  { return s.killKubelet(string(k)) }
+func (k Kubelet) stop(s *Simulation) error  { return s.killKubelet(string(k)) }
+func (k Kubelet) start(s *Simulation) error { return s.startKubelet(string(k)) }
 
 // String names it.
 func (k Kubelet) String() string { return "kubelet on " + string(k) }
 
-func (n Controller) kill(s *Simulation) error  { return s.KillController(string(n)) }
-func (n Controller) start(s *Simulation) error { return s.StartController(string(n)) }
+func (n Controller) kill(s *Simulation) error  { return s.killController(string(n)) }
+func (n Controller) stop(s *Simulation) error  { return s.killController(string(n)) }
+func (n Controller) start(s *Simulation) error { return s.startController(string(n)) }
 
 // String names it.
 func (n Controller) String() string { return string(n) }
 
-func (p Plugin) kill(s *Simulation) error  { return s.KillDriver(p.Driver, p.Node) }
-func (p Plugin) start(s *Simulation) error { return s.StartDriver(p.Driver, p.Node) }
+func (p Plugin) kill(s *Simulation) error { return s.killPlugin(p.Driver, p.Node) }
+
+func (p Plugin) stop(s *Simulation) error {
+	if p.Alone {
+		return s.stopPluginAlone(p.Driver, p.Node)
+	}
+	return s.stopPlugin(p.Driver, p.Node)
+}
+
+func (p Plugin) start(s *Simulation) error { return s.startPlugin(p.Driver, p.Node) }
 
 // String names it.
 func (p Plugin) String() string {
@@ -44,59 +61,26 @@ func (p Plugin) String() string {
 	return "plugin of " + p.Driver + " on " + p.Node
 }
 
-// Restart kills programs and starts them again at once: what they held in memory is
-// gone.
-func (c *Cluster) Restart(components ...Component) {
-	c.t.Helper()
-	for _, component := range components {
-		c.Kill(component)
-		c.Start(component)
+func (r PluginRegistrar) kill(s *Simulation) error  { return s.killRegistrar(r.Driver, r.Node) }
+func (r PluginRegistrar) stop(s *Simulation) error  { return s.stopRegistrar(r.Driver, r.Node) }
+func (r PluginRegistrar) start(s *Simulation) error { return s.startRegistrar(r.Driver, r.Node) }
+
+// String names it.
+func (r PluginRegistrar) String() string { return "registrar of " + r.Driver + " on " + r.Node }
+
+// Kill ends a program as SIGKILL does: what it held in memory is gone, a socket file stays.
+func (c *Simulation) Kill(component Component) error { return component.kill(c) }
+
+// Stop ends a program as SIGTERM does: plugins and registrars remove their sockets.
+func (c *Simulation) Stop(component Component) error { return component.stop(c) }
+
+// Start starts a program that was killed or stopped.
+func (c *Simulation) Start(component Component) error { return component.start(c) }
+
+// Restart kills a program and starts it again at once.
+func (c *Simulation) Restart(component Component) error {
+	if err := c.Kill(component); err != nil {
+		return err
 	}
-}
-
-// Kill ends programs as SIGKILL does.
-func (c *Cluster) Kill(components ...Component) {
-	c.t.Helper()
-	for _, component := range components {
-		c.do("kill "+component.String(), func() error { return component.kill(c.Simulation) })
-	}
-}
-
-// Start starts programs that were killed.
-func (c *Cluster) Start(components ...Component) {
-	c.t.Helper()
-	for _, component := range components {
-		c.do("start "+component.String(), func() error { return component.start(c.Simulation) })
-	}
-}
-
-// PowerOff takes a node's power: kubelet, containers, driver programs and mounts are
-// gone at once, files stay.
-func (c *Cluster) PowerOff(node string) {
-	c.t.Helper()
-	c.do("power off "+node, func() error { return c.Simulation.PowerOff(node) })
-}
-
-// PowerOn boots a node that was powered off.
-func (c *Cluster) PowerOn(node string) {
-	c.t.Helper()
-	c.do("power on "+node, func() error { return c.Simulation.PowerOn(node) })
-}
-
-// Inject puts a fault in force; the returned function ends it and lets go of the
-// calls that it holds.
-func (c *Cluster) Inject(f fault.Fault) (clear func()) {
-	c.Exclusively(func() { c.Wire.Faults.Inject(&f) })
-	return func() { c.Exclusively(func() { c.Wire.Faults.End(&f) }) }
-}
-
-// do does something to the cluster, which fails the test if it cannot be done.
-func (c *Cluster) do(what string, action func() error) {
-	c.t.Helper()
-	var err error
-	c.Exclusively(func() {
-		c.World.Say(what)
-		err = action()
-	})
-	c.must(err, what)
+	return c.Start(component)
 }

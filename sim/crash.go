@@ -13,9 +13,9 @@ func (c *Simulation) told(node, format string, args ...any) {
 	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
 
-// KillDriver ends a plugin like SIGKILL: its socket file stays. An empty node
+// killPlugin ends a plugin like SIGKILL: its socket file stays. An empty node
 // means the controller plugin. The registrar runs on.
-func (c *Simulation) KillDriver(name, node string) error {
+func (c *Simulation) killPlugin(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
 		return err
@@ -25,8 +25,8 @@ func (c *Simulation) KillDriver(name, node string) error {
 	return p.kill()
 }
 
-// StopDriver ends a plugin and its registrar like SIGTERM: both remove their sockets.
-func (c *Simulation) StopDriver(name, node string) error {
+// stopPlugin ends a plugin and its registrar like SIGTERM: both remove their sockets.
+func (c *Simulation) stopPlugin(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (c *Simulation) StopDriver(name, node string) error {
 	return p.stop()
 }
 
-// StopPlugin ends a plugin alone like SIGTERM: its process and its socket are gone, its
+// stopPluginAlone ends a plugin alone like SIGTERM: its process and its socket are gone, its
 // registrar runs on, so that the kubelet keeps the driver registered.
-func (c *Simulation) StopPlugin(name, node string) error {
+func (c *Simulation) stopPluginAlone(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
 		return err
@@ -65,8 +65,8 @@ func (c *Simulation) disconnect(p *plugin) {
 	}
 }
 
-// StartDriver starts a plugin, and its registrar, unless they run.
-func (c *Simulation) StartDriver(name, node string) error {
+// startPlugin starts a plugin, and its registrar, unless they run.
+func (c *Simulation) startPlugin(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
 		return err
@@ -83,8 +83,8 @@ func (c *Simulation) StartDriver(name, node string) error {
 	return nil
 }
 
-// StopRegistrar ends a registrar like SIGTERM: it removes its socket.
-func (c *Simulation) StopRegistrar(name, node string) error {
+// stopRegistrar ends a registrar like SIGTERM: it removes its socket.
+func (c *Simulation) stopRegistrar(name, node string) error {
 	p, err := c.nodePlugin(name, node)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func (c *Simulation) StopRegistrar(name, node string) error {
 	return p.registrar.Stop()
 }
 
-// KillRegistrar ends a registrar like SIGKILL: its socket stays.
-func (c *Simulation) KillRegistrar(name, node string) error {
+// killRegistrar ends a registrar like SIGKILL: its socket stays.
+func (c *Simulation) killRegistrar(name, node string) error {
 	p, err := c.nodePlugin(name, node)
 	if err != nil {
 		return err
@@ -104,8 +104,8 @@ func (c *Simulation) KillRegistrar(name, node string) error {
 	return nil
 }
 
-// StartRegistrar starts a registrar unless it runs.
-func (c *Simulation) StartRegistrar(name, node string) error {
+// startRegistrar starts a registrar unless it runs.
+func (c *Simulation) startRegistrar(name, node string) error {
 	p, err := c.nodePlugin(name, node)
 	if err != nil {
 		return err
@@ -123,8 +123,8 @@ func (c *Simulation) nodePlugin(name, node string) (*plugin, error) {
 	return p, err
 }
 
-// KillKubelet crashes a kubelet: its memory is gone, files, mounts and containers stay.
-func (c *Simulation) KillKubelet(name string) error {
+// killKubelet crashes a kubelet: its memory is gone, files, mounts and containers stay.
+func (c *Simulation) killKubelet(name string) error {
 	n, err := c.node(name)
 	if err != nil {
 		return err
@@ -137,8 +137,8 @@ func (c *Simulation) KillKubelet(name string) error {
 	return nil
 }
 
-// StartKubelet starts a kubelet again.
-func (c *Simulation) StartKubelet(name string) error {
+// startKubelet starts a kubelet again.
+func (c *Simulation) startKubelet(name string) error {
 	n, err := c.node(name)
 	if err != nil {
 		return err
@@ -154,8 +154,8 @@ func (c *Simulation) StartKubelet(name string) error {
 	return nil
 }
 
-// KillController crashes a controller or sidecar: its memory is gone.
-func (c *Simulation) KillController(name string) error {
+// killController crashes a controller or sidecar: its memory is gone.
+func (c *Simulation) killController(name string) error {
 	found, err := c.controllersNamed(name)
 	if err != nil {
 		return err
@@ -170,8 +170,8 @@ func (c *Simulation) KillController(name string) error {
 	return nil
 }
 
-// StartController starts a controller or sidecar unless it runs.
-func (c *Simulation) StartController(name string) error {
+// startController starts a controller or sidecar unless it runs.
+func (c *Simulation) startController(name string) error {
 	found, err := c.controllersNamed(name)
 	if err != nil {
 		return err

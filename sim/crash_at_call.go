@@ -13,15 +13,15 @@ type crashes struct{ *Simulation }
 func (c crashes) Kill(victim fault.Victim, at drivers.Site) error {
 	switch victim = named(victim, at); victim {
 	case fault.Driver:
-		return c.KillDriver(c.pluginAt(at), at.Node)
+		return c.killPlugin(c.pluginAt(at), at.Node)
 	case fault.Kubelet:
-		return c.KillKubelet(at.Node)
+		return c.killKubelet(at.Node)
 	case fault.Node:
 		return c.PowerOff(at.Node)
 	case registrar.Name:
-		return c.KillRegistrar(c.pluginAt(at), at.Node)
+		return c.killRegistrar(c.pluginAt(at), at.Node)
 	default:
-		return c.KillController(string(victim))
+		return c.killController(string(victim))
 	}
 }
 
@@ -41,15 +41,15 @@ func (c crashes) Restart(victim fault.Victim, at drivers.Site) error {
 	case victim == fault.Node, off:
 		return nil
 	case victim == fault.Driver:
-		return c.StartDriver(c.pluginAt(at), at.Node)
+		return c.startPlugin(c.pluginAt(at), at.Node)
 	case victim == fault.Kubelet && n.kubelet != nil:
 		return nil
 	case victim == fault.Kubelet:
-		return c.StartKubelet(at.Node)
+		return c.startKubelet(at.Node)
 	case victim == registrar.Name:
-		return c.StartRegistrar(c.pluginAt(at), at.Node)
+		return c.startRegistrar(c.pluginAt(at), at.Node)
 	default:
-		return c.StartController(string(victim))
+		return c.startController(string(victim))
 	}
 }
 

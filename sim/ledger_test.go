@@ -194,6 +194,6 @@ func TestARetainedVolumeIsNoLeak(t *testing.T) {
 func TestAControllerThatDoesNotRunCannotBeLookedInto(t *testing.T) {
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
-	require.NoError(t, c.KillDriver(driver, ""))
+	require.NoError(t, c.Kill(sim.Plugin{Driver: driver}))
 	assert.Equal(t, []string{"backend of " + driver + ": its controller plugin does not run"}, c.Ledger().Unseen)
 }

@@ -21,7 +21,7 @@ type life struct {
 func (c *Cluster) GoLive(speed float64) {
 	ctx, end := context.WithCancel(context.Background())
 	c.life = &life{end: end, ended: make(chan error, 1), speed: speed}
-	go func() { c.life.ended <- c.Live(ctx, speed) }()
+	go func() { c.life.ended <- c.simulation.Live(ctx, speed) }()
 }
 
 // stopLiving makes the cluster stand still again.
@@ -40,12 +40,12 @@ const glance = 2 * time.Millisecond
 // await lets time pass until cond holds.
 func (c *Cluster) await(what string, limit time.Duration, cond func() bool) error {
 	if c.life == nil {
-		return c.WaitFor(what, limit, cond)
+		return c.simulation.WaitFor(what, limit, cond)
 	}
 	holds, now := false, time.Duration(0)
-	look := func() { holds, now = cond(), c.World.Kernel.Elapsed() }
-	c.Exclusively(look)
-	for end := now + limit; !holds; c.Exclusively(look) {
+	look := func() { holds, now = cond(), c.simulation.World.Kernel.Elapsed() }
+	c.simulation.Exclusively(look)
+	for end := now + limit; !holds; c.simulation.Exclusively(look) {
 		if now >= end {
 			return &StuckError{What: what, Reason: kernel.Deadline, After: limit}
 		}

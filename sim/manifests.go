@@ -31,18 +31,18 @@ func (c *Cluster) Apply(manifests ...any) {
 
 func (c *Cluster) applyManifest(o manifest.Object) (err error) {
 	if o.IsCustom() {
-		c.Exclusively(func() { err = c.checkKind(o) })
+		c.simulation.Exclusively(func() { err = c.checkKind(o) })
 	}
 	if err == nil {
-		_, err = c.Simulation.Apply(o.Object.(store.Object))
+		_, err = c.simulation.Apply(o.Object.(store.Object))
 	}
 	return err
 }
 
 // checkKind refuses an object of a kind that nobody defined.
 func (c *Cluster) checkKind(o manifest.Object) error {
-	if _, err := c.World.Store.ResourceOf(o.Object.(store.Object)); err != nil {
-		return o.NoKind(c.World.Store.VersionsOf(o.GetObjectKind().GroupVersionKind().GroupKind())...)
+	if _, err := c.simulation.World.Store.ResourceOf(o.Object.(store.Object)); err != nil {
+		return o.NoKind(c.simulation.World.Store.VersionsOf(o.GetObjectKind().GroupVersionKind().GroupKind())...)
 	}
 	return nil
 }
@@ -109,9 +109,9 @@ func (c *Cluster) Delete(refs ...string) {
 		var ref expect.Reference
 		var found []store.Object
 		var err error
-		c.Exclusively(func() {
-			if ref, err = expect.KindsIn(c.World.Store).Reference(text); err == nil {
-				found = ref.Find(c.World.Store)
+		c.simulation.Exclusively(func() {
+			if ref, err = expect.KindsIn(c.simulation.World.Store).Reference(text); err == nil {
+				found = ref.Find(c.simulation.World.Store)
 			}
 		})
 		c.must(err, "delete")
@@ -120,7 +120,7 @@ func (c *Cluster) Delete(refs ...string) {
 			c.must(fmt.Errorf("there is no %v", ref), "delete "+text)
 		}
 		for _, obj := range found {
-			c.must(c.Simulation.Delete(ref.Resource, store.KeyOf(obj)), "delete "+text)
+			c.must(c.simulation.Delete(ref.Resource, store.KeyOf(obj)), "delete "+text)
 		}
 	}
 }

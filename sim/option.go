@@ -5,7 +5,6 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // Option is one wish about a cluster. What has no function here is set by a
@@ -58,11 +57,11 @@ func WithFaults(faults ...fault.Fault) Option {
 }
 
 // WithStrategy takes the decisions of the run: who comes next, what is late, what
-// is stale. Default: kernel.Calm{}, which takes the fair order without surprises.
-func WithStrategy(s kernel.Strategy) Option { return func(o *Options) { o.Strategy = s } }
+// is stale. Default: Calm{}, which takes the fair order without surprises.
+func WithStrategy(s Strategy) Option { return func(o *Options) { o.Strategy = s } }
 
 // WithSeed takes the decisions of the run by chance. The same seed makes the same run.
-func WithSeed(seed uint64) Option { return WithStrategy(kernel.NewRandom(seed)) }
+func WithSeed(seed uint64) Option { return WithStrategy(NewRandom(seed)) }
 
 // WithPatience is how long, in wall time, a driver may think before the cluster goes
 // on without its answer. Default: 2 s.

@@ -54,8 +54,8 @@ func BenchmarkKubeletRestart(b *testing.B) {
 		b.Fatalf("%d of %d pods run", running, volumes)
 	}
 	for b.Loop() {
-		must(b, c.KillKubelet("node-a"))
-		must(b, c.StartKubelet("node-a"))
+		must(b, c.Kill(sim.Kubelet("node-a")))
+		must(b, c.Start(sim.Kubelet("node-a")))
 		must(b, c.Settle(time.Hour))
 	}
 }

@@ -188,12 +188,12 @@ func TestAKubeletRestartPublishesAgainAndUnmountsWhatIsNotWanted(t *testing.T) {
 	c := cluster(t, sim.Options{})
 	run(t, c, "stays", "node-a")
 	run(t, c, "goes", "node-a")
-	require.NoError(t, c.KillKubelet("node-a"))
+	require.NoError(t, c.Kill(sim.Kubelet("node-a")))
 	res, _ := store.ResourceNamed("pods")
 	require.NoError(t, c.Delete(res, store.Key{Namespace: "default", Name: "goes"}, store.GracePeriod(0)))
 	require.NoError(t, c.Advance(2*time.Second))
 	from := len(c.World.Trace.Events())
-	require.NoError(t, c.StartKubelet("node-a"))
+	require.NoError(t, c.Start(sim.Kubelet("node-a")))
 	require.NoError(t, c.Settle(10*time.Minute))
 	assert.Subset(t, calls(c, from), []string{
 		"Node/NodeGetInfo", "Node/NodeStageVolume", "Node/NodePublishVolume",
@@ -248,10 +248,10 @@ func TestMistakesInTheOptionsAreToldBeforeAnythingStarts(t *testing.T) {
 
 func TestWhatDoesNotExistIsNamedWithWhatDoes(t *testing.T) {
 	c := cluster(t, sim.Options{})
-	assert.ErrorContains(t, c.KillKubelet("node-x"), "there are [node-a node-b]")
-	assert.ErrorContains(t, c.KillDriver("x", ""), "there are ["+driver+"]")
-	assert.ErrorContains(t, c.KillController("x"), "kube-controller-manager")
-	assert.ErrorContains(t, c.StartKubelet("node-a"), "it runs already")
+	assert.ErrorContains(t, c.Kill(sim.Kubelet("node-x")), "there are [node-a node-b]")
+	assert.ErrorContains(t, c.Kill(sim.Plugin{Driver: "x"}), "there are ["+driver+"]")
+	assert.ErrorContains(t, c.Kill(sim.Controller("x")), "kube-controller-manager")
+	assert.ErrorContains(t, c.Start(sim.Kubelet("node-a")), "it runs already")
 	assert.ErrorContains(t, c.PowerOn("node-a"), "it has power")
-	assert.ErrorContains(t, c.StopRegistrar(driver, ""), "only a node's plugin has a registrar")
+	assert.ErrorContains(t, c.Stop(sim.PluginRegistrar{Driver: driver}), "only a node's plugin has a registrar")
 }

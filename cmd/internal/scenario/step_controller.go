@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/csisim/csisim/sim"
+
 func init() {
 	register("kill-controller", "Kills a controller or sidecar; what it held in memory is gone.",
 		`kill-controller: attachdetach`, killControllerStep(""))
@@ -26,12 +28,12 @@ func (s killControllerStep) check(c *checker)    { c.controller("", string(s)) }
 func (s startControllerStep) check(c *checker)   { c.controller("", string(s)) }
 func (s restartControllerStep) check(c *checker) { c.controller("", string(s)) }
 
-func (s killControllerStep) do(r *runner) error  { return r.cluster.KillController(string(s)) }
-func (s startControllerStep) do(r *runner) error { return r.cluster.StartController(string(s)) }
+func (s killControllerStep) do(r *runner) error  { return r.cluster.Kill(sim.Controller(s)) }
+func (s startControllerStep) do(r *runner) error { return r.cluster.Start(sim.Controller(s)) }
 
 func (s restartControllerStep) do(r *runner) error {
-	if err := r.cluster.KillController(string(s)); err != nil {
+	if err := r.cluster.Kill(sim.Controller(s)); err != nil {
 		return err
 	}
-	return r.cluster.StartController(string(s))
+	return r.cluster.Start(sim.Controller(s))
 }

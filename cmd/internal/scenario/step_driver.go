@@ -38,16 +38,16 @@ func (s *pluginFields) check(c *checker) {
 }
 
 // each does something to every plugin that is meant; the controller plugin's node is empty.
-func (s *pluginFields) each(r *runner, do func(driver, node string) error) error {
+func (s *pluginFields) each(r *runner, do func(sim.Plugin) error) error {
 	driver := r.driver(s.Driver)
 	switch {
 	case s.Controller:
-		return do(driver, "")
+		return do(sim.Plugin{Driver: driver})
 	case s.Node != "":
-		return do(pluginName(driver, s.Plugin), s.Node)
+		return do(sim.Plugin{Driver: pluginName(driver, s.Plugin), Node: s.Node})
 	}
 	for _, node := range r.plugins(driver) {
-		if err := do(driver, node); err != nil {
+		if err := do(sim.Plugin{Driver: driver, Node: node}); err != nil {
 			return err
 		}
 	}
@@ -71,16 +71,18 @@ type (
 	restartDriverStep struct{ pluginFields }
 )
 
-func (s *killDriverStep) do(r *runner) error  { return s.each(r, r.cluster.KillDriver) }
-func (s *startDriverStep) do(r *runner) error { return s.each(r, r.cluster.StartDriver) }
-
-func (s *restartDriverStep) do(r *runner) error {
-	return s.each(r, func(driver, node string) error { return restartDriver(r.cluster, driver, node) })
+func (s *killDriverStep) do(r *runner) error {
+	return s.each(r, func(p sim.Plugin) error { return r.cluster.Kill(p) })
+}
+func (s *startDriverStep) do(r *runner) error {
+	return s.each(r, func(p sim.Plugin) error { return r.cluster.Start(p) })
 }
 
-func restartDriver(c *sim.Simulation, driver, node string) error {
-	if err := c.StopDriver(driver, node); err != nil {
-		return err
-	}
-	return c.StartDriver(driver, node)
+func (s *restartDriverStep) do(r *runner) error {
+	return s.each(r, func(p sim.Plugin) error {
+		if err := r.cluster.Stop(p); err != nil {
+			return err
+		}
+		return r.cluster.Start(p)
+	})
 }

@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/csisim/csisim/sim"
+
 func init() {
 	register("kill-kubelet", "Kills the kubelet of a node; its pods and mounts stay.", `kill-kubelet: node-a`, killKubeletStep(""))
 	register("start-kubelet", "Starts the kubelet of a node again; it finds its mounts on disk.", `start-kubelet: node-a`, startKubeletStep(""))
@@ -23,12 +25,12 @@ func (s killKubeletStep) check(c *checker)    { c.node("", string(s)) }
 func (s startKubeletStep) check(c *checker)   { c.node("", string(s)) }
 func (s restartKubeletStep) check(c *checker) { c.node("", string(s)) }
 
-func (s killKubeletStep) do(r *runner) error  { return r.cluster.KillKubelet(string(s)) }
-func (s startKubeletStep) do(r *runner) error { return r.cluster.StartKubelet(string(s)) }
+func (s killKubeletStep) do(r *runner) error  { return r.cluster.Kill(sim.Kubelet(s)) }
+func (s startKubeletStep) do(r *runner) error { return r.cluster.Start(sim.Kubelet(s)) }
 
 func (s restartKubeletStep) do(r *runner) error {
-	if err := r.cluster.KillKubelet(string(s)); err != nil {
+	if err := r.cluster.Kill(sim.Kubelet(s)); err != nil {
 		return err
 	}
-	return r.cluster.StartKubelet(string(s))
+	return r.cluster.Start(sim.Kubelet(s))
 }

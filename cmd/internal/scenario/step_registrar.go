@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/csisim/csisim/sim"
+
 func init() {
 	register("stop-registrar", "Stops node-driver-registrar (SIGTERM): it removes its socket, the driver is unregistered.",
 		`stop-registrar: {node: node-a}`, &stopRegistrarStep{})
@@ -24,7 +26,9 @@ func (s *registrarFields) check(c *checker) {
 	}
 }
 
-func (s *registrarFields) plugin(r *runner) string { return pluginName(r.driver(s.Driver), s.Plugin) }
+func (s *registrarFields) registrar(r *runner) sim.PluginRegistrar {
+	return sim.PluginRegistrar{Driver: pluginName(r.driver(s.Driver), s.Plugin), Node: s.Node}
+}
 
 type (
 	stopRegistrarStep  struct{ registrarFields }
@@ -33,13 +37,13 @@ type (
 )
 
 func (s *stopRegistrarStep) do(r *runner) error {
-	return r.cluster.StopRegistrar(s.plugin(r), s.Node)
+	return r.cluster.Stop(s.registrar(r))
 }
 
 func (s *killRegistrarStep) do(r *runner) error {
-	return r.cluster.KillRegistrar(s.plugin(r), s.Node)
+	return r.cluster.Kill(s.registrar(r))
 }
 
 func (s *startRegistrarStep) do(r *runner) error {
-	return r.cluster.StartRegistrar(s.plugin(r), s.Node)
+	return r.cluster.Start(s.registrar(r))
 }

@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/csisim/csisim/sim"
+
 func init() {
 	register("stop-driver", "Stops a driver's plugin (SIGTERM), on a node with its registrar, so that it is unregistered.",
 		`stop-driver: {driver: mock.csi.csisim.dev, controller: true}`, &stopDriverStep{})
@@ -19,8 +21,8 @@ func (s *stopDriverStep) check(c *checker) {
 }
 
 func (s *stopDriverStep) do(r *runner) error {
-	if s.KeepRegistrar {
-		return s.each(r, r.cluster.StopPlugin)
-	}
-	return s.each(r, r.cluster.StopDriver)
+	return s.each(r, func(p sim.Plugin) error {
+		p.Alone = s.KeepRegistrar
+		return r.cluster.Stop(p)
+	})
 }

@@ -1,0 +1,68 @@
+package sim
+
+import "github.com/csisim/csisim/drivers/fault"
+
+// Restart kills programs and starts them again at once: what they held in memory is
+// gone.
+func (c *Cluster) Restart(components ...Component) {
+	c.t.Helper()
+	for _, component := range components {
+		c.Kill(component)
+		c.Start(component)
+	}
+}
+
+// Kill ends programs as SIGKILL does.
+func (c *Cluster) Kill(components ...Component) {
+	c.t.Helper()
+	for _, component := range components {
+		c.do("kill "+component.String(), func() error { return c.simulation.Kill(component) })
+	}
+}
+
+// Stop ends programs as SIGTERM does: plugins and registrars remove their sockets.
+func (c *Cluster) Stop(components ...Component) {
+	c.t.Helper()
+	for _, component := range components {
+		c.do("stop "+component.String(), func() error { return c.simulation.Stop(component) })
+	}
+}
+
+// Start starts programs that were killed or stopped.
+func (c *Cluster) Start(components ...Component) {
+	c.t.Helper()
+	for _, component := range components {
+		c.do("start "+component.String(), func() error { return c.simulation.Start(component) })
+	}
+}
+
+// PowerOff takes a node's power: kubelet, containers, driver programs and mounts are
+// gone at once, files stay.
+func (c *Cluster) PowerOff(node string) {
+	c.t.Helper()
+	c.do("power off "+node, func() error { return c.simulation.PowerOff(node) })
+}
+
+// PowerOn boots a node that was powered off.
+func (c *Cluster) PowerOn(node string) {
+	c.t.Helper()
+	c.do("power on "+node, func() error { return c.simulation.PowerOn(node) })
+}
+
+// Inject puts a fault in force; the returned function ends it and lets go of the
+// calls that it holds.
+func (c *Cluster) Inject(f fault.Fault) (clear func()) {
+	c.simulation.Exclusively(func() { c.simulation.Wire.Faults.Inject(&f) })
+	return func() { c.simulation.Exclusively(func() { c.simulation.Wire.Faults.End(&f) }) }
+}
+
+// do does something to the cluster, which fails the test if it cannot be done.
+func (c *Cluster) do(what string, action func() error) {
+	c.t.Helper()
+	var err error
+	c.simulation.Exclusively(func() {
+		c.simulation.World.Say(what)
+		err = action()
+	})
+	c.must(err, what)
+}
