@@ -14,7 +14,9 @@ type runFlags struct {
 	strategy         string
 	only             []string
 	seed             uint64
-	trace, junit     string
+	parallel         int
+	trace            string
+	junit, json      string
 	until            string
 	patience         time.Duration
 	isolation        string
@@ -35,7 +37,7 @@ func newRun(env environment) *cobra.Command {
 A run is a function of the scenario, the strategy and the seed: the command that a
 failure names makes the same run again.`,
 		Example: `  csisim run scenarios/basic.yaml -v
-  csisim run scenarios --junit report.xml
+  csisim run scenarios --parallel 4 --junit report.xml
   csisim run scenarios/basic.yaml --strategy random --seed 7 --trace basic.jsonl`,
 		Args:              needs("a scenario FILE"),
 		ValidArgsFunction: completeScenarios,
@@ -59,6 +61,8 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
+	flags.StringVar(&f.json, "json", "", "write how each scenario went as JSON to `FILE`")
+	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; what is told keeps their order. Scenarios with a driver on a socket run one at a time")
 	flags.CountVarP(&f.verbose, "verbose", "v", "tell what happens from the first step on; -vv leaves nothing out and begins with the cluster")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
@@ -70,8 +74,9 @@ failure names makes the same run again.`,
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(command, "json", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	for _, flag := range []string{"seed", "until", "patience", "only"} {
+	for _, flag := range []string{"seed", "until", "patience", "only", "parallel"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command
@@ -87,6 +92,9 @@ func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
 func (f runFlags) check() error {
 	if err := checkIsolation(f.isolation); err != nil {
 		return err
+	}
+	if f.parallel < 1 {
+		return usage("--parallel %d: it must be at least 1", f.parallel)
 	}
 	if f.patience <= 0 {
 		return usage("--patience %v: it must be more than 0", f.patience)
@@ -122,17 +130,12 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err
 	}
-	release, err := outputFiles{"junit": f.junit}.reserve()
+	release, err := outputFiles{"junit": f.junit, "json": f.json}.reserve()
 	if err != nil {
 		return err
 	}
 	defer release()
 	s := newSession(env, f, scenarios)
-	for _, next := range scenarios {
-		if ctx.Err() != nil {
-			break
-		}
-		s.run(ctx, next)
-	}
+	s.runAll(ctx, scenarios)
 	return s.end(ctx)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// session runs scenarios one after the other and reports on them.
+// session runs scenarios and reports on them in their order.
 type session struct {
 	env      environment
 	flags    runFlags
@@ -23,6 +23,7 @@ type session struct {
 	traces   map[string]string // by scenario file
 	runs     []report.Run
 	apart    bool // it is told what keeps the nodes apart
+	planned  int
 	code     int
 }
 
@@ -32,39 +33,54 @@ func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *se
 	options.Live = terminal.Live && f.verbose == 0 // the timeline shows the progress
 	return &session{
 		env: env, flags: f, terminal: terminal, printer: report.NewPrinter(env.stdout, options),
-		traces: traceFiles(f.trace, scenarios),
+		traces: traceFiles(f.trace, scenarios), planned: len(scenarios),
 	}
 }
 
-// run runs one scenario. What an interrupt cut short has no result to report.
-func (s *session) run(ctx context.Context, sc *scenario.Scenario) {
-	s.printer.Started(sc.Name)
-	run := s.attempt(ctx, sc)
+// runAll runs scenarios, as many at once as the flags say.
+func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
+	if s.flags.parallel > 1 && !sharesDriver(scenarios) {
+		s.runParallel(ctx, scenarios)
+		return
+	}
+	for _, next := range scenarios {
+		if ctx.Err() != nil {
+			return
+		}
+		s.printer.Started(next.Name)
+		s.finished(ctx, s.attempt(ctx, next, s.env.stdout, s.printer.Progress))
+	}
+}
+
+// finished reports on a scenario. What an interrupt cut short has no result to report.
+func (s *session) finished(ctx context.Context, run report.Run) {
 	if ctx.Err() != nil {
 		return
 	}
+	s.tellApart(run.Result)
 	s.code = max(s.code, exitOf(run))
 	s.runs = append(s.runs, run)
 	s.printer.Finished(run)
 }
 
-func (s *session) attempt(ctx context.Context, sc *scenario.Scenario) report.Run {
+// attempt runs one scenario, whose timeline is written to out.
+func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Writer, progress func(scenario.StepResult)) report.Run {
 	run := report.Run{
 		Program: self(),
 		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File],
 	}
-	outputs, err := s.openOutputs(run.Trace)
+	outputs, err := s.openOutputs(run.Trace, out)
 	if err != nil {
 		run.Err = err
 		return run
 	}
 	options := s.options(outputs)
+	options.Progress = progress
 	if s.flags.keep {
 		options.DriverLogs = keptLogs(s.flags.workDir, sc)
 	}
 	run.Result, err = scenario.Run(ctx, sc, options)
-	s.tellApart(run.Result)
-	if sc.HasPrograms() {
+	if sc.HasPrograms() && s.flags.parallel <= 1 { // else those of others live on
 		err = errors.Join(err, killOrphans())
 	}
 	run.Err = errors.Join(err, outputs.close())
@@ -76,7 +92,7 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 	return scenario.RunOptions{
 		Strategy: strategyMaker(s.flags.strategy, s.flags.seed), Seed: s.flags.seed,
 		Patience: s.flags.patience, Until: s.flags.until,
-		Sinks: outputs.sinks, Progress: s.printer.Progress, CheckDeterminism: s.flags.checkDeterminism,
+		Sinks: outputs.sinks, CheckDeterminism: s.flags.checkDeterminism,
 		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation), HostPaths: s.flags.hostPaths,
 	}
 }
@@ -90,9 +106,13 @@ func (s *session) tellApart(result *scenario.Result) {
 	fmt.Fprintf(s.env.stderr, "csisim: nodes are kept apart %s\n", result.Apart)
 }
 
-// end writes the summary and the JUnit report.
+// end writes the summary and the reports.
 func (s *session) end(ctx context.Context) error {
 	err := s.printer.Summary()
+	if s.flags.parallel > 1 {
+		err = errors.Join(err, killOrphans())
+	}
+	err = errors.Join(err, writeFile(s.flags.json, "JSON report", func(w io.Writer) error { return report.JSON(w, s.runs, s.planned) }))
 	err = errors.Join(err, writeFile(s.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, s.runs) }))
 	switch {
 	case ctx.Err() != nil:
@@ -144,7 +164,7 @@ func (o *outputs) close() error {
 	return errors.Join(errs...)
 }
 
-func (s *session) openOutputs(traceFile string) (*outputs, error) {
+func (s *session) openOutputs(traceFile string, out io.Writer) (*outputs, error) {
 	o := &outputs{}
 	if traceFile != "" {
 		if err := o.traceTo(traceFile); err != nil {
@@ -152,7 +172,7 @@ func (s *session) openOutputs(traceFile string) (*outputs, error) {
 		}
 	}
 	if s.flags.verbose > 0 {
-		timeline := trace.NewTimeline(s.env.stdout, trace.TimelineOptions{
+		timeline := trace.NewTimeline(out, trace.TimelineOptions{
 			Color: s.terminal.Color, Width: s.terminal.Width, Verbose: s.flags.verbose > 1,
 			FromStep: s.flags.verbose == 1, Legend: true,
 		})

@@ -92,6 +92,15 @@ func TestJUnitHoldsACaseForEachScenario(t *testing.T) {
 	assert.NoError(t, xml.Unmarshal(out.Bytes(), new(struct{})), "it is well-formed")
 }
 
+func TestJSONHoldsEachScenarioWithItsFailures(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, report.JSON(&out, runs(), 4))
+	golden(t, "report.json", out.String())
+	out.Reset()
+	require.NoError(t, report.JSON(&out, nil, 2))
+	assert.Contains(t, out.String(), `"scenarios": []`)
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

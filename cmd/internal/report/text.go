@@ -140,6 +140,9 @@ func (p *Printer) live(text string) {
 	p.open = true
 }
 
+// Clear makes room for what somebody else prints.
+func (p *Printer) Clear() { p.erase() }
+
 func (p *Printer) erase() {
 	if p.open {
 		p.print("\r\x1b[K")

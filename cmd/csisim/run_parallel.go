@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// ended is a scenario that was run, and what it has printed.
+type ended struct {
+	run    report.Run
+	output bytes.Buffer
+}
+
+// runParallel runs several scenarios at once, and reports on them in the order in which they were given. What an
+// interrupt cuts short has no result to report.
+func (s *session) runParallel(ctx context.Context, scenarios []*scenario.Scenario) {
+	results := make([]chan *ended, len(scenarios))
+	for i := range results {
+		results[i] = make(chan *ended, 1)
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(s.flags.parallel, len(scenarios)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(scenarios) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				e := &ended{}
+				e.run = s.attempt(ctx, scenarios[i], &e.output, nil)
+				results[i] <- e
+			}
+		})
+	}
+	for i, sc := range scenarios {
+		s.printer.Started(sc.Name)
+		select {
+		case e := <-results[i]:
+			s.reported(ctx, e)
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	workers.Wait()
+}
+
+// reported prints what a scenario has printed, and how it went.
+func (s *session) reported(ctx context.Context, e *ended) {
+	s.printer.Clear()
+	_, _ = io.Copy(s.env.stdout, &e.output)
+	s.finished(ctx, e.run)
+}
+
+// sharesDriver reports whether scenarios use drivers that run already: what one does with them the others meet.
+func sharesDriver(scenarios []*scenario.Scenario) bool {
+	for _, s := range scenarios {
+		for _, d := range s.Drivers {
+			if d.Socket != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
