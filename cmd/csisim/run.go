@@ -50,6 +50,9 @@ failure names makes the same run again.`,
 			if err := f.check(); err != nil {
 				return err
 			}
+			if f.parallel < 1 {
+				return usage("--parallel %d: it must be at least 1", f.parallel)
+			}
 			return run(command.Context(), env, f, args)
 		},
 	}
@@ -92,9 +95,6 @@ func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
 func (f runFlags) check() error {
 	if err := checkIsolation(f.isolation); err != nil {
 		return err
-	}
-	if f.parallel < 1 {
-		return usage("--parallel %d: it must be at least 1", f.parallel)
 	}
 	if f.patience <= 0 {
 		return usage("--patience %v: it must be more than 0", f.patience)
