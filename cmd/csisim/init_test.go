@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const driverModule = "module example.com/driver\n\ngo 1.26.0\n"
+
+// repository is a driver's repository in which csisim init is run with the csisim of this checkout.
+func repository(t *testing.T) (p *place, checkout string) {
+	t.Helper()
+	checkout, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	p = newPlace(t, build(t))
+	p.write("go.mod", driverModule)
+	return p, checkout
+}
+
+// initiate runs csisim init in the repository.
+func (p *place) initiate(args ...string) outcome {
+	p.t.Helper()
+	c := p.command(append([]string{"init"}, args...)...)
+	out, _ := c.CombinedOutput() // its exit code tells
+	return outcome{stdout: string(out), code: c.ProcessState.ExitCode()}
+}
+
+// goIn runs the go command without a network.
+func (p *place) goIn(dir string, args ...string) {
+	p.t.Helper()
+	c := exec.CommandContext(p.t.Context(), "go", args...)
+	c.Dir = filepath.Join(p.dir, dir)
+	c.Env = append(os.Environ(), "GOFLAGS=-trimpath -mod=mod", "GOPROXY=off", "GONOSUMDB=*", "PATH="+p.bin+":"+os.Getenv("PATH"))
+	out, err := c.CombinedOutput()
+	require.NoError(p.t, err, string(out))
+}
+
+// What init writes runs as it stands: the scenario, and the Go test in a module nested in the driver's.
+func TestWhatInitWritesRuns(t *testing.T) {
+	for name, args := range map[string][]string{
+		"for the reference driver": {},
+		"for a program":            {"--", "hostdir", "--endpoint={{.Endpoint}}", "--node-id={{.NodeID}}", "--state-dir={{.StateDir}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, checkout := repository(t)
+			got := p.initiate(append([]string{"--replace", checkout}, args...)...)
+			require.Zero(t, got.code, got.stdout)
+			assert.Contains(t, got.stdout, "cd test/csisim && go mod tidy && go test ./...")
+
+			out, err := p.command("run", "test/csisim/first.yaml").CombinedOutput()
+			require.NoError(t, err, string(out))
+			p.goIn("test/csisim", "mod", "tidy")
+			p.goIn("test/csisim", "test", "./...")
+
+			own, err := os.ReadFile(filepath.Join(p.dir, "go.mod"))
+			require.NoError(t, err)
+			assert.Equal(t, driverModule, string(own), "the driver's own module is left alone")
+			nested, err := os.ReadFile(filepath.Join(p.dir, "test/csisim/go.mod"))
+			require.NoError(t, err)
+			assert.Contains(t, string(nested), "module example.com/driver/test/csisim\n")
+		})
+	}
+}
+
+func TestInitWritesNothingOver(t *testing.T) {
+	p, _ := repository(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(p.dir, "here"), 0o755))
+	p.write("here/first.yaml", "mine")
+	got := p.initiate("here")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stdout, "csisim: here/first.yaml is there already: nothing was written")
+	entries, err := os.ReadDir(filepath.Join(p.dir, "here"))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
+}
+
+func TestBadInitIsToldInOneLine(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"a", "b"}, 2, "unexpected argument b: a driver's program stands behind --"},
+		{[]string{"--"}, 2, "nothing behind --"},
+		{[]string{"--replace", "nowhere"}, 2, "--replace nowhere: there is no checkout of csisim: no such file or directory"},
+		{[]string{"--", "no-such-driver"}, 3, "asking the driver for its name, which --name tells as well: "},
+	} {
+		p, _ := repository(t)
+		got := p.initiate(test.args...)
+		assert.Equal(t, test.code, got.code, got.stdout)
+		assert.Contains(t, got.stdout, test.want)
+		assert.NoDirExists(t, filepath.Join(p.dir, "test"))
+	}
+}
