@@ -90,9 +90,14 @@ func (w *Wire) note(c *call, found []contract.Violation) {
 		if slices.ContainsFunc(w.violations, v.Repeats) {
 			continue
 		}
-		w.violations = append(w.violations, v)
+		kind := trace.Violation
+		if v.Remark && !w.Strict {
+			kind = trace.Remark
+		} else {
+			w.violations = append(w.violations, v)
+		}
 		w.World.Trace.Add(&trace.Event{
-			Kind: trace.Violation, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method, Message: v.String(),
+			Kind: kind, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method, Message: v.String(),
 		})
 	}
 }

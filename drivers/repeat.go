@@ -3,7 +3,6 @@ package drivers
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -71,7 +70,8 @@ func (c *call) again(f *fault.Fault, request proto.Message) *call {
 func (c *call) outcome(err error) contract.Outcome {
 	o := contract.Outcome{Err: err, Answer: proto.Clone(c.answer)}
 	if c.site.Node != "" && strings.HasPrefix(c.method, "Node/") {
-		o.Mounts, o.Writable = c.mountsOfRequest(), c.canWrite()
+		o.Mounts = c.mountsOfRequest()
+		o.Writable, o.Within = c.canWrite()
 	} else {
 		o.Volumes = c.volumesOfRequest()
 	}
@@ -95,23 +95,31 @@ func (c *call) mountsOfRequest() []string {
 	return found
 }
 
-// canWrite tries to write to a file system that is published read-only.
-func (c *call) canWrite() bool {
+// canWrite tries to write to a file system that is published read-only: where it is
+// published, and as a container that has it read-only.
+func (c *call) canWrite() (there bool, within string) {
 	r, ok := c.request.(*csi.NodePublishVolumeRequest)
 	if !ok || !r.GetReadonly() || r.GetVolumeCapability().GetMount() == nil {
-		return false
+		return false, ""
 	}
 	mounts, err := c.site.Machine.Mounts()
-	at := func(m machine.Mount) bool { return m.Target == r.GetTargetPath() }
-	if err != nil || slices.ContainsFunc(mounts, func(m machine.Mount) bool { return at(m) && m.ReadOnly }) {
-		return false
+	if err != nil {
+		return false, ""
 	}
-	name := path.Join(r.GetTargetPath(), ".csisim-writes")
-	if err := c.site.Machine.Mkdir(name, 0o755); err != nil {
-		return false
+	target := r.GetTargetPath()
+	places := []string{target}
+	for _, m := range mounts {
+		if strings.HasPrefix(m.Target, target+"/") {
+			places = append(places, m.Target)
+		}
 	}
-	_ = c.site.Machine.Remove(name) // it is the driver's mistake that it is there at all
-	return true
+	if within = machine.WritesReadOnly(c.site.Machine, target, places); within != "" {
+		return true, within
+	}
+	if slices.ContainsFunc(mounts, func(m machine.Mount) bool { return m.Target == target && m.ReadOnly }) {
+		return false, ""
+	}
+	return machine.CanWrite(c.site.Machine, target), ""
 }
 
 // pathsOf are the paths that a request to a node names.

@@ -31,6 +31,8 @@ type Wire struct {
 	Crasher Crasher
 	// Observer is told of every call. Default: nobody.
 	Observer Observer
+	// Strict makes breaches of the CSI spec of remarks.
+	Strict bool
 
 	caps        map[string]*contract.Caps
 	connections map[address]connection

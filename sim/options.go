@@ -62,6 +62,9 @@ type Options struct {
 	Recorder *kernel.Recorder
 	// Sinks see every event of the trace as it happens. Default: none.
 	Sinks []trace.Sink
+	// Strict fails runs for what the CSI spec asks and nothing in Kubernetes depends on, which
+	// is a note otherwise. Default: false.
+	Strict bool
 	// HostPaths are directories of this machine that programs write in as they are: what
 	// they write elsewhere is thrown away with the run. Default: none.
 	HostPaths []string

@@ -83,6 +83,7 @@ func Start(o Options) (*Simulation, error) {
 		c.World.Trace.To(sink)
 	}
 	c.Wire = drivers.NewWire(c.World)
+	c.Wire.Strict = c.options.Strict
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
 	for _, f := range o.Faults {

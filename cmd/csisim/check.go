@@ -21,6 +21,7 @@ type checkFlags struct {
 	known, writeKnown string
 	junit, json       string
 	names             string
+	strict            bool
 	strategy          string
 	seed              uint64
 	patience          time.Duration
@@ -99,6 +100,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
 	flags.StringVar(&f.names, "names", "", "`TEXT` by which the names of volumes differ from those of other checks (default another one each time)")
+	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks and nothing in Kubernetes depends on fails, too; it is a note otherwise")
 	flags.StringVar(&f.known, "known", "", "findings that `FILE` has do not fail the check; those that are gone are named")
 	flags.StringVar(&f.writeKnown, "write-known", "", "write the findings to `FILE`, for --known; without --known they do not fail this check")
 	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")

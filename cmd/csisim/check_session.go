@@ -109,7 +109,7 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 	}
 	return check.RunOptions{
 		Budget: c.flags.budget, Parallel: parallel, Strategy: strategyMaker(c.flags.strategy, c.flags.seed),
-		Names: c.flags.names, Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation), HostPaths: c.flags.hostPaths,
+		Names: c.flags.names, Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation), HostPaths: c.flags.hostPaths, Strict: c.flags.strict,
 	}
 }
 
@@ -182,7 +182,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 	}
 	c.replay = func(t *check.Trial) string {
 		run := report.Run{Program: self(), File: c.kept(t), Strategy: c.flags.strategy, Seed: c.flags.seed}
-		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation, hostPaths: c.flags.hostPaths}.forReplay()
+		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation, hostPaths: c.flags.hostPaths, strict: c.flags.strict}.forReplay()
 		return run.Replay()
 	}
 	return nil

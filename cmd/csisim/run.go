@@ -22,6 +22,7 @@ type runFlags struct {
 	isolation        string
 	workDir          string
 	hostPaths        []string
+	strict           bool
 	keep             bool
 	checkDeterminism bool
 	verbose          int
@@ -71,6 +72,7 @@ failure names makes the same run again.`,
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
+	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on fails, too; it is a note otherwise")
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
 	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare")
 	complete(command, "strategy", completeStrategies)

@@ -93,7 +93,7 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 		Strategy: strategyMaker(s.flags.strategy, s.flags.seed), Seed: s.flags.seed,
 		Patience: s.flags.patience, Until: s.flags.until,
 		Sinks: outputs.sinks, CheckDeterminism: s.flags.checkDeterminism,
-		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation), HostPaths: s.flags.hostPaths,
+		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation), HostPaths: s.flags.hostPaths, Strict: s.flags.strict,
 	}
 }
 
@@ -143,6 +143,9 @@ func (f runFlags) forReplay() []string {
 	}
 	if f.isolation != string(sim.Auto) {
 		flags = append(flags, "--isolation", f.isolation)
+	}
+	if f.strict {
+		flags = append(flags, "--strict")
 	}
 	for _, dir := range f.hostPaths {
 		flags = append(flags, "--host-path", dir)

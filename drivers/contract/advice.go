@@ -4,7 +4,10 @@ import "strings"
 
 // Advice is what helps with a breach whose cause the words do not tell; empty for others.
 func Advice(violation string) string {
-	if strings.Contains(violation, " "+ignoresReadonly+": ") {
+	switch {
+	case strings.Contains(violation, " "+ignoresReadonly+": a container "):
+		return "the container runtime makes the top of a read-only volume read-only, not what is mounted below it: publish what is mounted below read-only, too"
+	case strings.Contains(violation, " "+ignoresReadonly+": "):
 		return "if the driver binds and then remounts with ro: a remount reaches no other mount namespace, so that only the driver's " +
 			"own mount is read-only (mount_namespaces(7)); bind a mount that is read-only already, or use mount_setattr(2) before move_mount(2)"
 	}

@@ -41,8 +41,13 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []Violation
 			return found(leavesTarget, "%s is there still", seen.Left)
 		}
 	case *csi.NodePublishVolumeRequest:
+		if seen.Within != "" {
+			return found(ignoresReadonly, "a container that has the volume read-only can write in %s", seen.Within)
+		}
 		if seen.Writable {
-			return found(ignoresReadonly, "files can be made in %s", r.GetTargetPath())
+			remark := found(ignoresReadonly, "files can be made in %s, seen from the node; no container can, since its own mount is made read-only", r.GetTargetPath())
+			remark[0].Remark = true
+			return remark
 		}
 	}
 	return nil

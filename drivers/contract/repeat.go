@@ -17,8 +17,10 @@ type Outcome struct {
 	Answer proto.Message
 	// Mounts are the mounts at the paths of a request to a node, a line each.
 	Mounts []string
-	// Writable says that what was asked for read-only can be written to.
+	// Writable says that what was asked for read-only can be written to where it is published,
+	// and Within is the path in which a container that has it read-only can; empty if none.
 	Writable bool
+	Within   string
 	// Left is a file that is left where a volume was published; empty if there is none.
 	Left string
 	// Volumes are the volumes that the backend lists, as far as the request can be

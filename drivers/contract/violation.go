@@ -12,6 +12,8 @@ type Violation struct {
 	Field  string // "CreateVolumeResponse.volume.volume_id"; empty if it is not about one message
 	Rule   string // what the spec says; without a field, what the call does wrong
 	Detail string // what was found
+	// Remark says that nothing in Kubernetes depends on it.
+	Remark bool
 }
 
 // String is one line, the field first and the section of the spec last. What is

@@ -38,6 +38,29 @@ func TestBrokenBehaviours(t *testing.T) {
 			require.NoError(t, v.publish(target))
 			return os.WriteFile(filepath.Join(target, "f"), nil, 0o644) == nil
 		},
+		"readonly-top-only": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			v.readOnly = true
+			require.NoError(t, v.publish(target))
+			require.Error(t, os.WriteFile(filepath.Join(target, "f"), nil, 0o644))
+			defer func() { require.NoError(t, v.unpublish(target)) }()
+			return os.WriteFile(filepath.Join(target, "shared/f"), nil, 0o644) == nil
+		},
+		"readonly-by-remount": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			pods, elsewhere := filepath.Dir(target), d.w.mkdir("elsewhere") // a peer, as the node's own mount is
+			require.NoError(t, unix.Mount(pods, pods, "", unix.MS_BIND, ""))
+			require.NoError(t, unix.Mount("", pods, "", unix.MS_SHARED, ""))
+			require.NoError(t, unix.Mount(pods, elsewhere, "", unix.MS_BIND, ""))
+			v.readOnly = true
+			require.NoError(t, v.publish(target))
+			require.Error(t, os.WriteFile(filepath.Join(target, "f"), nil, 0o644), "the driver's own mount is read-only")
+			seen := os.WriteFile(filepath.Join(elsewhere, filepath.Base(target), "f"), nil, 0o644) == nil
+			require.NoError(t, v.unpublish(target))
+			require.NoError(t, unix.Unmount(elsewhere, 0))
+			require.NoError(t, unix.Unmount(pods, 0))
+			return seen
+		},
 		"publish-leaves-process": func(t *testing.T, d *driver) bool {
 			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
 			require.NoError(t, v.publish(target))

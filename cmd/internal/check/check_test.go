@@ -164,7 +164,6 @@ func TestATrialFindsWhatADriverDoesWrong(t *testing.T) {
 		{"unstage-not-idempotent", "repeated/filesystem", "NodeUnstageVolume is not idempotent: OK, then "},
 		{"publish-not-idempotent", "repeated/filesystem", "NodePublishVolume is not idempotent: OK, then "},
 		{"publish-not-idempotent", "crash-driver/NodePublishVolume", "NodePublishVolume fails for good: Internal: volume vol-0001 is published there already"},
-		{"publish-ignores-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in "},
 		{"unpublish-leaks", "repeated/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 		{"unpublish-not-idempotent", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then "},
 		{"forget-attachment-on-restart", "restart/driver-controller", "NodeStageVolume fails for good: FailedPrecondition: volume vol-0002 is not attached"},

@@ -56,7 +56,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"publish-not-idempotent", "repeated/block", "NodePublishVolume is not idempotent: 1 mount, then 2"},
 	{"publish-unmounts-others", "share/subpath", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
 	{"publish-leaves-process", "life/filesystem", "left behind: process "},
-	{"ignore-readonly", "repeated/read-only", "NodePublishVolume ignores readonly: files can be made in /var/lib/kubelet/pods/"},
+	{"readonly-top-only", "repeated/read-only", "NodePublishVolume ignores readonly: a container that has the volume read-only can write in /var/lib/kubelet/pods/"},
 	{"unpublish-not-found-errors", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then NotFound"},
 	{"unpublish-leaves-target-dir", "life/filesystem", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
 	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},
@@ -108,6 +108,37 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 	}
 }
 
+// remarkable are defects by which no container can write: its own mount is read-only.
+var remarkable = []string{"ignore-readonly", "readonly-by-remount"}
+
+// What the node sees writable, because the driver ignores readonly or only remounts, is a note;
+// with Strict it is a failure.
+func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
+	program := buildHostdir(t)
+	for _, name := range remarkable {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const remark = "NodePublishVolume ignores readonly: files can be made in /var/lib/kubelet/pods/"
+			card := checked(t, hostdir(program, name), check.RunOptions{WorkDir: workDir(t)}, "repeated/read-only")
+			assert.Empty(t, verdicts(card))
+			assert.Equal(t, check.Totals{Passed: 1}, counted(card))
+			require.Len(t, card.Remarks(), 1)
+			assert.Contains(t, card.Remarks()[0].Verdict, remark)
+			card = checked(t, hostdir(program, name), check.RunOptions{WorkDir: workDir(t), Strict: true}, "repeated/read-only")
+			assert.Contains(t, verdicts(card), remark)
+			assert.Empty(t, card.Remarks())
+			assert.Equal(t, check.Totals{Failed: 1}, counted(card))
+		})
+	}
+	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "repeated/read-only").Remarks(), "a sound driver")
+}
+
+// counted are the totals without what differs from run to run.
+func counted(c *check.Card) check.Totals {
+	t := c.Totals()
+	return check.Totals{Passed: t.Passed, Failed: t.Failed, NotTried: t.NotTried, Known: t.Known}
+}
+
 // What the driver calls a defect is found.
 func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	help, _ := exec.Command(buildHostdir(t), "--help").CombinedOutput()
@@ -116,6 +147,9 @@ func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	known := map[string]bool{}
 	for _, d := range defects {
 		known[d.name] = true
+	}
+	for _, d := range remarkable {
+		known[d] = true
 	}
 	for line := range strings.Lines(list) {
 		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -16,6 +16,7 @@ type jsonCard struct {
 	ClusterTime  float64             `json:"clusterSeconds"`
 	Took         float64             `json:"seconds"`
 	Findings     []jsonFinding       `json:"findings"`
+	Notes        []jsonNote          `json:"notes,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
 	Trials       []jsonTrial         `json:"trials"`
 	NotOffered   []jsonReason        `json:"notOffered,omitempty"`
@@ -28,6 +29,12 @@ type jsonFinding struct {
 	ShownBy []string `json:"shownBy"`
 	Then    []string `json:"then,omitempty"`
 	Replay  string   `json:"replay,omitempty"`
+}
+
+type jsonNote struct {
+	Name    string   `json:"name"`
+	Verdict string   `json:"verdict"`
+	ShownBy []string `json:"shownBy"`
 }
 
 type jsonReason struct {
@@ -73,6 +80,13 @@ func (c *Card) JSON(w io.Writer) error {
 			one.ShownBy = append(one.ShownBy, o.Name())
 		}
 		card.Findings = append(card.Findings, one)
+	}
+	for _, r := range c.Remarks() {
+		note := jsonNote{Name: r.Name, Verdict: r.Verdict}
+		for _, o := range r.Shown {
+			note.ShownBy = append(note.ShownBy, o.Name())
+		}
+		card.Notes = append(card.Notes, note)
 	}
 	for _, k := range c.Gone() {
 		card.Gone = append(card.Gone, k.Name)

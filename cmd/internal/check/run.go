@@ -28,8 +28,9 @@ type RunOptions struct {
 	Patience  time.Duration
 	WorkDir   string
 	Isolation sim.Isolation
-	// HostPaths are those of scenario.RunOptions.
+	// HostPaths and Strict are those of scenario.RunOptions.
 	HostPaths []string
+	Strict    bool
 	// Logs is where the output of driver programs is kept, a directory for each
 	// trial. Default: nowhere.
 	Logs string
@@ -71,7 +72,7 @@ func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	return scenario.RunOptions{
-		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Sinks: o.Sinks, DriverLogs: o.Logs,
+		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, Sinks: o.Sinks, DriverLogs: o.Logs,
 	}
 }
 

@@ -31,6 +31,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 		p.line(line, found)
 	}
 	p.findings(c, found)
+	p.remarks(c)
 	p.gone(c)
 	p.reasons("Not offered", c.NotOffered())
 	p.reasons("Not tried", c.NotTried())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 )
@@ -14,6 +15,16 @@ import (
 func (r *runner) notes(allowed *expect.Allowed) []string {
 	found := r.cluster.Ledger()
 	return append(lines("left behind: ", allowed.Without(found.Litter)), unseen(found)...)
+}
+
+// remarks are what the CSI spec asks of drivers and nothing depends on.
+func (r *runner) remarks() (found []string) {
+	for _, e := range r.result.Trace {
+		if e.Kind == trace.Remark {
+			found = append(found, e.Message)
+		}
+	}
+	return found
 }
 
 // longestWritten is how many changes a note names.

@@ -36,6 +36,8 @@ type RunOptions struct {
 	Guard bool
 	// Isolation says how nodes are kept apart. Default: sim.Auto.
 	Isolation sim.Isolation
+	// Strict is that of sim.Options.
+	Strict bool
 	// HostPaths are directories of this machine that programs write in as they are. Default: none.
 	HostPaths []string
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.

@@ -43,7 +43,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
 		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
-		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
+		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		Address: o.Address, Authority: o.Authority,
 		SnapshotController: s.Cluster.SnapshotController.snapshotController(),
 		NoDataCheck:        s.DataCheck != nil && !*s.DataCheck,
@@ -246,6 +246,7 @@ func (r *runner) causes() {
 func (r *runner) finish() {
 	r.evidence.Update()
 	r.result.Trace, r.result.Apart = r.cluster.World.Trace.Events(), r.cluster.Apart()
+	r.result.Notes = append(r.result.Notes, r.remarks()...)
 	r.result.VirtualTime = r.elapsed()
 	if r.result.Written = r.cluster.Written(); len(r.result.Written) > 0 {
 		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))

@@ -87,3 +87,5 @@ func (*mountTable) close() error { return nil }
 type mountsSeen struct{}
 
 func forgetPages(*os.File) {}
+
+func (*Disk) writesReadOnly(string, []string) (string, error) { return "", errNotLinux }

@@ -36,6 +36,8 @@ const (
 	FaultFired Kind = "fault"
 	// Violation is an answer or a request that breaks the CSI spec.
 	Violation Kind = "violation"
+	// Remark is what the CSI spec asks of a driver and nobody in Kubernetes depends on.
+	Remark Kind = "remark"
 	// AnswerLost is an answer of a driver that made something, and that its caller never got.
 	AnswerLost Kind = "lost"
 	// DataLost is a pod that does not find in its volume what was written there.

@@ -52,6 +52,8 @@ func (t *teller) tell(e *Event) telling {
 		told.text, told.tone = "FAULT "+t.anything(e, line), warning
 	case Violation:
 		told.text, told.tone = "VIOLATION of the CSI spec: "+t.names.in(e.Message), failure
+	case Remark:
+		told.text, told.tone = "note: "+t.names.in(e.Message), warning
 	case AnswerLost:
 		told.text, told.tone = "the caller never gets the answer of "+t.names.in(e.Message), warning
 	case DataLost:

@@ -15,6 +15,8 @@ const (
 	PublishNotIdempotent  Behaviour = "publish-not-idempotent"
 	PublishWrongVolume    Behaviour = "publish-wrong-volume-after-restart"
 	IgnoreReadOnly        Behaviour = "ignore-readonly"
+	ReadOnlyTopOnly       Behaviour = "readonly-top-only"
+	RemountReadOnly       Behaviour = "readonly-by-remount"
 	PublishLeavesProcess  Behaviour = "publish-leaves-process"
 	PublishUnmountsOthers Behaviour = "publish-unmounts-others"
 	UnpublishNotFound     Behaviour = "unpublish-not-found-errors"
@@ -55,6 +57,8 @@ var catalogue = []struct {
 	{PublishNotIdempotent, "NodePublishVolume mounts again on top of what is mounted"},
 	{PublishWrongVolume, "after a restart NodePublishVolume shows another volume's content"},
 	{IgnoreReadOnly, "NodePublishVolume mounts writable when asked for read-only"},
+	{ReadOnlyTopOnly, "NodePublishVolume mounts a part of the volume, shared, below the target as well, writable when asked for read-only"},
+	{RemountReadOnly, "NodePublishVolume binds, then remounts read-only, which no other mount namespace sees"},
 	{PublishLeavesProcess, "NodePublishVolume starts a process that nobody ends"},
 	{PublishUnmountsOthers, "NodePublishVolume unmounts what others have mounted below the kubelet's directory"},
 	{UnpublishNotFound, "NodeUnpublishVolume fails when the target is not mounted"},

@@ -95,7 +95,7 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 		if err := makeTarget(p.Path, v.Block); err != nil {
 			return err
 		}
-		if err := mount.BindRestricted(source, p.Path, flags); err != nil {
+		if err := n.bind(source, p.Path, flags); err != nil {
 			return err
 		}
 	}
@@ -113,6 +113,16 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 		return nil
 	}
 	return mount.Restrict(p.Path, flags)
+}
+
+func (n *node) bind(source, target string, flags mount.Flags) error {
+	switch {
+	case flags&mount.ReadOnly != 0 && n.cfg.Broken.Has(broken.RemountReadOnly):
+		return mount.Bind(source, target)
+	case flags&mount.ReadOnly != 0 && n.cfg.Broken.Has(broken.ReadOnlyTopOnly):
+		return broken.BindBelow(source, target, flags)
+	}
+	return mount.BindRestricted(source, target, flags)
 }
 
 // source is what a publish binds: the staged volume, or without staging the
@@ -247,6 +257,11 @@ func (n *node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolu
 func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 	if n.cfg.Broken.Has(broken.InlineForgottenOnRestart) && n.restarted && inlineID.MatchString(volumeID) && !n.inlines[volumeID] {
 		return false, status.Errorf(codes.NotFound, "volume %s is not published", volumeID)
+	}
+	if n.cfg.Broken.Has(broken.ReadOnlyTopOnly) {
+		if err := broken.UnmountBelow(target); err != nil {
+			return false, err
+		}
 	}
 	if was, err = n.displace(target); err != nil {
 		return was, err

@@ -1,0 +1,58 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Remark is what the CSI spec asks of the driver and nothing in Kubernetes depends on.
+type Remark struct {
+	// Name is the same in every run that finds it.
+	Name string
+	// Verdict is how the first trial shows it.
+	Verdict string
+	Shown   []Outcome
+}
+
+// Remarks are those of all trials, one for each kind, in the order of the card.
+func (c *Card) Remarks() []Remark {
+	var all []Remark
+	for _, o := range c.Outcomes {
+		if o.Result == nil {
+			continue
+		}
+		for _, e := range o.Result.Trace {
+			if e.Kind != trace.Remark {
+				continue
+			}
+			name := nameOf(e.Message)
+			i := slices.IndexFunc(all, func(r Remark) bool { return r.Name == name })
+			if i < 0 {
+				all = append(all, Remark{Name: name, Verdict: e.Message})
+				i = len(all) - 1
+			}
+			if !slices.ContainsFunc(all[i].Shown, func(other Outcome) bool { return other.Name() == o.Name() }) {
+				all[i].Shown = append(all[i].Shown, o)
+			}
+		}
+	}
+	return all
+}
+
+// remarks are notes: no trial fails for them.
+func (p *page) remarks(c *Card) {
+	for _, r := range c.Remarks() {
+		fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "note"), headline(r.Verdict))
+		for _, row := range [][2]string{
+			{"shown by", namesOf(r.Shown)}, {"why", contract.Advice(r.Verdict)}, {"strict", "--strict makes it a failure"},
+		} {
+			if row[1] != "" {
+				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.TrimSpace(row[1]))
+			}
+		}
+	}
+}
