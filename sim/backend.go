@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -40,6 +41,7 @@ func (h holdings) attached(volume, nodeID string) bool {
 // holds asks a driver what it has. The questions are no part of the run: they pass
 // no wire, so that nobody's trace shows that somebody looked.
 func (d *driver) holds() (h holdings, err error) {
+	defer func() { d.note(h) }()
 	switch {
 	case d.mock != nil:
 		return mockHoldings(d.mock), nil
@@ -53,6 +55,29 @@ func (d *driver) holds() (h holdings, err error) {
 		return err
 	})
 	return h, err
+}
+
+// note remembers what the driver has listed.
+func (d *driver) note(h holdings) {
+	if d.listed == nil {
+		d.listed = map[string]bool{}
+	}
+	for _, v := range h.volumes {
+		d.listed[v.id] = true
+	}
+	for _, id := range h.snapshots {
+		d.listed[id] = true
+	}
+}
+
+// Listed are the ids of all volumes and snapshots that drivers have listed when they were
+// looked at, at the beginning of the run and at its end, whoever made them; sorted.
+func (c *Simulation) Listed() []string {
+	all := map[string]bool{}
+	for _, d := range c.drivers {
+		maps.Copy(all, d.listed)
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 func mockHoldings(m *mock.Driver) (h holdings) {

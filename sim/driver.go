@@ -25,6 +25,7 @@ type driver struct {
 	further    []*plugin
 	standIns   []standin.StandIn // that run
 	before     holdings          // what it had when the run began
+	listed     map[string]bool   // what it has had whenever it was looked at
 	directory  string            // below plugins, and of its state: its name, unless that is not known yet
 }
 

@@ -40,8 +40,17 @@ func (p *progress) show(at check.Progress) {
 	}
 	if now := p.now(); now.Sub(p.said) >= quiet {
 		p.said = now
-		fmt.Fprintf(p.lines, "csisim: %d of %d ended, %d failed; now %s\n", at.Ended, at.Planned, at.Failed, running)
+		if running != "" {
+			running = "; now " + running
+		}
+		fmt.Fprintf(p.lines, "csisim: %d of %d ended, %d failed%s\n", at.Ended, at.Planned, at.Failed, running)
 	}
+}
+
+// say writes a line that stays.
+func (p *progress) say(text string) {
+	p.erase()
+	fmt.Fprintf(p.lines, "csisim: %s\n", text)
 }
 
 // rewrite writes a line that the next one replaces.

@@ -76,6 +76,10 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 		options.Logs = keptLogsOfAll(c.flags.workDir)
 	}
 	options.Progress = c.progress.show
+	options.Disturbed = func(s *check.Shared) {
+		card.Shared = s
+		c.progress.say(fmt.Sprintf("%s; one runs at a time from here on, %d again", s, s.Again))
+	}
 	card.Outcomes, err = check.Run(ctx, trials, options)
 	card.Took = time.Since(began)
 	c.progress.erase()

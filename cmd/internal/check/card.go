@@ -11,6 +11,8 @@ type Card struct {
 	Outcomes []Outcome
 	// Took is the wall time of all trials together.
 	Took time.Duration
+	// Shared says that trials which ran at once disturbed each other. Default: they did not.
+	Shared *Shared
 	// Known is what the driver is known for. Default: nothing.
 	Known *Known
 	// Replay is the command that runs a trial again, but for its name. Default: none.

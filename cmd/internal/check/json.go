@@ -18,6 +18,7 @@ type jsonCard struct {
 	Findings     []jsonFinding       `json:"findings"`
 	Notes        []jsonNote          `json:"notes,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
+	Disturbed    string              `json:"disturbed,omitempty"`
 	Trials       []jsonTrial         `json:"trials"`
 	NotOffered   []jsonReason        `json:"notOffered,omitempty"`
 }
@@ -87,6 +88,9 @@ func (c *Card) JSON(w io.Writer) error {
 			note.ShownBy = append(note.ShownBy, o.Name())
 		}
 		card.Notes = append(card.Notes, note)
+	}
+	if c.Shared != nil {
+		card.Disturbed = c.Shared.String()
 	}
 	for _, k := range c.Gone() {
 		card.Gone = append(card.Gone, k.Name)

@@ -36,6 +36,9 @@ type RunOptions struct {
 	Logs string
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
+	// Disturbed is told that trials which run at once disturb each other, when the last of
+	// those has ended. Default: nobody.
+	Disturbed func(*Shared)
 	// Progress is told when a trial begins and when it has ended, by one trial at a
 	// time. Default: nobody.
 	Progress func(Progress)
@@ -82,16 +85,29 @@ const (
 	interrupted = "interrupted"
 )
 
-// Run runs the trials side by side. The outcomes are in the order of the trials; the
-// error is for the end of ctx.
+// Run runs the trials side by side until one sees what another one has made: from then on one
+// runs at a time, and those that failed beside others are repeated. The outcomes are in the
+// order of the trials; the error is for the end of ctx.
 func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
-	began := time.Now()
-	r := &running{options: o, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
+	r := &running{options: o, began: time.Now(), trials: trials, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
+	for i := range trials {
+		r.waiting = append(r.waiting, i)
+	}
+	r.work(ctx, max(1, o.Parallel))
+	if r.shared != nil && o.Parallel > 1 {
+		r.repeatDisturbed()
+		r.work(ctx, 1)
+	}
+	return r.outcomes, context.Cause(ctx)
+}
+
+// work runs the trials that wait, so many at once.
+func (r *running) work(ctx context.Context, parallel int) {
 	var workers sync.WaitGroup
-	for range max(1, o.Parallel) {
+	for range parallel {
 		workers.Go(func() {
 			for {
-				i, t := r.take(trials)
+				i, t := r.take(parallel)
 				switch {
 				case t == nil:
 					return
@@ -99,7 +115,7 @@ func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) 
 					r.end(i, Outcome{Trial: t})
 				case ctx.Err() != nil:
 					r.end(i, Outcome{Trial: t.without(Interrupt, interrupted)})
-				case o.Budget > 0 && time.Since(began) > o.Budget:
+				case r.options.Budget > 0 && time.Since(r.began) > r.options.Budget:
 					r.end(i, Outcome{Trial: t.without(Budget, noTime)})
 				default:
 					r.end(i, r.try(ctx, t))
@@ -108,7 +124,23 @@ func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) 
 		})
 	}
 	workers.Wait()
-	return r.outcomes, context.Cause(ctx)
+}
+
+// repeatDisturbed lets trials that have failed beside others wait once more.
+func (r *running) repeatDisturbed() {
+	var again []int
+	for i, o := range r.outcomes {
+		if o.Trial != nil && o.Failed() {
+			again = append(again, i)
+			r.ended--
+			r.failed--
+		}
+	}
+	r.shared.Again = len(again)
+	r.waiting = append(again, r.waiting...)
+	if r.options.Disturbed != nil {
+		r.options.Disturbed(r.shared)
+	}
 }
 
 // runnable are the trials that can be run.
@@ -125,28 +157,34 @@ func runnable(trials []*Trial) (found []*Trial) {
 type running struct {
 	options  RunOptions
 	planned  int
+	began    time.Time
+	trials   []*Trial
 	lock     sync.Mutex
-	next     int
+	waiting  []int // those that have not begun
+	meeting  meeting
+	shared   *Shared // nil as long as no trial sees what another one has made
 	ended    int
 	failed   int
 	names    []string // of the trials that run
 	outcomes []Outcome
 }
 
-// take is the next trial, nil if there is none.
-func (r *running) take(trials []*Trial) (int, *Trial) {
+// take is the next trial; nil if there is none, or if trials that run at once disturb each
+// other.
+func (r *running) take(parallel int) (int, *Trial) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if r.next == len(trials) {
+	if len(r.waiting) == 0 || r.shared != nil && parallel > 1 {
 		return 0, nil
 	}
-	t := trials[r.next]
-	r.next++
+	next := r.waiting[0]
+	r.waiting = r.waiting[1:]
+	t := r.trials[next]
 	if t.Runs() {
 		r.names = append(r.names, t.Name())
 		r.tell()
 	}
-	return r.next - 1, t
+	return next, t
 }
 
 func (r *running) end(i int, o Outcome) {
@@ -158,6 +196,9 @@ func (r *running) end(i int, o Outcome) {
 	}
 	if o.Failed() {
 		r.failed++
+	}
+	if o.Result != nil && r.shared == nil {
+		r.shared = r.meeting.enter(o.Name(), o.Result)
 	}
 	for at, name := range r.names {
 		if name == o.Name() {

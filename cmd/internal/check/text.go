@@ -33,6 +33,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p.findings(c, found)
 	p.remarks(c)
 	p.gone(c)
+	p.shared(c)
 	p.reasons("Not offered", c.NotOffered())
 	p.reasons("Not tried", c.NotTried())
 	p.written(c)
@@ -190,6 +191,23 @@ func (p *page) gone(c *Card) {
 	for _, k := range gone {
 		fmt.Fprintf(p, "  %s\n", headline(k.Name))
 	}
+}
+
+// shared says that trials disturbed each other, and what came of it.
+func (p *page) shared(c *Card) {
+	if c.Shared != nil {
+		fmt.Fprintf(p, "\n%s\n  %s\n  One ran at a time from then on, and %s repeated; --parallel 1 begins like that.\n", "Disturbed", c.Shared, repeated(c.Shared.Again))
+	}
+}
+
+func repeated(n int) string {
+	switch n {
+	case 0:
+		return "none had failed that had to be"
+	case 1:
+		return "one that had failed was"
+	}
+	return fmt.Sprintf("%d that had failed were", n)
 }
 
 // hash is the part of a path that the kubelet makes of a volume's id.

@@ -41,6 +41,9 @@ type Result struct {
 	Notes []string
 	// Written is what programs have written outside the run, or would have: it was thrown away.
 	Written []string
+	// Listed are the volumes and snapshots that drivers had at the beginning and at the end,
+	// by their ids, whoever made them.
+	Listed []string
 	// Calls is the number of CSI calls.
 	Calls int
 	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.

@@ -247,7 +247,7 @@ func (r *runner) finish() {
 	r.evidence.Update()
 	r.result.Trace, r.result.Apart = r.cluster.World.Trace.Events(), r.cluster.Apart()
 	r.result.Notes = append(r.result.Notes, r.remarks()...)
-	r.result.VirtualTime = r.elapsed()
+	r.result.VirtualTime, r.result.Listed = r.elapsed(), r.cluster.Listed()
 	if r.result.Written = r.cluster.Written(); len(r.result.Written) > 0 {
 		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))
 	}

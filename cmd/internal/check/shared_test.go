@@ -1,0 +1,30 @@
+package check_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/drivers/mock"
+)
+
+// Drivers whose volumes are those of the run have the same ids in each: that is no meeting.
+func TestTrialsWithBackendsOfTheirOwnAreNotDisturbed(t *testing.T) {
+	for name, options := range map[string]mock.Options{
+		"that lists": {ListVolumes: true, ListVolumesPublishedNodes: true, Snapshot: true},
+		"that leaks": {ListVolumes: true, Faulty: []string{"delete-leaks", "create-not-idempotent"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts, err := check.Ask(context.Background(), mocked(options), check.RunOptions{})
+			require.NoError(t, err)
+			trials, err := check.Plan(facts)
+			require.NoError(t, err)
+			_, err = check.Run(context.Background(), trials, check.RunOptions{
+				Parallel: 4, Names: "x", Disturbed: func(s *check.Shared) { t.Error(s) },
+			})
+			require.NoError(t, err)
+		})
+	}
+}
