@@ -18,11 +18,11 @@ const shown = 200
 // and what the sides of a comparison are, as in "events.size() is 3". It is empty where there is no
 // more to say than that the statement is false.
 func (x *Expression) Because(source Source) string {
-	program, err := x.env.Program(x.ast, cel.EvalOptions(cel.OptTrackState))
+	program, err := x.env.Program(x.ast, limited(cel.EvalOptions(cel.OptTrackState))...)
 	if err != nil {
 		return ""
 	}
-	_, details, err := program.Eval(runNames(source))
+	_, details, err := evaluate(program, runNames(source))
 	if err != nil {
 		return err.Error()
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/csisim/csisim/internal/input/strict"
 )
 
 // Source is the run that statements are about. Objects are decoded JSON, calls and events the lines of
@@ -73,7 +75,7 @@ func compile(text string, names ...cel.EnvOption) (*Expression, error) {
 	if out := ast.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("the expression gives %v, not true or false", out)
 	}
-	program, err := env.Program(ast)
+	program, err := env.Program(ast, limited()...)
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL expression: %w", err)
 	}
@@ -122,12 +124,12 @@ func runNames(source Source) map[string]any {
 }
 
 func (x *Expression) holds(names map[string]any) (bool, error) {
-	value, _, err := x.program.Eval(names)
+	value, _, err := evaluate(x.program, names)
 	if err != nil {
 		if strings.Contains(err.Error(), "no such key") {
 			return false, nil
 		}
-		return false, fmt.Errorf("evaluate %q: %w", x.Text, err)
+		return false, fmt.Errorf("evaluate %q: %w", strict.Shorten(x.Text, shown), err)
 	}
 	native, err := value.ConvertToNative(reflect.TypeFor[bool]())
 	if err != nil {

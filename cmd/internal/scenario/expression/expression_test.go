@@ -90,6 +90,27 @@ func TestAnUnknownResourceIsAnErrorOfTheEvaluation(t *testing.T) {
 	assert.ErrorContains(t, err, `there is no resource "podz"`)
 }
 
+// What an expression takes is counted, so that it ends on any machine after the same steps.
+func TestAnExpressionEndsAfterSoManySteps(t *testing.T) {
+	for text, want := range map[string]string{
+		"lists.range(500).all(i, lists.range(500).all(j, i + j >= 0))":                                  "",
+		"lists.range(10000).all(i, lists.range(10000).all(j, lists.range(100).all(k, i + j + k >= 0)))": "it looks at more than 2000000 items, so it is given up",
+		"lists.range(10000).exists(i, lists.range(10000).exists(j, i < 0)) || true":                     "it looks at more than 2000000 items, so it is given up",
+		"lists.range(10000000000).size() > 0":                                                           "lists.range(10000000000): a list has at most 10000 items",
+	} {
+		x, err := expression.Run(text, run{})
+		require.NoError(t, err, text)
+		holds, err := x.Holds(run{})
+		if want == "" {
+			require.NoError(t, err)
+			assert.True(t, holds)
+			continue
+		}
+		assert.ErrorContains(t, err, want, text)
+		assert.Contains(t, x.Because(run{}), want)
+	}
+}
+
 func TestWhyAStatementDoesNotHold(t *testing.T) {
 	for text, want := range map[string]string{
 		`calls.filter(c, c.call == "NodeStageVolume").size() == 3`:              `calls.filter(c, c.call == "NodeStageVolume").size() is 2`,
