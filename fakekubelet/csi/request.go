@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -75,8 +76,9 @@ func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability
 	}
 	mode := volume.NodeAccessMode(spec.accessModes(), multiWriter)
 	c := volume.Capability(spec.Block(), spec.fsType(), withLabel(spec.mountFlags(), with.label), mode)
-	if m := c.GetMount(); m != nil {
-		m.VolumeMountGroup = with.group
+	if c.GetMount() != nil && with.group != "" {
+		c = proto.CloneOf(c)
+		c.GetMount().VolumeMountGroup = with.group
 	}
 	return c, nil
 }

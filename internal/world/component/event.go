@@ -6,49 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 )
-
-// eventLog finds the Event object that a repeated event counts up. It is in a
-// program's memory: one that was restarted counts from 1 again. (trace m1)
-type eventLog struct {
-	recent *lru.Cache // of *corev1.Event as this log wrote them last, by eventIdentity; nil before the first
-}
-
-// maxRecent is how many events client-go's recorder knows of; with those before that it
-// begins anew.
-const maxRecent = 4096
-
-// eventIdentity is what client-go's recorder compares when it counts repetitions.
-type eventIdentity struct {
-	source, node          string
-	about                 types.UID
-	kind, reason, message string
-}
-
-// find is the event that a repetition counts up; nil if there is none.
-func (l *eventLog) find(id eventIdentity) *corev1.Event {
-	if l.recent == nil {
-		return nil
-	}
-	known, ok := l.recent.Get(id)
-	if !ok {
-		return nil
-	}
-	return known.(*corev1.Event)
-}
-
-// keep takes in an event, in the place of the one with its identity.
-func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
-	if l.recent == nil {
-		l.recent = lru.New(maxRecent)
-	}
-	l.recent.Add(id, e)
-}
 
 // Event emits a Kubernetes Event about an object: eventType is Normal or Warning.
 // It never fails and is no point at which another process may run: real
@@ -73,7 +34,7 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 }
 
 func (c *Component) countEvent(source, kind string, about store.Object, eventType, reason, message string) int32 {
-	id := eventIdentity{source, c.Node, about.GetUID(), kind, reason, message}
+	id := eventIdentity{source, about.GetUID(), kind, reason, message}
 	now := metav1.NewTime(c.Kernel.Now())
 	known := c.events.find(id)
 	if known != nil {

@@ -13,7 +13,7 @@ import (
 // ones are not sent for many minutes and stay unseen.
 func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
 	kind := about.GetObjectKind().GroupVersionKind().Kind
-	id := eventIdentity{c.Name, c.Node, about.GetUID(), kind, reason, note}
+	id := eventIdentity{c.Name, about.GetUID(), kind, reason, note}
 	now := metav1.NewMicroTime(c.Kernel.Now())
 	if known := c.events.find(id); known != nil {
 		if known, ok := store.Get[*corev1.Event](c.Store, store.KeyOf(known)); ok {

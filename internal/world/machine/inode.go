@@ -16,12 +16,12 @@ type inode struct {
 	name     string
 	parent   *inode // nil for the root
 	mode     fs.FileMode
-	uid, gid int
+	deleted  bool
+	uid, gid int32
+	mounts   int32           // how many mounts lie on this inode
 	data     []byte          // a file's content, a symlink's target
 	children []*inode        // sorted by name: most directories have one or two
 	server   *memoryListener // of a socket, nil if nobody serves there
-	mounts   int             // how many mounts lie on this inode
-	deleted  bool
 }
 
 func (n *inode) add(name string, mode fs.FileMode) *inode {
@@ -112,7 +112,7 @@ type inodeInfo struct {
 }
 
 func (n *inode) info(name string) inodeInfo {
-	return inodeInfo{name: name, size: int64(len(n.data)), mode: n.mode, uid: n.uid, gid: n.gid}
+	return inodeInfo{name: name, size: int64(len(n.data)), mode: n.mode, uid: int(n.uid), gid: int(n.gid)}
 }
 
 func (i inodeInfo) Name() string       { return i.name }
@@ -130,10 +130,10 @@ const permissions = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 // chown changes the owner. As in Linux, a program loses its setuid and setgid bits by it.
 func (n *inode) chown(uid, gid int) {
 	if uid >= 0 {
-		n.uid = uid
+		n.uid = int32(uid)
 	}
 	if gid >= 0 {
-		n.gid = gid
+		n.gid = int32(gid)
 	}
 	if n.mode.IsRegular() {
 		n.mode &^= fs.ModeSetuid

@@ -65,6 +65,7 @@ func (s *Store) OnCommit(observe func(Commit)) {
 func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 	revision := s.head.revision + 1
 	if obj != nil {
+		s.shared.share(obj, old == nil)
 		obj.SetResourceVersion(strconv.FormatUint(revision, 10))
 	}
 	c := &commit{
@@ -80,7 +81,7 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 	}
 	s.head.apply(c, moves)
 	if res == events && obj != nil {
-		s.grant(key, obj)
+		s.grant(key, revision)
 	}
 	s.define(c)
 	s.latest = c

@@ -21,7 +21,8 @@ type Store struct {
 	unsettled   []string             // definitions that may have a step to take
 	quotas      bool                 // there has been a quota
 	sheet       sheet
-	leases      []lease // of Events, by their end
+	leases      leases // of Events
+	shared      shared
 }
 
 // Now is the time by the store's clock.

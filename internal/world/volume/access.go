@@ -61,8 +61,36 @@ func ControllerAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeM
 	}
 }
 
-// Capability builds the CSI volume capability of a PV or claim.
+// Capability is the CSI volume capability of a PV or claim. Nearly all volumes have one
+// in common, which nobody may change.
 func Capability(block bool, fsType string, mountFlags []string, m mode) *csi.VolumeCapability {
+	if len(mountFlags) == 0 {
+		if usual := usualCapabilities[asked{block, fsType, m}]; usual != nil {
+			return usual
+		}
+	}
+	return capability(block, fsType, mountFlags, m)
+}
+
+// asked is what a capability without mount flags consists of.
+type asked struct {
+	block  bool
+	fsType string
+	mode   mode
+}
+
+var usualCapabilities = func() map[asked]*csi.VolumeCapability {
+	usual := map[asked]*csi.VolumeCapability{}
+	for m := range csi.VolumeCapability_AccessMode_Mode_name {
+		for _, fsType := range []string{"", "ext4", "xfs"} {
+			usual[asked{false, fsType, mode(m)}] = capability(false, fsType, nil, mode(m))
+		}
+		usual[asked{true, "", mode(m)}] = capability(true, "", nil, mode(m))
+	}
+	return usual
+}()
+
+func capability(block bool, fsType string, mountFlags []string, m mode) *csi.VolumeCapability {
 	c := &csi.VolumeCapability{AccessMode: &csi.VolumeCapability_AccessMode{Mode: m}}
 	if block {
 		c.AccessType = &csi.VolumeCapability_Block{Block: &csi.VolumeCapability_BlockVolume{}}

@@ -118,9 +118,19 @@ func (q *Queue[K]) take() K {
 	key := q.waiting[q.taken]
 	q.taken++
 	if q.taken == len(q.waiting) {
-		q.waiting, q.taken = q.waiting[:0], 0
+		q.rewind()
 	}
 	return key
+}
+
+// maxKept is the number of keys for which an empty queue keeps its memory.
+const maxKept = 1024
+
+func (q *Queue[K]) rewind() {
+	if cap(q.waiting) > maxKept {
+		q.waiting, q.queued = nil, map[K]bool{} // a map does not shrink
+	}
+	q.waiting, q.taken = q.waiting[:0], 0
 }
 
 func (q *Queue[K]) retry(p *kernel.Process, key K) {

@@ -1,0 +1,115 @@
+package component
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxRecent is how many events client-go's recorder knows of; with those before that it
+// begins anew.
+const maxRecent = 4096
+
+// eventLog finds the Event object that a repeated event counts up: of those that were
+// written or looked for last. It is in a program's memory: one that was restarted counts
+// from 1 again. (trace m1) There are very many events, so that it keeps no more of each
+// than where it is.
+type eventLog struct {
+	places map[uint64]int32 // in events, by the hash of the identity; nil before the first
+	events []logged
+	newest int32
+	oldest int32
+}
+
+// logged is an event as this log wrote it last.
+type logged struct {
+	event        *corev1.Event
+	hash         uint64
+	newer, older int32 // places; none at the ends
+}
+
+const none = -1
+
+// eventIdentity is what client-go's recorder compares when it counts repetitions. The
+// node is the program's own always.
+type eventIdentity struct {
+	source                string
+	about                 types.UID
+	kind, reason, message string
+}
+
+func (id eventIdentity) hash() uint64 {
+	hash := uint64(14695981039346656037)
+	for _, text := range [...]string{id.source, string(id.about), id.kind, id.reason, id.message} {
+		for i := range len(text) {
+			hash = (hash ^ uint64(text[i])) * 1099511628211
+		}
+		hash = (hash ^ 0xff) * 1099511628211
+	}
+	return hash
+}
+
+func identityOf(e *corev1.Event) eventIdentity {
+	source := cmp.Or(e.Source.Component, e.ReportingController)
+	return eventIdentity{source, e.InvolvedObject.UID, e.InvolvedObject.Kind, e.Reason, e.Message}
+}
+
+// find is the event that a repetition counts up; nil if there is none.
+func (l *eventLog) find(id eventIdentity) *corev1.Event {
+	at, ok := l.places[id.hash()]
+	if !ok || identityOf(l.events[at].event) != id {
+		return nil
+	}
+	l.unlink(at)
+	l.link(at)
+	return l.events[at].event
+}
+
+// keep takes in an event, in the place of the one with its identity.
+func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
+	if l.places == nil {
+		l.places, l.newest, l.oldest = map[uint64]int32{}, none, none
+	}
+	hash := id.hash()
+	at, known := l.places[hash]
+	switch {
+	case known:
+		l.unlink(at)
+	case len(l.events) < maxRecent:
+		at = int32(len(l.events))
+		l.events = append(l.events, logged{})
+	default:
+		at = l.oldest
+		l.unlink(at)
+		delete(l.places, l.events[at].hash)
+	}
+	l.events[at].event, l.events[at].hash = e, hash
+	l.places[hash] = at
+	l.link(at)
+}
+
+// link makes an event the newest.
+func (l *eventLog) link(at int32) {
+	l.events[at].newer, l.events[at].older = none, l.newest
+	if l.newest == none {
+		l.oldest = at
+	} else {
+		l.events[l.newest].newer = at
+	}
+	l.newest = at
+}
+
+func (l *eventLog) unlink(at int32) {
+	newer, older := l.events[at].newer, l.events[at].older
+	if newer == none {
+		l.newest = older
+	} else {
+		l.events[newer].older = older
+	}
+	if older == none {
+		l.oldest = newer
+	} else {
+		l.events[older].newer = newer
+	}
+}

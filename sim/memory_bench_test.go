@@ -1,0 +1,65 @@
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"testing"
+	"time"
+
+	"github.com/csisim/csisim/sim"
+)
+
+// BenchmarkVolumeMemory is what each further volume keeps alive while its pod runs, on
+// a node of fifty: 100,000 of them have to fit into 8 GiB with all else. With HEAP_PROFILE
+// it leaves two heap profiles there, PROFILE.before and PROFILE.after, whose difference
+// says where the memory goes:
+//
+//	go tool pprof -base PROFILE.before PROFILE.after
+func BenchmarkVolumeMemory(b *testing.B) {
+	const first, volumes = 2000, 2000 // what is bounded is full after the first
+	var alive uint64
+	for b.Loop() {
+		c := benchCluster(b, (first+volumes)/50)
+		bringUp(b, c, 0, first)
+		before := heapAlive()
+		writeHeapProfile(b, "before")
+		bringUp(b, c, first, first+volumes)
+		alive += heapAlive() - before
+		writeHeapProfile(b, "after")
+		must(b, c.Close())
+	}
+	b.ReportMetric(float64(alive)/float64(b.N*volumes), "B/volume")
+}
+
+// bringUp brings up pods with a volume each.
+func bringUp(b *testing.B, c *sim.Simulation, from, to int) {
+	nodes := c.Nodes()
+	for i := from; i < to; i++ {
+		name := fmt.Sprintf("v%d", i)
+		apply(b, c, claim(name))
+		apply(b, c, pod(name, nodes[i%len(nodes)]))
+	}
+	must(b, c.Settle(time.Hour))
+}
+
+// heapAlive is what collecting garbage leaves.
+func heapAlive() uint64 {
+	runtime.GC()
+	runtime.GC() // what pools kept goes with the second one
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func writeHeapProfile(b *testing.B, when string) {
+	name := os.Getenv("HEAP_PROFILE")
+	if name == "" {
+		return
+	}
+	f, err := os.Create(name + "." + when)
+	must(b, err)
+	must(b, pprof.WriteHeapProfile(f))
+	must(b, f.Close())
+}
