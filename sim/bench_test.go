@@ -28,7 +28,7 @@ const benchDriver = "mock.csi.csisim.dev"
 // server in a second, thousands of volumes would take them hours of virtual time. C-LIB-7
 func benchCluster(b *testing.B, nodes int) *sim.Simulation {
 	b.Helper()
-	scale := sidecar.Flags{KubeAPIQPS: -1}
+	scale := sidecar.Flags{KubeAPIQPS: sidecar.Unlimited}
 	o := sim.Options{Drivers: []sim.Driver{{
 		Name: benchDriver, Mock: &mock.Options{},
 		Sidecars: sim.Sidecars{Provisioner: provisioner.Options{Flags: scale}, Attacher: attacher.Options{Flags: scale}},

@@ -3,6 +3,13 @@ package sim
 import (
 	"slices"
 
+	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller/healthmonitor"
+	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/fakecontroller/resizer"
+	"github.com/csisim/csisim/fakecontroller/snapshotter"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -12,14 +19,14 @@ type Sidecar string
 
 // The sidecars that somebody else may run instead of the built-in ones.
 const (
-	Provisioner Sidecar = "csi-provisioner"
-	Attacher    Sidecar = "csi-attacher"
-	Resizer     Sidecar = "csi-resizer"
-	Snapshotter Sidecar = "csi-snapshotter"
+	Provisioner Sidecar = provisioner.Name
+	Attacher    Sidecar = attacher.Caller
+	Resizer     Sidecar = resizer.Caller
+	Snapshotter Sidecar = snapshotter.Caller
 	// HealthMonitor asks the driver how volumes are.
-	HealthMonitor Sidecar = "csi-external-health-monitor-controller"
+	HealthMonitor Sidecar = healthmonitor.Caller
 	// Registrar is node-driver-registrar, on every node.
-	Registrar Sidecar = "node-driver-registrar"
+	Registrar Sidecar = registrar.Program
 	// SnapshotController runs once for all drivers.
 	SnapshotController Sidecar = "snapshot-controller"
 )
@@ -31,6 +38,11 @@ func (d *driver) external(s Sidecar) bool { return slices.Contains(d.External, s
 func (c *Simulation) needsSnapshotController() bool {
 	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) &&
 		!slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.external(SnapshotController) })
+}
+
+// Externals are the names of all sidecars that somebody else may run.
+func Externals() []string {
+	return append(fakecontroller.Names(), string(Registrar), string(SnapshotController))
 }
 
 // Endpoint is where a program that is no part of the cluster finds a driver's plugin.

@@ -177,9 +177,7 @@ func takeVolumes(s *check.Subject, p *profile.Profile) error {
 	s.FSType, s.VolumeSize = p.FSType, p.VolumeSize
 	s.Handle, s.Attributes = p.VolumeHandle, p.VolumeAttributes
 	s.CSIDriver = p.CSIDriver
-	if p.ExtraCreateMetadata {
-		s.Driver.Sidecars.Provisioner.ExtraCreateMetadata = &p.ExtraCreateMetadata
-	}
+	s.Driver.Sidecars.Provisioner.ExtraCreateMetadata = &p.ExtraCreateMetadata
 	var err error
 	if s.Secrets, err = p.Secrets(); err != nil {
 		return usage("secrets: %w", err)

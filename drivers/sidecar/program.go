@@ -15,24 +15,6 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Flags are those that all sidecars have.
-type Flags struct {
-	// KubeAPIQPS and KubeAPIBurst bound the requests of each client of the API: how many
-	// in a second on average, and how many at once. Default: 5 and 10. KubeAPIQPS below 0
-	// is no limit, as in client-go. C-LIB-7
-	KubeAPIQPS   float64
-	KubeAPIBurst int
-	// ExitOnConnectionLoss ends the sidecar when it exits, as happens where nothing
-	// restarts it. Default: it is restarted, as in a pod.
-	ExitOnConnectionLoss bool
-}
-
-// limit bounds the requests of a sidecar.
-func (f Flags) limit(c *component.Component) {
-	c.LimitRequests(component.Core, f.KubeAPIQPS, f.KubeAPIBurst)
-	c.LimitRequests(component.Snapshots, f.KubeAPIQPS, f.KubeAPIBurst)
-}
-
 // Program is a sidecar over its restarts: it exits when it cannot get to know its
 // driver, or loses it, and is started again, as in a pod. C-LIB-1
 type Program struct {
@@ -159,7 +141,7 @@ func (l *Life) exit() {
 			return
 		}
 		l.component.Crash()
-		if s.flags.ExitOnConnectionLoss {
+		if s.flags.Restart == RestartNever {
 			s.ended = true
 			return
 		}

@@ -88,7 +88,7 @@ func (p *pod) kill() {
 
 func (p *pod) run(patience sidecar.Patience, once bool) {
 	site := drivers.Site{Caller: "sidecar", Driver: driverName, Machine: p.machine, Socket: socket}
-	p.sidecar = sidecar.Run(p.world, sidecar.Flags{ExitOnConnectionLoss: once}, func(life *sidecar.Life) *component.Component {
+	p.sidecar = sidecar.Run(p.world, sidecar.Flags{Restart: map[bool]sidecar.Restart{true: sidecar.RestartNever}[once]}, func(life *sidecar.Life) *component.Component {
 		p.starts = append(p.starts, p.kernel.Elapsed())
 		c := p.world.Start("sidecar", "")
 		c.Go("main", func(process *kernel.Process) {

@@ -24,25 +24,26 @@ const Caller = "csi-attacher"
 // rest defaults to what the sidecar does without flags. C-ATT-1
 type Options struct {
 	// Driver is the driver's name.
-	Driver string
+	Driver string `json:"-"`
 	// Machine and Socket are where the controller plugin serves.
-	Machine machine.Machine
-	Socket  string
+	Machine machine.Machine `json:"-"`
+	Socket  string          `json:"-"`
 	// Timeout bounds each ControllerPublishVolume and ControllerUnpublishVolume.
 	// Default: 15 s.
-	Timeout time.Duration
+	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`
 	// RetryIntervalStart and RetryIntervalMax bound the backoff of a failed
 	// attachment. Defaults: 1 s, 5 min.
-	RetryIntervalStart, RetryIntervalMax time.Duration
+	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
+	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers is how many attachments are worked on at once. Default: 10.
-	Workers int
+	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
 	// ReconcileSync is how often attachments are compared with ListVolumes, if the
 	// driver can tell. Default: 1 min.
-	ReconcileSync time.Duration
+	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can tell; default 1m."`
 	// MaxEntries is the page size of ListVolumes; 0 leaves it to the driver.
-	MaxEntries int32
+	MaxEntries uint `json:"maxEntries,omitempty" doc:"--max-entries: the page size of ListVolumes; default 0, the driver's own."`
 	// DefaultFSType is the file system of volumes that name none.
-	DefaultFSType string
+	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system of volumes that name none; default none."`
 	sidecar.Flags
 }
 
@@ -93,7 +94,7 @@ func (r *run) main(p *kernel.Process) {
 	}
 	// A key waits for one retry at most: the second call that a failed attach makes
 	// at once uses up a step of the backoff. C-ATT-3
-	backoff := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
+	backoff := workqueue.Options{Workers: int(r.opts.Workers), FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.attachments = workqueue.New("attachments", backoff, r.Go, handle)
 	r.volumes = workqueue.New("volumes", backoff, r.Go, r.syncVolume)
 	r.attachments.OnDelay(r.Go("resync", r.resync).Wake)

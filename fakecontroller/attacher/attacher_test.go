@@ -205,7 +205,7 @@ func TestLosingTheDriver(t *testing.T) {
 		c := newSite(t, nil, mock.Options{})
 		c.wire.Faults.Inject(lost())
 		o := c.options()
-		o.ExitOnConnectionLoss = true
+		o.Restart = sidecar.RestartNever
 		a := Start(c.world, c.wire, o)
 		c.attach()
 		c.at(time.Minute)

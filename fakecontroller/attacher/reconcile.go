@@ -60,7 +60,7 @@ func (r *run) identity(p *kernel.Process, va *storagev1.VolumeAttachment) (handl
 // listPublished pages through ListVolumes, all pages under one timeout.
 func (r *run) listPublished(p *kernel.Process) (map[string]map[string]bool, error) {
 	published := map[string]map[string]bool{}
-	request := &csi.ListVolumesRequest{MaxEntries: r.opts.MaxEntries}
+	request := &csi.ListVolumesRequest{MaxEntries: int32(r.opts.MaxEntries)}
 	deadline := p.Elapsed() + r.opts.Timeout
 	for {
 		answer, err := csi.NewControllerClient(r.connUntil(p, deadline)).ListVolumes(context.Background(), request)
@@ -80,6 +80,6 @@ func (r *run) listPublished(p *kernel.Process) (map[string]map[string]bool, erro
 		if answer.GetNextToken() == "" {
 			return published, nil
 		}
-		request = &csi.ListVolumesRequest{MaxEntries: r.opts.MaxEntries, StartingToken: answer.GetNextToken()}
+		request = &csi.ListVolumesRequest{MaxEntries: int32(r.opts.MaxEntries), StartingToken: answer.GetNextToken()}
 	}
 }

@@ -29,26 +29,26 @@ const Caller = "csi-external-health-monitor-controller"
 // defaults to what the sidecar does without flags. C-HEALTH-1
 type Options struct {
 	// Driver is the driver's name.
-	Driver string
+	Driver string `json:"-"`
 	// Machine and Socket are where the controller plugin serves.
-	Machine machine.Machine
-	Socket  string
+	Machine machine.Machine `json:"-"`
+	Socket  string          `json:"-"`
 	// Timeout bounds each call, and all pages of a list together. Default: 15 s.
-	Timeout time.Duration
+	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`
 	// MonitorInterval is how often each worker asks about one volume, if the driver
 	// does not list volumes. Default: 1 min.
-	MonitorInterval time.Duration
+	MonitorInterval time.Duration `json:"monitorInterval,omitzero" example:"10s" doc:"--monitor-interval: how often each worker asks about one volume, if the driver does not list volumes; default 1m."`
 	// ListVolumesInterval is how often volumes are listed. Default: 5 min.
-	ListVolumesInterval time.Duration
+	ListVolumesInterval time.Duration `json:"listVolumesInterval,omitzero" example:"1m" doc:"--list-volumes-interval: how often volumes are listed; default 5m."`
 	// VolumeListAddInterval is how often volumes that are not asked about yet are
 	// looked for. Default: 5 min.
-	VolumeListAddInterval time.Duration
+	VolumeListAddInterval time.Duration `json:"-"`
 	// NodeListAddInterval is how often nodes are looked at. Default: 5 min.
-	NodeListAddInterval time.Duration
+	NodeListAddInterval time.Duration `json:"-"`
 	// Workers is how many volumes are asked about in each MonitorInterval. Default: 10.
-	Workers int
+	Workers int `json:"-"`
 	// NodeWatcher has claims told of nodes that fail. Default: false.
-	NodeWatcher bool
+	NodeWatcher bool `json:"enableNodeWatcher,omitempty" doc:"--enable-node-watcher: claims get events of nodes that fail; default false."`
 	sidecar.Flags
 }
 

@@ -94,7 +94,7 @@ func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 // C-PROV-4: a volume whose object the API refuses is kept, and its object is written
 // again and again; one that somebody else has written will do.
 func TestAVolumeWhoseObjectIsRefusedIsKept(t *testing.T) {
-	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{NoImmediateTopology: true})
+	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{ImmediateTopology: new(false)})
 	w.class("stub")
 	w.edit = func(r *csi.CreateVolumeResponse) {
 		r.Volume.AccessibleTopology = []*csi.Topology{{Segments: map[string]string{"no key of a label": "x"}}}

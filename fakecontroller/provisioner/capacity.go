@@ -47,7 +47,7 @@ func (c *Provisioner) startCapacities() {
 	k := &capacities{Provisioner: c, offers: map[offer]term{}}
 	c.capacities = k
 	retrying := workqueue.Options{Workers: 1, FirstDelay: c.options.RetryIntervalStart, MaxDelay: c.options.RetryIntervalMax}
-	c.LimitRequests(component.Capacities, c.options.KubeAPICapacityQPS, c.options.KubeAPICapacityBurst)
+	c.LimitRequests(component.Capacities, float64(c.options.KubeAPICapacityQPS), int(c.options.KubeAPICapacityBurst))
 	k.queue = workqueue.New("capacities", retrying, c.Go, k.sync)
 	c.Go("capacity topology", k.follow)
 	c.Go("capacity poll", func(p *kernel.Process) {

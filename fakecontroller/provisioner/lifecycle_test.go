@@ -84,7 +84,7 @@ func TestProvisionerAsksTheDriverWhoItIsAndWhatItCan(t *testing.T) {
 
 // C-PROV-50, facts 10 and 12
 func TestVolumeObjectSaysWhatWasMade(t *testing.T) {
-	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{CreateMetadata: true})
+	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{ExtraCreateMetadata: new(true)})
 	w.class("stub")
 	claim := w.claim("b4", "stub")
 	w.runFor(time.Second)

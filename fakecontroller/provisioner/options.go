@@ -12,36 +12,38 @@ import (
 type Options struct {
 	// Driver is the name that calls to the driver are recorded under until the
 	// driver has told its own.
-	Driver string
+	Driver string `json:"-"`
 	// Machine and Socket are where the controller plugin serves.
-	Machine machine.Machine
-	Socket  string
+	Machine machine.Machine `json:"-"`
+	Socket  string          `json:"-"`
 
 	// Timeout bounds each CSI call, in virtual time. Default 10 s.
-	Timeout time.Duration
+	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s."`
 	// RetryIntervalStart and RetryIntervalMax bound the delay before a claim or
 	// volume that failed is tried again. Default 1 s and 5 min.
-	RetryIntervalStart, RetryIntervalMax time.Duration
-	// CreateMetadata adds the names of claim and volume to the parameters of
-	// CreateVolume, as --extra-create-metadata does. Default: false.
-	CreateMetadata bool
+	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
+	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
+	// ExtraCreateMetadata adds the names of claim and volume to the parameters of
+	// CreateVolume. Default: true, as nearly all deployments of drivers have it; the program's
+	// own default is false.
+	ExtraCreateMetadata *bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true, or as the profile says."`
 	// StrictTopology asks for the selected node's segment and no other.
-	StrictTopology bool
-	// NoImmediateTopology asks for no topology when no node is selected and the
-	// class allows all.
-	NoImmediateTopology bool
+	StrictTopology bool `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
+	// ImmediateTopology asks for the cluster's topology when no node is selected and the
+	// class allows all. Default: true.
+	ImmediateTopology *bool `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
 	// DefaultFSType is used when the class names none. Default none.
-	DefaultFSType string
+	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
 	// ControllerPublishReadOnly makes volumes of claims that are ReadOnlyMany
 	// alone read-only.
-	ControllerPublishReadOnly bool
+	ControllerPublishReadOnly bool `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
 	// KubeAPICapacityQPS and KubeAPICapacityBurst are KubeAPIQPS and KubeAPIBurst of the
 	// client that writes CSIStorageCapacities. Default: 1 and 5.
-	KubeAPICapacityQPS   float64
-	KubeAPICapacityBurst int
+	KubeAPICapacityQPS   sidecar.Rate `json:"kubeAPICapacityQPS,omitempty" example:"10" doc:"--kube-api-capacity-qps: kubeAPIQPS of the client that writes CSIStorageCapacities; default 1."`
+	KubeAPICapacityBurst uint         `json:"kubeAPICapacityBurst,omitempty" example:"20" doc:"--kube-api-capacity-burst: kubeAPIBurst of that client; default 5."`
 	// CapacityPollInterval is how often the driver is asked for its capacity again.
 	// Default 1 min. C-PROV-91
-	CapacityPollInterval time.Duration
+	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
 	sidecar.Flags
 }
 
@@ -58,6 +60,8 @@ func (o Options) withDefaults() Options {
 	o.RetryIntervalMax = cmp.Or(o.RetryIntervalMax, 5*time.Minute)
 	o.KubeAPICapacityQPS = cmp.Or(o.KubeAPICapacityQPS, 1)
 	o.KubeAPICapacityBurst = cmp.Or(o.KubeAPICapacityBurst, 5)
+	o.ExtraCreateMetadata = cmp.Or(o.ExtraCreateMetadata, new(true))
+	o.ImmediateTopology = cmp.Or(o.ImmediateTopology, new(true))
 	o.CapacityPollInterval = cmp.Or(o.CapacityPollInterval, time.Minute)
 	return o
 }

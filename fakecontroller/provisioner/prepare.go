@@ -173,7 +173,7 @@ func driverParameters(parameters map[string]string) (map[string]string, error) {
 }
 
 func (c *Provisioner) addMetadata(request *csi.CreateVolumeRequest, pvc claim) {
-	if !c.options.CreateMetadata {
+	if !*c.options.ExtraCreateMetadata {
 		return
 	}
 	request.Parameters[claimNameKey] = pvc.Name

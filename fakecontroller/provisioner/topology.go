@@ -102,7 +102,7 @@ func (c *Provisioner) chooseRequisite(chosen *chosenTopology, class *storagev1.S
 		chosen.requisite = []term{chosen.selected}
 	case len(allowed) > 0:
 		chosen.requisite = allowed
-	case node == "" && c.options.NoImmediateTopology:
+	case node == "" && !*c.options.ImmediateTopology:
 	case node == "" && len(c.someKeys()) == 0 && c.isOld(): // L-PROV-2
 	case node == "" && len(c.someKeys()) == 0:
 		return fail(errors.New("no topology key found"))

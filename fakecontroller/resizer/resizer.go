@@ -27,21 +27,22 @@ const Caller = "csi-resizer"
 // rest defaults to what the sidecar does without flags. C-RES-1
 type Options struct {
 	// Driver is the driver's name.
-	Driver string
+	Driver string `json:"-"`
 	// Machine and Socket are where the controller plugin serves.
-	Machine machine.Machine
-	Socket  string
+	Machine machine.Machine `json:"-"`
+	Socket  string          `json:"-"`
 	// Timeout bounds each call. Default: 10 s.
-	Timeout time.Duration
+	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s."`
 	// RetryIntervalStart and RetryIntervalMax bound the backoff of a claim that
 	// failed; an infeasible one rests for RetryIntervalMax. Defaults: 1 s, 5 min.
-	RetryIntervalStart, RetryIntervalMax time.Duration
+	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
+	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers is how many claims are worked on at once. Default: 10.
-	Workers int
+	Workers uint `json:"workers,omitempty" doc:"--workers; default 10."`
 	// AnnotateFsResize keeps a volume's former size in an annotation until its file
 	// system has grown: the feature gate of that name, which is on by default only
 	// in releases after 2.2. C-RES-3
-	AnnotateFsResize bool
+	AnnotateFsResize bool `json:"-"`
 	sidecar.Flags
 }
 
@@ -100,7 +101,7 @@ func (r *run) main(p *kernel.Process) {
 	if !r.features.expands() && !r.features.modify {
 		return
 	}
-	backoff := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
+	backoff := workqueue.Options{Workers: int(r.opts.Workers), FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.sizes = workqueue.New("sizes", backoff, r.Go, r.syncSize)
 	r.attributes = workqueue.New("attributes", backoff, r.Go, r.syncAttributes)
 	for pvc := range store.List[claim](r.Cache, "") { // C-RES-47

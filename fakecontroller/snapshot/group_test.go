@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/drivers/sidecar"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
@@ -40,7 +41,7 @@ func groupWorld(t *testing.T, strategy kernel.Strategy, o mock.Options) *world {
 }
 
 // groupWorldWith has a limit to the requests to the API, unlike the others.
-func groupWorldWith(t *testing.T, perSecond float64, strategy kernel.Strategy, o mock.Options) *world {
+func groupWorldWith(t *testing.T, perSecond sidecar.Rate, strategy kernel.Strategy, o mock.Options) *world {
 	o.Snapshot, o.GroupSnapshot = true, true
 	o.Existing = []mock.ExistingVolume{{ID: "h-v"}, {ID: "h-w"}}
 	w := &world{Cluster: tc.New(t, strategy, o), perSecond: perSecond}

@@ -9,6 +9,7 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
@@ -44,15 +45,15 @@ type Options struct {
 	// KubeAPIQPS and KubeAPIBurst bound the requests of each client of the API: how many
 	// in a second on average, and how many at once. Default: 5 and 10, which the program
 	// has in flags of its own. KubeAPIQPS below 0 is no limit, as in client-go. C-LIB-7
-	KubeAPIQPS   float64
-	KubeAPIBurst int
+	KubeAPIQPS   sidecar.Rate `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: how many requests to the API server in a second; default 5, -1 is no limit."`
+	KubeAPIBurst uint         `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default 10."`
 }
 
 // Start runs the snapshot-controller.
 func Start(w *component.World, o Options) *Controller {
 	c := &Controller{Component: w.Start("snapshot-controller", ""), operations: map[operationKey]operationStart{}}
-	c.LimitRequests(component.Core, o.KubeAPIQPS, o.KubeAPIBurst)
-	c.LimitRequests(component.Snapshots, o.KubeAPIQPS, o.KubeAPIBurst)
+	c.LimitRequests(component.Core, float64(o.KubeAPIQPS), int(o.KubeAPIBurst))
+	c.LimitRequests(component.Snapshots, float64(o.KubeAPIQPS), int(o.KubeAPIBurst))
 	c.snapshots = component.NewOverlay[volumeSnapshot](c.Component)
 	c.contents = component.NewOverlay[content](c.Component)
 	c.groups = component.NewOverlay[groupSnapshot](c.Component)

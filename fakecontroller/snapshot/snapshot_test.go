@@ -35,7 +35,7 @@ type world struct {
 	*tc.Cluster
 	controller *Controller
 	sidecar    *sidecar.Program
-	perSecond  float64 // requests to the API
+	perSecond  sidecar.Rate // requests to the API
 }
 
 // unlimited is for tests that are not about C-LIB-7.

@@ -25,20 +25,21 @@ const Caller = "csi-snapshotter"
 // rest defaults to what the sidecar does without flags. C-SNAP-30
 type Options struct {
 	// Driver is the driver's name.
-	Driver string
+	Driver string `json:"-"`
 	// Machine and Socket are where the controller plugin serves.
-	Machine machine.Machine
-	Socket  string
+	Machine machine.Machine `json:"-"`
+	Socket  string          `json:"-"`
 	// Timeout bounds each call. Default: 1 min.
-	Timeout time.Duration
+	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 1m."`
 	// RetryIntervalStart and RetryIntervalMax bound the delay before a content that
 	// failed, or whose snapshot is not ready, is looked at again. Defaults: 1 s, 5 min.
-	RetryIntervalStart, RetryIntervalMax time.Duration
+	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
+	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers is how many contents are worked on at once. Default: 10.
-	Workers int
+	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
 	// CreateMetadata adds the names of snapshot and content to the parameters of
 	// CreateSnapshot, as --extra-create-metadata does. Default: false.
-	CreateMetadata bool
+	CreateMetadata bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of snapshot and content are parameters of CreateSnapshot; default false."`
 	sidecar.Flags
 }
 
@@ -91,7 +92,7 @@ func (r *run) main(p *kernel.Process) {
 	if !d.Can("CREATE_DELETE_SNAPSHOT") {
 		return
 	}
-	retrying := workqueue.Options{Workers: r.opts.Workers, FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
+	retrying := workqueue.Options{Workers: int(r.opts.Workers), FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.contentQueue = workqueue.New("contents", retrying, r.Go, r.syncByKey)
 	r.groupQueue = workqueue.New("group contents", retrying, r.Go, r.syncGroupByKey)
 	r.unready, r.unreadyGroups = map[store.Key]bool{}, map[store.Key]bool{}

@@ -205,6 +205,8 @@ func upwards(from, to string) bool {
 		return strings.Join(strings.SplitN(path, "/", 3)[:min(2, strings.Count(path, "/")+1)], "/")
 	}
 	switch {
+	case from == controllers: // the list of all
+		return floorOf(to) > floorOf(from)
 	case within(from, controllers) && within(to, controllers):
 		return folder(from) != folder(to)
 	case within(from, controllers) && within(to, "fakekubelet"), within(from, "fakekubelet") && within(to, controllers):

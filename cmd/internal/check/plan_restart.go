@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 const driverController = "driver-controller"
@@ -37,10 +36,7 @@ func (p *plan) victims() []victim {
 		{title: "kubelet", description: "The kubelet", steps: []string{"restart-kubelet: node-a"}},
 		{title: "kube-controller-manager", description: "The controller manager", steps: []string{"restart-controller: kube-controller-manager"}},
 	}
-	for _, sidecar := range []string{"csi-provisioner", "csi-attacher", "csi-resizer", "csi-snapshotter"} {
-		if !slices.Contains(p.facts.sidecars(), sidecar) {
-			continue
-		}
+	for _, sidecar := range p.facts.sidecars() {
 		restart := "restart-controller: " + sidecar + "/" + p.facts.Name
 		v := victim{title: sidecar, description: "The sidecar " + sidecar, steps: []string{restart}}
 		switch sidecar {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -20,7 +21,7 @@ type Cluster struct {
 	Migration Migration `json:"migration,omitempty" doc:"In-tree plugins by name: disabled, the plugin acts itself; enabled, the driver acts on nodes that say so; complete. Default as in the version."`
 	Legacy    *Legacy   `json:"legacy,omitempty" doc:"What a cluster from before Kubernetes 1.17 does otherwise than by default."`
 
-	SnapshotController clientFlags `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
+	SnapshotController snapshot.Options `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
 
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
 }

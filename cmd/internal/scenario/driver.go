@@ -28,9 +28,9 @@ type Driver struct {
 	Later        bool              `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
 	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
-	Sidecars     Sidecars          `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
+	Sidecars     sim.Sidecars      `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
 	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
-	External     []string          `json:"external,omitempty" enum:"csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter|csi-external-health-monitor-controller|node-driver-registrar|snapshot-controller" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
+	External     []externalName    `json:"external,omitempty" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
 	profile *profile.Profile // that Profile names
 }
@@ -86,9 +86,9 @@ func (d Driver) options(dir string) sim.Driver {
 	}
 	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
 	o.Further, o.Later = d.furtherPlugins(), d.Later
-	o.Sidecars = d.Sidecars.options()
+	o.Sidecars = d.Sidecars
 	if d.profile != nil && d.Sidecars.Provisioner.ExtraCreateMetadata == nil {
-		o.Sidecars.Provisioner.CreateMetadata = d.profile.ExtraCreateMetadata
+		o.Sidecars.Provisioner.ExtraCreateMetadata = &d.profile.ExtraCreateMetadata
 	}
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController || o.NoController, d.NoCSIDriver
 	for _, name := range d.External {

@@ -29,7 +29,7 @@ type faultStep struct {
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
 	Driver       string            `json:"driver,omitempty" doc:"Only calls to this driver."`
 	Node         string            `json:"node,omitempty" doc:"Only calls to the plugin on this node."`
-	From         string            `json:"from,omitempty" enum:"kubelet|csi-provisioner|csi-attacher|csi-resizer|csi-snapshotter" doc:"Only calls of this caller."`
+	From         callerName        `json:"from,omitempty" doc:"Only calls of this caller."`
 	Volume       string            `json:"volume,omitempty" doc:"Only calls about this volume id or, of CreateVolume, requested name; * stands for any letters."`
 	LargerThan   resource.Quantity `json:"largerThan,omitempty" example:"512Mi" doc:"Only calls that require a bigger volume than that: of CreateVolume, ControllerExpandVolume and NodeExpandVolume."`
 	After        uint              `json:"after,omitempty" doc:"Lets so many such calls pass first; default 0."`
@@ -142,7 +142,7 @@ func (s *faultStep) do(r *runner) error {
 
 func (s *faultStep) fault() *fault.Fault {
 	f := &fault.Fault{
-		Name: s.name(), Call: s.Call, Driver: s.Driver, Node: s.Node, From: s.From, Volume: s.Volume,
+		Name: s.name(), Call: s.Call, Driver: s.Driver, Node: s.Node, From: string(s.From), Volume: s.Volume,
 		LargerThan: s.LargerThan.Value(), After: int(s.After), Times: int(s.Times), Code: s.Code.GRPC(),
 		Message: cmp.Or(s.Message, fmt.Sprintf("fault %s of the scenario", s.name())),
 	}

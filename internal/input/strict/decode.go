@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // decode reads the node into v, which must be addressable; f holds the tags of the field that v belongs to.
@@ -21,6 +22,8 @@ func (n *Node) decode(v reflect.Value, f *field) {
 	switch self := v.Addr().Interface().(type) {
 	case *Raw:
 		*self = Raw{node: n}
+	case *time.Duration:
+		n.decodeDuration(self)
 	case Unmarshaler:
 		self.UnmarshalStrict(n)
 	case json.Unmarshaler:

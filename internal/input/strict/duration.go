@@ -13,17 +13,18 @@ func (Duration) Wanted() string { return `a duration such as "90s" or "6m"` }
 
 // UnmarshalStrict reads the text. A bare number is refused, since nothing says of which unit it is.
 func (d *Duration) UnmarshalStrict(n *Node) {
+	n.decodeDuration(&d.Duration)
+}
+
+// decodeDuration reads Go's own type alike.
+func (n *Node) decodeDuration(into *time.Duration) {
 	text, ok := n.Text()
-	if !ok {
-		n.ReportWrong(d.Wanted())
-		return
-	}
 	span, err := time.ParseDuration(text)
-	if err != nil || strings.HasPrefix(text, "-") {
-		n.ReportWrong(d.Wanted())
+	if !ok || err != nil || strings.HasPrefix(text, "-") {
+		n.ReportWrong(Duration{}.Wanted())
 		return
 	}
-	d.Duration = span
+	*into = span
 }
 
 // MarshalText writes the duration as a file would hold it.

@@ -8,6 +8,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"time"
 )
 
 // SchemaProvider is a type that describes itself, as one that implements Unmarshaler must. Within what it
@@ -47,6 +48,9 @@ type generator struct {
 
 func (g *generator) schema(t reflect.Type) map[string]any {
 	t = deref(t)
+	if t == reflect.TypeFor[time.Duration]() {
+		return Duration{}.JSONSchema()
+	}
 	zero := reflect.New(t).Interface()
 	if provider, ok := zero.(SchemaProvider); ok {
 		return g.provided(t, provider)

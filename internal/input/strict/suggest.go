@@ -55,6 +55,9 @@ func edits(a, b string) int {
 // maxListed is the number of names up to which a message lists them all.
 const maxListed = 16
 
+// OneOf describes a value that is one of names, for types that know theirs.
+func OneOf(names []string, where string) string { return oneOf(names, "value", where) }
+
 // oneOf lists the names that are allowed somewhere, or counts them where a list would bury the message.
 func oneOf(names []string, noun, where string) string {
 	switch {

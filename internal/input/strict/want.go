@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // Described is a type that says in a few words what a file must hold for it, as in: a duration such as "90s".
@@ -19,6 +20,9 @@ func (d *Document) want(t reflect.Type, f *field) string {
 	}
 	if text, ok := d.dialect().Wants[t]; ok {
 		return text
+	}
+	if t == reflect.TypeFor[time.Duration]() {
+		return Duration{}.Wanted()
 	}
 	if described, ok := reflect.New(t).Interface().(Described); ok {
 		return described.Wanted()

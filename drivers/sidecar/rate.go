@@ -1,37 +1,37 @@
-package scenario
+package sidecar
 
 import "github.com/csisim/csisim/internal/input/strict"
 
-// unlimited is the rate of client-go's clients that wait for nothing.
-const unlimited = -1
+// Unlimited is the rate of client-go's clients that wait for nothing.
+const Unlimited Rate = -1
 
-// rate is how many requests a client of the API sends in a second; 0 is the default.
-type rate float64
+// Rate is how many requests a client of the API sends in a second; 0 is the default.
+type Rate float64
 
 // Wanted describes the numbers that are rates.
-func (rate) Wanted() string {
+func (Rate) Wanted() string {
 	return "a number of requests in a second, or -1 for no limit"
 }
 
 // UnmarshalStrict reads the number.
-func (r *rate) UnmarshalStrict(n *strict.Node) {
+func (r *Rate) UnmarshalStrict(n *strict.Node) {
 	var number float64
 	if n.IsMap() || n.IsList() || n.IsNull() {
 		n.ReportWrong(r.Wanted())
 		return
 	}
 	n.Decode(&number)
-	if number < 0 && number != unlimited {
+	if number < 0 && Rate(number) != Unlimited {
 		n.ReportWrong(r.Wanted())
 		return
 	}
-	*r = rate(number)
+	*r = Rate(number)
 }
 
 // JSONSchema is a number.
-func (rate) JSONSchema() map[string]any {
+func (Rate) JSONSchema() map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"type": "number", "minimum": 0},
-		map[string]any{"const": unlimited},
+		map[string]any{"const": Unlimited},
 	}}
 }

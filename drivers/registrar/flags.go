@@ -1,0 +1,23 @@
+package registrar
+
+import "github.com/csisim/csisim/drivers/sidecar"
+
+// Program is how the sidecar's flags and manifests name it.
+const Program = "node-driver-registrar"
+
+// Refused says what a registrar does when the kubelet refuses the driver.
+type Refused string
+
+// A registrar that is refused exits, as node-driver-registrar does (C-REG-3), or stays, as others do.
+const (
+	RefusedExits Refused = "exit"
+	RefusedStays Refused = "stay"
+)
+
+// Flags say how a registrar runs.
+type Flags struct {
+	// Restart is for when it has exited. Default: sidecar.RestartAlways.
+	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+	// Refused is for when the kubelet refuses the driver. Default: RefusedExits.
+	Refused Refused `json:"refused,omitempty" enum:"exit|stay" doc:"What it does when the kubelet refuses the driver: node-driver-registrar exits, registrars of other makes stay; default exit."`
+}

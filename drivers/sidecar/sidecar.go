@@ -1,0 +1,51 @@
+package sidecar
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// Sidecar is what is to be known in general of a program that runs beside a driver's
+// controller plugin. The flags of each are one.
+type Sidecar interface {
+	// Name is the program's. Its calls are recorded under it, and faults come from it.
+	Name() string
+	// RunsBeside reports whether the program runs beside such a driver.
+	RunsBeside(Promises) bool
+	// Start starts the program.
+	Start(*component.World, *drivers.Wire, Target) *Program
+	// Mistakes are the flags that cannot be.
+	Mistakes() []Mistake
+}
+
+// Promises are what a driver has promised.
+type Promises struct {
+	// Capabilities are those of its controller plugin, by their names in the CSI spec.
+	Capabilities map[string]bool
+	// ExpandsOnNodes says that its controller plugin promises expansion by the nodes alone.
+	ExpandsOnNodes bool
+}
+
+// Target is the plugin beside which a sidecar runs.
+type Target struct {
+	// Driver is the driver's name.
+	Driver string
+	// Machine and Socket are where the controller plugin serves.
+	Machine machine.Machine
+	Socket  string
+}
+
+// Mistake is a flag with a value that cannot be.
+type Mistake struct{ Field, Found, Want string }
+
+// CheckRetries checks the pauses between retries.
+func CheckRetries(first, longest time.Duration) []Mistake {
+	if longest <= 0 || longest >= first {
+		return nil
+	}
+	return []Mistake{{"retryIntervalMax", longest.String(), fmt.Sprintf("at least retryIntervalStart, %v", first)}}
+}

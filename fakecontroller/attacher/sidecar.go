@@ -1,0 +1,33 @@
+package attacher
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+var _ sidecar.Sidecar = Options{}
+
+// Name is the program's.
+func (Options) Name() string { return Caller }
+
+// RunsBeside: csi-attacher runs beside every driver with a controller plugin.
+func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
+
+// Start starts the program beside a plugin.
+func (o Options) Start(w *component.World, wire *drivers.Wire, at sidecar.Target) *sidecar.Program {
+	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
+	return Start(w, wire, o)
+}
+
+// Mistakes are the flags that cannot be.
+func (o Options) Mistakes() []sidecar.Mistake {
+	found := sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)
+	if o.MaxEntries > math.MaxInt32 {
+		found = append(found, sidecar.Mistake{Field: "maxEntries", Found: fmt.Sprintf("number %d", o.MaxEntries), Want: fmt.Sprintf("a number up to %d", math.MaxInt32)})
+	}
+	return found
+}

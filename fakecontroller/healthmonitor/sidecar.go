@@ -1,0 +1,28 @@
+package healthmonitor
+
+import (
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+var _ sidecar.Sidecar = Options{}
+
+// Name is the program's.
+func (Options) Name() string { return Caller }
+
+// RunsBeside: csi-external-health-monitor-controller runs beside drivers that know how volumes are.
+func (Options) RunsBeside(d sidecar.Promises) bool {
+	return d.Capabilities["VOLUME_CONDITION"] && (d.Capabilities["LIST_VOLUMES"] || d.Capabilities["GET_VOLUME"])
+}
+
+// Start starts the program beside a plugin.
+func (o Options) Start(w *component.World, wire *drivers.Wire, at sidecar.Target) *sidecar.Program {
+	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
+	return Start(w, wire, o)
+}
+
+// Mistakes are the flags that cannot be.
+func (o Options) Mistakes() []sidecar.Mistake {
+	return nil
+}

@@ -1,0 +1,26 @@
+package provisioner
+
+import (
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+var _ sidecar.Sidecar = Options{}
+
+// Name is the program's.
+func (Options) Name() string { return Name }
+
+// RunsBeside: csi-provisioner runs beside every driver with a controller plugin.
+func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
+
+// Start starts the program beside a plugin.
+func (o Options) Start(w *component.World, wire *drivers.Wire, at sidecar.Target) *sidecar.Program {
+	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
+	return Start(w, wire, o)
+}
+
+// Mistakes are the flags that cannot be.
+func (o Options) Mistakes() []sidecar.Mistake {
+	return sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)
+}

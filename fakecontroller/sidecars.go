@@ -1,0 +1,38 @@
+// Package fakecontroller lists the sidecars of drivers. Each has a folder of its own, as
+// each controller of kube-controller-manager has.
+package fakecontroller
+
+import (
+	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller/healthmonitor"
+	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/fakecontroller/resizer"
+	"github.com/csisim/csisim/fakecontroller/snapshotter"
+)
+
+// Sidecars are the sidecars of a driver with their flags, under the names of the
+// programs. Whoever deals with all of them goes through this list.
+type Sidecars struct {
+	Provisioner   provisioner.Options   `json:"csi-provisioner,omitzero" doc:"Flags of csi-provisioner."`
+	Attacher      attacher.Options      `json:"csi-attacher,omitzero" doc:"Flags of csi-attacher."`
+	Resizer       resizer.Options       `json:"csi-resizer,omitzero" doc:"Flags of csi-resizer."`
+	Snapshotter   snapshotter.Options   `json:"csi-snapshotter,omitzero" doc:"Flags of csi-snapshotter."`
+	HealthMonitor healthmonitor.Options `json:"csi-external-health-monitor-controller,omitzero" doc:"Flags of csi-external-health-monitor-controller, which runs beside drivers with VOLUME_CONDITION and LIST_VOLUMES or GET_VOLUME."`
+	// Registrar is beside the plugins on nodes.
+	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
+}
+
+// OfController are those beside a controller plugin, in the order in which they start.
+func (s Sidecars) OfController() []sidecar.Sidecar {
+	return []sidecar.Sidecar{s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter, s.HealthMonitor}
+}
+
+// Names are those of the sidecars of controller plugins.
+func Names() (names []string) {
+	for _, s := range (Sidecars{}).OfController() {
+		names = append(names, s.Name())
+	}
+	return names
+}

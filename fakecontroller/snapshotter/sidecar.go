@@ -1,0 +1,26 @@
+package snapshotter
+
+import (
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+var _ sidecar.Sidecar = Options{}
+
+// Name is the program's.
+func (Options) Name() string { return Caller }
+
+// RunsBeside: csi-snapshotter runs beside drivers that take snapshots.
+func (Options) RunsBeside(d sidecar.Promises) bool { return d.Capabilities["CREATE_DELETE_SNAPSHOT"] }
+
+// Start starts the program beside a plugin.
+func (o Options) Start(w *component.World, wire *drivers.Wire, at sidecar.Target) *sidecar.Program {
+	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
+	return Start(w, wire, o)
+}
+
+// Mistakes are the flags that cannot be.
+func (o Options) Mistakes() []sidecar.Mistake {
+	return sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)
+}
