@@ -1,5 +1,5 @@
-// Package fakecontroller lists the sidecars of drivers. Each has a folder of its own, as
-// each controller of kube-controller-manager has.
+// Package fakecontroller lists the programs of the control plane. Each controller and each
+// sidecar has a folder of its own.
 package fakecontroller
 
 import (

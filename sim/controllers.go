@@ -5,24 +5,9 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/fakecontroller/attachdetach"
-	"github.com/csisim/csisim/fakecontroller/cronjob"
-	"github.com/csisim/csisim/fakecontroller/daemonset"
-	"github.com/csisim/csisim/fakecontroller/deployment"
-	"github.com/csisim/csisim/fakecontroller/disruption"
-	"github.com/csisim/csisim/fakecontroller/ephemeral"
-	"github.com/csisim/csisim/fakecontroller/expand"
-	"github.com/csisim/csisim/fakecontroller/garbagecollector"
-	"github.com/csisim/csisim/fakecontroller/job"
-	"github.com/csisim/csisim/fakecontroller/nodelifecycle"
-	"github.com/csisim/csisim/fakecontroller/persistentvolume"
-	"github.com/csisim/csisim/fakecontroller/podgc"
-	"github.com/csisim/csisim/fakecontroller/protection"
-	"github.com/csisim/csisim/fakecontroller/replicaset"
-	"github.com/csisim/csisim/fakecontroller/resourcequota"
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakecontroller/scheduler"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
-	"github.com/csisim/csisim/fakecontroller/statefulset"
 	"github.com/csisim/csisim/internal/world/component"
 )
 
@@ -30,14 +15,9 @@ import (
 type controller struct {
 	name    string
 	manager bool // part of kube-controller-manager
-	start   func() crasher
-	running crasher
+	start   func() fakecontroller.Program
+	running fakecontroller.Program
 	pace    component.Pace
-}
-
-type crasher interface {
-	Crash()
-	SetPace(*component.Pace)
 }
 
 // run starts it. What held its memory before is not there any more.
@@ -61,28 +41,11 @@ const schedulerName = "scheduler"
 func (c *Simulation) startControllers() {
 	w := c.World
 	c.beats = &heartbeats{cluster: c}
-	manager := func(name string, start func() crasher) {
-		c.controllers = append(c.controllers, &controller{name: name, manager: true, start: start})
+	for _, ctl := range fakecontroller.ControllerManager {
+		start := func() fakecontroller.Program { return ctl.Start(fakecontroller.Cluster{World: w, Heartbeats: c.beats}) }
+		c.controllers = append(c.controllers, &controller{name: ctl.Name, manager: true, start: start})
 	}
-	manager("attachdetach", func() crasher { return attachdetach.Start(w, attachdetach.Options{}) })
-	manager("persistentvolume", func() crasher { return persistentvolume.Start(w) })
-	manager("pvc-protection", func() crasher { return protection.StartClaims(w) })
-	manager("pv-protection", func() crasher { return protection.StartVolumes(w) })
-	manager("vac-protection", func() crasher { return protection.StartClasses(w) })
-	manager("expand", func() crasher { return expand.Start(w) })
-	manager("ephemeral", func() crasher { return ephemeral.Start(w) })
-	manager("garbagecollector", func() crasher { return garbagecollector.Start(w) })
-	manager("nodelifecycle", func() crasher { return nodelifecycle.Start(w, c.beats) })
-	manager("statefulset", func() crasher { return statefulset.Start(w) })
-	manager("daemonset", func() crasher { return daemonset.Start(w) })
-	manager("deployment", func() crasher { return deployment.Start(w) })
-	manager("replicaset", func() crasher { return replicaset.Start(w) })
-	manager("job", func() crasher { return job.Start(w) })
-	manager("cronjob", func() crasher { return cronjob.Start(w) })
-	manager("resourcequota", func() crasher { return resourcequota.Start(w) })
-	manager("disruption", func() crasher { return disruption.Start(w) })
-	manager("podgc", func() crasher { return podgc.Start(w) })
-	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() crasher { return scheduler.Start(w) }})
+	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() fakecontroller.Program { return scheduler.Start(w) }})
 	c.addSnapshotController()
 	for _, d := range c.drivers {
 		c.addSidecars(d)
@@ -97,7 +60,7 @@ func (c *Simulation) addSnapshotController() {
 	const name = "snapshot-controller"
 	there := func(ctl *controller) bool { return ctl.name == name }
 	if c.needsSnapshotController() && !slices.ContainsFunc(c.controllers, there) {
-		c.controllers = append(c.controllers, &controller{name: name, start: func() crasher { return snapshot.Start(c.World, c.options.SnapshotController) }})
+		c.controllers = append(c.controllers, &controller{name: name, start: func() fakecontroller.Program { return snapshot.Start(c.World, c.options.SnapshotController) }})
 	}
 }
 

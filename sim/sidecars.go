@@ -24,7 +24,7 @@ func (c *Simulation) addSidecars(d *driver) {
 	promises := sidecar.Promises{Capabilities: d.promised, ExpandsOnNodes: d.expandsOnNodes()}
 	for _, s := range d.Sidecars.OfController() {
 		if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) {
-			start := func() crasher { return s.Start(c.World, c.Wire, at) }
+			start := func() fakecontroller.Program { return s.Start(c.World, c.Wire, at) }
 			c.controllers = append(c.controllers, &controller{name: s.Name() + "/" + d.Name, start: start})
 		}
 	}

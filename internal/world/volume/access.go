@@ -81,6 +81,7 @@ type asked struct {
 
 var usualCapabilities = func() map[asked]*csi.VolumeCapability {
 	usual := map[asked]*csi.VolumeCapability{}
+	// A map is filled: any order will do.
 	for m := range csi.VolumeCapability_AccessMode_Mode_name {
 		for _, fsType := range []string{"", "ext4", "xfs"} {
 			usual[asked{false, fsType, mode(m)}] = capability(false, fsType, nil, mode(m))
