@@ -12,7 +12,7 @@ export GOFLAGS += -trimpath
 # The seeds under which make nightly runs the scenario library, 1 to SEEDS.
 SEEDS ?= 200
 
-.PHONY: nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema
+.PHONY: nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,12 @@ conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewr
 	@mkdir -p $(BIN)
 	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./internal/... ./cmd/internal/... > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
+
+determinism: ## make 500 runs with driver programs twice each, idle and loaded, on one core and on all, and compare
+	GOMAXPROCS=1 taskset -c 0 $(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125
+	GOMAXPROCS=1 taskset -c 0 $(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125 -loaded
+	$(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125
+	$(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125 -loaded
 
 fuzz: ## search for input that the API layer and the reader of scenarios cannot stand, FUZZTIME=10m for each fuzzer
 	@for name in Decode Patch Selectors Definition Path; do \

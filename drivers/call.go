@@ -22,6 +22,8 @@ type call struct {
 	ended              bool
 	heard              proto.Message // the driver's answer, which its caller may never get
 	onItsWay           bool          // it takes its course, whether its caller lives or not
+	overlap            *overlap      // it is made twice at once; nil if not
+	atWork             func()        // what happens while the driver works on it; nil for nothing
 }
 
 // lateness is how long after its caller's deadline a late answer arrives.
@@ -152,7 +154,7 @@ func (c *call) end(err error) {
 	c.wire.World.Trace.End(c.event)
 }
 
-func (c *call) blankAnswer() proto.Message { return c.answer.ProtoReflect().New().Interface() }
+func (c *call) blankAnswer() proto.Message { return blank(c.answer) }
 
 // pass gives the call to the driver unless its caller has given up already.
 func (c *call) pass(p *kernel.Process, answer proto.Message) error {
@@ -175,7 +177,33 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	if err != nil {
 		return status.Errorf(codes.Unavailable, "connection error: desc = %q", err.Error())
 	}
-	err = Exchange(p, c.site.Machine, client, c.fullMethod, c.onMachine(c.request), into, deadline)
+	if !InProcess(c.site.Machine) {
+		client = redialled{client, c.site}
+	}
+	if c.wire.EndOf != nil {
+		if ended := c.wire.EndOf(c.site); ended != nil {
+			client = mortal{client, ended}
+		}
+	}
+	if c.atWork != nil {
+		client = disturbed{client, c.wire.World.Kernel, c.atWork}
+	}
+	if c.overlap != nil {
+		c.overlap.ClientConnInterface = client
+		client = c.overlap
+	}
+	began := time.Now()
+	err = Exchange(p, c.site.Machine, client, c.matter(), c.fullMethod, c.wire.sent(c.onMachine(c.request)), into, deadline)
+	return c.receive(into, err, began)
+}
+
+// receive takes notice of an answer to a call that was made at a time of the real clock.
+func (c *call) receive(into proto.Message, err error, began time.Time) error {
+	err = c.wire.received(into, err)
+	if err == nil {
+		c.setClock(into, began)
+	}
+	c.hear(into, err)
 	if err != nil {
 		c.wire.forget(c.site, err)
 		return err

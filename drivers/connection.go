@@ -1,11 +1,16 @@
 package drivers
 
 import (
+	"context"
+	"errors"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // address is a socket of one machine.
@@ -28,12 +33,40 @@ func (w *Wire) dial(s Site) (grpc.ClientConnInterface, error) {
 	return client, nil
 }
 
+// redialled is a client that dials anew if its connection was closed between the making of a
+// call and its launch: the program at the socket may be another one by then.
+type redialled struct {
+	grpc.ClientConnInterface
+	site Site
+}
+
+// Invoke makes a call.
+func (r redialled) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	err := r.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+	if ctx.Err() != nil || !errors.Is(err, grpc.ErrClientConnClosing) {
+		return err
+	}
+	client, closer, err := r.site.Machine.DialSocket(r.site.Socket)
+	if err != nil {
+		return status.Errorf(codes.Unavailable, "connection error: desc = %q", err.Error())
+	}
+	defer closer.Close()
+	return client.Invoke(ctx, method, request, answer, opts...)
+}
+
 // forget drops a connection that is no good any more.
 func (w *Wire) forget(s Site, err error) {
 	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
 		return
 	}
-	key := s.address()
+	w.Forget(s.Machine, s.Socket)
+}
+
+// Forget closes the connection to a socket whose server is gone: who calls there dials
+// anew, as the kubelet does for each call (K-RPC-2), and does not depend on whether
+// the end of the old connection has been noticed yet.
+func (w *Wire) Forget(m machine.Machine, socket string) {
+	key := address{m.Name(), socket}
 	if c, ok := w.connections[key]; ok {
 		c.closer.Close()
 		delete(w.connections, key)

@@ -1,9 +1,11 @@
 package drivers
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -27,6 +29,31 @@ var errConnectionLost = status.Error(codes.Unavailable, "error reading from serv
 // kills somebody. A driver in this process has done all of it by then.
 const workTime = 2 * time.Millisecond
 
+// disturbed is a client of a driver in another process, during whose calls something happens.
+type disturbed struct {
+	grpc.ClientConnInterface
+	kernel *kernel.Kernel
+	what   func()
+}
+
+// Invoke makes a call. It returns when that has happened, even if the answer came before.
+func (d disturbed) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	happened := make(chan struct{})
+	moment := time.AfterFunc(workTime, func() {
+		d.kernel.Post(func() {
+			defer close(happened)
+			d.what()
+		})
+	})
+	defer moment.Stop()
+	err := d.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+	select {
+	case <-happened:
+	case <-ctx.Done():
+	}
+	return err
+}
+
 // crash makes the call and lets somebody die at it. It runs in a process of its
 // own, since the caller may be the one.
 func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
@@ -38,19 +65,19 @@ func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) er
 		return c.deliver(p, answer)
 	}
 	killed := false
-	if f.At == fault.AtWork {
-		c.wire.World.Kernel.Spawn(nil, "crash during "+c.method, func(*kernel.Process) {
-			time.Sleep(workTime)
-			c.kill(f)
-			killed = true
-			p.Wake()
-		})
+	kill := func() {
+		killed = true
+		c.kill(f)
+	}
+	if f.At == fault.AtWork && !InProcess(c.site.Machine) {
+		c.atWork = kill
+		if f.KillsDriver() {
+			c.wire.World.Kernel.LetClockDecide(fmt.Sprintf("a fault killed the %s at work on %s: how far it had come is up to the real clock", f.Victim, c.method))
+		}
 	}
 	err := c.deliver(p, answer)
-	if f.At == fault.AtWork {
-		p.Wait("crash during "+c.method, func() bool { return killed })
-	} else {
-		c.kill(f)
+	if !killed {
+		kill()
 	}
 	if f.KillsDriver() {
 		return errConnectionLost

@@ -24,7 +24,7 @@ func InProcess(m machine.Machine) bool {
 // Exchange makes one unary call to a server on a machine and gives way until the
 // answer is there or the deadline, in virtual time since the run began, has
 // passed; the error is a gRPC status. What comes after the deadline is dropped.
-func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterface, fullMethod string, request, answer proto.Message, deadline time.Duration) error {
+func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterface, about kernel.Matter, fullMethod string, request, answer proto.Message, deadline time.Duration) error {
 	if isPrompt(client) && deadline > p.Elapsed() {
 		return client.Invoke(context.Background(), fullMethod, request, answer)
 	}
@@ -33,11 +33,13 @@ func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterf
 	arriving := answer.ProtoReflect().New().Interface()
 	var failure error
 	run := func() { failure = client.Invoke(ctx, fullMethod, request, arriving) }
-	fly := p.Fly
+	answered := false
 	if InProcess(m) {
-		fly = p.FlyAlone
+		answered = p.FlyAlone(shortMethod(fullMethod), deadline, run, cancel)
+	} else {
+		answered = p.Fly(shortMethod(fullMethod), about, deadline, run, cancel)
 	}
-	if !fly(shortMethod(fullMethod), deadline, run, cancel) {
+	if !answered {
 		return errDeadline
 	}
 	if failure != nil {

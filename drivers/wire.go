@@ -33,6 +33,12 @@ type Wire struct {
 	Observer Observer
 	// Strict makes breaches of the CSI spec of remarks.
 	Strict bool
+	// EndOf is closed when the program that serves a socket has ended. Default: no
+	// program does.
+	EndOf func(Site) <-chan struct{}
+	// RunDir is the directory of the run on the host, which answers have and records do
+	// not: see the constant. Default: none.
+	RunDir string
 
 	caps        map[string]*contract.Caps
 	connections map[address]connection
@@ -40,6 +46,7 @@ type Wire struct {
 	answers     map[question]proto.Message
 	named       map[string]*contract.Named // by driver
 	makings     map[string]making          // by driver
+	stamps      map[string]stamp           // by driver and what was created
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
 }
@@ -60,7 +67,7 @@ type connection struct {
 func NewWire(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
-		named: map[string]*contract.Named{}, makings: map[string]making{}, lists: map[list]*reading{},
+		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
 		nodeIDs: map[string]map[string]string{},
 	}
 }

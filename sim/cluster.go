@@ -66,7 +66,7 @@ const settleLimit = 10 * time.Minute
 func (c *Cluster) end() {
 	c.t.Helper()
 	c.stopLiving()
-	kept := []expect.Expectation{expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
+	kept := []expect.Expectation{expect.Alive(c.allowed.violations), expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
 	if !c.t.Failed() {
 		_ = c.simulation.Settle(settleLimit) // what never ends shows in what it leaves behind
 		c.simulation.ReadData()

@@ -53,8 +53,9 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 	return p.stop()
 }
 
-// disconnect has the sidecars of a plugin notice that it is gone.
+// disconnect has the callers of a plugin notice that it is gone.
 func (c *Simulation) disconnect(p *plugin) {
+	c.Wire.Forget(p.machine, p.socket)
 	if p.driver.controller != p {
 		return
 	}
@@ -72,6 +73,11 @@ func (c *Simulation) startPlugin(name, node string) error {
 		return err
 	}
 	c.told(node, "%s started", p)
+	return c.bringUp(p)
+}
+
+// bringUp starts a plugin, and its registrar.
+func (c *Simulation) bringUp(p *plugin) error {
 	if err := p.start(); err != nil {
 		return err
 	}
@@ -211,6 +217,7 @@ func (c *Simulation) PowerOff(name string) error {
 			}
 			p.comesBack = p.running || p.name == ""
 			p.running = false
+			p.orders++
 			p.backend.lostPower()
 			c.disconnect(p)
 		}

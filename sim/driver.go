@@ -45,6 +45,8 @@ type plugin struct {
 	registry  string               // directory below plugins_registry; empty for that itself
 	registrar *registrar.Registrar // nil for the controller, or if it is external
 	interrupt context.Context      // ends what it is waited for in wall time
+	orders    int                  // how often somebody had it start or end
+	loop      crashLoop
 }
 
 // backend starts and ends one instance of a driver.
@@ -186,6 +188,7 @@ func (c *Simulation) giveBackend(p *plugin) (err error) {
 }
 
 func (p *plugin) start() error {
+	p.orders++
 	if p.running {
 		return nil
 	}
@@ -197,6 +200,7 @@ func (p *plugin) start() error {
 }
 
 func (p *plugin) kill() error {
+	p.orders++
 	if !p.running {
 		return nil
 	}
@@ -205,6 +209,7 @@ func (p *plugin) kill() error {
 }
 
 func (p *plugin) stop() error {
+	p.orders++
 	if !p.running {
 		return nil
 	}

@@ -7,5 +7,6 @@ func (c *Simulation) Evidence() *expect.Evidence {
 	return &expect.Evidence{
 		Journal: expect.NewJournal(c.World.Trace), Store: c.World.Store, Faults: &c.Wire.Faults,
 		Leftovers: c.Leftovers, Violations: c.Wire.Violations, LostData: c.LostData, Unmounted: c.Unmounted,
+		Died: c.Died,
 	}
 }

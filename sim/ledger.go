@@ -65,6 +65,7 @@ type accountant struct {
 
 // add enters an entry where it belongs.
 func (a *accountant) add(e ledger.Entry) {
+	e.Name, e.Detail = a.Wire.Renamed(e.Name), a.Wire.Renamed(e.Detail)
 	if e.Litter != "" {
 		a.found.Litter = append(a.found.Litter, e)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // programBackend is a driver program of the run's own.
@@ -37,7 +38,11 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	if p.name != "" {
 		spec.NodeStateDir += "-" + p.name
 	}
-	return &programBackend{plugin: p, spec: spec}, nil
+	b := &programBackend{plugin: p, spec: spec}
+	b.spec.Ended = func(process *machine.Process) {
+		c.World.Kernel.Arrive("end of "+p.String(), func() { c.programEnded(b, process) })
+	}
+	return b, nil
 }
 
 func (c *Simulation) logDir() string {

@@ -19,6 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/workdir"
+	"github.com/csisim/csisim/sim/expect"
 )
 
 // Simulation is a simulated cluster and its time. It is not safe for concurrent
@@ -42,6 +43,7 @@ type Simulation struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
+	died        []expect.Death
 	apart       string // what keeps the nodes apart, if that is not all there could be
 	sightings   *ledger.Sightings
 	mounts      map[string][]machine.Mount // of each machine, as they were seen last
@@ -86,6 +88,7 @@ func Start(o Options) (*Simulation, error) {
 	c.Wire.Strict = c.options.Strict
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
+	c.Wire.EndOf = c.endOfProgram
 	for _, f := range o.Faults {
 		c.Wire.Faults.Inject(f)
 	}
@@ -160,6 +163,7 @@ func choiceText(choice kernel.Choice, pick int) string {
 }
 
 func (c *Simulation) recordOverdue(label string) {
+	c.World.Kernel.Happened("patience ran out: " + label)
 	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
 }
 

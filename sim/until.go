@@ -82,6 +82,9 @@ func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 	if missing == nil {
 		missing = &expect.Failure{Expected: what, About: c.evidence.News(expect.IsFailedCall)}
 	}
+	if died := expect.Alive(c.allowed.violations).Failure(c.evidence); died != nil {
+		c.tell(c.evidence, died)
+	}
 	f := expect.NeverCame(err, missing.Expected, missing.Got, stuck.Waiting)
 	f.About, f.Hint = missing.About, missing.Hint
 	c.tell(c.evidence, f)

@@ -74,7 +74,7 @@ failure names makes the same run again.`,
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on fails, too; it is a note otherwise")
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
-	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare")
+	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare; where the runs differ, say whether csisim or a driver did, and in which answer")
 	complete(command, "strategy", completeStrategies)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))

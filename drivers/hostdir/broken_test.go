@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // Each test sees the defect with the switch and none without it.
@@ -170,6 +172,14 @@ func TestBrokenBehaviours(t *testing.T) {
 			require.NoError(t, v.unstage())
 			return d.w.mountsAt(d.w.path("backend", "node-state", "node-a", "hidden", v.id)) == 1
 		},
+		"stage-panics": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			require.NoError(t, v.attach())
+			return ended(v.stage())
+		},
+		"publish-exits": func(t *testing.T, d *driver) bool {
+			return ended(d.create("vol", capability(false, singleNode)).ready().publish(d.w.target("pod")))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.False(t, shows(t, newWorld(t).start("node-a")), "a correct driver shows it as well")
@@ -198,6 +208,9 @@ func (d *driver) restore(v *volume) string {
 	require.NoError(t, err)
 	return d.w.path("backend", "volumes", made.GetVolume().GetVolumeId(), "data")
 }
+
+// ended reports whether a call failed because the driver's program is gone.
+func ended(err error) bool { return status.Code(err) == codes.Unavailable }
 
 func missing(path string) bool {
 	_, err := os.Lstat(path)

@@ -59,8 +59,15 @@ const (
 	tailBytes = 8 << 10
 )
 
-// tail is the last lines of a log. A log that cannot be read has none.
+// tail is the last lines of a log.
 func tail(file string) []string {
+	lines := lastLines(file, tailBytes)
+	return lines[max(0, len(lines)-tailLines):]
+}
+
+// lastLines are the lines within so many bytes from the end of a log. A log that cannot
+// be read has none.
+func lastLines(file string, bytes int64) []string {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil
@@ -70,7 +77,7 @@ func tail(file string) []string {
 	if err != nil {
 		return nil
 	}
-	from := max(0, info.Size()-tailBytes)
+	from := max(0, info.Size()-bytes)
 	text := make([]byte, info.Size()-from)
 	n, _ := f.ReadAt(text, from) // a short read is as good as it gets
 	lines := strings.Split(strings.TrimRight(string(text[:n]), "\n"), "\n")
@@ -80,5 +87,5 @@ func tail(file string) []string {
 	if from > 0 {
 		lines = lines[1:] // it begins in the middle
 	}
-	return lines[max(0, len(lines)-tailLines):]
+	return lines
 }

@@ -56,6 +56,12 @@ func (p *Program) Running() bool {
 	}
 }
 
+// Is reports whether a process is the latest instance.
+func (p *Program) Is(process *machine.Process) bool { return p.process == process }
+
+// Done is closed when the latest instance has ended.
+func (p *Program) Done() <-chan struct{} { return p.process.Done() }
+
 // PID is the process id of the latest instance on the host.
 func (p *Program) PID() int { return p.process.PID() }
 
@@ -132,6 +138,7 @@ func (p *Program) prepare() (machine.Command, error) {
 		c.Volumes = append(c.Volumes, machine.Volume{Source: p.spec.socketDir(), Path: own})
 	}
 	p.instance++
+	c.Ended = p.spec.Ended
 	c.Stdout = p.spec.logFile(p.instance)
 	c.Stderr = c.Stdout
 	return c, nil

@@ -42,6 +42,9 @@ type Spec struct {
 	// StateDir, a directory of the host, is shared by all instances of the driver
 	// and outlives them. NodeStateDir is the same for one node. Both are made if missing.
 	StateDir, NodeStateDir string
+	// Ended is called, on a thread of its own, when an instance has ended, however that
+	// came. Default: nobody is.
+	Ended func(*machine.Process)
 	// LogDir is the directory of the host for <driver>-<node>-<n>.log, one file for
 	// each instance, with both its standard output and error.
 	LogDir string

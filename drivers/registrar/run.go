@@ -97,7 +97,7 @@ func (r *Registrar) watchEndpoint(p *kernel.Process) (stop func(), err error) {
 	}
 	wake := p.Wake
 	if !drivers.InProcess(m) { // events come on threads of their own
-		wake = func() { r.world.Kernel.Post(p.Wake) }
+		wake = func() { r.world.Kernel.Arrive(p.Name()+" sees the driver's socket", p.Wake) }
 	}
 	return m.Watch(dir, func(e machine.Event) {
 		if e.Op == machine.Created && e.Path == r.options.Endpoint {

@@ -27,9 +27,9 @@ func newServer(r *Registrar, p *kernel.Process) *server {
 		p.Wake()
 	}
 	if !drivers.InProcess(r.options.Machine) { // calls come on threads of their own
-		deliver := s.notify
+		deliver, name := s.notify, p.Name()+" is notified"
 		s.notify = func(verdict *registration.RegistrationStatus) {
-			r.world.Kernel.Post(func() { deliver(verdict) })
+			r.world.Kernel.Arrive(name, func() { deliver(verdict) })
 		}
 	}
 	return s

@@ -53,7 +53,7 @@ func (r *registrar) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc
 }
 
 func (r *registrar) exchange(fullMethod string, request, answer proto.Message) error {
-	return drivers.Exchange(r.process, r.machine, r.client, fullMethod, request, answer, r.deadline)
+	return drivers.Exchange(r.process, r.machine, r.client, kernel.Matter{}, fullMethod, request, answer, r.deadline)
 }
 
 func (r *registrar) begin(method string, request proto.Message) *trace.Event {

@@ -18,8 +18,9 @@ func (m *Manager) watch() (stop func(), err error) {
 		return m.machine.Watch(RegistryDir, m.see)
 	}
 	// Events of a disk may come from other threads.
+	name := "sockets of " + m.machine.Name()
 	return m.machine.Watch(RegistryDir, func(e machine.Event) {
-		m.kubelet.Kernel.Post(func() { m.see(e) })
+		m.kubelet.Kernel.Arrive(name, func() { m.see(e) })
 	})
 }
 

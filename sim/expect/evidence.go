@@ -25,6 +25,8 @@ type Evidence struct {
 	LostData   func() []string
 	// Unmounted are mounts that drivers took off although they were not their own.
 	Unmounted func() []string
+	// Died are programs of drivers that ended by themselves.
+	Died func() []Death
 }
 
 // From is the evidence without what happened up to an event.

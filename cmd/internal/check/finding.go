@@ -38,12 +38,13 @@ type Finding struct {
 type rank int
 
 const (
-	breach   rank = iota // of the CSI spec, in an answer
-	noEffect             // a call that answers OK and does nothing: another one may have spoilt it
-	refuses              // a call that fails for good
-	spoils               // data, or what is another's
-	leaks                // something is left behind
-	waits                // something never came about
+	dies     rank = iota - 1 // the driver's program ends by itself
+	breach                   // of the CSI spec, in an answer
+	noEffect                 // a call that answers OK and does nothing: another one may have spoilt it
+	refuses                  // a call that fails for good
+	spoils                   // data, or what is another's
+	leaks                    // something is left behind
+	waits                    // something never came about
 )
 
 // calls is the number of driver calls.
@@ -102,6 +103,8 @@ func shownBy(o Outcome) []Finding {
 // rankOf is the rank of what is no breach of the CSI spec, by its verdict.
 func rankOf(verdict string) rank {
 	switch {
+	case strings.HasPrefix(verdict, "driver died: "):
+		return dies
 	case strings.HasPrefix(verdict, "left behind: "):
 		return leaks
 	case strings.HasPrefix(verdict, "timed out "), strings.Contains(verdict, "can never come true"):

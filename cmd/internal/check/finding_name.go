@@ -41,6 +41,7 @@ var ownParts = []*regexp.Regexp{
 	regexp.MustCompile(`()&?[\[{].*[\]}]`),                                // Go values, lists
 	regexp.MustCompile(`(^|[\s=:,])/[^\s,;]*`),                            // paths
 	regexp.MustCompile(`\b((?:pod|pvc|pv|va|volumesnapshot|volume) )\S+`), // objects
+	regexp.MustCompile(`^(driver died: driver )\S+(?: on \S+)?`),          // whose program it was
 	regexp.MustCompile(`\b(killed at )[A-Za-z/]+`),                        // where somebody was killed
 	regexp.MustCompile(`(^|[\s=:,])[^\s=:,]*[0-9][^\s:,;]*`),              // ids, numbers, times
 }

@@ -19,7 +19,8 @@ func TestTheNameOfAFindingIsThatOfItsDefect(t *testing.T) {
 		"NodePublishVolume fails for good: Internal: mount \"a b\" failed at 2026-11-22T18:00:00Z after 1.5s: exit status 32":            "NodePublishVolume fails for good: Internal: mount … failed at … after …: exit status …",
 		"left behind: mount /var/lib/x/globalmount on node-a: made by NodeStageVolume at 10.1 s (step 4: wait pod web, phase Running), should have gone with NodeUnstageVolume at 11.1 s (step 6: wait pod web, gone true), which answered OK (and 1 more)": "left behind: mount of NodeStageVolume, in spite of NodeUnstageVolume",
 		"left behind: volume vol-0001 (of driver mock.csi.csisim.dev, has no PersistentVolume): made by CreateVolume at 1 s, should have gone with DeleteVolume, which never came":                                                                          "left behind: volume of CreateVolume, without DeleteVolume",
-		"data lost: pod default/second does not find its data on pvc-1 (and 2 more)": "data lost: pod … does not find its data on …",
+		"driver died: driver x.csi.example.com on node-2 in NodeStageVolume: panic: no backend for volume vol-3c5f (exit status 2) (and 1 more)":                                                                                                            "driver died: driver … in NodeStageVolume: panic: no backend for volume …",
+		"data lost: pod default/second does not find its data on pvc-1 (and 2 more)":                                                                                                                                                                        "data lost: pod … does not find its data on …",
 	} {
 		assert.Equal(t, name, nameOf(verdict), verdict)
 	}

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // brokenDrivers are faulty drivers, the scenario in which each is caught, and what
@@ -22,7 +24,7 @@ var brokenDrivers = []struct{ broken, file, want string }{
 			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
 			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
 	{"stage-leaks-mount", "hostdir-move.yaml",
-		"left behind: mount WORK/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
+		"left behind: mount /run/csisim/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
 			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
 			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 1 more)"},
 	{"publish-unmounts-others", "hostdir-neighbours.yaml",
@@ -65,6 +67,10 @@ var brokenDrivers = []struct{ broken, file, want string }{
 	{"stage-trusts-records", "hostdir-restarts.yaml",
 		"data lost: pod default/b does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-b: " +
 			"expected generation 2, which pod default/b wrote on node-b, found an empty directory"},
+	{"stage-panics", "hostdir-move.yaml",
+		"driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: panic: no backend for volume VOLUME (exit status 2)"},
+	{"publish-exits", "hostdir-move.yaml",
+		"driver died: driver hostdir.csi.csisim.dev on node-a in NodePublishVolume: exit status 3 (and 1 more)"},
 }
 
 func TestFaultyDriversAreCaughtWithTheRightBlame(t *testing.T) {
@@ -86,6 +92,14 @@ func TestFaultyDriversAreCaughtWithTheRightBlame(t *testing.T) {
 
 func runBroken(t *testing.T, file, broken string) *scenario.Result {
 	t.Helper()
+	result, err := scenario.Run(context.Background(), withBroken(t, file, broken), scenario.RunOptions{})
+	require.NoError(t, err)
+	return result
+}
+
+// withBroken is a scenario with the reference driver that has a defect.
+func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
+	t.Helper()
 	s, err := scenario.Load(file)
 	require.NoError(t, err)
 	if broken == "publish-wrong-volume-after-restart" { // it refuses to publish anew what is mounted
@@ -96,9 +110,7 @@ func runBroken(t *testing.T, file, broken string) *scenario.Result {
 	s.Drivers[0] = asProgram.Drivers[0]
 	program := s.Drivers[0].Program
 	program.Command = append(program.Command, "--broken="+broken)
-	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
-	require.NoError(t, err)
-	return result
+	return s
 }
 
 // named replaces what differs between runs.
@@ -110,4 +122,26 @@ func named(text string) string {
 		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
 	}
 	return text
+}
+
+// A container that ends is restarted at once, then after 10 s, and so on; what its program wrote last is in the
+// report, before the wait that failed since.
+func TestADriverThatDiesIsRestartedLikeAContainer(t *testing.T) {
+	withHostdir(t)
+	result := runBroken(t, "programs/hostdir-move.yaml", "stage-panics")
+	var died time.Duration
+	var delays []time.Duration
+	for _, e := range result.Trace {
+		switch {
+		case e.Kind == trace.Died:
+			died = e.At
+		case strings.Contains(e.Message, "restarted by the kubelet"):
+			delays = append(delays, e.At-died)
+		}
+	}
+	require.GreaterOrEqual(t, len(delays), 6)
+	assert.Equal(t, []time.Duration{0, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second}, delays[:6])
+	require.Len(t, result.Failures, 2)
+	assert.Contains(t, result.Failures[0].Got, "-node-a-1.log:\n  panic: no backend for volume")
+	assert.Contains(t, result.Failures[1].Verdict, "timed out waiting for the condition")
 }

@@ -180,6 +180,7 @@ func (r *runner) expectAtEnd() {
 	}
 	wanted.Violations = r.allowedViolations()
 	r.cluster.ReadData()
+	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
 	for _, f := range wanted.failures(r) {
 		r.fail(f, line, 0)
 	}
@@ -234,11 +235,30 @@ func (r *runner) fail(f *Failure, line, step int) {
 	r.result.Exit = Failed
 }
 
-// causes puts what the driver did against the CSI spec before the failure of a step that it led to.
+// blame puts a failure before those that follow from it, at the step that failed.
+func (r *runner) blame(cause *Failure) {
+	symptoms := r.result.Failures
+	if cause == nil {
+		return
+	}
+	r.result.Failures = nil
+	r.fail(cause, symptoms[0].Line, symptoms[0].Step)
+	r.result.Failures = append(r.result.Failures, symptoms...)
+}
+
+// causes puts what has led to the failure of a step before it: that the driver died, or else
+// what it did against the CSI spec.
 func (r *runner) causes() {
+	allowed, line := *r.allowedViolations(), r.scenario.line("expect")
+	died, breach := expect.Alive(allowed).Failure(r.evidence), expect.Violations(allowed).Failure(r.evidence)
+	if died != nil {
+		r.blame(died)
+		r.fail(breach, line, 0)
+		return
+	}
 	later := r.result.Failures
 	r.result.Failures = nil
-	r.fail(expect.Violations(*r.allowedViolations()).Failure(r.evidence), r.scenario.line("expect"), 0)
+	r.fail(breach, line, 0)
 	r.result.Failures = append(r.result.Failures, later...)
 }
 

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -9,8 +10,11 @@ import (
 // a thread of its own. The clock stands still for it until patience runs out.
 type Flight struct {
 	label    string
+	number   int // in the order of the calls
 	proc     *Process
-	launched time.Time // wall time, for patience only
+	matter   Matter
+	run      func()
+	launched time.Time // wall time, for patience only; zero for one that waits to be launched
 	cancel   func()
 	landed   bool // the answer is there and the kernel has taken notice
 	arrived  bool // guarded by flights.mu
@@ -20,19 +24,22 @@ type Flight struct {
 
 // flights is the only place where other goroutines meet the kernel.
 type flights struct {
+	calls  int       // how many there ever were
+	made   []*Flight // in the order of the calls; they wait to be launched
 	open   []*Flight
 	mu     *sync.Mutex
 	posts  []func()
+	news   []arrival
 	notify chan struct{}
-	wait   *sync.WaitGroup
 }
 
 func newFlights() flights {
-	return flights{mu: &sync.Mutex{}, notify: make(chan struct{}, 1), wait: &sync.WaitGroup{}}
+	return flights{mu: &sync.Mutex{}, notify: make(chan struct{}, 1)}
 }
 
-// Post runs f between two steps of the kernel. It may be called from any
-// goroutine: a signal handler, a file watcher, a late answer.
+// Post runs f between two steps of the kernel, as soon as it can. It may be called
+// from any goroutine: a signal handler, a client of the API. What drivers and their
+// programs do comes by Arrive.
 func (k *Kernel) Post(f func()) {
 	k.flights.mu.Lock()
 	k.flights.posts = append(k.flights.posts, f)
@@ -62,39 +69,48 @@ func (f *flights) drainPosts() bool {
 	return len(posts) > 0
 }
 
-func (k *Kernel) launch(p *Process, label string, run, cancel func()) *Flight {
-	f := &Flight{label: label, proc: p, launched: time.Now(), cancel: cancel}
+// newFlight is a call that is made and not yet launched.
+func (p *Process) newFlight(label string, matter Matter, run, cancel func()) *Flight {
+	p.k.flights.calls++
+	f := &Flight{label: label, number: p.k.flights.calls, proc: p, matter: matter, run: run, cancel: cancel}
+	p.calls = append(p.calls, f)
+	return f
+}
+
+func (k *Kernel) launch(f *Flight) {
+	f.launched = time.Now()
 	k.flights.open = append(k.flights.open, f)
-	k.flights.wait.Add(1)
 	go func() {
-		defer k.flights.wait.Done()
-		run()
+		f.run()
 		k.flights.mu.Lock()
 		f.arrived = true
 		k.flights.mu.Unlock()
 		k.flights.wake()
 	}()
-	return f
 }
 
 // Fly starts run on a thread of its own and gives way until it has returned, or
 // until the given virtual time since the beginning of the run. On false the call
 // was given up: cancel has been called, run may still be going on, and what it
-// returns must not be used. Other processes run meanwhile, so several calls can
-// be under way at once; their answers are taken in the order of the calls.
-func (p *Process) Fly(label string, at time.Duration, run, cancel func()) bool {
-	f := p.k.launch(p, label, run, cancel)
-	p.calls = append(p.calls, f)
+// returns must not be used.
+//
+// The calls that processes make at an instant are launched together when nothing else
+// is left to do, so that they are under way at once with each other and with nothing
+// else: what no process does meanwhile cannot race with them. Calls about one matter
+// follow each other. When all are answered or overdue the answers are handed over, in
+// an order that the strategy chooses.
+func (p *Process) Fly(label string, matter Matter, at time.Duration, run, cancel func()) bool {
+	f := p.newFlight(label, matter, run, cancel)
+	p.k.flights.made = append(p.k.flights.made, f)
 	defer p.forget(f)
 	return p.await(f, at)
 }
 
-// FlyAlone is Fly for code in this process whose calls must not overlap by the
-// chance of real threads: the kernel stands still until run returns or patience
-// runs out.
+// FlyAlone is Fly for code in this process: its caller goes on as soon as run has
+// returned.
 func (p *Process) FlyAlone(label string, at time.Duration, run, cancel func()) bool {
-	f := p.k.launch(p, label, run, cancel)
-	p.calls = append(p.calls, f)
+	f := p.newFlight(label, Matter{}, run, cancel)
+	p.k.launch(f)
 	defer p.forget(f)
 	for p.k.flights.waiting(f) {
 		p.k.awaitNews()
@@ -122,25 +138,28 @@ func (p *Process) forget(f *Flight) {
 	}
 }
 
-// abandon gives a call up: its caller crashed or its virtual deadline passed.
+// abandon gives a call up: its caller crashed or its virtual deadline passed. One
+// that is not overdue is let end first, so that it does not race with what follows.
 func (f *Flight) abandon() {
 	if f.landed || f.dropped {
 		return
 	}
 	f.dropped = true
+	if f.overdue || f.launched.IsZero() || f.proc.k.live {
+		f.stop()
+	}
+}
+
+func (f *Flight) stop() {
 	if f.cancel != nil {
 		f.cancel()
+		f.cancel = nil
 	}
 }
 
 // any reports whether a call is under way for which the clock must stand still.
 func (f *flights) any() bool {
-	for _, o := range f.open {
-		if !o.overdue && !o.dropped {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.open, func(o *Flight) bool { return !o.overdue })
 }
 
 func (f *flights) waiting(o *Flight) bool {
@@ -149,55 +168,69 @@ func (f *flights) waiting(o *Flight) bool {
 	return !o.arrived && !o.overdue
 }
 
-// landFlights waits until every call under way has answered or is overdue, then
-// wakes the callers in the order in which they called.
-func (k *Kernel) landFlights() bool {
-	for k.flights.unanswered() {
+// awaitAnswers launches the calls that were made and blocks, in wall time, until every
+// call is answered or overdue. It reports whether something else came that must be seen
+// to first: a driver that asks the cluster before it answers.
+func (k *Kernel) awaitAnswers() bool {
+	for {
+		k.depart()
+		if k.oldestWaiting() == nil {
+			return false
+		}
 		if k.awaitNews() {
 			return true
 		}
 	}
-	return k.takeArrived()
 }
 
-// unanswered reports whether some call that is still waited for has no answer yet.
-func (f *flights) unanswered() bool {
+// depart launches the calls that were made and need not wait for another one, which is
+// about the same matter. On a live cluster none waits.
+func (k *Kernel) depart() {
+	made := k.flights.made
+	k.flights.made = nil
+	for _, f := range made {
+		switch {
+		case f.dropped: // its caller was gone before it was sent
+		case !k.live && k.flights.waitsForAnother(f):
+			k.flights.made = append(k.flights.made, f)
+		default:
+			k.launch(f)
+		}
+	}
+}
+
+// waitsForAnother reports whether a call about the same matter was made before and is
+// not answered yet. For one that is overdue nobody waits.
+func (f *flights) waitsForAnother(one *Flight) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, o := range f.open {
-		if !o.arrived && !o.overdue && !o.dropped {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.made, one.conflicts) ||
+		slices.ContainsFunc(f.open, func(o *Flight) bool { return !o.arrived && !o.overdue && one.conflicts(o) })
 }
 
-// takeArrived hands every answer that has come to its caller.
-func (k *Kernel) takeArrived() bool {
-	if len(k.flights.open) == 0 {
-		return false
+func (f *Flight) conflicts(other *Flight) bool { return f.matter.conflicts(other.matter) }
+
+// takeAnswered takes the calls that are answered off the open ones, in the order in
+// which they were made. An answer that nobody waits for is dropped.
+func (f *flights) takeAnswered() (answered []*Flight) {
+	if len(f.open) == 0 {
+		return nil
 	}
-	var arrived []*Flight
-	k.flights.mu.Lock()
-	rest := k.flights.open[:0]
-	for _, o := range k.flights.open {
-		if o.arrived {
-			arrived = append(arrived, o)
-		} else {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rest := f.open[:0]
+	for _, o := range f.open {
+		switch {
+		case !o.arrived:
 			rest = append(rest, o)
+		case !o.dropped:
+			answered = append(answered, o)
 		}
 	}
-	k.flights.open = rest
-	k.flights.mu.Unlock()
-	woke := false
-	for _, o := range arrived {
-		o.landed = !o.dropped
-		if o.landed {
-			o.proc.Wake()
-			woke = true
-		}
-	}
-	return woke
+	clear(f.open[len(rest):])
+	f.open = rest
+	slices.SortFunc(answered, func(a, b *Flight) int { return a.number - b.number })
+	return answered
 }
 
 // take removes one call that has arrived from the open ones.
@@ -226,6 +259,10 @@ func (k *Kernel) awaitNews() bool {
 	left := k.opts.Patience - time.Since(oldest.launched)
 	if left <= 0 {
 		oldest.overdue = true
+		if oldest.dropped {
+			oldest.stop()
+			return false
+		}
 		if k.opts.OnOverdue != nil {
 			k.opts.OnOverdue(oldest.label)
 		}
@@ -244,20 +281,17 @@ func (k *Kernel) oldestWaiting() *Flight {
 	k.flights.mu.Lock()
 	defer k.flights.mu.Unlock()
 	for _, o := range k.flights.open {
-		if !o.arrived && !o.overdue && !o.dropped {
+		if !o.arrived && !o.overdue {
 			return o
 		}
 	}
 	return nil
 }
 
-// awaitOverdue gives a call that outlived patience the rest of the time it needs
-// when nothing else can happen any more.
-func (k *Kernel) awaitOverdue() bool { return k.takeArrived() }
-
 func (f *flights) close() {
-	for _, o := range f.open {
-		o.abandon()
+	for _, o := range append(f.open, f.made...) {
+		o.dropped = true
+		o.stop()
 	}
-	f.open = nil
+	f.open, f.made = nil, nil
 }

@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // Kernel schedules processes. It is not safe for concurrent use; the only doors
-// for other goroutines are calls under way (Launch) and Post.
+// for other goroutines are calls under way, Arrive and Post.
 type Kernel struct {
 	opts    Options
 	now     time.Duration
@@ -50,6 +50,7 @@ type Kernel struct {
 	failure error
 	idle    []*coroutine // stacks without a process
 	calm    bool         // the strategy is Calm: nothing to ask
+	live    bool         // time is that of the real clock
 	onClock func()
 	closing bool // nothing runs any more
 }
@@ -131,10 +132,13 @@ func (k *Kernel) Run(u Until) Reason {
 			k.resume(p)
 			continue
 		}
+		if k.awaitAnswers() {
+			continue
+		}
 		if u.Cond != nil && u.Cond() {
 			return Done
 		}
-		if k.landFlights() {
+		if k.enter() {
 			continue
 		}
 		if u.StopWhenQuiet && k.busy == 0 && !k.flights.any() {
@@ -156,16 +160,10 @@ func (k *Kernel) Err() error { return k.failure }
 func (k *Kernel) advance(u Until) (Reason, bool) {
 	next, ok := k.timers.peek()
 	if u.At > 0 && (!ok || next.at > u.At) {
-		if k.flights.any() && k.awaitOverdue() {
-			return 0, true
-		}
 		k.moveTo(u.At)
 		return Deadline, false
 	}
 	if !ok {
-		if k.flights.any() && k.awaitOverdue() {
-			return 0, true
-		}
 		return Stuck, false
 	}
 	k.moveTo(next.at)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,25 +132,157 @@ func TestHousekeepingDoesNotKeepARunBusy(t *testing.T) {
 	assert.Equal(t, 2, rounds)
 }
 
-func TestAnswersAreTakenInTheOrderOfTheCalls(t *testing.T) {
-	k := kernel.New(kernel.Options{})
+// calls lets callers call at the same instant. The calls about nothing answer in the
+// reverse order, and only when all have been launched.
+func calls(s kernel.Strategy, matters ...kernel.Matter) (begun, answered string) {
+	k := kernel.New(kernel.Options{Strategy: s, Patience: time.Minute})
+	defer k.Close()
+	var lock sync.Mutex
+	ended := make([]chan struct{}, len(matters)+1)
+	for i := range ended {
+		ended[i] = make(chan struct{})
+	}
+	close(ended[len(matters)])
+	for i, matter := range matters {
+		k.Spawn(nil, fmt.Sprint("caller ", i), func(p *kernel.Process) {
+			p.Fly("call", matter, time.Minute, func() {
+				lock.Lock()
+				begun += fmt.Sprint(i)
+				lock.Unlock()
+				if matter.Of == "" {
+					<-ended[i+1]
+				}
+				close(ended[i])
+			}, nil)
+			answered += fmt.Sprint(i)
+		})
+	}
+	k.Run(kernel.Until{})
+	return begun, answered
+}
+
+func TestCallsOfOneInstantAreUnderWayAtOnceAndAnswersTakenInTheirOrder(t *testing.T) {
+	_, answered := calls(kernel.Calm{}, make([]kernel.Matter, 3)...)
+	assert.Equal(t, "012", answered, "the last one had to answer first")
+}
+
+func TestCallsAboutOneMatterFollowEachOther(t *testing.T) {
+	one := kernel.Matter{Of: "driver", Parts: []string{"volume 1"}}
+	begun, answered := calls(kernel.Calm{}, one, one, kernel.Matter{Of: "driver"}, one)
+	assert.Equal(t, "0123", begun)
+	assert.Equal(t, "0123", answered)
+}
+
+func TestCallsOverlapUnlessTheyAreAboutOneMatter(t *testing.T) {
+	of := func(driver string, volumes ...string) kernel.Matter { return kernel.Matter{Of: driver, Parts: volumes} }
+	for _, test := range []struct {
+		a, b    kernel.Matter
+		overlap bool
+	}{
+		{of("a", "1"), of("a", "2"), true},
+		{of("a", "1"), of("b", "1"), true},
+		{of("a", "1"), of("a", "2", "1"), false},
+		{of("a"), of("a", "2"), false},
+		{of("a"), of("b"), true},
+		{of(""), of(""), true},
+	} {
+		k := kernel.New(kernel.Options{Patience: time.Minute})
+		var inside, most atomic.Int32
+		for _, matter := range []kernel.Matter{test.a, test.b} {
+			k.Spawn(nil, "caller", func(p *kernel.Process) {
+				p.Fly("call", matter, time.Minute, func() {
+					most.Store(max(most.Load(), inside.Add(1)))
+					for test.overlap && most.Load() < 2 {
+						time.Sleep(time.Millisecond)
+					}
+					inside.Add(-1)
+				}, nil)
+			})
+		}
+		k.Run(kernel.Until{})
+		assert.Equal(t, test.overlap, most.Load() == 2, "%v and %v", test.a, test.b)
+		k.Close()
+	}
+}
+
+func TestTheStrategyChoosesTheOrderOfAnswers(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		_, order := calls(kernel.NewRandom(seed), make([]kernel.Matter, 3)...)
+		_, again := calls(kernel.NewRandom(seed), make([]kernel.Matter, 3)...)
+		assert.Equal(t, order, again)
+		seen[order] = true
+	}
+	assert.Greater(t, len(seen), 3)
+}
+
+func TestNoCallWaitsForOneThatIsOverdue(t *testing.T) {
+	k := kernel.New(kernel.Options{Patience: 5 * time.Millisecond})
 	defer k.Close()
 	l := &log{k: k}
-	second := make(chan struct{})
-	for i := range 2 {
+	release := make(chan struct{})
+	for i, run := range []func(){func() { <-release }, func() { close(release) }} {
 		k.Spawn(nil, fmt.Sprint("caller ", i), func(p *kernel.Process) {
-			p.Fly("call", time.Minute, func() {
-				if i == 0 {
-					<-second // the first call ends after the second one
-				} else {
-					close(second)
-				}
-			}, nil)
+			p.Fly("call", kernel.Matter{Of: "driver"}, time.Minute, run, nil)
 			l.add("answer %d", i)
 		})
 	}
 	k.Run(kernel.Until{})
-	assert.Equal(t, []string{"0s answer 0", "0s answer 1"}, l.lines, "both were under way at once")
+	assert.Contains(t, l.lines, "0s answer 1")
+}
+
+// What is waited for ends only after the calls under way at the same instant have had
+// their effects.
+func TestARunEndsWithNoCallUnanswered(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	done := false
+	k.Spawn(nil, "caller", func(p *kernel.Process) {
+		p.Fly("call", kernel.Matter{}, time.Minute, func() { time.Sleep(time.Millisecond); done = true }, nil)
+	})
+	assert.Equal(t, kernel.Done, k.Run(kernel.Until{Cond: func() bool { return true }}))
+	assert.True(t, done)
+}
+
+func TestTheCallOfACrashedProcessEndsBeforeOthersRun(t *testing.T) {
+	k := kernel.New(kernel.Options{})
+	defer k.Close()
+	l := &log{k: k}
+	caller := kernel.NewGroup("caller")
+	k.Spawn(caller, "caller", func(p *kernel.Process) {
+		p.Fly("call", kernel.Matter{}, time.Minute, func() { time.Sleep(time.Millisecond); l.add("call ends") }, func() { t.Error("cancelled") })
+	})
+	k.Run(kernel.Until{Cond: func() bool { caller.Crash(); return true }})
+	k.Spawn(nil, "next", func(p *kernel.Process) { l.add("next") })
+	k.Run(kernel.Until{})
+	assert.Equal(t, []string{"0s call ends", "0s next"}, l.lines)
+}
+
+// arrivals are let in when all is quiet, whenever they came.
+func arrivals(s kernel.Strategy, names ...string) (order string) {
+	k := kernel.New(kernel.Options{Strategy: s})
+	defer k.Close()
+	k.Spawn(nil, "p", func(p *kernel.Process) {
+		for _, name := range names {
+			k.Arrive(name, func() { order += name })
+		}
+		p.Yield("busy")
+		order += "|"
+	})
+	k.Run(kernel.Until{})
+	return order
+}
+
+func TestWhatArrivesIsLetInByItsNameWhenAllIsQuiet(t *testing.T) {
+	assert.Equal(t, "|abc", arrivals(kernel.Calm{}, "a", "b", "c"))
+	assert.Equal(t, "|abc", arrivals(kernel.Calm{}, "c", "a", "b"))
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		order := arrivals(kernel.NewRandom(seed), "a", "b", "c")
+		assert.Equal(t, order, arrivals(kernel.NewRandom(seed), "b", "c", "a"))
+		seen[order] = true
+	}
+	assert.Len(t, seen, 6)
 }
 
 func TestPatienceLetsTheClockPassACallThatHangs(t *testing.T) {
@@ -157,7 +291,7 @@ func TestPatienceLetsTheClockPassACallThatHangs(t *testing.T) {
 	release := make(chan struct{})
 	l := &log{k: k}
 	k.Spawn(nil, "caller", func(p *kernel.Process) {
-		l.add("answered: %v", p.Fly("NodeStageVolume", 2*time.Minute, func() { <-release }, func() { close(release) }))
+		l.add("answered: %v", p.Fly("NodeStageVolume", kernel.Matter{}, 2*time.Minute, func() { <-release }, func() { close(release) }))
 	})
 	k.Run(kernel.Until{})
 	assert.Equal(t, []string{"2m0s answered: false"}, l.lines)
@@ -224,7 +358,7 @@ func TestInterruptEndsARunThatWaitsForADriver(t *testing.T) {
 	k := kernel.New(kernel.Options{Patience: time.Hour})
 	hang := make(chan struct{})
 	k.Spawn(nil, "caller", func(p *kernel.Process) {
-		p.Fly("call", time.Hour, func() { <-hang }, func() { close(hang) })
+		p.Fly("call", kernel.Matter{}, time.Hour, func() { <-hang }, func() { close(hang) })
 	})
 	go k.Interrupt(errors.New("interrupted"))
 	require.Equal(t, kernel.Failed, k.Run(kernel.Until{}))
@@ -282,6 +416,32 @@ func TestTheFirstDivergenceIsNamed(t *testing.T) {
 
 	_, _, k = race(kernel.NewRandom(2), first.Against())
 	assert.ErrorContains(t, k.Err(), "not deterministic: the runs part at event")
+}
+
+// answering is a run in which a driver answers something.
+func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
+	k := kernel.New(kernel.Options{Recorder: r})
+	defer k.Close()
+	k.Spawn(nil, "caller", func(p *kernel.Process) {
+		k.Heard("answer to NodeStageVolume", answer)
+		k.Note(answer)
+	})
+	k.Run(kernel.Until{})
+	return k
+}
+
+func TestADriverThatAnswersOtherwiseIsNotTheSimulation(t *testing.T) {
+	first := &kernel.Recorder{}
+	answering("yes", first)
+	require.NoError(t, answering("yes", first.Against()).Err())
+	var parted *kernel.Divergence
+	require.ErrorAs(t, answering("no", first.Against()).Err(), &parted)
+	assert.True(t, parted.Outside)
+	assert.ErrorContains(t, parted, "first run:  at 0s: answer to NodeStageVolume: yes\n  second run: at 0s: answer to NodeStageVolume: no")
+
+	_, _, k := race(kernel.NewRandom(2), first.Against())
+	require.ErrorAs(t, k.Err(), &parted)
+	assert.False(t, parted.Outside)
 }
 
 // BenchmarkSwitch is one process waking another and parking.
@@ -361,7 +521,7 @@ func TestALiveRunGoesOnWhileADriverWorks(t *testing.T) {
 	defer k.Close()
 	stop, hang := make(chan struct{}), make(chan struct{})
 	k.Spawn(nil, "caller", func(p *kernel.Process) {
-		assert.True(t, p.Fly("call", 1000*time.Hour, func() { <-hang }, nil))
+		assert.True(t, p.Fly("call", kernel.Matter{}, 1000*time.Hour, func() { <-hang }, nil))
 		close(stop)
 	})
 	k.Spawn(nil, "other", func(p *kernel.Process) {

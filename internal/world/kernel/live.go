@@ -8,6 +8,8 @@ import "time"
 // time of its coming.
 func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	pace := pace{begun: time.Now(), from: k.now, speed: speed}
+	k.live = true
+	defer func() { k.live = false }()
 	for {
 		k.flights.drainPosts()
 		if k.failure != nil {
@@ -17,7 +19,8 @@ func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 			k.resume(p)
 			continue
 		}
-		if k.takeArrived() {
+		k.depart()
+		if k.enter() {
 			continue
 		}
 		now := pace.elapsed()

@@ -14,10 +14,12 @@ const (
 	eventChoice
 	eventCrash
 	eventNote
+	eventHeard
+	eventHappened
 )
 
 func (k eventKind) String() string {
-	return [...]string{"start of", "step of", "choice", "crash of", "note"}[k]
+	return [...]string{"start of", "step of", "choice", "crash of", "note", "answer", "news:"}[k]
 }
 
 // hash is FNV-1a over scheduling events.
@@ -40,7 +42,7 @@ func (h *hash) text(s string) {
 
 func (k *Kernel) record(kind eventKind, n int, words ...string) {
 	k.hash.mix(uint64(kind)<<56 ^ uint64(n)<<32 ^ uint64(k.now))
-	if kind == eventNote || kind == eventSpawn {
+	if kind == eventNote || kind == eventSpawn || kind >= eventHeard {
 		for _, word := range words {
 			k.hash.text(word)
 		}
@@ -49,6 +51,26 @@ func (k *Kernel) record(kind eventKind, n int, words ...string) {
 		if err := r.event(Event{kind, n, k.now, strings.Join(words, ""), k.hash}); err != nil {
 			k.fail(err)
 		}
+	}
+}
+
+// Compares reports whether the run is recorded, so that Heard is of use.
+func (k *Kernel) Compares() bool { return k.opts.Recorder != nil }
+
+// Heard records what a program outside has answered to a question: where two runs part at
+// its answers to the same one, it was not the simulation that made the difference.
+func (k *Kernel) Heard(question, answer string) {
+	k.record(eventHeard, 0, question, ": ", answer)
+}
+
+// Happened records what happened outside and was not asked for, such as the end of a program:
+// where that is so in one of two runs only, it was not the simulation either.
+func (k *Kernel) Happened(what string) { k.record(eventHappened, 0, what) }
+
+// LetClockDecide records that from now on what happens outside is up to the real clock.
+func (k *Kernel) LetClockDecide(why string) {
+	if k.opts.Recorder != nil {
+		k.opts.Recorder.clock = why
 	}
 }
 
@@ -63,7 +85,7 @@ type Event struct {
 
 func (e Event) String() string {
 	switch e.kind {
-	case eventNote:
+	case eventNote, eventHeard, eventHappened:
 		return fmt.Sprintf("at %v: %s", e.at, e.what)
 	case eventChoice:
 		return fmt.Sprintf("at %v: choice of alternative %d", e.at, e.n)
@@ -78,6 +100,8 @@ type Recorder struct {
 	events  []Event
 	against []Event
 	compare bool
+	parted  *Divergence
+	clock   string // why the real clock decides; empty if it does not
 }
 
 // Against returns a recorder that compares a new run with the recorded one.
@@ -86,10 +110,61 @@ func (r *Recorder) Against() *Recorder { return &Recorder{against: r.events, com
 // Events is the number of events seen so far.
 func (r *Recorder) Events() int { return len(r.events) }
 
-// Err reports a second run that ended before the first one did.
+// Divergence is where two runs parted that should have been alike.
+type Divergence struct {
+	// Outside says that the driver, or another program, did not do the same twice; else
+	// it was the simulation.
+	Outside bool
+	// First and Second are what happened there, "the end" where a run was over.
+	First, Second string
+	// Clock says why what the driver did may be up to the real clock; empty if it is not.
+	Clock string
+	event int
+}
+
+func (d *Divergence) Error() string {
+	who := "csisim is not deterministic: the runs part at event %d"
+	if d.Outside {
+		who = "the driver did not do the same twice, csisim did: the runs part at event %d"
+	}
+	if d.Clock != "" {
+		who += ", after " + d.Clock
+	}
+	return fmt.Sprintf(who+"\n  first run:  %s\n  second run: %s", d.event, d.First, d.Second)
+}
+
+// end stands for an event after the last one.
+const end = "the end"
+
+// diverge says where the runs parted. first or second is nil where a run was over.
+func (r *Recorder) diverge(i int, first, second *Event) *Divergence {
+	d := &Divergence{First: end, Second: end, Clock: r.clock, event: i + 1}
+	if first != nil {
+		d.First, d.Outside = first.String(), first.kind == eventHappened
+	}
+	if second != nil {
+		d.Second = second.String()
+		d.Outside = d.Outside || second.kind == eventHappened
+	}
+	if first != nil && second != nil && first.kind == eventHeard && second.kind == eventHeard {
+		d.Outside = first.question() == second.question()
+	}
+	return d
+}
+
+// question is what was asked when an answer was heard.
+func (e *Event) question() string {
+	question, _, _ := strings.Cut(e.what, ": ")
+	return question
+}
+
+// Err is where a second run parted from the first one, be it that it ended before that.
 func (r *Recorder) Err() error {
-	if r.compare && len(r.events) < len(r.against) {
-		return fmt.Errorf("not deterministic: the second run ended after %d events, the first went on with: %v", len(r.events), r.against[len(r.events)])
+	if r.parted != nil {
+		return r.parted
+	}
+	if i := len(r.events); r.compare && i < len(r.against) {
+		return r.diverge(i, &r.against[i], nil)
 	}
 	return nil
 }
@@ -97,14 +172,15 @@ func (r *Recorder) Err() error {
 func (r *Recorder) event(e Event) error {
 	i := len(r.events)
 	r.events = append(r.events, e)
-	if !r.compare {
+	switch {
+	case !r.compare || r.parted != nil:
+		return nil
+	case i >= len(r.against):
+		r.parted = r.diverge(i, nil, &e)
+	case r.against[i].hash != e.hash:
+		r.parted = r.diverge(i, &r.against[i], &e)
+	default:
 		return nil
 	}
-	if i >= len(r.against) {
-		return fmt.Errorf("not deterministic: the first run ended after %d events, the second went on with: %v", i, e)
-	}
-	if was := r.against[i]; was.hash != e.hash {
-		return fmt.Errorf("not deterministic: the runs part at event %d\n  first run:  %v\n  second run: %v", i+1, was, e)
-	}
-	return nil
+	return r.parted
 }

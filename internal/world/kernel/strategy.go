@@ -24,13 +24,16 @@ const (
 	Suffix
 	// Turn: which of several that are looked at in any order comes first.
 	Turn
+	// Enter: which of the answers and other news from outside of the simulation is
+	// let in first.
+	Enter
 	// Relist: whether a component's watches break down, with the last alternative,
 	// and its objects are listed anew, so that it misses what happened in between.
 	Relist
 )
 
 func (k ChoiceKind) String() string {
-	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "relist"}[k]
+	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter", "relist"}[k]
 }
 
 // Choice is one decision to be taken among N alternatives, numbered from 0; 0 is

@@ -200,10 +200,10 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	_ = p.mounts.close() // it was only read
 	p.parent.stop()
 	p.drain()
-	close(p.done)
-	if p.told != nil {
+	if p.told != nil { // whoever waits for the end finds it known
 		p.told(p)
 	}
+	close(p.done)
 }
 
 func exitCode(state *os.ProcessState) int {

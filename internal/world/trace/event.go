@@ -44,6 +44,8 @@ const (
 	DataLost Kind = "data"
 	// Unmounted is a mount that a driver took off although it was not its own.
 	Unmounted Kind = "unmount"
+	// Died is a program of a driver that ended by itself.
+	Died Kind = "died"
 )
 
 // Event is one entry of a trace. Objects and messages in it are shared and must

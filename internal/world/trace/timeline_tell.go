@@ -60,6 +60,8 @@ func (t *teller) tell(e *Event) telling {
 		told.text, told.tone = "DATA "+t.names.in(e.Message), failure
 	case Unmounted:
 		told.text, told.tone = "UNMOUNTED "+t.names.in(e.Message), failure
+	case Died:
+		told.text, told.tone = "DIED "+t.names.in(e.Message), failure
 	case ChoiceMade:
 		told.text, told.tone = "chose "+t.anything(e, line), quiet
 		told.hidden = !t.verbose // thousands under a random strategy

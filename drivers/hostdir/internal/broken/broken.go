@@ -48,6 +48,8 @@ const (
 	InlineRefusalLeavesMount Behaviour = "inline-refusal-leaves-mount"
 	InlineSharesContent      Behaviour = "inline-shares-content"
 	InlineForgottenOnRestart Behaviour = "inline-forgotten-on-restart"
+	StagePanics              Behaviour = "stage-panics"
+	PublishExits             Behaviour = "publish-exits"
 )
 
 var catalogue = []struct {
@@ -89,6 +91,8 @@ var catalogue = []struct {
 	{InlineRefusalLeavesMount, "an inline volume is refused for its attributes after it was mounted, and the mount stays"},
 	{InlineSharesContent, "all inline volumes of a node show one directory"},
 	{InlineForgottenOnRestart, "after a restart NodeUnpublishVolume does not know inline volumes any more"},
+	{StagePanics, "NodeStageVolume panics"},
+	{PublishExits, "NodePublishVolume ends the program with exit status 3 when it has mounted"},
 }
 
 // Set is the chosen defects. The empty set is a correct driver.

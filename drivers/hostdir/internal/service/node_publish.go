@@ -104,6 +104,9 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 			return err
 		}
 	}
+	if !done && n.cfg.Broken.Has(broken.PublishExits) {
+		broken.Exit()
+	}
 	if n.cfg.Broken.Has(broken.PublishUnmountsOthers) {
 		if err := broken.UnmountOthers(p.Path, n.ledger.Has); err != nil {
 			return err

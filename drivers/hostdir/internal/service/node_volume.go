@@ -20,7 +20,7 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 		return nil, err
 	}
 	if _, err := os.Stat(n.inlineDir(req.GetVolumeId())); n.cfg.Inline && err == nil {
-		return usage(req.GetVolumePath())
+		return measured(req.GetVolumePath(), 0)
 	}
 	v, err := n.store.Volume(req.GetVolumeId())
 	if err != nil {
@@ -34,25 +34,19 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 			{Unit: csi.VolumeUsage_BYTES, Total: v.CapacityBytes},
 		}}, nil
 	}
-	return usage(req.GetVolumePath())
+	return measured(req.GetVolumePath(), v.CapacityBytes)
 }
 
-// usage is what is used and free in the file system at a path.
-func usage(path string) (*csi.NodeGetVolumeStatsResponse, error) {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(path, &fs); err != nil {
-		return nil, status.Errorf(codes.Internal, "statfs %s: %v", path, err)
+// measured is what is used of a volume's directory. An inline volume has no size: what it
+// holds is all that there is.
+func measured(path string, capacity int64) (*csi.NodeGetVolumeStatsResponse, error) {
+	used, err := usage(path)
+	if err != nil {
+		return nil, status.Errorf(codes.Internal, "measure %s: %v", path, err)
 	}
 	return &csi.NodeGetVolumeStatsResponse{Usage: []*csi.VolumeUsage{
-		{
-			Unit:  csi.VolumeUsage_BYTES,
-			Total: int64(fs.Blocks) * fs.Bsize, Available: int64(fs.Bavail) * fs.Bsize,
-			Used: int64(fs.Blocks-fs.Bfree) * fs.Bsize,
-		},
-		{
-			Unit:  csi.VolumeUsage_INODES,
-			Total: int64(fs.Files), Available: int64(fs.Ffree), Used: int64(fs.Files - fs.Ffree),
-		},
+		{Unit: csi.VolumeUsage_BYTES, Total: max(capacity, used.bytes), Used: used.bytes, Available: max(0, capacity-used.bytes)},
+		{Unit: csi.VolumeUsage_INODES, Total: used.files, Used: used.files},
 	}}, nil
 }
 

@@ -1,0 +1,65 @@
+package drivers
+
+import (
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// stamp is a time that a program has from the real clock, and what it was in the cluster.
+type stamp struct{ real, virtual time.Time }
+
+// setClock gives snapshots that a program made in this call the cluster's time: on a node
+// a driver and the rest of the cluster have one clock. What is older, or changes, stays as
+// the driver says it.
+func (c *call) setClock(answer proto.Message, began time.Time) {
+	if InProcess(c.site.Machine) {
+		return
+	}
+	for _, s := range stampsIn(answer) {
+		real := s.at.AsTime()
+		key := c.site.Driver + " " + s.of
+		known, ok := c.wire.stamps[key]
+		if !ok && !real.Before(began.Truncate(time.Second)) && !real.After(time.Now()) {
+			known, ok = stamp{real, c.wire.World.Kernel.Now()}, true
+			c.wire.stamps[key] = known
+		}
+		if ok && known.real.Equal(real) {
+			s.at.Seconds, s.at.Nanos = known.virtual.Unix(), int32(known.virtual.Nanosecond())
+		}
+	}
+}
+
+// creation is when something was created.
+type creation struct {
+	of string // the id of a snapshot or of a group
+	at *timestamppb.Timestamp
+}
+
+func stampsIn(answer proto.Message) (found []creation) {
+	add := func(id string, at *timestamppb.Timestamp) {
+		if at != nil {
+			found = append(found, creation{id, at})
+		}
+	}
+	if one, ok := answer.(interface{ GetSnapshot() *csi.Snapshot }); ok {
+		add(one.GetSnapshot().GetSnapshotId(), one.GetSnapshot().GetCreationTime())
+	}
+	if list, ok := answer.(*csi.ListSnapshotsResponse); ok {
+		for _, entry := range list.GetEntries() {
+			add(entry.GetSnapshot().GetSnapshotId(), entry.GetSnapshot().GetCreationTime())
+		}
+	}
+	if one, ok := answer.(interface {
+		GetGroupSnapshot() *csi.VolumeGroupSnapshot
+	}); ok {
+		group := one.GetGroupSnapshot()
+		add(group.GetGroupSnapshotId(), group.GetCreationTime())
+		for _, s := range group.GetSnapshots() {
+			add(s.GetSnapshotId(), s.GetCreationTime())
+		}
+	}
+	return found
+}

@@ -1,0 +1,34 @@
+//go:build linux
+
+package service
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+)
+
+// used is what a directory volume holds. The file system below it is that of all
+// volumes, and tells nothing about one of them.
+type used struct{ bytes, files int64 }
+
+// usage measures what lies below a directory. What vanishes meanwhile does not count.
+func usage(dir string) (u used, err error) {
+	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		u.files++
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			u.bytes += info.Size()
+		}
+		return nil
+	})
+	return u, err
+}

@@ -1,0 +1,54 @@
+package drivers
+
+import (
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// matter is what of its driver a call reads or changes. Calls that share it are not under
+// way at once, unless the fault Overlap wants that: which of them a driver refuses with ABORTED, or
+// does first, would be up to the real clock.
+func (c *call) matter() kernel.Matter {
+	of := c.site.Machine.Name() + " " + c.site.Socket
+	switch c.request.(type) {
+	case *csi.ListVolumesRequest, *csi.ListSnapshotsRequest, *csi.GetCapacityRequest:
+		return kernel.Matter{Of: of}
+	}
+	if things := thingsOf(c.request); len(things) > 0 {
+		return kernel.Matter{Of: of, Parts: things}
+	}
+	return kernel.Matter{}
+}
+
+// thingsOf are the names and ids of the volumes and snapshots that a request is about.
+func thingsOf(request proto.Message) (things []string) {
+	add := func(some ...string) {
+		for _, thing := range some {
+			if thing != "" {
+				things = append(things, thing)
+			}
+		}
+	}
+	add(volumeOf(request))
+	if r, ok := request.(interface{ GetSourceVolumeId() string }); ok {
+		add(r.GetSourceVolumeId())
+	}
+	if r, ok := request.(interface{ GetSourceVolumeIds() []string }); ok {
+		add(r.GetSourceVolumeIds()...)
+	}
+	if r, ok := request.(interface{ GetSnapshotId() string }); ok {
+		add(r.GetSnapshotId())
+	}
+	if r, ok := request.(interface{ GetGroupSnapshotId() string }); ok {
+		add(r.GetGroupSnapshotId())
+	}
+	if r, ok := request.(interface{ GetSnapshotIds() []string }); ok {
+		add(r.GetSnapshotIds()...)
+	}
+	if r, ok := request.(*csi.CreateVolumeRequest); ok {
+		add(r.GetVolumeContentSource().GetVolume().GetVolumeId(), r.GetVolumeContentSource().GetSnapshot().GetSnapshotId())
+	}
+	return things
+}

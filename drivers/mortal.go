@@ -1,0 +1,52 @@
+package drivers
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// mortal is a client of a program that may end in a call.
+type mortal struct {
+	grpc.ClientConnInterface
+	ended <-chan struct{}
+}
+
+// endTime is how long, in wall time, a program may take to end after it broke the
+// connection. Most are gone by then: the connection breaks because they end.
+const endTime = time.Second
+
+// Invoke makes a call. If the connection breaks it returns when the program has ended,
+// so that its end is known when its caller goes on.
+func (m mortal) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	err := m.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+	if !isBroken(err) {
+		return err
+	}
+	select {
+	case <-m.ended:
+		return errConnectionLost
+	case <-ctx.Done():
+	case <-time.After(endTime):
+	}
+	return err
+}
+
+// isBroken tells the end of a connection during a call from an answer Unavailable and from
+// a socket at which nobody listens.
+func isBroken(err error) bool {
+	if status.Code(err) != codes.Unavailable || NobodyListens(err) {
+		return false
+	}
+	text := status.Convert(err).Message()
+	for _, end := range []string{"error reading from server", "connection reset", "broken pipe", "EOF", "transport is closing"} {
+		if strings.Contains(text, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package drivers
+
+import (
+	"testing"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// What a driver answers is recorded alike in every run, and the driver gets back what it said.
+func TestTheDirectoryOfTheRunHasOneNameInRecords(t *testing.T) {
+	w := &Wire{RunDir: "/tmp/csisim-17-1"}
+	answer := &csi.CreateVolumeResponse{Volume: &csi.Volume{
+		VolumeId:           "/tmp/csisim-17-1/state/a",
+		VolumeContext:      map[string]string{"path": "/tmp/csisim-17-1/state/a", "size": "1"},
+		AccessibleTopology: []*csi.Topology{{Segments: map[string]string{"dir": "x:/tmp/csisim-17-1"}}},
+	}}
+	original := proto.Clone(answer)
+	assert.NoError(t, w.received(answer, nil))
+	recorded := &csi.CreateVolumeResponse{Volume: &csi.Volume{
+		VolumeId:           "/run/csisim/state/a",
+		VolumeContext:      map[string]string{"path": "/run/csisim/state/a", "size": "1"},
+		AccessibleTopology: []*csi.Topology{{Segments: map[string]string{"dir": "x:/run/csisim"}}},
+	}}
+	assert.True(t, proto.Equal(recorded, answer), "%v", answer)
+
+	assert.True(t, proto.Equal(original, w.sent(answer)), "the driver gets its own words")
+	assert.True(t, proto.Equal(recorded, answer), "what is recorded stays")
+	other := &csi.DeleteVolumeRequest{VolumeId: "vol-1"}
+	assert.Same(t, other, w.sent(other))
+
+	err := w.received(nil, status.Error(codes.Internal, "mount /tmp/csisim-17-1/state/a: busy"))
+	assert.Equal(t, codes.Internal, status.Code(err))
+	assert.Equal(t, "mount /run/csisim/state/a: busy", status.Convert(err).Message())
+}
+
+func TestOfTwoOverlappingAnswersTheSuccessComesFirst(t *testing.T) {
+	aborted := status.Error(codes.Aborted, "an operation is pending")
+	yes := &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "a"}}
+	assert.Less(t, rank(yes, nil), rank(nil, aborted))
+	assert.Less(t, rank(yes, nil), rank(&csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "b"}}, nil))
+}
+
+// Calls that read or change the same are about one matter.
+func TestWhatACallIsAbout(t *testing.T) {
+	for _, test := range []struct {
+		request proto.Message
+		things  []string
+	}{
+		{&csi.NodeStageVolumeRequest{VolumeId: "v"}, []string{"v"}},
+		{&csi.CreateVolumeRequest{Name: "pvc-1"}, []string{"pvc-1"}},
+		{&csi.CreateVolumeRequest{Name: "pvc-1", VolumeContentSource: &csi.VolumeContentSource{Type: &csi.VolumeContentSource_Volume{
+			Volume: &csi.VolumeContentSource_VolumeSource{VolumeId: "v"}}}}, []string{"pvc-1", "v"}},
+		{&csi.CreateSnapshotRequest{Name: "snap", SourceVolumeId: "v"}, []string{"snap", "v"}},
+		{&csi.DeleteSnapshotRequest{SnapshotId: "s"}, []string{"s"}},
+		{&csi.CreateVolumeGroupSnapshotRequest{Name: "g", SourceVolumeIds: []string{"v", "w"}}, []string{"g", "v", "w"}},
+		{&csi.NodeGetInfoRequest{}, nil},
+	} {
+		assert.Equal(t, test.things, thingsOf(test.request), "%T", test.request)
+	}
+}

@@ -1,0 +1,60 @@
+package kernel
+
+import (
+	"slices"
+	"strings"
+)
+
+// arrival is something that happened outside of the kernel: the end of a program, a
+// socket that appeared, an answer.
+type arrival struct {
+	name  string
+	enter func()
+}
+
+// Arrive runs f when nothing else is left to do at this instant and all calls under
+// way are answered. Of several that are there by then, whenever they came, the strategy
+// chooses the order, among those of one name that of their coming; in a live run f runs
+// between two steps. It may be called from any goroutine.
+func (k *Kernel) Arrive(name string, f func()) {
+	k.flights.mu.Lock()
+	k.flights.news = append(k.flights.news, arrival{name, f})
+	k.flights.mu.Unlock()
+	k.flights.wake()
+}
+
+// enter lets in what has come from outside since the last time: news by their names,
+// then answers in the order of the calls, unless the strategy chooses otherwise. It
+// reports whether anything came.
+func (k *Kernel) enter() bool {
+	all := k.flights.takeNews()
+	for _, f := range k.flights.takeAnswered() {
+		all = append(all, arrival{f.label, f.land})
+	}
+	for rest := all; len(rest) > 0; {
+		i := 0
+		if !k.calm {
+			i = k.Choose(Enter, len(rest), "what came from outside")
+		}
+		next := rest[i]
+		rest = slices.Delete(rest, i, i+1)
+		next.enter()
+	}
+	return len(all) > 0
+}
+
+// takeNews takes all news, sorted by name.
+func (f *flights) takeNews() []arrival {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	news := f.news
+	f.news = nil
+	slices.SortStableFunc(news, func(a, b arrival) int { return strings.Compare(a.name, b.name) })
+	return news
+}
+
+// land hands the answer to its caller.
+func (f *Flight) land() {
+	f.landed = true
+	f.proc.Wake()
+}

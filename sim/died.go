@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// Died are the programs of drivers that ended by themselves.
+func (c *Simulation) Died() []expect.Death { return c.died }
+
+// programEnded takes notice of the end of a program. Nothing is to be said of one that
+// was killed or stopped, or never became a driver.
+func (c *Simulation) programEnded(b *programBackend, process *machine.Process) {
+	p := b.plugin
+	if !p.running || !b.program.Is(process) {
+		return
+	}
+	p.running = false
+	how, log := b.program.Death()
+	death := expect.Death{Text: fmt.Sprintf("%s: %s", p, how), Log: log, LogFile: filepath.Base(b.program.Log())}
+	if death.Call = c.openCall(p); death.Call != nil {
+		death.Text = fmt.Sprintf("%s in %s: %s", p, path.Base(death.Call.Method), how)
+	}
+	c.bury(p, death)
+	c.disconnect(p)
+	c.restartLater(p, (*kernel.Process).Sleep)
+}
+
+func (c *Simulation) bury(p *plugin, d expect.Death) {
+	d.Text = c.Wire.Renamed(d.Text)
+	c.died = append(c.died, d)
+	c.World.Kernel.Happened("end of a program: " + d.Text)
+	c.World.Trace.Add(&trace.Event{Kind: trace.Died, Node: p.node, Driver: p.driver.Name, Message: d.Text})
+}
+
+// openCall is the last call to a plugin that has no outcome yet; nil if all have.
+func (c *Simulation) openCall(p *plugin) *trace.Event {
+	for _, e := range slices.Backward(c.World.Trace.Events()) {
+		if e.Kind == trace.Call && e.Driver == p.driver.Name && e.Node == p.node && e.Code == "" && e.Response == nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// crashLoop counts the ends of a program, as the kubelet does: it forgets them when the
+// program has run for sidecar.Stable.
+type crashLoop struct {
+	ends  int
+	began time.Duration
+}
+
+// delay is how long the kubelet waits before it restarts a program that ends now.
+func (l *crashLoop) delay(now time.Duration) time.Duration {
+	if now-l.began >= sidecar.Stable {
+		l.ends = 0
+	}
+	l.ends++
+	return sidecar.CrashLoop(l.ends)
+}
+
+// restartLater starts a program again when the kubelet would, unless somebody has started
+// or ended it by then. One that does not start is tried again, ever later; that is
+// housekeeping, since it may go on for ever.
+func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Duration)) {
+	k, orders := c.World.Kernel, p.orders
+	k.Spawn(nil, "restart of "+p.String(), func(process *kernel.Process) {
+		wait(process, p.loop.delay(k.Elapsed()))
+		if p.orders != orders {
+			return
+		}
+		c.told(p.node, "%s restarted by the kubelet, restart %d", p, p.loop.ends)
+		p.loop.began = k.Elapsed()
+		if err := c.bringUp(p); err != nil {
+			c.bury(p, notStarted(p, err))
+			c.restartLater(p, (*kernel.Process).Idle)
+		}
+	})
+}
+
+// notStarted is the death of a program that does not come up again.
+func notStarted(p *plugin, err error) expect.Death {
+	d := expect.Death{Text: fmt.Sprintf("%s does not start again: %v", p, err)}
+	if failed := (*program.StartError)(nil); errors.As(err, &failed) {
+		d.Text = fmt.Sprintf("%s does not start again: %v", p, failed.Err)
+		d.Log, d.LogFile = failed.Tail, filepath.Base(failed.Log)
+	}
+	return d
+}
+
+// endOfProgram is closed when the program that serves a socket has ended; nil if none of
+// the run's does.
+func (c *Simulation) endOfProgram(at drivers.Site) <-chan struct{} {
+	for _, d := range c.drivers {
+		for _, p := range c.plugins(d) {
+			if b, ok := p.backend.(*programBackend); ok && p.running && p.machine == at.Machine && p.socket == at.Socket {
+				return b.program.Done()
+			}
+		}
+	}
+	return nil
+}
