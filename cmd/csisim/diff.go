@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/diff"
 	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -68,15 +68,18 @@ func compare(env environment, nameA, nameB string, all bool) error {
 	return nil
 }
 
+// maxTrace is the size in bytes of the largest trace that is compared.
+const maxTrace = 1 << 30
+
 func openTrace(name string) ([]trace.Line, error) {
-	file, err := os.Open(name)
+	file, err := strict.OpenFile(name, maxTrace, "a trace")
 	if err != nil {
 		return nil, usage("%s: %w", name, errors.Unwrap(err))
 	}
 	defer file.Close()
 	lines, err := trace.Read(file)
 	if err != nil {
-		return nil, usage("%s: %w", name, err)
+		return nil, usage("%s: %w", name, reason(err))
 	}
 	for i, line := range lines {
 		if line.K == "" {

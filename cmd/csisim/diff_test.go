@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +47,8 @@ func TestDiffTellsTheFirstDifference(t *testing.T) {
 func TestDiffOfWhatIsNoTrace(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.jsonl")
 	require.NoError(t, os.WriteFile(other, []byte("{\"t\":0,\"k\":\"step\"}\n{\"some\":\"thing\"}\n"), 0o644))
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	for _, test := range []struct {
 		args    []string
 		message string
@@ -54,7 +57,10 @@ func TestDiffOfWhatIsNoTrace(t *testing.T) {
 		{[]string{recorded}, "two traces are needed, A and B"},
 		{[]string{recorded, "nowhere.jsonl"}, "nowhere.jsonl: no such file or directory"},
 		{[]string{recorded, "diff.go"}, "diff.go: trace line 1: "},
-		{[]string{recorded, os.DevNull}, os.DevNull + ": there is nothing in this trace"},
+		{[]string{recorded, os.DevNull}, os.DevNull + ": it is no file but a device or a socket; give a trace"},
+		{[]string{"/dev/zero", recorded}, "/dev/zero: it is no file but a device or a socket; give a trace"},
+		{[]string{recorded, pipe}, pipe + ": it is a pipe into which nothing was written for 2s"},
+		{[]string{recorded, "testdata"}, "testdata: it is a directory; give a trace"},
 		{[]string{recorded, other}, other + ": line 2 is not a line of a trace"},
 		{[]string{"a", "b", "c"}, "unexpected argument c"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -15,13 +16,13 @@ const longestTrail = 9
 // events that led there, expected and got, how to see it again.
 func (p *Printer) failure(run Run, f scenario.Failure) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n  %s\n", p.paint(red, indentedRest(f.Verdict, "  ")))
+	fmt.Fprintf(&b, "\n  %s\n", p.paint(red, indentedRest(shortLines(f.Verdict), "  ")))
 	fmt.Fprintf(&b, "  %s\n", p.paint(dim, place(run, f)))
 	if trail := p.trail(f.Trail); trail != "" {
 		fmt.Fprintf(&b, "\n%s\n", trail)
 	}
 	for _, row := range [][2]string{
-		{"expected", f.Expected}, {"got", f.Got}, {"hint", f.Hint}, {"nodes", run.Result.Apart}, {"replay", run.Replay()}, {"trace", run.Trace}, {"spec", f.Spec},
+		{"expected", shortLines(f.Expected)}, {"got", shortLines(f.Got)}, {"hint", shortLines(f.Hint)}, {"nodes", run.Result.Apart}, {"replay", run.Replay()}, {"trace", run.Trace}, {"spec", f.Spec},
 		{"logs", run.Logs},
 	} {
 		if row[1] != "" {
@@ -58,6 +59,15 @@ func (p *Printer) trail(events []*trace.Event) string {
 		return err.Error()
 	}
 	return b.String()
+}
+
+// shortLines cuts what others have written to lines that can be read.
+func shortLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = excerpt.Of(lines[i], excerpt.Line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // indentedRest indents every line but the first.

@@ -85,7 +85,7 @@ const (
 
 func jsonOf(run Run) jsonRun {
 	entry := jsonRun{
-		Name: scenarioName(run), File: run.File, Verdict: verdictFailed, Strategy: cmp.Or(run.Strategy, "calm"), Seed: run.Seed,
+		Name: wholeName(run), File: run.File, Verdict: verdictFailed, Strategy: cmp.Or(run.Strategy, "calm"), Seed: run.Seed,
 		Replay: run.Replay(), Trace: run.Trace, Logs: run.Logs,
 	}
 	if entry.Strategy == "calm" {

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
 // stepText is a step as a status line names it.
 func stepText(step scenario.StepResult) string {
-	return fmt.Sprintf("step %d: %s", step.Number, step.Title)
+	return fmt.Sprintf("step %d: %s", step.Number, excerpt.Of(step.Title, excerpt.Name))
 }
 
 // stepOf is the step at which a failure was found; empty for what was expected at the end.
@@ -19,8 +20,10 @@ func stepOf(run Run, f scenario.Failure) string {
 	return stepText(run.Result.Steps[f.Step-1])
 }
 
-// scenarioName is the name of a run's scenario, its file if it has none.
-func scenarioName(run Run) string {
+// scenarioName is the name of a run's scenario as people read it, its file if it has none.
+func scenarioName(run Run) string { return excerpt.Of(wholeName(run), excerpt.Name) }
+
+func wholeName(run Run) string {
 	if run.Name != "" {
 		return run.Name
 	}

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,21 @@ func TestJUnitHoldsACaseForEachScenario(t *testing.T) {
 	require.NoError(t, report.JUnit(&out, runs()))
 	golden(t, "junit.xml", out.String())
 	assert.NoError(t, xml.Unmarshal(out.Bytes(), new(struct{})), "it is well-formed")
+}
+
+// Names and messages of any length leave a report that can be read; the JSON report has them whole.
+func TestLongNamesDoNotFillTheReport(t *testing.T) {
+	long := strings.Repeat("n", 10_000)
+	run := failed()
+	run.Result.Scenario.Name, run.Result.Steps[0].Title = long, long
+	run.Result.Failures[0].Verdict, run.Result.Failures[0].Hint, run.Result.Failures[0].Got = long, long, long
+	run.Result.Failures[0].Trail[10].Message = long
+	for line := range strings.Lines(text(t, report.Options{}, run)) {
+		assert.Less(t, len(line), 1200)
+	}
+	var out bytes.Buffer
+	require.NoError(t, report.JSON(&out, []report.Run{run}, 1))
+	assert.Contains(t, out.String(), `"name": "`+long+`"`)
 }
 
 func TestJSONHoldsEachScenarioWithItsFailures(t *testing.T) {

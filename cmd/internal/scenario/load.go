@@ -72,12 +72,13 @@ func (c *checker) check() {
 
 // readManifests reads the objects of the scenario and of its steps.
 func (c *checker) readManifests() []manifest.Object {
-	objects, problems := c.scenario.Objects.read(c.dir)
+	room := maxText
+	objects, problems := c.scenario.Objects.read(c.dir, &room)
 	c.scenario.objects, c.problems = objects, append(c.problems, problems...)
 	all := c.add(-1, objects)
 	for i, step := range c.scenario.Steps {
 		if apply, ok := step.action.(*applyStep); ok {
-			objects, problems := apply.Manifests.read(c.dir)
+			objects, problems := apply.Manifests.read(c.dir, &room)
 			apply.objects, c.problems = objects, append(c.problems, problems...)
 			all = append(all, c.add(i, objects)...)
 			c.scenario.Steps[i].title = "apply " + named(objects)

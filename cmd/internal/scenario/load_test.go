@@ -3,6 +3,7 @@ package scenario_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -77,4 +78,15 @@ func TestTheSchemaIsTheSameEachTimeAndDescribesEveryStep(t *testing.T) {
 	for _, step := range scenario.Steps() {
 		assert.Contains(t, parsed.Definitions["Step"].Properties, step.Name)
 	}
+}
+
+// Copies multiply what a file holds: their text is bounded before it is made.
+func TestCopiesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"c-{{i}}\"}\n" + strings.Repeat("# a comment\n", 200_000)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.yaml"), []byte(text), 0o644))
+	file := filepath.Join(dir, "x.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: csisim.dev/v1alpha1\nkind: Scenario\nsteps:\n- apply: {file: large.yaml, copies: 100}\n"), 0o644))
+	_, err := scenario.Load(file)
+	assert.ErrorContains(t, err, `x.yaml:4:17: steps[0].apply.file: found 100 times the 2400059 bytes of file "large.yaml", want no more than 128 MiB of manifests in a scenario`)
 }

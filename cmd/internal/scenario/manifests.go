@@ -67,18 +67,21 @@ func (Manifests) JSONSchema() map[string]any {
 	return map[string]any{"anyOf": append(one, map[string]any{"type": "array", "items": map[string]any{"anyOf": one}})}
 }
 
-// read decodes all objects; files are relative to dir.
-func (m Manifests) read(dir string) ([]manifest.Object, strict.Problems) {
+// maxText is how many bytes of manifests a scenario may have, with all copies.
+const maxText = 128 << 20
+
+// read decodes all objects; files are relative to dir. room is what the scenario may still have of maxText.
+func (m Manifests) read(dir string, room *int) ([]manifest.Object, strict.Problems) {
 	var objects []manifest.Object
 	var problems strict.Problems
 	for _, part := range m.parts {
-		more, wrong := part.read(dir)
+		more, wrong := part.read(dir, room)
 		objects, problems = append(objects, more...), append(problems, wrong...)
 	}
 	return objects, problems
 }
 
-func (p manifestPart) read(dir string) ([]manifest.Object, strict.Problems) {
+func (p manifestPart) read(dir string, room *int) ([]manifest.Object, strict.Problems) {
 	if p.file == nil {
 		return manifest.Decode(p.inline)
 	}
@@ -87,9 +90,13 @@ func (p manifestPart) read(dir string) ([]manifest.Object, strict.Problems) {
 		return nil, nil // reported when the file was decoded
 	}
 	path, data, err := p.text(dir)
+	*room -= len(data) * max(1, p.copies)
 	switch {
 	case err != nil:
 		return nil, p.problem(fmt.Sprintf("file %q, which cannot be read (%v)", name, err), "a file with manifests, relative to this file")
+	case *room < 0:
+		*room = 0
+		return nil, p.problem(fmt.Sprintf("%d times the %d bytes of file %q", max(1, p.copies), len(data), name), fmt.Sprintf("no more than %d MiB of manifests in a scenario", maxText>>20))
 	case p.copies == 0:
 		return manifest.DecodeText(strict.Source{File: path, Text: data})
 	case !bytes.Contains(data, []byte(copyNumber)):

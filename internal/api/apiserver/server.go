@@ -34,6 +34,10 @@ type Options struct {
 	Now func() time.Time
 	// Version is what the server says that it is. Default: the newest.
 	Version func() version.Version
+	// WatchPatience is how long, in wall time, a client may leave events of its watch unread
+	// once what lies between it and the server is full; then the watch is closed, as the real
+	// server's watch cache closes one whose queue is full. Default: 10 s.
+	WatchPatience time.Duration
 	// Legacy serves the kinds of csi.storage.k8s.io/v1alpha1.
 	Legacy bool
 }
@@ -64,6 +68,9 @@ func New(s *store.Store, options Options) *Server {
 	}
 	if options.Version == nil {
 		options.Version = func() version.Version { return version.Newest }
+	}
+	if options.WatchPatience == 0 {
+		options.WatchPatience = 10 * time.Second
 	}
 	server := &Server{store: s, options: options, history: newHistory(s.Revision()), encoded: newEncodings(), owners: newOwnership(options.Now)}
 	server.catalog.Store(catalogOf(s, options.Legacy, &catalog{}))

@@ -60,6 +60,7 @@ func (q *request) watch(o listing) error {
 			return nil
 		})
 	}
+	defer w.noDeadline()
 	w.begin()
 	for _, obj := range present {
 		if err := w.send(watch.Added, obj); err != nil {
@@ -89,7 +90,9 @@ func (w *watching) begin() {
 	w.flush()
 }
 
+// flush sends what was written, to a client that takes it in time.
 func (w *watching) flush() {
+	w.deadline()
 	if f, ok := w.answer.w.(http.Flusher); ok {
 		f.Flush()
 	}
@@ -227,6 +230,17 @@ func (w *watching) frame(event watch.EventType, text []byte) (err error) {
 	default:
 		return fmt.Errorf("there are no events in %s", w.answer.media.info.MediaType)
 	}
+	w.deadline()
 	_, err = w.answer.w.Write(frame)
 	return err
+}
+
+// deadline is when the client must have taken what is written next. Clients in this process have none.
+func (w *watching) deadline() {
+	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Now().Add(w.server.options.WatchPatience))
+}
+
+// noDeadline leaves the connection as it was, for the next request.
+func (w *watching) noDeadline() {
+	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Time{})
 }

@@ -12,6 +12,8 @@
 // A type that has more than one form in a file implements Unmarshaler.
 package strict
 
+import "github.com/csisim/csisim/internal/world/excerpt"
+
 // Document is one YAML document and what is known of it: its values, their positions and, as decoding goes
 // on, its problems.
 type Document struct {
@@ -81,7 +83,7 @@ func (d *Document) report(at Position, path, found, want, suggestion string) {
 	}
 	d.problems = append(d.problems, Problem{
 		File: d.Source.File, Line: at.Line, Column: at.Column,
-		Path: Shorten(path, maxTold), Found: Shorten(found, maxTold), Want: want, Suggestion: suggestion,
+		Path: excerpt.Of(path, excerpt.Name), Found: excerpt.Of(found, excerpt.Name), Want: want, Suggestion: suggestion,
 	})
 }
 

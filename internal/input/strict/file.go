@@ -19,6 +19,18 @@ const pipePatience = 2 * time.Second
 // ReadFile reads a file that a user names. What has no end, or never begins, is refused: a
 // device, a pipe into which nobody writes, and whatever is larger than MaxFile.
 func ReadFile(path string) ([]byte, error) {
+	file, err := OpenFile(path, MaxFile, "a YAML file")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
+}
+
+// OpenFile opens a file that a user names. What has no end, or never begins, is refused, by the
+// reader at the latest: a device, a pipe into which nobody writes, and whatever has more
+// than so many bytes. wanted is what is read, such as "a YAML file".
+func OpenFile(path string, most int64, wanted string) (io.ReadCloser, error) {
 	failed := func(format string, args ...any) error {
 		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf(format, args...)}
 	}
@@ -28,28 +40,40 @@ func ReadFile(path string) ([]byte, error) {
 	}
 	mode := info.Mode()
 	if mode.IsDir() {
-		return nil, failed("it is a directory; give a YAML file")
+		return nil, failed("it is a directory; give %s", wanted)
 	}
 	if !mode.IsRegular() && mode&fs.ModeNamedPipe == 0 {
-		return nil, failed("it is no file but a device or a socket; give a YAML file")
+		return nil, failed("it is no file but a device or a socket; give %s", wanted)
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a pipe must not wait for its writer
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	from := io.Reader(file)
 	if !mode.IsRegular() {
 		from = &pipe{file: file}
 	}
-	text, err := io.ReadAll(io.LimitReader(from, MaxFile+1))
+	return &bounded{Closer: file, from: from, left: most, most: most, failed: failed}, nil
+}
+
+// bounded reads a file to its end, or to where it is too large.
+type bounded struct {
+	io.Closer
+	from       io.Reader
+	left, most int64
+	failed     func(format string, args ...any) error
+}
+
+func (b *bounded) Read(into []byte) (int, error) {
+	n, err := b.from.Read(into)
+	b.left -= int64(n)
 	switch {
+	case b.left < 0:
+		return 0, b.failed("it has more than %d MiB, more than csisim reads of one", b.most>>20)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, failed("it is a pipe into which nothing was written for %v", pipePatience)
-	case len(text) > MaxFile:
-		return nil, failed("it has more than %d MiB, which no scenario or manifest needs", MaxFile>>20)
+		return n, b.failed("it is a pipe into which nothing was written for %v", pipePatience)
 	}
-	return text, err
+	return n, err
 }
 
 // pipe is read until its last writer has closed it. Before the first has come, it looks as

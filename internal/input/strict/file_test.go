@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
 func TestAFileHasAnEnd(t *testing.T) {
@@ -35,8 +36,8 @@ func TestAFileHasAnEnd(t *testing.T) {
 	for name, want := range map[string]string{
 		in("plain.yaml"): "",
 		in("written"):    "",
-		in("huge.yaml"):  "it has more than 8 MiB, which no scenario or manifest needs",
-		in("endless"):    "it has more than 8 MiB, which no scenario or manifest needs",
+		in("huge.yaml"):  "it has more than 8 MiB, more than csisim reads of one",
+		in("endless"):    "it has more than 8 MiB, more than csisim reads of one",
 		in("unwritten"):  "it is a pipe into which nothing was written for 2s",
 		"/dev/zero":      "it is no file but a device or a socket; give a YAML file",
 		dir:              "it is a directory; give a YAML file",
@@ -81,5 +82,5 @@ func TestALongNameIsToldByItsEnds(t *testing.T) {
 	}
 	assert.Contains(t, problems[0].Path, "…")
 	assert.True(t, strings.HasSuffix(problems[0].Path, "Z"))
-	assert.Equal(t, "äöü…ß", strict.Shorten("äöüäöüäöüß", 5))
+	assert.Equal(t, "äöü…ß", excerpt.Of("äöüäöüäöüß", 5))
 }

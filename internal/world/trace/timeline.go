@@ -4,6 +4,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
 // TimelineOptions say how a timeline looks. The zero value is plain text with
@@ -102,6 +104,9 @@ func (t *Timeline) number(e *Event, told telling) {
 	t.lineOf[e.Seq] = t.lines
 	if because := t.lineOf[e.Cause]; because != 0 && because != t.lines-1 {
 		told.because = "⟵ #" + strconv.Itoa(because)
+	}
+	if !t.options.Verbose {
+		told.text, told.outcome = excerpt.Of(told.text, excerpt.Line), excerpt.Of(told.outcome, excerpt.Line)
 	}
 	t.write(t.options.line(t.lines, e.At, told))
 }

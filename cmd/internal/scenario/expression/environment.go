@@ -14,7 +14,7 @@ import (
 	"github.com/google/cel-go/ext"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
 // Source is the run that statements are about. Objects are decoded JSON, calls and events the lines of
@@ -129,7 +129,7 @@ func (x *Expression) holds(names map[string]any) (bool, error) {
 		if strings.Contains(err.Error(), "no such key") {
 			return false, nil
 		}
-		return false, fmt.Errorf("evaluate %q: %w", strict.Shorten(x.Text, shown), err)
+		return false, fmt.Errorf("evaluate %q: %w", excerpt.Of(x.Text, shown), err)
 	}
 	native, err := value.ConvertToNative(reflect.TypeFor[bool]())
 	if err != nil {

@@ -1,0 +1,74 @@
+package apiserver_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Watchers that read nothing are closed when what lies between them and the server is full, as the real server's watch
+// cache closes them; nobody waits for them, and those who read hear everything.
+func TestWatchersThatReadNothingAreClosed(t *testing.T) {
+	noneLeft(t)
+	server := apiserver.New(store.New(store.Options{}), apiserver.Options{WatchPatience: 200 * time.Millisecond})
+	listener := httptest.NewServer(server)
+	address := strings.TrimPrefix(listener.URL, "http://")
+	const maps = "/api/v1/namespaces/default/configmaps"
+	watch := func() net.Conn {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		_, err = fmt.Fprintf(c, "GET %s?watch=1 HTTP/1.1\r\nHost: csisim\r\n\r\n", maps)
+		require.NoError(t, err)
+		return c
+	}
+	defer func() {
+		listener.CloseClientConnections()
+		listener.Close()
+	}()
+	var slow []net.Conn
+	for range 20 {
+		slow = append(slow, watch())
+	}
+	reading, added := watch(), make(chan int, 1)
+	go func() {
+		n := 0
+		for lines := bufio.NewReader(reading); n < 40; {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				break
+			}
+			if strings.Contains(line, `"ADDED"`) {
+				n++
+			}
+		}
+		added <- n
+	}()
+	large := strings.Repeat("x", 500<<10) // 40 of them fill any socket's buffer
+	for i := range 40 {
+		answer := ask(server, "POST", maps, "application/json", []byte(fmt.Sprintf(
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c-%d"},"data":{"x":%q}}`, i, large)))
+		require.Equal(t, http.StatusCreated, answer.Code)
+	}
+	assert.Equal(t, 40, <-added)
+	time.Sleep(time.Second) // of the real clock: the patience is over for all
+	for _, c := range slow {
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
+		all, err := io.ReadAll(c)
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "it ends, in whatever way")
+		assert.Less(t, strings.Count(string(all), `"ADDED"`), 40, "the stream broke off")
+	}
+}

@@ -1,0 +1,21 @@
+// Package excerpt shortens what others have written: names and messages may be of any length.
+package excerpt
+
+import "unicode/utf8"
+
+// Line is how many characters of a line people are shown.
+const Line = 1000
+
+// Name is how many characters of a name they are shown where it stands among others.
+const Name = 200
+
+// Of cuts the middle out of a text of more than so many characters: what makes names
+// differ stands at their end as often as at their beginning.
+func Of(text string, characters int) string {
+	if len(text) <= characters || utf8.RuneCountInString(text) <= characters {
+		return text
+	}
+	runes := []rune(text)
+	tail := characters / 4
+	return string(runes[:characters-tail-1]) + "…" + string(runes[len(runes)-tail:])
+}
