@@ -23,6 +23,9 @@ type Facts struct {
 	// NotPublished is the answer with which a node refuses raw block volumes that the driver
 	// makes; empty if it does not.
 	NotPublished string
+	// InlineRefused is the answer with which a node refuses the inline volumes that the CSIDriver
+	// object offers; empty if it does not.
+	InlineRefused string
 	// MaxVolumes is how many volumes a node can have; 0 is any number.
 	MaxVolumes int64
 	// Controllers are those of the cluster, with the driver's sidecars.

@@ -14,6 +14,7 @@ func nameOf(verdict string) string {
 	}
 	name, _, _ := strings.Cut(verdict, " (and ")
 	name = remarks.ReplaceAllString(name, "")
+	name = partsOfTime.ReplaceAllString(name, "${1}")
 	for _, part := range ownParts {
 		name = part.ReplaceAllString(name, "${1}…")
 	}
@@ -34,6 +35,9 @@ func ending(name string) string {
 
 // remarks are what stands in parentheses.
 var remarks = regexp.MustCompile(`\s*\((?:[^()]|\([^()]*\))*\)`)
+
+// partsOfTime are the fields in which two times happen to differ.
+var partsOfTime = regexp.MustCompile(`(time)\.(?:seconds|nanos)\b`)
 
 // ownParts are the parts of a verdict that are those of one run.
 var ownParts = []*regexp.Regexp{

@@ -1,5 +1,7 @@
 package check
 
+import "fmt"
+
 // cloned is a claim for a copy of data's volume.
 var cloned = claim{name: "cloned", form: filesystem, access: oneNodeRW, from: "{kind: PersistentVolumeClaim, name: data}"}
 
@@ -20,23 +22,22 @@ func copies(p *plan) {
 		s.killsDriver("DeleteSnapshot")
 		s.lifeWithSnapshot()
 	})
-	p.try("snapshot", "driver-killed-restoring", "The driver is killed before, while and after it makes a volume from a snapshot.", killed, func(s *script) {
-		restored := restoredFrom("daily")
-		reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
+	p.try("snapshot", "driver-killed-restoring", "The driver is killed before, while and after it makes volumes from a snapshot.", append([]string{p.fits(manyKills + 1)}, killed...), func(s *script) {
 		s.up([]claim{data}, web(nodeA, data))
 		s.snap("daily")
-		s.killsDriver("CreateVolume")
-		s.up([]claim{restored}, reader)
+		claims, pods := s.copiesOfKilled(restoredFrom("daily"))
 		s.forget("daily")
-		s.down([]claim{data, restored}, web(nodeA, data), reader)
+		s.down(append(claims, data), append(pods, web(nodeA, data))...)
 	})
 	clones := []string{p.needsClones()}
 	p.try("snapshot", "cloned", "A volume is made from another one; calls come twice.", clones, func(s *script) {
 		s.fault(`call: "*", repeat: true`)
-		s.lifeWithClone(func() {})
+		s.lifeWithClone()
 	})
-	p.try("snapshot", "driver-killed-cloning", "The driver is killed before, while and after it makes a volume from another one.", append([]string{p.needsOurs()}, clones...), func(s *script) {
-		s.lifeWithClone(func() { s.killsDriver("CreateVolume") })
+	p.try("snapshot", "driver-killed-cloning", "The driver is killed before, while and after it makes volumes from another one.", append([]string{p.needsOurs(), p.fits(manyKills + 1)}, clones...), func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		claims, pods := s.copiesOfKilled(cloned)
+		s.down(append(claims, data), append(pods, web(nodeA, data))...)
 	})
 }
 
@@ -48,12 +49,35 @@ func (p *plan) needsClones() string {
 }
 
 // lifeWithClone is the life of a volume of which another one is made.
-func (s *script) lifeWithClone(before func()) {
+func (s *script) lifeWithClone() {
 	reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
 	s.up([]claim{data}, web(nodeA, data))
-	before()
 	s.up([]claim{cloned}, reader)
 	s.down([]claim{data, cloned}, web(nodeA, data), reader)
+}
+
+// manyKills is how often a driver is killed while it copies: where it stands then is a matter
+// of microseconds, and a copy that is there by half shows once only.
+const manyKills = 8
+
+// copiesOfKilled makes copies like c, and kills the driver once at each; a pod reads each.
+func (s *script) copiesOfKilled(c claim) (claims []claim, pods []pod) {
+	name := c.name
+	for i := range manyKills {
+		at := "work"
+		switch i {
+		case 0:
+			at = "receipt"
+		case 1:
+			at = "answer"
+		}
+		c.name = fmt.Sprintf("%s-%d", name, i)
+		reader := pod{name: fmt.Sprintf("reader-%d", i), node: nodeA, claims: []claim{c}}
+		s.fault("name: killed-%d, call: CreateVolume, kill: driver, at: %s, restartAfter: 1s", i, at)
+		s.up([]claim{c}, reader)
+		claims, pods = append(claims, c), append(pods, reader)
+	}
+	return claims, pods
 }
 
 // twoSnapshots: each has what the volume had when it was cut, and lives without the other.

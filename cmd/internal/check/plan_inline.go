@@ -48,13 +48,19 @@ func inlineVolumes(p *plan) {
 
 // tryInline composes a trial with inline volumes.
 func (p *plan) tryInline(title, description string, needs []string, compose func(*script)) {
+	if p.facts.InlineRefused != "" {
+		needs = []string{"inline volumes are refused, as inline/life shows: " + p.facts.InlineRefused}
+	}
 	p.try(inline, title, description, needs, compose)
 }
 
 func inlineLives(p *plan) {
-	p.tryInline("life", "A pod has a volume in its own spec, and ends.", nil, func(s *script) {
+	p.try(inline, "life", "A pod has a volume in its own spec, and ends.", nil, func(s *script) {
 		s.lifeInline(worker("web", tmp))
 	})
+	if p.facts.InlineRefused != "" {
+		p.trials[len(p.trials)-1].Known = "NodePublishVolume refuses inline volumes, which the CSIDriver object offers"
+	}
 	p.tryInline("read-only", "A pod has a read-only volume in its own spec.", nil, func(s *script) {
 		reader := worker("web", tmp)
 		reader.readOnly = true

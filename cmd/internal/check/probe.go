@@ -41,8 +41,10 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 		return nil, err
 	}
 	f.subject.Driver.Name = f.Name
-	if !f.Persistent() {
-		return f, f.tryInline(ctx, o)
+	if f.Inline() {
+		if err := f.tryInline(ctx, o); err != nil || !f.Persistent() {
+			return f, err
+		}
 	}
 	return f, f.tryKinds(ctx, o)
 }
@@ -215,7 +217,25 @@ func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
 		return err
 	}
 	f.learn(result.Trace)
+	f.InlineRefused = refusedInline(result)
 	return nil
+}
+
+// refusedInline is the answer with which a node plugin refuses inline volumes for good; empty
+// if it does not.
+func refusedInline(r *scenario.Result) (answer string) {
+	for _, e := range r.Trace {
+		if _, publishes := e.Request.(*csi.NodePublishVolumeRequest); !publishes || e.Kind != trace.Call {
+			continue
+		}
+		switch e.Code {
+		case codes.InvalidArgument.String(), codes.Unimplemented.String():
+			answer = "NodePublishVolume " + answerOf(e)
+		case "":
+			return ""
+		}
+	}
+	return answer
 }
 
 // answerOf is the error that a call was answered with, empty for OK.
