@@ -128,3 +128,20 @@ func TestInlineVolumesHaveTheAttributesThatWereGiven(t *testing.T) {
 		}
 	}
 }
+
+// A driver that refuses what its CSIDriver object offers has one finding, not a family of them.
+func TestInlineVolumesThatAreRefusedAreOneFinding(t *testing.T) {
+	card := checked(t, lives(mocked(mock.Options{}), true, persistent, ephemeral), check.RunOptions{Parallel: 2})
+	require.Len(t, card.Findings(), 1, verdicts(card))
+	assert.Len(t, card.Findings()[0].Shown, 1)
+	assert.Equal(t, "inline/life", card.Findings()[0].Shown[0].Name())
+	assert.Contains(t, verdicts(card), "NodePublishVolume refuses inline volumes, which the CSIDriver object offers")
+	var refused []string
+	for _, reason := range card.NotOffered() {
+		if strings.HasPrefix(reason.Why, "inline volumes are refused, as inline/life shows: NodePublishVolume answers ") {
+			refused = append(refused, check.Names(reason.Trials)...)
+		}
+	}
+	assert.Contains(t, refused, "inline/repeated")
+	assert.NotContains(t, refused, "inline/life")
+}

@@ -22,7 +22,7 @@ func copies(p *plan) {
 		s.killsDriver("DeleteSnapshot")
 		s.lifeWithSnapshot()
 	})
-	p.try("snapshot", "driver-killed-restoring", "The driver is killed before, while and after it makes volumes from a snapshot.", append([]string{p.fits(manyKills + 1)}, killed...), func(s *script) {
+	p.try("snapshot", "driver-killed-restoring", "The driver is killed before, while and after it makes volumes from a snapshot.", append(killed[:len(killed):len(killed)], p.fits(manyKills+1)), func(s *script) {
 		s.up([]claim{data}, web(nodeA, data))
 		s.snap("daily")
 		claims, pods := s.copiesOfKilled(restoredFrom("daily"))
@@ -34,7 +34,7 @@ func copies(p *plan) {
 		s.fault(`call: "*", repeat: true`)
 		s.lifeWithClone()
 	})
-	p.try("snapshot", "driver-killed-cloning", "The driver is killed before, while and after it makes volumes from another one.", append([]string{p.needsOurs(), p.fits(manyKills + 1)}, clones...), func(s *script) {
+	p.try("snapshot", "driver-killed-cloning", "The driver is killed before, while and after it makes volumes from another one.", append([]string{p.needsOurs(), p.needsClones()}, p.fits(manyKills+1)), func(s *script) {
 		s.up([]claim{data}, web(nodeA, data))
 		claims, pods := s.copiesOfKilled(cloned)
 		s.down(append(claims, data), append(pods, web(nodeA, data))...)
@@ -60,20 +60,18 @@ func (s *script) lifeWithClone() {
 // of microseconds, and a copy that is there by half shows once only.
 const manyKills = 8
 
-// copiesOfKilled makes copies like c, and kills the driver once at each; a pod reads each.
+// copiesOfKilled makes copies like c, and kills the driver while it makes each, at the first
+// also before and after; a pod reads each.
 func (s *script) copiesOfKilled(c claim) (claims []claim, pods []pod) {
 	name := c.name
 	for i := range manyKills {
-		at := "work"
-		switch i {
-		case 0:
-			at = "receipt"
-		case 1:
-			at = "answer"
-		}
 		c.name = fmt.Sprintf("%s-%d", name, i)
 		reader := pod{name: fmt.Sprintf("reader-%d", i), node: nodeA, claims: []claim{c}}
-		s.fault("name: killed-%d, call: CreateVolume, kill: driver, at: %s, restartAfter: 1s", i, at)
+		if i == 0 {
+			s.killsDriver("CreateVolume")
+		} else {
+			s.fault("name: killed-%d, call: CreateVolume, kill: driver, at: work, restartAfter: 1s", i)
+		}
 		s.up([]claim{c}, reader)
 		claims, pods = append(claims, c), append(pods, reader)
 	}

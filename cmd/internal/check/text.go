@@ -38,7 +38,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p.reasons("Not tried", c.NotTried())
 	p.written(c)
 	p.total(c)
-	_, err := io.WriteString(w, trace.Escaped(p.String()))
+	_, err := io.WriteString(w, trace.Escaped(trace.Shortened(p.String())))
 	return err
 }
 

@@ -152,7 +152,7 @@ func (p *Printer) erase() {
 
 func (p *Printer) print(text string) {
 	if p.err == nil {
-		_, p.err = io.WriteString(p.w, trace.Escaped(text))
+		_, p.err = io.WriteString(p.w, trace.Escaped(trace.Shortened(text)))
 	}
 }
 

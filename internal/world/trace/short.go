@@ -1,0 +1,51 @@
+package trace
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// longestWord is how many characters of a word are told: names and ids can have ten thousand.
+const longestWord = 300
+
+// Shortened is a text in which the middle of words that nobody reads is left out, line by
+// line. A command that replays a run stays whole.
+func Shortened(text string) string {
+	if len(text) <= longestWord {
+		return text
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		if len(line) > longestWord && !strings.Contains(line, "replay ") {
+			lines[i] = shortWords(line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// shortWords shortens what has neither blanks nor the signs of JSON in it.
+func shortWords(line string) string {
+	var b strings.Builder
+	for line != "" {
+		end := strings.IndexAny(line, " \",{}[]\n")
+		if end < 0 {
+			end = len(line)
+		}
+		b.WriteString(shortWord(line[:end]))
+		if end < len(line) {
+			b.WriteByte(line[end])
+			end++
+		}
+		line = line[end:]
+	}
+	return b.String()
+}
+
+func shortWord(word string) string {
+	if len(word) <= longestWord || utf8.RuneCountInString(word) <= longestWord {
+		return word
+	}
+	const tail = longestWord / 4
+	runes := []rune(word)
+	return string(runes[:longestWord-tail-1]) + "…" + string(runes[len(runes)-tail:])
+}
