@@ -75,7 +75,7 @@ fuzz: ## search for input that the API layer and the reader of scenarios cannot 
 		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/api/apiserver || exit 1; done
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/input/strict
 
-bench: ## the benchmarks behind the figures in the README; those of clusters collect garbage as seldom as the command
+bench: ## the benchmarks behind the figures in docs/figures.md; those of clusters collect garbage as seldom as the command
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 3x ./sim
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
