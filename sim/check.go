@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/csisim/csisim/fakecontroller/selinuxwarning"
 	"github.com/csisim/csisim/internal/world/version"
 )
 
@@ -15,6 +16,11 @@ func (o Options) check() error {
 	}
 	if err := o.Migration.Validate(); err != nil {
 		return &ConfigError{"migration", err.Error()}
+	}
+	for _, name := range o.Controllers {
+		if name != selinuxwarning.Name {
+			return &ConfigError{fmt.Sprintf("controller %q", name), "it runs always, or there is no such controller; only " + selinuxwarning.Name + " is off unless it is named"}
+		}
 	}
 	nodes := map[string]bool{}
 	for _, n := range o.Nodes {

@@ -7,8 +7,10 @@ import (
 	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakecontroller/scheduler"
+	"github.com/csisim/csisim/fakecontroller/selinuxwarning"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // controller is one controller or sidecar: how to start it, and what runs.
@@ -44,6 +46,10 @@ func (c *Simulation) startControllers() {
 	for _, ctl := range fakecontroller.ControllerManager {
 		start := func() fakecontroller.Program { return ctl.Start(fakecontroller.Cluster{World: w, Heartbeats: c.beats}) }
 		c.controllers = append(c.controllers, &controller{name: ctl.Name, manager: true, start: start})
+	}
+	if slices.Contains(c.options.Controllers, selinuxwarning.Name) && w.Version.Has(version.SELinuxWarnings) {
+		start := func() fakecontroller.Program { return selinuxwarning.Start(w) }
+		c.controllers = append(c.controllers, &controller{name: "selinux-warning", manager: true, start: start})
 	}
 	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() fakecontroller.Program { return scheduler.Start(w) }})
 	c.addSnapshotController()

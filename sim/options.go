@@ -39,6 +39,10 @@ type Options struct {
 	// Migration are the in-tree plugins whose migration is not as it comes with the
 	// version. Default: none.
 	Migration migration.Plugins
+	// Controllers are those of kube-controller-manager that only run if its flag
+	// --controllers names them. There is selinux-warning-controller, since v1.33.
+	// Default: none.
+	Controllers []string
 	// SnapshotController are the flags of the snapshot-controller, which runs as soon as a
 	// driver makes snapshots. Default: as it is without flags.
 	SnapshotController snapshot.Options

@@ -26,6 +26,23 @@ func startVersion(t *testing.T, v version.Version) *sim.Simulation {
 	return c
 }
 
+// C-SEL-1
+func TestTheSELinuxWarningControllerRunsIfItIsNamed(t *testing.T) {
+	controllers := func(v version.Version, named ...string) []string {
+		c, err := sim.Start(sim.Options{Kubernetes: v, Controllers: named})
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, c.Close()) }()
+		return c.Controllers()
+	}
+	const flag = "selinux-warning-controller"
+	assert.NotContains(t, controllers(36), "selinux-warning")
+	assert.Contains(t, controllers(36, flag), "selinux-warning")
+	assert.Contains(t, controllers(33, flag), "selinux-warning")
+	assert.NotContains(t, controllers(32, flag), "selinux-warning", "its gate is off")
+	_, err := sim.Start(sim.Options{Controllers: []string{"podgc"}})
+	assert.ErrorContains(t, err, `controller "podgc": it runs always, or there is no such controller`)
+}
+
 func TestTheServerTellsItsVersionAlsoAfterAnUpgrade(t *testing.T) {
 	c := startVersion(t, 35)
 	told := func() string {

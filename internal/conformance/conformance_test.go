@@ -183,25 +183,42 @@ func idsIn(comment string) (ids []string) {
 // document is the table: area by area, where each case is pinned.
 func document(areas []area, where map[string][]pinned, why map[string]string) string {
 	var text strings.Builder
-	text.WriteString("# Conformance\n\nWhich cases of Kubernetes' own suites are pinned by which test. `make conformance` runs the tests and rewrites this page.\n")
-	all, done, cannot := 0, 0, 0
+	text.WriteString("# Conformance\n\nWhich cases of Kubernetes' own suites are pinned by which test, which do not apply, for the reason that is given,\n" +
+		"and which are missing. `make conformance` runs the tests and rewrites this page.\n\n" +
+		"| Area | Cases | Pinned | Do not apply | Missing |\n| --- | ---: | ---: | ---: | ---: |\n")
+	var all count
+	var tables strings.Builder
 	for _, a := range areas {
-		pinnedHere := 0
+		var here count
 		var rows strings.Builder
 		for _, id := range a.cases {
+			here.add(len(where[id]) > 0, why[id] != "")
 			fmt.Fprintf(&rows, "| %s | %s |\n", id, places(where[id], why[id]))
-			switch {
-			case len(where[id]) > 0:
-				pinnedHere++
-			case why[id] != "":
-				cannot++
-			}
 		}
-		all, done = all+len(a.cases), done+pinnedHere
-		fmt.Fprintf(&text, "\n## %s: %d of %d\n\n| Case | Pinned by |\n| --- | --- |\n%s", a.name, pinnedHere, len(a.cases), rows.String())
+		all = count{all.pinned + here.pinned, all.argued + here.argued, all.missing + here.missing}
+		fmt.Fprintf(&text, "| [%s](#%s) | %s |\n", a.name, a.name, here)
+		fmt.Fprintf(&tables, "\n## %s\n\n| Case | Pinned by |\n| --- | --- |\n%s", a.name, rows.String())
 	}
-	fmt.Fprintf(&text, "\nIn all %d of %d cases are pinned; %d do not apply, for the reasons given; %d are not tested yet.\n", done, all, cannot, all-done-cannot)
+	fmt.Fprintf(&text, "| **in all** | %s |\n%s", all, tables.String())
 	return text.String()
+}
+
+// count is how many cases are pinned, argued about, and neither.
+type count struct{ pinned, argued, missing int }
+
+func (c *count) add(pinned, argued bool) {
+	switch {
+	case pinned:
+		c.pinned++
+	case argued:
+		c.argued++
+	default:
+		c.missing++
+	}
+}
+
+func (c count) String() string {
+	return fmt.Sprintf("%d | %d | %d | %d", c.pinned+c.argued+c.missing, c.pinned, c.argued, c.missing)
 }
 
 func places(tests []pinned, why string) string {

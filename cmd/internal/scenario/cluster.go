@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/fakecontroller/selinuxwarning"
 	"github.com/csisim/csisim/fakecontroller/snapshot"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/feature"
@@ -21,9 +22,23 @@ type Cluster struct {
 	Migration Migration `json:"migration,omitempty" doc:"In-tree plugins by name: disabled, the plugin acts itself; enabled, the driver acts on nodes that say so; complete. Default as in the version."`
 	Legacy    *Legacy   `json:"legacy,omitempty" doc:"What a cluster from before Kubernetes 1.17 does otherwise than by default."`
 
+	Controllers Controllers `json:"controllers,omitempty" doc:"Controllers of kube-controller-manager that only run if its flag --controllers names them."`
+
 	SnapshotController snapshot.Options `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
 
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
+}
+
+// Controllers are those that are off by default.
+type Controllers struct {
+	SELinuxWarning bool `json:"selinux-warning-controller,omitempty" doc:"Events on pods that share a volume and have different SELinux labels or policies, since Kubernetes 1.33; default false."`
+}
+
+func (c Controllers) names() (names []string) {
+	if c.SELinuxWarning {
+		names = append(names, selinuxwarning.Name)
+	}
+	return names
 }
 
 // FeatureGates are those that can be switched.

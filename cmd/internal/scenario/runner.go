@@ -45,6 +45,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder,
 		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		Address: o.Address, Authority: o.Authority,
+		Controllers:        s.Cluster.Controllers.names(),
 		SnapshotController: s.Cluster.SnapshotController,
 		NoDataCheck:        s.DataCheck != nil && !*s.DataCheck,
 	}

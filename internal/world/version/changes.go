@@ -30,6 +30,8 @@ const (
 	SingleNodeWriters Change = "SINGLE_NODE_MULTI_WRITER"
 	// SELinuxMount: volumes of one pod are mounted with its SELinux label.
 	SELinuxMount Change = "SELinux mount"
+	// SELinuxWarnings: the SELinux warning controller can be switched on.
+	SELinuxWarnings Change = "SELinux warnings"
 	// MutableAllocatable: attach limits are asked for again.
 	MutableAllocatable Change = "Attach limits that change"
 	// TokensInSecrets: tokens can be passed as secrets.
@@ -101,6 +103,10 @@ var entries = []Entry{
 		"CSIDriver.spec.seLinuxMount is ignored.",
 		"ReadWriteOncePod volumes are staged and published with -o context.",
 		"gate SELinuxMountReadWriteOncePod, on since v1.28; K-CFG-1"},
+	{SELinuxWarnings, 33, controlPlane,
+		"There is no selinux-warning-controller.",
+		"If it is named, it emits events on pods that share a volume and have different SELinux labels or policies.",
+		"gate SELinuxChangePolicy, on since v1.33; C-SEL-1"},
 	{MutableAllocatable, 35, kubelet,
 		"The attach limit is asked for at registration only.",
 		"NodeGetInfo is repeated every nodeAllocatableUpdatePeriodSeconds and when an attach fails with RESOURCE_EXHAUSTED.",

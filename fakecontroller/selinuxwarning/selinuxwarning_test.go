@@ -1,0 +1,171 @@
+package selinuxwarning
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/csisim/csisim/drivers/mock"
+	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+const end = ". If both pods land on the same node, only one of them may access the volume."
+
+// newCluster has the bound claims v and w, of a driver that mounts with labels.
+func newCluster(t *testing.T) (*tc.Cluster, *Controller) {
+	c := tc.New(t, kernel.Calm{}, mock.Options{})
+	tc.Create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: tc.Driver}, Spec: storagev1.CSIDriverSpec{SELinuxMount: ptr.To(true)}})
+	c.Bound("v", "")
+	c.Bound("w", "")
+	controller := Start(c.World)
+	c.Run(time.Second)
+	return c, controller
+}
+
+// pod mounts a claim with a level; with no level it has no options.
+func pod(name, claim, level string, change ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: corev1.PodSpec{
+		SecurityContext: &corev1.PodSecurityContext{},
+		Containers:      []corev1.Container{{Name: "c", Image: "i", VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
+		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+		}}},
+	}}
+	if level != "" {
+		p.Spec.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Level: level}
+	}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+func recursively(p *corev1.Pod) {
+	p.Spec.SecurityContext.SELinuxChangePolicy = ptr.To(corev1.SELinuxChangePolicyRecursive)
+}
+
+func conflicts(c *Controller) (n float64) {
+	c.collect(func(_ string, value float64, _ ...string) { n += value })
+	return n
+}
+
+// C-SEL-1
+func TestPodsOfOneVolumeWithDifferentLabelsHearOfEachOther(t *testing.T) {
+	c, controller := newCluster(t)
+	tc.Create(c, pod("a", "v", "s0:c1,c2"))
+	tc.Create(c, pod("b", "w", "s0:c3,c4"))
+	c.Run(time.Second)
+	assert.Empty(t, c.Told(0, trace.KubeEvent), "each has a volume of its own")
+	tc.Create(c, pod("other", "v", "s0:c3,c4"))
+	c.Run(time.Second)
+	assert.Equal(t, []string{
+		`SELinuxLabelConflict SELinuxLabel ":::s0:c3,c4" conflicts with pod a that uses the same volume as this pod with SELinuxLabel ":::s0:c1,c2"` + end,
+		`SELinuxLabelConflict SELinuxLabel ":::s0:c1,c2" conflicts with pod other that uses the same volume as this pod with SELinuxLabel ":::s0:c3,c4"` + end,
+	}, c.Told(0, trace.KubeEvent))
+	assert.Contains(t, controller.Metrics.Lines(), `selinux_warning_controller_selinux_volume_conflict{property="SELinuxLabel",`+
+		`pod1_namespace="default",pod1_name="a",pod1_value=":::s0:c1,c2",pod2_namespace="default",pod2_name="other",pod2_value=":::s0:c3,c4"} 1`)
+	assert.EqualValues(t, 2, conflicts(controller))
+
+	ended := tc.Get[*corev1.Pod](c, "default", "a")
+	tc.ChangeStatus(c, ended, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	c.Run(time.Second)
+	assert.Zero(t, conflicts(controller), "a pod that has ended is in nobody's way")
+	tc.Create(c, pod("again", "v", "s0:c1,c2"))
+	c.Run(time.Second)
+	assert.Len(t, c.Told(0, trace.KubeEvent), 4)
+}
+
+// C-SEL-1
+func TestPodsOfOneVolumeWithDifferentPoliciesHearOfEachOther(t *testing.T) {
+	c, _ := newCluster(t)
+	tc.Create(c, pod("a", "v", "s0:c1,c2"))
+	tc.Create(c, pod("b", "v", "s0:c1,c2", recursively))
+	c.Run(time.Second)
+	assert.Equal(t, []string{
+		`SELinuxChangePolicyConflict SELinuxChangePolicy "Recursive" conflicts with pod a that uses the same volume as this pod with SELinuxChangePolicy "MountOption"` + end,
+		`SELinuxChangePolicyConflict SELinuxChangePolicy "MountOption" conflicts with pod b that uses the same volume as this pod with SELinuxChangePolicy "Recursive"` + end,
+		`SELinuxLabelConflict SELinuxLabel "" conflicts with pod a that uses the same volume as this pod with SELinuxLabel ":::s0:c1,c2"` + end,
+		`SELinuxLabelConflict SELinuxLabel ":::s0:c1,c2" conflicts with pod b that uses the same volume as this pod with SELinuxLabel ""` + end,
+	}, c.Told(0, trace.KubeEvent))
+}
+
+// Labels and policies count only where the driver mounts with labels. C-SEL-1
+func TestADriverThatBeginsToMountWithLabelsMakesConflicts(t *testing.T) {
+	c, controller := newCluster(t)
+	driver := tc.Get[*storagev1.CSIDriver](c, "", tc.Driver)
+	mount := func(with bool) {
+		tc.Change(c, driver, func(d *storagev1.CSIDriver) { d.Spec.SELinuxMount = &with })
+		c.Run(time.Second)
+	}
+	mount(false)
+	tc.Create(c, pod("a", "v", "s0:c1,c2"))
+	tc.Create(c, pod("b", "v", "s0:c3,c4", recursively))
+	c.Run(time.Second)
+	assert.Empty(t, c.Told(0, trace.KubeEvent))
+	mount(true)
+	assert.EqualValues(t, 4, conflicts(controller))
+	mount(false)
+	assert.Zero(t, conflicts(controller))
+}
+
+// C-SEL-1
+func TestAPodThatMountsAVolumeWithTwoLabelsIsWarned(t *testing.T) {
+	c, controller := newCluster(t)
+	tc.Create(c, pod("a", "v", "s0:c1,c2", func(p *corev1.Pod) {
+		second := p.Spec.Containers[0].DeepCopy()
+		second.Name, second.SecurityContext = "d", &corev1.SecurityContext{SELinuxOptions: &corev1.SELinuxOptions{Level: "s0:c5,c6"}}
+		p.Spec.Containers = append(p.Spec.Containers, *second)
+	}))
+	c.Run(time.Millisecond)
+	assert.Equal(t, []string{`MultipleSELinuxLabels Volume "data" is mounted twice with different SELinux labels inside this pod`}, c.Told(0, trace.KubeEvent))
+	assert.Zero(t, conflicts(controller))
+}
+
+// Pods are looked at again when their claim gets its volume. C-SEL-1
+func TestPodsThatWaitForTheirVolumeAreComparedWhenItComes(t *testing.T) {
+	c, _ := newCluster(t)
+	tc.Create(c, pod("a", "late", "s0:c1,c2"))
+	tc.Create(c, pod("b", "late", "s0:c3,c4"))
+	c.Run(time.Second)
+	assert.Empty(t, c.Told(0, trace.KubeEvent))
+	c.Bound("late", "")
+	c.Run(time.Second)
+	assert.Len(t, c.Told(0, trace.KubeEvent), 2)
+}
+
+// As the real controller's translator: the parts that a node would fill in go with any.
+func TestWhichLabelsDiffer(t *testing.T) {
+	for _, of := range []struct {
+		a, b   string
+		differ bool
+	}{
+		{"", "", false},
+		{"", ":::s0:c1", true},
+		{"u:r:t:s0:c1", "u:r:t:s0:c1", false},
+		{"u:r:t:s0:c1", ":::s0:c1", false},
+		{"u:r:t:s0:c1", "::t:s0:c1", false},
+		{"u:r:t:s0:c1", "::x:s0:c1", true},
+		{"u:r:t:s0:c1", "x:r:t:s0:c1", true},
+		{"u:r:t:s0:c1", ":::s0:c2", true},
+		{"u:r:t:", "", false},
+	} {
+		assert.Equal(t, of.differ, differ(of.a, of.b), "%q and %q", of.a, of.b)
+		assert.Equal(t, of.differ, differ(of.b, of.a), "%q and %q", of.b, of.a)
+	}
+	assert.Empty(t, labelOf(&corev1.SELinuxOptions{}))
+	assert.Equal(t, "::t:s0", labelOf(&corev1.SELinuxOptions{Type: "t", Level: "s0"}))
+}
+
+// Pods of other namespaces are not named; the blank that is missing is the real one's.
+func TestPodsOfOtherNamespacesAreNotNamed(t *testing.T) {
+	of := conflict{property: "SELinuxLabel", value: "a", otherValue: "b"}
+	of.pod.Namespace, of.other.Namespace, of.other.Name = "one", "two", "secret"
+	assert.Equal(t, `SELinuxLabel"a" conflicts with another pod that uses the same volume as this pod with a different SELinuxLabel`+end, of.message())
+}
