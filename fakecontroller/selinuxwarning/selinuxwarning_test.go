@@ -169,3 +169,74 @@ func TestPodsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	of.pod.Namespace, of.other.Namespace, of.other.Name = "one", "two", "secret"
 	assert.Equal(t, `SELinuxLabel"a" conflicts with another pod that uses the same volume as this pod with a different SELinuxLabel`+end, of.message())
 }
+
+// What the suite expects of the controller in its cases of two pods; what it expects of
+// the kubelet is pinned in fakekubelet. The access mode does not matter here.
+// csimock-selinux-conflict-rwo-other, csimock-selinux-conflict-rwo-same-gate-on,
+// csimock-selinux-conflict-rwo-other-gate-on, csimock-selinux-conflict-rwx-other-gate-on,
+// csimock-selinux-conflict-rwop-other, csimock-selinux-conflict-rwop-other-both-mountoption,
+// csimock-selinux-conflict-rwo-recursive-then-mountoption,
+// csimock-selinux-conflict-rwx-other-both-recursive, csimock-selinux-conflict-rwx-mountoption-then-nil,
+// csimock-selinux-conflict-rwx-both-mountoption, csimock-selinux-conflict-privileged-both-recursive,
+// csimock-selinux-conflict-privileged-both-mountoption, csimock-selinux-conflict-first-succeeded,
+// csimock-selinux-conflict-opt-out-rwo-labels, csimock-selinux-conflict-opt-out-rwx-labels,
+// csimock-selinux-conflict-opt-out-rwx-policies
+func TestWhichTwoPodsAreInConflict(t *testing.T) {
+	const one, two, none = "s0:c0,c1", "s0:c98,c99", ""
+	const recursive, mountOption, unset = corev1.SELinuxChangePolicyRecursive, corev1.SELinuxChangePolicyMountOption, corev1.PodSELinuxChangePolicy("")
+	type of struct {
+		level  string
+		policy corev1.PodSELinuxChangePolicy
+	}
+	for name, tt := range map[string]struct {
+		first, second of
+		optOut, over  bool
+		expected      []string
+	}{
+		"same label":                        {of{one, unset}, of{one, unset}, false, false, nil},
+		"other label":                       {of{one, unset}, of{two, unset}, false, false, []string{"SELinuxLabel"}},
+		"other label, both by mount option": {of{one, mountOption}, of{two, mountOption}, false, false, []string{"SELinuxLabel"}},
+		"other label, both recursive":       {of{one, recursive}, of{two, recursive}, false, false, nil},
+		"by default, then recursive":        {of{one, unset}, of{one, recursive}, false, false, []string{"SELinuxChangePolicy", "SELinuxLabel"}},
+		"recursive, then by mount option":   {of{one, recursive}, of{one, mountOption}, false, false, []string{"SELinuxChangePolicy", "SELinuxLabel"}},
+		"by mount option, then by default":  {of{one, mountOption}, of{one, unset}, false, false, nil},
+		"both by mount option":              {of{one, mountOption}, of{one, mountOption}, false, false, nil},
+		"privileged and not, recursive":     {of{none, recursive}, of{two, recursive}, false, false, nil},
+		"privileged and not, mount option":  {of{none, mountOption}, of{two, mountOption}, false, false, []string{"SELinuxChangePolicy", "SELinuxLabel"}},
+		"the first is over":                 {of{one, unset}, of{two, unset}, false, true, nil},
+		"the driver opts out, other label":  {of{one, unset}, of{two, unset}, true, false, nil},
+		"the driver opts out, other policy": {of{one, unset}, of{one, recursive}, true, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, controller := newCluster(t)
+			if tt.optOut {
+				driver := tc.Get[*storagev1.CSIDriver](c, "", tc.Driver)
+				tc.Change(c, driver, func(d *storagev1.CSIDriver) { d.Spec.SELinuxMount = ptr.To(false) })
+			}
+			with := func(of of) func(*corev1.Pod) {
+				return func(p *corev1.Pod) {
+					if of.policy != unset {
+						p.Spec.SecurityContext.SELinuxChangePolicy = &of.policy
+					}
+				}
+			}
+			first := tc.Create(c, pod("a", "v", tt.first.level, with(tt.first)))
+			c.Run(time.Second)
+			if tt.over {
+				tc.ChangeStatus(c, first, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+				c.Run(time.Second)
+			}
+			tc.Create(c, pod("b", "v", tt.second.level, with(tt.second)))
+			c.Run(time.Second)
+			var expected, found []string
+			for _, property := range tt.expected {
+				expected = append(expected, property+" a b", property+" b a")
+			}
+			for _, of := range controller.uses.conflicts() {
+				found = append(found, of.property+" "+of.pod.Name+" "+of.other.Name)
+			}
+			assert.ElementsMatch(t, expected, found)
+			assert.Len(t, c.Told(0, trace.KubeEvent), len(expected))
+		})
+	}
+}
