@@ -2,7 +2,8 @@ package trace
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
 // longestWord is how many characters of a word are told: names and ids can have ten thousand.
@@ -31,7 +32,7 @@ func shortWords(line string) string {
 		if end < 0 {
 			end = len(line)
 		}
-		b.WriteString(shortWord(line[:end]))
+		b.WriteString(excerpt.Of(line[:end], longestWord))
 		if end < len(line) {
 			b.WriteByte(line[end])
 			end++
@@ -39,13 +40,4 @@ func shortWords(line string) string {
 		line = line[end:]
 	}
 	return b.String()
-}
-
-func shortWord(word string) string {
-	if len(word) <= longestWord || utf8.RuneCountInString(word) <= longestWord {
-		return word
-	}
-	const tail = longestWord / 4
-	runes := []rune(word)
-	return string(runes[:longestWord-tail-1]) + "…" + string(runes[len(runes)-tail:])
 }
