@@ -8,31 +8,6 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// shortNames are what people call resources besides their plural and their kind.
-var shortNames = map[string][]string{
-	"pods":                        {"po"},
-	"persistentvolumeclaims":      {"pvc"},
-	"persistentvolumes":           {"pv"},
-	"nodes":                       {"no"},
-	"namespaces":                  {"ns"},
-	"storageclasses":              {"sc"},
-	"volumeattachments":           {"va"},
-	"volumeattributesclasses":     {"vac"},
-	"serviceaccounts":             {"sa"},
-	"configmaps":                  {"cm"},
-	"statefulsets":                {"sts"},
-	"deployments":                 {"deploy"},
-	"daemonsets":                  {"ds"},
-	"replicasets":                 {"rs"},
-	"volumesnapshots":             {"vs"},
-	"volumesnapshotclasses":       {"vsclass"},
-	"volumesnapshotcontents":      {"vsc"},
-	"volumegroupsnapshots":        {"vgs"},
-	"volumegroupsnapshotclasses":  {"vgsclass"},
-	"volumegroupsnapshotcontents": {"vgsc"},
-	"customresourcedefinitions":   {"crd"},
-}
-
 // builtIn finds resources by every name that kubectl takes.
 var builtIn = func() map[string]*store.Resource {
 	names := map[string]*store.Resource{}
@@ -55,7 +30,11 @@ func namesOf(res *store.Resource) []string {
 	if known, _ := store.ResourceNamed(plural); known != res {
 		return []string{res.String(), kind + "." + res.GVR.Group}
 	}
-	return append([]string{plural, kind}, shortNames[plural]...)
+	names := append([]string{plural, kind}, res.ShortNames...)
+	if kind == "volumeattachment" {
+		names = append(names, "va") // kubectl has no short name for it
+	}
+	return names
 }
 
 // Kinds are those there are: the built-in ones and those that definitions in a

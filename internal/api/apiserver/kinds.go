@@ -81,65 +81,45 @@ func (k *kind) internalName() string {
 
 // traits are what the store does not know of a kind.
 type traits struct {
-	short, categories []string
-	more              []subresource
-	without           []string // verbs
-	answersDeleted    bool
-	warning           string
+	more           []subresource
+	without        []string // verbs
+	answersDeleted bool
+	warning        string
 }
 
 // scalable kinds have a number of replicas.
 var scalable = []subresource{{name: "scale", verbs: partOf, gvk: scaleKind}}
 
 var traitsOf = map[string]traits{
-	"configmaps":                        {short: []string{"cm"}},
-	"endpoints":                         {short: []string{"ep"}, warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
-	"events":                            {short: []string{"ev"}},
-	"limitranges":                       {short: []string{"limits"}},
-	"nodes":                             {short: []string{"no"}},
-	"persistentvolumeclaims":            {short: []string{"pvc"}, answersDeleted: true},
-	"persistentvolumes":                 {short: []string{"pv"}, answersDeleted: true},
-	"podtemplates":                      {answersDeleted: true},
-	"replicationcontrollers":            {short: []string{"rc"}, categories: []string{"all"}, more: scalable},
-	"resourcequotas":                    {short: []string{"quota"}, answersDeleted: true},
-	"services":                          {short: []string{"svc"}, categories: []string{"all"}, answersDeleted: true},
-	"daemonsets.apps":                   {short: []string{"ds"}, categories: []string{"all"}},
-	"deployments.apps":                  {short: []string{"deploy"}, categories: []string{"all"}, more: scalable},
-	"replicasets.apps":                  {short: []string{"rs"}, categories: []string{"all"}, more: scalable},
-	"statefulsets.apps":                 {short: []string{"sts"}, categories: []string{"all"}, more: scalable},
-	"cronjobs.batch":                    {short: []string{"cj"}, categories: []string{"all"}},
-	"jobs.batch":                        {categories: []string{"all"}},
-	"poddisruptionbudgets.policy":       {short: []string{"pdb"}},
-	"priorityclasses.scheduling.k8s.io": {short: []string{"pc"}},
-	"networkpolicies.networking.k8s.io": {short: []string{"netpol"}},
-	"ingresses.networking.k8s.io":       {short: []string{"ing"}},
+	"endpoints":              {warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
+	"persistentvolumeclaims": {answersDeleted: true},
+	"persistentvolumes":      {answersDeleted: true},
+	"podtemplates":           {answersDeleted: true},
+	"replicationcontrollers": {more: scalable},
+	"resourcequotas":         {answersDeleted: true},
+	"services":               {answersDeleted: true},
+	"deployments.apps":       {more: scalable},
+	"replicasets.apps":       {more: scalable},
+	"statefulsets.apps":      {more: scalable},
 	"customresourcedefinitions.apiextensions.k8s.io": {
-		short: []string{"crd", "crds"}, categories: []string{"api-extensions"}, answersDeleted: true,
+		answersDeleted: true,
 	},
-	"csidrivers.storage.k8s.io":                               {answersDeleted: true},
-	"csinodes.storage.k8s.io":                                 {answersDeleted: true},
-	"volumesnapshots.snapshot.storage.k8s.io":                 {short: []string{"vs"}},
-	"volumesnapshotclasses.snapshot.storage.k8s.io":           {short: []string{"vsclass", "vsclasses"}},
-	"volumesnapshotcontents.snapshot.storage.k8s.io":          {short: []string{"vsc", "vscs"}},
-	"volumegroupsnapshots.groupsnapshot.storage.k8s.io":       {short: []string{"vgs"}},
-	"volumegroupsnapshotclasses.groupsnapshot.storage.k8s.io": {short: []string{"vgsclass", "vgsclasses"}},
-	"volumegroupsnapshotcontents.groupsnapshot.storage.k8s.io": {
-		short: []string{"vgsc", "vgscs"},
-	},
-	"storageclasses.storage.k8s.io":          {short: []string{"sc"}, answersDeleted: true},
+	"csidrivers.storage.k8s.io":              {answersDeleted: true},
+	"csinodes.storage.k8s.io":                {answersDeleted: true},
+	"storageclasses.storage.k8s.io":          {answersDeleted: true},
 	"volumeattachments.storage.k8s.io":       {answersDeleted: true},
-	"volumeattributesclasses.storage.k8s.io": {short: []string{"vac"}, answersDeleted: true},
-	"namespaces": {short: []string{"ns"}, without: []string{"deletecollection"}, more: []subresource{
+	"volumeattributesclasses.storage.k8s.io": {answersDeleted: true},
+	"namespaces": {without: []string{"deletecollection"}, more: []subresource{
 		{name: "finalize", verbs: []string{"update"}},
 	}},
-	"pods": {short: []string{"po"}, categories: []string{"all"}, answersDeleted: true, more: []subresource{
+	"pods": {answersDeleted: true, more: []subresource{
 		{name: "binding", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
 		{name: "ephemeralcontainers", verbs: partOf},
 		{name: "eviction", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}},
 		{name: "log", verbs: []string{"get"}},
 		{name: "resize", verbs: partOf},
 	}},
-	"serviceaccounts": {short: []string{"sa"}, answersDeleted: true, more: []subresource{
+	"serviceaccounts": {answersDeleted: true, more: []subresource{
 		{name: "token", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}},
 	}},
 }
@@ -188,7 +168,7 @@ func kindOf(res *store.Resource) *kind {
 	t := traitsOf[res.String()]
 	k := &kind{
 		res: res, gvr: res.GVR, gvk: res.GVK,
-		singular: singularOf(res.GVK.Kind), shortNames: t.short, categories: t.categories,
+		singular: singularOf(res.GVK.Kind), shortNames: res.ShortNames, categories: res.Categories,
 		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status, warning: t.warning,
 	}
 	for _, verb := range allVerbs {

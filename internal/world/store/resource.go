@@ -26,6 +26,8 @@ type Resource struct {
 	Generation bool
 	// New makes an empty object of the kind.
 	New func() Object
+	// ShortNames and Categories are what kubectl calls its objects, too.
+	ShortNames, Categories []string
 
 	rules
 	prefix   string
@@ -155,6 +157,7 @@ var (
 func Register(res Resource) *Resource {
 	r := &res
 	r.prefix = r.String() + "\x00"
+	r.ShortNames, r.Categories = namesOf[r.String()].short, namesOf[r.String()].categories
 	r.indexers = append(slices.Clone(r.indexes), byOwner)
 	r.goType = reflect.TypeOf(r.New())
 	r.shape = fieldsOf(r.goType.Elem())

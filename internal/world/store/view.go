@@ -96,10 +96,6 @@ func (v *View) Deliver(n int) {
 	}
 }
 
-// Reset models a restart of the component: its watches are closed, what was
-// pending is forgotten, and it reads the head.
-func (v *View) Reset() { v.Close() }
-
 // Close models the end of the component: the watches are closed and nothing is
 // queued any more.
 func (v *View) Close() {

@@ -117,14 +117,14 @@ func TestAWatchOpenedOnALaggingViewMissesNothing(t *testing.T) {
 	assert.Equal(t, []string{"ADDED p"}, drain(late))
 }
 
-func TestResetForgetsAndReadsHead(t *testing.T) {
+func TestAClosedViewForgetsAndReadsTheHead(t *testing.T) {
 	s := store.New(store.Options{})
 	view := s.NewView("controller")
 	w := store.Watch[*corev1.Secret](view)
 	view.SetLag(func() {})
 	create(t, s, secret("a"))
 
-	view.Reset()
+	view.Close()
 
 	assert.Zero(t, view.Pending())
 	assert.Equal(t, s.Revision(), view.Revision())
