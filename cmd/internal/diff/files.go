@@ -14,6 +14,21 @@ var (
 	leftBehind   = regexp.MustCompile(`/[0-9a-f]{64}(/| )|` + unknownUID)
 )
 
+// askedOptions are those of a mount's options that a file system does not have by itself:
+// somebody asked for them. The first is rw or ro.
+func askedOptions(options string) []string {
+	all := strings.Split(options, ",")
+	asked := all[:1:1]
+	for _, option := range all[1:] {
+		name, _, _ := strings.Cut(option, "=")
+		if slices.Contains([]string{"noexec", "nosuid", "nodev", "noatime", "nodiratime", "sync", "dirsync", "context"}, name) {
+			asked = append(asked, option)
+		}
+	}
+	slices.Sort(asked[1:])
+	return asked
+}
+
 // entries are the paths of a listing that can be compared.
 func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []string {
 	var kept []string
@@ -34,8 +49,7 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 			s.allow(MountSource, "")
 			entry = mount.ReplaceAllStringFunc(entry, func(found string) string {
 				parts := mount.FindStringSubmatch(found)
-				options := strings.Split(parts[2], ",")
-				return parts[1] + "[mount " + options[0] + "]"
+				return parts[1] + "[mount " + strings.Join(askedOptions(parts[2]), ",") + "]"
 			})
 		}
 		kept = append(kept, entry)

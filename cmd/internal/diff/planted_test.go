@@ -24,6 +24,10 @@ func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 		l01 = "stage-internal-twice"
 		l16 = "stage-backoff"
 		o1  = "node-down-force-detach"
+		aa5 = "unstage-hang"
+
+		republish = "tokens-republish"
+		listing   = "list-volumes-reconcile"
 	)
 	for _, test := range []struct {
 		name, in string
@@ -67,6 +71,13 @@ func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 		{"double the backoff", l16, move(nth(callsOf("NodeStageVolume"), 5), 8_000), Gaps, "between NodeStageVolume and its retry"},
 		{"detach after 3 minutes instead of 6", o1, move(callsOf("ControllerUnpublishVolume"), -180_000), Gaps, "ControllerUnpublishVolume"},
 
+		{"published long after it was staged", b4, move(callsOf("NodePublishVolume"), 1_000), Gaps, "from NodeStageVolume to NodePublishVolume"},
+		{"unstaged long after it was unpublished", b4, move(callsOf("NodeUnstageVolume"), 1_000), Gaps, "from NodeUnpublishVolume to NodeUnstageVolume"},
+
+		{"statistics fail", republish, every(callsOf("NodeGetVolumeStats"), func(l *trace.Line) { l.Code = "Internal" }), Calls, "NodeGetVolumeStats is only in"},
+		{"statistics of another path", republish, every(callsOf("NodeGetVolumeStats"), inRequest("/tmp", "volume_path")), Calls, "NodeGetVolumeStats is only in"},
+		{"volumes are not listed", listing, none(callsOf("ListVolumes")), Calls, "ListVolumes is only in"},
+
 		{"an event is lost", b4, drop(eventsOf("SuccessfulAttachVolume")), Events, "SuccessfulAttachVolume is only in"},
 		{"an event more", b4, repeated(eventsOf("SuccessfulAttachVolume"), 5_000), Events, "SuccessfulAttachVolume is only in"},
 		{"another message", l01, edited(eventsOf("FailedMount"), func(l *trace.Line) { l.Msg += "!" }), Events, "FailedMount"},
@@ -79,6 +90,12 @@ func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 		})), Files, "vol_data.json"},
 		{"another mode", b4, edited(listingsOf("while mounted"), withListing(func(e string) (string, bool) {
 			return strings.Replace(e, "globalmount/ [mount ext4 rw", "globalmount/ [mount ext4 ro", 1), true
+		})), Files, "globalmount"},
+		{"mounted with another option", b4, edited(listingsOf("while mounted"), withListing(func(e string) (string, bool) {
+			return strings.Replace(e, "globalmount/ [mount ext4 rw", "globalmount/ [mount ext4 rw,noexec", 1), true
+		})), Files, "globalmount"},
+		{"the late unstage leaves the mount of the running pod", aa5, edited(listingsOf("after the hung unstage came through"), withListing(func(e string) (string, bool) {
+			return strings.Replace(e, "globalmount/ 750", "globalmount/ [mount ext4 rw,relatime src=/vol] 755", 1), true
 		})), Files, "globalmount"},
 		{"something is left behind", b4, edited(listingsOf("after unmount"), withListing(func(e string) (string, bool) {
 			return strings.Replace(e, "plugins_registry/ 750", "pods/leftover/ 750", 1), true
@@ -159,6 +176,27 @@ func drop(s selector) edit {
 	return func(t *testing.T, all []trace.Line) []trace.Line {
 		i := s.first(t, all)
 		return slices.Delete(all, i, i+1)
+	}
+}
+
+// every edits all selected lines, and none drops them.
+func every(s selector, how func(*trace.Line)) edit {
+	return func(t *testing.T, all []trace.Line) []trace.Line {
+		s.first(t, all)
+		for _, i := range s(all) {
+			how(&all[i])
+		}
+		return all
+	}
+}
+
+func none(s selector) edit {
+	return func(t *testing.T, all []trace.Line) []trace.Line {
+		s.first(t, all)
+		for _, i := range slices.Backward(s(all)) {
+			all = slices.Delete(all, i, i+1)
+		}
+		return all
 	}
 }
 

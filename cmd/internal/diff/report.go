@@ -87,6 +87,7 @@ type comparison struct {
 func Compare(a, b []trace.Line) *Report {
 	d := &comparison{a: newSide(a), b: newSide(b), report: &Report{Compared: map[Level]int{}, Allowed: map[Tolerance]int{}}}
 	pairs := d.compareCalls()
+	d.comparePeriodic()
 	d.compareRequests(pairs)
 	d.compareStart()
 	d.compareObjects()
