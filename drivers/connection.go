@@ -2,7 +2,6 @@ package drivers
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -43,7 +42,7 @@ type redialled struct {
 // Invoke makes a call.
 func (r redialled) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	err := r.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
-	if ctx.Err() != nil || !errors.Is(err, grpc.ErrClientConnClosing) {
+	if ctx.Err() != nil || !isClosing(err) {
 		return err
 	}
 	client, closer, err := r.site.Machine.DialSocket(r.site.Socket)
@@ -52,6 +51,12 @@ func (r redialled) Invoke(ctx context.Context, method string, request, answer an
 	}
 	defer closer.Close()
 	return client.Invoke(ctx, method, request, answer, opts...)
+}
+
+// isClosing reports whether a call was made on a connection that gRPC has closed. A driver
+// may answer with the code Canceled as well, but not in these words.
+func isClosing(err error) bool {
+	return status.Code(err) == codes.Canceled && status.Convert(err).Message() == "grpc: the client connection is closing"
 }
 
 // forget drops a connection that is no good any more.
