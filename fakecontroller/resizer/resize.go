@@ -26,7 +26,7 @@ func (r *run) syncSize(p *kernel.Process, key store.Key) error {
 	if !ok || pvc.Spec.VolumeName == "" {
 		return nil
 	}
-	pv, ok := component.Cached[persistentVolume](r.Component, store.Key{Name: pvc.Spec.VolumeName})
+	pv, ok := r.volumes.Get(store.Key{Name: pvc.Spec.VolumeName})
 	if !ok {
 		return fmt.Errorf("PV %q bound to pvc %q not found", pvc.Spec.VolumeName, key)
 	}
@@ -184,7 +184,7 @@ func (r *run) failed(p *kernel.Process, key store.Key, pvc claim, pv persistentV
 
 // saveCapacity: C-RES-22
 func (r *run) saveCapacity(p *kernel.Process, pvc claim, pv persistentVolume, size resource.Quantity, onNode bool) error {
-	_, err := component.Patch(p, r.Component, store.KeyOf(pv), func(pv persistentVolume) {
+	err := r.patchVolume(p, pv, func(pv persistentVolume) {
 		pv.Spec.Capacity[corev1.ResourceStorage] = size
 		if _, has := pv.Annotations[annPreResizeCapacity]; r.opts.AnnotateFsResize && onNode && !has {
 			metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annPreResizeCapacity, pvc.Status.Capacity.Storage().String())
@@ -205,11 +205,22 @@ func (r *run) forgetFormerSize(p *kernel.Process, pvc claim, pv persistentVolume
 	if !has || pvc.Status.Capacity.Storage().Cmp(*pv.Spec.Capacity.Storage()) < 0 {
 		return nil
 	}
-	_, err := component.Patch(p, r.Component, store.KeyOf(pv), func(pv persistentVolume) {
+	err := r.patchVolume(p, pv, func(pv persistentVolume) {
 		delete(pv.Annotations, annPreResizeCapacity)
 	})
 	if err != nil {
 		return fmt.Errorf("failed removing annotation %s from pv %q: %w", annPreResizeCapacity, pv.Name, err)
 	}
+	return nil
+}
+
+// patchVolume patches a volume and keeps the result over the cache: what the driver
+// has done must not be asked of it again because the cache is late.
+func (r *run) patchVolume(p *kernel.Process, pv persistentVolume, change func(persistentVolume)) error {
+	patched, err := component.Patch(p, r.Component, store.KeyOf(pv), change)
+	if err != nil {
+		return err
+	}
+	r.volumes.Put(patched)
 	return nil
 }

@@ -70,6 +70,7 @@ type run struct {
 
 	sizes       *workqueue.Queue[store.Key]
 	claims      *component.Overlay[claim]
+	volumes     *component.Overlay[persistentVolume]
 	finalErrors map[store.Key]bool // claims whose last expansion failed for good
 	inUse       map[types.UID]bool // claims that the driver does not expand while in use. C-RES-16
 	infeasible  slowSet
@@ -89,6 +90,7 @@ func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Progra
 			uncertain: map[store.Key]bool{}, unmodifiable: newSlowSet(opts.RetryIntervalMax),
 		}
 		r.claims = component.NewOverlay[claim](r.Component)
+		r.volumes = component.NewOverlay[persistentVolume](r.Component)
 		r.Go("main", r.main)
 		return r.Component
 	})

@@ -33,9 +33,11 @@ type world struct {
 	sidecar *sidecar.Program
 }
 
-func newWorld(t *testing.T, o mock.Options) *world {
-	o.Existing = []mock.ExistingVolume{{ID: "h-v", CapacityBytes: 1 << 30}}
-	w := &world{Cluster: tc.New(t, kernel.Calm{}, o)}
+func newWorld(t *testing.T, o mock.Options) *world { return newWorldUnder(t, kernel.Calm{}, o) }
+
+func newWorldUnder(t *testing.T, strategy kernel.Strategy, o mock.Options) *world {
+	o.Existing = append(o.Existing, mock.ExistingVolume{ID: "h-v", CapacityBytes: 1 << 30})
+	w := &world{Cluster: tc.New(t, strategy, o)}
 	tc.Create(w.Cluster, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "grows"}, Provisioner: tc.Driver, AllowVolumeExpansion: ptr.To(true)})
 	w.Bound("v", "grows")
 	expand.Start(w.World)
@@ -113,6 +115,25 @@ func TestAVolumeIsExpandedAndLeftToTheNode(t *testing.T) {
 		if e.Kind == trace.KubeEvent && e.Method == "Resizing" {
 			assert.Equal(t, "external-resizer "+tc.Driver, e.Actor)
 		}
+	}
+}
+
+// The claim's new status queues it again. The volume's new capacity, which the
+// sidecar writes into its informer's store (patchPersistentVolume), keeps it from
+// asking the driver twice while its cache is late. C-RES-12, C-RES-13
+func TestALateCacheDoesNotDoubleTheCall(t *testing.T) {
+	for seed := range uint64(40) {
+		w := newWorldUnder(t, kernel.NewRandom(seed), mock.Options{
+			ControllerExpand: true, NodeExpand: true, Existing: []mock.ExistingVolume{{ID: "h-other", CapacityBytes: 1 << 30}},
+		})
+		other, _ := w.Bound("other", "grows")
+		tc.Change(w.Cluster, other, func(pvc claim) {
+			pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("2Gi")
+		})
+		w.ask("2Gi")
+		w.Run(time.Minute)
+		w.expect(state{Capacity: "1Gi", Allocated: "2Gi", Volume: "2Gi", Status: nodePending, Conditions: []string{"Resizing", "FileSystemResizePending"}})
+		assert.Len(t, w.Calls(expandVolume), 2, "seed %d", seed)
 	}
 }
 
