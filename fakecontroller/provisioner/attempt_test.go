@@ -517,3 +517,24 @@ func TestAVolumeHeldByOthersIsDeletedOnce(t *testing.T) {
 	w.runFor(time.Hour)
 	assert.Len(t, w.callTimes(deleteCall), 1)
 }
+
+// Each version of a Released volume that has the finalizer is deleted again if the
+// cache still shows it: as the PV controller left it, with its deletionTimestamp,
+// without the finalizer of the PV protection controller. C-PROV-72
+func TestALateCacheRepeatsDeleteVolumeForEachVersionOfTheVolume(t *testing.T) {
+	seen := map[int]bool{}
+	for seed := range uint64(60) {
+		w := newWorld(t, kernel.Options{Strategy: kernel.NewRandom(seed)}, mock.Options{}, provisioner.Options{})
+		w.class("stub")
+		w.claim("c", "stub")
+		w.runFor(10 * time.Second)
+		w.deleteClaim("c")
+		w.runFor(10 * time.Second)
+		require.Empty(t, w.volumes(), "seed %d", seed)
+		calls := len(w.callTimes(deleteCall))
+		assert.LessOrEqual(t, calls, 3, "seed %d", seed)
+		seen[calls] = true
+	}
+	assert.True(t, seen[1], "once")
+	assert.True(t, seen[2], "twice")
+}

@@ -143,9 +143,10 @@ func (c *Provisioner) deletionSecretRef(pv persistentVolume) (*corev1.SecretRefe
 }
 
 // removeObject deletes the object of a volume that is no more and takes the
-// finalizer off that held it. C-PROV-74, C-PROV-75
+// finalizer off that held it. An object that is gone is an error, too: the cache
+// was late, a retry looks again. C-PROV-74, C-PROV-75
 func (c *Provisioner) removeObject(p *kernel.Process, pv persistentVolume) error {
-	if _, err := component.Delete[persistentVolume](p, c.Component, store.KeyOf(pv)); err != nil && !apierrors.IsNotFound(err) {
+	if _, err := component.Delete[persistentVolume](p, c.Component, store.KeyOf(pv)); err != nil {
 		return fmt.Errorf("delete volume object %s: %w", pv.Name, err)
 	}
 	if !hasFinalizer(pv) {
