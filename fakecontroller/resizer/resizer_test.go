@@ -120,7 +120,7 @@ func TestAVolumeIsExpandedAndLeftToTheNode(t *testing.T) {
 
 // The claim's new status queues it again. The volume's new capacity, which the
 // sidecar writes into its informer's store (patchPersistentVolume), keeps it from
-// asking the driver twice while its cache is late. C-RES-12, C-RES-13
+// asking the driver twice while its cache is late. C-RES-13, C-RES-22
 func TestALateCacheDoesNotDoubleTheCall(t *testing.T) {
 	for seed := range uint64(40) {
 		w := newWorldUnder(t, kernel.NewRandom(seed), mock.Options{
