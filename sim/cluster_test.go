@@ -181,7 +181,7 @@ func TestWhatIsOtherwiseFailsWithWhatLedThere(t *testing.T) {
 		}, []string{"forbidden call: NodeStageVolume", "led there"}},
 		"a method that there is not": {func(f *testOf) { sim.New(f).ExpectNoCalls("NodeStageVolum") }, []string{`call "NodeStageVolum": there is no such method in the CSI spec; did you mean NodeStageVolume?`}},
 		"a code that there is not":   {func(f *testOf) { sim.New(f).ExpectCalls(expect.Call{Call: "*", Code: "internal"}) }, []string{`did you mean Internal?`}},
-		"a kind that there is not":   {func(f *testOf) { sim.New(f).Expect(expect.Object{Ref: "pdo/web"}) }, []string{`there is no kind "pdo"; did you mean "po"?`}},
+		"a kind that there is not":   {func(f *testOf) { sim.New(f).Expect(expect.Object{Ref: "pdo/web"}) }, []string{`there is no kind "pdo"; did you mean "pdb"?`}},
 		"an event's object":          {func(f *testOf) { sim.New(f).Expect(expect.Event{About: "web"}) }, []string{`"web" is no kind and name`}},
 		"an object in another phase": {func(f *testOf) {
 			c := sim.New(f, withMock)
