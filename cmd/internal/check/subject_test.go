@@ -50,6 +50,7 @@ func TestADriverIsAskedForWhatIsSaidOfIt(t *testing.T) {
 	described := func(s check.Subject) check.Subject {
 		s.Secrets, s.FSType, s.MountOptions = secrets, "xfs", []string{"noatime", "size=1,2"}
 		s.AccessModes, s.VolumeModes = []string{"ReadWriteMany"}, []string{"Filesystem"}
+		s.Driver.Sidecars.Provisioner.ExtraCreateMetadata = new(false)
 		return s
 	}
 	card := checked(t, described(mocked(mock.Options{Snapshot: true})), check.RunOptions{}, "snapshot/restored", "life/block", "access/ReadWriteOncePod")
