@@ -37,13 +37,13 @@ func (c *Controller) syncVolume(pod *corev1.Pod, name string) error {
 	if pv == nil || err != nil {
 		return err
 	}
-	found := labelsOf(pod, name)
+	found := volume.SELinuxLabels(pod, name, labelOf)
 	if len(found) > 1 {
 		c.Event(pod, corev1.EventTypeWarning, "MultipleSELinuxLabels", "Volume %q is mounted twice with different SELinux labels inside this pod", name)
 		return fmt.Errorf("multiple SELinux labels found: %v", found)
 	}
 	source := pv.Spec.CSI
-	use := use{policy: policyOf(pod)}
+	use := use{policy: volume.SELinuxPolicy(pod)}
 	if len(found) == 1 && use.policy != corev1.SELinuxChangePolicyRecursive && c.mountsWithLabel(source.Driver) {
 		use.label = found[0]
 	}

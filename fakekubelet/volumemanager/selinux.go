@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/csi"
 	"github.com/csisim/csisim/internal/world/feature"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // labels are the SELinux labels that concern one volume of a pod. K-SEL-1
@@ -30,12 +31,12 @@ func (m *Manager) labels(pod *corev1.Pod, volumeName string, spec *csi.Spec) (la
 		return labels{}, nil
 	}
 	l := labels{supported: m.csi.MountsWithLabel(spec.Driver())}
-	found := containerLabels(pod, volumeName)
+	found := volume.SELinuxLabels(pod, volumeName, fileLabel)
 	if len(found) > 1 {
 		err := fmt.Errorf("multiple SELinux labels found: %s", strings.Join(found, ","))
 		return labels{}, m.seLinuxError(spec, err, "pod_context_mismatch", "access_mode", accessModeText(spec))
 	}
-	if len(found) == 0 || !l.supported || labelsRecursively(pod) {
+	if len(found) == 0 || !l.supported || volume.SELinuxPolicy(pod) == corev1.SELinuxChangePolicyRecursive {
 		return l, nil
 	}
 	l.pod = found[0]
@@ -48,45 +49,6 @@ func (m *Manager) labels(pod *corev1.Pod, volumeName string, spec *csi.Spec) (la
 // mayMountWithLabel: only the volumes of one pod, unless the gate is open. K-SEL-1
 func (m *Manager) mayMountWithLabel(spec *csi.Spec) bool {
 	return spec.PV != nil && (m.kubelet.Features.Enabled(feature.SELinuxMount) || exclusive(spec))
-}
-
-// labelsRecursively: the pod wants its files labelled one by one.
-func labelsRecursively(pod *corev1.Pod) bool {
-	security := pod.Spec.SecurityContext
-	return security != nil && security.SELinuxChangePolicy != nil && *security.SELinuxChangePolicy == corev1.SELinuxChangePolicyRecursive
-}
-
-// containerLabels are the different labels of the containers that mount a volume, sorted.
-func containerLabels(pod *corev1.Pod, volumeName string) []string {
-	var found []string
-	add := func(security *corev1.SecurityContext, mounts []corev1.VolumeMount) {
-		isMounted := func(m corev1.VolumeMount) bool { return m.Name == volumeName }
-		if options := effectiveOptions(pod, security); options != nil && slices.ContainsFunc(mounts, isMounted) {
-			found = append(found, fileLabel(options))
-		}
-	}
-	for i := range pod.Spec.InitContainers {
-		add(pod.Spec.InitContainers[i].SecurityContext, pod.Spec.InitContainers[i].VolumeMounts)
-	}
-	for i := range pod.Spec.Containers {
-		add(pod.Spec.Containers[i].SecurityContext, pod.Spec.Containers[i].VolumeMounts)
-	}
-	for i := range pod.Spec.EphemeralContainers {
-		add(pod.Spec.EphemeralContainers[i].SecurityContext, pod.Spec.EphemeralContainers[i].VolumeMounts)
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
-}
-
-// effectiveOptions are a container's own, else the pod's.
-func effectiveOptions(pod *corev1.Pod, security *corev1.SecurityContext) *corev1.SELinuxOptions {
-	switch {
-	case security != nil && security.SELinuxOptions != nil:
-		return security.SELinuxOptions
-	case pod.Spec.SecurityContext != nil:
-		return pod.Spec.SecurityContext.SELinuxOptions
-	}
-	return nil
 }
 
 // fileLabel is the label of the files of a process with these options; what they
