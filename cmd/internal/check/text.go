@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -38,7 +39,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p.reasons("Not tried", c.NotTried())
 	p.written(c)
 	p.total(c)
-	_, err := io.WriteString(w, trace.Escaped(trace.Shortened(p.String())))
+	_, err := io.WriteString(w, trace.Escaped(excerpt.Words(p.String())))
 	return err
 }
 

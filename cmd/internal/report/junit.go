@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
 type junitSuites struct {
@@ -88,12 +88,12 @@ func JUnit(w io.Writer, runs []Run) error {
 }
 
 func caseOf(run Run) junitCase {
-	c := junitCase{Name: trace.Shortened(scenarioName(run)), Class: "csisim", File: run.File, Time: wallSeconds(0)}
+	c := junitCase{Name: scenarioName(run), Class: "csisim", File: run.File, Time: wallSeconds(0)}
 	if run.NotTried != "" {
 		c.Skipped = &junitSkipped{Message: run.NotTried}
 	}
 	if run.Err != nil {
-		c.Error = &junitProblem{Message: trace.Shortened(firstLine(run.Err.Error())), Type: "error", Text: trace.Shortened(run.Err.Error())}
+		c.Error = &junitProblem{Message: excerpt.Words(firstLine(run.Err.Error())), Type: "error", Text: excerpt.Words(run.Err.Error())}
 	}
 	if run.Result == nil {
 		return c
@@ -118,7 +118,7 @@ func problemOf(run Run) *junitProblem {
 	for _, f := range failures {
 		texts = append(texts, strings.Trim(plain.failure(run, f), "\n")+"\n")
 	}
-	return &junitProblem{Message: trace.Shortened(message), Type: "expectation", Text: trace.Shortened(strings.Join(texts, "\n"))}
+	return &junitProblem{Message: excerpt.Words(message), Type: "expectation", Text: excerpt.Words(strings.Join(texts, "\n"))}
 }
 
 func wallSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -152,7 +153,7 @@ func (p *Printer) erase() {
 
 func (p *Printer) print(text string) {
 	if p.err == nil {
-		_, p.err = io.WriteString(p.w, trace.Escaped(trace.Shortened(text)))
+		_, p.err = io.WriteString(p.w, trace.Escaped(excerpt.Words(text)))
 	}
 }
 

@@ -121,7 +121,7 @@ func (t *Timeline) pause(now time.Duration) {
 
 func (t *Timeline) write(text string) {
 	if t.err == nil {
-		_, t.err = io.WriteString(t.to, Escaped(Shortened(text)))
+		_, t.err = io.WriteString(t.to, Escaped(excerpt.Words(text)))
 	}
 }
 

@@ -1,17 +1,13 @@
-package trace
+package excerpt
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/csisim/csisim/internal/world/excerpt"
-)
-
-// longestWord is how many characters of a word are told: names and ids can have ten thousand.
+// longestWord is how many characters of a word are printed: names and ids can have ten thousand.
 const longestWord = 300
 
-// Shortened is a text in which the middle of words that nobody reads is left out, line by
-// line. A command that replays a run stays whole.
-func Shortened(text string) string {
+// Words is a text without the middle of its longest words, line by line. A command that
+// replays a run stays whole.
+func Words(text string) string {
 	if len(text) <= longestWord {
 		return text
 	}
@@ -32,7 +28,7 @@ func shortWords(line string) string {
 		if end < 0 {
 			end = len(line)
 		}
-		b.WriteString(excerpt.Of(line[:end], longestWord))
+		b.WriteString(Of(line[:end], longestWord))
 		if end < len(line) {
 			b.WriteByte(line[end])
 			end++
