@@ -110,7 +110,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "tell failures in full; of a single scenario all that happens")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "report failures in full; of a single scenario all that happens")
 	complete(command, "strategy", completeStrategies)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))

@@ -17,7 +17,7 @@ func newDiff(env environment) *cobra.Command {
 	var all bool
 	command := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Compare two traces and tell where they part",
+		Short: "Compare two traces and show where they part",
 		Long: `Lay two traces side by side, level by level: calls, requests, objects, gaps,
 events, files and what was asked of the container runtime. What no two runs can
 have in common (uids, generated names, times) is replaced by the role it plays;

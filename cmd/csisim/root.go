@@ -43,7 +43,7 @@ and what happens once in ten thousand runs happens when a scenario says so.
 Exit codes: 0 passed, 1 an expectation failed, 2 bad input, 3 this machine
 cannot do it, or not all of a check was tried, 130 interrupted,
 143 terminated.`,
-		Example: `  csisim run scenarios/basic.yaml
+		Example: `  csisim run scenarios/rwo-filesystem.yaml
   csisim run scenarios --strategy random --seed 7
   csisim validate my-scenario.yaml`,
 		Version:       versions(),

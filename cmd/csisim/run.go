@@ -37,9 +37,9 @@ func newRun(env environment) *cobra.Command {
 
 A run is a function of the scenario, the strategy and the seed: the command that a
 failure names makes the same run again.`,
-		Example: `  csisim run scenarios/basic.yaml -v
+		Example: `  csisim run scenarios/rwo-filesystem.yaml -v
   csisim run scenarios --parallel 4 --junit report.xml
-  csisim run scenarios/basic.yaml --strategy random --seed 7 --trace basic.jsonl`,
+  csisim run scenarios/rwo-filesystem.yaml --strategy random --seed 7 --trace mine.jsonl`,
 		Args:              needs("a scenario FILE"),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -66,8 +66,8 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write how each scenario went as JSON to `FILE`")
-	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; what is told keeps their order. Scenarios with a driver on a socket run one at a time")
-	flags.CountVarP(&f.verbose, "verbose", "v", "tell what happens from the first step on; -vv leaves nothing out and begins with the cluster")
+	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; the output keeps their order. Scenarios with a driver on a socket run one at a time")
+	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")

@@ -9,7 +9,7 @@ import (
 func newValidate(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:               "validate FILE...",
-		Short:             "Tell all mistakes in scenarios without running them",
+		Short:             "Report all mistakes in scenarios without running them",
 		Example:           "  csisim validate scenarios",
 		Args:              needs("a scenario FILE"),
 		ValidArgsFunction: completeScenarios,
