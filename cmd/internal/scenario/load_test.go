@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/input/strict/stricttest"
 )
 
@@ -89,4 +90,12 @@ func TestCopiesAreBounded(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("apiVersion: csisim.dev/v1alpha1\nkind: Scenario\nsteps:\n- apply: {file: large.yaml, copies: 100}\n"), 0o644))
 	_, err := scenario.Load(file)
 	assert.ErrorContains(t, err, `x.yaml:4:17: steps[0].apply.file: found 100 times the 2400059 bytes of file "large.yaml", want no more than 128 MiB of manifests in a scenario`)
+}
+
+// What a program promises shows when it runs: before, any sidecar may be beside it.
+func TestEverySidecarMayBeBesideAProgram(t *testing.T) {
+	for _, sidecar := range fakecontroller.Names() {
+		_, err := scenario.Parse("x.yaml", []byte(header+"drivers: [{name: a.example.com, program: {command: [./driver]}}]\nsteps: [{restart-controller: "+sidecar+"/a.example.com}]\n"))
+		assert.NoError(t, err, sidecar)
+	}
 }
