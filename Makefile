@@ -27,7 +27,7 @@ test-fast: build ## all tests of the main module
 	$(GO) test ./...
 
 race: ## the tests of the concurrent parts under the race detector
-	$(GO) test -race ./internal/world/kernel/... ./internal/world/machine/... ./internal/world/workdir/... ./drivers/... ./internal/world/component/... ./internal/world/workqueue/... ./internal/world/operation/... ./sim
+	$(GO) test -race ./internal/world/kernel/... ./internal/world/machine/... ./internal/world/workdir/... ./drivers/... ./internal/driver/... ./internal/world/component/... ./internal/world/workqueue/... ./internal/world/operation/... ./sim
 
 lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
@@ -79,7 +79,7 @@ bench: ## the benchmarks behind the figures in docs/figures.md; those of cluster
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 3x ./sim
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
-	$(GO) test -run '^$$' -bench . ./internal/world/kernel ./internal/world/store ./internal/api/apiserver ./internal/world/machine ./drivers ./drivers/mock
+	$(GO) test -run '^$$' -bench . ./internal/world/kernel ./internal/world/store ./internal/api/apiserver ./internal/world/machine ./internal/driver/wire ./drivers/mock
 
 schema: build ## write the JSON Schema of scenarios for editors
 	$(BIN)/csisim schema > schema/scenario.json

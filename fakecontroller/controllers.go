@@ -1,22 +1,25 @@
 package fakecontroller
 
 import (
-	"github.com/csisim/csisim/fakecontroller/attachdetach"
-	"github.com/csisim/csisim/fakecontroller/cronjob"
-	"github.com/csisim/csisim/fakecontroller/daemonset"
-	"github.com/csisim/csisim/fakecontroller/deployment"
-	"github.com/csisim/csisim/fakecontroller/disruption"
-	"github.com/csisim/csisim/fakecontroller/ephemeral"
-	"github.com/csisim/csisim/fakecontroller/expand"
-	"github.com/csisim/csisim/fakecontroller/garbagecollector"
-	"github.com/csisim/csisim/fakecontroller/job"
-	"github.com/csisim/csisim/fakecontroller/nodelifecycle"
-	"github.com/csisim/csisim/fakecontroller/persistentvolume"
-	"github.com/csisim/csisim/fakecontroller/podgc"
-	"github.com/csisim/csisim/fakecontroller/protection"
-	"github.com/csisim/csisim/fakecontroller/replicaset"
-	"github.com/csisim/csisim/fakecontroller/resourcequota"
-	"github.com/csisim/csisim/fakecontroller/statefulset"
+	"github.com/csisim/csisim/fakecontroller/internal/attachdetach"
+	"github.com/csisim/csisim/fakecontroller/internal/cronjob"
+	"github.com/csisim/csisim/fakecontroller/internal/daemonset"
+	"github.com/csisim/csisim/fakecontroller/internal/deployment"
+	"github.com/csisim/csisim/fakecontroller/internal/disruption"
+	"github.com/csisim/csisim/fakecontroller/internal/ephemeral"
+	"github.com/csisim/csisim/fakecontroller/internal/expand"
+	"github.com/csisim/csisim/fakecontroller/internal/garbagecollector"
+	"github.com/csisim/csisim/fakecontroller/internal/job"
+	"github.com/csisim/csisim/fakecontroller/internal/nodelifecycle"
+	"github.com/csisim/csisim/fakecontroller/internal/persistentvolume"
+	"github.com/csisim/csisim/fakecontroller/internal/podgc"
+	"github.com/csisim/csisim/fakecontroller/internal/protection"
+	"github.com/csisim/csisim/fakecontroller/internal/replicaset"
+	"github.com/csisim/csisim/fakecontroller/internal/resourcequota"
+	"github.com/csisim/csisim/fakecontroller/internal/scheduler"
+	"github.com/csisim/csisim/fakecontroller/internal/selinuxwarning"
+	"github.com/csisim/csisim/fakecontroller/internal/snapshot"
+	"github.com/csisim/csisim/fakecontroller/internal/statefulset"
 	"github.com/csisim/csisim/internal/world/component"
 )
 
@@ -61,4 +64,21 @@ var ControllerManager = []Controller{
 	{"resourcequota", func(in Cluster) Program { return resourcequota.Start(in.World) }},
 	{"disruption", func(in Cluster) Program { return disruption.Start(in.World) }},
 	{"podgc", func(in Cluster) Program { return podgc.Start(in.World) }},
+}
+
+// SELinuxWarningName is how kube-controller-manager's --controllers names the one that is off by default.
+const SELinuxWarningName = selinuxwarning.Name
+
+// SELinuxWarning is the controller of kube-controller-manager that runs only if it is named.
+var SELinuxWarning = Controller{"selinux-warning", func(in Cluster) Program { return selinuxwarning.Start(in.World) }}
+
+// Scheduler is kube-scheduler.
+var Scheduler = Controller{"scheduler", func(in Cluster) Program { return scheduler.Start(in.World) }}
+
+// SnapshotControllerOptions are the flags of the snapshot-controller.
+type SnapshotControllerOptions = snapshot.Options
+
+// SnapshotController runs once for all drivers that make snapshots.
+func SnapshotController(o SnapshotControllerOptions) Controller {
+	return Controller{"snapshot-controller", func(in Cluster) Program { return snapshot.Start(in.World, o) }}
 }

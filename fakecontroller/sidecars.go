@@ -3,13 +3,37 @@
 package fakecontroller
 
 import (
-	"github.com/csisim/csisim/drivers/registrar"
-	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/fakecontroller/attacher"
-	"github.com/csisim/csisim/fakecontroller/healthmonitor"
-	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/fakecontroller/resizer"
-	"github.com/csisim/csisim/fakecontroller/snapshotter"
+	"github.com/csisim/csisim/fakecontroller/internal/attacher"
+	"github.com/csisim/csisim/fakecontroller/internal/healthmonitor"
+	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/resizer"
+	"github.com/csisim/csisim/fakecontroller/internal/snapshotter"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+)
+
+// The names under which sidecars call a driver and write to the API.
+const (
+	Provisioner   = provisioner.Name
+	Attacher      = attacher.Caller
+	Resizer       = resizer.Caller
+	Snapshotter   = snapshotter.Caller
+	HealthMonitor = healthmonitor.Caller
+)
+
+// NodeIDAnnotation is where csi-attacher keeps, in a VolumeAttachment, the node's id in the driver.
+const NodeIDAnnotation = attacher.NodeIDAnnotation
+
+// The flags of each sidecar.
+type (
+	ProvisionerOptions   = provisioner.Options
+	AttacherOptions      = attacher.Options
+	ResizerOptions       = resizer.Options
+	SnapshotterOptions   = snapshotter.Options
+	HealthMonitorOptions = healthmonitor.Options
+	RegistrarFlags       = registrar.Flags
+	// SidecarFlags are those that all sidecars have.
+	SidecarFlags = sidecar.Flags
 )
 
 // Sidecars are the sidecars of a driver with their flags, under the names of the

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 

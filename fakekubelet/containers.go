@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 

@@ -9,7 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
 )
 
 func lifecycleModes(modes ...storagev1.VolumeLifecycleMode) func(*storagev1.CSIDriverSpec) {

@@ -14,12 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/fakekubelet"
-	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -70,7 +70,7 @@ type node struct {
 	t         *testing.T
 	machine   *machine.Memory
 	runtime   *runtime.Runtime
-	wire      *drivers.Wire
+	wire      *wire.Wire
 	driver    *mock.Driver
 	serving   machine.Listener
 	registrar *registrar.Registrar
@@ -85,7 +85,7 @@ func start(t *testing.T, s setting) *node {
 	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
 	n.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	n.Features = s.features
-	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{}), drivers.NewWire(n.World)
+	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{}), wire.New(n.World)
 	t.Cleanup(func() {
 		k.Close()
 		n.wire.Close()

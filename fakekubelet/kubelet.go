@@ -8,12 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/fakekubelet/nodeinfo"
-	"github.com/csisim/csisim/fakekubelet/pluginmanager"
-	"github.com/csisim/csisim/fakekubelet/runtime"
-	"github.com/csisim/csisim/fakekubelet/volumemanager"
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/nodeinfo"
+	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+	"github.com/csisim/csisim/fakekubelet/internal/volumemanager"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/datacheck"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -42,7 +42,7 @@ type Options struct {
 	ChownTime time.Duration
 	Machine   machine.Machine
 	Runtime   *runtime.Runtime
-	Wire      *drivers.Wire
+	Wire      *wire.Wire
 	// Data is what containers do with their volumes. Default: nothing.
 	Data *datacheck.Check
 	// API is how programs in containers reach the API server. Default: not at all.

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/csisim/csisim/fakekubelet/probe"
-	"github.com/csisim/csisim/fakekubelet/runtime"
+	"github.com/csisim/csisim/fakekubelet/internal/probe"
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 )

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/fakekubelet/nodeinfo"
-	"github.com/csisim/csisim/fakekubelet/pluginmanager"
-	"github.com/csisim/csisim/fakekubelet/volumemanager"
+	"github.com/csisim/csisim/fakekubelet/internal/nodeinfo"
+	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
+	"github.com/csisim/csisim/fakekubelet/internal/volumemanager"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 )

@@ -10,11 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/csisim/csisim/fakecontroller/endpoints"
-	"github.com/csisim/csisim/fakecontroller/kubernetesservice"
-	"github.com/csisim/csisim/fakecontroller/namespace"
-	"github.com/csisim/csisim/fakecontroller/rootca"
-	"github.com/csisim/csisim/fakecontroller/serviceaccount"
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -88,18 +84,10 @@ func (c *Simulation) API() *apiserver.Server {
 	return c.api.server
 }
 
-// startForClients starts what nobody needs but clients of the API: those who delete
-// namespaces, look for services and for the certificate, or watch leases.
+// startForClients starts what nobody needs but clients of the API.
 func (c *Simulation) startForClients() {
-	w := c.World
 	address, _ := netip.ParseAddrPort(c.options.Address) // not valid within a process
-	kubernetesservice.Start(w, address)
-	namespace.Start(w)
-	serviceaccount.Start(w)
-	endpoints.Start(w)
-	if len(c.options.Authority) > 0 {
-		rootca.Start(w, c.options.Authority)
-	}
+	fakecontroller.StartForClients(c.World, address, c.options.Authority)
 	c.beats.publish()
 }
 

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/driver/contract"
 )
 
 // holdings are what a driver has in its backend; nil lists are those that it does

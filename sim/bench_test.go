@@ -14,9 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/fakecontroller/attacher"
-	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
 )
@@ -28,10 +26,10 @@ const benchDriver = "mock.csi.csisim.dev"
 // server in a second, thousands of volumes would take them hours of virtual time. C-LIB-7
 func benchCluster(b *testing.B, nodes int) *sim.Simulation {
 	b.Helper()
-	scale := sidecar.Flags{KubeAPIQPS: sidecar.Unlimited}
+	scale := sim.SidecarFlags{KubeAPIQPS: sidecar.Unlimited}
 	o := sim.Options{Drivers: []sim.Driver{{
 		Name: benchDriver, Mock: &mock.Options{},
-		Sidecars: sim.Sidecars{Provisioner: provisioner.Options{Flags: scale}, Attacher: attacher.Options{Flags: scale}},
+		Sidecars: sim.Sidecars{Provisioner: sim.ProvisionerOptions{Flags: scale}, Attacher: sim.AttacherOptions{Flags: scale}},
 	}}}
 	for i := range nodes {
 		o.Nodes = append(o.Nodes, sim.Node{Name: fmt.Sprintf("node-%d", i)})

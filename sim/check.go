@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/csisim/csisim/fakecontroller/selinuxwarning"
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/world/version"
 )
 
@@ -18,8 +18,8 @@ func (o Options) check() error {
 		return &ConfigError{"migration", err.Error()}
 	}
 	for _, name := range o.Controllers {
-		if name != selinuxwarning.Name {
-			return &ConfigError{fmt.Sprintf("controller %q", name), "it runs always, or there is no such controller; only " + selinuxwarning.Name + " is off unless it is named"}
+		if name != fakecontroller.SELinuxWarningName {
+			return &ConfigError{fmt.Sprintf("controller %q", name), "it runs always, or there is no such controller; only " + fakecontroller.SELinuxWarningName + " is off unless it is named"}
 		}
 	}
 	nodes := map[string]bool{}

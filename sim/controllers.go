@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/fakecontroller/scheduler"
-	"github.com/csisim/csisim/fakecontroller/selinuxwarning"
-	"github.com/csisim/csisim/fakecontroller/snapshot"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -38,20 +35,15 @@ func (c *controller) runs() bool {
 // controllerManager names all controllers of kube-controller-manager together.
 const controllerManager = "kube-controller-manager"
 
-const schedulerName = "scheduler"
-
 func (c *Simulation) startControllers() {
-	w := c.World
 	c.beats = &heartbeats{cluster: c}
 	for _, ctl := range fakecontroller.ControllerManager {
-		start := func() fakecontroller.Program { return ctl.Start(fakecontroller.Cluster{World: w, Heartbeats: c.beats}) }
-		c.controllers = append(c.controllers, &controller{name: ctl.Name, manager: true, start: start})
+		c.addController(ctl).manager = true
 	}
-	if slices.Contains(c.options.Controllers, selinuxwarning.Name) && w.Version.Has(version.SELinuxWarnings) {
-		start := func() fakecontroller.Program { return selinuxwarning.Start(w) }
-		c.controllers = append(c.controllers, &controller{name: "selinux-warning", manager: true, start: start})
+	if slices.Contains(c.options.Controllers, fakecontroller.SELinuxWarningName) && c.World.Version.Has(version.SELinuxWarnings) {
+		c.addController(fakecontroller.SELinuxWarning).manager = true
 	}
-	c.controllers = append(c.controllers, &controller{name: schedulerName, start: func() fakecontroller.Program { return scheduler.Start(w) }})
+	c.addController(fakecontroller.Scheduler)
 	c.addSnapshotController()
 	for _, d := range c.drivers {
 		c.addSidecars(d)
@@ -63,11 +55,21 @@ func (c *Simulation) startControllers() {
 
 // addSnapshotController adds the controller as soon as some driver can make snapshots.
 func (c *Simulation) addSnapshotController() {
-	const name = "snapshot-controller"
-	there := func(ctl *controller) bool { return ctl.name == name }
+	snapshots := fakecontroller.SnapshotController(c.options.SnapshotController)
+	there := func(ctl *controller) bool { return ctl.name == snapshots.Name }
 	if c.needsSnapshotController() && !slices.ContainsFunc(c.controllers, there) {
-		c.controllers = append(c.controllers, &controller{name: name, start: func() fakecontroller.Program { return snapshot.Start(c.World, c.options.SnapshotController) }})
+		c.addController(snapshots)
 	}
+}
+
+// addController adds a controller that is not started yet.
+func (c *Simulation) addController(ctl fakecontroller.Controller) *controller {
+	start := func() fakecontroller.Program {
+		return ctl.Start(fakecontroller.Cluster{World: c.World, Heartbeats: c.beats})
+	}
+	added := &controller{name: ctl.Name, start: start}
+	c.controllers = append(c.controllers, added)
+	return added
 }
 
 // controllersNamed finds a controller, or all that belong to kube-controller-manager.

@@ -1,16 +1,16 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/wire"
 )
 
 // crashes lets faults kill parts of the cluster at calls.
 type crashes struct{ *Simulation }
 
 // Kill ends the victim.
-func (c crashes) Kill(victim fault.Victim, at drivers.Site) error {
+func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
 	switch victim = named(victim, at); victim {
 	case fault.Driver:
 		return c.killPlugin(c.pluginAt(at), at.Node)
@@ -26,7 +26,7 @@ func (c crashes) Kill(victim fault.Victim, at drivers.Site) error {
 }
 
 // Restart starts the victim again, unless it runs or its node has no power.
-func (c crashes) Restart(victim fault.Victim, at drivers.Site) error {
+func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
 	var n *node
 	if at.Node != "" {
 		var err error
@@ -54,7 +54,7 @@ func (c crashes) Restart(victim fault.Victim, at drivers.Site) error {
 }
 
 // named says who the caller is: a kubelet, a registrar, or a driver's sidecar.
-func named(victim fault.Victim, at drivers.Site) fault.Victim {
+func named(victim fault.Victim, at wire.Site) fault.Victim {
 	switch {
 	case victim != fault.Caller:
 		return victim

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/program"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/program"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -102,7 +102,7 @@ func notStarted(p *plugin, err error) expect.Death {
 
 // endOfProgram is closed when the program that serves a socket has ended; nil if none of
 // the run's does.
-func (c *Simulation) endOfProgram(at drivers.Site) <-chan struct{} {
+func (c *Simulation) endOfProgram(at wire.Site) <-chan struct{} {
 	for _, d := range c.drivers {
 		for _, p := range c.plugins(d) {
 			if b, ok := p.backend.(*programBackend); ok && p.running && p.machine == at.Machine && p.socket == at.Socket {

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/registrar"
-	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

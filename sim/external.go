@@ -3,13 +3,8 @@ package sim
 import (
 	"slices"
 
-	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/fakecontroller/attacher"
-	"github.com/csisim/csisim/fakecontroller/healthmonitor"
-	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/fakecontroller/resizer"
-	"github.com/csisim/csisim/fakecontroller/snapshotter"
+	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -19,12 +14,12 @@ type Sidecar string
 
 // The sidecars that somebody else may run instead of the built-in ones.
 const (
-	Provisioner Sidecar = provisioner.Name
-	Attacher    Sidecar = attacher.Caller
-	Resizer     Sidecar = resizer.Caller
-	Snapshotter Sidecar = snapshotter.Caller
+	Provisioner Sidecar = fakecontroller.Provisioner
+	Attacher    Sidecar = fakecontroller.Attacher
+	Resizer     Sidecar = fakecontroller.Resizer
+	Snapshotter Sidecar = fakecontroller.Snapshotter
 	// HealthMonitor asks the driver how volumes are.
-	HealthMonitor Sidecar = healthmonitor.Caller
+	HealthMonitor Sidecar = fakecontroller.HealthMonitor
 	// Registrar is node-driver-registrar, on every node.
 	Registrar Sidecar = registrar.Program
 	// SnapshotController runs once for all drivers.

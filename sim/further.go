@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 )
 
 // checkFurther tells the first mistake in a driver's further plugins.
@@ -91,7 +91,7 @@ func (d *driver) idsOf(node string) []string {
 }
 
 // pluginAt names the plugin that a call is made to: "driver" or "driver/plugin".
-func (c *Simulation) pluginAt(at drivers.Site) string {
+func (c *Simulation) pluginAt(at wire.Site) string {
 	for _, d := range c.drivers {
 		if d.Name != at.Driver {
 			continue

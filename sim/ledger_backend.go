@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/fakecontroller/attacher"
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -167,7 +167,7 @@ func (a *accountant) nodesByID(d *driver) map[string][]string {
 		}
 	}
 	for va := range store.List[*storagev1.VolumeAttachment](a.World.Store, "") {
-		if id := va.Annotations[attacher.NodeIDAnnotation]; id != "" {
+		if id := va.Annotations[fakecontroller.NodeIDAnnotation]; id != "" {
 			add(id, va.Spec.NodeName)
 		}
 	}
@@ -180,7 +180,7 @@ func (a *accountant) attachmentKnown(d *driver, handle, nodeID string, nodes []s
 	for _, node := range nodes {
 		name := volume.AttachmentName(handle, d.Name, node)
 		attachment, ok := store.Get[*storagev1.VolumeAttachment](a.World.Store, store.Key{Name: name})
-		if ok && (slices.Contains(d.idsOf(node), nodeID) || attachment.Annotations[attacher.NodeIDAnnotation] == nodeID) {
+		if ok && (slices.Contains(d.idsOf(node), nodeID) || attachment.Annotations[fakecontroller.NodeIDAnnotation] == nodeID) {
 			return true
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -13,7 +13,7 @@ import (
 // lookout watches calls, to know later which of them made what.
 type lookout struct{ *Simulation }
 
-func (l lookout) Began(at drivers.Site, call *trace.Event) {
+func (l lookout) Began(at wire.Site, call *trace.Event) {
 	if l.work != nil && ledger.Changes(call) {
 		l.sightings.Began(call)
 	}
@@ -23,7 +23,7 @@ func (l lookout) Began(at drivers.Site, call *trace.Event) {
 	}
 }
 
-func (l lookout) Ended(at drivers.Site, call *trace.Event) {
+func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	if l.showsMounts(at.Machine) {
 		l.watchMounts(at.Machine)
 		l.unmounts.Ended(at.Machine.Name(), call)
@@ -38,7 +38,7 @@ func (l lookout) Ended(at drivers.Site, call *trace.Event) {
 // call or, without one, after a driver's start. What Go code of this process
 // mounts in memory shows in its requests.
 func (c *Simulation) see(m machine.Machine, ended *trace.Event) {
-	if c.work == nil || drivers.InProcess(m) {
+	if c.work == nil || wire.InProcess(m) {
 		return
 	}
 	if table, err := m.Mounts(); err == nil && !c.sawAlready(m, table) {

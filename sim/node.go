@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet"
-	"github.com/csisim/csisim/fakekubelet/runtime"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -17,7 +16,7 @@ import (
 type node struct {
 	Node
 	machine machine.Machine
-	runtime *runtime.Runtime
+	runtime *fakekubelet.Runtime
 	kubelet *fakekubelet.Kubelet // nil while it is down
 	stopped time.Duration        // when the kubelet went down last
 	started time.Duration        // when the kubelet started last
@@ -26,11 +25,11 @@ type node struct {
 }
 
 func newNode(c *Simulation, o Node, m machine.Machine) *node {
-	var programs runtime.Options
+	var programs fakekubelet.RuntimeOptions
 	if len(c.options.Images) > 0 {
-		programs = runtime.Options{Images: c.options.Images, Machine: m, LogDir: c.logDir()}
+		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, Machine: m, LogDir: c.logDir()}
 	}
-	return &node{Node: o, machine: m, runtime: runtime.New(c.World, o.Name, programs)}
+	return &node{Node: o, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
 }
 
 func (n *node) startKubelet(c *Simulation) {

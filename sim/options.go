@@ -14,9 +14,9 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/standin"
-	"github.com/csisim/csisim/fakecontroller/snapshot"
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/legacy"
@@ -45,7 +45,7 @@ type Options struct {
 	Controllers []string
 	// SnapshotController are the flags of the snapshot-controller, which runs as soon as a
 	// driver makes snapshots. Default: as it is without flags.
-	SnapshotController snapshot.Options
+	SnapshotController fakecontroller.SnapshotControllerOptions
 	// Legacy is what a cluster of an old version does otherwise than by default.
 	Legacy legacy.Options
 	// FeatureGates are the feature gates of Kubernetes that are not as in v1.36.

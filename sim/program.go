@@ -3,7 +3,7 @@ package sim
 import (
 	"path/filepath"
 
-	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

@@ -4,14 +4,26 @@ import (
 	"path"
 	"time"
 
-	"github.com/csisim/csisim/drivers/registrar"
-	"github.com/csisim/csisim/drivers/sidecar"
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/fakekubelet/pluginmanager"
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 )
 
 // Sidecars are the flags of a driver's sidecars.
 type Sidecars = fakecontroller.Sidecars
+
+// The flags of each sidecar, and those that all have.
+type (
+	ProvisionerOptions        = fakecontroller.ProvisionerOptions
+	AttacherOptions           = fakecontroller.AttacherOptions
+	ResizerOptions            = fakecontroller.ResizerOptions
+	SnapshotterOptions        = fakecontroller.SnapshotterOptions
+	HealthMonitorOptions      = fakecontroller.HealthMonitorOptions
+	RegistrarFlags            = fakecontroller.RegistrarFlags
+	SidecarFlags              = fakecontroller.SidecarFlags
+	SnapshotControllerOptions = fakecontroller.SnapshotControllerOptions
+)
 
 // addSidecars adds what runs beside a driver's controller plugin, but for what somebody
 // else runs.
@@ -34,7 +46,7 @@ func (c *Simulation) addSidecars(d *driver) {
 func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
 	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: p.driver.Sidecars.Registrar.Refused == registrar.RefusedStays}
 	if p.registry != "" {
-		o.RegistrationDir = path.Join(pluginmanager.RegistryDir, p.registry)
+		o.RegistrationDir = path.Join(fakekubelet.RegistryDir, p.registry)
 	}
 	if p.driver.Sidecars.Registrar.Restart == sidecar.RestartNever {
 		o.RestartDelay = func(int) time.Duration { return -1 }

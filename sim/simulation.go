@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/datacheck"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -28,7 +28,7 @@ type Simulation struct {
 	// World is the kernel, the store and the trace.
 	World *component.World
 	// Wire is between the control plane and the drivers: faults go in here.
-	Wire *drivers.Wire
+	Wire *wire.Wire
 
 	options      Options
 	work         *workdir.Dir
@@ -84,7 +84,7 @@ func Start(o Options) (*Simulation, error) {
 	for _, sink := range o.Sinks {
 		c.World.Trace.To(sink)
 	}
-	c.Wire = drivers.NewWire(c.World)
+	c.Wire = wire.New(c.World)
 	c.Wire.Strict = c.options.Strict
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}

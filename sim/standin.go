@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

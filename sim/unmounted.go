@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -12,7 +12,7 @@ import (
 
 // showsMounts reports whether a machine has mounts that programs can take off.
 func (c *Simulation) showsMounts(m machine.Machine) bool {
-	return c.work != nil && !drivers.InProcess(m)
+	return c.work != nil && !wire.InProcess(m)
 }
 
 // watchMounts looks whether a machine's mounts went that nobody was to take off.

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
@@ -95,7 +95,7 @@ func (c *Simulation) published(key store.Key, volumeName, file string) (machine.
 	if err != nil {
 		return nil, "", err
 	}
-	dir := csi.TargetPath(pod.UID, spec)
+	dir := fakekubelet.TargetPath(pod.UID, spec)
 	if mounted, err := n.machine.IsMountPoint(dir); err != nil || !mounted {
 		return wrong("nothing is mounted at %s on %s", dir, n.Name)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
-	"github.com/csisim/csisim/drivers/profiles"
+	"github.com/csisim/csisim/internal/driver/profiles"
 )
 
 func newProfiles(env environment) *cobra.Command {

@@ -181,7 +181,7 @@ func TestArrowsPointDownwards(t *testing.T) {
 var floors = [][]string{
 	{"internal/world"},                 // what a world is made of: kernel, store, machine, trace ...
 	{"internal/api", "internal/input"}, // the API in front of the store; what people write, read strictly
-	{"drivers"},                        // how drivers are served, called, recorded and broken
+	{"drivers", "internal/driver"},     // reference drivers and faults; how drivers are served, called, recorded and broken
 	{"fakekubelet", "fakecontroller"},  // the parts of Kubernetes, which meet in the store alone
 	{"sim"},                            // the public API: a cluster
 	{"cmd", "examples", "scenarios"},   // what people run
@@ -202,7 +202,8 @@ func upwards(from, to string) bool {
 	}
 	const controllers = "fakecontroller"
 	folder := func(path string) string {
-		return strings.Join(strings.SplitN(path, "/", 3)[:min(2, strings.Count(path, "/")+1)], "/")
+		first, _, _ := strings.Cut(strings.TrimPrefix(path, controllers+"/internal/"), "/")
+		return first
 	}
 	switch {
 	case from == controllers: // the list of all
@@ -215,8 +216,23 @@ func upwards(from, to string) bool {
 	return floorOf(to) > floorOf(from)
 }
 
-// public is what driver repositories import.
-var public = []string{"drivers/fault", "drivers/mock", "sim", "sim/expect", "sim/machine", "sim/namespaces"}
+// public is what others can import: sim and what is used beside it, and the lists of
+// what Kubernetes is made of here.
+var public = []string{
+	"drivers/fault", "drivers/mock", "fakecontroller", "fakekubelet", "sim", "sim/expect", "sim/machine", "sim/namespaces",
+}
+
+func TestNothingElseIsPublic(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{if and (ne .Name "main") .GoFiles}}{{.ImportPath}}{{end}}`, module+"...").Output()
+	require.NoError(t, err)
+	var importable []string
+	for _, path := range strings.Fields(string(out)) {
+		if path = strings.TrimPrefix(path, module); !strings.Contains("/"+path, "/internal/") {
+			importable = append(importable, path)
+		}
+	}
+	assert.Equal(t, public, importable)
+}
 
 func TestExamplesImportWhatIsPublic(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", `"`+module+`[^"]*"`, "--", "examples/*.go", "test/*.go").Output()

@@ -3,7 +3,7 @@ package expect
 import (
 	"slices"
 
-	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/drivers/contract"
-	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/trace"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

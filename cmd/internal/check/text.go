@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/csisim/csisim/cmd/internal/report"
-	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )

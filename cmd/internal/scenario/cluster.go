@@ -6,8 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/fakecontroller/selinuxwarning"
-	"github.com/csisim/csisim/fakecontroller/snapshot"
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -24,7 +23,7 @@ type Cluster struct {
 
 	Controllers Controllers `json:"controllers,omitempty" doc:"Controllers of kube-controller-manager that only run if its flag --controllers names them."`
 
-	SnapshotController snapshot.Options `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
+	SnapshotController fakecontroller.SnapshotControllerOptions `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
 
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
 }
@@ -36,7 +35,7 @@ type Controllers struct {
 
 func (c Controllers) names() (names []string) {
 	if c.SELinuxWarning {
-		names = append(names, selinuxwarning.Name)
+		names = append(names, fakecontroller.SELinuxWarningName)
 	}
 	return names
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/drivers/registrar"
 	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/sim"
 )

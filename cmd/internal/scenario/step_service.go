@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/internal/driver/standin"
 )
 
 func init() {

@@ -8,8 +8,8 @@ import (
 
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -59,7 +59,7 @@ func (o Options) withDefaults() Options {
 // run is the sidecar from one start to its end.
 type run struct {
 	*component.Component
-	wire     *drivers.Wire
+	wire     *wire.Wire
 	opts     Options
 	features features
 	// attachments and volumes are its two queues. C-ATT-3
@@ -70,7 +70,7 @@ type run struct {
 }
 
 // Start starts the sidecar.
-func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -33,8 +33,8 @@ func (r *run) askDriver(p *kernel.Process) features {
 	}
 }
 
-func (r *run) site() drivers.Site {
-	return drivers.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+func (r *run) site() wire.Site {
+	return wire.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
 func (r *run) conn(p *kernel.Process, timeout time.Duration) grpc.ClientConnInterface {

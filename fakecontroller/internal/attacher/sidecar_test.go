@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -35,7 +35,7 @@ type site struct {
 	kernel  *kernel.Kernel
 	store   *store.Store
 	world   *component.World
-	wire    *drivers.Wire
+	wire    *wire.Wire
 	machine *machine.Memory
 	driver  *mock.Driver
 	server  machine.Listener
@@ -47,7 +47,7 @@ func newSite(t *testing.T, strategy kernel.Strategy, o mock.Options) *site {
 	w := component.NewWorld(k, s, trace.NewRecorder(k))
 	o.Name = driverName
 	o.Existing = []mock.ExistingVolume{{ID: "h-v"}}
-	c := &site{t, k, s, w, drivers.NewWire(w), machine.NewMemory("controller"), mock.New(o), nil}
+	c := &site{t, k, s, w, wire.New(w), machine.NewMemory("controller"), mock.New(o), nil}
 	t.Cleanup(func() { k.Close(); c.wire.Close() })
 	c.serve()
 	c.driver.Node(mock.NodeOptions{NodeID: "node-a"}) // the driver knows its nodes

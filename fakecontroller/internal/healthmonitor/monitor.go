@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 // run is the sidecar from one start to its end.
 type run struct {
 	*component.Component
-	wire   *drivers.Wire
+	wire   *wire.Wire
 	opts   Options
 	life   *sidecar.Life
 	driver string // as the plugin calls itself
@@ -79,7 +79,7 @@ type run struct {
 }
 
 // Start starts the sidecar.
-func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{
@@ -113,8 +113,8 @@ func (r *run) main(p *kernel.Process) {
 	r.addVolumes(p)
 }
 
-func (r *run) site() drivers.Site {
-	return drivers.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+func (r *run) site() wire.Site {
+	return wire.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
 // connUntil is a connection for calls that share a deadline.

@@ -3,7 +3,7 @@ package provisioner
 import (
 	"google.golang.org/grpc"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -14,6 +14,6 @@ func (c *Provisioner) conn(p *kernel.Process) grpc.ClientConnInterface {
 	return c.life.Watch(c.wire.Conn(p, site))
 }
 
-func (c *Provisioner) site() drivers.Site {
-	return drivers.Site{Caller: Name, Driver: c.driver, Machine: c.options.Machine, Socket: c.options.Socket}
+func (c *Provisioner) site() wire.Site {
+	return wire.Site{Caller: Name, Driver: c.driver, Machine: c.options.Machine, Socket: c.options.Socket}
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

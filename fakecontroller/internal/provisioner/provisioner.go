@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -25,7 +25,7 @@ const Name = "csi-provisioner"
 // Provisioner is one running csi-provisioner.
 type Provisioner struct {
 	*component.Component
-	wire    *drivers.Wire
+	wire    *wire.Wire
 	options Options
 	life    *sidecar.Life
 
@@ -51,7 +51,7 @@ type Provisioner struct {
 
 // Start runs a csi-provisioner for one driver. What an earlier run had under way
 // it does not remember. C-PROV-13
-func Start(w *component.World, wire *drivers.Wire, o Options) *sidecar.Program {
+func Start(w *component.World, wire *wire.Wire, o Options) *sidecar.Program {
 	return sidecar.Run(w, o.Flags, func(life *sidecar.Life) *component.Component {
 		c := newProvisioner(w, wire, o)
 		c.life = life
@@ -60,7 +60,7 @@ func Start(w *component.World, wire *drivers.Wire, o Options) *sidecar.Program {
 	})
 }
 
-func newProvisioner(w *component.World, wire *drivers.Wire, o Options) *Provisioner {
+func newProvisioner(w *component.World, wire *wire.Wire, o Options) *Provisioner {
 	c := &Provisioner{
 		Component:  w.Start(Name, ""),
 		wire:       wire,

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/fakecontroller/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )

@@ -1,8 +1,8 @@
 package provisioner
 
 import (
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 )
 
@@ -15,7 +15,7 @@ func (Options) Name() string { return Name }
 func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 
 // Start starts the program beside a plugin.
-func (o Options) Start(w *component.World, wire *drivers.Wire, at sidecar.Target) *sidecar.Program {
+func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *sidecar.Program {
 	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
 	return Start(w, wire, o)
 }

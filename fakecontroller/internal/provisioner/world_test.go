@@ -16,13 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/sidecar"
-	"github.com/csisim/csisim/fakecontroller/persistentvolume"
-	"github.com/csisim/csisim/fakecontroller/protection"
-	"github.com/csisim/csisim/fakecontroller/provisioner"
-	"github.com/csisim/csisim/fakecontroller/scheduler"
+	"github.com/csisim/csisim/fakecontroller/internal/persistentvolume"
+	"github.com/csisim/csisim/fakecontroller/internal/protection"
+	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/scheduler"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -39,7 +39,7 @@ const (
 type world struct {
 	*component.World
 	t           testing.TB
-	wire        *drivers.Wire
+	wire        *wire.Wire
 	driver      *mock.Driver
 	machine     *machine.Memory
 	binder      *persistentvolume.Controller
@@ -82,7 +82,7 @@ func newWorldWith(t testing.TB, kernelOptions kernel.Options, storeOptions store
 		machine.Service{Desc: &csi.Identity_ServiceDesc, Server: controller},
 		machine.Service{Desc: &csi.Controller_ServiceDesc, Server: controller})
 	require.NoError(t, err)
-	w.wire = drivers.NewWire(w.World)
+	w.wire = wire.New(w.World)
 	options.Driver, options.Machine, options.Socket = driverName, w.machine, socket
 	w.binder = persistentvolume.Start(w.World)
 	protection.StartClaims(w.World)

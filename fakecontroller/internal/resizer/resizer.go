@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -63,7 +63,7 @@ type (
 // gone with it. C-RES-23
 type run struct {
 	*component.Component
-	wire     *drivers.Wire
+	wire     *wire.Wire
 	opts     Options
 	features features
 	life     *sidecar.Life
@@ -81,7 +81,7 @@ type run struct {
 }
 
 // Start starts the sidecar.
-func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{

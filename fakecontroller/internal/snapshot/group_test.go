@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/sidecar"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/store"

@@ -14,8 +14,8 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/fakecontroller/internal/snapshotter"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/fakecontroller/snapshotter"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/store"

@@ -15,9 +15,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/fakecontroller/internal/snapshotter"
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/fakecontroller/snapshotter"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/trace"

@@ -1,8 +1,8 @@
 package snapshotter
 
 import (
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 )
 
@@ -15,7 +15,7 @@ func (Options) Name() string { return Caller }
 func (Options) RunsBeside(d sidecar.Promises) bool { return d.Capabilities["CREATE_DELETE_SNAPSHOT"] }
 
 // Start starts the program beside a plugin.
-func (o Options) Start(w *component.World, wire *drivers.Wire, at sidecar.Target) *sidecar.Program {
+func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *sidecar.Program {
 	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
 	return Start(w, wire, o)
 }

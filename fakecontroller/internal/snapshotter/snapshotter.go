@@ -9,8 +9,8 @@ import (
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -56,7 +56,7 @@ type content = *snapshotv1.VolumeSnapshotContent
 // run is the sidecar from one start to its end.
 type run struct {
 	*component.Component
-	wire   *drivers.Wire
+	wire   *wire.Wire
 	opts   Options
 	life   *sidecar.Life
 	driver string // as the plugin calls itself
@@ -73,7 +73,7 @@ type run struct {
 }
 
 // Start starts the sidecar.
-func Start(w *component.World, wire *drivers.Wire, opts Options) *sidecar.Program {
+func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life}

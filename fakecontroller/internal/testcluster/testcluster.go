@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -36,7 +36,7 @@ const (
 type Cluster struct {
 	*component.World
 	T       testing.TB
-	Wire    *drivers.Wire
+	Wire    *wire.Wire
 	Machine *machine.Memory
 	Driver  *mock.Driver
 }
@@ -47,7 +47,7 @@ func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
 	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
 	w := component.NewWorld(k, s, trace.NewRecorder(k))
 	o.Name = Driver
-	c := &Cluster{w, t, drivers.NewWire(w), machine.NewMemory("controller"), mock.New(o)}
+	c := &Cluster{w, t, wire.New(w), machine.NewMemory("controller"), mock.New(o)}
 	t.Cleanup(func() {
 		k.Close()
 		c.Wire.Close()

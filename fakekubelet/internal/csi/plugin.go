@@ -9,8 +9,8 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/fakekubelet/token"
+	"github.com/csisim/csisim/fakekubelet/internal/token"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -32,7 +32,7 @@ type Drivers interface {
 // Options are what a plugin works with.
 type Options struct {
 	Machine machine.Machine
-	Wire    *drivers.Wire
+	Wire    *wire.Wire
 	Drivers Drivers
 	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
 	// fsGroup. Default: 0.
@@ -43,7 +43,7 @@ type Options struct {
 type Plugin struct {
 	kubelet   *component.Component
 	machine   machine.Machine
-	wire      *drivers.Wire
+	wire      *wire.Wire
 	drivers   Drivers
 	tokens    *token.Manager
 	chownTime time.Duration
@@ -81,7 +81,7 @@ func (pl *Plugin) beginWith(p *kernel.Process, driver string, migrated bool) (*s
 	if !ok {
 		return nil, fmt.Errorf("driver name %s not found in the list of registered CSI drivers", driver)
 	}
-	conn := pl.wire.Conn(p, drivers.Site{
+	conn := pl.wire.Conn(p, wire.Site{
 		Caller: "kubelet", Driver: driver, Node: pl.kubelet.Node, Machine: pl.machine, Socket: socket,
 		Deadline: p.Elapsed() + Timeout,
 	})

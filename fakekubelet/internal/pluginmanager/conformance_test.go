@@ -10,7 +10,7 @@ import (
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/fakekubelet/pluginmanager"
+	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

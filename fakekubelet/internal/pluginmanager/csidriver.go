@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
-	volumeplugin "github.com/csisim/csisim/fakekubelet/csi"
-	"github.com/csisim/csisim/fakekubelet/nodeinfo"
+	volumeplugin "github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/nodeinfo"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 )
 
 // errUnheard says that nobody listens at a socket.
@@ -38,10 +38,10 @@ func (r *registrar) getInfo() (*registration.PluginInfo, error) {
 	for pause := firstPause; ; pause = pause * pauseNumerator / pauseDenominator {
 		r.deadline = r.process.Elapsed() + infoTimeout
 		err := r.exchange(registration.Registration_GetInfo_FullMethodName, event.Request, info)
-		if drivers.NobodyListens(err) && r.pause(pause, limit) {
+		if wire.NobodyListens(err) && r.pause(pause, limit) {
 			continue
 		}
-		if drivers.NobodyListens(err) {
+		if wire.NobodyListens(err) {
 			err = status.Error(codes.DeadlineExceeded, dialFailed(r.socket, context.DeadlineExceeded).Error())
 			r.end(event, nil, err)
 			return nil, fmt.Errorf("%w: %w", errUnheard, err)

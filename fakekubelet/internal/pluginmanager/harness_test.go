@@ -16,10 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/registrar"
-	"github.com/csisim/csisim/fakekubelet/nodeinfo"
-	"github.com/csisim/csisim/fakekubelet/pluginmanager"
+	"github.com/csisim/csisim/fakekubelet/internal/nodeinfo"
+	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -43,7 +43,7 @@ type world struct {
 	*component.World
 	t       *testing.T
 	machine machine.Machine
-	wire    *drivers.Wire
+	wire    *wire.Wire
 	kubelet *component.Component
 	plugins *pluginmanager.Manager
 }
@@ -53,7 +53,7 @@ func newWorld(t *testing.T) *world { return worldOn(t, machine.NewMemory(nodeNam
 func worldOn(t *testing.T, m machine.Machine, s kernel.Strategy) *world {
 	k := kernel.New(kernel.Options{Strategy: s, Patience: time.Minute})
 	w := &world{t: t, machine: m, World: component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))}
-	w.wire = drivers.NewWire(w.World)
+	w.wire = wire.New(w.World)
 	t.Cleanup(func() {
 		w.wire.Close()
 		k.Close()

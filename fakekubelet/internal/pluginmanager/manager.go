@@ -10,8 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/fakekubelet/nodeinfo"
+	"github.com/csisim/csisim/fakekubelet/internal/nodeinfo"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -25,7 +25,7 @@ const RegistryDir = machine.KubeletDir + "/plugins_registry"
 type Manager struct {
 	kubelet *component.Component
 	machine machine.Machine
-	wire    *drivers.Wire
+	wire    *wire.Wire
 	info    *nodeinfo.Manager
 
 	creations  creation // how many there were
@@ -46,7 +46,7 @@ type driver struct {
 }
 
 // Start begins to watch the plugins' directory. K-REG-2
-func Start(c *component.Component, m machine.Machine, wire *drivers.Wire, info *nodeinfo.Manager) *Manager {
+func Start(c *component.Component, m machine.Machine, wire *wire.Wire, info *nodeinfo.Manager) *Manager {
 	pm := &Manager{
 		kubelet: c, machine: m, wire: wire, info: info,
 		desired: desiredState{}, actual: actualState{}, drivers: map[string]driver{}, attempts: map[string]attempt{},
@@ -88,8 +88,8 @@ func (m *Manager) changed() {
 }
 
 // site is one of the node's sockets as the kubelet calls it.
-func (m *Manager) site(driver, socket string, deadline time.Duration) drivers.Site {
-	return drivers.Site{
+func (m *Manager) site(driver, socket string, deadline time.Duration) wire.Site {
+	return wire.Site{
 		Caller: "kubelet", Driver: driver, Node: m.kubelet.Node, Machine: m.machine, Socket: socket, Deadline: deadline,
 	}
 }

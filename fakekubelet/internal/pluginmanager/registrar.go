@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -53,7 +53,7 @@ func (r *registrar) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc
 }
 
 func (r *registrar) exchange(fullMethod string, request, answer proto.Message) error {
-	return drivers.Exchange(r.process, r.machine, r.client, kernel.Matter{}, fullMethod, request, answer, r.deadline)
+	return wire.Exchange(r.process, r.machine, r.client, kernel.Matter{}, fullMethod, request, answer, r.deadline)
 }
 
 func (r *registrar) begin(method string, request proto.Message) *trace.Event {

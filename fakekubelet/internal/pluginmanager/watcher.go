@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -14,7 +14,7 @@ func (m *Manager) watch() (stop func(), err error) {
 	if err := m.machine.MkdirAll(RegistryDir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the plugins' directory: %w", err)
 	}
-	if drivers.InProcess(m.machine) {
+	if wire.InProcess(m.machine) {
 		return m.machine.Watch(RegistryDir, m.see)
 	}
 	// Events of a disk may come from other threads.

@@ -3,7 +3,7 @@ package volumemanager
 import (
 	"time"
 
-	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/operation"
 	"github.com/csisim/csisim/internal/world/volume"
 )

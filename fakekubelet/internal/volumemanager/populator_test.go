@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	k := kernel.New(kernel.Options{Patience: time.Minute})
 	w := &world{t: t, pods: &pods{known: map[types.UID]*corev1.Pod{}, over: map[types.UID]bool{}}}
 	w.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
-	m, wire := machine.NewMemory("node-a"), drivers.NewWire(w.World)
+	m, wire := machine.NewMemory("node-a"), wire.New(w.World)
 	t.Cleanup(func() {
 		k.Close()
 		wire.Close()

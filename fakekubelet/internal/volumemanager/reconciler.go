@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/operation"
 )

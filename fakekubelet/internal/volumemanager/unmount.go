@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/csisim/csisim/fakekubelet/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 

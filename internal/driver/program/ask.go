@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 )
 
 // ask finds out whether the driver serves; final says that waiting longer will not help.
@@ -69,7 +69,7 @@ func (p *Program) judge(method string, err error, answered bool) (final bool, pr
 		return false, fmt.Errorf("%w: %s: %w", ErrNotReady, method, err)
 	case code == codes.DeadlineExceeded, code == codes.Canceled:
 		return false, fmt.Errorf("%w: %s: %w to %s", ErrNotCSI, socket, errNoAnswer, method)
-	case drivers.NobodyListens(err) && strings.Contains(err.Error(), "while dialing"):
+	case wire.NobodyListens(err) && strings.Contains(err.Error(), "while dialing"):
 		return false, fmt.Errorf("%w: %s: %w", ErrNotListening, socket, err)
 	default:
 		return false, fmt.Errorf("%w: %s: %w", ErrNotCSI, socket, err)

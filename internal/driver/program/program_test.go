@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

@@ -1,6 +1,6 @@
 package registrar
 
-import "github.com/csisim/csisim/drivers/sidecar"
+import "github.com/csisim/csisim/internal/driver/sidecar"
 
 // Program is how the sidecar's flags and manifests name it.
 const Program = "node-driver-registrar"

@@ -9,8 +9,8 @@ import (
 	"path"
 	"time"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -47,7 +47,7 @@ type Options struct {
 // for whoever drives the run, not for its own processes.
 type Registrar struct {
 	world   *component.World
-	wire    *drivers.Wire
+	wire    *wire.Wire
 	options Options
 
 	program    *kernel.Group // nil while it is down
@@ -57,14 +57,14 @@ type Registrar struct {
 }
 
 // Start starts the registrar of one driver on one node.
-func Start(w *component.World, wire *drivers.Wire, o Options) *Registrar {
+func Start(w *component.World, wire *wire.Wire, o Options) *Registrar {
 	r := New(w, wire, o)
 	r.Start()
 	return r
 }
 
 // New returns the registrar of one driver on one node, which is down.
-func New(w *component.World, wire *drivers.Wire, o Options) *Registrar {
+func New(w *component.World, wire *wire.Wire, o Options) *Registrar {
 	if o.RegistrationDir == "" {
 		o.RegistrationDir = machine.KubeletDir + "/plugins_registry"
 	}

@@ -15,9 +15,9 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/drivers/registrar"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -38,13 +38,13 @@ type world struct {
 	*component.World
 	t       *testing.T
 	machine *machine.Memory
-	wire    *drivers.Wire
+	wire    *wire.Wire
 }
 
 func newWorld(t *testing.T) *world {
 	k := kernel.New(kernel.Options{})
 	w := &world{t: t, machine: machine.NewMemory("node-a"), World: component.NewWorld(k, store.New(store.Options{}), trace.NewRecorder(k))}
-	w.wire = drivers.NewWire(w.World)
+	w.wire = wire.New(w.World)
 	t.Cleanup(func() { w.wire.Close(); k.Close() })
 	return w
 }
@@ -175,7 +175,7 @@ func TestTerminationRemovesTheSocketAndKillingDoesNot(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeSocket, info.Mode().Type())
 	_, err = w.kubelet().GetInfo(t.Context(), &registration.InfoRequest{})
-	assert.True(t, drivers.NobodyListens(err))
+	assert.True(t, wire.NobodyListens(err))
 
 	r.Start() // C-REG-2: a left-over socket is replaced
 	w.quiet()
@@ -197,7 +197,7 @@ func TestARefusedRegistrarExitsAndLeavesItsSocket(t *testing.T) {
 	assert.False(t, r.Running())
 	assert.True(t, w.socketExists())
 	_, err := w.kubelet().GetInfo(t.Context(), &registration.InfoRequest{})
-	assert.True(t, drivers.NobodyListens(err))
+	assert.True(t, wire.NobodyListens(err))
 	events := w.Trace.Events()
 	assert.Equal(t, "the registrar exits: the kubelet refuses the plugin: why", events[len(events)-1].Message)
 }

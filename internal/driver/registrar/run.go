@@ -10,7 +10,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -58,7 +58,7 @@ func (r *Registrar) askName(p *kernel.Process) (string, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		if r.endpointExists() {
 			name, err := r.getPluginInfo(p)
-			if !drivers.NobodyListens(err) {
+			if !wire.NobodyListens(err) {
 				return name, err
 			}
 		}
@@ -75,7 +75,7 @@ const (
 )
 
 func (r *Registrar) getPluginInfo(p *kernel.Process) (string, error) {
-	conn := r.wire.Conn(p, drivers.Site{
+	conn := r.wire.Conn(p, wire.Site{
 		Caller: Name, Driver: r.driver, Node: r.options.Node, Machine: r.options.Machine,
 		Socket: r.options.Endpoint, Deadline: p.Elapsed() + infoTimeout,
 	})
@@ -96,7 +96,7 @@ func (r *Registrar) watchEndpoint(p *kernel.Process) (stop func(), err error) {
 		return nil, err
 	}
 	wake := p.Wake
-	if !drivers.InProcess(m) { // events come on threads of their own
+	if !wire.InProcess(m) { // events come on threads of their own
 		wake = func() { r.world.Kernel.Arrive(p.Name()+" sees the driver's socket", p.Wake) }
 	}
 	return m.Watch(dir, func(e machine.Event) {

@@ -5,7 +5,7 @@ import (
 
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -26,7 +26,7 @@ func newServer(r *Registrar, p *kernel.Process) *server {
 		s.status = verdict
 		p.Wake()
 	}
-	if !drivers.InProcess(r.options.Machine) { // calls come on threads of their own
+	if !wire.InProcess(r.options.Machine) { // calls come on threads of their own
 		deliver, name := s.notify, p.Name()+" is notified"
 		s.notify = func(verdict *registration.RegistrationStatus) {
 			r.world.Kernel.Arrive(name, func() { deliver(verdict) })

@@ -1,7 +1,7 @@
 package registrar
 
 import (
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/drivers"
-	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -51,8 +51,8 @@ func (d Driver) Can(capability string) bool { return slices.Contains(d.controlle
 // meeting is a sidecar that gets to know its driver.
 type meeting struct {
 	process  *kernel.Process
-	wire     *drivers.Wire
-	site     drivers.Site
+	wire     *wire.Wire
+	site     wire.Site
 	patience Patience
 }
 
@@ -111,7 +111,7 @@ func (m *meeting) probeForEver() error {
 	for next := began; ; {
 		ready, err := m.probe()
 		switch {
-		case drivers.NobodyListens(err) && !connected && m.process.Elapsed() < began+connectTimeout:
+		case wire.NobodyListens(err) && !connected && m.process.Elapsed() < began+connectTimeout:
 		case err != nil && status.Code(err) != codes.DeadlineExceeded:
 			return err
 		case ready:

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -105,7 +105,7 @@ func (w watched) Invoke(ctx context.Context, method string, request, answer any,
 
 // Meet waits for the driver and asks what it is and can do. Of an error the sidecar
 // exits, and Meet does not return.
-func (l *Life) Meet(p *kernel.Process, wire *drivers.Wire, site drivers.Site, patience Patience) Driver {
+func (l *Life) Meet(p *kernel.Process, wire *wire.Wire, site wire.Site, patience Patience) Driver {
 	m := &meeting{p, wire, site, patience}
 	d, err := m.meet()
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/drivers/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -36,7 +36,7 @@ const (
 type pod struct {
 	t       *testing.T
 	kernel  *kernel.Kernel
-	wire    *drivers.Wire
+	wire    *wire.Wire
 	world   *component.World
 	machine *machine.Memory
 	driver  *mock.Driver
@@ -65,7 +65,7 @@ func (u unready) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, 
 func newPod(t *testing.T) *pod {
 	k := kernel.New(kernel.Options{})
 	w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
-	p := &pod{t: t, kernel: k, wire: drivers.NewWire(w), world: w, machine: machine.NewMemory("controller"), driver: mock.New(mock.Options{Name: driverName})}
+	p := &pod{t: t, kernel: k, wire: wire.New(w), world: w, machine: machine.NewMemory("controller"), driver: mock.New(mock.Options{Name: driverName})}
 	t.Cleanup(func() { k.Close(); p.wire.Close() })
 	return p
 }
@@ -87,7 +87,7 @@ func (p *pod) kill() {
 }
 
 func (p *pod) run(patience sidecar.Patience, once bool) {
-	site := drivers.Site{Caller: "sidecar", Driver: driverName, Machine: p.machine, Socket: socket}
+	site := wire.Site{Caller: "sidecar", Driver: driverName, Machine: p.machine, Socket: socket}
 	p.sidecar = sidecar.Run(p.world, sidecar.Flags{Restart: map[bool]sidecar.Restart{true: sidecar.RestartNever}[once]}, func(life *sidecar.Life) *component.Component {
 		p.starts = append(p.starts, p.kernel.Elapsed())
 		c := p.world.Start("sidecar", "")

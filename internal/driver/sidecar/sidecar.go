@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -17,7 +17,7 @@ type Sidecar interface {
 	// RunsBeside reports whether the program runs beside such a driver.
 	RunsBeside(Promises) bool
 	// Start starts the program.
-	Start(*component.World, *drivers.Wire, Target) *Program
+	Start(*component.World, *wire.Wire, Target) *Program
 	// Mistakes are the flags that cannot be.
 	Mistakes() []Mistake
 }

@@ -13,8 +13,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/csisim/csisim/drivers/profiles"
-	"github.com/csisim/csisim/drivers/program"
+	"github.com/csisim/csisim/internal/driver/profiles"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 

@@ -1,9 +1,9 @@
 package profile
 
 import (
-	"github.com/csisim/csisim/drivers/standin"
-	"github.com/csisim/csisim/drivers/standin/nfs"
-	"github.com/csisim/csisim/drivers/standin/openstack"
+	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/standin/nfs"
+	"github.com/csisim/csisim/internal/driver/standin/openstack"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 

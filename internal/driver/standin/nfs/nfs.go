@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/internal/driver/standin"
 )
 
 // Options describe the server.

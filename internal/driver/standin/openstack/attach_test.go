@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/drivers/standin"
-	"github.com/csisim/csisim/drivers/standin/openstack"
+	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/standin/openstack"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

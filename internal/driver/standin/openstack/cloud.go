@@ -16,7 +16,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/internal/driver/standin"
 )
 
 // Options describe the cloud.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/internal/driver/standin"
 )
 
 // server is a machine of the run as a server of the cloud.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/drivers/standin"
+	"github.com/csisim/csisim/internal/driver/standin"
 )
 
 // volume is a volume of the cloud.

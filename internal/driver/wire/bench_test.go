@@ -1,4 +1,4 @@
-package drivers_test
+package wire_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
-	"github.com/csisim/csisim/drivers"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -80,10 +80,10 @@ func BenchmarkSocket(b *testing.B) {
 		k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
 		defer k.Close()
 		w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
-		wire := drivers.NewWire(w)
-		defer wire.Close()
+		calls := wire.New(w)
+		defer calls.Close()
 		k.Spawn(nil, "kubelet", func(p *kernel.Process) {
-			call(b, wire.Conn(p, drivers.Site{
+			call(b, calls.Conn(p, wire.Site{
 				Caller: "kubelet", Driver: "d", Node: "node-a", Machine: m, Socket: socket, Deadline: time.Hour,
 			}), b.N)
 		})

@@ -1,4 +1,4 @@
-package drivers
+package wire
 
 import (
 	"github.com/container-storage-interface/spec/lib/go/csi"

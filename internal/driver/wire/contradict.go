@@ -1,4 +1,4 @@
-package drivers
+package wire
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/contract"
 )
 
 // sendAndContradict gives the call to the driver and, after its OK, one that

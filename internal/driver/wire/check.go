@@ -1,4 +1,4 @@
-package drivers
+package wire
 
 import (
 	"path"
@@ -7,7 +7,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -1,4 +1,4 @@
-package drivers
+package wire
 
 import (
 	"google.golang.org/protobuf/proto"

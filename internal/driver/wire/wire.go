@@ -1,8 +1,8 @@
-// Package drivers starts and reaches CSI drivers. What is under test is real:
+// Package wire is between callers and CSI drivers. What is under test is real:
 // programs that serve CSI on a socket, or Go servers in this process. Every call
 // to any of them passes one wire, which records it, injects faults and holds the
 // answer against the CSI spec.
-package drivers
+package wire
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -63,8 +63,8 @@ type connection struct {
 	closer io.Closer
 }
 
-// NewWire returns a wire without faults.
-func NewWire(w *component.World) *Wire {
+// New returns a wire without faults.
+func New(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
 		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},

@@ -1,4 +1,4 @@
-package drivers
+package wire
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/drivers/contract"
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/contract"
 )
 
 // sendOverlapping gives the call to the driver twice at once, as a caller does that lost its

@@ -1,4 +1,4 @@
-package drivers_test
+package wire_test
 
 import (
 	"context"

@@ -1,9 +1,9 @@
-package drivers
+package wire
 
 import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
-	"github.com/csisim/csisim/drivers/contract"
+	"github.com/csisim/csisim/internal/driver/contract"
 )
 
 // csisimItself is the caller of questions that nobody in the cluster asks.

@@ -1,4 +1,4 @@
-package drivers_test
+package wire_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -26,7 +26,7 @@ type reaper struct {
 	fails  error
 }
 
-func (r *reaper) Kill(victim fault.Victim, at drivers.Site) error {
+func (r *reaper) Kill(victim fault.Victim, at wire.Site) error {
 	r.note("kill", victim, at)
 	if victim == fault.Caller || victim == fault.Node {
 		r.caller.Crash()
@@ -34,12 +34,12 @@ func (r *reaper) Kill(victim fault.Victim, at drivers.Site) error {
 	return r.fails
 }
 
-func (r *reaper) Restart(victim fault.Victim, at drivers.Site) error {
+func (r *reaper) Restart(victim fault.Victim, at wire.Site) error {
 	r.note("restart", victim, at)
 	return nil
 }
 
-func (r *reaper) note(what string, victim fault.Victim, at drivers.Site) {
+func (r *reaper) note(what string, victim fault.Victim, at wire.Site) {
 	r.did = append(r.did, fmt.Sprintf("%v %s %s on %s after %d calls", r.Kernel.Elapsed(), what, victim, at.Node, len(r.server.calls)))
 }
 
@@ -50,7 +50,7 @@ func crash(t *testing.T, f fault.Fault) (r *reaper, answer string) {
 	f.Call, f.Effect = "NodeStageVolume", fault.Kill
 	r.wire.Faults.Inject(&f)
 	r.Kernel.Spawn(r.caller, "kubelet", func(p *kernel.Process) {
-		conn := r.wire.Conn(p, drivers.Site{
+		conn := r.wire.Conn(p, wire.Site{
 			Caller: "kubelet", Driver: "d", Node: "node-a", Machine: r.on, Socket: socket, Deadline: 2 * time.Minute,
 		})
 		_, err := csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{VolumeId: "v"})
@@ -112,7 +112,7 @@ func TestAVictimThatCannotBeKilledEndsTheRun(t *testing.T) {
 	l.wire.Crasher = r
 	l.wire.Faults.Inject(&fault.Fault{Call: "*", Effect: fault.Kill, Victim: fault.Driver, At: fault.OnReceipt})
 	l.Kernel.Spawn(nil, "kubelet", func(p *kernel.Process) {
-		conn := l.wire.Conn(p, drivers.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: time.Minute})
+		conn := l.wire.Conn(p, wire.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: time.Minute})
 		_, _ = csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{})
 	})
 	assert.Equal(t, kernel.Failed, l.Kernel.Run(kernel.Until{}))
@@ -146,7 +146,7 @@ func TestACallEndsWithItsCaller(t *testing.T) {
 			}
 			kubelet := kernel.NewGroup("kubelet")
 			l.Kernel.Spawn(kubelet, "kubelet", func(p *kernel.Process) {
-				conn := l.wire.Conn(p, drivers.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: 2 * time.Minute})
+				conn := l.wire.Conn(p, wire.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: 2 * time.Minute})
 				_, _ = csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{})
 			})
 			l.Kernel.Run(kernel.Until{At: 30 * time.Second})

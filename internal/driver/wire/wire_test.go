@@ -1,4 +1,4 @@
-package drivers_test
+package wire_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/drivers"
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -44,7 +44,7 @@ func (s *server) NodeStageVolume(ctx context.Context, r *csi.NodeStageVolumeRequ
 // line is a wire with one server at its end.
 type line struct {
 	*component.World
-	wire   *drivers.Wire
+	wire   *wire.Wire
 	server *server
 	on     machine.Machine
 }
@@ -52,7 +52,7 @@ type line struct {
 func newLine(t *testing.T, on machine.Machine, patience time.Duration) *line {
 	k := kernel.New(kernel.Options{Patience: patience})
 	w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
-	l := &line{World: w, wire: drivers.NewWire(w), server: &server{}, on: on}
+	l := &line{World: w, wire: wire.New(w), server: &server{}, on: on}
 	_, err := on.BindSocket(socket, machine.Service{Desc: &csi.Node_ServiceDesc, Server: l.server})
 	require.NoError(t, err)
 	t.Cleanup(func() { k.Close(); l.wire.Close(); on.Close() })
@@ -65,7 +65,7 @@ func (l *line) stage(t *testing.T) (at time.Duration, failure error) {
 	t.Helper()
 	done := false
 	l.Kernel.Spawn(nil, "kubelet", func(p *kernel.Process) {
-		conn := l.wire.Conn(p, drivers.Site{
+		conn := l.wire.Conn(p, wire.Site{
 			Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: p.Elapsed() + 2*time.Minute,
 		})
 		_, failure = csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{
@@ -191,7 +191,7 @@ func TestABreachOfTheSpecIsNoted(t *testing.T) {
 	l := newLine(t, machine.NewMemory("node-a"), 0)
 	k := l.Kernel
 	k.Spawn(nil, "kubelet", func(p *kernel.Process) {
-		conn := l.wire.Conn(p, drivers.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: time.Minute})
+		conn := l.wire.Conn(p, wire.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: time.Minute})
 		_, err := csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{VolumeId: "v"})
 		assert.NoError(t, err)
 	})

@@ -1,0 +1,27 @@
+package fakekubelet
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+// Runtime is the container runtime of a node. It goes on while the kubelet is down.
+type Runtime = runtime.Runtime
+
+// RuntimeOptions say which containers are programs.
+type RuntimeOptions = runtime.Options
+
+// NewRuntime returns the runtime of a node on which nothing runs.
+func NewRuntime(w *component.World, node string, o RuntimeOptions) *Runtime {
+	return runtime.New(w, node, o)
+}
+
+// RegistryDir is where plugins put their registration sockets. K-PATH-2
+const RegistryDir = pluginmanager.RegistryDir
+
+// TargetPath is where a volume is published for a pod. K-PATH-4
+func TargetPath(pod types.UID, specName string) string { return csi.TargetPath(pod, specName) }
