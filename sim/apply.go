@@ -21,6 +21,9 @@ func (c *Simulation) Apply(obj store.Object) (verb string, err error) {
 }
 
 func (c *Simulation) apply(obj store.Object) (verb string, err error) {
+	if err := c.defineKindOf(obj); err != nil {
+		return "", err
+	}
 	res, err := c.World.Store.ResourceOf(obj)
 	if err != nil {
 		return "", err

@@ -14,8 +14,8 @@ import (
 // Apply creates objects, or changes them to what is given, as kubectl apply does.
 // Each manifest is YAML text, the path of a file with it, or an object such as
 // *corev1.Pod: of a type of Kubernetes', an unstructured one, or one of a driver's own
-// types with its apiVersion and kind. A kind that is not built in takes its
-// CustomResourceDefinition before.
+// types with its apiVersion and kind. A kind that is neither built in nor one of
+// CSI-Addons takes its CustomResourceDefinition before.
 func (c *Cluster) Apply(manifests ...any) {
 	c.t.Helper()
 	for _, m := range manifests {
@@ -41,6 +41,9 @@ func (c *Cluster) applyManifest(o manifest.Object) (err error) {
 
 // checkKind refuses an object of a kind that nobody defined.
 func (c *Cluster) checkKind(o manifest.Object) error {
+	if err := c.simulation.defineKindOf(o.Object.(store.Object)); err != nil {
+		return err
+	}
 	if _, err := c.simulation.World.Store.ResourceOf(o.Object.(store.Object)); err != nil {
 		return o.NoKind(c.simulation.World.Store.VersionsOf(o.GetObjectKind().GroupVersionKind().GroupKind())...)
 	}

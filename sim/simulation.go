@@ -38,6 +38,7 @@ type Simulation struct {
 	controllers  []*controller
 	beats        *heartbeats
 	applied      map[appliedKey]applied
+	csiAddons    bool // whether the kinds of CSI-Addons have been defined
 	gate         gate
 	api          struct {
 		once   sync.Once

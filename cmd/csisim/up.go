@@ -13,12 +13,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/internal/world/definition"
 	"github.com/csisim/csisim/internal/world/namespaces"
-	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 
@@ -168,24 +165,13 @@ func newToken() (string, error) {
 	return hex.EncodeToString(secret), nil
 }
 
-// define gives the cluster the kinds that storage clusters have and Kubernetes has
-// not, but for those that the scenario defines itself.
-func define(c *sim.Simulation) error {
-	for _, d := range definition.CSIAddons() {
-		if _, err := store.Create(c.World.Store, d); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("defining the kinds of CSI-Addons: %w", err)
-		}
-	}
-	return nil
-}
-
 // live serves the cluster until ctx is done.
 func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listener, a *access, shown *page, speed float64) error {
 	a.endpoints, a.directories = c.Endpoints(), c.Directories()
 	if err := a.grant(); err != nil {
 		return err
 	}
-	if err := define(c); err != nil {
+	if err := c.DefineCSIAddons(); err != nil {
 		return err
 	}
 	shown.look = newLookout(c, a.name)

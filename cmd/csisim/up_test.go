@@ -211,6 +211,7 @@ func TestKubectl(t *testing.T) {
 		{"taint node node-b a=b:NoSchedule", "node/node-b tainted"},
 		{"taint node node-b a-", "node/node-b untainted"},
 		{"get volumereplications,csiaddonsnodes -A", "No resources found"},
+		{"explain networkfence.spec.fenceState", "Whether the clients are kept off the storage"},
 		{"get vs,vsclass,vsc,vgs", ""},
 		{"explain pvc.spec.storageClassName", "storageClassName is the name of the StorageClass"},
 		{"get events --field-selector involvedObject.name=web", "Scheduled"},

@@ -40,6 +40,9 @@ func (c *checker) checkDefinitions() {
 		store: store.New(store.Options{}),
 		from:  map[schema.GroupKind]int{}, at: map[schema.GroupKind]manifest.Object{}, made: map[custom]bool{},
 	}
+	if c.scenario.csiAddons {
+		c.definitions.store = withCSIAddons()
+	}
 	c.findDefinitions(-1, c.scenario.objects)
 	for i, step := range c.scenario.Steps {
 		if apply, ok := step.action.(*applyStep); ok {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/definition/csiaddons"
 	_ "github.com/csisim/csisim/internal/world/definition/rule" // the rules of definitions are checked
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
@@ -19,6 +20,9 @@ var wordOfDefinitions = []byte("CustomResourceDefinition")
 // can name them, wherever they stand. What is wrong with the manifests is told when they are checked.
 func definedKinds(document *strict.Document, dir string) expect.Kinds {
 	var defined *store.Store
+	if mentionsCSIAddons(document, dir) {
+		defined = withCSIAddons()
+	}
 	for _, m := range manifestsIn(document.Root) {
 		for _, d := range m.definitions(dir, bytes.Contains(document.Source.Text, wordOfDefinitions)) {
 			if defined == nil {
@@ -67,4 +71,29 @@ func (m Manifests) definitions(dir string, inline bool) []*apiextensionsv1.Custo
 		}
 	}
 	return found
+}
+
+// mentionsCSIAddons says whether the scenario or a file with manifests names a group of CSI-Addons: then their kinds
+// are defined from the start.
+func mentionsCSIAddons(document *strict.Document, dir string) bool {
+	if csiaddons.Mentions(string(document.Source.Text)) {
+		return true
+	}
+	for _, m := range manifestsIn(document.Root) {
+		for _, part := range m.parts {
+			if _, text, err := part.text(dir); err == nil && csiaddons.Mentions(string(text)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withCSIAddons is a store in which the kinds of CSI-Addons are defined, and nothing else.
+func withCSIAddons() *store.Store {
+	s := store.New(store.Options{})
+	for _, d := range csiaddons.All() {
+		_, _ = store.Adopt(s, d) // a test holds that each is valid
+	}
+	return s
 }

@@ -29,7 +29,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	kinds := definedKinds(document, filepath.Dir(file))
 	document.Words = kinds
 	document.Root.Decode(s)
-	s.positions = document.Positions
+	s.positions, s.csiAddons = document.Positions, mentionsCSIAddons(document, filepath.Dir(file))
 	if key := document.Root.Key("expect"); key != nil {
 		s.positions["expect"] = key.Position() // of what every run must keep to, whatever stands under it
 	}

@@ -106,7 +106,13 @@ func (r *runner) prepare() bool {
 			after = append(after, o)
 		}
 	}
-	err := r.apply(before)
+	var err error
+	if r.scenario.csiAddons {
+		err = r.cluster.DefineCSIAddons()
+	}
+	if err == nil {
+		err = r.apply(before)
+	}
 	if err == nil {
 		err = r.boot()
 	}

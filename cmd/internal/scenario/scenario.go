@@ -25,6 +25,7 @@ type Scenario struct {
 
 	objects   []object
 	positions strict.Positions
+	csiAddons bool // whether the kinds of CSI-Addons are defined from the start
 }
 
 // object is one object of the scenario's manifests.

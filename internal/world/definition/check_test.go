@@ -116,11 +116,3 @@ func TestObjectsOfADefinition(t *testing.T) {
 		d.Stored.Validate(wrong).ToAggregate().Error())
 	assert.NotContains(t, d.Stored.ValidateUpdate(wrong, wrong).ToAggregate().Error(), "spec.s", "what was wrong may stay")
 }
-
-func TestDefinitionsOfCSIAddons(t *testing.T) {
-	for _, d := range definition.CSIAddons() {
-		apiextensionsv1.SetDefaults_CustomResourceDefinition(d)
-		assert.Empty(t, definition.Check(d), d.Name)
-		assert.Empty(t, definition.CheckName(d)(d.Name, false), d.Name)
-	}
-}

@@ -1,0 +1,20 @@
+package sim_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+func TestKindsOfCSIAddonsNeedNoDefinitionOfOnesOwn(t *testing.T) {
+	const fence = "{apiVersion: csiaddons.openshift.io/v1alpha1, kind: NetworkFence, metadata: {name: f}, spec: {driver: d, secret: {name: s}, "
+	c := sim.New(t, withMock)
+	c.Apply(fence + "cidrs: [10.0.0.0/8]}}")
+	c.Expect(expect.Object{Ref: "networkfence/f", Fields: map[string]any{"spec": map[string]any{"fenceState": "Fenced"}}}) // A-NF-1
+
+	told := failing(t, func(f *testOf) { sim.New(f, withMock).Apply(fence + "fenceState: Off, cidrs: []}}") })
+	assert.Contains(t, told, `spec.fenceState: Unsupported value: "Off": supported values: "Fenced", "Unfenced"`)
+}
