@@ -3,11 +3,14 @@
 package fakecontroller
 
 import (
+	"slices"
+
 	"github.com/csisim/csisim/fakecontroller/internal/attacher"
 	"github.com/csisim/csisim/fakecontroller/internal/healthmonitor"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
 	"github.com/csisim/csisim/fakecontroller/internal/resizer"
 	"github.com/csisim/csisim/fakecontroller/internal/snapshotter"
+	"github.com/csisim/csisim/internal/driver/livenessprobe"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 )
@@ -32,6 +35,7 @@ type (
 	SnapshotterOptions   = snapshotter.Options
 	HealthMonitorOptions = healthmonitor.Options
 	RegistrarFlags       = registrar.Flags
+	LivenessProbeOptions = livenessprobe.Options
 	// SidecarFlags are those that all sidecars have.
 	SidecarFlags = sidecar.Flags
 )
@@ -46,6 +50,8 @@ type Sidecars struct {
 	HealthMonitor healthmonitor.Options `json:"csi-external-health-monitor-controller,omitzero" doc:"Flags of csi-external-health-monitor-controller, which runs beside drivers with VOLUME_CONDITION and LIST_VOLUMES or GET_VOLUME."`
 	// Registrar is beside the plugins on nodes.
 	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
+	// LivenessProbe is beside all plugins. Default: none runs, and nobody probes.
+	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Has livenessprobe run beside all plugins of the driver, and the kubelet restart the container of a plugin that it finds unhealthy; {} for the usual flags. Default: it does not run."`
 }
 
 // OfController are those beside a controller plugin, in the order in which they start.
@@ -53,10 +59,34 @@ func (s Sidecars) OfController() []sidecar.Sidecar {
 	return []sidecar.Sidecar{s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter, s.HealthMonitor}
 }
 
-// Names are those of the sidecars of controller plugins.
+// Mistaken is a sidecar with flags that cannot be.
+type Mistaken struct {
+	Sidecar  string
+	Mistakes []sidecar.Mistake
+}
+
+// Mistakes are the flags that cannot be.
+func (s Sidecars) Mistakes() (found []Mistaken) {
+	for _, program := range s.OfController() {
+		found = append(found, Mistaken{program.Name(), program.Mistakes()})
+	}
+	if s.LivenessProbe != nil {
+		found = append(found, Mistaken{livenessprobe.Name, s.LivenessProbe.Mistakes()})
+	}
+	return found
+}
+
+// Names are those of all sidecars.
 func Names() (names []string) {
 	for _, s := range (Sidecars{}).OfController() {
 		names = append(names, s.Name())
 	}
-	return names
+	return append(names, registrar.Program, livenessprobe.Name)
+}
+
+// Callers are the names under which sidecars call drivers.
+func Callers() []string {
+	callers := Names()
+	callers[slices.Index(callers, registrar.Program)] = registrar.Name
+	return callers
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
@@ -16,5 +15,5 @@ func TestEverySidecarHasItsFlagsUnderItsName(t *testing.T) {
 	for _, field := range strict.Fields(reflect.TypeFor[fakecontroller.Sidecars]()) {
 		keys = append(keys, field.Name)
 	}
-	assert.Equal(t, append(fakecontroller.Names(), registrar.Program), keys)
+	assert.Equal(t, fakecontroller.Names(), keys)
 }

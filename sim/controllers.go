@@ -13,7 +13,9 @@ import (
 // controller is one controller or sidecar: how to start it, and what runs.
 type controller struct {
 	name    string
-	manager bool // part of kube-controller-manager
+	sidecar string  // its program; empty for what is no sidecar
+	beside  *plugin // of a sidecar
+	manager bool    // part of kube-controller-manager
 	start   func() fakecontroller.Program
 	running fakecontroller.Program
 	pace    component.Pace

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -56,11 +55,8 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 // disconnect has the callers of a plugin notice that it is gone.
 func (c *Simulation) disconnect(p *plugin) {
 	c.Wire.Forget(p.machine, p.socket)
-	if p.driver.controller != p {
-		return
-	}
-	for _, ctl := range c.controllers {
-		if program, ok := ctl.running.(*sidecar.Program); ok && strings.HasSuffix(ctl.name, "/"+p.driver.Name) {
+	for _, ctl := range c.besides(p) {
+		if program, ok := ctl.running.(*sidecar.Program); ok {
 			program.Disconnected()
 		}
 	}

@@ -11,7 +11,7 @@ type crashes struct{ *Simulation }
 
 // Kill ends the victim.
 func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
-	switch victim = named(victim, at); victim {
+	switch victim = c.named(victim, at); victim {
 	case fault.Driver:
 		return c.killPlugin(c.pluginAt(at), at.Node)
 	case fault.Kubelet:
@@ -35,7 +35,7 @@ func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
 		}
 	}
 	off := n != nil && n.off
-	switch victim = named(victim, at); {
+	switch victim = c.named(victim, at); {
 	case victim == fault.Node && off:
 		return c.PowerOn(at.Node)
 	case victim == fault.Node, off:
@@ -53,14 +53,18 @@ func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
 	}
 }
 
-// named says who the caller is: a kubelet, a registrar, or a driver's sidecar.
-func named(victim fault.Victim, at wire.Site) fault.Victim {
+// named says who the caller is: a kubelet, a registrar, or a plugin's sidecar.
+func (c crashes) named(victim fault.Victim, at wire.Site) fault.Victim {
 	switch {
 	case victim != fault.Caller:
 		return victim
 	case at.Caller == string(fault.Kubelet), at.Caller == registrar.Name:
 		return fault.Victim(at.Caller)
-	default:
-		return fault.Victim(at.Caller + "/" + at.Driver)
 	}
+	for _, ctl := range c.controllers {
+		if p := ctl.beside; p != nil && ctl.sidecar == at.Caller && p.machine == at.Machine && p.socket == at.Socket {
+			return fault.Victim(ctl.name)
+		}
+	}
+	return fault.Victim(at.Caller + "/" + at.Driver)
 }

@@ -112,3 +112,8 @@ func (c *Simulation) endOfProgram(at wire.Site) <-chan struct{} {
 	}
 	return nil
 }
+
+// notStopped is what becomes of a program that the kubelet cannot end.
+func notStopped(p *plugin, err error) expect.Death {
+	return expect.Death{Text: fmt.Sprintf("%s does not stop: %v", p, err)}
+}

@@ -8,10 +8,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -47,6 +49,9 @@ type plugin struct {
 	interrupt context.Context      // ends what it is waited for in wall time
 	orders    int                  // how often somebody had it start or end
 	loop      crashLoop
+	elapsed   func() time.Duration // virtual time since the run began
+	began     time.Duration        // when it was started last
+	prober    *kernel.Group        // the kubelet's livenessProbe; nil for none
 }
 
 // backend starts and ends one instance of a driver.
@@ -149,7 +154,7 @@ func (d *driver) nodeID(node string) string {
 // newPlugin makes and starts one instance. The socket is where drivers and
 // kubelets expect it on a node.
 func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
-	p := &plugin{driver: d, node: node.Name, zone: d.zone(node), machine: m, interrupt: c.options.Context}
+	p := &plugin{driver: d, node: node.Name, zone: d.zone(node), machine: m, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed}
 	p.socket = d.socketIn(d.directory)
 	if err := c.giveBackend(p); err != nil {
 		return nil, err
@@ -196,6 +201,7 @@ func (p *plugin) start() error {
 		return err
 	}
 	p.running = true
+	p.began = p.elapsed()
 	return nil
 }
 

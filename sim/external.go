@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/driver/livenessprobe"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -22,6 +23,8 @@ const (
 	HealthMonitor Sidecar = fakecontroller.HealthMonitor
 	// Registrar is node-driver-registrar, on every node.
 	Registrar Sidecar = registrar.Program
+	// LivenessProbe answers the kubelet whether a plugin is healthy.
+	LivenessProbe Sidecar = livenessprobe.Name
 	// SnapshotController runs once for all drivers.
 	SnapshotController Sidecar = "snapshot-controller"
 )
@@ -37,7 +40,7 @@ func (c *Simulation) needsSnapshotController() bool {
 
 // Externals are the names of all sidecars that somebody else may run.
 func Externals() []string {
-	return append(fakecontroller.Names(), string(Registrar), string(SnapshotController))
+	return append(fakecontroller.Names(), string(SnapshotController))
 }
 
 // Endpoint is where a program that is no part of the cluster finds a driver's plugin.

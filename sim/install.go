@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -53,6 +52,7 @@ func (c *Simulation) Uninstall(name string) error {
 	c.removeSidecars(d)
 	var errs []error
 	for _, p := range c.plugins(d) {
+		p.endProbes()
 		if p.registrar != nil {
 			errs = append(errs, p.registrar.Stop())
 		}
@@ -76,7 +76,7 @@ func (c *Simulation) driverNamed(name string) (*driver, error) {
 
 func (c *Simulation) removeSidecars(d *driver) {
 	c.controllers = slices.DeleteFunc(c.controllers, func(ctl *controller) bool {
-		if !strings.HasSuffix(ctl.name, "/"+d.Name) {
+		if ctl.beside == nil || ctl.beside.driver != d {
 			return false
 		}
 		if ctl.running != nil {

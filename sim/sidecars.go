@@ -21,6 +21,7 @@ type (
 	SnapshotterOptions        = fakecontroller.SnapshotterOptions
 	HealthMonitorOptions      = fakecontroller.HealthMonitorOptions
 	RegistrarFlags            = fakecontroller.RegistrarFlags
+	LivenessProbeOptions      = fakecontroller.LivenessProbeOptions
 	SidecarFlags              = fakecontroller.SidecarFlags
 	SnapshotControllerOptions = fakecontroller.SnapshotControllerOptions
 )
@@ -28,6 +29,7 @@ type (
 // addSidecars adds what runs beside a driver's controller plugin, but for what somebody
 // else runs.
 func (c *Simulation) addSidecars(d *driver) {
+	c.addLivenessProbes(d)
 	p := d.controller
 	if p == nil {
 		return
@@ -37,9 +39,19 @@ func (c *Simulation) addSidecars(d *driver) {
 	for _, s := range d.Sidecars.OfController() {
 		if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) {
 			start := func() fakecontroller.Program { return s.Start(c.World, c.Wire, at) }
-			c.controllers = append(c.controllers, &controller{name: s.Name() + "/" + d.Name, start: start})
+			c.controllers = append(c.controllers, &controller{name: s.Name() + "/" + d.Name, sidecar: s.Name(), beside: p, start: start})
 		}
 	}
+}
+
+// besides are the sidecars of a plugin, but for its registrar.
+func (c *Simulation) besides(p *plugin) (all []*controller) {
+	for _, ctl := range c.controllers {
+		if ctl.beside == p {
+			all = append(all, ctl)
+		}
+	}
+	return all
 }
 
 // registrarOf is the registrar of a node's plugin, which is down.

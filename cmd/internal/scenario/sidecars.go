@@ -6,16 +6,15 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/sim"
 )
 
 // checkSidecars reports flags that cannot be.
 func (c *checker) checkSidecars(s sim.Sidecars) {
-	for _, program := range s.OfController() {
-		for _, m := range program.Mistakes() {
-			path := strict.Key(strict.Key(c.in("sidecars"), program.Name()), m.Field)
+	for _, program := range s.Mistakes() {
+		for _, m := range program.Mistakes {
+			path := strict.Key(strict.Key(c.in("sidecars"), program.Sidecar), m.Field)
 			c.document.Report(path, m.Found, m.Want)
 		}
 	}
@@ -41,7 +40,7 @@ func (externalName) JSONSchema() map[string]any {
 type callerName string
 
 func callerNames() []string {
-	return append([]string{string(fault.Kubelet), registrar.Name}, fakecontroller.Names()...)
+	return append([]string{string(fault.Kubelet)}, fakecontroller.Callers()...)
 }
 
 // Wanted lists the names.

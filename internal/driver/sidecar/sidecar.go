@@ -34,7 +34,9 @@ type Promises struct {
 type Target struct {
 	// Driver is the driver's name.
 	Driver string
-	// Machine and Socket are where the controller plugin serves.
+	// Node is the name of the plugin's node; empty for a controller plugin.
+	Node string
+	// Machine and Socket are where the plugin serves.
 	Machine machine.Machine
 	Socket  string
 }

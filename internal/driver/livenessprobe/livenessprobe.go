@@ -1,0 +1,77 @@
+package livenessprobe
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+const (
+	// redial is the pause between two attempts to connect. C-LIB-1
+	redial = time.Second
+	// unbounded is the deadline of the first question, which has none. C-LIVE-1
+	unbounded = 10 * time.Minute
+)
+
+// run is the sidecar from one start to its end.
+type run struct {
+	*component.Component
+	wire    *wire.Wire
+	options Options
+	target  sidecar.Target
+	life    *sidecar.Life
+}
+
+// Start starts the sidecar beside a plugin. What it serves is found at the endpoint.
+func Start(w *component.World, wire *wire.Wire, o Options, at sidecar.Target, e *Endpoint) *sidecar.Program {
+	return sidecar.Run(w, sidecar.Flags{Restart: o.Restart}, func(life *sidecar.Life) *component.Component {
+		r := &run{Component: w.Start(Name+"/"+at.Driver, at.Node), wire: wire, options: o.withDefaults(), target: at, life: life}
+		e.server = nil
+		r.Go("main", func(p *kernel.Process) {
+			r.meet(p)
+			e.server = r
+			p.Wait("requests to /healthz", func() bool { return false })
+		})
+		return r.Component
+	})
+}
+
+// meet connects, for as long as that takes, and asks for the driver's name; of an error of
+// the driver the program exits. Nobody serves /healthz meanwhile. C-LIVE-1
+func (r *run) meet(p *kernel.Process) {
+	for {
+		if _, err := r.target.Machine.Lstat(r.target.Socket); err == nil {
+			_, err := r.identity(p, p.Elapsed()+unbounded).GetPluginInfo(context.Background(), &csi.GetPluginInfoRequest{})
+			switch {
+			case err == nil:
+				return
+			case !wire.NobodyListens(err):
+				r.life.Failed(p)
+			}
+		}
+		p.Idle(redial)
+	}
+}
+
+// check is one request to /healthz: a connection of its own, one Probe; an answer that does
+// not say whether the driver is ready means that it is. C-LIVE-2
+func (r *run) check(p *kernel.Process, deadline time.Duration) error {
+	answer, err := r.identity(p, min(deadline, p.Elapsed()+r.options.ProbeTimeout)).Probe(context.Background(), &csi.ProbeRequest{})
+	if err == nil && answer.GetReady() != nil && !answer.GetReady().GetValue() {
+		return errors.New("driver responded but is not ready")
+	}
+	return err
+}
+
+func (r *run) identity(p *kernel.Process, deadline time.Duration) csi.IdentityClient {
+	return csi.NewIdentityClient(r.wire.Conn(p, wire.Site{
+		Caller: Name, Driver: r.target.Driver, Node: r.target.Node, Machine: r.target.Machine, Socket: r.target.Socket, Deadline: deadline,
+	}))
+}

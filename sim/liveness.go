@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/driver/livenessprobe"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// addLivenessProbes adds livenessprobe beside all plugins of a driver that wants it, and has
+// the kubelets ask it.
+func (c *Simulation) addLivenessProbes(d *driver) {
+	if d.Sidecars.LivenessProbe == nil || d.external(LivenessProbe) {
+		return
+	}
+	options := *d.Sidecars.LivenessProbe
+	for _, p := range c.plugins(d) {
+		name := livenessprobe.Name + "/" + d.Name
+		if p.node != "" {
+			name += "/" + p.node
+		}
+		if p.name != "" {
+			name += "/" + p.name
+		}
+		at := sidecar.Target{Driver: d.Name, Node: p.node, Machine: p.machine, Socket: p.socket}
+		endpoint := &livenessprobe.Endpoint{}
+		start := func() fakecontroller.Program { return livenessprobe.Start(c.World, c.Wire, options, at, endpoint) }
+		c.controllers = append(c.controllers, &controller{name: name, sidecar: livenessprobe.Name, beside: p, start: start})
+
+		container := livenessprobe.Container{
+			Began:   func() (time.Duration, bool) { return p.began, p.running && c.hasKubelet(p.node) },
+			Restart: func(why string) { c.restartUnhealthy(p, why) },
+		}
+		p.prober = kernel.NewGroup("livenessProbe of " + p.String())
+		c.World.Kernel.Spawn(p.prober, p.prober.Name, func(process *kernel.Process) {
+			livenessprobe.Probe(process, options, endpoint, container)
+		})
+	}
+}
+
+// hasKubelet reports whether the kubelet of a node runs; that of the control plane does.
+func (c *Simulation) hasKubelet(node string) bool {
+	n, err := c.node(node)
+	return err != nil || n.kubelet != nil
+}
+
+// restartUnhealthy ends the container of a plugin like SIGTERM, and starts it again when the
+// kubelet would; the registrar and the sidecars run on. C-LIVE-3
+func (c *Simulation) restartUnhealthy(p *plugin, why string) {
+	c.told(p.node, "%s failed its liveness probe, it will be restarted: %s", p, why)
+	if err := p.stop(); err != nil {
+		c.bury(p, notStopped(p, err))
+		return
+	}
+	c.disconnect(p)
+	c.restartLater(p, (*kernel.Process).Sleep)
+}
+
+// endProbes ends what the kubelet does for a plugin that is uninstalled.
+func (p *plugin) endProbes() {
+	if p.prober != nil {
+		p.prober.Crash()
+	}
+}
