@@ -15,6 +15,6 @@ func TestKindsOfCSIAddonsNeedNoDefinitionOfOnesOwn(t *testing.T) {
 	c.Apply(fence + "cidrs: [10.0.0.0/8]}}")
 	c.Expect(expect.Object{Ref: "networkfence/f", Fields: map[string]any{"spec": map[string]any{"fenceState": "Fenced"}}}) // A-NF-1
 
-	told := failing(t, func(f *testOf) { sim.New(f, withMock).Apply(fence + "fenceState: Off, cidrs: []}}") })
-	assert.Contains(t, told, `spec.fenceState: Unsupported value: "Off": supported values: "Fenced", "Unfenced"`)
+	told := failing(t, func(f *testOf) { sim.New(f, withMock).Apply(fence + "fenceState: Shut, cidrs: []}}") })
+	assert.Contains(t, told, `spec.fenceState: Unsupported value: "Shut": supported values: "Fenced", "Unfenced"`)
 }
