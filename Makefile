@@ -51,10 +51,10 @@ nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-
 	cd test/sidecars && $(GO) test ./...
 
 tidy: ## go mod tidy in this module and in all that are nested in it, after a change of dependencies
-	for module in . test/* examples/* internal/driver/csiaddons/generate; do (cd $$module && $(GO) mod tidy) || exit 1; done
+	for module in . test/* examples/*; do (cd $$module && $(GO) mod tidy) || exit 1; done
 
 proto: ## the Go code of the .proto files of CSI-Addons
-	cd internal/driver/csiaddons/generate && $(GO) run .
+	cd test/protobuf && $(GO) run .
 
 golden: ## rewrite the golden files after a change that is meant, and compare with the recorded traces
 	@mkdir -p $(BIN)

@@ -1,4 +1,4 @@
-module github.com/csisim/csisim/internal/driver/csiaddons/generate
+module github.com/csisim/csisim/test/protobuf
 
 go 1.26.0
 

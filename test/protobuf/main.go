@@ -1,6 +1,6 @@
-// Command generate makes Go code of the .proto files of CSI-Addons, in ../<package>:
+// Command protobuf makes Go code of the .proto files of CSI-Addons, beside them:
 //
-//	cd internal/driver/csiaddons/generate && go run .
+//	cd test/protobuf && go run .
 //
 // The code does not enter its messages into the registry of the process: a program that
 // has the project's own package for the same messages could not start otherwise.
@@ -53,15 +53,16 @@ func generate() error {
 	if err != nil {
 		return err
 	}
+	const target = "../../internal/driver/csiaddons"
 	for _, file := range append(messages, services...) {
 		text, err := format.Source([]byte(unregistered(file.GetContent())))
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Join("..", filepath.Dir(file.GetName())), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(target, filepath.Dir(file.GetName())), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join("..", file.GetName()), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(target, file.GetName()), text, 0o644); err != nil {
 			return err
 		}
 	}
@@ -76,7 +77,7 @@ func compile() (*pluginpb.CodeGeneratorRequest, error) {
 	}
 	compiler := protocompile.Compiler{
 		Resolver: protocompile.WithStandardImports(protocompile.CompositeResolver{
-			&protocompile.SourceResolver{ImportPaths: []string{"../proto"}},
+			&protocompile.SourceResolver{ImportPaths: []string{"../../internal/driver/csiaddons/proto"}},
 			protocompile.ResolverFunc(csiFile),
 		}),
 		SourceInfoMode: protocompile.SourceInfoStandard,
