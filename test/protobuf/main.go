@@ -29,6 +29,9 @@ import (
 	_ "github.com/container-storage-interface/spec/lib/go/csi"
 )
 
+// target is the package beside which the code is made.
+const target = "github.com/csisim" + "/csisim/internal/driver/csiaddons"
+
 const csiProto = "csi.proto"
 
 var packages = []string{"identity", "reclaimspace", "fence", "replication", "volumegroup", "encryptionkeyrotation"}
@@ -53,16 +56,16 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	const target = "../../internal/driver/csiaddons"
+	const folder = "../../internal/driver/csiaddons"
 	for _, file := range append(messages, services...) {
 		text, err := format.Source([]byte(unregistered(file.GetContent())))
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Join(target, filepath.Dir(file.GetName())), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(folder, filepath.Dir(file.GetName())), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(target, file.GetName()), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, file.GetName()), text, 0o644); err != nil {
 			return err
 		}
 	}
@@ -87,7 +90,7 @@ func compile() (*pluginpb.CodeGeneratorRequest, error) {
 		return nil, err
 	}
 	request := &pluginpb.CodeGeneratorRequest{
-		FileToGenerate: names, Parameter: proto.String("module=github.com/csisim/csisim/internal/driver/csiaddons"),
+		FileToGenerate: names, Parameter: proto.String("module=" + target),
 	}
 	seen := map[string]bool{}
 	var add func(protoreflect.FileDescriptor)
@@ -151,7 +154,7 @@ func unregistered(code string) string {
 	}
 	code = strings.Replace(code, build, build+"\t\t\tFileRegistry: registry.Files,\n", 1)
 	code = strings.Replace(code, "\tout := protoimpl.TypeBuilder{\n", "\tout := protoimpl.TypeBuilder{\n\t\tTypeRegistry: registry.Types,\n", 1)
-	return strings.Replace(code, "import (\n", "import (\n\tregistry \"github.com/csisim/csisim/internal/driver/csiaddons/registry\"\n", 1)
+	return strings.Replace(code, "import (\n", "import (\n\tregistry \""+target+"/registry\"\n", 1)
 }
 
 func csiFile(path string) (protocompile.SearchResult, error) {
