@@ -18,6 +18,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -83,7 +84,7 @@ type node struct {
 func start(t *testing.T, s setting) *node {
 	k := kernel.New(kernel.Options{Strategy: s.strategy, Patience: time.Minute})
 	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
-	n.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	n.World = component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	n.Features = s.features
 	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{}), wire.New(n.World)
 	t.Cleanup(func() {

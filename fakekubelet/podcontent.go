@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // rootAuthority is the config map with the API server's certificate that every namespace has.
@@ -18,7 +18,7 @@ func sortedNames(content files) []string { return slices.Sorted(maps.Keys(conten
 
 // accountFiles are what a container finds of its service account.
 func (w *podWorker) accountFiles(p *kernel.Process) (files, error) {
-	content, err := w.tokenFiles(p, &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: new(store.AccountToken)})
+	content, err := w.tokenFiles(p, &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: new(kind.AccountToken)})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -35,7 +36,7 @@ func (m *podManager) startRelists() {
 func (m *podManager) start() {
 	m.Go("pods", func(p *kernel.Process) {
 		p.Sleep(nodeSyncPeriod)
-		pods := component.Watch[*corev1.Pod](m.Component, p, store.ByIndex(store.PodsByNode, m.options.Name))
+		pods := component.Watch[*corev1.Pod](m.Component, p, store.ByIndex(kind.PodsByNode, m.options.Name))
 		nodes := component.Watch[*corev1.Node](m.Component, p, store.ByKey(store.Key{Name: m.options.Name}))
 		var follow func(*kernel.Process)
 		follow = func(p *kernel.Process) {

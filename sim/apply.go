@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -24,7 +25,7 @@ func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 	if err := c.defineKindOf(obj); err != nil {
 		return "", err
 	}
-	res, err := c.World.Store.ResourceOf(obj)
+	res, err := kind.ResourceOf(c.World.Store, obj)
 	if err != nil {
 		return "", err
 	}
@@ -38,7 +39,7 @@ func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 	}
 	live, exists := c.World.Store.GetObject(res, store.KeyOf(given))
 	if !exists || given.GetName() == "" {
-		if err := res.Accept(given); err != nil {
+		if err := kind.Accept(res, given); err != nil {
 			return "", err
 		}
 		created, err := c.World.Store.AdoptObject(res, given)
@@ -84,7 +85,7 @@ func (c *Simulation) merge(res *store.Resource, live, given store.Object) (store
 	if err != nil {
 		return nil, err
 	}
-	if res.Definition() != nil {
+	if kind.DefinitionOf(res) != nil {
 		return mergeCustom(res, before, next, current)
 	}
 	meta, err := strategicpatch.NewPatchMetaFromStruct(live)
@@ -110,7 +111,7 @@ func mergeCustom(res *store.Resource, before, next, current []byte) (store.Objec
 	if err := json.Unmarshal(next, given); err != nil {
 		return nil, err
 	}
-	if err := res.Accept(given); err != nil {
+	if err := kind.Accept(res, given); err != nil {
 		return nil, err
 	}
 	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(before, next, current)

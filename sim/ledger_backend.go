@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -113,7 +114,7 @@ func (a *accountant) snapshots(d *driver, ids []string) {
 // hasVolume reports whether a PersistentVolume has the handle, or had it and was
 // to leave the volume alone.
 func (a *accountant) hasVolume(driver, handle string) bool {
-	for range store.Indexed[*corev1.PersistentVolume](a.World.Store, store.VolumesByHandle, driver+"^"+handle) {
+	for range store.Indexed[*corev1.PersistentVolume](a.World.Store, kind.VolumesByHandle, driver+"^"+handle) {
 		return true
 	}
 	for _, e := range a.World.Trace.Events() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/store"
@@ -44,8 +45,8 @@ func (c *Cluster) checkKind(o manifest.Object) error {
 	if err := c.simulation.defineKindOf(o.Object.(store.Object)); err != nil {
 		return err
 	}
-	if _, err := c.simulation.World.Store.ResourceOf(o.Object.(store.Object)); err != nil {
-		return o.NoKind(c.simulation.World.Store.VersionsOf(o.GetObjectKind().GroupVersionKind().GroupKind())...)
+	if _, err := kind.ResourceOf(c.simulation.World.Store, o.Object.(store.Object)); err != nil {
+		return o.NoKind(kind.VersionsOf(c.simulation.World.Store, o.GetObjectKind().GroupVersionKind().GroupKind())...)
 	}
 	return nil
 }

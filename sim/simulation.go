@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/datacheck"
@@ -73,9 +74,9 @@ func Start(o Options) (*Simulation, error) {
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
 		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
 	})
-	s := store.New(store.Options{Now: k.Now, Names: o.Names, Guard: o.Guard, TaintNewNodes: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names, Guard: o.Guard}, kind.TaintNewNodes)
 	if o.Token != "" { // the API is served sooner or later
-		s.SignTokens(apiserver.SignToken)
+		kind.SignTokens(s, apiserver.SignToken)
 	}
 	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
 	c.gate.post = k.Post

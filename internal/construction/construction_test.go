@@ -24,6 +24,7 @@ const module = "github.com/csisim/csisim/"
 // that stand at its border.
 var simulated = map[string][]string{
 	"internal/world/kernel":    {"flight.go", "live.go"},
+	"internal/api/kind":        nil,
 	"internal/world/store":     nil,
 	"internal/world/component": nil,
 	"internal/world/operation": nil,

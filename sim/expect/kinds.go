@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -21,17 +22,17 @@ var builtIn = func() map[string]*store.Resource {
 
 // namesOf are the names of a resource, with its group if another is meant without.
 func namesOf(res *store.Resource) []string {
-	if d := res.Definition(); d != nil {
+	if d := kind.DefinitionOf(res); d != nil {
 		names := d.Object.Status.AcceptedNames
-		kind := strings.ToLower(names.Kind)
-		return append([]string{names.Plural, names.Singular, kind, res.String(), kind + "." + res.GVR.Group}, names.ShortNames...)
+		name := strings.ToLower(names.Kind)
+		return append([]string{names.Plural, names.Singular, name, res.String(), name + "." + res.GVR.Group}, names.ShortNames...)
 	}
-	plural, kind := res.GVR.Resource, strings.ToLower(res.GVK.Kind)
+	plural, singular := res.GVR.Resource, strings.ToLower(res.GVK.Kind)
 	if known, _ := store.ResourceNamed(plural); known != res {
-		return []string{res.String(), kind + "." + res.GVR.Group}
+		return []string{res.String(), singular + "." + res.GVR.Group}
 	}
-	names := append([]string{plural, kind}, res.ShortNames...)
-	if kind == "volumeattachment" {
+	names := append([]string{plural, singular}, kind.Of(res).ShortNames...)
+	if singular == "volumeattachment" {
 		names = append(names, "va") // kubectl has no short name for it
 	}
 	return names

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/store"
@@ -37,7 +38,7 @@ func (r Reference) HasClaim() bool {
 // In is the resource as a store has it, false if it has none: then nobody defined
 // it, or not yet.
 func (r Reference) In(s *store.Store) (*store.Resource, bool) {
-	if r.Resource.Definition() == nil {
+	if kind.DefinitionOf(r.Resource) == nil {
 		return r.Resource, true
 	}
 	return s.ResourceFor(r.Resource.GVK)

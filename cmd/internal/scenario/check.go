@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
@@ -164,7 +165,7 @@ var phases = map[string][]string{
 func (c *checker) phase(res *store.Resource, phase string) {
 	known, ok := phases[res.GVR.Resource]
 	switch {
-	case res.Definition() != nil:
+	case kind.DefinitionOf(res) != nil:
 	case !ok:
 		c.report("phase", fmt.Sprintf("phase %q of a %s", phase, expect.Singular(res)), "no phase, since this kind has none")
 	case !slices.Contains(known, phase):

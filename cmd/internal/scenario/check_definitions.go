@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/store"
@@ -37,7 +38,7 @@ type custom struct {
 // against those there are when it is applied.
 func (c *checker) checkDefinitions() {
 	c.definitions = definitions{
-		store: store.New(store.Options{}),
+		store: kind.NewStore(store.Options{}),
 		from:  map[schema.GroupKind]int{}, at: map[schema.GroupKind]manifest.Object{}, made: map[custom]bool{},
 	}
 	if c.scenario.csiAddons {
@@ -119,12 +120,12 @@ func (d *definitions) apply(definition *apiextensionsv1.CustomResourceDefinition
 // One that is applied again may change what only a new one is asked for: that is told when it runs.
 func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured) {
 	gvk := obj.GroupVersionKind()
-	res, err := c.definitions.store.ResourceOf(obj)
+	res, err := kind.ResourceOf(c.definitions.store, obj)
 	if err != nil {
 		c.problems = append(c.problems, c.undefined(o, gvk))
 		return
 	}
-	definition := res.Definition()
+	definition := kind.DefinitionOf(res)
 	version, _ := definition.Served(gvk.Version)
 	unknown, err := version.Read(obj.Object)
 	for _, path := range unknown {
@@ -147,7 +148,7 @@ func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured)
 
 // undefined is the mistake of an object of a kind that is not defined where it is applied.
 func (c *checker) undefined(o manifest.Object, gvk schema.GroupVersionKind) strict.Problem {
-	versions := c.definitions.store.VersionsOf(gvk.GroupKind())
+	versions := kind.VersionsOf(c.definitions.store, gvk.GroupKind())
 	if at, ok := c.definitions.at[gvk.GroupKind()]; ok && len(versions) == 0 {
 		return o.Problem("kind", fmt.Sprintf("kind %q, which %s:%d defines only later or not at this time", gvk.Kind, at.File, at.At.Line),
 			"an object that is applied after its CustomResourceDefinition", "")

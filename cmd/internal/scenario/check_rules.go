@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/store"
@@ -41,7 +42,7 @@ func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
 // checkPatched asks the rules about the object of a manifest as a patch leaves it.
 func (c *checker) checkPatched(s *patchStep) {
 	res := s.Resource
-	if res == nil || s.Subresource != "" || s.Many() || res.Definition() != nil {
+	if res == nil || s.Subresource != "" || s.Many() || kind.DefinitionOf(res) != nil {
 		return
 	}
 	o, ok := c.ruled.first[ruledKey{res, store.Key{Namespace: s.Namespace, Name: s.Name}}]

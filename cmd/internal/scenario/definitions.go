@@ -5,6 +5,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/definition/csiaddons"
@@ -26,7 +27,7 @@ func definedKinds(document *strict.Document, dir string) expect.Kinds {
 	for _, m := range manifestsIn(document.Root) {
 		for _, d := range m.definitions(dir, bytes.Contains(document.Source.Text, wordOfDefinitions)) {
 			if defined == nil {
-				defined = store.New(store.Options{})
+				defined = kind.NewStore(store.Options{})
 			}
 			_, _ = store.Create(defined, d) // told when it is checked
 		}
@@ -91,7 +92,7 @@ func mentionsCSIAddons(document *strict.Document, dir string) bool {
 
 // withCSIAddons is a store in which the kinds of CSI-Addons are defined, and nothing else.
 func withCSIAddons() *store.Store {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	for _, d := range csiaddons.All() {
 		_, _ = store.Adopt(s, d) // a test holds that each is valid
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/cmd/internal/scenario/expression"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -18,7 +19,7 @@ import (
 // objectFieldsOf are the top-level fields of a resource's objects that a file can name.
 func objectFieldsOf(res *store.Resource) []string {
 	var names []string
-	if d := res.Definition(); d != nil {
+	if d := kind.DefinitionOf(res); d != nil {
 		names = append(d.Stored.Fields("spec"), "metadata")
 	} else {
 		for _, f := range strict.Fields(reflect.TypeOf(res.New())) {
@@ -30,7 +31,7 @@ func objectFieldsOf(res *store.Resource) []string {
 
 // checkFieldsOf reports keys of a partial object that objects of the resource do not have.
 func checkFieldsOf(n *strict.Node, res *store.Resource) {
-	d := res.Definition()
+	d := kind.DefinitionOf(res)
 	if d == nil {
 		checkFields(n, reflect.TypeOf(res.New()))
 		return

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
@@ -110,7 +111,7 @@ func (c *checker) object(r expect.Reference) {
 	resource := r.Resource.GVR.Resource
 	key := store.Key{Namespace: r.Namespace, Name: r.Name}
 	switch {
-	case r.Resource.Definition() != nil:
+	case kind.DefinitionOf(r.Resource) != nil:
 		c.defined(r)
 	case r.ByClaim():
 		c.claimOf(r)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -31,7 +32,7 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)
-	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
 	return &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -18,7 +19,7 @@ import (
 func explored(t *testing.T, strategy kernel.Strategy) *cluster {
 	k := kernel.New(kernel.Options{Strategy: strategy})
 	defer k.Close()
-	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true})
+	s := kind.NewStore(store.Options{Now: k.Now}, kind.NoServiceAccounts)
 	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
 	c.node("node-a")
 	c.node("node-b")
@@ -85,7 +86,7 @@ func (breaking) String() string { return "breaking watches" }
 func TestAPodThatWasReplacedWhileNobodyWatchedDoesNotKeepItsVolume(t *testing.T) {
 	k := kernel.New(kernel.Options{Strategy: breaking{}})
 	defer k.Close()
-	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
 	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
 	c.node("node-a")
 	c.volume("v")

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -34,7 +35,7 @@ func (c *Controller) syncClaim(_ *kernel.Process, key store.Key) error {
 	if !ok || !isBound(claim) {
 		return nil
 	}
-	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.PodsByClaim, key.String()) {
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, kind.PodsByClaim, key.String()) {
 		if pod.Spec.NodeName != "" && !volume.Terminated(pod) {
 			c.addPod(pod)
 		}

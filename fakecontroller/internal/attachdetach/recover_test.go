@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -109,7 +110,7 @@ func TestRestartKeepsWhatIsInUse(t *testing.T) {
 func TestAPodThatComesWhileTheControllerStarts(t *testing.T) {
 	for seed := range uint64(40) {
 		k := kernel.New(kernel.Options{Strategy: kernel.NewRandom(seed)})
-		s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true})
+		s := kind.NewStore(store.Options{Now: k.Now}, kind.NoServiceAccounts)
 		c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
 		for _, node := range []string{"node-a", "node-b"} {
 			c.node(node)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -19,7 +20,7 @@ import (
 func rivals(t *testing.T, strategy kernel.Strategy) *cluster {
 	k := kernel.New(kernel.Options{Strategy: strategy})
 	t.Cleanup(k.Close)
-	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true})
+	s := kind.NewStore(store.Options{Now: k.Now}, kind.NoServiceAccounts)
 	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
 	c.node("node-a")
 	c.node("node-b")

@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -88,7 +89,7 @@ func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 	if !ok || !r.mayRelease(pv) {
 		return nil
 	}
-	for range store.Indexed[*storagev1.VolumeAttachment](r.Cache, store.AttachmentsByVolume, pv.Name) {
+	for range store.Indexed[*storagev1.VolumeAttachment](r.Cache, kind.AttachmentsByVolume, pv.Name) {
 		return nil // the end of that attachment brings the volume back
 	}
 	at := slices.Index(pv.Finalizers, r.finalizer())

@@ -5,6 +5,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -12,7 +13,7 @@ import (
 
 // inform queues what the informers tell. C-ATT-4
 func (r *run) inform(p *kernel.Process) {
-	attachments := component.Watch[*storagev1.VolumeAttachment](r.Component, p, store.ByIndex(store.AttachmentsByAttacher, r.features.driver))
+	attachments := component.Watch[*storagev1.VolumeAttachment](r.Component, p, store.ByIndex(kind.AttachmentsByAttacher, r.features.driver))
 	volumes := component.Watch[*corev1.PersistentVolume](r.Component, p)
 	for {
 		for e, ok := attachments.Next(); ok; e, ok = attachments.Next() {

@@ -7,6 +7,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
@@ -23,7 +24,7 @@ func (r *run) reconcile(p *kernel.Process) {
 // reconcileOnce has every attachment worked on whose status differs from the
 // driver's list. The list of attachments is older than the driver's. C-ATT-41
 func (r *run) reconcileOnce(p *kernel.Process) {
-	known := slices.Collect(store.Indexed[*storagev1.VolumeAttachment](r.Cache, store.AttachmentsByAttacher, r.features.driver))
+	known := slices.Collect(store.Indexed[*storagev1.VolumeAttachment](r.Cache, kind.AttachmentsByAttacher, r.features.driver))
 	published, err := r.listPublished(p)
 	if err != nil {
 		r.exitIfLost(p, err)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -43,7 +44,7 @@ type site struct {
 
 func newSite(t *testing.T, strategy kernel.Strategy, o mock.Options) *site {
 	k := kernel.New(kernel.Options{Strategy: strategy})
-	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
 	w := component.NewWorld(k, s, trace.NewRecorder(k))
 	o.Name = driverName
 	o.Existing = []mock.ExistingVolume{{ID: "h-v"}}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -56,7 +57,7 @@ func (c *Controller) follow(p *kernel.Process) {
 
 func (c *Controller) addBudgetsOf(pod *corev1.Pod) {
 	for b := range store.List[budget](c.Cache, pod.Namespace) {
-		if store.Selects(b, pod) {
+		if kind.Selects(b, pod) {
 			c.queue.Add(store.KeyOf(b))
 		}
 	}
@@ -69,7 +70,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	}
 	var pods []*corev1.Pod
 	for pod := range store.List[*corev1.Pod](c.Cache, b.Namespace) {
-		if store.Selects(b, pod) {
+		if kind.Selects(b, pod) {
 			pods = append(pods, pod)
 		}
 	}
@@ -156,7 +157,7 @@ func (c *Controller) stillDisrupted(b budget, pods []*corev1.Pod) map[string]met
 func healthy(pods []*corev1.Pod, disrupted map[string]metav1.Time) (count int32) {
 	for _, pod := range pods {
 		_, going := disrupted[pod.Name]
-		if pod.DeletionTimestamp == nil && !going && store.Ready(pod) {
+		if pod.DeletionTimestamp == nil && !going && kind.Ready(pod) {
 			count++
 		}
 	}

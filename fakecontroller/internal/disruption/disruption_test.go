@@ -16,6 +16,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -86,7 +87,7 @@ func TestAnEvictionIsCountedUntilThePodIsGone(t *testing.T) {
 	webs(c, 2, nil)
 	testcluster.Create(c, newBudget(of("1"), nil))
 	evict := func(name string) error {
-		return store.AllowEviction(c.Store, testcluster.Get[*corev1.Pod](c, "default", name), false)
+		return kind.AllowEviction(c.Store, testcluster.Get[*corev1.Pod](c, "default", name), false)
 	}
 	err := evict("web-0")
 	assert.True(t, apierrors.IsTooManyRequests(err), "the controller has not seen the budget: %v", err)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -51,7 +52,7 @@ func (c *Controller) follow(p *kernel.Process) {
 
 // addUsers queues the pods that may need a deleted claim again.
 func (c *Controller) addUsers(pvc *corev1.PersistentVolumeClaim) {
-	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.PodsByClaim, store.KeyOf(pvc).String()) {
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, kind.PodsByClaim, store.KeyOf(pvc).String()) {
 		if hasEphemeral(pod) {
 			c.pods.Add(store.KeyOf(pod))
 		}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -25,7 +26,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	k := kernel.New(kernel.Options{})
-	s := store.New(store.Options{Now: k.Now, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
 	t.Cleanup(func() {
 		k.Close()
 		assert.NoError(t, s.VerifyImmutable())
@@ -141,7 +142,7 @@ func TestCSINodeGoesWithItsNode(t *testing.T) {
 func TestCollectorStartedLateFindsOldOrphans(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)
-	w := &world{component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k)), t}
+	w := &world{component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k)), t}
 	owner := w.make("owner")
 	w.make("child", owner)
 	w.delete("owner", metav1.DeletePropagationBackground)

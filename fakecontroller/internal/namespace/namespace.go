@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -93,5 +94,5 @@ func (c *Controller) release(p *kernel.Process, name string) {
 	}
 	free := namespace.DeepCopy()
 	free.Spec.Finalizers = slices.DeleteFunc(free.Spec.Finalizers, func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
-	_, _ = store.FinalizeNamespace(c.Store, free) // it is there
+	_, _ = kind.FinalizeNamespace(c.Store, free) // it is there
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakecontroller/internal/namespace"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -20,7 +21,7 @@ import (
 func TestANamespaceGoesAfterItsContent(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)
-	s := store.New(store.Options{Now: k.Now, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
 	namespace.Start(component.NewWorld(k, s, trace.NewRecorder(k)))
 	_, err := store.Create(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}})
 	require.NoError(t, err)

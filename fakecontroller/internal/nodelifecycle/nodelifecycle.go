@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -93,7 +94,7 @@ func (c *Controller) nextPass(now time.Duration) time.Duration {
 
 // podsOf is the pods bound to a node.
 func (c *Controller) podsOf(node string) func(func(*corev1.Pod) bool) {
-	return store.Indexed[*corev1.Pod](c.Cache, store.PodsByNode, node)
+	return store.Indexed[*corev1.Pod](c.Cache, kind.PodsByNode, node)
 }
 
 func (c *Controller) node(name string) (*corev1.Node, bool) {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -98,7 +99,7 @@ func (c *Controller) tellWaiting(pvc claim) {
 
 func (c *Controller) unscheduledPods(pvc claim) []string {
 	var names []string
-	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.PodsByClaim, store.KeyOf(pvc).String()) {
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, kind.PodsByClaim, store.KeyOf(pvc).String()) {
 		if pod.Spec.NodeName == "" && !volume.Terminated(pod) {
 			names = append(names, pod.Name)
 		}

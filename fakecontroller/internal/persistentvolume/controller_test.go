@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -27,7 +28,7 @@ func newWorld(t *testing.T) *world { return newWorldWith(t, kernel.Calm{}) }
 
 func newWorldWith(t *testing.T, strategy kernel.Strategy) *world {
 	k := kernel.New(kernel.Options{Strategy: strategy})
-	w := &world{World: component.NewWorld(k, store.New(store.Options{Now: k.Now, Guard: true}), trace.NewRecorder(k)), t: t}
+	w := &world{World: component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now, Guard: true}), trace.NewRecorder(k)), t: t}
 	t.Cleanup(func() {
 		k.Close()
 		assert.NoError(t, w.Store.VerifyImmutable())

@@ -9,6 +9,7 @@ import (
 	storagevolume "k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -21,11 +22,11 @@ func (c *Controller) findVolume(pvc claim, delayed bool) (*corev1.PersistentVolu
 // point to none.
 func (c *Controller) candidates(pvc claim) []*corev1.PersistentVolume {
 	var found []*corev1.PersistentVolume
-	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, store.VolumesByClaim, store.KeyOf(pvc).String()) {
+	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, kind.VolumesByClaim, store.KeyOf(pvc).String()) {
 		found = append(found, c.volumes.Newest(pv))
 	}
 	class := storagevolume.GetPersistentVolumeClaimClass(pvc)
-	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, store.UnboundVolumesByClass, class) {
+	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, kind.UnboundVolumesByClass, class) {
 		found = append(found, c.volumes.Newest(pv))
 	}
 	return found

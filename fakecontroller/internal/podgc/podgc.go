@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -77,7 +78,7 @@ func (c *Controller) nodeChanged(e store.Event[*corev1.Node]) {
 	if e.Type == store.Modified && abandoned(e.Object) == abandoned(e.Old) {
 		return
 	}
-	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.PodsByNode, e.Object.Name) {
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, kind.PodsByNode, e.Object.Name) {
 		c.suspect(pod)
 	}
 }

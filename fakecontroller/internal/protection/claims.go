@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -98,11 +99,11 @@ func (c *Claims) sync(p *kernel.Process, key store.Key) error {
 // inUse asks the cache first and then, as the cache may be old, the API. C-PVCP-3
 func (c *Claims) inUse(p *kernel.Process, pvc *corev1.PersistentVolumeClaim) bool {
 	users := store.KeyOf(pvc).String()
-	if anyUses(store.Indexed[*corev1.Pod](c.Cache, store.PodsByClaim, users), pvc) {
+	if anyUses(store.Indexed[*corev1.Pod](c.Cache, kind.PodsByClaim, users), pvc) {
 		return true
 	}
 	p.Yield("list pods")
-	return anyUses(store.Indexed[*corev1.Pod](c.Store, store.PodsByClaim, users), pvc)
+	return anyUses(store.Indexed[*corev1.Pod](c.Store, kind.PodsByClaim, users), pvc)
 }
 
 func anyUses(pods iter.Seq[*corev1.Pod], pvc *corev1.PersistentVolumeClaim) bool {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -23,7 +24,7 @@ func newWorld(t *testing.T) *component.World { return newWorldWith(t, kernel.Cal
 
 func newWorldWith(t *testing.T, strategy kernel.Strategy) *component.World {
 	k := kernel.New(kernel.Options{Strategy: strategy})
-	s := store.New(store.Options{Now: k.Now, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
 	t.Cleanup(func() {
 		k.Close()
 		assert.NoError(t, s.VerifyImmutable())

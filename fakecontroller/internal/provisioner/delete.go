@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -102,7 +103,7 @@ func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error
 		return fmt.Errorf("persistentvolume %s is not a CSI volume", pv.Name)
 	}
 	if c.promises.Can("PUBLISH_UNPUBLISH_VOLUME") {
-		for attachment := range store.Indexed[*storagev1.VolumeAttachment](c.Cache, store.AttachmentsByVolume, pv.Name) {
+		for attachment := range store.Indexed[*storagev1.VolumeAttachment](c.Cache, kind.AttachmentsByVolume, pv.Name) {
 			return fmt.Errorf("persistentvolume %s is still attached to node %s", pv.Name, attachment.Spec.NodeName)
 		}
 	}

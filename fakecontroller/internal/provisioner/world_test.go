@@ -21,6 +21,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/protection"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
 	"github.com/csisim/csisim/fakecontroller/internal/scheduler"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -72,7 +73,7 @@ func newWorld(t *testing.T, kernelOptions kernel.Options, driver mock.Options, o
 func newWorldWith(t testing.TB, kernelOptions kernel.Options, storeOptions store.Options, driver mock.Options, options provisioner.Options) *world {
 	k := kernel.New(kernelOptions)
 	storeOptions.Now = k.Now
-	s := store.New(storeOptions)
+	s := kind.NewStore(storeOptions)
 	w := &world{t: t, World: component.NewWorld(k, s, trace.NewRecorder(k))}
 	driver.Name = driverName
 	w.driver = mock.New(driver)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -84,7 +85,7 @@ func (r *run) expand(p *kernel.Process, key store.Key, pvc claim, pv persistentV
 
 // isInUse reports whether a pod that has not ended names the claim, scheduled or not.
 func (r *run) isInUse(pvc claim) bool {
-	for pod := range store.Indexed[*corev1.Pod](r.Cache, store.PodsByClaim, store.KeyOf(pvc).String()) {
+	for pod := range store.Indexed[*corev1.Pod](r.Cache, kind.PodsByClaim, store.KeyOf(pvc).String()) {
 		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded && names(pod, pvc.Name) {
 			return true
 		}

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -81,29 +82,29 @@ func (c *Controller) quotaChanged(p *kernel.Process, e store.Event[quota]) {
 		c.recalculates = true
 		c.Go("full recalculation", c.recalculate)
 	}
-	for _, kind := range store.Counted(e.Object.Spec.Hard) {
-		c.monitor(p, kind)
+	for _, res := range kind.Counted(e.Object.Spec.Hard) {
+		c.monitor(p, res)
 	}
 	c.queue.Add(store.KeyOf(e.Object))
 }
 
 // monitor watches a kind from now on.
-func (c *Controller) monitor(p *kernel.Process, kind *store.Resource) {
-	if slices.ContainsFunc(c.monitors, func(m monitor) bool { return m.kind == kind }) {
+func (c *Controller) monitor(p *kernel.Process, res *store.Resource) {
+	if slices.ContainsFunc(c.monitors, func(m monitor) bool { return m.kind == res }) {
 		return
 	}
-	objects := c.Cache.WatchObjects(kind)
+	objects := c.Cache.WatchObjects(res)
 	objects.OnEvent(p.Wake)
-	c.monitors = append(c.monitors, monitor{kind, objects})
+	c.monitors = append(c.monitors, monitor{res, objects})
 }
 
 // replenish queues the quotas that something counted for and counts for no longer.
-func (c *Controller) replenish(kind *store.Resource, e store.Event[store.Object]) {
+func (c *Controller) replenish(res *store.Resource, e store.Event[store.Object]) {
 	if e.Type == store.Added || e.Type == store.Modified && !c.matters(e) {
 		return
 	}
 	for q := range store.List[quota](c.Cache, e.Object.GetNamespace()) {
-		if slices.Contains(store.Counted(q.Status.Hard), kind) {
+		if slices.Contains(kind.Counted(q.Status.Hard), res) {
 			c.queue.Add(store.KeyOf(q))
 		}
 	}
@@ -118,7 +119,7 @@ func (c *Controller) matters(e store.Event[store.Object]) bool {
 		return true
 	case *corev1.Pod:
 		old, now := e.Old.(*corev1.Pod), c.Kernel.Now()
-		return store.CountsForQuota(now, old) && !store.CountsForQuota(now, obj) ||
+		return kind.CountsForQuota(now, old) && !kind.CountsForQuota(now, obj) ||
 			(old.Spec.ActiveDeadlineSeconds == nil) != (obj.Spec.ActiveDeadlineSeconds == nil)
 	case *corev1.Service:
 		return obj.Spec.Type != e.Old.(*corev1.Service).Spec.Type
@@ -143,7 +144,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	if !ok {
 		return nil
 	}
-	counted := store.Usage(c.Cache, c.Kernel.Now(), q)
+	counted := kind.Usage(c.Cache, c.Kernel.Now(), q)
 	used := corev1.ResourceList{}
 	for name := range q.Spec.Hard { // any order: each for itself
 		if amount, ok := counted[name]; ok {

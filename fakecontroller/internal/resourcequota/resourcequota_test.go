@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -25,7 +26,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	k := kernel.New(kernel.Options{})
-	s := store.New(store.Options{Now: k.Now, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
 	t.Cleanup(func() {
 		k.Close()
 		assert.NoError(t, s.VerifyImmutable())

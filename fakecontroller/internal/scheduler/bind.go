@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -49,7 +50,7 @@ func (s *Scheduler) bind(p *kernel.Process, a *attempt, c choice) {
 
 func (s *Scheduler) bindPod(p *kernel.Process, a *attempt, c choice) {
 	p.Yield("bind")
-	pod, err := store.BindPod(s.Store, store.KeyOf(a.pod), c.node.name)
+	pod, err := kind.BindPod(s.Store, kind.Binding{Pod: store.KeyOf(a.pod), Node: c.node.name})
 	if err != nil {
 		s.failed(p, a.pod, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err))
 		return

@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/legacy"
@@ -153,7 +154,7 @@ func (s *Scheduler) volumesOn(n *node) map[string]map[string]bool {
 // attachedOnly counts the volumes that are attached to a node and used by no pod.
 func (s *Scheduler) attachedOnly(n *node, driver string, used map[string]bool) int {
 	seen := map[string]bool{}
-	for attachment := range store.Indexed[*storagev1.VolumeAttachment](s.Cache, store.AttachmentsByNode, n.name) {
+	for attachment := range store.Indexed[*storagev1.VolumeAttachment](s.Cache, kind.AttachmentsByNode, n.name) {
 		if attachment.Spec.Attacher != driver || attachment.Spec.Source.PersistentVolumeName == nil {
 			continue
 		}

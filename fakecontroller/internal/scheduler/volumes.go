@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -35,10 +36,10 @@ func (s *Scheduler) sortDelayed(a *attempt) {
 	})
 	for i := range a.delayed {
 		d := &a.delayed[i]
-		for pv := range store.Indexed[*corev1.PersistentVolume](s.Cache, store.VolumesByClaim, store.KeyOf(d.claim).String()) {
+		for pv := range store.Indexed[*corev1.PersistentVolume](s.Cache, kind.VolumesByClaim, store.KeyOf(d.claim).String()) {
 			d.candidates = append(d.candidates, s.volumes.Newest(pv))
 		}
-		for pv := range store.Indexed[*corev1.PersistentVolume](s.Cache, store.UnboundVolumesByClass, d.class.Name) {
+		for pv := range store.Indexed[*corev1.PersistentVolume](s.Cache, kind.UnboundVolumesByClass, d.class.Name) {
 			d.candidates = append(d.candidates, s.volumes.Newest(pv))
 		}
 	}

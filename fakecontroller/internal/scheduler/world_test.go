@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -29,7 +30,7 @@ type world struct {
 func newWorld(t testing.TB, o store.Options) *world {
 	k := kernel.New(kernel.Options{})
 	o.Now = k.Now
-	w := &world{World: component.NewWorld(k, store.New(o), trace.NewRecorder(k)), t: t}
+	w := &world{World: component.NewWorld(k, kind.NewStore(o), trace.NewRecorder(k)), t: t}
 	w.scheduler = Start(w.World)
 	t.Cleanup(func() {
 		k.Close()

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -89,7 +90,7 @@ func (c *Controller) volumeChanged(e store.Event[*corev1.PersistentVolume]) {
 
 // addUsers queues the pods that use a claim.
 func (c *Controller) addUsers(claim store.Key) {
-	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.PodsByClaim, claim.String()) {
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, kind.PodsByClaim, claim.String()) {
 		c.queue.Add(store.KeyOf(pod))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakecontroller/internal/serviceaccount"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -20,7 +21,7 @@ import (
 func TestEveryNamespaceHasAnAccount(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)
-	s := store.New(store.Options{Now: k.Now, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
 	serviceaccount.Start(component.NewWorld(k, s, trace.NewRecorder(k)))
 	namespace := func(name string, finalizers ...string) {
 		_, err := store.Create(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers}})

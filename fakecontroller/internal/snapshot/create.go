@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
@@ -203,7 +204,7 @@ func (c *Controller) releaseClaim(p *kernel.Process, s volumeSnapshot, own bool)
 	if err != nil || !slices.Contains(pvc.Finalizers, snapshot.ClaimFinalizer) {
 		return nil
 	}
-	for other := range store.Indexed[volumeSnapshot](c.Cache, store.SnapshotsByClaim, store.KeyOf(pvc).String()) {
+	for other := range store.Indexed[volumeSnapshot](c.Cache, kind.SnapshotsByClaim, store.KeyOf(pvc).String()) {
 		if !(own && other.Name == s.Name) && !snapshot.IsReady(other) {
 			return nil
 		}

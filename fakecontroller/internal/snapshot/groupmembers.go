@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
@@ -95,7 +96,7 @@ func createOrGet[T store.Object](p *kernel.Process, c *Controller, obj T) (T, er
 // volumeByHandle is nil if there is none, or several.
 func (c *Controller) volumeByHandle(driver, handle string) *corev1.PersistentVolume {
 	var found []*corev1.PersistentVolume
-	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, store.VolumesByHandle, driver+"^"+handle) {
+	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, kind.VolumesByHandle, driver+"^"+handle) {
 		found = append(found, pv)
 	}
 	if len(found) != 1 {

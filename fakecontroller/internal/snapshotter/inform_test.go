@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
@@ -60,7 +61,7 @@ func TestWhichChangesOfAContentMatter(t *testing.T) {
 func TestWhoseContentsAreLookedAt(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)
-	w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	for name, driver := range map[string]string{"ours": "d", "theirs": "x"} {
 		_, err := store.Create(w.Store, &snapshotv1.VolumeSnapshotClass{
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Driver: driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,

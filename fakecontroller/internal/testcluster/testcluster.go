@@ -17,6 +17,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -44,7 +45,7 @@ type Cluster struct {
 // New makes a cluster in which the driver runs.
 func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
 	k := kernel.New(kernel.Options{Strategy: strategy})
-	s := store.New(store.Options{Now: k.Now, NoServiceAccounts: true, Guard: true})
+	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
 	w := component.NewWorld(k, s, trace.NewRecorder(k))
 	o.Name = Driver
 	c := &Cluster{w, t, wire.New(w), machine.NewMemory("controller"), mock.New(o)}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -17,7 +18,7 @@ import (
 func onNode(t *testing.T, dirs, files []string, do func(*Plugin, *kernel.Process)) *machine.Memory {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)
-	world := component.NewWorld(k, store.New(store.Options{}), trace.NewRecorder(k))
+	world := component.NewWorld(k, kind.NewStore(store.Options{}), trace.NewRecorder(k))
 	m := machine.NewMemory("node-a")
 	for _, dir := range dirs {
 		require.NoError(t, m.MkdirAll(dir, 0o750))

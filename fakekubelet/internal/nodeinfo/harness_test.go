@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/nodeinfo"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -35,7 +36,7 @@ func newWorld(t *testing.T) *world { return worldOn(t, kernel.New(kernel.Options
 
 func worldOn(t *testing.T, k *kernel.Kernel) *world {
 	t.Cleanup(k.Close)
-	s := store.New(store.Options{Now: k.Now})
+	s := kind.NewStore(store.Options{Now: k.Now})
 	r := trace.NewRecorder(k)
 	w := &world{t: t, kernel: k, store: s, trace: r}
 	w.kubelet = component.NewWorld(k, s, r).Start("kubelet", node)

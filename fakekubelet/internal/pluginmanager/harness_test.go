@@ -18,6 +18,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/internal/nodeinfo"
 	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -52,7 +53,7 @@ func newWorld(t *testing.T) *world { return worldOn(t, machine.NewMemory(nodeNam
 
 func worldOn(t *testing.T, m machine.Machine, s kernel.Strategy) *world {
 	k := kernel.New(kernel.Options{Strategy: s, Patience: time.Minute})
-	w := &world{t: t, machine: m, World: component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))}
+	w := &world{t: t, machine: m, World: component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))}
 	w.wire = wire.New(w.World)
 	t.Cleanup(func() {
 		w.wire.Close()

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -41,7 +43,9 @@ func (m *Manager) Get(p *kernel.Process, account store.Key, asked *authenticatio
 	if cached != nil && !m.needsRefresh(cached) {
 		return cached, nil
 	}
-	issued, err := component.IssueToken(p, m.kubelet, account, asked)
+	issued, err := component.Subresource[*corev1.ServiceAccount](p, m.kubelet, "create token", func(s *store.Store) (*authenticationv1.TokenRequest, error) {
+		return kind.IssueToken(s, account, asked)
+	})
 	switch {
 	case err == nil:
 		m.cache[key] = issued

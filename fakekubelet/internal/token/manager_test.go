@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/token"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -26,7 +27,7 @@ func request(life int64, audiences ...string) *authenticationv1.TokenRequest {
 // story runs a process of a kubelet; later lets time pass.
 func story(t *testing.T, tell func(p *kernel.Process, m *token.Manager, w *component.World)) {
 	k := kernel.New(kernel.Options{})
-	w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	kubelet := w.Start("kubelet", "node-a")
 	m := token.New(kubelet)
 	_, err := store.Create(w.Store, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: robot.Name, Namespace: robot.Namespace}})

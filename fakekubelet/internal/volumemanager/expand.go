@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -256,7 +257,7 @@ func (m *Manager) mayRead(pod *corev1.Pod, claim store.Key) bool {
 	if now, ok := store.Get[*corev1.Pod](m.kubelet.Store, store.KeyOf(pod)); ok && now.UID == pod.UID {
 		return true
 	}
-	for other := range store.Indexed[*corev1.Pod](m.kubelet.Store, store.PodsByNode, m.kubelet.Node) {
+	for other := range store.Indexed[*corev1.Pod](m.kubelet.Store, kind.PodsByNode, m.kubelet.Node) {
 		for i := range other.Spec.Volumes {
 			if key, _, ok := volume.ClaimOf(other, &other.Spec.Volumes[i]); ok && key == claim {
 				return true

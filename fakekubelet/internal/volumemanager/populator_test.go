@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -53,7 +54,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	k := kernel.New(kernel.Options{Patience: time.Minute})
 	w := &world{t: t, pods: &pods{known: map[types.UID]*corev1.Pod{}, over: map[types.UID]bool{}}}
-	w.World = component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	w.World = component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	m, wire := machine.NewMemory("node-a"), wire.New(w.World)
 	t.Cleanup(func() {
 		k.Close()

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -66,7 +67,7 @@ var errNoToken = errors.New("invalid bearer token")
 // server, it is good. The error is as the real server tells it in a TokenReview.
 func (s *Server) whose(token string, audiences []string) (its authenticationv1.UserInfo, good []string, err error) {
 	if len(audiences) == 0 {
-		audiences = []string{store.TokenIssuer}
+		audiences = []string{kind.TokenIssuer}
 	}
 	claims, known, signed, err := readToken(token)
 	switch {
@@ -96,7 +97,7 @@ const leeway = time.Minute
 
 // stillGood looks whether the time of a token has come and is not over, and whether the
 // account and what the token is bound to are still there.
-func (s *Server) stillGood(claims store.TokenClaims) error {
+func (s *Server) stillGood(claims kind.TokenClaims) error {
 	now := s.store.Now()
 	switch {
 	case now.Add(leeway).Before(time.Unix(claims.NotBefore, 0)):
@@ -107,7 +108,7 @@ func (s *Server) stillGood(claims store.TokenClaims) error {
 	bound := claims.Kubernetes
 	account, ok := store.Get[*corev1.ServiceAccount](s.store, store.Key{Namespace: bound.Namespace, Name: bound.Account.Name})
 	switch {
-	case !ok && bound.Account.Name == store.DefaultAccount && bound.Account.UID == "":
+	case !ok && bound.Account.Name == kind.DefaultAccount && bound.Account.UID == "":
 	case !ok:
 		return fmt.Errorf("serviceaccounts %q not found", bound.Account.Name)
 	case account.UID != bound.Account.UID:
@@ -125,7 +126,7 @@ func (s *Server) stillGood(claims store.TokenClaims) error {
 }
 
 // boundTo looks whether an object with which a token ends is still there.
-func boundTo[T store.Object](s *Server, kind, namespace string, subject *store.TokenSubject, now time.Time) error {
+func boundTo[T store.Object](s *Server, kind, namespace string, subject *kind.TokenSubject, now time.Time) error {
 	if subject == nil {
 		return nil
 	}
@@ -147,14 +148,14 @@ func isLongDeleted(obj store.Object, now time.Time) bool {
 }
 
 // accountUser is who brings a token.
-func accountUser(claims store.TokenClaims) authenticationv1.UserInfo {
+func accountUser(claims kind.TokenClaims) authenticationv1.UserInfo {
 	bound := claims.Kubernetes
 	its := authenticationv1.UserInfo{
 		Username: claims.Subject, UID: string(bound.Account.UID),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + bound.Namespace, "system:authenticated"},
 		Extra:  map[string]authenticationv1.ExtraValue{"authentication.kubernetes.io/credential-id": {"JTI=" + claims.ID}},
 	}
-	say := func(kind string, subject *store.TokenSubject) {
+	say := func(kind string, subject *kind.TokenSubject) {
 		if subject == nil {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -29,7 +30,7 @@ const (
 func newAccounts(t *testing.T) *accounts {
 	a := &accounts{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return a.now }
-	a.conversation = &conversation{t, apiserver.New(store.New(store.Options{Now: clock}), apiserver.Options{Token: "admin", Now: clock})}
+	a.conversation = &conversation{t, apiserver.New(kind.NewStore(store.Options{Now: clock}), apiserver.Options{Token: "admin", Now: clock})}
 	a.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
 	a.admin("POST", pods, "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {serviceAccountName: robot, nodeName: node-a, terminationGracePeriodSeconds: 0, containers: [{name: c, image: i}]}}")
 	return a

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -101,7 +102,7 @@ func TestAPanicIsAnAnswer(t *testing.T) {
 }
 
 func TestNobodyElseGetsIn(t *testing.T) {
-	c := &conversation{t, apiserver.New(store.New(store.Options{}), apiserver.Options{Token: "right"})}
+	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{Token: "right"})}
 	for _, token := range []string{"", "Bearer", "Bearer ", "Bearer wrong", "Bearer right2", "Basic cmlnaHQ="} {
 		answer := c.say("GET", claims, "", "", "Authorization", token)
 		assert.Equal(t, http.StatusUnauthorized, answer.code, token)

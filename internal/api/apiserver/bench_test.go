@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -32,7 +33,7 @@ func ways(b *testing.B, run func(b *testing.B, client *kubernetes.Clientset)) {
 		socket, inJSON bool
 	}{{"InProcess", false, false}, {"InProcessJSON", false, true}, {"Loopback", true, false}} {
 		b.Run(way.name, func(b *testing.B) {
-			server := apiserver.New(store.New(store.Options{Now: time.Now}), apiserver.Options{})
+			server := apiserver.New(kind.NewStore(store.Options{Now: time.Now}), apiserver.Options{})
 			config := server.Config()
 			if way.socket {
 				listener := httptest.NewServer(server)

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -42,7 +43,7 @@ func label(t *testing.T, s *store.Store, n int) {
 // ever: once the window of writes has gone past it, it has to begin anew.
 func TestASlowWatcherHasToBeginAnew(t *testing.T) {
 	noneLeft(t)
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	server := apiserver.New(s, apiserver.Options{})
 	ask(server, "POST", claims, "application/json", []byte(claimData))
 	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://csisim"+claims+"?watch=1&resourceVersion=0", nil)
@@ -67,7 +68,7 @@ func TestASlowWatcherHasToBeginAnew(t *testing.T) {
 
 func TestAWatcherThatIsGoneLeavesNothing(t *testing.T) {
 	noneLeft(t)
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	server := apiserver.New(s, apiserver.Options{})
 	ask(server, "POST", claims, "application/json", []byte(claimData))
 	for i := range 50 {
@@ -90,7 +91,7 @@ func TestAWatcherThatIsGoneLeavesNothing(t *testing.T) {
 // do not keep others waiting.
 func TestAThousandIdleClients(t *testing.T) {
 	noneLeft(t)
-	server := apiserver.New(store.New(store.Options{}), apiserver.Options{})
+	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 	listener := httptest.NewServer(server)
 	address := strings.TrimPrefix(listener.URL, "http://")
 	var open []net.Conn
@@ -150,7 +151,7 @@ func TestAWatchEndsWithItsDefinition(t *testing.T) {
 // A client that sends its body slowly does not keep others out.
 func TestABodyThatDoesNotEndKeepsNobodyOut(t *testing.T) {
 	noneLeft(t)
-	server := apiserver.New(store.New(store.Options{}), apiserver.Options{})
+	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 	listener := httptest.NewServer(server)
 	defer listener.Close()
 	c, err := net.Dial("tcp", strings.TrimPrefix(listener.URL, "http://"))

@@ -96,12 +96,12 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 }
 
 // unknownConversion is why an object of another kind is not one of this one.
-func (k *kind) unknownConversion(gvk *schema.GroupVersionKind) error {
+func (k *servedKind) unknownConversion(gvk *schema.GroupVersionKind) error {
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", gvk.Version, gvk.Kind, k.internalName(), k.gvk.Kind)
 }
 
 // decodeError says what of a body could not be read.
-func (k *kind) decodeError(err error, gvk *schema.GroupVersionKind, body []byte) error {
+func (k *servedKind) decodeError(err error, gvk *schema.GroupVersionKind, body []byte) error {
 	if gvk != nil && gvk.Kind != "" {
 		return badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, k.gvk.Kind, err)
 	}

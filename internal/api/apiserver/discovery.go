@@ -92,7 +92,7 @@ func (q *request) serveVersion(gv schema.GroupVersion) error {
 }
 
 // described is the kind with its subresources.
-func (k *kind) described() []metav1.APIResource {
+func (k *servedKind) described() []metav1.APIResource {
 	all := []metav1.APIResource{{
 		Name: k.gvr.Resource, SingularName: k.singular, Namespaced: k.res.Namespaced, Kind: k.gvk.Kind,
 		Verbs: k.verbs, ShortNames: k.shortNames, Categories: k.categories,
@@ -216,11 +216,11 @@ func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDi
 }
 
 // isTold says that discovery tells of the kind.
-func (k *kind) isTold() bool { return k.own == nil || k.own.established }
+func (k *servedKind) isTold() bool { return k.own == nil || k.own.established }
 
 // responseKind is what aggregated discovery calls the kind: built-in ones leave out
 // their group.
-func (k *kind) responseKind() *metav1.GroupVersionKind {
+func (k *servedKind) responseKind() *metav1.GroupVersionKind {
 	if k.own != nil {
 		return &metav1.GroupVersionKind{Group: k.gvk.Group, Version: k.gvk.Version, Kind: k.gvk.Kind}
 	}

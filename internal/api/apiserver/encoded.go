@@ -26,7 +26,7 @@ type encoding struct {
 }
 
 type encodedText struct {
-	kind      *kind
+	kind      *servedKind
 	mediaType string
 	text      []byte
 }
@@ -60,7 +60,7 @@ func (e *encodings) know(objects []store.Object) {
 
 // text is a stored object as the kind shows it, in JSON without the end of the line or in
 // protobuf without the envelope. It must not be changed.
-func (e *encodings) text(obj store.Object, k *kind, mediaType string) ([]byte, error) {
+func (e *encodings) text(obj store.Object, k *servedKind, mediaType string) ([]byte, error) {
 	e.lock.RLock()
 	known := e.of[obj]
 	e.lock.RUnlock()
@@ -70,7 +70,7 @@ func (e *encodings) text(obj store.Object, k *kind, mediaType string) ([]byte, e
 	return known.text(obj, k, mediaType)
 }
 
-func (e *encoding) text(obj store.Object, k *kind, mediaType string) ([]byte, error) {
+func (e *encoding) text(obj store.Object, k *servedKind, mediaType string) ([]byte, error) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	for _, t := range e.texts {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -56,7 +57,7 @@ func TestAnswersAreWhatTheLibraryWrites(t *testing.T) {
 
 // What was written is told, not what was there when a text was first asked for.
 func TestTextsFollowTheirObjects(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	server := apiserver.New(s, apiserver.Options{})
 	ask(server, "POST", claims, "application/json", []byte(claimData))
 	for n := range 3 {

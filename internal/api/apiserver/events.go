@@ -7,6 +7,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -20,7 +21,7 @@ type form struct {
 }
 
 // presented is a stored object as the kind shows it.
-func (k *kind) presented(obj store.Object) store.Object {
+func (k *servedKind) presented(obj store.Object) store.Object {
 	if k.form == nil || obj == nil {
 		return obj
 	}
@@ -28,7 +29,7 @@ func (k *kind) presented(obj store.Object) store.Object {
 }
 
 // accepted is an object of the kind as it is stored.
-func (k *kind) accepted(obj store.Object) store.Object {
+func (k *servedKind) accepted(obj store.Object) store.Object {
 	if k.form == nil || obj == nil {
 		return obj
 	}
@@ -36,7 +37,7 @@ func (k *kind) accepted(obj store.Object) store.Object {
 }
 
 // newEvents are the events of the core group in the shape of events.k8s.io.
-func newEvents(stored *kind) *kind {
+func newEvents(stored *servedKind) *servedKind {
 	k := *stored
 	k.gvk = eventsv1.SchemeGroupVersion.WithKind("Event")
 	k.gvr = eventsv1.SchemeGroupVersion.WithResource("events")
@@ -45,7 +46,7 @@ func newEvents(stored *kind) *kind {
 		present: func(obj store.Object) store.Object { return newEvent(obj.(*corev1.Event)) },
 		accept:  func(obj store.Object) store.Object { return coreEvent(obj.(*eventsv1.Event)) },
 		fields:  coreLabel,
-		check:   store.CheckNewEvent,
+		check:   kind.CheckNewEvent,
 	}
 	return &k
 }

@@ -88,7 +88,7 @@ func eventSource(e *corev1.Event) string {
 }
 
 // settleFields checks that the kind offers all labels of a selector.
-func (k *kind) settleFields(sel fields.Selector) (fields.Selector, error) {
+func (k *servedKind) settleFields(sel fields.Selector) (fields.Selector, error) {
 	return sel.Transform(func(label, value string) (string, string, error) {
 		switch label {
 		case "metadata.name":
@@ -106,7 +106,7 @@ func (k *kind) settleFields(sel fields.Selector) (fields.Selector, error) {
 }
 
 // field is how the value of a label is read.
-func (k *kind) field(label string) (func(store.Object) string, bool) {
+func (k *servedKind) field(label string) (func(store.Object) string, bool) {
 	if k.own == nil {
 		if k.form != nil && k.form.fields != nil {
 			label = k.form.fields(label)
@@ -123,7 +123,7 @@ func (k *kind) field(label string) (func(store.Object) string, bool) {
 	return nil, false
 }
 
-func (k *kind) noSuchField(label string) error {
+func (k *servedKind) noSuchField(label string) error {
 	if _, special := ownFields[k.res.String()]; special || k.own != nil {
 		return badRequest("field label not supported: %s", label)
 	}
@@ -131,12 +131,12 @@ func (k *kind) noSuchField(label string) error {
 }
 
 // fieldsOf are the values of an object's labels.
-func (k *kind) fieldsOf(obj store.Object) fields.Fields {
+func (k *servedKind) fieldsOf(obj store.Object) fields.Fields {
 	return objectFields{k, obj}
 }
 
 type objectFields struct {
-	kind *kind
+	kind *servedKind
 	obj  store.Object
 }
 

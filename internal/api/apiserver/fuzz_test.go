@@ -17,13 +17,14 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 // knownServer is a server with an object of each sort: a Go type, one that is
 // converted, a custom resource.
 func knownServer(t testing.TB) *apiserver.Server {
-	s := apiserver.New(store.New(store.Options{Guard: true}), apiserver.Options{})
+	s := apiserver.New(kind.NewStore(store.Options{Guard: true}), apiserver.Options{})
 	for _, make := range []struct{ path, body string }{
 		{definitionsPath, widgets},
 		{claims, claimData},
@@ -145,7 +146,7 @@ func FuzzDefinition(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(widgets, "default: 1", "default: {a: [null]}, nullable: true")), []byte(widget("w", "{replicas: null}")))
 	f.Add([]byte(strings.ReplaceAll(widgets, "type: object", "type: object, additionalProperties: {type: string, pattern: '^a+$'}")), []byte(widget("w", "{}")))
 	f.Fuzz(func(t *testing.T, definition, object []byte) {
-		s := apiserver.New(store.New(store.Options{}), apiserver.Options{})
+		s := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 		sane(t, ask(s, "POST", definitionsPath, "application/yaml", definition))
 		for _, name := range []string{"v1", "v1beta1"} {
 			path := strings.Replace(widgetsPath, "v1", name, 1)
@@ -237,7 +238,7 @@ func FuzzPath(f *testing.F) {
 		if method == "DELETE" || method == "POST" || method == "PUT" {
 			return // they may change what is there
 		}
-		s := apiserver.New(store.New(store.Options{}), apiserver.Options{})
+		s := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 		r := httptest.NewRequest("GET", "http://csisim/", nil)
 		r.Method, r.URL.Path = method, strings.ReplaceAll(path, "watch", "")
 		r.Header.Set("Accept", accept)

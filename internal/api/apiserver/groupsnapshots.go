@@ -18,7 +18,7 @@ import (
 // group snapshots. The project's definitions have no conversion: what a version does not
 // know is not shown in it, as the snapshots in the status of a content are not in
 // v1beta1. C-GSNAP-1
-func olderGroupSnapshots(k *kind) (kinds []*kind) {
+func olderGroupSnapshots(k *servedKind) (kinds []*servedKind) {
 	if k.gvk.Group != groupv1.GroupName {
 		return nil
 	}

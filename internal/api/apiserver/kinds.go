@@ -9,12 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// kind is one resource in one version, as it is served.
-type kind struct {
+// servedKind is one resource in one version, as it is served.
+type servedKind struct {
 	res          *store.Resource
 	gvr          schema.GroupVersionResource
 	gvk          schema.GroupVersionKind
@@ -51,10 +52,10 @@ var (
 
 func singularOf(kind string) string { return strings.ToLower(kind) }
 
-func (k *kind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
+func (k *servedKind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
 
 // newObject is an empty object of the kind as it is served.
-func (k *kind) newObject() store.Object {
+func (k *servedKind) newObject() store.Object {
 	switch {
 	case k.own != nil:
 		return k.own.new()
@@ -64,7 +65,7 @@ func (k *kind) newObject() store.Object {
 	return k.res.New()
 }
 
-func (k *kind) subresource(name string) (subresource, bool) {
+func (k *servedKind) subresource(name string) (subresource, bool) {
 	for _, s := range k.subresources {
 		if s.name == name {
 			return s, true
@@ -74,7 +75,7 @@ func (k *kind) subresource(name string) (subresource, bool) {
 }
 
 // internalName is what the real server's own package of the group is called.
-func (k *kind) internalName() string {
+func (k *servedKind) internalName() string {
 	name, _, _ := strings.Cut(k.gvk.Group, ".")
 	return cmp.Or(name, "core")
 }
@@ -127,12 +128,12 @@ var traitsOf = map[string]traits{
 // catalog is what a server serves. It never changes: a new definition makes a new
 // one.
 type catalog struct {
-	kinds []*kind // by group, version and name
+	kinds []*servedKind // by group, version and name
 }
 
 // builtIn are the kinds that every store knows. They are the same for all servers.
-var builtIn = sync.OnceValue(func() []*kind {
-	var kinds []*kind
+var builtIn = sync.OnceValue(func() []*servedKind {
+	var kinds []*servedKind
 	for _, res := range store.Resources() {
 		k := kindOf(res)
 		kinds = append(kinds, k)
@@ -150,25 +151,25 @@ var builtIn = sync.OnceValue(func() []*kind {
 func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
 	c := &catalog{kinds: slices.Clone(builtIn())}
 	if !old {
-		c.kinds = slices.DeleteFunc(c.kinds, func(k *kind) bool { return k.gvk.GroupVersion() == legacy.GroupVersion })
+		c.kinds = slices.DeleteFunc(c.kinds, func(k *servedKind) bool { return k.gvk.GroupVersion() == legacy.GroupVersion })
 	}
 	for _, res := range s.Resources() {
-		if d := res.Definition(); d != nil {
+		if d := kind.DefinitionOf(res); d != nil {
 			c.kinds = append(c.kinds, before.ownKinds(res, d)...)
 		}
 	}
-	slices.SortFunc(c.kinds, func(a, b *kind) int {
+	slices.SortFunc(c.kinds, func(a, b *servedKind) int {
 		return cmp.Or(compareGroups(a.gvr.Group, b.gvr.Group), -version.CompareKubeAwareVersionStrings(a.gvr.Version, b.gvr.Version),
 			cmp.Compare(a.gvr.Resource, b.gvr.Resource))
 	})
 	return c
 }
 
-func kindOf(res *store.Resource) *kind {
+func kindOf(res *store.Resource) *servedKind {
 	t := traitsOf[res.String()]
-	k := &kind{
+	k := &servedKind{
 		res: res, gvr: res.GVR, gvk: res.GVK,
-		singular: singularOf(res.GVK.Kind), shortNames: res.ShortNames, categories: res.Categories,
+		singular: singularOf(res.GVK.Kind), shortNames: kind.Of(res).ShortNames, categories: kind.Of(res).Categories,
 		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status, warning: t.warning,
 	}
 	for _, verb := range allVerbs {
@@ -203,17 +204,17 @@ func compareGroups(a, b string) int {
 }
 
 // has says that the kind is still what it was.
-func (c *catalog) has(k *kind) bool {
-	return k.own == nil || slices.ContainsFunc(c.kinds, func(now *kind) bool { return now.own != nil && now.own.version == k.own.version })
+func (c *catalog) has(k *servedKind) bool {
+	return k.own == nil || slices.ContainsFunc(c.kinds, func(now *servedKind) bool { return now.own != nil && now.own.version == k.own.version })
 }
 
 // hasGroup says that there is something in the group.
 func (c *catalog) hasGroup(group string) bool {
-	return slices.ContainsFunc(c.kinds, func(k *kind) bool { return k.gvk.Group == group }) || slices.Contains(reviewGroups, group)
+	return slices.ContainsFunc(c.kinds, func(k *servedKind) bool { return k.gvk.Group == group }) || slices.Contains(reviewGroups, group)
 }
 
 // find is the kind that a path is about.
-func (c *catalog) find(at place) (*kind, bool) {
+func (c *catalog) find(at place) (*servedKind, bool) {
 	for _, k := range c.kinds {
 		if k.gvr.Group != at.group || k.gvr.Version != at.version || k.gvr.Resource != at.resource {
 			continue

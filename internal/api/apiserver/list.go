@@ -166,7 +166,7 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 }
 
 // listOf makes a typed list. Its items do not repeat the kind.
-func (k *kind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime.Object, error) {
+func (k *servedKind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime.Object, error) {
 	if k.own != nil {
 		return k.ownList(objects, listMeta), nil
 	}
@@ -183,7 +183,7 @@ func (k *kind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime
 }
 
 // ownList is the list of a kind that a definition brings. Its items do repeat it.
-func (k *kind) ownList(objects []store.Object, listMeta metav1.ListMeta) runtime.Object {
+func (k *servedKind) ownList(objects []store.Object, listMeta metav1.ListMeta) runtime.Object {
 	list := &unstructured.UnstructuredList{Object: map[string]any{}, Items: make([]unstructured.Unstructured, len(objects))}
 	list.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.own.listKind))
 	list.SetResourceVersion(listMeta.ResourceVersion)
@@ -195,7 +195,7 @@ func (k *kind) ownList(objects []store.Object, listMeta metav1.ListMeta) runtime
 	return list
 }
 
-func (k *kind) setItems(list runtime.Object, objects []store.Object) error {
+func (k *servedKind) setItems(list runtime.Object, objects []store.Object) error {
 	items := make([]runtime.Object, len(objects))
 	for i, obj := range objects {
 		items[i] = k.presented(obj)

@@ -35,7 +35,7 @@ var (
 )
 
 // forms are the forms in which the objects of a kind are offered.
-func (k *kind) forms() []string {
+func (k *servedKind) forms() []string {
 	if k.inProtobuf() {
 		return offered
 	}

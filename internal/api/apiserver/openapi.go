@@ -104,7 +104,7 @@ func (c *catalog) openAPI(name, version string) (object, bool) {
 }
 
 // describePaths enters the paths of a kind and what can be done there.
-func (k *kind) describePaths(root string, paths object, m *models) {
+func (k *servedKind) describePaths(root string, paths object, m *models) {
 	model := m.of(k)
 	collection, watch := root+"/"+k.gvr.Resource, root+"/watch/"+k.gvr.Resource
 	if k.res.Namespaced {
@@ -133,7 +133,7 @@ func methodsOf(verbs []string) (methods []string) {
 // actions are the names that documents have for what a method does.
 var actions = map[string]string{"get": "get", "post": "post", "put": "put", "patch": "patch", "delete": "delete"}
 
-func (k *kind) operations(model string, methods ...string) object {
+func (k *servedKind) operations(model string, methods ...string) object {
 	all := object{}
 	for _, method := range methods {
 		op := operation(actions[method]+" "+k.gvk.Kind, actions[method], k)
@@ -150,7 +150,7 @@ func (k *kind) operations(model string, methods ...string) object {
 
 // operation is one operation on a kind. All that write offer field validation, which
 // clients look for.
-func operation(description, action string, k *kind) object {
+func operation(description, action string, k *servedKind) object {
 	op := object{"description": description, "responses": object{"200": object{"description": "OK"}}}
 	if k == nil {
 		return op

@@ -22,7 +22,7 @@ type (
 func reference(model string) string { return "#/components/schemas/" + model }
 
 // of enters a kind and its list, and answers the name of its model.
-func (m *models) of(k *kind) string {
+func (m *models) of(k *servedKind) string {
 	if k.own != nil {
 		return m.ofOwn(k)
 	}

@@ -9,13 +9,14 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 // kubectl reads the older form of the documents before it says that there is no such
 // kind.
 func TestTheOlderFormOfTheDocumentsHasAllKinds(t *testing.T) {
-	server := apiserver.New(store.New(store.Options{}), apiserver.Options{})
+	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 	ask(server, "POST", definitionsPath, "application/yaml", []byte(widgets))
 	client, err := discovery.NewDiscoveryClientForConfig(server.Config())
 	require.NoError(t, err)

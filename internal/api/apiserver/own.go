@@ -40,8 +40,8 @@ var (
 )
 
 // ownKinds are the served versions of a definition's kind.
-func (c *catalog) ownKinds(res *store.Resource, d *definition.Definition) []*kind {
-	var kinds []*kind
+func (c *catalog) ownKinds(res *store.Resource, d *definition.Definition) []*servedKind {
+	var kinds []*servedKind
 	for _, v := range d.Versions {
 		if v.Spec.Served {
 			kinds = append(kinds, c.ownKind(res, d, v))
@@ -50,10 +50,10 @@ func (c *catalog) ownKinds(res *store.Resource, d *definition.Definition) []*kin
 	return kinds
 }
 
-func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *definition.Version) *kind {
+func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *definition.Version) *servedKind {
 	names := d.Object.Status.AcceptedNames
 	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: v.Spec.Name}
-	k := &kind{
+	k := &servedKind{
 		res: res, gvr: gv.WithResource(names.Plural), gvk: gv.WithKind(names.Kind),
 		singular: names.Singular, shortNames: names.ShortNames, categories: names.Categories,
 		verbs: verbsOfOwn, hasStatus: v.HasStatus(), warning: deprecation(d.Object, v.Spec),
@@ -82,7 +82,7 @@ func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *defi
 }
 
 // known is what was made of the version before, nil if it is new.
-func (c *catalog) known(of *kind, v *definition.Version) *ownKind {
+func (c *catalog) known(of *servedKind, v *definition.Version) *ownKind {
 	for _, k := range c.kinds {
 		if k.own != nil && k.own.version == v && k.gvk == of.gvk {
 			return k.own
@@ -91,7 +91,7 @@ func (c *catalog) known(of *kind, v *definition.Version) *ownKind {
 	return nil
 }
 
-func newOwnKind(k *kind, d *definition.Definition, v *definition.Version) *ownKind {
+func newOwnKind(k *servedKind, d *definition.Definition, v *definition.Version) *ownKind {
 	own := &ownKind{
 		version: v, definition: d, gvk: k.gvk, listKind: d.Object.Status.AcceptedNames.ListKind,
 		shown: columnsOfVersion(v.Spec), managers: &sync.Map{},
@@ -125,7 +125,7 @@ func (o *ownKind) form(stored *definition.Version) *form {
 }
 
 // decode reads a body. An error of strict decoding comes with the object.
-func (k *kind) read(serializer runtime.Serializer, body []byte, into store.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (k *servedKind) read(serializer runtime.Serializer, body []byte, into store.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	obj, gvk, err := serializer.Decode(body, &k.gvk, into)
 	custom, ok := obj.(*unstructured.Unstructured)
 	if k.own == nil || !ok {
@@ -176,7 +176,7 @@ func deprecation(d *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1
 
 // checkKind: an object of another kind is not one with mistakes for a Go type, but
 // for a definition it is.
-func (k *kind) checkKind(obj store.Object, gvk *schema.GroupVersionKind) error {
+func (k *servedKind) checkKind(obj store.Object, gvk *schema.GroupVersionKind) error {
 	if gvk.Kind == k.gvk.Kind || gvk.GroupVersion() != k.gvk.GroupVersion() {
 		return nil
 	}

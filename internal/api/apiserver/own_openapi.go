@@ -10,7 +10,7 @@ import (
 )
 
 // modelsOf are the schemas of kinds and of their lists.
-func modelsOf(kinds ...*kind) *models {
+func modelsOf(kinds ...*servedKind) *models {
 	m := &models{made: object{}}
 	for _, k := range kinds {
 		m.of(k)
@@ -19,7 +19,7 @@ func modelsOf(kinds ...*kind) *models {
 }
 
 // ofOwn enters such a kind, and answers the name of its model.
-func (m *models) ofOwn(k *kind) string {
+func (m *models) ofOwn(k *servedKind) string {
 	name := ownModelName(k.gvk.Group, k.gvk.Version, k.gvk.Kind)
 	if _, made := m.made[name]; made {
 		return name

@@ -15,7 +15,7 @@ import (
 type typeConverter = managedfields.TypeConverter
 
 // manager keeps the owners of fields of a kind that a definition brings.
-func (o *ownKind) manager(k *kind, what part) (*managedfields.FieldManager, error) {
+func (o *ownKind) manager(k *servedKind, what part) (*managedfields.FieldManager, error) {
 	if known, ok := o.managers.Load(what); ok {
 		return known.(*managedfields.FieldManager), nil
 	}
@@ -33,7 +33,7 @@ func (o *ownKind) manager(k *kind, what part) (*managedfields.FieldManager, erro
 }
 
 // typesOf is the schema of a kind's versions in the form in which fields are merged.
-func typesOf(versions ...*kind) (typeConverter, error) {
+func typesOf(versions ...*servedKind) (typeConverter, error) {
 	k := versions[0]
 	text, err := json.Marshal(modelsOf(versions...).made)
 	if err != nil {
@@ -51,7 +51,7 @@ func typesOf(versions ...*kind) (typeConverter, error) {
 }
 
 // resetOwn are the fields that a write of a part of a custom resource cannot set.
-func resetOwn(k *kind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
+func resetOwn(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 	reset := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	if what == statusPart {
 		reset = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 
 	_ "github.com/csisim/csisim/internal/world/definition/rule"
@@ -25,7 +26,7 @@ type conversation struct {
 }
 
 func converse(t *testing.T) *conversation {
-	return &conversation{t, apiserver.New(store.New(store.Options{}), apiserver.Options{})}
+	return &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})}
 }
 
 type said struct {
@@ -241,7 +242,7 @@ func TestKindsBesideClientGo(t *testing.T) {
 
 // Who may do what, and who one is: everybody may do everything.
 func TestReviews(t *testing.T) {
-	c := &conversation{t, apiserver.New(store.New(store.Options{}), apiserver.Options{})}
+	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})}
 	answer := c.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
 		"{apiVersion: authorization.k8s.io/v1, kind: SelfSubjectAccessReview, spec: {resourceAttributes: {verb: create, resource: pods}}}")
 	assert.Equal(t, true, answer.field("status", "allowed"))

@@ -14,7 +14,7 @@ import (
 
 // warningsOfDefined are what the real server says of custom resources and their
 // definitions. What was there before it does not say again.
-func (k *kind) warningsOfDefined(obj, before store.Object) []string {
+func (k *servedKind) warningsOfDefined(obj, before store.Object) []string {
 	if d, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
 		old, _ := before.(*apiextensionsv1.CustomResourceDefinition)
 		return formatWarnings(d, old)

@@ -32,7 +32,7 @@ var converter = sync.OnceValue(func() managedfields.TypeConverter {
 
 // versionsOf are all versions of a built-in kind: fields are owned through one of them
 // and looked for in another.
-func versionsOf(k *kind) (all []*kind) {
+func versionsOf(k *servedKind) (all []*servedKind) {
 	for _, other := range builtIn() {
 		if other.res == k.res {
 			all = append(all, other)
@@ -42,7 +42,7 @@ func versionsOf(k *kind) (all []*kind) {
 }
 
 // converter is that, or what the kind's own model says.
-func (k *kind) converter() (typeConverter, error) {
+func (k *servedKind) converter() (typeConverter, error) {
 	if k.types() == moreTypes {
 		return typesOf(versionsOf(k)...)
 	}
@@ -58,7 +58,7 @@ type managed struct {
 	part part
 }
 
-func managerOf(k *kind, what part) (*managedfields.FieldManager, error) {
+func managerOf(k *servedKind, what part) (*managedfields.FieldManager, error) {
 	if k.own != nil {
 		return k.own.manager(k, what)
 	}
@@ -84,7 +84,7 @@ type noDefaults struct{}
 func (noDefaults) Default(runtime.Object) {}
 
 // resetFields are what a write of a part cannot set, and thus not own.
-func resetFields(k *kind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
+func resetFields(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 	other := "status"
 	if what == statusPart {
 		other = "spec"
@@ -101,7 +101,7 @@ func resetFields(k *kind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 }
 
 // record makes a write's fields those of its manager.
-func (o *ownership) record(k *kind, what part, obj, old store.Object, manager string) error {
+func (o *ownership) record(k *servedKind, what part, obj, old store.Object, manager string) error {
 	fields, err := managerOf(k, what)
 	if err != nil {
 		return err

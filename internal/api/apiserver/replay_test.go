@@ -17,6 +17,7 @@ import (
 	k8syaml "sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -130,7 +131,7 @@ func replay(t *testing.T, dir, group string) []outcome {
 const bearer = "replayed"
 
 func newPlayer(t *testing.T, s script) *player {
-	objects := store.New(store.Options{Now: time.Now, NoServiceAccounts: true, TaintNewNodes: true})
+	objects := kind.NewStore(store.Options{Now: time.Now}, kind.NoServiceAccounts, kind.TaintNewNodes)
 	server := apiserver.New(objects, apiserver.Options{Token: bearer})
 	listener := httptest.NewServer(server)
 	t.Cleanup(listener.Close)

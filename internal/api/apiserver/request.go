@@ -21,7 +21,7 @@ type request struct {
 	user   authenticationv1.UserInfo
 	query  url.Values
 	place  place
-	kind   *kind
+	kind   *servedKind
 	before store.Object // what a write replaces, nil if nothing
 }
 

@@ -143,7 +143,7 @@ func (q *request) rescale(options writing, wanted func(now *autoscalingv1.Scale)
 }
 
 // scaleOf is an object as its scale subresource shows it.
-func (k *kind) scaleOf(obj store.Object) *autoscalingv1.Scale {
+func (k *servedKind) scaleOf(obj store.Object) *autoscalingv1.Scale {
 	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{
 		Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
 		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
@@ -176,7 +176,7 @@ func replicaStatus(replicas int32, selector *metav1.LabelSelector) autoscalingv1
 	return autoscalingv1.ScaleStatus{Replicas: replicas, Selector: metav1.FormatLabelSelector(selector)}
 }
 
-func (k *kind) ownScale(obj *unstructured.Unstructured, scale *autoscalingv1.Scale) {
+func (k *servedKind) ownScale(obj *unstructured.Unstructured, scale *autoscalingv1.Scale) {
 	paths := k.own.version.Scale()
 	scale.Spec.Replicas = numberAt(obj, paths.SpecReplicasPath)
 	scale.Status.Replicas = numberAt(obj, paths.StatusReplicasPath)
@@ -190,7 +190,7 @@ func numberAt(obj *unstructured.Unstructured, path string) int32 {
 	return int32(n)
 }
 
-func (k *kind) setReplicas(obj store.Object, n int32) {
+func (k *servedKind) setReplicas(obj store.Object, n int32) {
 	switch o := obj.(type) {
 	case *appsv1.Deployment:
 		o.Spec.Replicas = &n

@@ -18,7 +18,7 @@ var moreTypes = func() *runtime.Scheme {
 }()
 
 // types are the Go types among which are those of the kind.
-func (k *kind) types() *runtime.Scheme {
+func (k *servedKind) types() *runtime.Scheme {
 	if moreTypes.Recognizes(k.gvk) {
 		return moreTypes
 	}
@@ -26,7 +26,7 @@ func (k *kind) types() *runtime.Scheme {
 }
 
 // inProtobuf says that the kind has that form, too.
-func (k *kind) inProtobuf() bool {
+func (k *servedKind) inProtobuf() bool {
 	if k.own != nil {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -75,7 +76,7 @@ func New(s *store.Store, options Options) *Server {
 	server := &Server{store: s, options: options, history: newHistory(s.Revision()), encoded: newEncodings(), owners: newOwnership(options.Now)}
 	server.catalog.Store(catalogOf(s, options.Legacy, &catalog{}))
 	s.OnCommit(server.learn)
-	s.SignTokens(SignToken)
+	kind.SignTokens(s, SignToken)
 	return server
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -23,7 +24,7 @@ import (
 // cache closes them; nobody waits for them, and those who read hear everything.
 func TestWatchersThatReadNothingAreClosed(t *testing.T) {
 	noneLeft(t)
-	server := apiserver.New(store.New(store.Options{}), apiserver.Options{WatchPatience: 200 * time.Millisecond})
+	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{WatchPatience: 200 * time.Millisecond})
 	listener := httptest.NewServer(server)
 	address := strings.TrimPrefix(listener.URL, "http://")
 	const maps = "/api/v1/namespaces/default/configmaps"

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -62,7 +63,7 @@ func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind) er
 		return err
 	}
 	read, gvk, err := info.Serializer.Decode(body, &wanted, into)
-	k := &kind{gvk: wanted}
+	k := &servedKind{gvk: wanted}
 	switch {
 	case err != nil:
 		return k.decodeError(err, gvk, body)
@@ -108,7 +109,7 @@ func (q *request) bind() error {
 		return errs.ToAggregate()
 	}
 	err = q.exclusively(func() error {
-		_, err := store.BindPod(q.server.store, key, binding.Target.Name, append(options.forStore(q.kind), store.OfUID(binding.UID))...)
+		_, err := kind.BindPod(q.server.store, kind.Binding{Pod: key, Node: binding.Target.Name, UID: binding.UID, DryRun: options.dryRun})
 		return err
 	})
 	if err != nil {
@@ -151,7 +152,7 @@ func (q *request) evict() error {
 			return err
 		}
 		pod, _ := store.Get[*corev1.Pod](q.server.store, q.key()) // the dry run has found it
-		if err := store.AllowEviction(q.server.store, pod, len(options.DryRun) > 0); err != nil || len(options.DryRun) > 0 {
+		if err := kind.AllowEviction(q.server.store, pod, len(options.DryRun) > 0); err != nil || len(options.DryRun) > 0 {
 			return err
 		}
 		if _, err := store.ModifyStatus(q.server.store, q.key(), q.markEvicted); err != nil {
@@ -185,7 +186,7 @@ func (q *request) finalize() error {
 	}
 	var stored *corev1.Namespace
 	err = q.exclusively(func() (err error) {
-		stored, err = store.FinalizeNamespace(q.server.store, obj.(*corev1.Namespace))
+		stored, err = kind.FinalizeNamespace(q.server.store, obj.(*corev1.Namespace))
 		return err
 	})
 	if err != nil {

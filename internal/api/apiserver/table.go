@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-func (k *kind) columns() []column {
+func (k *servedKind) columns() []column {
 	if k.own != nil {
 		return k.own.shown
 	}

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/api/kind"
 )
 
 // signingKey is made when the first token is asked for, and is the same for all
@@ -45,7 +45,7 @@ func (q *request) issueToken() error {
 		if err != nil {
 			return err
 		}
-		if issued, err = q.server.store.IssueToken(q.key(), &wanted); err == nil {
+		if issued, err = kind.IssueToken(q.server.store, q.key(), &wanted); err == nil {
 			issued.CreationTimestamp = account.GetCreationTimestamp()
 		}
 		return err
@@ -59,7 +59,7 @@ func (q *request) issueToken() error {
 
 // SignToken makes a token that the servers of this process take for that of a service
 // account.
-func SignToken(claims store.TokenClaims) (string, error) {
+func SignToken(claims kind.TokenClaims) (string, error) {
 	key, err := signingKey()
 	if err != nil {
 		return "", err
@@ -84,13 +84,13 @@ func SignToken(claims store.TokenClaims) (string, error) {
 
 // readToken is what a token says; known is false for a text that nobody has made as the
 // token of a service account, and signed for one of another signer.
-func readToken(token string) (claims store.TokenClaims, known, signed bool, err error) {
+func readToken(token string) (claims kind.TokenClaims, known, signed bool, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return claims, false, false, nil
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Issuer != store.TokenIssuer {
+	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Issuer != kind.TokenIssuer {
 		return claims, false, false, nil
 	}
 	key, err := signingKey()

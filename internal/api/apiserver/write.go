@@ -152,7 +152,7 @@ func (q *request) recorded(options writing, what part) []store.WriteOption {
 }
 
 // forStore are the options that concern the store.
-func (w writing) forStore(k *kind) (options []store.WriteOption) {
+func (w writing) forStore(k *servedKind) (options []store.WriteOption) {
 	if w.dryRun {
 		options = append(options, store.DryRun())
 	}

@@ -1,15 +1,15 @@
-package store
+package kind
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 // invalid makes one mistake of each message.
@@ -23,7 +23,7 @@ func invalid(path *field.Path, value any, messages []string) field.ErrorList {
 
 // subdomain checks a name that has to be a DNS subdomain.
 func subdomain(path *field.Path, name string) field.ErrorList {
-	return invalid(path, name, subdomainName(name, false))
+	return invalid(path, name, objectname.Subdomain(name, false))
 }
 
 // oneOf checks that a value is among the supported ones, which come sorted.
@@ -88,30 +88,6 @@ func sizeOf(m map[string]string) int {
 		size += len(key) + len(value)
 	}
 	return size
-}
-
-// finalizerNames checks that finalizers without a domain are well known.
-func (r *Resource) finalizerNames(obj Object) field.ErrorList {
-	if r.anyFinalizer {
-		return nil
-	}
-	var errs field.ErrorList
-	for i, name := range obj.GetFinalizers() {
-		if !isFinalizer(name) {
-			errs = append(errs, notAFinalizer(field.NewPath("metadata", "finalizers").Index(i), name))
-		}
-	}
-	return errs
-}
-
-// isFinalizer reports whether a finalizer has a domain or is well known.
-func isFinalizer(name string) bool {
-	return strings.Contains(name, "/") ||
-		name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents || name == string(corev1.FinalizerKubernetes)
-}
-
-func notAFinalizer(path *field.Path, name string) *field.Error {
-	return field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 }
 
 // setDefault sets a pointer that is nil.

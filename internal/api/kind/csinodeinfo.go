@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"regexp"
@@ -6,14 +6,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+// L-OBJ-1, L-OBJ-2
+func init() {
+	register(Kind{
+		Group: "csi.storage.k8s.io", Version: "v1alpha1", Name: "CSINodeInfo",
+		fresh:  func() store.Object { return &legacy.CSINodeInfo{} },
+		traits: ofDefinition | clusterScoped, rules: csiNodeInfoRules,
+	})
+}
 
 // mechanism is the pattern of the CustomResourceDefinition, which is not anchored. L-OBJ-4
 var mechanism = regexp.MustCompile("in-tree|csi")
 
 var csiNodeInfoRules = rules{
-	validate:       func(obj Object) field.ErrorList { return checkCSINodeInfo(obj.(*legacy.CSINodeInfo)) },
-	validateUpdate: func(obj, _ Object) field.ErrorList { return checkCSINodeInfo(obj.(*legacy.CSINodeInfo)) },
+	validate:       func(obj store.Object) field.ErrorList { return checkCSINodeInfo(obj.(*legacy.CSINodeInfo)) },
+	validateUpdate: func(obj, _ store.Object) field.ErrorList { return checkCSINodeInfo(obj.(*legacy.CSINodeInfo)) },
 }
 
 func checkCSINodeInfo(n *legacy.CSINodeInfo) field.ErrorList {

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/definition"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // custom is what makes a kind one that a definition brings. The kind stays the same
@@ -20,56 +21,59 @@ type custom struct{ definition *definition.Definition }
 
 // customResource is the kind of a definition. Its objects are JSON, in the version
 // in which they are stored.
-func customResource(d *apiextensionsv1.CustomResourceDefinition) *Resource {
-	r := &Resource{
+func customResource(d *apiextensionsv1.CustomResourceDefinition) *store.Resource {
+	c := &custom{}
+	r := &store.Resource{
 		Namespaced: d.Spec.Scope == apiextensionsv1.NamespaceScoped,
 		Generation: true,
-		custom:     &custom{},
-		indexers:   []indexer{byOwner},
+		Kind:       &Kind{custom: c},
 	}
-	r.New = func() Object {
+	r.New = func() store.Object {
 		obj := &unstructured.Unstructured{}
 		obj.SetGroupVersionKind(r.GVK)
 		return obj
 	}
-	r.rules = rules{
-		conditional:  true,
-		anyFinalizer: true,
-		statusOnly:   true,
-		fill:         r.custom.read,
-		admit:        func(a admission, obj Object) error { return r.custom.admit(r, obj) },
-		validate:     func(obj Object) field.ErrorList { return r.custom.definition.Stored.Validate(contentOf(obj)) },
-		validateUpdate: func(obj, old Object) field.ErrorList {
-			return r.custom.definition.Stored.ValidateUpdate(contentOf(obj), contentOf(old))
+	r.Strategy = store.Strategy{
+		Conditional:  true,
+		AnyFinalizer: true,
+		StatusOnly:   true,
+		Default:      c.read,
+		Admit:        func(_ *store.Store, obj store.Object) error { return c.admit(r, obj) },
+		Validate:     func(obj store.Object) field.ErrorList { return c.definition.Stored.Validate(contentOf(obj)) },
+		ValidateUpdate: func(obj, old store.Object) field.ErrorList {
+			return c.definition.Stored.ValidateUpdate(contentOf(obj), contentOf(old))
 		},
-		validateStatus: func(obj, old Object) field.ErrorList {
-			return r.custom.definition.Stored.ValidateStatus(contentOf(obj), contentOf(old))
+		ValidateStatus: func(obj, old store.Object) field.ErrorList {
+			return c.definition.Stored.ValidateStatus(contentOf(obj), contentOf(old))
 		},
 	}
 	return r
 }
 
-// define makes the kind what its definition says.
-func (r *Resource) define(d *definition.Definition) {
+func contentOf(obj store.Object) map[string]any { return obj.(*unstructured.Unstructured).Object }
+
+// redefine makes the kind what its definition says.
+func redefine(r *store.Resource, d *definition.Definition) {
 	names := d.Object.Status.AcceptedNames
 	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: d.Stored.Spec.Name}
 	r.GVK, r.GVR = gv.WithKind(names.Kind), gv.WithResource(names.Plural)
-	r.prefix = r.String() + "\x00"
 	r.Status = d.Stored.HasStatus()
-	r.shape = content{status: r.Status}
-	r.custom.definition = d
+	k := Of(r)
+	k.Group, k.Version, k.Name, k.Plural = gv.Group, gv.Version, names.Kind, names.Plural
+	k.ShortNames, k.Categories = names.ShortNames, names.Categories
+	k.custom.definition = d
 }
 
 // ResourceOf finds the resource of a client's object: by its Go type or, for an
 // unstructured one, by its kind in a version that is served.
-func (s *Store) ResourceOf(obj Object) (*Resource, error) {
+func ResourceOf(s *store.Store, obj store.Object) (*store.Resource, error) {
 	if _, ok := obj.(*unstructured.Unstructured); !ok {
-		return ResourceOf(obj)
+		return store.ResourceOf(obj)
 	}
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	res, ok := s.ResourceFor(gvk)
-	if ok && res.custom != nil {
-		_, ok = res.custom.definition.Served(gvk.Version)
+	if ok && Of(res).custom != nil {
+		_, ok = Of(res).custom.definition.Served(gvk.Version)
 	}
 	if !ok {
 		return nil, fmt.Errorf("%w; it takes a CustomResourceDefinition before", &meta.NoKindMatchError{
@@ -81,13 +85,13 @@ func (s *Store) ResourceOf(obj Object) (*Resource, error) {
 
 // VersionsOf are the versions in which a kind that a definition brings is served, as
 // apiVersion names them, in the order of the definition; none for other kinds.
-func (s *Store) VersionsOf(kind schema.GroupKind) []string {
+func VersionsOf(s *store.Store, kind schema.GroupKind) []string {
 	res, ok := s.ResourceFor(kind.WithVersion(""))
-	if !ok || res.custom == nil {
+	if !ok || Of(res).custom == nil {
 		return nil
 	}
 	var versions []string
-	for _, v := range res.custom.definition.Versions {
+	for _, v := range Of(res).custom.definition.Versions {
 		if v.Spec.Served {
 			versions = append(versions, kind.Group+"/"+v.Spec.Name)
 		}
@@ -98,12 +102,12 @@ func (s *Store) VersionsOf(kind schema.GroupKind) []string {
 // Accept makes of a client's object, in any version that is served, what is kept. An
 // object with fields that its version does not have is refused, as kubectl wants it
 // to be; kinds that are built in are what they are.
-func (r *Resource) Accept(obj Object) error {
-	if r.custom == nil {
+func Accept(r *store.Resource, obj store.Object) error {
+	if Of(r).custom == nil {
 		return nil
 	}
 	gvk := obj.GetObjectKind().GroupVersionKind()
-	v, ok := r.custom.definition.Served(gvk.Version)
+	v, ok := Of(r).custom.definition.Served(gvk.Version)
 	if !ok {
 		return &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 	}
@@ -124,12 +128,12 @@ func (r *Resource) Accept(obj Object) error {
 
 // read prunes and completes an object. What its metadata cannot be is refused by
 // whoever decodes it.
-func (c *custom) read(obj Object) {
+func (c *custom) read(obj store.Object) {
 	_, _ = c.definition.Stored.Read(contentOf(obj))
 }
 
 // admit refuses new objects of a definition that is on its way out.
-func (c *custom) admit(r *Resource, obj Object) error {
+func (c *custom) admit(r *store.Resource, obj store.Object) error {
 	if !definition.IsTerminating(c.definition.Object) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"slices"
@@ -8,29 +8,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/definition"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
-	group("apiextensions.k8s.io", "v1",
-		kind{name: "CustomResourceDefinition", traits: clusterScoped | withStatus | ofDefinition, rules: definitionRules,
-			fresh: func() Object { return &apiextensionsv1.CustomResourceDefinition{} }},
-	)
-	definitions = resourceFor[*apiextensionsv1.CustomResourceDefinition]()
+	definitionResource = register(Kind{
+		Group: "apiextensions.k8s.io", Version: "v1", Name: "CustomResourceDefinition",
+		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
+		traits: clusterScoped | withStatus | ofDefinition, rules: definitionRules,
+		fresh: func() store.Object { return &apiextensionsv1.CustomResourceDefinition{} },
+	})
 }
 
-// definitions is the kind of definitions themselves.
-var definitions *Resource
+// definitionResource is the kind of definitions themselves.
+var definitionResource *store.Resource
 
-func definitionOf(obj Object) *apiextensionsv1.CustomResourceDefinition {
+func definitionOf(obj store.Object) *apiextensionsv1.CustomResourceDefinition {
 	return obj.(*apiextensionsv1.CustomResourceDefinition)
 }
 
 var definitionRules = rules{
-	nameOf: func(obj Object) func(string, bool) []string { return definition.CheckName(definitionOf(obj)) },
-	fill: func(obj Object) {
+	nameOf: func(obj store.Object) func(string, bool) []string { return definition.CheckName(definitionOf(obj)) },
+	fill: func(obj store.Object) {
 		apiextensionsv1.SetDefaults_CustomResourceDefinition(definitionOf(obj))
 	},
-	prepare: func(obj, _ Object) {
+	prepare: func(obj, _ store.Object) {
 		d := definitionOf(obj)
 		for _, v := range d.Spec.Versions {
 			if v.Storage && !slices.Contains(d.Status.StoredVersions, v.Name) {
@@ -38,11 +40,11 @@ var definitionRules = rules{
 			}
 		}
 	},
-	validate: func(obj Object) field.ErrorList { return definition.Check(definitionOf(obj)) },
-	validateUpdate: func(obj, old Object) field.ErrorList {
+	validate: func(obj store.Object) field.ErrorList { return definition.Check(definitionOf(obj)) },
+	validateUpdate: func(obj, old store.Object) field.ErrorList {
 		return definition.CheckUpdate(definitionOf(obj), definitionOf(old))
 	},
-	terminate: func(now metav1.Time, obj Object) bool {
+	terminate: func(now metav1.Time, obj store.Object) bool {
 		d := definitionOf(obj)
 		if d.DeletionTimestamp != nil {
 			return len(d.Finalizers) > 0

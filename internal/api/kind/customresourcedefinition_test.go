@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -62,7 +63,7 @@ func kindOf(t *testing.T, s *store.Store, kind string) *store.Resource {
 }
 
 func TestADefinitionIsEstablishedStepByStep(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	created := create(t, s, gadgets())
 	assert.Empty(t, created.Status.Conditions, "the answer is the state before")
 	assert.Equal(t, []string{"v1"}, created.Status.StoredVersions)
@@ -81,7 +82,7 @@ func conditions(d *apiextensionsv1.CustomResourceDefinition) (all []string) {
 }
 
 func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
-	s := store.New(store.Options{Guard: true})
+	s := kind.NewStore(store.Options{Guard: true})
 	create(t, s, gadgets())
 	res := kindOf(t, s, "Gadget")
 	stored, err := s.CreateObject(res, gadget("g", map[string]any{"size": int64(2), "unknown": "x"}))
@@ -120,7 +121,7 @@ func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
 }
 
 func TestADefinitionGoesWithItsObjects(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, gadgets())
 	res := kindOf(t, s, "Gadget")
 	for _, name := range []string{"free", "held"} {
@@ -148,7 +149,7 @@ func TestADefinitionGoesWithItsObjects(t *testing.T) {
 }
 
 func TestNamesAreTakenOnce(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, gadgets())
 	second := gadgets()
 	second.Name, second.Spec.Names.Plural, second.Spec.Names.Singular = "gizmos.example.com", "gizmos", "gizmo"
@@ -161,7 +162,7 @@ func TestNamesAreTakenOnce(t *testing.T) {
 }
 
 func TestADefinitionOfABuiltInKindChangesNothing(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	d := gadgets()
 	d.Name, d.Spec.Group = "volumesnapshots.snapshot.storage.k8s.io", "snapshot.storage.k8s.io"
 	d.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "volumesnapshots", Kind: "VolumeSnapshot"}
@@ -173,5 +174,5 @@ func TestADefinitionOfABuiltInKindChangesNothing(t *testing.T) {
 	}, conditions(now))
 	res, ok := s.ResourceFor(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: "VolumeSnapshot"})
 	require.True(t, ok)
-	assert.Nil(t, res.Definition())
+	assert.Nil(t, kind.DefinitionOf(res))
 }

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -8,14 +8,32 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "Event",
+		ShortNames: []string{"ev"},
+		rules:      eventRules,
+	})
+}
+
+// EventLife is how long the API server keeps an Event after its last write (its flag
+// --event-ttl).
+const EventLife = time.Hour
 
 var eventRules = rules{
 	createdByUpdate: true,
-	name:            pathName,
-	passes:          []pass{rest},
-	validate:        func(obj Object) field.ErrorList { return checkEvent(obj.(*corev1.Event), "reportingComponent") },
-	validateUpdate:  func(obj, _ Object) field.ErrorList { return checkEvent(obj.(*corev1.Event), "reportingComponent") },
+	ttl:             EventLife,
+	name:            objectname.PathSegment,
+	passes:          []store.Pass{store.PassChange},
+	validate:        func(obj store.Object) field.ErrorList { return checkEvent(obj.(*corev1.Event), "reportingComponent") },
+	validateUpdate: func(obj, _ store.Object) field.ErrorList {
+		return checkEvent(obj.(*corev1.Event), "reportingComponent")
+	},
 }
 
 // Lengths of what an event says, in bytes.
@@ -62,7 +80,7 @@ func noLonger(name, text string, limit int) field.ErrorList {
 
 // CheckNewEvent are the mistakes of an event that comes by events.k8s.io, which is
 // stricter. old is what it replaces, nil if it is new.
-func CheckNewEvent(obj, old Object) field.ErrorList {
+func CheckNewEvent(obj, old store.Object) field.ErrorList {
 	event := obj.(*corev1.Event)
 	errs := checkEvent(event, "reportingController")
 	if old != nil {

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -8,20 +8,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "LimitRange",
+		ShortNames: []string{"limits"},
+		rules:      rules{createdByUpdate: true},
+	})
+}
 
 // checkLimits rejects a claim that requests less or more than the limit ranges of its
 // namespace permit. Claims that are being deleted may do as they like. Pods and
 // containers are not limited. (kubernetes v1.36.3,
 // plugin/pkg/admission/limitranger/admission.go: PersistentVolumeClaimValidateLimitFunc)
-func (s *Store) checkLimits(res *Resource, obj, old Object, what part) error {
-	pvc, isClaim := obj.(*corev1.PersistentVolumeClaim)
-	if !isClaim || what != mainPart || old != nil && old.GetDeletionTimestamp() != nil {
+func checkLimits(s *store.Store, w store.Write) error {
+	pvc, isClaim := w.Obj.(*corev1.PersistentVolumeClaim)
+	if !isClaim || w.Part != store.MainPart || w.Old != nil && w.Old.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	for limits := range List[*corev1.LimitRange](s.head, pvc.Namespace) {
+	for limits := range store.List[*corev1.LimitRange](s, pvc.Namespace) {
 		if err := outsideOf(limits, pvc.Spec.Resources.Requests); err != nil {
-			return apierrors.NewForbidden(res.GVR.GroupResource(), pvc.Name, err)
+			return apierrors.NewForbidden(w.Resource.GVR.GroupResource(), pvc.Name, err)
 		}
 	}
 	return nil

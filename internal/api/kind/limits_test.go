@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -10,13 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 // The API server keeps an Event for an hour after its last write.
 func TestEventsLiveForAnHour(t *testing.T) {
 	now := store.Epoch
-	s := store.New(store.Options{Now: func() time.Time { return now }})
+	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	for _, name := range []string{"once", "again", "deleted"} {
 		_, err := store.Create(s, &corev1.Event{
 			ObjectMeta:     metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -49,7 +50,7 @@ func TestEventsLiveForAnHour(t *testing.T) {
 
 // More replicas than a cluster holds pods are a slip of the finger.
 func TestReplicasAreBounded(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	labels := map[string]string{"app": "web"}
 	deployment := func(name string, replicas int32) error {
 		_, err := store.Create(s, &appsv1.Deployment{
@@ -61,7 +62,7 @@ func TestReplicasAreBounded(t *testing.T) {
 		})
 		return err
 	}
-	assert.NoError(t, deployment("most", store.MaxPods))
+	assert.NoError(t, deployment("most", kind.MaxPods))
 	assert.EqualError(t, deployment("more", 2_000_000_000), `Deployment.apps "more" is invalid: spec.replicas: Invalid value: 2000000000: `+
 		`must be less than or equal to 150000, the number of pods that a cluster has at most`)
 }

@@ -1,45 +1,52 @@
-package store
+package kind
 
 import (
 	"fmt"
 	"slices"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "Namespace",
+		ShortNames: []string{"ns"},
+		traits:     clusterScoped | withStatus, rules: namespaceRules,
+	})
+}
 
 var namespaceRules = rules{
 	name: validation.NameIsDNSLabel,
-	fill: func(obj Object) {
+	fill: func(obj store.Object) {
 		namespace := obj.(*corev1.Namespace)
 		metav1.SetMetaDataLabel(&namespace.ObjectMeta, corev1.LabelMetadataName, namespace.Name)
 		setEmpty(&namespace.Status.Phase, corev1.NamespaceActive)
 	},
-	admit: func(_ admission, obj Object) error {
+	admit: func(_ admission, obj store.Object) error {
 		namespace := obj.(*corev1.Namespace)
 		if !slices.Contains(namespace.Spec.Finalizers, corev1.FinalizerKubernetes) {
 			namespace.Spec.Finalizers = append(namespace.Spec.Finalizers, corev1.FinalizerKubernetes)
 		}
 		return nil
 	},
-	prepare: func(obj, old Object) {
+	prepare: func(obj, old store.Object) {
 		obj.(*corev1.Namespace).Spec.Finalizers = old.(*corev1.Namespace).Spec.Finalizers
 	},
-	passes: []pass{whole, changed},
-	validate: func(obj Object) (errs field.ErrorList) {
+	passes: []store.Pass{store.PassObject, store.PassMetadata},
+	validate: func(obj store.Object) (errs field.ErrorList) {
 		for _, name := range obj.(*corev1.Namespace).Spec.Finalizers {
 			errs = append(errs, validation.ValidateFinalizerName(string(name), field.NewPath("spec", "finalizers"))...)
-			if !isFinalizer(string(name)) {
-				errs = append(errs, notAFinalizer(field.NewPath("spec", "finalizers"), string(name)))
-			}
+			errs = append(errs, store.CheckFinalizer(field.NewPath("spec", "finalizers"), string(name))...)
 		}
 		return errs
 	},
 	validateStatus: checkNamespaceStatus,
-	terminate: func(now metav1.Time, obj Object) bool {
+	terminate: func(now metav1.Time, obj store.Object) bool {
 		namespace := obj.(*corev1.Namespace)
 		if namespace.DeletionTimestamp == nil {
 			namespace.DeletionTimestamp = &now
@@ -49,7 +56,7 @@ var namespaceRules = rules{
 	},
 }
 
-func checkNamespaceStatus(obj, _ Object) field.ErrorList {
+func checkNamespaceStatus(obj, _ store.Object) field.ErrorList {
 	const rule = "may only be '%s' if `deletionTimestamp` is %sempty"
 	namespace, path := obj.(*corev1.Namespace), field.NewPath("status", "Phase")
 	switch phase := namespace.Status.Phase; {
@@ -59,24 +66,4 @@ func checkNamespaceStatus(obj, _ Object) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, phase, fmt.Sprintf(rule, corev1.NamespaceTerminating, "not "))}
 	}
 	return nil
-}
-
-var leaseRules = rules{
-	createdByUpdate: true,
-	fill: func(obj Object) { // the gate CoordinatedLeaderElection is beta and off
-		obj.(*coordinationv1.Lease).Spec.Strategy, obj.(*coordinationv1.Lease).Spec.PreferredHolder = nil, nil
-	},
-	validate:       func(obj Object) field.ErrorList { return checkLease(&obj.(*coordinationv1.Lease).Spec) },
-	validateUpdate: func(obj, _ Object) field.ErrorList { return checkLease(&obj.(*coordinationv1.Lease).Spec) },
-}
-
-func checkLease(spec *coordinationv1.LeaseSpec) field.ErrorList {
-	var errs field.ErrorList
-	if d := spec.LeaseDurationSeconds; d != nil && *d <= 0 {
-		errs = append(errs, field.Invalid(field.NewPath("spec", "leaseDurationSeconds"), *d, "must be greater than 0"))
-	}
-	if n := spec.LeaseTransitions; n != nil && *n < 0 {
-		errs = append(errs, field.Invalid(field.NewPath("spec", "leaseTransitions"), *n, "must be greater than or equal to 0"))
-	}
-	return errs
 }

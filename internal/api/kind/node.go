@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"net"
@@ -9,28 +9,39 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "Node",
+		ShortNames: []string{"no"},
+		traits:     clusterScoped | withStatus, rules: nodeRules,
+	})
+}
 
 // notReady is the taint of a node that nobody has seen ready yet.
 var notReady = corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
 
 var nodeRules = rules{
+	copyPart:    store.CopyOf(func(o *corev1.Node) (*corev1.NodeSpec, *corev1.NodeStatus) { return &o.Spec, &o.Status }),
 	keepsStatus: true,
-	admit: func(a admission, obj Object) error {
-		if spec := &obj.(*corev1.Node).Spec; a.options.TaintNewNodes && !slices.Contains(spec.Taints, notReady) {
+	admit: func(a admission, obj store.Object) error {
+		if spec := &obj.(*corev1.Node).Spec; a.options.taintNewNodes && !slices.Contains(spec.Taints, notReady) {
 			spec.Taints = append(spec.Taints, notReady)
 		}
 		return nil
 	},
-	fill: func(obj Object) {
+	fill: func(obj store.Object) {
 		node := obj.(*corev1.Node)
 		fillPodCIDRs(&node.Spec)
 		if status := &node.Status; len(status.Allocatable) == 0 && status.Capacity != nil {
 			status.Allocatable = status.Capacity.DeepCopy()
 		}
 	},
-	passes:         []pass{whole, changed, rest},
-	validate:       func(obj Object) field.ErrorList { return checkNode(obj.(*corev1.Node)) },
+	passes:         []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
+	validate:       func(obj store.Object) field.ErrorList { return checkNode(obj.(*corev1.Node)) },
 	validateUpdate: checkNodeUpdate,
 	validateStatus: checkNodeUpdate,
 }
@@ -94,7 +105,7 @@ func countsWhole(name corev1.ResourceName) bool {
 	return name == corev1.ResourcePods || strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-func checkNodeUpdate(obj, old Object) field.ErrorList {
+func checkNodeUpdate(obj, old store.Object) field.ErrorList {
 	now, was := obj.(*corev1.Node), old.(*corev1.Node)
 	errs := nodeResources(&now.Status)
 	for i, address := range now.Status.Addresses {

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -11,29 +11,60 @@ import (
 	"k8s.io/apimachinery/pkg/util/diff"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "PersistentVolume",
+		ShortNames: []string{"pv"},
+		traits:     clusterScoped | withStatus, rules: volumeRules,
+	})
+}
+
+const (
+	// VolumesByClaim finds persistent volumes by the "namespace/name" of claimRef.
+	VolumesByClaim store.Index = "volumes by claim"
+	// VolumesByHandle finds CSI persistent volumes by "driver^handle".
+	VolumesByHandle store.Index = "volumes by handle"
+	// UnboundVolumesByClass finds persistent volumes without a claimRef by their class,
+	// which may be empty: that of the old annotation, else spec.storageClassName.
+	UnboundVolumesByClass store.Index = "unbound volumes by class"
 )
 
 var volumeRules = rules{
-	fill:           func(obj Object) { fillVolume(obj.(*corev1.PersistentVolume)) },
+	copyPart: store.CopyOf(func(o *corev1.PersistentVolume) (*corev1.PersistentVolumeSpec, *corev1.PersistentVolumeStatus) {
+		return &o.Spec, &o.Status
+	}),
+	share: func(s *store.Shared, obj store.Object, isNew bool) {
+		pv := obj.(*corev1.PersistentVolume)
+		s.Text(&pv.Annotations)
+		store.ShareSizes(s, &pv.Spec.Capacity)
+		if isNew && pv.Spec.CSI != nil {
+			s.Text(&pv.Spec.CSI.VolumeAttributes)
+		}
+	},
+	fill:           func(obj store.Object) { fillVolume(obj.(*corev1.PersistentVolume)) },
 	admit:          admitVolume,
 	prepareStatus:  stampPhase,
-	validate:       func(obj Object) field.ErrorList { return checkVolume(obj.(*corev1.PersistentVolume)) },
+	validate:       func(obj store.Object) field.ErrorList { return checkVolume(obj.(*corev1.PersistentVolume)) },
 	validateUpdate: checkVolumeUpdate,
-	passes:         []pass{whole, whole, rest},
-	indexes: []indexer{
-		indexed(VolumesByClaim, func(to []string, pv *corev1.PersistentVolume) []string {
+	passes:         []store.Pass{store.PassObject, store.PassObject, store.PassChange},
+	indexes: []store.Indexer{
+		store.IndexBy(VolumesByClaim, func(to []string, pv *corev1.PersistentVolume) []string {
 			if pv.Spec.ClaimRef == nil {
 				return to
 			}
 			return append(to, pv.Spec.ClaimRef.Namespace+"/"+pv.Spec.ClaimRef.Name)
 		}),
-		indexed(VolumesByHandle, func(to []string, pv *corev1.PersistentVolume) []string {
+		store.IndexBy(VolumesByHandle, func(to []string, pv *corev1.PersistentVolume) []string {
 			if pv.Spec.CSI == nil {
 				return to
 			}
 			return append(to, pv.Spec.CSI.Driver+"^"+pv.Spec.CSI.VolumeHandle)
 		}),
-		indexed(UnboundVolumesByClass, func(to []string, pv *corev1.PersistentVolume) []string {
+		store.IndexBy(UnboundVolumesByClass, func(to []string, pv *corev1.PersistentVolume) []string {
 			if pv.Spec.ClaimRef != nil {
 				return to
 			}
@@ -52,7 +83,7 @@ func fillVolume(pv *corev1.PersistentVolume) {
 	fillSource(&pv.Spec.PersistentVolumeSource)
 }
 
-func admitVolume(a admission, obj Object) error {
+func admitVolume(a admission, obj store.Object) error {
 	pv := obj.(*corev1.PersistentVolume)
 	pv.Status.LastPhaseTransitionTime = a.now.DeepCopy() // not a pointer into all that admission may look at
 	pv.Finalizers = withFinalizer(pv.Finalizers, "kubernetes.io/pv-protection")
@@ -60,7 +91,7 @@ func admitVolume(a admission, obj Object) error {
 }
 
 // stampPhase sets the time of a phase's change unless the client did.
-func stampPhase(now metav1.Time, obj, old Object) {
+func stampPhase(now metav1.Time, obj, old store.Object) {
 	status, was := &obj.(*corev1.PersistentVolume).Status, &old.(*corev1.PersistentVolume).Status
 	at := status.LastPhaseTransitionTime
 	switch {
@@ -245,7 +276,7 @@ func volumeAttributesClass(path *field.Path, spec *corev1.PersistentVolumeSpec) 
 	return errs
 }
 
-func checkVolumeUpdate(obj, old Object) field.ErrorList {
+func checkVolumeUpdate(obj, old store.Object) field.ErrorList {
 	now, was := obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume)
 	var errs field.ErrorList
 	source := now.Spec.PersistentVolumeSource.DeepCopy()

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -10,11 +10,12 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestVolumesAreCompletedAtCreation(t *testing.T) {
-	got := create(t, store.New(store.Options{}), volume("x"))
+	got := create(t, kind.NewStore(store.Options{}), volume("x"))
 	assert.Equal(t, []string{"kubernetes.io/pv-protection"}, got.Finalizers)
 	assert.Equal(t, corev1.PersistentVolumeReclaimRetain, got.Spec.PersistentVolumeReclaimPolicy)
 	assert.Equal(t, corev1.PersistentVolumeFilesystem, *got.Spec.VolumeMode)
@@ -24,7 +25,7 @@ func TestVolumesAreCompletedAtCreation(t *testing.T) {
 
 func TestAChangeOfPhaseIsStamped(t *testing.T) {
 	now := store.Epoch
-	s := store.New(store.Options{Now: func() time.Time { return now }})
+	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	create(t, s, volume("x"))
 	now = now.Add(time.Minute)
 	same := modifyStatus(t, s, cluster("x"), func(pv *corev1.PersistentVolume) { pv.Status.Message = "still pending" })
@@ -73,7 +74,7 @@ func TestVolumesAreRefused(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			given := volume("x")
 			c.change(&given.Spec)
-			_, err := store.Create(store.New(store.Options{}), given)
+			_, err := store.Create(kind.NewStore(store.Options{}), given)
 			assert.ErrorContains(t, err, c.message)
 		})
 	}
@@ -107,7 +108,7 @@ func TestVolumeUpdates(t *testing.T) {
 		"the claim may change":            {func(spec *corev1.PersistentVolumeSpec) { spec.ClaimRef = &corev1.ObjectReference{Name: "c"} }, ""},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			given := volume("x")
 			given.Spec.VolumeAttributesClassName = text("gold")
 			create(t, s, given)
@@ -122,7 +123,7 @@ func TestVolumeUpdates(t *testing.T) {
 }
 
 func TestMessagesQuoteValuesAsTheServerDoes(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, attachment("va1", "node-a", "pv1"))
 	_, err := store.Modify(s, cluster("va1"), func(va *storagev1.VolumeAttachment) { va.Spec.NodeName = "node-b" })
 	assert.EqualError(t, err, `VolumeAttachment.storage.k8s.io "va1" is invalid: spec: Invalid value: `+
@@ -130,7 +131,7 @@ func TestMessagesQuoteValuesAsTheServerDoes(t *testing.T) {
 }
 
 func TestAttachmentsNameExactlyOneSource(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	none := attachment("x", "node-a", "pv")
 	none.Spec.Source.PersistentVolumeName = nil
 	_, err := store.Create(s, none)
@@ -140,7 +141,7 @@ func TestAttachmentsNameExactlyOneSource(t *testing.T) {
 
 // K-CFG-5
 func TestCSIDriverDefaults(t *testing.T) {
-	spec := create(t, store.New(store.Options{}), &storagev1.CSIDriver{ObjectMeta: named("d")}).Spec
+	spec := create(t, kind.NewStore(store.Options{}), &storagev1.CSIDriver{ObjectMeta: named("d")}).Spec
 	assert.True(t, *spec.AttachRequired)
 	assert.False(t, *spec.PodInfoOnMount)
 	assert.False(t, *spec.StorageCapacity)
@@ -151,7 +152,7 @@ func TestCSIDriverDefaults(t *testing.T) {
 }
 
 func TestCSIDriverImmutableFields(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, &storagev1.CSIDriver{ObjectMeta: named("d")})
 	for message, change := range map[string]func(*storagev1.CSIDriverSpec){
 		"spec.attachedRequired: Invalid value: false: field is immutable": func(spec *storagev1.CSIDriverSpec) { *spec.AttachRequired = false },
@@ -182,7 +183,7 @@ func TestCSINodeEntriesChangeOnlyTheirCount(t *testing.T) {
 		"an entry less": {func(spec *storagev1.CSINodeSpec) { spec.Drivers = nil }, false},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			create(t, s, &storagev1.CSINode{ObjectMeta: named("n"), Spec: storagev1.CSINodeSpec{
 				Drivers: []storagev1.CSINodeDriver{{Name: "d", NodeID: "n"}},
 			}})
@@ -197,7 +198,7 @@ func TestCSINodeEntriesChangeOnlyTheirCount(t *testing.T) {
 }
 
 func TestAttributesClassesAreProtectedAndImmutable(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	gold := &storagev1.VolumeAttributesClass{ObjectMeta: named("gold"), DriverName: "d", Parameters: map[string]string{"iops": "1"}}
 	assert.Equal(t, []string{"kubernetes.io/vac-protection"}, create(t, s, gold).Finalizers)
 	_, err := store.Modify(s, cluster("gold"), func(c *storagev1.VolumeAttributesClass) { c.Parameters["iops"] = "2" })

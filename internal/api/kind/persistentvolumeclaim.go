@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"errors"
@@ -13,31 +13,57 @@ import (
 	"k8s.io/apimachinery/pkg/util/diff"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "PersistentVolumeClaim",
+		ShortNames: []string{"pvc"},
+		traits:     withStatus, rules: claimRules,
+	})
+}
+
+const (
+	// ClaimsByVolume finds claims by spec.volumeName.
+	ClaimsByVolume store.Index = "claims by volume"
+	// ClaimsByClass finds claims by spec.storageClassName, empty or nil being "".
+	ClaimsByClass store.Index = "claims by class"
 )
 
 var claimRules = rules{
-	fill:  func(obj Object) { fillClaim(obj.(*corev1.PersistentVolumeClaim)) },
+	copyPart: store.CopyOf(func(o *corev1.PersistentVolumeClaim) (*corev1.PersistentVolumeClaimSpec, *corev1.PersistentVolumeClaimStatus) {
+		return &o.Spec, &o.Status
+	}),
+	share: func(s *store.Shared, obj store.Object, _ bool) {
+		pvc := obj.(*corev1.PersistentVolumeClaim)
+		s.Text(&pvc.Annotations)
+		store.ShareSizes(s, &pvc.Spec.Resources.Requests)
+		store.ShareSizes(s, &pvc.Status.Capacity)
+	},
+	fill:  func(obj store.Object) { fillClaim(obj.(*corev1.PersistentVolumeClaim)) },
 	admit: admitClaim,
-	prepare: func(obj, old Object) {
+	prepare: func(obj, old store.Object) {
 		settleDataSource(&obj.(*corev1.PersistentVolumeClaim).Spec, &old.(*corev1.PersistentVolumeClaim).Spec)
 	},
 	admitUpdate: admitExpansion,
-	validate: func(obj Object) field.ErrorList {
+	validate: func(obj store.Object) field.ErrorList {
 		return checkClaim(&obj.(*corev1.PersistentVolumeClaim).Spec, field.NewPath("spec"))
 	},
 	validateUpdate:   checkClaimUpdate,
 	validateStatus:   checkClaimStatus,
-	passes:           []pass{changed, whole, rest},
+	passes:           []store.Pass{store.PassMetadata, store.PassObject, store.PassChange},
 	readsAnnotations: true,
 	quota:            &claimQuota,
-	indexes: []indexer{
-		indexed(ClaimsByVolume, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
+	indexes: []store.Indexer{
+		store.IndexBy(ClaimsByVolume, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
 			if pvc.Spec.VolumeName == "" {
 				return to
 			}
 			return append(to, pvc.Spec.VolumeName)
 		}),
-		indexed(ClaimsByClass, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
+		store.IndexBy(ClaimsByClass, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
 			return append(to, classOf(pvc))
 		}),
 	},
@@ -48,7 +74,7 @@ func fillClaim(pvc *corev1.PersistentVolumeClaim) {
 	setDefault(&pvc.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 }
 
-func admitClaim(a admission, obj Object) error {
+func admitClaim(a admission, obj store.Object) error {
 	pvc := obj.(*corev1.PersistentVolumeClaim)
 	settleDataSource(&pvc.Spec, nil)
 	pvc.Finalizers = withFinalizer(pvc.Finalizers, "kubernetes.io/pvc-protection")
@@ -61,9 +87,9 @@ func admitClaim(a admission, obj Object) error {
 
 // defaultClass is the newest class that is annotated as the default one; of
 // equally new ones the first by name.
-func defaultClass(cluster Reader) *storagev1.StorageClass {
+func defaultClass(cluster store.Reader) *storagev1.StorageClass {
 	var newest *storagev1.StorageClass
-	for class := range List[*storagev1.StorageClass](cluster, "") {
+	for class := range store.List[*storagev1.StorageClass](cluster, "") {
 		isDefault := class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
 			class.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
 		if isDefault && (newest == nil || newest.CreationTimestamp.Before(&class.CreationTimestamp)) {
@@ -197,11 +223,11 @@ func dataSource(path *field.Path, group *string, kind, name string) field.ErrorL
 
 // checkClaimUpdate allows what binding (volumeName once, a class for a claim
 // without one), expansion and modification change.
-func checkClaimUpdate(obj, old Object) field.ErrorList {
+func checkClaimUpdate(obj, old store.Object) field.ErrorList {
 	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
 	var errs field.ErrorList
 	const class = corev1.BetaStorageClassAnnotation
-	if now.Annotations[class] == was.Annotations[class] && same(&now.Spec, &was.Spec) {
+	if now.Annotations[class] == was.Annotations[class] && store.Same(&now.Spec, &was.Spec) {
 		return nil
 	}
 	spec, before := now.Spec.DeepCopy(), was.Spec.DeepCopy()
@@ -266,7 +292,7 @@ func checkAttributesRemoval(now, was *corev1.PersistentVolumeClaim) field.ErrorL
 }
 
 // admitExpansion lets a claim grow only if it is bound and its class allows it.
-func admitExpansion(cluster Reader, obj, old Object) error {
+func admitExpansion(cluster store.Reader, obj, old store.Object) error {
 	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
 	if now.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) <= 0 {
 		return nil
@@ -277,7 +303,7 @@ func admitExpansion(cluster Reader, obj, old Object) error {
 	if was.Status.Phase != corev1.ClaimBound {
 		return refuse("Only bound persistent volume claims can be expanded")
 	}
-	class, ok := Get[*storagev1.StorageClass](cluster, Key{Name: classOf(now)})
+	class, ok := store.Get[*storagev1.StorageClass](cluster, store.Key{Name: classOf(now)})
 	if !ok || classOf(now) != classOf(was) || class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion {
 		return refuse("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
 	}

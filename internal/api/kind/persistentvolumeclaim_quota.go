@@ -1,10 +1,12 @@
-package store
+package kind
 
 import (
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // classInfix is within what a quota says of the claims of one storage class:
@@ -20,10 +22,10 @@ var claimQuota = evaluator{
 		}
 		return name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage
 	},
-	usage: func(_ time.Time, obj Object) corev1.ResourceList {
+	usage: func(_ time.Time, obj store.Object) corev1.ResourceList {
 		return claimUsage(obj.(*corev1.PersistentVolumeClaim))
 	},
-	inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj Object) bool {
+	inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool {
 		return scope.ScopeName == corev1.ResourceQuotaScopeVolumeAttributesClass && matchesScope(scope, attributesClasses(obj.(*corev1.PersistentVolumeClaim)))
 	},
 	grows: true,

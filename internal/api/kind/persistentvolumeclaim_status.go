@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // resizeStatuses are the states of a resize, sorted.
@@ -16,7 +18,7 @@ var resizeStatuses = []corev1.ClaimResourceStatus{
 	corev1.PersistentVolumeClaimNodeResizePending,
 }
 
-func checkClaimStatus(obj, _ Object) (errs field.ErrorList) {
+func checkClaimStatus(obj, _ store.Object) (errs field.ErrorList) {
 	status := &obj.(*corev1.PersistentVolumeClaim).Status
 	for _, name := range sortedKeys(status.Capacity) {
 		if size := status.Capacity[name]; size.Sign() < 0 {

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -11,11 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestClaimsAreCompletedAtCreation(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	got := create(t, s, claim("c"))
 	assert.Equal(t, []string{"kubernetes.io/pvc-protection"}, got.Finalizers)
 	assert.Equal(t, corev1.PersistentVolumeFilesystem, *got.Spec.VolumeMode)
@@ -25,7 +26,7 @@ func TestClaimsAreCompletedAtCreation(t *testing.T) {
 
 func TestTheNewestDefaultClassIsTaken(t *testing.T) {
 	now := store.Epoch
-	s := store.New(store.Options{Now: func() time.Time { return now }})
+	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	for _, name := range []string{"old", "newer", "also-newer"} {
 		c := class(name)
 		c.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
@@ -81,7 +82,7 @@ func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 		t.Run(says, func(t *testing.T) {
 			given := claim("c")
 			given.Spec.DataSource, given.Spec.DataSourceRef = c.source, c.ref
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			made := create(t, s, given)
 			assert.Equal(t, c.wantSource, made.Spec.DataSource)
 			assert.Equal(t, c.wantRef, made.Spec.DataSourceRef)
@@ -127,7 +128,7 @@ func TestClaimsAreRefused(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			given := claim("c")
 			c.change(&given.Spec)
-			_, err := store.Create(store.New(store.Options{}), given)
+			_, err := store.Create(kind.NewStore(store.Options{}), given)
 			require.True(t, apierrors.IsInvalid(err))
 			assert.ErrorContains(t, err, c.message)
 		})
@@ -156,7 +157,7 @@ func request(size string) func(*corev1.PersistentVolumeClaim) {
 // C-EXP-6
 func TestClaimsGrowAndTakeItBack(t *testing.T) {
 	const tooSmall = `PersistentVolumeClaim "c" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
 	modify(t, s, inDefault("c"), request("5Gi"))
 	modify(t, s, inDefault("c"), request("2Gi"))
@@ -173,7 +174,7 @@ func TestClaimsGrowAndTakeItBack(t *testing.T) {
 
 // conformance: suite-expand-not-allowed
 func TestOnlyExpandableClassesLetClaimsGrow(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	bound(t, s, false)
 	_, err := store.Modify(s, inDefault("c"), request("5Gi"))
 	require.True(t, apierrors.IsForbidden(err))
@@ -197,7 +198,7 @@ func TestSpecOfAClaimIsImmutableButFor(t *testing.T) {
 		"no attributes class when free": {false, func(spec *corev1.PersistentVolumeClaimSpec) { spec.VolumeAttributesClassName = text("gold") }, true},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			if c.bound {
 				bound(t, s, true)
 			} else {
@@ -215,7 +216,7 @@ func TestSpecOfAClaimIsImmutableButFor(t *testing.T) {
 }
 
 func TestAttributesClassInUseCannotBeRemoved(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	bound(t, s, true)
 	gold := "gold"
 	modify(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = &gold })
@@ -225,7 +226,7 @@ func TestAttributesClassInUseCannotBeRemoved(t *testing.T) {
 }
 
 func TestStorageClassDefaultsAndImmutableFields(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	got := create(t, s, class("std"))
 	assert.Equal(t, corev1.PersistentVolumeReclaimDelete, *got.ReclaimPolicy)
 	assert.Equal(t, storagev1.VolumeBindingImmediate, *got.VolumeBindingMode)

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -12,27 +12,47 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "Pod",
+		ShortNames: []string{"po"}, Categories: []string{"all"},
+		traits: withStatus | withGeneration, rules: podRules,
+	})
+}
+
+const (
+	// PodsByNode finds pods by spec.nodeName.
+	PodsByNode store.Index = "pods by node"
+	// PodsByClaim finds pods by the "namespace/claim" of a volume. The claim of a
+	// generic ephemeral volume is "namespace/pod-volume".
+	PodsByClaim store.Index = "pods by claim"
 )
 
 var podRules = rules{
-	fill:           func(obj Object) { fillPod(obj.(*corev1.Pod)) },
-	admit:          func(a admission, obj Object) error { return admitPod(a, obj.(*corev1.Pod)) },
+	copyPart:       store.CopyOf(func(o *corev1.Pod) (*corev1.PodSpec, *corev1.PodStatus) { return &o.Spec, &o.Status }),
+	room:           roomForPod,
+	fill:           func(obj store.Object) { fillPod(obj.(*corev1.Pod)) },
+	admit:          func(a admission, obj store.Object) error { return admitPod(a, obj.(*corev1.Pod)) },
 	prepareStatus:  keepPodStatus,
-	validate:       func(obj Object) field.ErrorList { return checkPod(obj.(*corev1.Pod)) },
+	validate:       func(obj store.Object) field.ErrorList { return checkPod(obj.(*corev1.Pod)) },
 	validateStatus: checkPodStatus,
-	validateUpdate: func(obj, old Object) field.ErrorList {
+	validateUpdate: func(obj, old store.Object) field.ErrorList {
 		return checkPodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 	},
-	grace: func(obj Object, requested *int64) int64 { return podGrace(obj.(*corev1.Pod), requested) },
+	grace: func(obj store.Object, requested *int64) int64 { return podGrace(obj.(*corev1.Pod), requested) },
 	quota: &podQuota,
-	indexes: []indexer{
-		indexed(PodsByNode, func(to []string, pod *corev1.Pod) []string {
+	indexes: []store.Indexer{
+		store.IndexBy(PodsByNode, func(to []string, pod *corev1.Pod) []string {
 			if pod.Spec.NodeName == "" {
 				return to
 			}
 			return append(to, pod.Spec.NodeName)
 		}),
-		indexed(PodsByClaim, func(to []string, pod *corev1.Pod) []string {
+		store.IndexBy(PodsByClaim, func(to []string, pod *corev1.Pod) []string {
 			for i := range pod.Spec.Volumes {
 				if claim := claimOf(pod, &pod.Spec.Volumes[i]); claim != "" && !slices.Contains(to, claim) {
 					to = append(to, claim)
@@ -75,7 +95,7 @@ func podGrace(pod *corev1.Pod, requested *int64) int64 {
 }
 
 // keepPodStatus keeps what a status write of a pod cannot change.
-func keepPodStatus(_ metav1.Time, obj, old Object) {
+func keepPodStatus(_ metav1.Time, obj, old store.Object) {
 	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
 	pod.OwnerReferences = was.OwnerReferences
 	setEmpty(&pod.Status.QOSClass, was.Status.QOSClass)
@@ -98,7 +118,7 @@ func admitPod(a admission, pod *corev1.Pod) error {
 	}
 	tolerate(pod, corev1.TaintNodeNotReady)
 	tolerate(pod, corev1.TaintNodeUnreachable)
-	if !a.options.NoServiceAccounts {
+	if !a.options.noServiceAccounts {
 		setEmpty(&pod.Spec.ServiceAccountName, "default")
 	}
 	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
@@ -130,10 +150,10 @@ var systemPriorities = map[string]int32{
 	"system-node-critical":    2000001000,
 }
 
-func setPriority(cluster Reader, pod *corev1.Pod) error {
+func setPriority(cluster store.Reader, pod *corev1.Pod) error {
 	priority, preemption := int32(0), corev1.PreemptLowerPriority
 	if name := pod.Spec.PriorityClassName; name != "" {
-		class, ok := Get[*schedulingv1.PriorityClass](cluster, Key{Name: name})
+		class, ok := store.Get[*schedulingv1.PriorityClass](cluster, store.Key{Name: name})
 		system, builtIn := systemPriorities[name]
 		switch {
 		case ok:
@@ -196,7 +216,7 @@ func keepsTolerations(now, was []corev1.Toleration) bool {
 	for _, old := range was {
 		if !slices.ContainsFunc(now, func(kept corev1.Toleration) bool {
 			kept.TolerationSeconds = old.TolerationSeconds
-			return same(&kept, &old)
+			return store.Same(&kept, &old)
 		}) {
 			return false
 		}
@@ -218,7 +238,7 @@ func checkDeadline(path *field.Path, now, was *int64) field.ErrorList {
 }
 
 // checkPodStatus names the mistakes of what a kubelet or a scheduler says of a pod.
-func checkPodStatus(obj, old Object) (errs field.ErrorList) {
+func checkPodStatus(obj, old store.Object) (errs field.ErrorList) {
 	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
 	if name := pod.Status.NominatedNodeName; name != was.Status.NominatedNodeName && name != "" {
 		path := field.NewPath("status", "nominatedNodeName")

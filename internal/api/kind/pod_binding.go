@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -6,32 +6,44 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+// Binding assigns a pod to a node.
+type Binding struct {
+	Pod  store.Key
+	Node string
+	// UID makes the binding a Conflict if the pod has another uid. Default: any.
+	UID types.UID
+	// DryRun checks everything, and stores nothing.
+	DryRun bool
+}
 
 // BindPod assigns a pod to a node as the binding subresource does: it sets the
 // node's name, the PodScheduled condition and the node's topology labels. A pod
 // that is being deleted, gated or assigned already is a Conflict.
-func BindPod(s *Store, key Key, nodeName string, opts ...WriteOption) (*corev1.Pod, error) {
-	w := writingOf(opts)
-	res := resourceFor[*corev1.Pod]()
-	old, ok := Get[*corev1.Pod](s, key)
+func BindPod(s *store.Store, b Binding) (*corev1.Pod, error) {
+	res := resourceOf[*corev1.Pod]()
+	old, ok := store.Get[*corev1.Pod](s, b.Pod)
 	if !ok {
-		return nil, res.notFound(key)
+		return nil, res.NotFound(b.Pod)
 	}
-	if err := res.checkUID(key, old, w.uid); err != nil {
+	if err := res.CheckUID(b.Pod, old, b.UID); err != nil {
 		return nil, err
 	}
 	if err := bindable(old); err != nil {
-		return nil, apierrors.NewConflict(corev1.Resource("pods/binding"), key.Name, err)
+		return nil, apierrors.NewConflict(corev1.Resource("pods/binding"), b.Pod.Name, err)
 	}
-	pod := Fork(old)
-	pod.Spec.NodeName = nodeName
+	pod := store.Fork(old)
+	pod.Spec.NodeName = b.Node
 	old.Status.DeepCopyInto(&pod.Status)
 	pod.Status.NominatedNodeName = ""
-	copyTopology(s.head, pod)
-	setScheduled(&pod.Status, s.now())
-	if !w.dry {
-		s.commit(res, key, old, pod)
+	copyTopology(s, pod)
+	setScheduled(&pod.Status, s.Timestamp())
+	if !b.DryRun {
+		s.Commit(res, b.Pod, old, pod)
 	}
 	return pod, nil
 }
@@ -49,8 +61,8 @@ func bindable(pod *corev1.Pod) error {
 }
 
 // copyTopology gives a pod the region and zone of its node.
-func copyTopology(cluster Reader, pod *corev1.Pod) {
-	node, ok := Get[*corev1.Node](cluster, Key{Name: pod.Spec.NodeName})
+func copyTopology(cluster store.Reader, pod *corev1.Pod) {
+	node, ok := store.Get[*corev1.Node](cluster, store.Key{Name: pod.Spec.NodeName})
 	if !ok {
 		return
 	}

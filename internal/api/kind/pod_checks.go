@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"math"
@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 // checkPod names the mistakes of a pod: its volumes and their uses in depth, of
@@ -69,7 +71,7 @@ func podVolumes(spec *corev1.PodSpec, pod string, at *field.Path) (map[string]*c
 		if volume.Name == "" {
 			errs = append(errs, field.Required(at.Index(i).Child("name"), ""))
 		} else {
-			errs = append(errs, invalid(at.Index(i).Child("name"), volume.Name, labelName(volume.Name))...)
+			errs = append(errs, invalid(at.Index(i).Child("name"), volume.Name, objectname.Label(volume.Name))...)
 		}
 		if _, taken := valid[volume.Name]; taken {
 			errs = append(errs, field.Duplicate(at.Index(i).Child("name"), volume.Name))
@@ -102,7 +104,7 @@ func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.V
 	case slices.Contains(taken, c.Name):
 		errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
 	default:
-		errs = append(errs, invalid(at.Child("name"), c.Name, labelName(c.Name))...)
+		errs = append(errs, invalid(at.Child("name"), c.Name, objectname.Label(c.Name))...)
 	}
 	if c.Image == "" {
 		errs = append(errs, field.Required(at.Child("image"), ""))

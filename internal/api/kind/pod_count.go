@@ -1,10 +1,13 @@
-package store
+package kind
 
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // MaxPods is how many pods a cluster holds: as many as Kubernetes is made for
@@ -12,9 +15,12 @@ import (
 // those of a slip of the finger, would fill the memory.
 const MaxPods = 150_000
 
-// tooMany refuses one more pod. In a real cluster its database would be full one day.
-func (r *Resource) tooMany(name string) error {
-	return apierrors.NewForbidden(r.GVR.GroupResource(), name, fmt.Errorf("a cluster has at most %d pods, and that many are there", MaxPods))
+// roomForPod rejects one pod too many. In a real cluster its database would be full one day.
+func roomForPod(there int, pod store.Object) error {
+	if there < MaxPods {
+		return nil
+	}
+	return apierrors.NewForbidden(corev1.Resource("pods"), pod.GetName(), fmt.Errorf("a cluster has at most %d pods, and that many are there", MaxPods))
 }
 
 // replicas refuses a number of pods that is negative, or more than a cluster holds.

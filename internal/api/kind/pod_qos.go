@@ -1,4 +1,4 @@
-package store
+package kind
 
 import corev1 "k8s.io/api/core/v1"
 

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -54,7 +55,7 @@ func TestQuotasOfPods(t *testing.T) {
 		},
 	} {
 		t.Run(says, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			var scopes []corev1.ResourceQuotaScope
 			if c.scope != "" {
 				scopes = append(scopes, c.scope)
@@ -72,7 +73,7 @@ func TestQuotasOfPods(t *testing.T) {
 }
 
 func TestQuotasOfServices(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	createQuota(t, s, quota(amounts{"services": "2", "services.nodeports": "1"}, amounts{"services": "0", "services.nodeports": "0"}))
 	create(t, s, service("inside", corev1.ServiceTypeClusterIP, 80))
 	create(t, s, service("outside", corev1.ServiceTypeNodePort, 80))
@@ -82,7 +83,7 @@ func TestQuotasOfServices(t *testing.T) {
 }
 
 func TestLimitRangesLimitClaims(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, &corev1.LimitRange{ObjectMeta: named("sizes"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
 		{Type: corev1.LimitTypePersistentVolumeClaim, Min: storage("1Gi"), Max: storage("2Gi")},
 		{Type: corev1.LimitTypeContainer, Max: storage("1")},
@@ -107,7 +108,7 @@ func TestLimitRangesLimitClaims(t *testing.T) {
 }
 
 func TestLimitsThatContradictAreAllSaid(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, &corev1.LimitRange{ObjectMeta: named("none"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
 		Type: corev1.LimitTypePersistentVolumeClaim, Min: storage("2Gi"), Max: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("512Mi")},
 	}}}})

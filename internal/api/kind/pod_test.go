@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -9,11 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestPodsAreCompletedAtCreation(t *testing.T) {
-	got := create(t, store.New(store.Options{}), pod("p"))
+	got := create(t, kind.NewStore(store.Options{}), pod("p"))
 	spec := got.Spec
 	assert.Equal(t, corev1.RestartPolicyAlways, spec.RestartPolicy)
 	assert.Equal(t, corev1.DNSClusterFirst, spec.DNSPolicy)
@@ -33,7 +34,7 @@ func TestPodsAreCompletedAtCreation(t *testing.T) {
 
 func TestPodsThatTolerateEverythingGetNoToleration(t *testing.T) {
 	p := pod("p", func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
-	assert.Len(t, create(t, store.New(store.Options{}), p).Spec.Tolerations, 1)
+	assert.Len(t, create(t, kind.NewStore(store.Options{}), p).Spec.Tolerations, 1)
 }
 
 func TestQOSClass(t *testing.T) {
@@ -44,7 +45,7 @@ func TestQOSClass(t *testing.T) {
 		corev1.PodQOSBurstable:  {Requests: both},
 	} {
 		p := pod("p", func(p *corev1.Pod) { p.Spec.Containers[0].Resources = resources })
-		assert.Equal(t, want, create(t, store.New(store.Options{}), p).Status.QOSClass)
+		assert.Equal(t, want, create(t, kind.NewStore(store.Options{}), p).Status.QOSClass)
 	}
 }
 
@@ -76,14 +77,14 @@ func TestPodVolumesAreChecked(t *testing.T) {
 		"no container": {func(p *corev1.Pod) { p.Spec.Containers = nil }, "spec.containers: Required value"},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			_, err := store.Create(store.New(store.Options{}), pod("p", c.change))
+			_, err := store.Create(kind.NewStore(store.Options{}), pod("p", c.change))
 			assert.ErrorContains(t, err, c.message)
 		})
 	}
 }
 
 func TestSpecOfAPodIsImmutableButForImages(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, pod("p"))
 	modify(t, s, inDefault("p"), func(p *corev1.Pod) { p.Spec.Containers[0].Image = "sleep:2" })
 	_, err := store.Modify(s, inDefault("p"), func(p *corev1.Pod) { p.Spec.NodeName = "a" })
@@ -91,14 +92,14 @@ func TestSpecOfAPodIsImmutableButForImages(t *testing.T) {
 }
 
 func TestBindingAssignsTheNodeAndItsTopology(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{
 		"topology.kubernetes.io/region": "r1", "topology.kubernetes.io/zone": "z1", "other": "x",
 	}}})
 	create(t, s, pod("p"))
 	commits := history(s)
 
-	got, err := store.BindPod(s, inDefault("p"), "a")
+	got, err := kind.BindPod(s, kind.Binding{Pod: inDefault("p"), Node: "a"})
 
 	require.NoError(t, err)
 	assert.Equal(t, []string{"modified"}, *commits)
@@ -108,8 +109,8 @@ func TestBindingAssignsTheNodeAndItsTopology(t *testing.T) {
 	assert.Equal(t, corev1.PodScheduled, got.Status.Conditions[0].Type)
 	assert.Equal(t, int64(1), got.Generation, "a binding is no change of the spec")
 
-	_, err = store.BindPod(s, inDefault("p"), "b")
+	_, err = kind.BindPod(s, kind.Binding{Pod: inDefault("p"), Node: "b"})
 	assert.EqualError(t, err, `Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"`)
-	_, err = store.BindPod(s, inDefault("gone"), "b")
+	_, err = kind.BindPod(s, kind.Binding{Pod: inDefault("gone"), Node: "b"})
 	assert.EqualError(t, err, `pods "gone" not found`)
 }

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"errors"
@@ -10,7 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+func init() {
+	register(Kind{
+		Group: "policy", Version: "v1", Name: "PodDisruptionBudget",
+		ShortNames: []string{"pdb"},
+		traits:     withStatus | withGeneration | conditional,
+	})
+}
 
 // maxDisruptedPods is how many evictions of a budget may be under way.
 const maxDisruptedPods = 2000
@@ -36,12 +46,12 @@ func Ready(pod *corev1.Pod) bool {
 // counts it there. A pod that is at its end, pending or being deleted needs no permission,
 // nor does one that is not ready if its budget is kept without it.
 // (kubernetes v1.36.3, pkg/registry/core/pod/storage/eviction.go)
-func AllowEviction(s *Store, pod *corev1.Pod, dryRun bool) error {
+func AllowEviction(s *store.Store, pod *corev1.Pod, dryRun bool) error {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodPending {
 		return nil
 	}
 	var budgets []*policyv1.PodDisruptionBudget
-	for b := range List[*policyv1.PodDisruptionBudget](s, pod.Namespace) {
+	for b := range store.List[*policyv1.PodDisruptionBudget](s, pod.Namespace) {
 		if Selects(b, pod) {
 			budgets = append(budgets, b)
 		}
@@ -54,7 +64,7 @@ func AllowEviction(s *Store, pod *corev1.Pod, dryRun bool) error {
 	case !Ready(pod) && needsNoBudget(budgets[0]):
 		return nil
 	}
-	return s.spend(budgets[0], pod, dryRun)
+	return spend(s, budgets[0], pod, dryRun)
 }
 
 // errManyBudgets has no reason, as in the real server.
@@ -73,7 +83,7 @@ func needsNoBudget(b *policyv1.PodDisruptionBudget) bool {
 }
 
 // spend takes one disruption from what a budget allows.
-func (s *Store) spend(b *policyv1.PodDisruptionBudget, pod *corev1.Pod, dryRun bool) error {
+func spend(s *store.Store, b *policyv1.PodDisruptionBudget, pod *corev1.Pod, dryRun bool) error {
 	forbidden := func(why string) error {
 		return apierrors.NewForbidden(policyv1.Resource("poddisruptionbudget"), b.Name, errors.New(why))
 	}
@@ -89,19 +99,19 @@ func (s *Store) spend(b *policyv1.PodDisruptionBudget, pod *corev1.Pod, dryRun b
 	case dryRun:
 		return nil
 	}
-	_, err := ModifyStatus(s, KeyOf(b), func(b *policyv1.PodDisruptionBudget) {
+	_, err := store.ModifyStatus(s, store.KeyOf(b), func(b *policyv1.PodDisruptionBudget) {
 		b.Status = *b.Status.DeepCopy()
 		b.Status.DisruptionsAllowed--
 		if b.Status.DisruptionsAllowed == 0 {
 			meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
 				Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.InsufficientPodsReason,
-				ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: s.now(),
+				ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: s.Timestamp(),
 			})
 		}
 		if b.Status.DisruptedPods == nil {
 			b.Status.DisruptedPods = map[string]metav1.Time{}
 		}
-		b.Status.DisruptedPods[pod.Name] = s.now()
+		b.Status.DisruptedPods[pod.Name] = s.Timestamp()
 	})
 	return err
 }

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -9,73 +9,93 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
-// charge counts a write in the quotas of its namespace, or refuses it. What is limited and
-// used is what the quotas' status says, which their controller keeps: until it has, a new
-// quota limits nothing. A status is counted, but never refused. As in the real server, a
-// write that fails after that stays counted until the controller counts again.
-// (k8s.io/apiserver v0.36.3, admission/plugin/resourcequota/controller.go: CheckRequest)
-func (s *Store) charge(res *Resource, obj, old Object, what part, dry bool) error {
-	if !s.quotas || !res.counted(old != nil) {
-		return nil
-	}
-	return s.chargeAll(res, obj, old, what, dry)
+func init() {
+	register(Kind{
+		Version: "v1", Name: "ResourceQuota",
+		ShortNames: []string{"quota"},
+		traits:     withStatus,
+	})
 }
 
-func (s *Store) chargeAll(res *Resource, obj, old Object, what part, dry bool) error {
+// quotas counts writes in the quotas of their namespaces.
+type quotas struct {
+	any bool // there has been a quota
+}
+
+func (q *quotas) observe(c store.Commit) {
+	if _, isQuota := c.New.(*corev1.ResourceQuota); isQuota {
+		q.any = true
+	}
+}
+
+// charge counts a write in the quotas of its namespace, or rejects it. What is limited and
+// used is what the quotas' status says, which their controller keeps: until it has, a new
+// quota limits nothing. A status is counted, but never rejected. As in the real server, a
+// write that fails after that stays counted until the controller counts again.
+// (k8s.io/apiserver v0.36.3, admission/plugin/resourcequota/controller.go: CheckRequest)
+func (q *quotas) charge(s *store.Store, w store.Write) error {
+	if !q.any || !counted(w.Resource, w.Old != nil) {
+		return nil
+	}
 	var charged []*corev1.ResourceQuota
-	for quota := range List[*corev1.ResourceQuota](s.head, obj.GetNamespace()) {
-		next, err := res.charged(quota, s.options.Now(), obj, old, what)
+	for quota := range store.List[*corev1.ResourceQuota](s, w.Obj.GetNamespace()) {
+		next, err := chargedWith(quota, s.Now(), w)
 		if err != nil {
-			return apierrors.NewForbidden(res.GVR.GroupResource(), obj.GetName(), err)
+			return apierrors.NewForbidden(w.Resource.GVR.GroupResource(), w.Obj.GetName(), err)
 		}
 		if next != nil {
 			charged = append(charged, next)
 		}
 	}
-	if dry {
+	if w.DryRun {
 		return nil
 	}
 	for _, next := range charged {
-		key := KeyOf(next)
-		was, _ := s.head.GetObject(quotas, key)
-		s.commit(quotas, key, was, next)
+		was, _ := store.Get[*corev1.ResourceQuota](s, store.KeyOf(next))
+		s.Commit(resourceOf[*corev1.ResourceQuota](), store.KeyOf(next), was, next)
 	}
 	return nil
 }
 
 // counted reports whether a write of the kind can change what a quota says is used.
-func (r *Resource) counted(update bool) bool {
-	return r.Namespaced && (!update || r.quota != nil && r.quota.grows)
+func counted(res *store.Resource, update bool) bool {
+	quota := evaluatorOf(res)
+	return res.Namespaced && (!update || quota != nil && quota.grows)
 }
+
+func evaluatorOf(res *store.Resource) *evaluator { return Of(res).rules.quota }
 
 // evaluator is what objects of a kind count for in quotas, besides their number.
 type evaluator struct {
 	limits  func(name corev1.ResourceName) bool // reports whether objects count for it
-	usage   func(now time.Time, obj Object) corev1.ResourceList
-	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj Object) bool // nil: in none
-	demands func(limited []corev1.ResourceName, obj Object) error                 // rejects what leaves open what is limited
-	grows   bool                                                                  // an update can change what it counts for
+	usage   func(now time.Time, obj store.Object) corev1.ResourceList
+	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool // nil: in none
+	demands func(limited []corev1.ResourceName, obj store.Object) error                 // rejects what leaves open what is limited
+	grows   bool                                                                        // an update can change what it counts for
 }
 
-// charged is a quota in which a write is counted, nil if that changes nothing.
-func (r *Resource) charged(quota *corev1.ResourceQuota, now time.Time, obj, old Object, what part) (*corev1.ResourceQuota, error) {
-	limited := r.limitedBy(quota.Status.Hard)
-	if len(limited) == 0 || !r.isInScopeOf(quota, obj) {
+// chargedWith is a quota in which a write is counted, nil if that changes nothing.
+func chargedWith(quota *corev1.ResourceQuota, now time.Time, w store.Write) (*corev1.ResourceQuota, error) {
+	res, obj, old := w.Resource, w.Obj, w.Old
+	limited := limitedBy(res, quota.Status.Hard)
+	if len(limited) == 0 || !isInScopeOf(res, quota, obj) {
 		return nil, nil
 	}
 	if slices.ContainsFunc(limited, func(name corev1.ResourceName) bool { _, known := quota.Status.Used[name]; return !known }) {
 		return nil, fmt.Errorf("status unknown for quota: %s, resources: %s", quota.Name, commaList(limited))
 	}
-	if r.quota != nil && r.quota.demands != nil {
-		if err := r.quota.demands(limited, obj); err != nil {
+	if evaluator := evaluatorOf(res); evaluator != nil && evaluator.demands != nil {
+		if err := evaluator.demands(limited, obj); err != nil {
 			return nil, fmt.Errorf("failed quota: %s: %w", quota.Name, err)
 		}
 	}
-	more := r.usage(now, obj)
-	if old != nil && r.isInScopeOf(quota, old) {
-		more = growth(more, r.usage(now, old))
+	more := usageOf(res, now, obj)
+	if old != nil && isInScopeOf(res, quota, old) {
+		more = growth(more, usageOf(res, now, old))
 	}
 	next := quota.DeepCopy()
 	var exceeded []corev1.ResourceName
@@ -90,7 +110,7 @@ func (r *Resource) charged(quota *corev1.ResourceQuota, now time.Time, obj, old 
 		}
 	}
 	switch {
-	case len(exceeded) > 0 && what != statusPart:
+	case len(exceeded) > 0 && w.Part != store.StatusPart:
 		return nil, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s",
 			quota.Name, amounts(more, exceeded), amounts(quota.Status.Used, exceeded), amounts(quota.Status.Hard, exceeded))
 	case equality.Semantic.DeepEqual(next.Status.Used, quota.Status.Used):

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -102,7 +103,7 @@ func TestQuotasOfClaims(t *testing.T) {
 		},
 	} {
 		t.Run(says, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			var scopes []corev1.ResourceQuotaScope
 			if c.scope != "" {
 				scopes = append(scopes, c.scope)
@@ -126,7 +127,7 @@ func TestQuotasOfClaims(t *testing.T) {
 
 // A quota limits nothing until its status says so.
 func TestANewQuotaLimitsNothing(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, quota(amounts{"persistentvolumeclaims": "0"}, nil))
 	create(t, s, claim("c"))
 	assert.Empty(t, used(t, s))
@@ -135,7 +136,7 @@ func TestANewQuotaLimitsNothing(t *testing.T) {
 // What has been given to an expansion counts until it is taken back; what is not about the
 // size is not refused, and a status never is.
 func TestQuotasOfClaimsThatGrow(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
 	createQuota(t, s, quota(amounts{"requests.storage": "3Gi", "persistentvolumeclaims": "0"}, amounts{"requests.storage": "1Gi", "persistentvolumeclaims": "1"}))
 	_, err := store.Modify(s, inDefault("c"), request("4Gi"))
@@ -152,7 +153,7 @@ func TestQuotasOfClaimsThatGrow(t *testing.T) {
 
 // A claim that gets into a quota's scope counts in full.
 func TestAClaimIsGivenAttributesThatAreLimited(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
 	q := quota(amounts{"requests.storage": "3Gi"}, amounts{"requests.storage": "0"})
 	q.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{
@@ -170,7 +171,7 @@ func TestAClaimIsGivenAttributesThatAreLimited(t *testing.T) {
 
 // Objects of any kind are counted, but only when they are made; a dry run is not.
 func TestQuotasOfObjects(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	const snapshots = "count/volumesnapshots.snapshot.storage.k8s.io"
 	createQuota(t, s, quota(amounts{snapshots: "1", "count/configmaps": "9"}, amounts{snapshots: "0", "count/configmaps": "0"}))
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m"}}

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"maps"
@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 type quantity = resource.Quantity
@@ -20,8 +22,8 @@ const countPrefix = "count/"
 
 // Counted are the kinds that a quota limits: claims, pods and services by more than their
 // number, and the number of objects of any kind.
-func Counted(hard corev1.ResourceList) []*Resource {
-	var found []*Resource
+func Counted(hard corev1.ResourceList) []*store.Resource {
+	var found []*store.Resource
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
 		if res := countedAs(name); res != nil && !slices.Contains(found, res) {
 			found = append(found, res)
@@ -32,15 +34,15 @@ func Counted(hard corev1.ResourceList) []*Resource {
 
 // countedAs is the kind whose objects count for what a quota calls name, nil if there is
 // none.
-func countedAs(name corev1.ResourceName) *Resource {
+func countedAs(name corev1.ResourceName) *store.Resource {
 	if counted, isCount := strings.CutPrefix(string(name), countPrefix); isCount {
-		if res := byName[counted]; res != nil && res.Namespaced && res.limits(name) {
+		if res, _ := store.ResourceNamed(counted); res != nil && res.Namespaced && limits(res, name) {
 			return res
 		}
 		return nil
 	}
-	for _, res := range []*Resource{claims, pods, services} {
-		if res.limits(name) {
+	for _, res := range store.Resources() {
+		if limits(res, name) {
 			return res
 		}
 	}
@@ -50,18 +52,18 @@ func countedAs(name corev1.ResourceName) *Resource {
 // Usage is what the objects of a quota's namespace use of what it limits at that time.
 // What is not counted is left out: devices, and what is no resource of Kubernetes' own.
 // (k8s.io/apiserver v0.36.3, quota/v1/resources.go: CalculateUsage)
-func Usage(cluster Reader, now time.Time, quota *corev1.ResourceQuota) corev1.ResourceList {
+func Usage(cluster store.Reader, now time.Time, quota *corev1.ResourceQuota) corev1.ResourceList {
 	used := corev1.ResourceList{}
 	for _, res := range Counted(quota.Spec.Hard) {
-		limited := res.limitedBy(quota.Spec.Hard)
+		limited := limitedBy(res, quota.Spec.Hard)
 		for _, name := range limited {
 			used[name] = quantity{Format: resource.DecimalSI}
 		}
 		for obj := range cluster.ListObjects(res, quota.Namespace) {
-			if !res.isInScopeOf(quota, obj) {
+			if !isInScopeOf(res, quota, obj) {
 				continue
 			}
-			usage := res.usage(now, obj)
+			usage := usageOf(res, now, obj)
 			for _, name := range limited {
 				total := used[name]
 				total.Add(usage[name])
@@ -73,10 +75,10 @@ func Usage(cluster Reader, now time.Time, quota *corev1.ResourceQuota) corev1.Re
 }
 
 // limitedBy are the limits, sorted, that objects of the kind count for.
-func (r *Resource) limitedBy(hard corev1.ResourceList) []corev1.ResourceName {
+func limitedBy(res *store.Resource, hard corev1.ResourceList) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for name := range hard { // any order: they are sorted
-		if r.limits(name) {
+		if limits(res, name) {
 			names = append(names, name)
 		}
 	}
@@ -85,21 +87,22 @@ func (r *Resource) limitedBy(hard corev1.ResourceList) []corev1.ResourceName {
 }
 
 // limits reports whether objects of the kind count for what a quota calls name.
-func (r *Resource) limits(name corev1.ResourceName) bool {
-	return name == r.countName() || r.quota != nil && r.quota.limits(name)
+func limits(res *store.Resource, name corev1.ResourceName) bool {
+	quota := evaluatorOf(res)
+	return name == countName(res) || quota != nil && quota.limits(name)
 }
 
-func (r *Resource) countName() corev1.ResourceName {
-	return corev1.ResourceName(countPrefix + r.String())
+func countName(res *store.Resource) corev1.ResourceName {
+	return corev1.ResourceName(countPrefix + res.String())
 }
 
-// usage is what an object counts for.
-func (r *Resource) usage(now time.Time, obj Object) corev1.ResourceList {
+// usageOf is what an object counts for.
+func usageOf(res *store.Resource, now time.Time, obj store.Object) corev1.ResourceList {
 	list := corev1.ResourceList{}
-	if r.quota != nil {
-		list = r.quota.usage(now, obj)
+	if quota := evaluatorOf(res); quota != nil {
+		list = quota.usage(now, obj)
 	}
-	list[r.countName()] = one()
+	list[countName(res)] = one()
 	return list
 }
 
@@ -107,9 +110,9 @@ func one() quantity { return *resource.NewQuantity(1, resource.DecimalSI) }
 
 // isInScopeOf reports whether all scopes of a quota are about the object. None is about
 // kinds that are counted by their number only.
-func (r *Resource) isInScopeOf(quota *corev1.ResourceQuota, obj Object) bool {
+func isInScopeOf(res *store.Resource, quota *corev1.ResourceQuota, obj store.Object) bool {
 	for _, scope := range quota.Spec.Scopes {
-		if !r.inScope(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, obj) {
+		if !inScope(res, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, obj) {
 			return false
 		}
 	}
@@ -117,15 +120,16 @@ func (r *Resource) isInScopeOf(quota *corev1.ResourceQuota, obj Object) bool {
 		return true
 	}
 	for _, scope := range quota.Spec.ScopeSelector.MatchExpressions {
-		if !r.inScope(scope, obj) {
+		if !inScope(res, scope, obj) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *Resource) inScope(scope corev1.ScopedResourceSelectorRequirement, obj Object) bool {
-	return r.quota != nil && r.quota.inScope != nil && r.quota.inScope(scope, obj)
+func inScope(res *store.Resource, scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool {
+	quota := evaluatorOf(res)
+	return quota != nil && quota.inScope != nil && quota.inScope(scope, obj)
 }
 
 var scopeOperators = map[corev1.ScopeSelectorOperator]selection.Operator{

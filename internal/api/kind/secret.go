@@ -1,16 +1,24 @@
-package store
+package kind
 
 import (
 	"encoding/json"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
+func init() {
+	register(Kind{
+		Version: "v1", Name: "Secret",
+		rules: secretRules,
+	})
+}
+
 var secretRules = rules{
-	fill: func(obj Object) {
+	fill: func(obj store.Object) {
 		secret := obj.(*corev1.Secret)
 		setEmpty(&secret.Type, corev1.SecretTypeOpaque)
 		if secret.Data == nil && len(secret.StringData) > 0 {
@@ -21,9 +29,9 @@ var secretRules = rules{
 		}
 		secret.StringData = nil
 	},
-	passes:   []pass{changed, rest, whole},
-	validate: func(obj Object) field.ErrorList { return checkSecret(obj.(*corev1.Secret)) },
-	validateUpdate: func(obj, old Object) field.ErrorList {
+	passes:   []store.Pass{store.PassMetadata, store.PassChange, store.PassObject},
+	validate: func(obj store.Object) field.ErrorList { return checkSecret(obj.(*corev1.Secret)) },
+	validateUpdate: func(obj, old store.Object) field.ErrorList {
 		now, was := obj.(*corev1.Secret), old.(*corev1.Secret)
 		errs := immutable(field.NewPath("type"), now.Type, was.Type)
 		if was.Immutable == nil || !*was.Immutable {
@@ -107,36 +115,4 @@ func lacking(path *field.Path, data map[string][]byte, keys ...string) (errs fie
 		}
 	}
 	return errs
-}
-
-var configMapRules = rules{
-	passes:   []pass{changed, rest, whole},
-	validate: func(obj Object) field.ErrorList { return checkConfigMap(obj.(*corev1.ConfigMap)) },
-	validateUpdate: func(obj, old Object) field.ErrorList {
-		now, was := obj.(*corev1.ConfigMap), old.(*corev1.ConfigMap)
-		if was.Immutable == nil || !*was.Immutable {
-			return nil
-		}
-		errs := append(staysImmutable(now.Immutable), sealed("data", now.Data, was.Data)...)
-		return append(errs, sealed("binaryData", now.BinaryData, was.BinaryData)...)
-	},
-}
-
-func checkConfigMap(config *corev1.ConfigMap) (errs field.ErrorList) {
-	size := 0
-	for _, key := range sortedKeys(config.Data) {
-		errs = append(errs, invalid(field.NewPath("data").Key(key), key, utilvalidation.IsConfigMapKey(key))...)
-		if _, twice := config.BinaryData[key]; twice {
-			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
-		}
-		size += len(config.Data[key])
-	}
-	for _, key := range sortedKeys(config.BinaryData) {
-		errs = append(errs, invalid(field.NewPath("binaryData").Key(key), key, utilvalidation.IsConfigMapKey(key))...)
-		size += len(config.BinaryData[key])
-	}
-	if size > corev1.MaxSecretSize {
-		errs = append(errs, field.TooLong(field.NewPath(""), "", corev1.MaxSecretSize))
-	}
-	return slices.Clip(errs)
 }

@@ -1,6 +1,7 @@
-package store
+package kind
 
 import (
+	"errors"
 	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,7 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "Service",
+		ShortNames: []string{"svc"}, Categories: []string{"all"},
+		traits: withStatus, rules: serviceRules,
+	})
+}
 
 // The addresses and ports that services get, in order: kind's service subnet, without the
 // addresses that it gives to the API server and to DNS.
@@ -22,13 +33,13 @@ const firstNodePort, lastNodePort = 30000, 32767
 var serviceRules = rules{
 	name:            validation.NameIsDNS1035Label,
 	createdByUpdate: true,
-	fill:            func(obj Object) { fillService(&obj.(*corev1.Service).Spec) },
-	admit:           func(a admission, obj Object) error { return allocate(a.cluster, obj.(*corev1.Service)) },
-	prepare:         func(obj, old Object) { keepAddresses(&obj.(*corev1.Service).Spec, &old.(*corev1.Service).Spec) },
-	admitUpdate: func(cluster Reader, obj, _ Object) error {
+	fill:            func(obj store.Object) { fillService(&obj.(*corev1.Service).Spec) },
+	admit:           func(a admission, obj store.Object) error { return allocate(a.cluster, obj.(*corev1.Service)) },
+	prepare:         func(obj, old store.Object) { keepAddresses(&obj.(*corev1.Service).Spec, &old.(*corev1.Service).Spec) },
+	admitUpdate: func(cluster store.Reader, obj, _ store.Object) error {
 		return allocate(cluster, obj.(*corev1.Service))
 	},
-	validateUpdate: func(obj, old Object) field.ErrorList {
+	validateUpdate: func(obj, old store.Object) field.ErrorList {
 		return checkServiceUpdate(&obj.(*corev1.Service).Spec, &old.(*corev1.Service).Spec)
 	},
 	quota: &serviceQuota,
@@ -89,14 +100,14 @@ func keepAddresses(spec, old *corev1.ServiceSpec) {
 }
 
 // allocate gives a service the address and the ports of nodes that it lacks.
-func allocate(cluster Reader, service *corev1.Service) error {
+func allocate(cluster store.Reader, service *corev1.Service) error {
 	spec := &service.Spec
 	if spec.Type == corev1.ServiceTypeExternalName {
 		return nil
 	}
 	addresses, ports := map[string]bool{}, map[int32]bool{}
-	for other := range List[*corev1.Service](cluster, "") {
-		if KeyOf(other) != KeyOf(service) {
+	for other := range store.List[*corev1.Service](cluster, "") {
+		if store.KeyOf(other) != store.KeyOf(service) {
 			addresses[other.Spec.ClusterIP] = true
 			for _, p := range other.Spec.Ports {
 				ports[p.NodePort] = true
@@ -128,7 +139,7 @@ func allocateAddress(service *corev1.Service, taken map[string]bool) error {
 		ip = ip.Next()
 	}
 	if !serviceSubnet.Contains(ip) {
-		return apierrors.NewInternalError(errNoServiceIP)
+		return apierrors.NewInternalError(errors.New("failed to allocate a serviceIP: range is full"))
 	}
 	spec.ClusterIP, spec.ClusterIPs = ip.String(), []string{ip.String()}
 	return nil
@@ -146,7 +157,7 @@ func allocatePorts(service *corev1.Service, taken map[int32]bool) error {
 			}
 		}
 		if port.NodePort == 0 {
-			return apierrors.NewInternalError(errNoNodePort)
+			return apierrors.NewInternalError(errors.New("failed to allocate a nodePort: range is full"))
 		}
 		taken[port.NodePort] = true
 	}

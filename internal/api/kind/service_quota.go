@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // serviceQuota counts services, those with a load balancer, and their ports on nodes.
@@ -16,7 +18,9 @@ var serviceQuota = evaluator{
 			corev1.ResourceServices, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers,
 		}, name)
 	},
-	usage: func(_ time.Time, obj Object) corev1.ResourceList { return serviceUsage(&obj.(*corev1.Service).Spec) },
+	usage: func(_ time.Time, obj store.Object) corev1.ResourceList {
+		return serviceUsage(&obj.(*corev1.Service).Spec)
+	},
 	grows: true,
 }
 

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -19,7 +20,7 @@ func service(name string, kind corev1.ServiceType, ports ...int32) *corev1.Servi
 }
 
 func TestServicesGetAddressesAndPorts(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	first := create(t, s, service("first", "", 80))
 	assert.Equal(t, "10.96.0.11", first.Spec.ClusterIP)
 	assert.Equal(t, []string{"10.96.0.11"}, first.Spec.ClusterIPs)
@@ -42,7 +43,7 @@ func TestServicesGetAddressesAndPorts(t *testing.T) {
 }
 
 func TestTheAddressOfAServiceStays(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, service("web", "", 80))
 	changed := modify(t, s, inDefault("web"), func(s *corev1.Service) {
 		s.Spec.ClusterIP, s.Spec.ClusterIPs, s.Spec.Selector = "", nil, map[string]string{"app": "web"}

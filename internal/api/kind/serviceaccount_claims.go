@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"crypto/sha256"
@@ -38,7 +38,7 @@ type TokenSubject struct {
 }
 
 // token is a JSON web token, with an id that follows from what it says.
-func (s *Store) token(claims TokenClaims) (string, error) {
+func (c *cluster) token(claims TokenClaims) (string, error) {
 	said, err := json.Marshal(claims)
 	if err != nil {
 		return "", err
@@ -46,8 +46,8 @@ func (s *Store) token(claims TokenClaims) (string, error) {
 	sum := sha256.Sum256(said)
 	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80 // a UUID of the kind that is made by chance
 	claims.ID = fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-	if s.signToken != nil {
-		return s.signToken(claims)
+	if c.signToken != nil {
+		return c.signToken(claims)
 	}
 	if said, err = json.Marshal(claims); err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 const (
@@ -29,14 +31,16 @@ const (
 
 // SignTokens makes tokens such that somebody can check them. Without it, they are
 // not signed.
-func (s *Store) SignTokens(sign func(TokenClaims) (string, error)) { s.signToken = sign }
+func SignTokens(s *store.Store, sign func(TokenClaims) (string, error)) {
+	clusterOf(s).signToken = sign
+}
 
 // IssueToken is the subresource "token" of a service account: it answers the
 // request with a token. Nothing is stored by it.
-func (s *Store) IssueToken(account Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
-	its, ok := Get[*corev1.ServiceAccount](s.head, account)
+func IssueToken(s *store.Store, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
+	its, ok := store.Get[*corev1.ServiceAccount](s, account)
 	if !ok && account.Name != DefaultAccount {
-		return nil, NotFound[*corev1.ServiceAccount](account)
+		return nil, store.NotFound[*corev1.ServiceAccount](account)
 	}
 	if !ok {
 		its = &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: account.Name}}
@@ -51,12 +55,12 @@ func (s *Store) IssueToken(account Key, asked *authenticationv1.TokenRequest) (*
 	if len(request.Spec.Audiences) == 0 {
 		request.Spec.Audiences = []string{TokenIssuer}
 	}
-	bound, err := s.boundTo(account, request.Spec.BoundObjectRef)
+	bound, err := boundTo(s, account, request.Spec.BoundObjectRef)
 	if err != nil {
 		return nil, err
 	}
 	bound.Namespace, bound.Account = account.Namespace, TokenSubject{its.Name, its.UID}
-	now, life := s.options.Now().Truncate(time.Second), time.Duration(*request.Spec.ExpirationSeconds)*time.Second
+	now, life := s.Now().Truncate(time.Second), time.Duration(*request.Spec.ExpirationSeconds)*time.Second
 	claims := TokenClaims{
 		Audiences: request.Spec.Audiences, Issuer: TokenIssuer, Subject: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
 		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expiry: now.Add(life).Unix(), Kubernetes: bound,
@@ -65,7 +69,7 @@ func (s *Store) IssueToken(account Key, asked *authenticationv1.TokenRequest) (*
 	if bound.Pod != nil && *request.Spec.ExpirationSeconds == AccountToken && isForAPI {
 		claims.Kubernetes.WarnAfter, claims.Expiry = claims.Expiry, now.Add(year).Unix()
 	}
-	text, err := s.token(claims)
+	text, err := clusterOf(s).token(claims)
 	if err != nil {
 		return nil, fmt.Errorf("sign a token: %w", err)
 	}
@@ -87,20 +91,20 @@ func checkTokenRequest(spec *authenticationv1.TokenRequestSpec) field.ErrorList 
 }
 
 // boundTo is the object with which the token is to end.
-func (s *Store) boundTo(account Key, ref *authenticationv1.BoundObjectReference) (bound TokenBound, err error) {
+func boundTo(s *store.Store, account store.Key, ref *authenticationv1.BoundObjectReference) (bound TokenBound, err error) {
 	if ref == nil {
 		return bound, nil
 	}
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
-	res, ok := ResourceFor(corev1.SchemeGroupVersion.WithKind(gvk.Kind))
+	res, ok := store.ResourceFor(corev1.SchemeGroupVersion.WithKind(gvk.Kind))
 	if !ok || gvk.Group != "" || gvk.Kind != "Pod" && gvk.Kind != "Secret" && gvk.Kind != "Node" {
 		return bound, apierrors.NewBadRequest(fmt.Sprintf("cannot bind token to object of type %s", gvk))
 	}
-	key := Key{Name: ref.Name}
+	key := store.Key{Name: ref.Name}
 	if res.Namespaced {
 		key.Namespace = account.Namespace
 	}
-	obj, ok := s.head.GetObject(res, key)
+	obj, ok := s.GetObject(res, key)
 	if !ok {
 		return bound, apierrors.NewNotFound(res.GVR.GroupResource(), ref.Name)
 	}
@@ -110,7 +114,7 @@ func (s *Store) boundTo(account Key, ref *authenticationv1.BoundObjectReference)
 		if obj.Spec.ServiceAccountName != account.Name {
 			return bound, apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", account.Name))
 		}
-		bound.Pod, bound.Node = subject, s.nodeOf(obj)
+		bound.Pod, bound.Node = subject, nodeOf(s, obj)
 	case *corev1.Secret:
 		bound.Secret = subject
 	case *corev1.Node:
@@ -124,13 +128,19 @@ func (s *Store) boundTo(account Key, ref *authenticationv1.BoundObjectReference)
 }
 
 // nodeOf is the node of a pod, nil if it has none.
-func (s *Store) nodeOf(pod *corev1.Pod) *TokenSubject {
+func nodeOf(s *store.Store, pod *corev1.Pod) *TokenSubject {
 	if pod.Spec.NodeName == "" {
 		return nil
 	}
 	node := &TokenSubject{Name: pod.Spec.NodeName}
-	if its, ok := Get[*corev1.Node](s.head, Key{Name: node.Name}); ok {
+	if its, ok := store.Get[*corev1.Node](s, store.Key{Name: node.Name}); ok {
 		node.UID = its.UID
 	}
 	return node
 }
+
+// The limits of a service account token's life, in seconds.
+const (
+	minTokenLife = 10 * 60
+	maxTokenLife = 1 << 32
+)

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -10,11 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestWhatTokenRequestsAreRefused(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	pod, err := store.Create(s, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
@@ -40,7 +41,7 @@ func TestWhatTokenRequestsAreRefused(t *testing.T) {
 		{"nothing is wrong", "default", nil, bound("web", pod.UID), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			issued, err := s.IssueToken(store.Key{Namespace: "default", Name: c.account}, &authenticationv1.TokenRequest{
+			issued, err := kind.IssueToken(s, store.Key{Namespace: "default", Name: c.account}, &authenticationv1.TokenRequest{
 				Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: c.life, BoundObjectRef: c.pod},
 			})
 			if c.want != "" {

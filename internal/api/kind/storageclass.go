@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	"strings"
@@ -9,13 +9,23 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
+func init() {
+	register(Kind{
+		Group: "storage.k8s.io", Version: "v1", Name: "StorageClass",
+		ShortNames: []string{"sc"},
+		traits:     clusterScoped, rules: classRules,
+	})
+}
+
 var classRules = rules{
-	fill:           func(obj Object) { fillClass(obj.(*storagev1.StorageClass)) },
-	validate:       func(obj Object) field.ErrorList { return checkClass(obj.(*storagev1.StorageClass)) },
+	fill:           func(obj store.Object) { fillClass(obj.(*storagev1.StorageClass)) },
+	validate:       func(obj store.Object) field.ErrorList { return checkClass(obj.(*storagev1.StorageClass)) },
 	validateUpdate: checkClassUpdate,
-	passes:         []pass{whole, changed, rest},
+	passes:         []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
 }
 
 func fillClass(class *storagev1.StorageClass) {
@@ -74,7 +84,7 @@ func topologyTerm(path *field.Path, term corev1.TopologySelectorTerm) (keys map[
 	return keys, errs
 }
 
-func checkClassUpdate(obj, old Object) field.ErrorList {
+func checkClassUpdate(obj, old store.Object) field.ErrorList {
 	now, was := obj.(*storagev1.StorageClass), old.(*storagev1.StorageClass)
 	errs := immutable(field.NewPath("parameters"), now.Parameters, was.Parameters)
 	errs = append(errs, immutable(field.NewPath("provisioner"), now.Provisioner, was.Provisioner)...)
@@ -87,34 +97,4 @@ func provisioner(path *field.Path, name string) field.ErrorList {
 		return field.ErrorList{field.Required(path, "")}
 	}
 	return qualifiedName(path, strings.ToLower(name))
-}
-
-var attributesClassRules = rules{
-	admit: func(_ admission, obj Object) error {
-		obj.SetFinalizers(withFinalizer(obj.GetFinalizers(), "kubernetes.io/vac-protection"))
-		return nil
-	},
-	validate:       func(obj Object) field.ErrorList { return checkAttributesClass(obj.(*storagev1.VolumeAttributesClass)) },
-	validateUpdate: checkAttributesClassUpdate,
-}
-
-func checkAttributesClass(class *storagev1.VolumeAttributesClass) field.ErrorList {
-	errs := provisioner(field.NewPath("driverName"), class.DriverName)
-	errs = append(errs, parameters(field.NewPath("parameters"), class.Parameters)...)
-	if len(class.Parameters) == 0 {
-		errs = append(errs, field.Required(field.NewPath("parameters"), "must contain at least one key/value pair"))
-	}
-	return errs
-}
-
-func checkAttributesClassUpdate(obj, old Object) field.ErrorList {
-	now, was := obj.(*storagev1.VolumeAttributesClass), old.(*storagev1.VolumeAttributesClass)
-	var errs field.ErrorList
-	if now.DriverName != was.DriverName {
-		errs = append(errs, field.Forbidden(field.NewPath("driverName"), "updates to driverName are forbidden."))
-	}
-	if immutable(nil, now.Parameters, was.Parameters) != nil {
-		errs = append(errs, field.Forbidden(field.NewPath("parameters"), "updates to parameters are forbidden."))
-	}
-	return append(errs, checkAttributesClass(now)...)
 }

@@ -1,34 +1,57 @@
-package store
+package kind
 
 import (
 	"math"
 
 	storagev1 "k8s.io/api/storage/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register(Kind{
+		Group: "storage.k8s.io", Version: "v1", Name: "VolumeAttachment",
+		traits: clusterScoped | withStatus | conditional, rules: attachmentRules,
+	})
+}
+
+const (
+	// AttachmentsByNode finds volume attachments by spec.nodeName.
+	AttachmentsByNode store.Index = "attachments by node"
+	// AttachmentsByVolume finds volume attachments by the persistent volume's name.
+	AttachmentsByVolume store.Index = "attachments by volume"
+	// AttachmentsByAttacher finds volume attachments by spec.attacher.
+	AttachmentsByAttacher store.Index = "attachments by attacher"
 )
 
 var attachmentRules = rules{
+	copyPart: store.CopyOf(func(o *storagev1.VolumeAttachment) (*storagev1.VolumeAttachmentSpec, *storagev1.VolumeAttachmentStatus) {
+		return &o.Spec, &o.Status
+	}),
+	share: func(s *store.Shared, obj store.Object, _ bool) {
+		s.Text(&obj.(*storagev1.VolumeAttachment).Annotations)
+	},
 	statusOnly: true,
-	validate:   func(obj Object) field.ErrorList { return checkAttachment(obj.(*storagev1.VolumeAttachment)) },
-	validateUpdate: func(obj, old Object) field.ErrorList {
+	validate:   func(obj store.Object) field.ErrorList { return checkAttachment(obj.(*storagev1.VolumeAttachment)) },
+	validateUpdate: func(obj, old store.Object) field.ErrorList {
 		now, was := obj.(*storagev1.VolumeAttachment), old.(*storagev1.VolumeAttachment)
 		return immutable(field.NewPath("spec"), now.Spec, was.Spec)
 	},
-	passes:         []pass{whole, rest},
+	passes:         []store.Pass{store.PassObject, store.PassChange},
 	validateStatus: checkAttachmentStatus,
-	indexes: []indexer{
-		indexed(AttachmentsByNode, func(to []string, va *storagev1.VolumeAttachment) []string {
+	indexes: []store.Indexer{
+		store.IndexBy(AttachmentsByNode, func(to []string, va *storagev1.VolumeAttachment) []string {
 			return append(to, va.Spec.NodeName)
 		}),
-		indexed(AttachmentsByVolume, func(to []string, va *storagev1.VolumeAttachment) []string {
+		store.IndexBy(AttachmentsByVolume, func(to []string, va *storagev1.VolumeAttachment) []string {
 			if va.Spec.Source.PersistentVolumeName == nil {
 				return to
 			}
 			return append(to, *va.Spec.Source.PersistentVolumeName)
 		}),
-		indexed(AttachmentsByAttacher, func(to []string, va *storagev1.VolumeAttachment) []string {
+		store.IndexBy(AttachmentsByAttacher, func(to []string, va *storagev1.VolumeAttachment) []string {
 			return append(to, va.Spec.Attacher)
 		}),
 	},
@@ -67,7 +90,7 @@ const (
 	maxAttachmentMetadata = 256 * 1024
 )
 
-func checkAttachmentStatus(obj, _ Object) (errs field.ErrorList) {
+func checkAttachmentStatus(obj, _ store.Object) (errs field.ErrorList) {
 	status := &obj.(*storagev1.VolumeAttachment).Status
 	if sizeOf(status.AttachmentMetadata) > maxAttachmentMetadata {
 		errs = append(errs, field.TooLong(field.NewPath("status", "attachmentMetadata"), "", maxAttachmentMetadata))
@@ -85,25 +108,6 @@ func volumeError(name string, e *storagev1.VolumeError) (errs field.ErrorList) {
 	}
 	if e.ErrorCode != nil && *e.ErrorCode < 0 {
 		errs = append(errs, field.Invalid(field.NewPath("status", name, "errorCode"), *e.ErrorCode, utilvalidation.InclusiveRangeError(0, math.MaxInt32)))
-	}
-	return errs
-}
-
-var capacityRules = rules{
-	passes:   []pass{whole, changed, rest},
-	validate: func(obj Object) field.ErrorList { return checkCapacity(obj.(*storagev1.CSIStorageCapacity)) },
-	validateUpdate: func(obj, old Object) field.ErrorList {
-		now, was := obj.(*storagev1.CSIStorageCapacity), old.(*storagev1.CSIStorageCapacity)
-		errs := immutable(field.NewPath("nodeTopology"), now.NodeTopology, was.NodeTopology)
-		return append(errs, immutable(field.NewPath("storageClassName"), now.StorageClassName, was.StorageClassName)...)
-	},
-}
-
-func checkCapacity(capacity *storagev1.CSIStorageCapacity) field.ErrorList {
-	errs := metav1validation.ValidateLabelSelector(capacity.NodeTopology, metav1validation.LabelSelectorValidationOptions{}, field.NewPath("nodeTopology"))
-	errs = append(errs, subdomain(field.NewPath("storageClassName"), capacity.StorageClassName)...)
-	if capacity.Capacity != nil && capacity.Capacity.Sign() < 0 {
-		errs = append(errs, field.Invalid(field.NewPath("capacity"), capacity.Capacity.String(), "must be greater than or equal to 0"))
 	}
 	return errs
 }

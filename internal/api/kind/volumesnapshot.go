@@ -1,33 +1,33 @@
-package store
+package kind
 
 import (
-	"reflect"
-
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The rules of the snapshot CustomResourceDefinitions, with their messages.
-
-// ruled are the mistakes of an object that a definition describes: where its form is
-// wrong, its rules are not asked.
-func ruled(form, rules field.ErrorList) field.ErrorList {
-	if len(form) == 0 {
-		return rules
-	}
-	return append(form, field.Invalid(nil, nil,
-		"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+// C-SNAP-1
+func init() {
+	register(Kind{
+		Group: "snapshot.storage.k8s.io", Version: "v1", Name: "VolumeSnapshot",
+		ShortNames: []string{"vs"},
+		fresh:      func() store.Object { return &snapshotv1.VolumeSnapshot{} },
+		traits:     ofDefinition | withStatus, rules: snapshotRules,
+	})
 }
+
+// SnapshotsByClaim finds volume snapshots by the "namespace/name" of the claim
+// that they are cut from.
+const SnapshotsByClaim store.Index = "snapshots by claim"
 
 var snapshotRules = rules{
 	statusOnly: true,
-	validate: func(obj Object) field.ErrorList {
+	validate: func(obj store.Object) field.ErrorList {
 		spec := &obj.(*snapshotv1.VolumeSnapshot).Spec
 		return append(optionalName(field.NewPath("spec"), "volumeSnapshotClassName", spec.VolumeSnapshotClassName), snapshotSource(&spec.Source)...)
 	},
-	validateUpdate: func(obj, old Object) field.ErrorList {
+	validateUpdate: func(obj, old store.Object) field.ErrorList {
 		spec, was, path := &obj.(*snapshotv1.VolumeSnapshot).Spec, &old.(*snapshotv1.VolumeSnapshot).Spec.Source, field.NewPath("spec", "source")
 		now := &spec.Source
 		errs := optionalName(field.NewPath("spec"), "volumeSnapshotClassName", spec.VolumeSnapshotClassName)
@@ -37,8 +37,8 @@ var snapshotRules = rules{
 		errs = append(errs, settled(path, "persistentVolumeClaimName", now.PersistentVolumeClaimName, was.PersistentVolumeClaimName)...)
 		return append(errs, settled(path, "volumeSnapshotContentName", now.VolumeSnapshotContentName, was.VolumeSnapshotContentName)...)
 	},
-	indexes: []indexer{
-		indexed(SnapshotsByClaim, func(to []string, s *snapshotv1.VolumeSnapshot) []string {
+	indexes: []store.Indexer{
+		store.IndexBy(SnapshotsByClaim, func(to []string, s *snapshotv1.VolumeSnapshot) []string {
 			if s.Spec.Source.PersistentVolumeClaimName == nil {
 				return to
 			}
@@ -50,110 +50,4 @@ var snapshotRules = rules{
 func snapshotSource(source *snapshotv1.VolumeSnapshotSource) field.ErrorList {
 	return exactlyOne(field.NewPath("spec", "source"), "volumeSnapshotContentName", source.VolumeSnapshotContentName != nil,
 		"persistentVolumeClaimName", source.PersistentVolumeClaimName != nil)
-}
-
-var snapshotClassRules = rules{
-	passes: []pass{changed, whole},
-	validate: func(obj Object) field.ErrorList {
-		class := obj.(*snapshotv1.VolumeSnapshotClass)
-		return driverAndPolicy(nil, class.Driver, class.DeletionPolicy)
-	},
-}
-
-var snapshotContentRules = rules{
-	statusOnly: true,
-	validate: func(obj Object) field.ErrorList {
-		spec, path := &obj.(*snapshotv1.VolumeSnapshotContent).Spec, field.NewPath("spec")
-		rules := append(contentSource(&spec.Source), namedReference(path.Child("volumeSnapshotRef"), "spec.volumeSnapshotRef", spec.VolumeSnapshotRef)...)
-		return ruled(driverAndPolicy(path, spec.Driver, spec.DeletionPolicy), rules)
-	},
-	validateUpdate: func(obj, old Object) field.ErrorList {
-		now, was, path := &obj.(*snapshotv1.VolumeSnapshotContent).Spec, &old.(*snapshotv1.VolumeSnapshotContent).Spec, field.NewPath("spec")
-		source := path.Child("source")
-		rules := stays(path, "sourceVolumeMode", now.SourceVolumeMode, was.SourceVolumeMode)
-		rules = append(rules, stays(source, "volumeHandle", now.Source.VolumeHandle, was.Source.VolumeHandle)...)
-		rules = append(rules, stays(source, "snapshotHandle", now.Source.SnapshotHandle, was.Source.SnapshotHandle)...)
-		rules = append(rules, contentSource(&now.Source)...)
-		rules = append(rules, settled(source, "snapshotHandle", now.Source.SnapshotHandle, was.Source.SnapshotHandle)...)
-		rules = append(rules, settled(source, "volumeHandle", now.Source.VolumeHandle, was.Source.VolumeHandle)...)
-		rules = append(rules, settled(path, "sourceVolumeMode", now.SourceVolumeMode, was.SourceVolumeMode)...)
-		rules = append(rules, namedReference(path.Child("volumeSnapshotRef"), "spec.volumeSnapshotRef", now.VolumeSnapshotRef)...)
-		return ruled(driverAndPolicy(path, now.Driver, now.DeletionPolicy), rules)
-	},
-}
-
-func contentSource(source *snapshotv1.VolumeSnapshotContentSource) field.ErrorList {
-	return exactlyOne(field.NewPath("spec", "source"), "volumeHandle", source.VolumeHandle != nil, "snapshotHandle", source.SnapshotHandle != nil)
-}
-
-// driverAndPolicy are in every class and content.
-func driverAndPolicy(path *field.Path, driver string, policy snapshotv1.DeletionPolicy) field.ErrorList {
-	return append(deletionPolicy(path.Child("deletionPolicy"), policy), mandatory(path.Child("driver"), driver)...)
-}
-
-func mandatory(path *field.Path, value string) field.ErrorList {
-	if value == "" {
-		return field.ErrorList{field.Required(path, "")}
-	}
-	return nil
-}
-
-func deletionPolicy(path *field.Path, policy snapshotv1.DeletionPolicy) field.ErrorList {
-	if policy == "" {
-		return field.ErrorList{field.Required(path, "")}
-	}
-	return oneOf(path, policy, snapshotv1.VolumeSnapshotContentDelete, snapshotv1.VolumeSnapshotContentRetain)
-}
-
-// optionalName: a name that is given must not be empty.
-func optionalName(path *field.Path, name string, value *string) field.ErrorList {
-	if value != nil && *value == "" {
-		return field.ErrorList{field.Invalid(path.Child(name), *value, name+" must not be the empty string when set")}
-	}
-	return nil
-}
-
-// broken is a rule of an object, which the message does not repeat.
-func broken(path *field.Path, rule string) field.ErrorList {
-	return field.ErrorList{field.Invalid(path, field.OmitValueType{}, rule)}
-}
-
-// exactlyOne of two fields must be set.
-func exactlyOne(path *field.Path, a string, hasA bool, b string, hasB bool) field.ErrorList {
-	if hasA != hasB {
-		return nil
-	}
-	return broken(path, "exactly one of "+a+" and "+b+" must be set")
-}
-
-// stays: a field that is set stays set.
-func stays[T any](path *field.Path, name string, now, was *T) field.ErrorList {
-	if was == nil || now != nil {
-		return nil
-	}
-	return broken(path, name+" is required once set")
-}
-
-// settled: a field that is set stays as it is.
-func settled[T any](path *field.Path, name string, now, was *T) field.ErrorList {
-	if was == nil || now == nil || equality.Semantic.DeepEqual(now, was) {
-		return nil
-	}
-	return immutableRule(path.Child(name), *now, name+" is immutable")
-}
-
-// immutableRule quotes a value unless it is an object or a list.
-func immutableRule(path *field.Path, value any, rule string) field.ErrorList {
-	switch reflect.TypeOf(value).Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice:
-		return broken(path, rule)
-	}
-	return field.ErrorList{field.Invalid(path, value, rule)}
-}
-
-func namedReference(path *field.Path, name string, ref corev1.ObjectReference) field.ErrorList {
-	if ref.Name != "" && ref.Namespace != "" {
-		return nil
-	}
-	return broken(path, "both "+name+".name and "+name+".namespace must be set")
 }

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -33,7 +34,7 @@ func snapshotContent(name string) *snapshotv1.VolumeSnapshotContent {
 
 // C-SNAP-1
 func TestSnapshotsKeepTheirSource(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	both := volumeSnapshot("s", "c")
 	both.Spec.Source.VolumeSnapshotContentName = ptr.To("content")
 	_, err := store.Create(s, both)
@@ -44,7 +45,7 @@ func TestSnapshotsKeepTheirSource(t *testing.T) {
 	changed := modify(t, s, inDefault("s"), func(v *snapshotv1.VolumeSnapshot) { v.Spec.VolumeSnapshotClassName = ptr.To("class") })
 	assert.Equal(t, int64(2), changed.Generation)
 	var found []string
-	for v := range store.Indexed[*snapshotv1.VolumeSnapshot](s, store.SnapshotsByClaim, "default/c") {
+	for v := range store.Indexed[*snapshotv1.VolumeSnapshot](s, kind.SnapshotsByClaim, "default/c") {
 		found = append(found, v.Name)
 	}
 	assert.Equal(t, []string{"s"}, found)
@@ -52,7 +53,7 @@ func TestSnapshotsKeepTheirSource(t *testing.T) {
 
 // C-SNAP-1
 func TestSnapshotContentsKeepTheirSource(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	nameless := snapshotContent("x")
 	nameless.Spec.VolumeSnapshotRef.Namespace = ""
 	_, err := store.Create(s, nameless)
@@ -70,7 +71,7 @@ func TestSnapshotContentsKeepTheirSource(t *testing.T) {
 }
 
 func TestTheStatusOfASnapshotIsWrittenAlone(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, volumeSnapshot("s", "c"))
 	written := modifyStatus(t, s, inDefault("s"), func(v *snapshotv1.VolumeSnapshot) {
 		v.Labels = map[string]string{"a": "b"}

@@ -1,75 +1,79 @@
-package store
+package kind
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // rulesOfWorkload are common to kinds that make pods.
-func rulesOfWorkload[T Object](fill func(T), mistakes func(T) field.ErrorList, changes func(obj, old T) field.ErrorList) rules {
+func rulesOfWorkload[T store.Object](fill func(T), mistakes func(T) field.ErrorList, changes func(obj, old T) field.ErrorList) rules {
 	return rules{
-		fill:     func(obj Object) { fill(obj.(T)) },
-		validate: func(obj Object) field.ErrorList { return mistakes(obj.(T)) },
-		validateUpdate: func(obj, old Object) field.ErrorList {
+		fill:     func(obj store.Object) { fill(obj.(T)) },
+		validate: func(obj store.Object) field.ErrorList { return mistakes(obj.(T)) },
+		validateUpdate: func(obj, old store.Object) field.ErrorList {
 			return append(mistakes(obj.(T)), changes(obj.(T), old.(T))...)
 		},
 	}
 }
 
-var (
-	statefulSetRules = rulesOfWorkload(func(s *appsv1.StatefulSet) { fillStatefulSet(&s.Spec) }, checkStatefulSet, checkStatefulSetChange)
-	deploymentRules  = rulesOfWorkload(func(d *appsv1.Deployment) { fillDeployment(&d.Spec) }, checkDeployment,
-		func(d, old *appsv1.Deployment) field.ErrorList { return fixed(d.Spec.Selector, old.Spec.Selector) })
-	replicaSetRules = rulesOfWorkload(func(r *appsv1.ReplicaSet) {
-		setDefault(&r.Spec.Replicas, 1)
-		fillPodSpec(&r.Spec.Template.Spec)
-	}, checkReplicaSet, func(r, old *appsv1.ReplicaSet) field.ErrorList { return fixed(r.Spec.Selector, old.Spec.Selector) })
-	daemonSetRules = rulesOfWorkload(func(d *appsv1.DaemonSet) { fillDaemonSet(&d.Spec) }, checkDaemonSet,
-		func(d, old *appsv1.DaemonSet) field.ErrorList { return fixed(d.Spec.Selector, old.Spec.Selector) })
-)
-
-func fillStatefulSet(spec *appsv1.StatefulSetSpec) {
-	setDefault(&spec.Replicas, 1)
-	setDefault(&spec.RevisionHistoryLimit, 10)
-	setEmpty(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
-	setEmpty(&spec.UpdateStrategy.Type, appsv1.RollingUpdateStatefulSetStrategyType)
-	if spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
-		setDefault(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
-		setDefault(&spec.UpdateStrategy.RollingUpdate.Partition, 0)
-	}
-	setDefault(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
-	setEmpty(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
-	setEmpty(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
-	fillPodSpec(&spec.Template.Spec)
-	for i := range spec.VolumeClaimTemplates {
-		claim := &spec.VolumeClaimTemplates[i]
-		claim.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
-		fillClaim(claim)
-	}
+// workload is what kinds that make pods of a template have in common.
+type workload struct {
+	kind     string // as its own messages name it: deployment
+	pods     string // the kind that messages about its template name: ReplicaSet
+	selector *metav1.LabelSelector
+	template *corev1.PodTemplateSpec
+	// mayLackSelector: what lacks one is told by its template alone.
+	mayLackSelector bool
 }
 
-func fillDeployment(spec *appsv1.DeploymentSpec) {
-	setDefault(&spec.Replicas, 1)
-	setDefault(&spec.RevisionHistoryLimit, 10)
-	setDefault(&spec.ProgressDeadlineSeconds, 600)
-	setEmpty(&spec.Strategy.Type, appsv1.RollingUpdateDeploymentStrategyType)
-	if spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType {
-		setDefault(&spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
-		setDefault(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
-		setDefault(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
+// check names the mistakes of the selector and of the template.
+func (w workload) check() field.ErrorList {
+	at := field.NewPath("spec")
+	var errs field.ErrorList
+	if w.selector == nil && !w.mayLackSelector {
+		errs = append(errs, field.Required(at.Child("selector"), ""))
 	}
-	fillPodSpec(&spec.Template.Spec)
+	errs = append(errs, metavalidation.ValidateLabelSelector(w.selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
+	empty := w.selector != nil && len(w.selector.MatchLabels)+len(w.selector.MatchExpressions) == 0
+	emptyMistake := field.Invalid(at.Child("selector"), w.selector, "empty selector is invalid for "+w.kind)
+	if empty && !w.mayLackSelector {
+		errs = append(errs, emptyMistake)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(w.selector)
+	switch {
+	case err != nil && w.kind == "statefulset":
+		return append(errs, field.Invalid(at.Child("selector"), w.selector, ""))
+	case err != nil && !w.mayLackSelector:
+		return append(errs, field.Invalid(at.Child("selector"), w.selector, "invalid label selector"))
+	case err == nil && !selector.Empty() && !selector.Matches(labels.Set(w.template.Labels)):
+		errs = append(errs, field.Invalid(at.Child("template", "metadata", "labels"), w.template.Labels, "`selector` does not match template `labels`"))
+	}
+	if empty && w.mayLackSelector {
+		errs = append(errs, emptyMistake)
+	}
+	return append(errs, w.checkTemplate(at.Child("template"))...)
 }
 
-func fillDaemonSet(spec *appsv1.DaemonSetSpec) {
-	setDefault(&spec.RevisionHistoryLimit, 10)
-	setEmpty(&spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
-	if spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType {
-		setDefault(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
-		setDefault(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
-		setDefault(&spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
+func (w workload) checkTemplate(at *field.Path) field.ErrorList {
+	errs := metavalidation.ValidateLabels(w.template.Labels, at.Child("labels"))
+	errs = append(errs, validation.ValidateAnnotations(w.template.Annotations, at.Child("annotations"))...)
+	errs = append(errs, checkPodSpec(&w.template.Spec, "", at.Child("spec"))...)
+	if policy := w.template.Spec.RestartPolicy; policy != corev1.RestartPolicyAlways {
+		errs = append(errs, field.NotSupported(at.Child("spec", "restartPolicy"), policy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
-	fillPodSpec(&spec.Template.Spec)
+	if w.template.Spec.ActiveDeadlineSeconds != nil {
+		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in "+w.pods+" is not Supported"))
+	}
+	return errs
+}
+
+// fixed checks that a change leaves the selector alone.
+func fixed(selector, old *metav1.LabelSelector) field.ErrorList {
+	return validation.ValidateImmutableField(selector, old, field.NewPath("spec", "selector"))
 }

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -81,7 +82,7 @@ func TestWorkloadsAndRolesThatTheAPIServerRefuses(t *testing.T) {
 			`ClusterRole.rbac.authorization.k8s.io "r" is invalid: [rules[0].verbs: Required value: verbs must contain at least one value, rules[0].apiGroups: Required value: resource rules must supply at least one api group, rules[0].resources: Required value: resource rules must supply at least one resource]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			res, err := store.ResourceOf(c.object)
 			require.NoError(t, err)
 			_, err = s.CreateObject(res, c.object)
@@ -91,7 +92,7 @@ func TestWorkloadsAndRolesThatTheAPIServerRefuses(t *testing.T) {
 }
 
 func TestWhatOfAWorkloadCannotChange(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	d := create(t, s, deployment())
 	_, err := store.Modify(s, store.KeyOf(d), func(d *appsv1.Deployment) {
 		d.Spec.Selector.MatchLabels["tier"], d.Spec.Template.Labels["tier"] = "a", "a"
@@ -122,7 +123,7 @@ func TestWhatIsWrongWithCronJobs(t *testing.T) {
 			_, job.Spec.JobTemplate.Spec.Template = template()
 			job.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 			c.change(&job.Spec)
-			_, err := store.Create(store.New(store.Options{}), job)
+			_, err := store.Create(kind.NewStore(store.Options{}), job)
 			assert.ErrorContains(t, err, c.want)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/livenessprobe"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
@@ -55,7 +56,7 @@ func (i identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse,
 
 func newPod(t *testing.T, o livenessprobe.Options) *pod {
 	k := kernel.New(kernel.Options{})
-	w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	p := &pod{t: t, world: w, wire: wire.New(w), machine: machine.NewMemory("node-a")}
 	t.Cleanup(func() { k.Close(); p.wire.Close() })
 	endpoint := &livenessprobe.Endpoint{}

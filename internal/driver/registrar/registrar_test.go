@@ -16,6 +16,7 @@ import (
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -43,7 +44,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	k := kernel.New(kernel.Options{})
-	w := &world{t: t, machine: machine.NewMemory("node-a"), World: component.NewWorld(k, store.New(store.Options{}), trace.NewRecorder(k))}
+	w := &world{t: t, machine: machine.NewMemory("node-a"), World: component.NewWorld(k, kind.NewStore(store.Options{}), trace.NewRecorder(k))}
 	w.wire = wire.New(w.World)
 	t.Cleanup(func() { w.wire.Close(); k.Close() })
 	return w

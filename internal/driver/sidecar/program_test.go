@@ -17,6 +17,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -64,7 +65,7 @@ func (u unready) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, 
 
 func newPod(t *testing.T) *pod {
 	k := kernel.New(kernel.Options{})
-	w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	p := &pod{t: t, kernel: k, wire: wire.New(w), world: w, machine: machine.NewMemory("controller"), driver: mock.New(mock.Options{Name: driverName})}
 	t.Cleanup(func() { k.Close(); p.wire.Close() })
 	return p

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -79,7 +80,7 @@ func BenchmarkSocket(b *testing.B) {
 	b.Run("wire", func(b *testing.B) {
 		k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
 		defer k.Close()
-		w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+		w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 		calls := wire.New(w)
 		defer calls.Close()
 		k.Spawn(nil, "kubelet", func(p *kernel.Process) {

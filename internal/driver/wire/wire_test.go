@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -51,7 +52,7 @@ type line struct {
 
 func newLine(t *testing.T, on machine.Machine, patience time.Duration) *line {
 	k := kernel.New(kernel.Options{Patience: patience})
-	w := component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	l := &line{World: w, wire: wire.New(w), server: &server{}, on: on}
 	_, err := on.BindSocket(socket, machine.Service{Desc: &csi.Node_ServiceDesc, Server: l.server})
 	require.NoError(t, err)

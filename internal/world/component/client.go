@@ -1,9 +1,6 @@
 package component
 
 import (
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -56,10 +53,10 @@ func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts
 	return store.Delete[T](c.Store, key, opts...)
 }
 
-// IssueToken asks for a token of a service account.
-func IssueToken(p *kernel.Process, c *Component, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
-	request[*corev1.ServiceAccount](p, c, "create token")
-	return c.Store.IssueToken(account, asked)
+// Subresource makes a request to a subresource of objects of type T.
+func Subresource[T store.Object, Answer any](p *kernel.Process, c *Component, what string, serve func(*store.Store) (Answer, error)) (Answer, error) {
+	request[T](p, c, what)
+	return serve(c.Store)
 }
 
 // Live reads from the API server, past the component's cache. The error is the

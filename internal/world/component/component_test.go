@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -18,7 +19,7 @@ import (
 func newWorld(t *testing.T, s kernel.Strategy) *component.World {
 	k := kernel.New(kernel.Options{Strategy: s})
 	t.Cleanup(k.Close)
-	return component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	return component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 }
 
 func node(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }

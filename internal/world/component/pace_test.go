@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -18,7 +19,7 @@ import (
 func TestEachRequestTakesTheTimeThatThePaceSays(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
-	w := component.NewWorld(k, store.New(store.Options{}), trace.NewRecorder(k))
+	w := component.NewWorld(k, kind.NewStore(store.Options{}), trace.NewRecorder(k))
 	c, pace := w.Start("slow", ""), &component.Pace{Request: 2 * time.Second}
 	c.SetPace(pace)
 	var at []time.Duration

@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/legacy"
@@ -56,7 +57,7 @@ func TestWhatOfALaterCSIDriverCouldBeSaid(t *testing.T) {
 func TestVolumesOfADriverWithoutAnObjectAreAttached(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)
-	s := store.New(store.Options{Now: k.Now})
+	s := kind.NewStore(store.Options{Now: k.Now})
 	w := component.NewWorld(k, s, trace.NewRecorder(k))
 	w.Version = 13
 	c := w.Start("controller", "")
@@ -69,7 +70,7 @@ func TestVolumesOfADriverWithoutAnObjectAreAttached(t *testing.T) {
 // L-OBJ-2, L-OBJ-4: one write of a CSINodeInfo writes spec and status; who acts for volumes has to look right
 // only somewhere in the word.
 func TestACSINodeInfoIsWrittenAsAWhole(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	made, err := store.Create(s, &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
 	require.NoError(t, err)
 	with := func(m legacy.Mechanism) (*legacy.CSINodeInfo, error) {

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -15,7 +16,7 @@ var sizes = []int{100, 10_000}
 func benchmark(b *testing.B, run func(b *testing.B, s *store.Store, size int)) {
 	for _, size := range sizes {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			for i := range size {
 				create(b, s, pod(fmt.Sprintf("pod-%05d", i), onNode(fmt.Sprintf("node-%d", i%(size/10)))))
 			}
@@ -88,7 +89,7 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkGetByIndex(b *testing.B) {
 	benchmark(b, func(b *testing.B, s *store.Store, _ int) {
 		for range b.N {
-			for range store.Indexed[*corev1.Pod](s, store.PodsByNode, "node-3") {
+			for range store.Indexed[*corev1.Pod](s, kind.PodsByNode, "node-3") {
 				break
 			}
 		}
@@ -98,7 +99,7 @@ func BenchmarkGetByIndex(b *testing.B) {
 func BenchmarkListByIndex(b *testing.B) {
 	benchmark(b, func(b *testing.B, s *store.Store, _ int) {
 		for range b.N {
-			for range store.Indexed[*corev1.Pod](s, store.PodsByNode, "node-3") {
+			for range store.Indexed[*corev1.Pod](s, kind.PodsByNode, "node-3") {
 			}
 		}
 	})
@@ -114,14 +115,14 @@ func BenchmarkSnapshot(b *testing.B) {
 
 func BenchmarkNew(b *testing.B) {
 	for range b.N {
-		store.New(store.Options{})
+		kind.NewStore(store.Options{})
 	}
 }
 
 func BenchmarkCommitWithThousandViews(b *testing.B) {
 	benchmark(b, func(b *testing.B, s *store.Store, size int) {
 		for i := range 1000 {
-			store.Watch[*corev1.Pod](s.NewView("kubelet"), store.ByIndex(store.PodsByNode, fmt.Sprintf("node-%d", i)))
+			store.Watch[*corev1.Pod](s.NewView("kubelet"), store.ByIndex(kind.PodsByNode, fmt.Sprintf("node-%d", i)))
 		}
 		b.ResetTimer()
 		for i := range b.N {

@@ -60,12 +60,15 @@ func (s *Store) OnCommit(observe func(Commit)) {
 	s.observers = append(s.observers, observe)
 }
 
-// commit makes the new state the head, in one transaction, and tells everyone.
-// It owns obj, which is nil for a removal.
-func (s *Store) commit(res *Resource, key Key, old, obj Object) {
+// Commit makes the new state the head, in one transaction, and hands it to all that watch.
+// It is what all writes end in, and for the API's own steps, which no rule of a kind
+// applies to. It owns obj, which is nil for a removal; old is what is stored now.
+func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	revision := s.head.revision + 1
 	if obj != nil {
-		s.shared.share(obj, old == nil)
+		if res.Share != nil {
+			res.Share(&s.shared, obj, old == nil)
+		}
 		obj.SetResourceVersion(strconv.FormatUint(revision, 10))
 	}
 	c := &commit{
@@ -80,10 +83,9 @@ func (s *Store) commit(res *Resource, key Key, old, obj Object) {
 		s.remember(s.moment.before)
 	}
 	s.head.apply(c, moves)
-	if res == events && obj != nil {
-		s.grant(key, revision)
+	if res.TTL > 0 && obj != nil {
+		s.grant(res, key, revision)
 	}
-	s.define(c)
 	s.latest = c
 	if s.guard != nil {
 		s.guard.remember(res, key, obj)

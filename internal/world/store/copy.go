@@ -44,9 +44,9 @@ type encodable interface {
 	MarshalToSizedBuffer([]byte) (int, error)
 }
 
-// same reports whether two values would be stored as the same bytes, which is
+// Same reports whether two values would be stored as the same bytes, which is
 // how the API server finds that an update changes nothing.
-func same(a, b any) bool {
+func Same(a, b any) bool {
 	x, ok := a.(encodable)
 	if !ok {
 		return equality.Semantic.DeepEqual(a, b)

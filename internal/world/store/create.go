@@ -4,6 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 // maxGeneratedBase is how much of generateName is used, so that the suffix fits
@@ -20,7 +22,7 @@ func (s *Store) AdoptObject(res *Resource, obj Object) (Object, error) { return 
 
 // create owns obj.
 func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
-	defer s.settle()
+	defer s.admission.Settle()
 	w := writingOf(opts)
 	if version := obj.GetResourceVersion(); version != "" && version != "0" {
 		return nil, errVersionAtCreate
@@ -32,35 +34,34 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 	}
 	named := obj.GetName() != ""
 	s.fillMetadata(res, obj)
-	if res.fill != nil {
-		res.fill(obj)
+	if res.Default != nil {
+		res.Default(obj)
 	}
 	if err := w.finished(obj, nil); err != nil {
 		return nil, err
 	}
-	if res.admit != nil {
-		if err := res.admit(admission{s.now(), s.head, s.options}, obj); err != nil {
+	if res.Admit != nil {
+		if err := res.Admit(s, obj); err != nil {
 			return nil, err
 		}
 	}
 	if errs := res.mistakes(obj, w); len(errs) > 0 {
 		return nil, res.invalid(obj, errs)
 	}
-	if err := s.checkLimits(res, obj, nil, mainPart); err != nil {
-		return nil, err
-	}
-	if err := s.charge(res, obj, nil, mainPart, w.dry); err != nil {
+	if err := s.admission.Admit(Write{Resource: res, Obj: obj, Part: MainPart, DryRun: w.dry}); err != nil {
 		return nil, err
 	}
 	key := KeyOf(obj)
 	if there, exists := s.head.GetObject(res, key); exists {
 		return nil, res.alreadyExists(named, there)
 	}
-	if res == pods && len(s.head.objects[pods]) >= MaxPods {
-		return nil, res.tooMany(obj.GetName())
+	if res.Room != nil {
+		if err := res.Room(len(s.head.objects[res]), obj); err != nil {
+			return nil, err
+		}
 	}
 	if !w.dry {
-		s.commit(res, key, nil, obj)
+		s.Commit(res, key, nil, obj)
 	}
 	return obj, nil
 }
@@ -72,19 +73,33 @@ func (s *Store) fillMetadata(res *Resource, obj Object) {
 		obj.SetName(base[:min(len(base), maxGeneratedBase)] + s.options.Suffix())
 	}
 	obj.SetUID(s.options.UID(res.GVR.Resource))
-	obj.SetCreationTimestamp(s.now())
+	obj.SetCreationTimestamp(s.Timestamp())
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
 	obj.SetSelfLink("")
 	if res.Generation {
 		obj.SetGeneration(1)
 	}
-	if res.Status && !res.keepsStatus {
+	if res.Status && !res.KeepsStatus {
 		res.shape.clearStatus(obj)
 	}
 }
 
-func (s *Store) now() metav1.Time {
+// settleNamespace puts an object without a namespace into "default", and rejects namespaces
+// that are missing or on their way out.
+func (s *Store) settleNamespace(res *Resource, obj Object) error {
+	if !res.Namespaced {
+		obj.SetNamespace("")
+		return nil
+	}
+	if obj.GetNamespace() == "" {
+		obj.SetNamespace(metav1.NamespaceDefault)
+	}
+	return s.admission.AdmitNamespace(res, obj)
+}
+
+// Timestamp is the time by the store's clock as objects have it: in whole seconds.
+func (s *Store) Timestamp() metav1.Time {
 	return metav1.NewTime(s.options.Now()).Rfc3339Copy()
 }
 
@@ -97,25 +112,25 @@ func (r *Resource) mistakes(obj Object, w writing) field.ErrorList {
 		return w.check(obj, nil)
 	}
 	errs := r.mistakesOfMetadata(obj)
-	if r.validate != nil {
-		errs = append(errs, r.validate(obj)...)
+	if r.Validate != nil {
+		errs = append(errs, r.Validate(obj)...)
 	}
 	return errs
 }
 
 // mistakesOfMetadata validates the metadata of a new object.
 func (r *Resource) mistakesOfMetadata(obj Object) (errs field.ErrorList) {
-	check := subdomainName
+	check := objectname.Subdomain
 	switch {
-	case r.nameOf != nil:
-		check = r.nameOf(obj)
-	case r.name != nil:
-		check = r.name
+	case r.NameOf != nil:
+		check = r.NameOf(obj)
+	case r.Name != nil:
+		check = r.Name
 	}
 	if !hasLittleMetadata(obj) || len(check(obj.GetName(), false)) > 0 {
 		errs = validation.ValidateObjectMetaAccessor(obj, r.Namespaced, check, metadataPath)
 	}
-	return append(errs, r.finalizerNames(obj)...)
+	return append(errs, r.checkFinalizers(obj)...)
 }
 
 // hasLittleMetadata reports whether nothing but the name and the finalizers of a

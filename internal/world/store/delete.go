@@ -58,7 +58,7 @@ func (d deletion) check() error {
 
 // DeleteObject is Delete for callers that know the resource only at run time.
 func (s *Store) DeleteObject(res *Resource, key Key, opts ...DeleteOption) (Object, error) {
-	defer s.settle()
+	defer s.admission.Settle()
 	var d deletion
 	for _, opt := range opts {
 		opt(&d)
@@ -68,7 +68,7 @@ func (s *Store) DeleteObject(res *Resource, key Key, opts ...DeleteOption) (Obje
 	}
 	old, ok := s.head.GetObject(res, key)
 	if !ok {
-		return nil, res.notFound(key)
+		return nil, res.NotFound(key)
 	}
 	if err := res.checkPreconditions(key, old, d); err != nil {
 		return nil, err
@@ -96,14 +96,14 @@ func (r *Resource) checkPreconditions(key Key, old Object, d deletion) error {
 // period is written down even when it is zero.
 func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 	obj := withOwnMetadata(old)
-	if res.terminate != nil && res.terminate(s.now(), obj) {
+	if res.Terminate != nil && res.Terminate(s.Timestamp(), obj) {
 		if d.dry {
 			return obj
 		}
 		return s.commitChange(res, key, old, obj)
 	}
 	graceful := false
-	if res.grace != nil {
+	if res.Grace != nil {
 		var pending bool
 		graceful, pending = s.beginGrace(res, obj, d.grace)
 		if pending {
@@ -124,16 +124,16 @@ func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 			return old
 		}
 	}
-	s.commit(res, key, old, nil)
+	s.Commit(res, key, old, nil)
 	return s.latest.last()
 }
 
 // commitChange commits what differs and returns what is then stored.
 func (s *Store) commitChange(res *Resource, key Key, old, obj Object) Object {
-	if obj.GetDeletionTimestamp().Equal(old.GetDeletionTimestamp()) && same(obj, old) {
+	if obj.GetDeletionTimestamp().Equal(old.GetDeletionTimestamp()) && Same(obj, old) {
 		return old
 	}
-	s.commit(res, key, old, obj)
+	s.Commit(res, key, old, obj)
 	return obj
 }
 
@@ -157,8 +157,8 @@ func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (gracefu
 		obj.SetDeletionGracePeriodSeconds(requested)
 		return true, false
 	}
-	grace := res.grace(obj, requested)
-	until := metav1.NewTime(s.now().Add(seconds(grace)))
+	grace := res.Grace(obj, requested)
+	until := metav1.NewTime(s.Timestamp().Add(seconds(grace)))
 	obj.SetDeletionTimestamp(&until)
 	obj.SetDeletionGracePeriodSeconds(&grace)
 	bumpGeneration(obj)
@@ -167,7 +167,7 @@ func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (gracefu
 
 // markDeleted marks an object without grace that finalizers hold.
 func (s *Store) markDeleted(obj Object) {
-	now := s.now()
+	now := s.Timestamp()
 	if obj.GetDeletionTimestamp() == nil {
 		bumpGeneration(obj)
 	}

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func (r *Resource) notFound(key Key) error {
+// NotFound is the error with which the API server says that there is no such object.
+func (r *Resource) NotFound(key Key) error {
 	return apierrors.NewNotFound(r.GVR.GroupResource(), key.Name)
 }
 
@@ -54,12 +55,6 @@ var errVersionAtCreate = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Code:    http.StatusInternalServerError,
 	Message: "resourceVersion should not be set on objects to be created",
 }}
-
-// errNoServiceIP and errNoNodePort say that all that services can be given is in use.
-var (
-	errNoServiceIP = errors.New("failed to allocate a serviceIP: range is full")
-	errNoNodePort  = errors.New("failed to allocate a nodePort: range is full")
-)
 
 // errModified is why a write of an old resource version conflicts.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")

@@ -2,16 +2,12 @@ package store
 
 import (
 	"strconv"
-	"time"
 )
 
-// EventLife is how long the API server keeps an Event after its last write (its flag
-// --event-ttl).
-const EventLife = time.Hour
-
-// lease is the time that is left to an Event, as of one of its writes.
+// lease is the time that is left to an object with a TTL, as of one of its writes.
 type lease struct {
 	ends     int64 // in nanoseconds of Unix time
+	res      *Resource
 	key      Key
 	revision uint64
 }
@@ -42,12 +38,12 @@ func (l *leases) over(now int64) (first lease, ok bool) {
 	return first, true
 }
 
-// grant gives an Event that was written its time.
-func (s *Store) grant(key Key, revision uint64) {
-	s.leases.push(lease{s.options.Now().Add(EventLife).UnixNano(), key, revision})
+// grant gives an object that was written its time.
+func (s *Store) grant(res *Resource, key Key, revision uint64) {
+	s.leases.push(lease{s.options.Now().Add(res.TTL).UnixNano(), res, key, revision})
 }
 
-// Expire removes the Events whose time is over by the store's clock. Whoever moves that
+// Expire removes the objects whose time is over by the store's clock. Whoever moves that
 // clock calls it.
 func (s *Store) Expire() {
 	if len(s.leases) == 0 {
@@ -55,9 +51,9 @@ func (s *Store) Expire() {
 	}
 	now := s.options.Now().UnixNano()
 	for l, over := s.leases.over(now); over; l, over = s.leases.over(now) {
-		event, ok := s.head.GetObject(events, l.key)
-		if ok && event.GetResourceVersion() == strconv.FormatUint(l.revision, 10) {
-			s.commit(events, l.key, event, nil)
+		obj, ok := s.head.GetObject(l.res, l.key)
+		if ok && obj.GetResourceVersion() == strconv.FormatUint(l.revision, 10) {
+			s.Commit(l.res, l.key, obj, nil)
 		}
 	}
 }

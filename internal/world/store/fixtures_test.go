@@ -26,13 +26,6 @@ func modify[T store.Object](t testing.TB, s *store.Store, key store.Key, change 
 	return stored
 }
 
-func modifyStatus[T store.Object](t testing.TB, s *store.Store, key store.Key, change func(T)) T {
-	t.Helper()
-	stored, err := store.ModifyStatus(s, key, change)
-	require.NoError(t, err)
-	return stored
-}
-
 func remove[T store.Object](t testing.TB, s *store.Store, key store.Key, opts ...store.DeleteOption) T {
 	t.Helper()
 	last, err := store.Delete[T](s, key, opts...)
@@ -106,19 +99,8 @@ func attachment(name, node, volume string) *storagev1.VolumeAttachment {
 	}
 }
 
-func class(name string) *storagev1.StorageClass {
-	return &storagev1.StorageClass{ObjectMeta: named(name), Provisioner: "d.example.com"}
-}
-
 func secret(name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
 }
 
-// template is that of a workload, with the selector for its pods.
-func template() (*metav1.LabelSelector, corev1.PodTemplateSpec) {
-	labels := map[string]string{"app": "x"}
-	return &metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: labels},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "sleep:1"}}},
-	}
-}
+func label(obj store.Object) { obj.SetLabels(map[string]string{"a": "b"}) }

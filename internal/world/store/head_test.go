@@ -8,11 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestRemovingAnObjectLeavesThoseWhoseNamesBeginAlike(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	for _, name := range []string{"d2", "d2b", "d"} {
 		_, err := store.Create(s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		require.NoError(t, err)

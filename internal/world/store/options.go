@@ -29,12 +29,6 @@ type Options struct {
 	// History is the number of past revisions that At can show, besides the head.
 	// Each costs some 20 KB. Default 0.
 	History int
-	// NoServiceAccounts leaves serviceAccountName of pods as it is given. By
-	// default a pod without one runs as "default".
-	NoServiceAccounts bool
-	// TaintNewNodes gives new nodes the not-ready taint, as the API server does.
-	// Default off: it takes a node lifecycle controller to remove it.
-	TaintNewNodes bool
 	// Guard remembers a hash of every stored object, for VerifyImmutable. It
 	// costs the encoding of each written object. Default off.
 	Guard bool

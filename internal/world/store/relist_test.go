@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -27,7 +28,7 @@ func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store
 
 // Only who has yet to see a state keeps it: not a watch whose events wait to be taken out.
 func TestWhatWasDeliveredHoldsOnToNoLaterState(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
 	var states []weak.Pointer[store.Snapshot]
 	change := func() {
@@ -50,7 +51,7 @@ func TestWhatWasDeliveredHoldsOnToNoLaterState(t *testing.T) {
 }
 
 func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "changed", "gone", "made-again", "same")
 
 	create(t, s, secret("passing"))
@@ -80,7 +81,7 @@ func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {
 }
 
 func TestATombstoneHasTheLastStateThatWasKnown(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
 	known, _ := store.Get[*corev1.Secret](view, inDefault("a"))
 	modify(t, s, inDefault("a"), func(o *corev1.Secret) { label(o) })
@@ -94,7 +95,7 @@ func TestATombstoneHasTheLastStateThatWasKnown(t *testing.T) {
 }
 
 func TestADeletionThatIsSeenIsNoTombstone(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
 	last := remove[*corev1.Secret](t, s, inDefault("a"))
 	view.Deliver(1)
@@ -106,12 +107,12 @@ func TestADeletionThatIsSeenIsNoTombstone(t *testing.T) {
 }
 
 func TestAnObjectThatLeavesTheSelectionWhileNobodyLooksIsATombstone(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	pv := volume("v")
 	pv.Spec.StorageClassName = "fast"
 	create(t, s, pv)
 	view := s.NewView("binder")
-	w := store.Watch[*corev1.PersistentVolume](view, store.ByIndex(store.UnboundVolumesByClass, "fast"))
+	w := store.Watch[*corev1.PersistentVolume](view, store.ByIndex(kind.UnboundVolumesByClass, "fast"))
 	view.SetLag(func() {})
 	drain(w)
 	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = &corev1.ObjectReference{Name: "c"} })
@@ -125,7 +126,7 @@ func TestAnObjectThatLeavesTheSelectionWhileNobodyLooksIsATombstone(t *testing.T
 }
 
 func TestWhatIsHeldBackIsListedBySync(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, secret("a"))
 	view := s.NewView("kubelet")
 	view.SetLag(func() {})

@@ -7,14 +7,10 @@ import (
 	"reflect"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Resource describes one kind of object and the rules of its writes. The
-// exported fields are what Register needs; what is not exported are the rules
-// that only this package states.
+// Resource is one kind of object: the table of its objects, and the rules of their writes.
 type Resource struct {
 	GVK        schema.GroupVersionKind
 	GVR        schema.GroupVersionResource
@@ -24,74 +20,21 @@ type Resource struct {
 	Status bool
 	// Generation says that metadata.generation counts the changes of the spec.
 	Generation bool
+	// Qualified says that the resource is found with its group only: another one is known
+	// by its plural name.
+	Qualified bool
 	// New makes an empty object of the kind.
 	New func() Object
-	// ShortNames and Categories are what kubectl calls its objects, too.
-	ShortNames, Categories []string
+	// Indexes are the secondary indexes, besides OwnerUID.
+	Indexes []Indexer
+	// Kind is what the API knows of the kind beyond its writes. The store does not read it.
+	Kind any
 
-	rules
+	Strategy
 	prefix   string
-	indexers []indexer
+	indexers []Indexer
 	shape    shape
 	goType   reflect.Type
-	custom   *custom // nil for kinds that are built in
-}
-
-// rules are what the API server does with one kind beyond what it does with all.
-// Nil functions do nothing.
-type rules struct {
-	// name is the check of metadata.name; nil means a DNS subdomain. nameOf is one
-	// that depends on the object.
-	name   func(name string, prefix bool) []string
-	nameOf func(obj Object) func(name string, prefix bool) []string
-	// anyFinalizer says that finalizers without a domain are taken, as in kinds that
-	// a CustomResourceDefinition brings.
-	anyFinalizer bool
-	// conditional says that updates must name a resourceVersion.
-	conditional bool
-	// createdByUpdate says that an update of an object that is missing creates it.
-	createdByUpdate bool
-	// keepsStatus says that a new object keeps the status that it is given.
-	keepsStatus bool
-	// statusOnly says that writes of the status leave labels, annotations,
-	// finalizers and owners as they are.
-	statusOnly bool
-	// fill sets the defaults of unset fields.
-	fill func(obj Object)
-	// admit completes a new object from what the cluster holds, or refuses it.
-	admit func(a admission, obj Object) error
-	// admitUpdate refuses a valid change for what the cluster holds.
-	admitUpdate func(cluster Reader, obj, old Object) error
-	// prepare settles, before validation, what an update cannot decide.
-	prepare func(obj, old Object)
-	// prepareStatus is prepare for the status subresource.
-	prepareStatus func(now metav1.Time, obj, old Object)
-	// validate names the mistakes of a new object, validateUpdate of a change of
-	// the spec, or of anything if the kind has no spec.
-	validate       func(obj Object) field.ErrorList
-	validateUpdate func(obj, old Object) field.ErrorList
-	// passes are what an update of the object goes through, in this order, once its
-	// metadata has been checked as that of all kinds. Default: changed, rest.
-	passes []pass
-	// readsAnnotations says that validateUpdate looks at annotations, too.
-	readsAnnotations bool
-	// validateStatus names the mistakes of a change of the status.
-	validateStatus func(obj, old Object) field.ErrorList
-	// grace decides how many seconds a first deletion grants; nil means that the
-	// kind has no graceful deletion.
-	grace func(obj Object, requested *int64) int64
-	// terminate begins a deletion and reports whether the object has to stay.
-	terminate func(now metav1.Time, obj Object) bool
-	indexes   []indexer
-	// quota is what objects count for in quotas, besides their number.
-	quota *evaluator
-}
-
-// admission is what the admission of a new object may look at.
-type admission struct {
-	now     metav1.Time
-	cluster Reader
-	options Options
 }
 
 // moves lists the values that an object had and has in the indexes. Either object
@@ -112,7 +55,7 @@ type sheet struct {
 	values []string
 }
 
-func (d *sheet) valuesOf(ix indexer, obj Object) []string {
+func (d *sheet) valuesOf(ix Indexer, obj Object) []string {
 	if obj == nil {
 		return nil
 	}
@@ -157,19 +100,18 @@ var (
 func Register(res Resource) *Resource {
 	r := &res
 	r.prefix = r.String() + "\x00"
-	r.ShortNames, r.Categories = namesOf[r.String()].short, namesOf[r.String()].categories
-	r.indexers = append(slices.Clone(r.indexes), byOwner)
+	r.indexers = append(slices.Clone(r.Indexes), byOwner)
 	r.goType = reflect.TypeOf(r.New())
-	r.shape = fieldsOf(r.goType.Elem())
+	r.shape = fieldsOf(r.goType.Elem(), r.CopyPart)
 	if _, taken := byKind[r.GVK]; taken {
 		panic(fmt.Sprintf("store: %s is registered twice", r.GVK))
 	}
 	byKind[r.GVK] = r
 	byType[r.goType] = r
-	if _, taken := byName[r.GVR.Resource]; !taken {
+	byName[r.String()] = r
+	if !r.Qualified {
 		byName[r.GVR.Resource] = r
 	}
-	byName[r.String()] = r
 	return r
 }
 

@@ -2,9 +2,6 @@ package store
 
 import (
 	"reflect"
-
-	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 )
 
 // shape is how the objects of a kind are made up: what of them is the spec, what
@@ -23,20 +20,21 @@ type shape interface {
 	clearStatus(obj Object)
 	// draft is a copy of a stored object whose metadata and one part, the spec or
 	// the status, are its own, false if the shape can only copy all.
-	draft(old Object, what part) (Object, bool)
+	draft(old Object, what Part) (Object, bool)
 }
 
 // fields is the shape of Go structs: the positions of spec and status, -1 for none.
 type fields struct {
 	spec, status         int
 	copySpec, copyStatus copier
+	copyPart             func(obj, old Object, what Part) // instead of them, if set
 }
 
 // copier is the generated DeepCopyInto of a field's type.
 type copier struct{ reflect.Value }
 
-func fieldsOf(kind reflect.Type) fields {
-	f := fields{spec: -1, status: -1}
+func fieldsOf(kind reflect.Type, copyPart func(obj, old Object, what Part)) fields {
+	f := fields{spec: -1, status: -1, copyPart: copyPart}
 	for i := range kind.NumField() {
 		switch kind.Field(i).Name {
 		case "Spec":
@@ -70,58 +68,40 @@ func (f fields) sameSpec(a, b Object) bool   { return sameField(a, b, f.spec) }
 func (f fields) sameStatus(a, b Object) bool { return sameField(a, b, f.status) }
 func (f fields) clearStatus(obj Object)      { clearField(obj, f.status) }
 
-func (f fields) draft(old Object, what part) (Object, bool) {
+func (f fields) draft(old Object, what Part) (Object, bool) {
 	index, copier := f.spec, f.copySpec
-	if what == statusPart {
+	if what == StatusPart {
 		index, copier = f.status, f.copyStatus
 	}
 	if !copier.IsValid() {
 		return nil, false
 	}
 	obj := withOwnMetadata(old)
-	if !copyPart(obj, old, what) {
+	if f.copyPart != nil {
+		f.copyPart(obj, old, what)
+	} else {
 		copier.copy(obj, old, index)
 	}
 	return obj, true
 }
 
-// copyPart does what a copier does, for the kinds that are written most, and without
-// reflection.
-func copyPart(obj, old Object, what part) (done bool) {
-	switch old := old.(type) {
-	case *corev1.Pod:
-		obj := obj.(*corev1.Pod)
-		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
-	case *corev1.Node:
-		obj := obj.(*corev1.Node)
-		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
-	case *corev1.PersistentVolume:
-		obj := obj.(*corev1.PersistentVolume)
-		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
-	case *corev1.PersistentVolumeClaim:
-		obj := obj.(*corev1.PersistentVolumeClaim)
-		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
-	case *storagev1.VolumeAttachment:
-		obj := obj.(*storagev1.VolumeAttachment)
-		copyEither(what, &obj.Spec, &old.Spec, &obj.Status, &old.Status)
-	default:
-		return false
+// CopyOf makes a Strategy's CopyPart for a Go type, out of where its parts are.
+func CopyOf[T Object, S, U any, Spec copiesInto[S], Status copiesInto[U]](parts func(T) (Spec, Status)) func(obj, old Object, what Part) {
+	return func(obj, old Object, what Part) {
+		spec, status := parts(obj.(T))
+		oldSpec, oldStatus := parts(old.(T))
+		if what == StatusPart {
+			oldStatus.DeepCopyInto(status)
+		} else {
+			oldSpec.DeepCopyInto(spec)
+		}
 	}
-	return true
 }
 
 // copiesInto is a pointer to a type with a generated DeepCopyInto.
 type copiesInto[T any] interface {
 	*T
 	DeepCopyInto(*T)
-}
-
-func copyEither[S, T any, Spec copiesInto[S], Status copiesInto[T]](what part, spec, oldSpec Spec, status, oldStatus Status) {
-	if what == statusPart {
-		oldStatus.DeepCopyInto(status)
-	} else {
-		oldSpec.DeepCopyInto(spec)
-	}
 }
 
 // keep sets a field of obj to what it is in old; the objects then share it.
@@ -143,5 +123,5 @@ func sameField(a, b Object, index int) bool {
 	if index < 0 {
 		return true
 	}
-	return same(reflect.ValueOf(a).Elem().Field(index).Addr().Interface(), reflect.ValueOf(b).Elem().Field(index).Addr().Interface())
+	return Same(reflect.ValueOf(a).Elem().Field(index).Addr().Interface(), reflect.ValueOf(b).Elem().Field(index).Addr().Interface())
 }

@@ -54,7 +54,7 @@ func (c content) sameStatus(a, b Object) bool {
 	return equality.Semantic.DeepEqual(contentOf(a)["status"], contentOf(b)["status"])
 }
 
-func (c content) draft(Object, part) (Object, bool) { return nil, false }
+func (c content) draft(Object, Part) (Object, bool) { return nil, false }
 
 // shallowContent is a copy that shares all but the outermost level.
 func shallowContent(obj *unstructured.Unstructured) *unstructured.Unstructured {

@@ -15,20 +15,18 @@ type Store struct {
 	versioned   bool    // every state is kept by somebody
 	subscribers subscribers
 	observers   []func(Commit)
-	signToken   func(TokenClaims) (string, error) // nil: tokens are not signed
 	guard       guard
-	defined     map[string]*Resource // the kinds of definitions, by the definition's name
-	unsettled   []string             // definitions that may have a step to take
-	quotas      bool                 // there has been a quota
+	defined     map[string]*Resource // by their names with their groups
+	admission   Admission
 	sheet       sheet
-	leases      leases // of Events
-	shared      shared
+	leases      leases // of objects with a TTL
+	shared      Shared
 }
 
 // Now is the time by the store's clock.
 func (s *Store) Now() time.Time { return s.options.Now() }
 
-// New returns a store that holds the namespaces every cluster begins with.
+// New returns an empty store.
 func New(options Options) *Store {
 	s := &Store{
 		options:     options.withDefaults(),
@@ -37,13 +35,24 @@ func New(options Options) *Store {
 		moment:      &moment{},
 		subscribers: make(subscribers, len(byKind)),
 		defined:     map[string]*Resource{},
+		admission:   admitAll{},
 	}
 	s.versioned = options.History > 0
 	if options.Guard {
 		s.guard = guard{}
 	}
-	s.createNamespaces("default", "kube-system")
 	return s
+}
+
+// Admit makes every write pass an admission. To be called before the first one.
+func (s *Store) Admit(admission Admission) { s.admission = admission }
+
+// Admission is what every write passes; nil if there is none.
+func (s *Store) Admission() Admission {
+	if s.admission == (admitAll{}) {
+		return nil
+	}
+	return s.admission
 }
 
 // Revision is the number of the last write.

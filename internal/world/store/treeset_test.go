@@ -52,15 +52,3 @@ func TestTreeSetIsASortedSetWhoseKeptVersionsStay(t *testing.T) {
 		}
 	})
 }
-
-func TestPlainNamesNeedNoRegularExpression(t *testing.T) {
-	for name, want := range map[string]bool{
-		"pvc-1": true, "d.example.com": true, "a": true,
-		"": false, "A": false, "-a": false, "a-": false, "a..b": false, "a.": false, "a_b": false,
-	} {
-		require.Equal(t, want, plain(name, 63, '.'), name)
-	}
-	require.False(t, plain("a.b", 63, '-'), "a label has no dots")
-	require.Nil(t, subdomainName("a--b", false), "what is not plain may be right")
-	require.NotNil(t, labelName("a.b"))
-}

@@ -11,70 +11,63 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-)
 
-// part is what a write is about: an object or its status subresource.
-type part int
-
-const (
-	mainPart part = iota
-	statusPart
-	metadataPart // of the object, by a client that is known to leave the rest alone
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 // UpdateObject is Update for callers that know the resource only at run time.
 func (s *Store) UpdateObject(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
-	return s.replace(res, obj, mainPart, opts...)
+	return s.replace(res, obj, MainPart, opts...)
 }
 
 // UpdateStatusObject is UpdateStatus for callers that know the resource only at
 // run time.
 func (s *Store) UpdateStatusObject(res *Resource, obj Object, opts ...WriteOption) (Object, error) {
-	return s.replace(res, obj, statusPart, opts...)
+	return s.replace(res, obj, StatusPart, opts...)
 }
 
 // ModifyObject is Modify for callers that know the resource only at run time.
 func (s *Store) ModifyObject(res *Resource, key Key, change func(Object)) (Object, error) {
-	return s.patch(res, key, change, mainPart)
+	return s.patch(res, key, change, MainPart)
 }
 
 // modifyMetadata is ModifyMetadata for callers that know the resource only at run
 // time.
 func (s *Store) modifyMetadata(res *Resource, key Key, change func(Object)) (Object, error) {
-	return s.patch(res, key, change, metadataPart)
+	return s.patch(res, key, change, MetadataPart)
 }
 
 // ModifyStatusObject is ModifyStatus for callers that know the resource only at
 // run time.
 func (s *Store) ModifyStatusObject(res *Resource, key Key, change func(Object)) (Object, error) {
-	return s.patch(res, key, change, statusPart)
+	return s.patch(res, key, change, StatusPart)
 }
 
-func (s *Store) replace(res *Resource, given Object, what part, opts ...WriteOption) (Object, error) {
+func (s *Store) replace(res *Resource, given Object, what Part, opts ...WriteOption) (Object, error) {
 	key := KeyOf(given)
 	old, ok := s.head.GetObject(res, key)
 	switch {
-	case !ok && res.createdByUpdate && what == mainPart:
+	case !ok && res.AllowCreateOnUpdate && what == MainPart:
 		given.SetResourceVersion("")
 		return s.CreateObject(res, given, opts...)
 	case !ok:
-		return nil, res.notFound(key)
+		return nil, res.NotFound(key)
 	}
 	if !writingOf(opts).patch {
-		if err := res.checkUID(key, old, given.GetUID()); err != nil {
+		if err := res.CheckUID(key, old, given.GetUID()); err != nil {
 			return nil, err
 		}
 	}
-	if given.GetResourceVersion() == "" && res.conditional {
+	if given.GetResourceVersion() == "" && res.Conditional {
 		return nil, res.unconditional(given)
 	}
 	return s.put(res, given, old, what, opts...)
 }
 
-func (s *Store) patch(res *Resource, key Key, change func(Object), what part) (Object, error) {
+func (s *Store) patch(res *Resource, key Key, change func(Object), what Part) (Object, error) {
 	old, ok := s.head.GetObject(res, key)
 	if !ok {
-		return nil, res.notFound(key)
+		return nil, res.NotFound(key)
 	}
 	obj := res.draft(old, what)
 	change(obj)
@@ -83,9 +76,9 @@ func (s *Store) patch(res *Resource, key Key, change func(Object), what part) (O
 
 // draft is a copy of a stored object that shares with it what a write of the part
 // has no business with.
-func (r *Resource) draft(old Object, what part) Object {
+func (r *Resource) draft(old Object, what Part) Object {
 	switch {
-	case what == metadataPart:
+	case what == MetadataPart:
 		return withOwnMetadata(old)
 	case r.Status:
 		if obj, ok := r.shape.draft(old, what); ok {
@@ -96,26 +89,26 @@ func (r *Resource) draft(old Object, what part) Object {
 }
 
 // put replaces old by obj, which it owns.
-func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOption) (Object, error) {
-	defer s.settle()
+func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOption) (Object, error) {
+	defer s.admission.Settle()
 	w := writingOf(opts)
 	key := KeyOf(old)
-	if err := res.checkVersion(key, obj, old); err != nil {
+	if err := res.CheckVersion(key, obj, old); err != nil {
 		return nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(res.GVK)
 	res.keepServerFields(obj, old)
-	if res.fill != nil {
-		res.fill(obj)
+	if res.Default != nil {
+		res.Default(obj)
 	}
 	if err := w.finished(obj, old); err != nil {
 		return nil, err
 	}
 	sameSpec := true
 	switch what {
-	case mainPart:
+	case MainPart:
 		sameSpec = res.prepareMain(obj, old)
-	case statusPart:
+	case StatusPart:
 		s.prepareStatus(res, obj, old)
 	}
 	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
@@ -123,10 +116,7 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 		if err := s.check(res, obj, old, what, sameSpec && res.sameUnservedStatus(obj, old), w); err != nil {
 			return nil, err
 		}
-		if err := s.checkLimits(res, obj, old, what); err != nil {
-			return nil, err
-		}
-		if err := s.charge(res, obj, old, what, w.dry); err != nil {
+		if err := s.admission.Admit(Write{res, obj, old, what, w.dry}); err != nil {
 			return nil, err
 		}
 	}
@@ -136,12 +126,12 @@ func (s *Store) put(res *Resource, obj, old Object, what part, opts ...WriteOpti
 	case endsDeletion(obj, old):
 		// Clients get the last state with the version they knew; watches see one
 		// removal.
-		s.commit(res, key, old, nil)
+		s.Commit(res, key, old, nil)
 		return obj, nil
 	case unchanged:
 		return old, nil
 	}
-	s.commit(res, key, old, obj)
+	s.Commit(res, key, old, obj)
 	return obj, nil
 }
 
@@ -168,14 +158,14 @@ func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 	if r.Status {
 		r.shape.keepStatus(obj, old)
 	}
-	if r.prepare != nil {
-		r.prepare(obj, old)
+	if r.PrepareForUpdate != nil {
+		r.PrepareForUpdate(obj, old)
 	}
 	if !r.shape.hasSpec() {
-		if r.anyFinalizer && r.Generation && !sameButMetadata(obj, old) {
+		if r.AnyFinalizer && r.Generation && !sameButMetadata(obj, old) {
 			obj.SetGeneration(old.GetGeneration() + 1)
 		}
-		return same(obj, old)
+		return Same(obj, old)
 	}
 	sameSpec = r.shape.sameSpec(obj, old)
 	if r.Generation && !sameSpec {
@@ -189,32 +179,32 @@ func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 func sameButMetadata(obj, old Object) bool {
 	alike := shallowCopy(obj)
 	*metadataOf(alike) = *metadataOf(old)
-	return same(alike, old)
+	return Same(alike, old)
 }
 
 func (s *Store) prepareStatus(res *Resource, obj, old Object) {
 	res.shape.keepSpec(obj, old)
-	if res.statusOnly {
+	if res.StatusOnly {
 		obj.SetLabels(old.GetLabels())
 		obj.SetAnnotations(old.GetAnnotations())
 		obj.SetFinalizers(old.GetFinalizers())
 		obj.SetOwnerReferences(old.GetOwnerReferences())
 	}
-	if res.prepareStatus != nil {
-		res.prepareStatus(s.now(), obj, old)
+	if res.PrepareForStatusUpdate != nil {
+		res.PrepareForStatusUpdate(s.Timestamp(), obj, old)
 	}
 }
 
 // sameRest reports whether an update leaves alone all but spec and metadata. With
 // a status subresource, the part that the write is not about is the old one
 // already.
-func (r *Resource) sameRest(obj, old Object, what part) bool {
+func (r *Resource) sameRest(obj, old Object, what Part) bool {
 	switch {
-	case what == metadataPart:
+	case what == MetadataPart:
 		return true
 	case !r.Status || !r.shape.hasStatus():
-		return same(obj, old)
-	case what == statusPart:
+		return Same(obj, old)
+	case what == StatusPart:
 		return r.shape.sameStatus(obj, old)
 	}
 	return true
@@ -226,39 +216,28 @@ func (r *Resource) sameUnservedStatus(obj, old Object) bool {
 	return r.Status || !r.shape.hasStatus() || r.shape.sameStatus(obj, old)
 }
 
-// pass is one of the checks that an update goes through.
-type pass int
-
-const (
-	changed pass = iota // what of the metadata may change, and into what
-	whole               // the new state, as if it were created
-	rest                // what the kind says of the change
-)
-
-var defaultPasses = []pass{changed, rest}
-
 // check refuses an update that the API server would refuse; same says that what is
 // checked has not changed. The real server checks metadata as that of all kinds and
 // once more in passes of the kind: what is wrong is told as often.
-func (s *Store) check(res *Resource, obj, old Object, what part, same bool, w writing) error {
+func (s *Store) check(res *Resource, obj, old Object, what Part, same bool, w writing) error {
 	m := res.checkMetadata(obj, old)
 	errs := m.common
 	switch {
 	case w.check != nil:
 		errs = append(errs, w.check(obj, old)...)
-	case what == statusPart:
-		errs = append(errs, m.of(changed)...)
-		if res.validateStatus != nil {
-			errs = append(errs, res.validateStatus(obj, old)...)
+	case what == StatusPart:
+		errs = append(errs, m.of(PassMetadata)...)
+		if res.ValidateStatus != nil {
+			errs = append(errs, res.ValidateStatus(obj, old)...)
 		}
 	default:
-		errs = append(errs, res.mistakesOfUpdate(obj, old, m, what == mainPart && !same)...)
+		errs = append(errs, res.mistakesOfUpdate(obj, old, m, what == MainPart && !same)...)
 	}
 	if len(errs) > 0 {
 		return res.invalid(obj, errs)
 	}
-	if what != statusPart && res.admitUpdate != nil {
-		return res.admitUpdate(s.head, obj, old)
+	if what != StatusPart && res.AdmitUpdate != nil {
+		return res.AdmitUpdate(s.head, obj, old)
 	}
 	return nil
 }
@@ -271,11 +250,11 @@ type metadata struct {
 	changed, whole field.ErrorList
 }
 
-func (m metadata) of(p pass) field.ErrorList {
+func (m metadata) of(p Pass) field.ErrorList {
 	switch p {
-	case changed:
+	case PassMetadata:
 		return m.changed
-	case whole:
+	case PassObject:
 		return m.whole
 	}
 	return nil
@@ -289,12 +268,12 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 	if !onlyFinalizers(obj, old) {
 		m.changed = validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)
 	}
-	names := r.finalizerNames(obj)
+	names := r.checkFinalizers(obj)
 	if len(m.changed) == 0 && haveDomains(obj.GetFinalizers(), old.GetFinalizers()) {
 		m.changed, m.whole = names, names // all else is as it should be
 		return m
 	}
-	m.common = append(validation.ValidateObjectMetaAccessor(obj, r.Namespaced, pathName, metadataPath), m.changed...)
+	m.common = append(validation.ValidateObjectMetaAccessor(obj, r.Namespaced, objectname.PathSegment, metadataPath), m.changed...)
 	m.changed, m.whole = append(slices.Clip(m.changed), names...), r.mistakesOfMetadata(obj)
 	return m
 }
@@ -303,16 +282,16 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 // changed, too.
 func (r *Resource) mistakesOfUpdate(obj, old Object, m metadata, checked bool) (errs field.ErrorList) {
 	passes := defaultPasses
-	if r.passes != nil {
-		passes = r.passes
+	if r.Passes != nil {
+		passes = r.Passes
 	}
 	for _, p := range passes {
 		errs = append(errs, m.of(p)...)
 		switch {
-		case p == whole && checked && r.validate != nil:
-			errs = append(errs, r.validate(obj)...)
-		case p == rest && r.validateUpdate != nil && (checked || m.differs && r.readsAnnotations):
-			errs = append(errs, r.validateUpdate(obj, old)...)
+		case p == PassObject && checked && r.Validate != nil:
+			errs = append(errs, r.Validate(obj)...)
+		case p == PassChange && r.ValidateUpdate != nil && (checked || m.differs && r.ReadsAnnotations):
+			errs = append(errs, r.ValidateUpdate(obj, old)...)
 		}
 	}
 	return errs
@@ -356,12 +335,12 @@ func mayHaveFinalizers(obj, old Object) bool {
 	return old.GetDeletionTimestamp() == nil || !slices.ContainsFunc(obj.GetFinalizers(), isNew)
 }
 
-func sameOwner(a, b metav1.OwnerReference) bool { return same(&a, &b) }
+func sameOwner(a, b metav1.OwnerReference) bool { return Same(&a, &b) }
 
-func sameEntry(a, b metav1.ManagedFieldsEntry) bool { return same(&a, &b) }
+func sameEntry(a, b metav1.ManagedFieldsEntry) bool { return Same(&a, &b) }
 
-// checkVersion refuses an update of another version than the stored one. "0" is none.
-func (r *Resource) checkVersion(key Key, obj, old Object) error {
+// CheckVersion rejects an update of another version than the stored one. "0" is none.
+func (r *Resource) CheckVersion(key Key, obj, old Object) error {
 	version := obj.GetResourceVersion()
 	if version == "" || version == "0" || version == old.GetResourceVersion() {
 		return nil
@@ -372,8 +351,8 @@ func (r *Resource) checkVersion(key Key, obj, old Object) error {
 	return r.conflict(key, errModified)
 }
 
-// checkUID refuses an update that means an object with another uid.
-func (r *Resource) checkUID(key Key, old Object, uid types.UID) error {
+// CheckUID rejects an update that means an object with another uid.
+func (r *Resource) CheckUID(key Key, old Object, uid types.UID) error {
 	if uid == "" || uid == old.GetUID() {
 		return nil
 	}

@@ -10,11 +10,11 @@ func (s *Store) Validate(res *Resource, given Object) error {
 		obj.SetNamespace("default")
 	}
 	s.fillMetadata(res, obj)
-	if res.fill != nil {
-		res.fill(obj)
+	if res.Default != nil {
+		res.Default(obj)
 	}
-	if res.admit != nil {
-		_ = res.admit(admission{s.now(), s.head, s.options}, obj) // what it completes counts, not what it refuses
+	if res.Admit != nil {
+		_ = res.Admit(s, obj) // what it completes counts, not what it refuses
 	}
 	if errs := res.mistakes(obj, writing{}); len(errs) > 0 {
 		return res.invalid(obj, errs)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -23,7 +24,7 @@ func drain[T store.Object](w *store.Watcher[T]) (told []string) {
 }
 
 func TestAWatchBeginsWithTheListAndFollowsCommits(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, secret("b"))
 	create(t, s, secret("a"))
 	view := s.NewView("controller")
@@ -50,14 +51,14 @@ func TestAWatchBeginsWithTheListAndFollowsCommits(t *testing.T) {
 }
 
 func TestAnIndexWatchSeesObjectsEnterAndLeave(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, &corev1.Node{ObjectMeta: named("a")})
 	create(t, s, pod("p"))
-	w := store.Watch[*corev1.PersistentVolume](s.NewView("binder"), store.ByIndex(store.UnboundVolumesByClass, "fast"))
-	onA := store.Watch[*corev1.Pod](s.NewView("kubelet"), store.ByIndex(store.PodsByNode, "a"))
+	w := store.Watch[*corev1.PersistentVolume](s.NewView("binder"), store.ByIndex(kind.UnboundVolumesByClass, "fast"))
+	onA := store.Watch[*corev1.Pod](s.NewView("kubelet"), store.ByIndex(kind.PodsByNode, "a"))
 	require.Empty(t, drain(onA))
 
-	_, err := store.BindPod(s, inDefault("p"), "a")
+	_, err := kind.BindPod(s, kind.Binding{Pod: inDefault("p"), Node: "a"})
 	require.NoError(t, err)
 	pv := volume("v")
 	pv.Spec.StorageClassName = "fast"
@@ -71,7 +72,7 @@ func TestAnIndexWatchSeesObjectsEnterAndLeave(t *testing.T) {
 }
 
 func TestALaggingViewReadsThePastUntilDelivery(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	view := s.NewView("controller")
 	w := store.Watch[*corev1.Secret](view)
 	queued := 0
@@ -102,7 +103,7 @@ func TestALaggingViewReadsThePastUntilDelivery(t *testing.T) {
 }
 
 func TestAWatchOpenedOnALaggingViewMissesNothing(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	view := s.NewView("controller")
 	store.Watch[*corev1.Secret](view)
 	view.SetLag(func() {})
@@ -118,7 +119,7 @@ func TestAWatchOpenedOnALaggingViewMissesNothing(t *testing.T) {
 }
 
 func TestAClosedViewForgetsAndReadsTheHead(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	view := s.NewView("controller")
 	w := store.Watch[*corev1.Secret](view)
 	view.SetLag(func() {})
@@ -158,7 +159,7 @@ func shown(r store.Reader, node string) map[string]string {
 	pods := map[string]string{}
 	all := store.List[*corev1.Pod](r, "")
 	if node != "" {
-		all = store.Indexed[*corev1.Pod](r, store.PodsByNode, node)
+		all = store.Indexed[*corev1.Pod](r, kind.PodsByNode, node)
 	}
 	for p := range all {
 		pods[p.Name] = p.ResourceVersion
@@ -174,7 +175,7 @@ func act(t *rapid.T, s *store.Store) {
 	case "create":
 		_, _ = store.Create(s, pod(name))
 	case "bind":
-		_, _ = store.BindPod(s, inDefault(name), node)
+		_, _ = kind.BindPod(s, kind.Binding{Pod: inDefault(name), Node: node})
 	case "touch":
 		_, _ = store.ModifyStatus(s, inDefault(name), func(p *corev1.Pod) { p.Status.Message += "." })
 	case "delete":
@@ -186,7 +187,7 @@ func act(t *rapid.T, s *store.Store) {
 
 func TestViewsAreMonotoneAndConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := store.New(store.Options{})
+		s := kind.NewStore(store.Options{})
 		var caches []*cache
 		for _, node := range []string{"", "a", "b", "a"} {
 			c := &cache{view: s.NewView(node), node: node, pods: map[string]string{}}
@@ -220,12 +221,12 @@ func selectors(node string) []store.Selector {
 	if node == "" {
 		return nil
 	}
-	return []store.Selector{store.ByIndex(store.PodsByNode, node)}
+	return []store.Selector{store.ByIndex(kind.PodsByNode, node)}
 }
 
 func TestSnapshotsAreIsolated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := store.New(store.Options{History: 5, Guard: true})
+		s := kind.NewStore(store.Options{History: 5, Guard: true})
 		states := map[uint64][3]map[string]string{}
 		ask := func(r store.Reader) [3]map[string]string {
 			return [3]map[string]string{shown(r, ""), shown(r, "a"), shown(r, "b")}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -11,7 +10,6 @@ type WriteOption func(*writing)
 type writing struct {
 	dry    bool
 	patch  bool
-	uid    types.UID
 	finish func(obj, old Object) error
 	check  func(obj, old Object) field.ErrorList
 }
@@ -22,9 +20,6 @@ func DryRun() WriteOption { return func(w *writing) { w.dry = true } }
 // Patched says that the object was made out of the stored one: a uid in it that is
 // not the stored one is a forbidden change, not a precondition.
 func Patched() WriteOption { return func(w *writing) { w.patch = true } }
-
-// OfUID makes the binding of a pod a Conflict if the pod has another uid. "" is any.
-func OfUID(uid types.UID) WriteOption { return func(w *writing) { w.uid = uid } }
 
 // Finish sees an object that has its defaults, before admission completes it and it
 // is validated. old is what it replaces, nil for a new object.

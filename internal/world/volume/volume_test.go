@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -107,7 +108,7 @@ func TestMultiAttachIsDecidedByThePVsModes(t *testing.T) { // C-ADC-31
 func TestOnlyACSIDriverThatSaysSoIsNotAttached(t *testing.T) { // C-GEN-11
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
-	s := store.New(store.Options{Now: k.Now})
+	s := kind.NewStore(store.Options{Now: k.Now})
 	c := component.NewWorld(k, s, trace.NewRecorder(k)).Start("kubelet", "node-a")
 	no := false
 	_, err := store.Create(s, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "local"}, Spec: storagev1.CSIDriverSpec{AttachRequired: &no}})

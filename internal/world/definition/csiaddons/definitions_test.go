@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/definition"
 	"github.com/csisim/csisim/internal/world/definition/csiaddons"
 	_ "github.com/csisim/csisim/internal/world/definition/rule"
@@ -171,7 +172,7 @@ func merge(into, from map[string]any) {
 
 func newStore(t *testing.T) *store.Store {
 	t.Helper()
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	for _, d := range csiaddons.All() {
 		_, err := store.Adopt(s, d)
 		require.NoError(t, err)
@@ -214,7 +215,7 @@ func whole(value any) any {
 }
 
 func resource(s *store.Store, obj store.Object) *store.Resource {
-	res, err := s.ResourceOf(obj)
+	res, err := kind.ResourceOf(s, obj)
 	if err != nil {
 		panic(err)
 	}

@@ -1,21 +1,23 @@
-package store
+// Package objectname checks the names of objects. Most have to be names of the domain name system; those that
+// plainly are need no regular expression: names are checked on every write.
+package objectname
 
 import (
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
-// subdomainName is validation.NameIsDNSSubdomain, without its regular expression
-// for names that are plainly right: names are checked on every write.
-func subdomainName(name string, prefix bool) []string {
+// Subdomain is validation.NameIsDNSSubdomain.
+func Subdomain(name string, prefix bool) []string {
 	if plain(name, utilvalidation.DNS1123SubdomainMaxLength, '.') {
 		return nil
 	}
 	return validation.NameIsDNSSubdomain(name, prefix)
 }
 
-// labelName is the same for DNS labels.
-func labelName(name string) []string {
+// Label is validation.IsDNS1123Label.
+func Label(name string) []string {
 	if plain(name, utilvalidation.DNS1123LabelMaxLength, '-') {
 		return nil
 	}
@@ -38,4 +40,12 @@ func plain(name string, limit int, separator byte) bool {
 		between = letter
 	}
 	return between
+}
+
+// PathSegment accepts every name that fits into one segment of a URL's path.
+func PathSegment(name string, prefix bool) []string {
+	if prefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
 }

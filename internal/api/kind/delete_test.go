@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -30,7 +31,7 @@ func history(s *store.Store) *[]string {
 }
 
 func TestDeleteWithoutFinalizersRemoves(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, secret("x"))
 	commits := history(s)
 
@@ -43,7 +44,7 @@ func TestDeleteWithoutFinalizersRemoves(t *testing.T) {
 }
 
 func TestFinalizersHoldADeletion(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, volume("x"))
 	commits := history(s)
 
@@ -65,7 +66,7 @@ func TestFinalizersHoldADeletion(t *testing.T) {
 }
 
 func TestDeletePreconditions(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, secret("x"))
 	for name, opt := range map[string]store.DeleteOption{
 		"uid":      store.PreconditionUID("other"),
@@ -83,7 +84,7 @@ func TestPropagationLeavesAFinalizerForTheCollector(t *testing.T) {
 		metav1.DeletePropagationForeground: metav1.FinalizerDeleteDependents,
 		metav1.DeletePropagationOrphan:     metav1.FinalizerOrphanDependents,
 	} {
-		s := store.New(store.Options{})
+		s := kind.NewStore(store.Options{})
 		create(t, s, secret("x"))
 		held := remove[*corev1.Secret](t, s, inDefault("x"), store.Propagation(policy))
 		assert.Equal(t, []string{finalizer}, held.Finalizers)
@@ -110,7 +111,7 @@ func TestPodsAreDeletedGracefully(t *testing.T) {
 		"a pod that failed goes at once":    {pod("p", onNode("a")), corev1.PodFailed, nil, []string{"modified", "removed"}, 0},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			create(t, s, c.pod)
 			modifyStatus(t, s, inDefault("p"), func(p *corev1.Pod) { p.Status.Phase = c.phase })
 			commits := history(s)
@@ -127,7 +128,7 @@ func TestPodsAreDeletedGracefully(t *testing.T) {
 
 func TestKubeletEndsAGracefulDeletion(t *testing.T) {
 	now := store.Epoch
-	s := store.New(store.Options{Now: func() time.Time { return now }})
+	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	p := create(t, s, pod("p", onNode("a")))
 	remove[*corev1.Pod](t, s, inDefault("p"))
 	now = now.Add(3 * time.Second)
@@ -143,7 +144,7 @@ func TestKubeletEndsAGracefulDeletion(t *testing.T) {
 }
 
 func TestAFinalizerOutlivesTheGrace(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, pod("p", onNode("a"), func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} }))
 	held := remove[*corev1.Pod](t, s, inDefault("p"), store.GracePeriod(0))
 	require.NotEmpty(t, held.Finalizers)

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"testing"
@@ -11,13 +11,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func label(obj store.Object) { obj.SetLabels(map[string]string{"a": "b"}) }
 
 func TestUpdateOfAnOldVersionConflicts(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	old := create(t, s, volume("x"))
 	modify(t, s, cluster("x"), func(pv *corev1.PersistentVolume) { label(pv) })
 
@@ -28,7 +29,7 @@ func TestUpdateOfAnOldVersionConflicts(t *testing.T) {
 }
 
 func TestUpdateOfAnotherUIDConflicts(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	other := create(t, s, secret("x")).DeepCopy()
 	other.UID = "other"
 	_, err := store.Update(s, other)
@@ -39,7 +40,7 @@ func TestUpdateOfAnotherUIDConflicts(t *testing.T) {
 }
 
 func TestUpdateWithoutVersionIsForSomeKindsOnly(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, secret("x"))
 	create(t, s, attachment("x", "node-a", "pv"))
 	plain := secret("x")
@@ -53,7 +54,7 @@ func TestUpdateWithoutVersionIsForSomeKindsOnly(t *testing.T) {
 }
 
 func TestWritesThatChangeNothingAreNoRevision(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	stored := create(t, s, pod("a"))
 	create(t, s, class("std"))
 	create(t, s, &storagev1.CSIDriver{ObjectMeta: named("d")})
@@ -81,7 +82,7 @@ func TestWritesThatChangeNothingAreNoRevision(t *testing.T) {
 }
 
 func TestMainAndStatusKeepEachOther(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, volume("x"))
 	modify(t, s, cluster("x"), func(pv *corev1.PersistentVolume) {
 		pv.Status.Phase = corev1.VolumeBound
@@ -100,7 +101,7 @@ func TestMainAndStatusKeepEachOther(t *testing.T) {
 
 // K-API-1
 func TestStatusPatchOfANodeChangesItsAnnotations(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, &corev1.Node{ObjectMeta: named("n")})
 	got := modifyStatus(t, s, cluster("n"), func(n *corev1.Node) {
 		n.Annotations = map[string]string{"csi.volume.kubernetes.io/nodeid": "{}"}
@@ -109,7 +110,7 @@ func TestStatusPatchOfANodeChangesItsAnnotations(t *testing.T) {
 }
 
 func TestStatusOfAnAttachmentLeavesItsMetadata(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	create(t, s, attachment("x", "node-a", "pv"))
 	got := modifyStatus(t, s, cluster("x"), func(va *storagev1.VolumeAttachment) {
 		va.Status.Attached = true
@@ -122,7 +123,7 @@ func TestStatusOfAnAttachmentLeavesItsMetadata(t *testing.T) {
 }
 
 func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	key := inDefault("a")
 	create(t, s, pod("a"))
 	got := modify(t, s, key, func(p *corev1.Pod) { label(p) })
@@ -136,7 +137,7 @@ func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
 }
 
 func TestUpdateOfAMissingObject(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	_, err := store.Update(s, secret("x"))
 	assert.EqualError(t, err, `secrets "x" not found`)
 

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"reflect"
@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -20,7 +21,7 @@ func claimOf(name, amount, annotation string) *corev1.PersistentVolumeClaim {
 }
 
 func TestObjectsThatAreAlikeHaveTheirMapsInCommon(t *testing.T) {
-	s := store.New(store.Options{Guard: true})
+	s := kind.NewStore(store.Options{Guard: true})
 	at := func(m any) uintptr { return reflect.ValueOf(m).Pointer() }
 	a, b := create(t, s, claimOf("a", "1Gi", "x")), create(t, s, claimOf("b", "1Gi", "x"))
 	assert.Equal(t, at(a.Annotations), at(b.Annotations))

@@ -1,4 +1,4 @@
-package store
+package kind
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -6,6 +6,8 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 // volumeAffinity checks from which nodes a volume can be reached: what a driver calls
@@ -73,7 +75,7 @@ func fieldRequirement(path *field.Path, r *corev1.NodeSelectorRequirement) field
 		return append(errs, field.Invalid(path.Child("key"), r.Key, "not a valid field selector key"))
 	}
 	for i, value := range r.Values {
-		errs = append(errs, invalid(path.Child("values").Index(i), value, subdomainName(value, false))...)
+		errs = append(errs, invalid(path.Child("values").Index(i), value, objectname.Subdomain(value, false))...)
 	}
 	return errs
 }

@@ -1,4 +1,4 @@
-package store_test
+package kind_test
 
 import (
 	"strings"
@@ -11,12 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
-	s := store.New(store.Options{Now: func() time.Time { return now }})
+	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	before := s.Revision()
 	given := pod("a")
 	given.UID = "mine"
@@ -40,11 +41,11 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 func TestKindsWithoutSpecGenerationKeepTheGivenOne(t *testing.T) {
 	given := secret("a")
 	given.Generation = 7
-	assert.Equal(t, int64(7), create(t, store.New(store.Options{}), given).Generation)
+	assert.Equal(t, int64(7), create(t, kind.NewStore(store.Options{}), given).Generation)
 }
 
 func TestGenerateNameAppendsFiveCharacters(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	given := secret("")
 	given.GenerateName = "gen-"
 	first, second := create(t, s, given), create(t, s, given)
@@ -57,7 +58,7 @@ func TestGenerateNameAppendsFiveCharacters(t *testing.T) {
 
 func TestStoresAreDeterministic(t *testing.T) {
 	uids := func() (all []string) {
-		s := store.New(store.Options{})
+		s := kind.NewStore(store.Options{})
 		for _, name := range []string{"a", "b", "c"} {
 			all = append(all, string(create(t, s, secret(name)).UID))
 		}
@@ -92,7 +93,7 @@ func TestCreateRefuses(t *testing.T) {
 			`metadata.finalizers[0]: Invalid value: "hold": name is neither a standard finalizer name nor is it fully qualified`},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			s := store.New(store.Options{})
+			s := kind.NewStore(store.Options{})
 			create(t, s, secret("taken"))
 			create(t, s, named("going", func(o *corev1.Secret) { o.Finalizers = []string{"example.com/hold"} }))
 			remove[*corev1.Secret](t, s, inDefault("going"))
@@ -112,22 +113,22 @@ func TestCreateRefuses(t *testing.T) {
 func TestMistakesComeInAFixedOrder(t *testing.T) {
 	given := secret("a")
 	given.Labels = map[string]string{"a b": "", "c d": "", "e f": "", "g h": ""}
-	_, want := store.Create(store.New(store.Options{}), given)
+	_, want := store.Create(kind.NewStore(store.Options{}), given)
 	for range 20 {
-		_, err := store.Create(store.New(store.Options{}), given)
+		_, err := store.Create(kind.NewStore(store.Options{}), given)
 		require.EqualError(t, err, want.Error())
 	}
 }
 
 func TestNamespacesGoWithTheirLastFinalizer(t *testing.T) {
-	s := store.New(store.Options{})
+	s := kind.NewStore(store.Options{})
 	last := remove[*corev1.Namespace](t, s, cluster("default"))
 	assert.Equal(t, corev1.NamespaceTerminating, last.Status.Phase)
 	remove[*corev1.Namespace](t, s, cluster("default"))
 	_, ok := store.Get[*corev1.Namespace](s, cluster("default"))
 	require.True(t, ok, "spec.finalizers hold it")
 
-	_, err := store.FinalizeNamespace(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	_, err := kind.FinalizeNamespace(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	require.NoError(t, err)
 	_, ok = store.Get[*corev1.Namespace](s, cluster("default"))
 	assert.False(t, ok)

@@ -1,0 +1,76 @@
+package kind
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Option changes what a cluster's API server does by default.
+type Option func(*options)
+
+type options struct {
+	noServiceAccounts bool
+	taintNewNodes     bool
+}
+
+// NoServiceAccounts leaves serviceAccountName of pods as it is given. By default a pod
+// without one runs as "default".
+func NoServiceAccounts(o *options) { o.noServiceAccounts = true }
+
+// TaintNewNodes gives new nodes the not-ready taint, as the API server does. By default
+// they get none: it takes a node lifecycle controller to remove it.
+func TaintNewNodes(o *options) { o.taintNewNodes = true }
+
+// NewStore returns a store with the namespaces that every cluster begins with. Its writes
+// pass the admission of an API server.
+func NewStore(o store.Options, opts ...Option) *store.Store {
+	s := store.New(o)
+	c := &cluster{store: s}
+	for _, opt := range opts {
+		opt(&c.options)
+	}
+	c.definitions.store = s
+	s.Admit(c)
+	s.OnCommit(c.definitions.observe)
+	s.OnCommit(c.quotas.observe)
+	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem} {
+		if _, err := store.Create(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			panic(fmt.Errorf("create namespace %s: %w", name, err))
+		}
+	}
+	return s
+}
+
+// cluster is what the API server of a store knows beside its objects.
+type cluster struct {
+	store       *store.Store
+	options     options
+	definitions definitions
+	quotas      quotas
+	signToken   func(TokenClaims) (string, error) // nil: tokens are not signed
+}
+
+// clusterOf is the API server of a store that NewStore made.
+func clusterOf(s *store.Store) *cluster { return s.Admission().(*cluster) }
+
+func optionsOf(s *store.Store) options { return clusterOf(s).options }
+
+// AdmitNamespace implements store.Admission.
+func (c *cluster) AdmitNamespace(res *store.Resource, obj store.Object) error {
+	return admitNamespace(c.store, res, obj)
+}
+
+// Admit implements store.Admission: limit ranges first, then quotas.
+func (c *cluster) Admit(w store.Write) error {
+	if err := checkLimits(c.store, w); err != nil {
+		return err
+	}
+	return c.quotas.charge(c.store, w)
+}
+
+// Settle implements store.Admission.
+func (c *cluster) Settle() { c.definitions.settle() }

@@ -1,0 +1,7 @@
+package kind
+
+func init() {
+	register(Kind{
+		Group: "apps", Version: "v1", Name: "ControllerRevision",
+	})
+}

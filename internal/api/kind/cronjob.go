@@ -1,0 +1,73 @@
+package kind
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register(Kind{
+		Group: "batch", Version: "v1", Name: "CronJob",
+		ShortNames: []string{"cj"}, Categories: []string{"all"},
+		traits: withStatus | withGeneration, rules: cronJobRules,
+	})
+}
+
+var cronJobRules = rules{
+	fill: func(obj store.Object) {
+		spec := &obj.(*batchv1.CronJob).Spec
+		setEmpty(&spec.ConcurrencyPolicy, batchv1.AllowConcurrent)
+		setDefault(&spec.Suspend, false)
+		setDefault(&spec.SuccessfulJobsHistoryLimit, 3)
+		setDefault(&spec.FailedJobsHistoryLimit, 1)
+		fillPodSpec(&spec.JobTemplate.Spec.Template.Spec)
+	},
+	validate:       func(obj store.Object) field.ErrorList { return checkCronJob(obj.(*batchv1.CronJob)) },
+	validateUpdate: func(obj, _ store.Object) field.ErrorList { return checkCronJob(obj.(*batchv1.CronJob)) },
+}
+
+// maxCronJobName leaves room for what the controller appends to name a job.
+const maxCronJobName = 52
+
+func checkCronJob(c *batchv1.CronJob) field.ErrorList {
+	at, spec := field.NewPath("spec"), &c.Spec
+	errs := checkSchedule(spec, at)
+	if d := spec.StartingDeadlineSeconds; d != nil {
+		errs = append(errs, natural(at.Child("startingDeadlineSeconds"), *d)...)
+	}
+	policies := []batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}
+	if !slices.Contains(policies, spec.ConcurrencyPolicy) {
+		errs = append(errs, field.NotSupported(at.Child("concurrencyPolicy"), spec.ConcurrencyPolicy, policies))
+	}
+	errs = append(errs, checkJob(&spec.JobTemplate.Spec, at.Child("jobTemplate", "spec"))...)
+	if len(c.Name) > maxCronJobName {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters"))
+	}
+	return errs
+}
+
+func checkSchedule(spec *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
+	if spec.Schedule == "" {
+		return field.ErrorList{field.Required(at.Child("schedule"), "")}
+	}
+	var errs field.ErrorList
+	if _, err := cron.ParseStandard(spec.Schedule); err != nil {
+		errs = append(errs, field.Invalid(at.Child("schedule"), spec.Schedule, err.Error()))
+	}
+	if strings.Contains(spec.Schedule, "TZ") {
+		errs = append(errs, field.Invalid(at.Child("schedule"), spec.Schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
+	}
+	if spec.TimeZone != nil {
+		if _, err := time.LoadLocation(*spec.TimeZone); err != nil || *spec.TimeZone == "" {
+			errs = append(errs, field.Invalid(at.Child("timeZone"), *spec.TimeZone, "unknown time zone "+*spec.TimeZone))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,10 @@
+package kind
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "Endpoints",
+		ShortNames: []string{"ep"},
+		Plural:     "endpoints",
+		rules:      rules{createdByUpdate: true},
+	})
+}

@@ -1,0 +1,8 @@
+package kind
+
+func init() {
+	register(Kind{
+		Group: "autoscaling", Version: "v2", Name: "HorizontalPodAutoscaler",
+		traits: withStatus,
+	})
+}

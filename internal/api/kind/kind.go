@@ -1,0 +1,160 @@
+// Package kind holds what an API server knows of the kinds that it serves, a file per kind: its names and
+// scope, defaults, admission, what it accepts on create and update, deletion, field selectors, columns and
+// warnings. [NewStore] makes a store that keeps to it.
+package kind
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// metadataPath begins the names of fields in mistakes of metadata.
+var metadataPath = field.NewPath("metadata")
+
+// Kind is what the API knows of one kind of object.
+type Kind struct {
+	Group, Version, Name string
+	// Plural is the resource's name. Default: the plural of Name in small letters.
+	Plural string
+	// ShortNames and Categories are what kubectl calls its objects, too.
+	ShortNames, Categories []string
+
+	// fresh makes an empty object; nil means a type of client-go's scheme.
+	fresh  func() store.Object
+	traits trait
+	rules  rules
+	custom *custom // nil for kinds that are built in
+}
+
+// trait is what an API server does alike with many kinds.
+type trait int
+
+const (
+	clusterScoped trait = 1 << iota
+	withStatus
+	withGeneration
+	conditional // updates must name a resourceVersion
+	anyFinalizer
+	qualified // its plural name without a group means another kind
+
+	// ofDefinition are the traits of all kinds that a CustomResourceDefinition brings.
+	ofDefinition = withGeneration | conditional | anyFinalizer
+)
+
+// rules are what the API server does with one kind beyond what it does with all. Nil
+// functions do nothing. Their meaning is that of store.Strategy.
+type rules struct {
+	name             func(name string, prefix bool) []string
+	nameOf           func(obj store.Object) func(name string, prefix bool) []string
+	createdByUpdate  bool
+	keepsStatus      bool
+	statusOnly       bool
+	fill             func(obj store.Object)
+	admit            func(a admission, obj store.Object) error
+	admitUpdate      func(cluster store.Reader, obj, old store.Object) error
+	room             func(there int, obj store.Object) error
+	prepare          func(obj, old store.Object)
+	prepareStatus    func(now metav1.Time, obj, old store.Object)
+	validate         func(obj store.Object) field.ErrorList
+	validateUpdate   func(obj, old store.Object) field.ErrorList
+	passes           []store.Pass
+	readsAnnotations bool
+	validateStatus   func(obj, old store.Object) field.ErrorList
+	grace            func(obj store.Object, requested *int64) int64
+	terminate        func(now metav1.Time, obj store.Object) bool
+	indexes          []store.Indexer
+	ttl              time.Duration
+	share            func(s *store.Shared, obj store.Object, isNew bool)
+	copyPart         func(obj, old store.Object, what store.Part)
+	// quota is what objects count for in quotas, besides their number.
+	quota *evaluator
+}
+
+// admission is what the admission of a new object may look at.
+type admission struct {
+	now     metav1.Time
+	cluster store.Reader
+	options options
+}
+
+// register enters a kind. The file of the kind calls it while the program initializes.
+func register(k Kind) *store.Resource {
+	gv := schema.GroupVersion{Group: k.Group, Version: k.Version}
+	gvk := gv.WithKind(k.Name)
+	k.Plural = cmp.Or(k.Plural, pluralOf(k.Name))
+	fresh := k.fresh
+	if fresh == nil {
+		fresh = func() store.Object { return newOf(gvk) }
+	}
+	return store.Register(store.Resource{
+		GVK:        gvk,
+		GVR:        gv.WithResource(k.Plural),
+		Namespaced: !k.is(clusterScoped),
+		Status:     k.is(withStatus),
+		Generation: k.is(withGeneration),
+		Qualified:  k.is(qualified),
+		New:        fresh,
+		Indexes:    k.rules.indexes,
+		Kind:       &k,
+		Strategy:   k.strategy(),
+	})
+}
+
+func (k *Kind) is(t trait) bool { return k.traits&t != 0 }
+
+func (k *Kind) strategy() store.Strategy {
+	r := &k.rules
+	s := store.Strategy{
+		Name: r.name, NameOf: r.nameOf, AnyFinalizer: k.is(anyFinalizer), Conditional: k.is(conditional),
+		AllowCreateOnUpdate: r.createdByUpdate, KeepsStatus: r.keepsStatus, StatusOnly: r.statusOnly,
+		Default: r.fill, AdmitUpdate: r.admitUpdate, Room: r.room, PrepareForUpdate: r.prepare, PrepareForStatusUpdate: r.prepareStatus,
+		Validate: r.validate, ValidateUpdate: r.validateUpdate, Passes: r.passes, ReadsAnnotations: r.readsAnnotations,
+		ValidateStatus: r.validateStatus, Grace: r.grace, Terminate: r.terminate, TTL: r.ttl, Share: r.share, CopyPart: r.copyPart,
+	}
+	if r.admit != nil {
+		s.Admit = func(s *store.Store, obj store.Object) error {
+			return r.admit(admission{s.Timestamp(), s, optionsOf(s)}, obj)
+		}
+	}
+	return s
+}
+
+// Of is the kind of a resource.
+func Of(res *store.Resource) *Kind { return res.Kind.(*Kind) }
+
+func pluralOf(kind string) string {
+	lower := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(lower, "s"):
+		return lower + "es"
+	case strings.HasSuffix(lower, "y"):
+		return strings.TrimSuffix(lower, "y") + "ies"
+	}
+	return lower + "s"
+}
+
+func newOf(gvk schema.GroupVersionKind) store.Object {
+	obj, err := scheme.Scheme.New(gvk)
+	if err != nil {
+		panic(err) // the file of the kind names a type that is not there
+	}
+	return obj.(store.Object)
+}
+
+// resourceOf is the resource of a Go type.
+func resourceOf[T store.Object]() *store.Resource {
+	var none T
+	res, err := store.ResourceOf(none)
+	if err != nil {
+		panic(err)
+	}
+	return res
+}

@@ -1,0 +1,35 @@
+package kind
+
+import (
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register(Kind{
+		Group: "coordination.k8s.io", Version: "v1", Name: "Lease",
+		traits: conditional, rules: leaseRules,
+	})
+}
+
+var leaseRules = rules{
+	createdByUpdate: true,
+	fill: func(obj store.Object) { // the gate CoordinatedLeaderElection is beta and off
+		obj.(*coordinationv1.Lease).Spec.Strategy, obj.(*coordinationv1.Lease).Spec.PreferredHolder = nil, nil
+	},
+	validate:       func(obj store.Object) field.ErrorList { return checkLease(&obj.(*coordinationv1.Lease).Spec) },
+	validateUpdate: func(obj, _ store.Object) field.ErrorList { return checkLease(&obj.(*coordinationv1.Lease).Spec) },
+}
+
+func checkLease(spec *coordinationv1.LeaseSpec) field.ErrorList {
+	var errs field.ErrorList
+	if d := spec.LeaseDurationSeconds; d != nil && *d <= 0 {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "leaseDurationSeconds"), *d, "must be greater than 0"))
+	}
+	if n := spec.LeaseTransitions; n != nil && *n < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "leaseTransitions"), *n, "must be greater than or equal to 0"))
+	}
+	return errs
+}

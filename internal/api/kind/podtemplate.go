@@ -1,0 +1,8 @@
+package kind
+
+func init() {
+	register(Kind{
+		Version: "v1", Name: "PodTemplate",
+		traits: withGeneration,
+	})
+}

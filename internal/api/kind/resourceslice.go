@@ -1,0 +1,8 @@
+package kind
+
+func init() {
+	register(Kind{
+		Group: "resource.k8s.io", Version: "v1", Name: "ResourceSlice",
+		traits: clusterScoped | withGeneration,
+	})
+}

@@ -1,0 +1,8 @@
+package kind
+
+func init() {
+	register(Kind{
+		Group: "admissionregistration.k8s.io", Version: "v1", Name: "ValidatingAdmissionPolicy",
+		traits: clusterScoped | withStatus | withGeneration | conditional,
+	})
+}

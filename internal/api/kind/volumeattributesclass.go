@@ -1,0 +1,48 @@
+package kind
+
+import (
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+func init() {
+	register(Kind{
+		Group: "storage.k8s.io", Version: "v1", Name: "VolumeAttributesClass",
+		ShortNames: []string{"vac"},
+		traits:     clusterScoped, rules: attributesClassRules,
+	})
+}
+
+var attributesClassRules = rules{
+	admit: func(_ admission, obj store.Object) error {
+		obj.SetFinalizers(withFinalizer(obj.GetFinalizers(), "kubernetes.io/vac-protection"))
+		return nil
+	},
+	validate: func(obj store.Object) field.ErrorList {
+		return checkAttributesClass(obj.(*storagev1.VolumeAttributesClass))
+	},
+	validateUpdate: checkAttributesClassUpdate,
+}
+
+func checkAttributesClass(class *storagev1.VolumeAttributesClass) field.ErrorList {
+	errs := provisioner(field.NewPath("driverName"), class.DriverName)
+	errs = append(errs, parameters(field.NewPath("parameters"), class.Parameters)...)
+	if len(class.Parameters) == 0 {
+		errs = append(errs, field.Required(field.NewPath("parameters"), "must contain at least one key/value pair"))
+	}
+	return errs
+}
+
+func checkAttributesClassUpdate(obj, old store.Object) field.ErrorList {
+	now, was := obj.(*storagev1.VolumeAttributesClass), old.(*storagev1.VolumeAttributesClass)
+	var errs field.ErrorList
+	if now.DriverName != was.DriverName {
+		errs = append(errs, field.Forbidden(field.NewPath("driverName"), "updates to driverName are forbidden."))
+	}
+	if immutable(nil, now.Parameters, was.Parameters) != nil {
+		errs = append(errs, field.Forbidden(field.NewPath("parameters"), "updates to parameters are forbidden."))
+	}
+	return append(errs, checkAttributesClass(now)...)
+}

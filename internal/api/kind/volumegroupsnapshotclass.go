@@ -1,0 +1,34 @@
+package kind
+
+import (
+	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// C-GSNAP-1
+func init() {
+	register(Kind{
+		Group: "groupsnapshot.storage.k8s.io", Version: "v1", Name: "VolumeGroupSnapshotClass",
+		ShortNames: []string{"vgsclass", "vgsclasses"},
+		fresh:      func() store.Object { return &groupv1.VolumeGroupSnapshotClass{} },
+		traits:     ofDefinition | clusterScoped, rules: groupSnapshotClassRules,
+	})
+}
+
+var groupSnapshotClassRules = rules{
+	validate: func(obj store.Object) field.ErrorList {
+		class := obj.(*groupv1.VolumeGroupSnapshotClass)
+		return ruled(driverAndPolicy(nil, class.Driver, class.DeletionPolicy), nil)
+	},
+	validateUpdate: func(obj, old store.Object) field.ErrorList {
+		now, was := obj.(*groupv1.VolumeGroupSnapshotClass), old.(*groupv1.VolumeGroupSnapshotClass)
+		rules := immutableOnceSet(field.NewPath("deletionPolicy"), "deletionPolicy is", now.DeletionPolicy, was.DeletionPolicy)
+		rules = append(rules, immutableOnceSet(field.NewPath("driver"), "driver is", now.Driver, was.Driver)...)
+		if len(now.Parameters) > 0 && len(was.Parameters) > 0 { // as long as both are there
+			rules = append(rules, immutableOnceSet(field.NewPath("parameters"), "parameters are", now.Parameters, was.Parameters)...)
+		}
+		return ruled(driverAndPolicy(nil, now.Driver, now.DeletionPolicy), rules)
+	},
+}

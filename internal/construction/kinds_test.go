@@ -1,0 +1,79 @@
+package construction
+
+import (
+	"go/ast"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
+)
+
+// A store is a database: what Kubernetes keeps in it, packages above it say.
+func TestTheStoreKnowsNoKind(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{join .Imports \"\\n\"}}", module+"internal/world/store").Output()
+	require.NoError(t, err)
+	imports := strings.Fields(string(out))
+	require.Contains(t, imports, "k8s.io/apimachinery/pkg/apis/meta/v1")
+	for _, i := range imports {
+		for _, of := range []string{"k8s.io/api", "k8s.io/client-go", "k8s.io/apiextensions-apiserver", "github.com/kubernetes-csi"} {
+			assert.False(t, within(i, of), "internal/world/store must not import %s: what it says of a kind belongs to internal/api/kind", i)
+		}
+		if own, ok := strings.CutPrefix(i, module); ok {
+			assert.Equal(t, "internal/world/objectname", own, "internal/world/store must not know of custom resources either")
+		}
+	}
+}
+
+// A kind is registered by the file that has its name, and by no other.
+func TestOneKindIsOneFile(t *testing.T) {
+	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedImports | packages.NeedTypes},
+		module+"internal/api/kind")
+	require.NoError(t, err)
+	require.Len(t, loaded, 1)
+	require.Empty(t, loaded[0].Errors)
+	files := 0
+	for _, file := range loaded[0].Syntax {
+		name := strings.TrimSuffix(filepath.Base(loaded[0].Fset.Position(file.Pos()).Filename), ".go")
+		kinds := registered(file)
+		if len(kinds) == 0 {
+			continue
+		}
+		files++
+		if assert.Len(t, kinds, 1, "%s.go registers more than one kind", name) {
+			kind, _, _ := strings.Cut(name, "_") // csidriver_legacy.go has the kind of that name in another group
+			assert.Equal(t, strings.ToLower(kinds[0]), kind, "the kind %s belongs to %s.go", kinds[0], strings.ToLower(kinds[0]))
+		}
+	}
+	assert.Greater(t, files, 60)
+}
+
+// registered are the names of the kinds that a file registers.
+func registered(file *ast.File) (kinds []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) != 1 {
+			return true
+		}
+		if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "register" {
+			return true
+		}
+		literal, ok := call.Args[0].(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		for _, e := range literal.Elts {
+			pair := e.(*ast.KeyValueExpr)
+			if value, ok := pair.Value.(*ast.BasicLit); ok && pair.Key.(*ast.Ident).Name == "Name" {
+				name, _ := strconv.Unquote(value.Value)
+				kinds = append(kinds, name)
+			}
+		}
+		return true
+	})
+	return kinds
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Define makes a resource one of this store, which other stores do not have. Its objects
+// are JSON, as unstructured.Unstructured. To be called again when the version in which
+// they are stored, or whether they have a status, has changed.
+func (s *Store) Define(res *Resource) {
+	res.prefix = res.String() + "\x00"
+	res.indexers = append(slices.Clone(res.Indexes), byOwner)
+	res.shape = content{status: res.Status}
+	s.defined[res.String()] = res
+}
+
+// Undefine forgets a resource of this store, by its name with its group.
+func (s *Store) Undefine(name string) { delete(s.defined, name) }
+
+// DefinedAs finds a resource of this store by its name with its group.
+func (s *Store) DefinedAs(name string) (*Resource, bool) {
+	res, ok := s.defined[name]
+	return res, ok
+}
+
+// Resources are all resources of the store: what is built in and what was defined, sorted
+// by name and group.
+func (s *Store) Resources() []*Resource {
+	return sorted(append(Resources(), s.Defined()...))
+}
+
+// Defined are the resources of this store alone, sorted by name and group.
+func (s *Store) Defined() []*Resource { return sorted(slices.Collect(maps.Values(s.defined))) }
+
+// ResourceFor finds a resource by its kind; one that was defined, in any version.
+func (s *Store) ResourceFor(gvk schema.GroupVersionKind) (*Resource, bool) {
+	if r, ok := ResourceFor(gvk); ok {
+		return r, true
+	}
+	for _, r := range s.defined { // any order: at most one has the kind
+		if r.GVK.GroupKind() == gvk.GroupKind() {
+			return r, true
+		}
+	}
+	return nil, false
+}
