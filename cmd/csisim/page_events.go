@@ -65,7 +65,7 @@ var pageKinds = map[trace.Kind]string{
 }
 
 func (l *lookout) tell(e *trace.Event) pageEvent {
-	words := l.teller.Tell(e)
+	words := l.narrator.Describe(e)
 	told := pageEvent{
 		Seq: e.Seq, At: fmt.Sprintf("%.3f s", e.At.Seconds()), Kind: pageKinds[e.Kind], Who: words.Lane, What: words.Text, Result: words.Outcome,
 		Tone: map[string]string{"failure": "bad", "warning": "wait"}[words.Tone], About: l.about(e), event: e,

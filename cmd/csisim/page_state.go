@@ -19,13 +19,13 @@ type lookout struct {
 	name     string
 	version  string
 	evidence *expect.Evidence
-	teller   *trace.Teller
+	narrator *trace.Narrator
 	told     []pageEvent // in the order of their Seq
 	seen     uint64      // Seq of the last event that was told
 }
 
 func newLookout(c *sim.Simulation, name string) *lookout {
-	return &lookout{cluster: c, name: name, version: c.World.Version.String(), evidence: c.Evidence(), teller: trace.NewTeller()}
+	return &lookout{cluster: c, name: name, version: c.World.Version.String(), evidence: c.Evidence(), narrator: trace.NewNarrator()}
 }
 
 // pageState is what the page shows.

@@ -99,6 +99,6 @@ type Choice struct {
 	Pick  int    `json:"pick"`  // alternative that was taken; 0 is the calm one
 }
 
-// isChange reports whether the event is one of the many that tell how an object,
+// isChange reports whether the event is one of the many that show how an object,
 // a file or a container changed.
 func (e *Event) isChange() bool { return e.Kind == API || e.Kind == FileChange || e.Kind == Runtime }

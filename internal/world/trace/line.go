@@ -100,7 +100,7 @@ func (l *Line) change(e *Event) error {
 	return nil
 }
 
-// Writer returns a sink that writes JSON Lines. The first error is kept and told by the returned function.
+// Writer returns a sink that writes JSON Lines. The returned function returns its first error.
 func Writer(w io.Writer) (Sink, func() error) {
 	var failed error
 	buffered := bufio.NewWriter(w)

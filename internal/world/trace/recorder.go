@@ -2,7 +2,7 @@ package trace
 
 import "time"
 
-// Clock tells a recorder the virtual time since the run began, and lets it link
+// Clock gives a recorder the virtual time since the run began, and lets it link
 // an event to the one that caused it.
 type Clock interface {
 	Elapsed() time.Duration

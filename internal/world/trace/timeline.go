@@ -20,22 +20,22 @@ type TimelineOptions struct {
 	// Indent stands before every line.
 	Indent string
 	// FromStep begins with the first step of the scenario: what the cluster does to come up is counted in one
-	// line. A run that never gets there is told in full.
+	// line. A run that never gets there is shown in full.
 	FromStep bool
 	// Legend begins with what the columns and signs mean.
 	Legend bool
 }
 
-// Timeline tells events to people, one line each: number, virtual time, who, what
+// Timeline shows events to people, one line each: number, virtual time, who, what
 // happened, what came of it and, unless it is the line above, the line that
 // caused it. Its Add is a Sink.
 type Timeline struct {
-	to      io.Writer
-	options TimelineOptions
-	teller  *teller
+	to       io.Writer
+	options  TimelineOptions
+	narrator *narrator
 
 	lines  int            // numbered so far
-	lineOf map[uint64]int // by Seq: the line that tells of the event
+	lineOf map[uint64]int // by Seq: the line that shows the event
 	held   *fold
 	last   time.Duration
 	err    error
@@ -44,10 +44,10 @@ type Timeline struct {
 	begun   bool
 }
 
-// waitingEvent is one whose telling depends on whether there will be a step.
+// waitingEvent is one whose place depends on whether there will be a step.
 type waitingEvent struct {
 	event *Event
-	told  telling
+	shown entry
 }
 
 // gap is the shortest pause of virtual time that gets a line of its own.
@@ -55,60 +55,60 @@ const gap = time.Second
 
 // NewTimeline returns a timeline that writes to w.
 func NewTimeline(w io.Writer, o TimelineOptions) *Timeline {
-	t := &Timeline{to: w, options: o, teller: newTeller(o.Verbose), lineOf: map[uint64]int{}, begun: !o.FromStep}
+	t := &Timeline{to: w, options: o, narrator: newNarrator(o.Verbose), lineOf: map[uint64]int{}, begun: !o.FromStep}
 	if o.Legend {
 		t.write(o.legend())
 	}
 	return t
 }
 
-// Add tells of one event.
+// Add adds one event.
 func (t *Timeline) Add(e *Event) {
-	told := t.teller.tell(e)
+	shown := t.narrator.describe(e)
 	if !t.begun {
 		if e.Kind != Step {
-			t.waiting = append(t.waiting, waitingEvent{e, told})
+			t.waiting = append(t.waiting, waitingEvent{e, shown})
 			return
 		}
 		t.write(t.options.before(len(t.waiting)))
 		t.begun, t.waiting, t.last = true, nil, e.At
 	}
-	t.tell(e, told)
+	t.describe(e, shown)
 }
 
-func (t *Timeline) tell(e *Event, told telling) {
+func (t *Timeline) describe(e *Event, shown entry) {
 	switch {
-	case told.hidden:
+	case shown.hidden:
 		t.lineOf[e.Seq] = t.lineOf[e.Cause] // what it caused refers to what caused it
-	case told.fold != "" && !t.options.Verbose:
-		t.hold(e, told)
+	case shown.fold != "" && !t.options.Verbose:
+		t.hold(e, shown)
 	default:
 		t.release()
-		t.number(e, told)
+		t.number(e, shown)
 	}
 }
 
 // Close writes what is held back and returns the first error of writing.
 func (t *Timeline) Close() error {
 	for _, w := range t.waiting {
-		t.tell(w.event, w.told)
+		t.describe(w.event, w.shown)
 	}
 	t.release()
 	return t.err
 }
 
 // number writes the next line.
-func (t *Timeline) number(e *Event, told telling) {
+func (t *Timeline) number(e *Event, shown entry) {
 	t.pause(e.At)
 	t.lines++
 	t.lineOf[e.Seq] = t.lines
 	if because := t.lineOf[e.Cause]; because != 0 && because != t.lines-1 {
-		told.because = "⟵ #" + strconv.Itoa(because)
+		shown.because = "⟵ #" + strconv.Itoa(because)
 	}
 	if !t.options.Verbose {
-		told.text, told.outcome = excerpt.Of(told.text, excerpt.Line), excerpt.Of(told.outcome, excerpt.Line)
+		shown.text, shown.outcome = excerpt.Of(shown.text, excerpt.Line), excerpt.Of(shown.outcome, excerpt.Line)
 	}
-	t.write(t.options.line(t.lines, e.At, told))
+	t.write(t.options.line(t.lines, e.At, shown))
 }
 
 // pause writes a line for time in which nothing happened.
@@ -125,10 +125,10 @@ func (t *Timeline) write(text string) {
 	}
 }
 
-// fold is a series of quiet events in one lane that is told in one line.
+// fold is a series of quiet events in one lane that share one line.
 type fold struct {
 	first *Event
-	told  telling // of the first
+	shown entry // of the first
 	items []foldedItem
 	until time.Duration
 }
@@ -141,23 +141,23 @@ type foldedItem struct {
 
 // hold adds the event to the series held back, or begins one. The series has its
 // line number from its first event on, so that causes can refer to it.
-func (t *Timeline) hold(e *Event, told telling) {
-	if t.held == nil || !t.held.takes(e, told) {
+func (t *Timeline) hold(e *Event, shown entry) {
+	if t.held == nil || !t.held.takes(e, shown) {
 		t.release()
-		t.held = &fold{first: e, told: told}
+		t.held = &fold{first: e, shown: shown}
 	}
-	t.held.add(told.fold)
+	t.held.add(shown.fold)
 	t.held.until = e.At
 	t.lineOf[e.Seq] = t.lines + 1
 }
 
 // takes reports whether the event belongs to the series: what is repeated may
 // take its time, different things must happen at the same instant.
-func (f *fold) takes(e *Event, told telling) bool {
-	if f.told.lane != told.lane {
+func (f *fold) takes(e *Event, shown entry) bool {
+	if f.shown.lane != shown.lane {
 		return false
 	}
-	return len(f.items) == 1 && f.items[0].what == told.fold || e.At == f.until
+	return len(f.items) == 1 && f.items[0].what == shown.fold || e.At == f.until
 }
 
 func (f *fold) add(what string) {
@@ -170,32 +170,32 @@ func (f *fold) add(what string) {
 	f.items = append(f.items, foldedItem{what, 1})
 }
 
-// telling is the series in one line: 3× NodeGetCapabilities · mkdir …/globalmount.
-func (f *fold) telling() telling {
+// entry is the series in one line: 3× NodeGetCapabilities · mkdir …/globalmount.
+func (f *fold) entry() entry {
 	if len(f.items) == 1 && f.items[0].count == 1 {
-		return f.told
+		return f.shown
 	}
-	told := telling{lane: f.told.lane, tone: quiet}
+	shown := entry{lane: f.shown.lane, tone: quiet}
 	for i, item := range f.items {
 		if i > 0 {
-			told.text += " · "
+			shown.text += " · "
 		}
 		if item.count > 1 {
-			told.text += strconv.Itoa(item.count) + "× "
+			shown.text += strconv.Itoa(item.count) + "× "
 		}
-		told.text += item.what
+		shown.text += item.what
 	}
 	if f.until-f.first.At >= gap {
-		told.text += ", the last at " + seconds(f.until)
+		shown.text += ", the last at " + seconds(f.until)
 	}
-	return told
+	return shown
 }
 
 // release writes the series held back.
 func (t *Timeline) release() {
 	if h := t.held; h != nil {
 		t.held = nil
-		t.number(h.first, h.telling())
+		t.number(h.first, h.entry())
 		t.last = max(t.last, h.until)
 	}
 }

@@ -19,42 +19,42 @@ var probes = map[string]bool{
 	"GetPluginInfo": true, "Probe": true, "NodeGetVolumeStats": true,
 }
 
-// call tells of a CSI call: → method, what it is about, what the driver answered.
-func (t *teller) call(told *telling, line Line) {
+// call describes a CSI call: → method, what it is about, what the driver answered.
+func (t *narrator) call(shown *entry, line Line) {
 	method := path.Base(line.M)
-	told.text = strings.TrimSpace("→ " + method + " " + t.request(method, line.Req))
+	shown.text = strings.TrimSpace("→ " + method + " " + t.request(method, line.Req))
 	if t.driver == "" {
 		t.driver = line.Driver
 	}
 	if line.Driver != t.driver {
-		told.text += " on " + t.names.driver(line.Driver)
+		shown.text += " on " + t.names.driver(line.Driver)
 	}
 	if t.verbose {
-		told.text += " " + compact(line.Req)
+		shown.text += " " + compact(line.Req)
 	}
-	t.outcome(told, method, line)
+	t.outcome(shown, method, line)
 }
 
-func (t *teller) outcome(told *telling, method string, line Line) {
+func (t *narrator) outcome(shown *entry, method string, line Line) {
 	after := ""
 	if line.Ms > 0 {
 		after = " after " + Span(time.Duration(line.Ms)*time.Millisecond)
 	}
 	if line.Code != "" {
-		told.fail(line.Code + after + ": " + t.names.in(line.Msg))
+		shown.fail(line.Code + after + ": " + t.names.in(line.Msg))
 	} else {
-		told.outcome = t.answer(method, line.Resp) + after
+		shown.outcome = t.answer(method, line.Resp) + after
 		if t.verbose {
-			told.outcome += " " + compact(line.Resp)
+			shown.outcome += " " + compact(line.Resp)
 		}
 	}
 	if line.Inj != "" {
-		told.outcome += strings.Replace(" (FAULT: "+line.Inj+")", ": code "+line.Code+")", ")", 1)
-		told.ended = max(told.ended, warning)
+		shown.outcome += strings.Replace(" (FAULT: "+line.Inj+")", ": code "+line.Code+")", ")", 1)
+		shown.ended = max(shown.ended, warning)
 	}
-	if probes[method] && told.ended < warning {
-		told.tone = quiet
-		told.foldAs(method)
+	if probes[method] && shown.ended < warning {
+		shown.tone = quiet
+		shown.foldAs(method)
 	}
 }
 
@@ -72,7 +72,7 @@ func (f fields) inner(name string) fields {
 }
 
 // request is what a call is about: the volume, where, how big.
-func (t *teller) request(method string, content fields) string {
+func (t *narrator) request(method string, content fields) string {
 	var words []string
 	add := func(word, value string) {
 		if value != "" {
@@ -115,7 +115,7 @@ var (
 )
 
 // accessMode is that of the capability, or of the first if there are several; it
-// is told where a volume is made or attached, later calls repeat it.
+// is shown where a volume is made or attached, later calls repeat it.
 func accessMode(content fields) string {
 	capabilities := maps(content["volume_capabilities"])
 	if len(capabilities) == 0 {
@@ -170,7 +170,7 @@ func size(bytes string) string {
 }
 
 // answer is what the caller learnt: "= vol-1", or OK if it learnt only that.
-func (t *teller) answer(method string, content fields) string {
+func (t *narrator) answer(method string, content fields) string {
 	switch method {
 	case "CreateVolume":
 		return "= " + t.names.in(content.inner("volume").text("volume_id"))
@@ -212,7 +212,7 @@ func (t *teller) answer(method string, content fields) string {
 	}
 }
 
-func (t *teller) nodeInfo(content fields) string {
+func (t *narrator) nodeInfo(content fields) string {
 	text := "= " + content.text("node_id")
 	if limit := content.text("max_volumes_per_node"); limit != "" {
 		text += ", at most " + limit + " volumes"

@@ -8,7 +8,7 @@ import (
 )
 
 // change is a change of an API object that is being put into words: what has
-// been told is taken out of the patch.
+// been described is taken out of the patch.
 type change struct {
 	names  *names
 	before map[string]any
@@ -17,33 +17,33 @@ type change struct {
 	tone   tone
 }
 
-// change tells of an API write.
-func (t *teller) change(told *telling, e *Event, line Line) {
+// change describes an API write.
+func (t *narrator) change(shown *entry, e *Event, line Line) {
 	object := t.names.object(e.Resource, e.Name)
 	switch e.Change {
 	case "DELETED":
-		told.text = object + "  gone"
+		shown.text = object + "  gone"
 	case "MODIFIED":
 		before, err := Pruned(e.Resource, e.Old)
 		if err != nil {
-			told.text, told.tone = err.Error(), failure
+			shown.text, shown.tone = err.Error(), failure
 			return
 		}
 		c := &change{names: t.names, before: before, patch: line.Patch}
-		c.tell(e.Resource)
-		told.text, told.tone = object+"  "+strings.Join(c.words, ", "), c.tone
+		c.describe(e.Resource)
+		shown.text, shown.tone = object+"  "+strings.Join(c.words, ", "), c.tone
 		if len(c.words) == 0 {
-			told.text, told.hidden = object+"  written, nothing that a trace keeps has changed", !t.verbose
+			shown.text, shown.hidden = object+"  written, nothing that a trace keeps has changed", !t.verbose
 		}
 	default:
 		made, _ := line.Obj.(map[string]any)
 		t.remember(e, made)
-		told.text = strings.TrimSuffix(object+"  created: "+t.created(e.Resource, made), ": ")
+		shown.text = strings.TrimSuffix(object+"  created: "+t.created(e.Resource, made), ": ")
 	}
 }
 
 // remember keeps what later lines refer to by uid.
-func (t *teller) remember(e *Event, made map[string]any) {
+func (t *narrator) remember(e *Event, made map[string]any) {
 	if e.Resource == "pods" {
 		if uid, ok := at(made, "metadata", "uid").(string); ok {
 			t.names.pods[uid] = e.Name
@@ -51,7 +51,7 @@ func (t *teller) remember(e *Event, made map[string]any) {
 	}
 }
 
-func (c *change) tell(resource string) {
+func (c *change) describe(resource string) {
 	c.deletion()
 	if words := changeWords[resource]; words != nil {
 		words(c)
@@ -83,7 +83,7 @@ func at(object map[string]any, names ...string) any {
 func (c *change) was(names ...string) any { return at(c.before, names...) }
 
 // take returns the new value at a path, nil if it was removed, and whether it
-// changed at all. It will not be told again.
+// changed at all. It will not be described again.
 func (c *change) take(names ...string) (value any, changed bool) {
 	last := len(names) - 1
 	patch := c.within(names[:last]...)
@@ -115,7 +115,7 @@ func removals(object any) map[string]any {
 	return patch
 }
 
-// rest tells compactly what has no words: path=value, or −path.
+// rest lists compactly what has no words: path=value, or −path.
 func (c *change) rest(path string, patch map[string]any) {
 	for _, name := range sortedKeys(patch) {
 		full := strings.TrimPrefix(path+"."+name, ".")
@@ -154,7 +154,7 @@ func sortedKeys(fields map[string]any) []string {
 	return names
 }
 
-// lists tells what was added to a list and what was removed from it.
+// lists says what was added to a list and what was removed from it.
 func (c *change) lists(what string, after, before any, name func(any) string) {
 	now, was := namesOf(after, name), namesOf(before, name)
 	for _, n := range now {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// created tells what a new object is about, where that matters for its volume's life.
-func (t *teller) created(resource string, made map[string]any) string {
+// created says what a new object is about, where that matters for its volume's life.
+func (t *narrator) created(resource string, made map[string]any) string {
 	switch resource {
 	case "persistentvolumeclaims":
 		return spaced(at(made, "spec", "resources", "requests", "storage"), prefixed("class ", at(made, "spec", "storageClassName")),
@@ -32,33 +32,33 @@ func (t *teller) created(resource string, made map[string]any) string {
 	}
 }
 
-func (t *teller) podVolumes(made map[string]any) string {
-	var told []string
+func (t *narrator) podVolumes(made map[string]any) string {
+	var shown []string
 	for _, v := range maps(at(made, "spec", "volumes")) {
 		if claim := at(v, "persistentVolumeClaim", "claimName"); claim != nil {
-			told = append(told, fmt.Sprintf("pvc/%v", claim))
+			shown = append(shown, fmt.Sprintf("pvc/%v", claim))
 		}
 		if driver := at(v, "csi", "driver"); driver != nil {
-			told = append(told, fmt.Sprintf("inline volume of %v", driver))
+			shown = append(shown, fmt.Sprintf("inline volume of %v", driver))
 		}
 		if at(v, "ephemeral") != nil {
-			told = append(told, fmt.Sprintf("ephemeral volume %v", v["name"]))
+			shown = append(shown, fmt.Sprintf("ephemeral volume %v", v["name"]))
 		}
 	}
-	if len(told) == 0 {
+	if len(shown) == 0 {
 		return ""
 	}
-	return "uses " + strings.Join(told, ", ")
+	return "uses " + strings.Join(shown, ", ")
 }
 
 func spaced(all ...any) string {
-	var told []string
+	var shown []string
 	for _, w := range all {
 		if w != nil && w != "" {
-			told = append(told, fmt.Sprint(w))
+			shown = append(shown, fmt.Sprint(w))
 		}
 	}
-	return strings.Join(told, " ")
+	return strings.Join(shown, " ")
 }
 
 // prefixed is a value with a word before it, or nothing if there is no value.

@@ -5,7 +5,7 @@ import "strings"
 // scenarioLane is where the user acts.
 const scenarioLane = "scenario"
 
-// laneOf names who did what the event tells. The actor of an API change is the
+// laneOf names who did what the event records. The actor of an API change is the
 // name of a process: component/node/part or component/part.
 func laneOf(e *Event) string {
 	component, rest, _ := strings.Cut(e.Actor, "/")

@@ -38,34 +38,34 @@ func (o TimelineOptions) paint(escape, text string) string {
 }
 
 // line lays out one event, wrapped under its own sentence if it is too long.
-func (o TimelineOptions) line(number int, at time.Duration, told telling) string {
-	lane := fit(told.lane, laneWidth)
+func (o TimelineOptions) line(number int, at time.Duration, shown entry) string {
+	lane := fit(shown.lane, laneWidth)
 	head := fmt.Sprintf("%s%s %10s  %s  ", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%4d", number)), seconds(at),
-		o.paint(laneEscape(told.lane), lane))
+		o.paint(laneEscape(shown.lane), lane))
 	indent := len(o.Indent) + 4 + 1 + 10 + 2 + laneWidth + 2
-	return head + o.sentence(told, indent) + "\n"
+	return head + o.sentence(shown, indent) + "\n"
 }
 
 // sentence is what happened, what came of it and why.
-func (o TimelineOptions) sentence(told telling, indent int) string {
-	tail := width(told.outcome)
-	if told.because != "" {
-		tail += 2 + width(told.because)
+func (o TimelineOptions) sentence(shown entry, indent int) string {
+	tail := width(shown.outcome)
+	if shown.because != "" {
+		tail += 2 + width(shown.because)
 	}
 	column := sentenceWidth
 	if room := o.Width - indent; o.Width > 0 && room >= narrow {
-		if width(told.text)+2+tail > room {
-			return o.wrapped(told, indent, room)
+		if width(shown.text)+2+tail > room {
+			return o.wrapped(shown, indent, room)
 		}
 		column = min(column, room-tail)
 	}
-	text := o.paint(escapes[told.tone], told.text)
-	if told.outcome != "" {
-		text += strings.Repeat(" ", max(2, column-width(told.text)))
-		text += o.paint(escapes[max(told.tone, told.ended)], told.outcome)
+	text := o.paint(escapes[shown.tone], shown.text)
+	if shown.outcome != "" {
+		text += strings.Repeat(" ", max(2, column-width(shown.text)))
+		text += o.paint(escapes[max(shown.tone, shown.ended)], shown.outcome)
 	}
-	if told.because != "" {
-		text += "  " + o.paint(escapes[quiet], told.because)
+	if shown.because != "" {
+		text += "  " + o.paint(escapes[quiet], shown.because)
 	}
 	return text
 }
@@ -73,10 +73,10 @@ func (o TimelineOptions) sentence(told telling, indent int) string {
 func width(text string) int { return utf8.RuneCountInString(text) }
 
 // wrapped breaks a sentence between words into lines of at most room columns.
-func (o TimelineOptions) wrapped(told telling, indent, room int) string {
+func (o TimelineOptions) wrapped(shown entry, indent, room int) string {
 	var rows []string
 	row := ""
-	for word := range strings.FieldsSeq(told.text + " " + told.outcome + " " + told.because) {
+	for word := range strings.FieldsSeq(shown.text + " " + shown.outcome + " " + shown.because) {
 		switch {
 		case row == "":
 			row = word
@@ -88,7 +88,7 @@ func (o TimelineOptions) wrapped(told telling, indent, room int) string {
 		}
 	}
 	rows = append(rows, row)
-	escape := escapes[max(told.tone, told.ended)]
+	escape := escapes[max(shown.tone, shown.ended)]
 	for i := range rows {
 		rows[i] = o.paint(escape, rows[i])
 	}

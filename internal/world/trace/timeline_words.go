@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// changeWords tell what changes of a resource mean.
+// changeWords say what changes of a resource mean.
 var changeWords = map[string]func(*change){
 	"persistentvolumeclaims": claimWords,
 	"persistentvolumes":      volumeWords,
@@ -42,23 +42,23 @@ func (c *change) finalizers() {
 
 func plainName(item any) string { return fmt.Sprint(item) }
 
-// keyed tells annotations and labels by the last part of their keys: the beta twin
+// keyed describes annotations and labels by the last part of their keys: the beta twin
 // of an annotation says the same.
 func (c *change) keyed(what, field string) {
 	changed := c.within("metadata", field)
-	var told []string
+	var shown []string
 	for _, key := range sortedKeys(changed) {
 		text := path.Base(key) + " " + c.names.in(c.short(changed[key]))
 		if changed[key] == nil {
 			text = "−" + path.Base(key)
 		}
-		if !slices.Contains(told, text) {
-			told = append(told, text)
+		if !slices.Contains(shown, text) {
+			shown = append(shown, text)
 		}
 	}
 	clear(changed)
-	if len(told) > 0 {
-		c.say("%s: %s", what, strings.Join(told, ", "))
+	if len(shown) > 0 {
+		c.say("%s: %s", what, strings.Join(shown, ", "))
 	}
 }
 
@@ -120,7 +120,7 @@ func podWords(c *change) {
 	c.conditions()
 }
 
-// conditions tells each condition as "type status reason: message". Those of pods
+// conditions describes each condition as "type status reason: message". Those of pods
 // come folded, those of other objects as the new list.
 func (c *change) conditions() {
 	changed := c.within("status", "conditions")

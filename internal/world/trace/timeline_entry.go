@@ -1,0 +1,154 @@
+package trace
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// entry is one event in words.
+type entry struct {
+	lane    string
+	text    string // what happened
+	outcome string // what came of it
+	because string // the line of its cause, unless it is the line above
+	tone    tone   // of all of it
+	ended   tone   // of the outcome, where it is louder
+	fold    string // how it is shown among others in one line; empty if it has a line of its own
+	hidden  bool
+}
+
+// narrator finds the words for events. It knows names from the events so far.
+type narrator struct {
+	names   *names
+	verbose bool
+	driver  string // the first that was called; calls of others name theirs
+}
+
+func newNarrator(verbose bool) *narrator {
+	return &narrator{names: newNames(verbose), verbose: verbose}
+}
+
+func (t *narrator) describe(e *Event) entry {
+	shown := entry{lane: laneOf(e)}
+	line, err := e.Line()
+	if err != nil {
+		shown.text, shown.tone = err.Error(), failure
+		return shown
+	}
+	switch e.Kind {
+	case Call:
+		t.call(&shown, line)
+	case API:
+		t.change(&shown, e, line)
+	case KubeEvent:
+		t.kubeEvent(&shown, e)
+	case Step:
+		shown.text, shown.tone = t.names.in(e.Message), strong
+	case FileChange:
+		shown.text, shown.tone = strings.TrimSpace(e.Method+" "+t.names.in(e.Name)), quiet
+		shown.fail(t.failure(e))
+		shown.foldAs(shown.text)
+	case FaultFired:
+		shown.text, shown.tone = "FAULT "+t.anything(e, line), warning
+	case Violation:
+		shown.text, shown.tone = "VIOLATION of the CSI spec: "+t.names.in(e.Message), failure
+	case Remark:
+		shown.text, shown.tone = "note: "+t.names.in(e.Message), warning
+	case AnswerLost:
+		shown.text, shown.tone = "the caller never gets the answer of "+t.names.in(e.Message), warning
+	case DataLost:
+		shown.text, shown.tone = "DATA "+t.names.in(e.Message), failure
+	case Unmounted:
+		shown.text, shown.tone = "UNMOUNTED "+t.names.in(e.Message), failure
+	case Died:
+		shown.text, shown.tone = "DIED "+t.names.in(e.Message), failure
+	case ChoiceMade:
+		shown.text, shown.tone = "chose "+t.anything(e, line), quiet
+		shown.hidden = !t.verbose // thousands under a random strategy
+	case Files:
+		shown.text, shown.tone = t.listing(line), quiet
+	case Registration:
+		shown.text = t.registration(e)
+		shown.fail(t.failure(e))
+		if shown.outcome == "" {
+			shown.fail(t.names.in(fields(line.Req).text("error")))
+		}
+	case Runtime:
+		shown.text, shown.tone = "container runtime: "+t.anything(e, line), quiet
+		shown.fail(e.Code)
+		shown.foldAs(t.anything(e, line))
+	default:
+		shown.text = t.anything(e, line)
+		shown.fail(e.Code)
+	}
+	return shown
+}
+
+// fail marks what went wrong; nothing did if why is empty.
+func (shown *entry) fail(why string) {
+	if why != "" {
+		shown.outcome, shown.ended = "✗ "+why, failure
+	}
+}
+
+// foldAs lets an event without trouble share its line with others.
+func (shown *entry) foldAs(what string) {
+	if shown.ended < warning {
+		shown.fold = what
+	}
+}
+
+func (t *narrator) failure(e *Event) string {
+	if e.Code == "" {
+		return t.names.in(e.Message)
+	}
+	return strings.TrimSuffix(e.Code+": "+t.names.in(e.Message), ": ")
+}
+
+func (t *narrator) kubeEvent(shown *entry, e *Event) {
+	kind, name, _ := strings.Cut(e.Name, "/")
+	object := t.names.object(strings.ToLower(kind)+"s", name)
+	said := t.names.in(strings.TrimSpace(e.Message))
+	if e.Resource == "Warning" {
+		shown.text, shown.tone = fmt.Sprintf("! event %s: %s: %s", object, e.Method, said), warning
+	} else {
+		shown.text, shown.tone = fmt.Sprintf("event %s: %s: %s", object, e.Method, t.names.cut(said)), quiet
+	}
+	if e.Count() > 1 {
+		shown.outcome = fmt.Sprintf("(%d times)", e.Count())
+	}
+}
+
+// anything describes what has no words of its own: what it is about, in what it says.
+func (t *narrator) anything(e *Event, line Line) string {
+	parts := []string{e.Method, t.names.in(t.names.key(e.Name)), t.names.in(e.Message)}
+	if t.verbose && line.Obj != nil {
+		parts = append(parts, compact(line.Obj))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
+// registration is what a kubelet asked a registrar, or what a registrar does.
+func (t *narrator) registration(e *Event) string {
+	text := "⇄ registration: " + path.Base(e.Method)
+	if e.Name != "" && t.verbose {
+		text += " at " + e.Name
+	} else if e.Name != "" {
+		text += " at " + shortPath(e.Name, 1)
+	}
+	return text
+}
+
+func (t *narrator) listing(line Line) string {
+	text := "files " + line.Msg
+	entries, ok := line.Obj.([]string)
+	if !ok {
+		return text
+	}
+	if t.verbose {
+		return text + ": " + strings.Join(entries, ", ")
+	}
+	return fmt.Sprintf("%s: %d entries", text, len(entries))
+}
