@@ -204,7 +204,7 @@ func TestAClaimThatIsBoundLate(t *testing.T) {
 // K-REC-9: one volume is not attached, one cannot be looked up, one cannot be staged.
 //
 // conformance: vm-wait-error-lists, unit-volume-manager-limit-error
-func TestWhatAPodIsToldOfTheVolumesItWaitsFor(t *testing.T) {
+func TestWhatAPodHearsOfTheVolumesItWaitsFor(t *testing.T) {
 	n := start(t, setting{csiDriver: attachRequired})
 	n.volume("data")
 	n.volume("more")
@@ -239,7 +239,7 @@ func TestAPodWithARawBlockVolumeIsDeletedWhileTheKubeletIsDown(t *testing.T) {
 //
 // conformance: unit-stage-request-error, unit-publish-request-error, unit-unpublish-request-error,
 // unit-stage-request-bad-fs
-func TestErrorsOfDriversAreToldAndTheCallIsRetried(t *testing.T) {
+func TestErrorsOfDriversAreReportedAndTheCallIsRetried(t *testing.T) {
 	for _, c := range []struct {
 		method, event string
 		code          codes.Code

@@ -45,7 +45,7 @@ func (k *Kubelet) stopContainers(uid types.UID) {
 	}
 }
 
-// allMounts is what the runtime is told of the CSI volumes of each container.
+// allMounts is what the runtime is given of the CSI volumes of each container.
 func (w *podWorker) allMounts(p *kernel.Process) (map[string][]runtime.Mount, error) {
 	all := map[string][]runtime.Mount{}
 	for i := range w.pod.Spec.Containers {

@@ -448,7 +448,7 @@ func TestAMountThatEndsAfterItsPodIsGone(t *testing.T) {
 		`no relationship found between node 'node-a' and this object (1)`, events[len(events)-1])
 }
 
-// K-EXP-5: what the volume is to be expanded to, and who is told before. A claim whose
+// K-EXP-5: what the volume is to be expanded to, and what is emitted before. A claim whose
 // status says anything of an expansion belongs to a csi-resizer that can recover from
 // failures: its word counts, not the volume's size.
 func TestWhatAVolumeIsExpandedTo(t *testing.T) {

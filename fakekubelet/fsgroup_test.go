@@ -127,7 +127,7 @@ func TestAGroupThatCannotBeApplied(t *testing.T) {
 	assert.Contains(t, n.calls(), "NodeUnpublishVolume OK")
 }
 
-// K-FSG-3: the walk over many files has no deadline; the pod is told after half a
+// K-FSG-3: the walk over many files has no deadline; an event is emitted after half a
 // minute, then every minute.
 func TestAChangeOfTheGroupThatTakesLong(t *testing.T) {
 	n := start(t, setting{csiDriver: groupPolicy("File"), chownTime: time.Second})
@@ -139,13 +139,13 @@ func TestAChangeOfTheGroupThatTakesLong(t *testing.T) {
 	n.run("web")
 	n.settle()
 	dir := string(uid) + "/volumes/kubernetes.io~csi/pv-data/mount"
-	var told []string
+	var got []string
 	for _, e := range n.kubeEvents("VolumePermissionChangeInProgress") {
-		told = append(told, e.Message)
+		got = append(got, e.Message)
 	}
 	assert.Equal(t, []string{
 		"Setting volume ownership for " + dir + " is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods",
 		"Setting volume ownership for " + dir + ", processed 90 files.",
 		"Setting volume ownership for " + dir + ", processed 150 files.",
-	}, told)
+	}, got)
 }

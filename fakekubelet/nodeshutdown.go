@@ -31,7 +31,7 @@ func isCritical(pod *corev1.Pod) bool {
 
 // ShutDown is a graceful shutdown of the node: pods end, critical ones last, and
 // their volumes are unpublished as far as there is time. Pods that come meanwhile
-// are turned away. At the end, done is told of volumes that are still mounted. K-POD-9
+// are turned away. At the end, done is called with the volumes that are still mounted. K-POD-9
 func (k *Kubelet) ShutDown(grace ShutdownGrace, done func(error)) {
 	k.shuttingDown = true
 	k.Go("node shutdown", func(p *kernel.Process) {

@@ -90,9 +90,9 @@ func TestAShutdownWaitsNoLongerThanItsGrace(t *testing.T) {
 				return
 			}
 			assert.Equal(t, time.Second, took)
-			told := strings.Split(left.Error(), "\n")
-			require.Len(t, told, c.pods, "one error for each pod")
-			assert.Contains(t, told, "pod default/web-0: mounted volumes=["+string(unique("data"))+"]: context deadline exceeded")
+			got := strings.Split(left.Error(), "\n")
+			require.Len(t, got, c.pods, "one error for each pod")
+			assert.Contains(t, got, "pod default/web-0: mounted volumes=["+string(unique("data"))+"]: context deadline exceeded")
 		})
 	}
 }

@@ -118,7 +118,7 @@ func TestThePaceOfAKubelet(t *testing.T) {
 	assert.Equal(t, "true", n.node().Annotations["volumes.kubernetes.io/controller-managed-attach-detach"])
 }
 
-// K-RACE-39: the API tells of a volume in use up to ten seconds late, both when the pod
+// K-RACE-39: the API reports a volume in use up to ten seconds late, both when the pod
 // comes and when it is gone. The first holds the pod back; the second only the detach.
 func TestVolumesInUseLagBehind(t *testing.T) {
 	n := start(t, attaching)

@@ -95,7 +95,7 @@ func (w *podWorker) runningStatus() func(*corev1.PodStatus) {
 	}
 }
 
-// completedStatus: the containers were told to stop and exited with code 0.
+// completedStatus: the containers were stopped and exited with code 0.
 func (w *podWorker) completedStatus() func(*corev1.PodStatus) {
 	return func(s *corev1.PodStatus) {
 		s.Phase = corev1.PodSucceeded

@@ -136,7 +136,7 @@ func (w *podWorker) rest(p *kernel.Process) bool {
 	return false
 }
 
-// failSync tells the pod what is wrong with its volumes, except for a wait that
+// failSync emits what is wrong with its volumes, except for a wait that
 // took too long, and waits for the next try. K-POD-2, K-POD-3
 func (w *podWorker) failSync(p *kernel.Process, err *volumemanager.WaitError) {
 	switch {

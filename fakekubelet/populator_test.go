@@ -88,7 +88,7 @@ func TestWhatAPodThatIsOverStillWants(t *testing.T) {
 	}
 }
 
-// K-RACE-18: what is wrong with a pod's volumes is told to whoever looks first. An error
+// K-RACE-18: what is wrong with a pod's volumes is returned to whoever looks first. An error
 // that came up when the pod was already over ends the wait for its volumes to be
 // unmounted, and that is tried again ten seconds later.
 func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {

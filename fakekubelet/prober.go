@@ -206,7 +206,7 @@ func (c *container) port(p intstr.IntOrString) (int, error) {
 	return 0, fmt.Errorf("couldn't find port: %v in container", p.StrVal)
 }
 
-// call asks over the network, on a thread of its own. late is what is told if there
+// call asks over the network, on a thread of its own. late is what is reported if there
 // is no answer in time.
 func (c *container) call(p *kernel.Process, what string, limit time.Duration, late string, ask func(context.Context) probe.Answer) probe.Answer {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -101,7 +101,7 @@ func (w *podWorker) phase(initializing bool) corev1.PodPhase {
 	return corev1.PodFailed
 }
 
-// status is what the API tells of the container.
+// status is what the API reports of the container.
 func (c *container) status() corev1.ContainerStatus {
 	running, started := c.running(), c.started()
 	status := corev1.ContainerStatus{Name: c.spec.Name, Image: c.spec.Image, ImageID: c.spec.Image, Ready: c.ready(), Started: &started}

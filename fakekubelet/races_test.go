@@ -144,8 +144,8 @@ func TestAVolumeThatMayBePublishedIsUnpublished(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
 }
 
-// K-EVT-2: what nobody is told of.
-func TestWhatNobodyIsToldOf(t *testing.T) {
+// K-EVT-2: what no event is emitted of.
+func TestWhatNobodyHearsOf(t *testing.T) {
 	n := mounted(t, setting{csiDriver: republish})
 	n.pass(3 * time.Minute)
 	assert.NotEmpty(t, n.times("NodePublishVolume"), "it is published anew")
@@ -187,7 +187,7 @@ func TestAMountThatComesAfterAFinalError(t *testing.T) {
 }
 
 // K-RACE-35: a question how full a volume is may be under way while its pod goes; neither
-// waits for the other, and nobody is told of the answer.
+// waits for the other, and no event is emitted of the answer.
 func TestStatisticsDoNotHoldAnUnmountBack(t *testing.T) {
 	for _, code := range []codes.Code{codes.OK, codes.NotFound} {
 		n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})

@@ -78,13 +78,13 @@ func TestPublishingAnewComesBeforeExpanding(t *testing.T) {
 
 // K-REC-7, K-OP-8, K-EVT-3: each execution of an operation is counted once and told
 // once. While it runs or its backoff lasts, passes go by that nobody hears of.
-func TestWhatIsCountedAndToldOfAnOperation(t *testing.T) {
+func TestWhatIsCountedAndReportedOfAnOperation(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.fail("NodeStageVolume", codes.Internal, 3)
 	n.wire.Faults.Inject(&fault.Fault{Name: "slow", Call: "NodeStageVolume", Effect: fault.HoldAnswer, Delay: 2 * time.Second, Times: 1})
 	n.pod("web", using("data"))
-	told := func() (count int) {
+	got := func() (count int) {
 		for _, e := range n.Trace.Events() {
 			if e.Kind == trace.KubeEvent && e.Method == "FailedMount" {
 				count++
@@ -96,7 +96,7 @@ func TestWhatIsCountedAndToldOfAnOperation(t *testing.T) {
 		n.pass(300 * time.Millisecond)
 		failed := strings.Count(strings.Join(n.calls(), "\n"), "NodeStageVolume Internal")
 		assert.EqualValues(t, failed, n.operations("volume_mount", "fail-unknown"))
-		assert.Equal(t, failed, told())
+		assert.Equal(t, failed, got())
 	}
 	n.waitRunning("web")
 	assert.EqualValues(t, 3, n.operations("volume_mount", "fail-unknown"))

@@ -312,7 +312,7 @@ func TestASecondPodWaitsForTheFirstToBeUnmounted(t *testing.T) {
 	}
 }
 
-// K-SEL-3: while the old mount is being undone the new pod is told so.
+// K-SEL-3: while the old mount is being undone the new pod gets an event.
 func TestAPodThatIsWantedBeforeTheOldMountIsUndone(t *testing.T) {
 	n := start(t, setting{seLinux: true, features: anyMode, csiDriver: seLinuxMount})
 	n.volume("data")

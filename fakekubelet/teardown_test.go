@@ -43,7 +43,7 @@ func TestUnpublishAndUnstageCarryOnlyIdAndPath(t *testing.T) { // K-UNPUB-2, K-U
 	assert.Empty(t, n.files())
 }
 
-// K-UNPUB-3, K-TRACE-11, facts 28 and 3: any code is a failure, nobody is told,
+// K-UNPUB-3, K-TRACE-11, facts 28 and 3: any code is a failure, no event is emitted,
 // and the pod stays.
 func TestAFailingUnpublishHoldsThePodBack(t *testing.T) {
 	for _, code := range []codes.Code{codes.Internal, codes.NotFound, codes.DeadlineExceeded} {

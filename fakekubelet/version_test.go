@@ -98,7 +98,7 @@ func TestWhetherTheFSGroupPolicyCounts(t *testing.T) {
 }
 
 // K-RPC-6
-func TestWhetherOneWriterIsToldFromSeveral(t *testing.T) {
+func TestWhetherOneWriterIsDistinguishedFromSeveral(t *testing.T) {
 	beforeAndSince(t, version.SingleNodeWriters, func(t *testing.T, v version.Version, since bool) {
 		n := start(t, setting{version: v})
 		n.volume("data")
@@ -191,16 +191,16 @@ func TestWhetherTheAttachLimitIsAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestTheNodeTellsTheKubeletsVersionAlsoAfterAnUpgrade(t *testing.T) {
+func TestTheNodeShowsTheKubeletsVersionAlsoAfterAnUpgrade(t *testing.T) {
 	n := start(t, setting{version: 35})
-	told := func() string {
+	got := func() string {
 		node, _ := store.Get[*corev1.Node](n.Store, store.Key{Name: nodeName})
 		return node.Status.NodeInfo.KubeletVersion
 	}
-	assert.Equal(t, "v1.35.0", told())
+	assert.Equal(t, "v1.35.0", got())
 	n.killKubelet()
 	n.setting.version = version.Newest
 	n.startKubelet()
 	n.settle()
-	assert.Equal(t, "v1.36.3", told())
+	assert.Equal(t, "v1.36.3", got())
 }

@@ -128,9 +128,9 @@ func (s *volumeStats) measure(p *kernel.Process, uid types.UID, name string, spe
 	usage[name] = u
 }
 
-// collect tells the usage of claims: one pod speaks for each. K-STAT-5
+// collect reports the usage of claims: one pod stands for each. K-STAT-5
 func (s *volumeStats) collect(set func(name string, value float64, labels ...string)) {
-	told := map[store.Key]bool{}
+	seen := map[store.Key]bool{}
 	for _, uid := range slices.Sorted(maps.Keys(s.pods)) {
 		pod, ok := s.Kubelet.pods.Pod(uid)
 		if !ok {
@@ -140,8 +140,8 @@ func (s *volumeStats) collect(set func(name string, value float64, labels ...str
 			v := &pod.Spec.Volumes[i]
 			claim, _, ok := volume.ClaimOf(pod, v)
 			u, measured := s.pods[uid].usage[v.Name]
-			if ok && measured && !told[claim] {
-				told[claim] = true
+			if ok && measured && !seen[claim] {
+				seen[claim] = true
 				tellUsage(u, claim, set)
 			}
 		}

@@ -81,7 +81,7 @@ func TestADriverWithoutStatisticsIsOnlyAskedForItsCapabilities(t *testing.T) { /
 }
 
 // conformance: unit-metrics-driver-not-registered
-func TestStatisticsThatCannotBeHad(t *testing.T) { // K-STAT-3: nobody is told, and what was known is lost
+func TestStatisticsThatCannotBeHad(t *testing.T) { // K-STAT-3: no event is emitted, and what was known is lost
 	for name, breaks := range map[string]func(*node){
 		"the driver fails":             func(n *node) { n.fail("NodeGetVolumeStats", codes.Internal, 0) },
 		"it does not tell what it can": func(n *node) { n.fail("NodeGetCapabilities", codes.Internal, 0) },

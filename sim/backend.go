@@ -16,7 +16,7 @@ import (
 )
 
 // holdings are what a driver has in its backend; nil lists are those that it does
-// not tell of.
+// not list.
 type holdings struct {
 	volumes   []backendVolume
 	snapshots []string // ids

@@ -116,7 +116,7 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkVolumeLifecycle tells what one volume costs. A core does 1,000 volumes
+// BenchmarkVolumeLifecycle says what one volume costs. A core does 1,000 volumes
 // in a second, and a hundred times as many volumes cost at most 1.3 times as much
 // each.
 func BenchmarkVolumeLifecycle(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// check tells the first mistake that can be seen without starting anything.
+// check returns the first mistake that can be seen without starting anything.
 func (o Options) check() error {
 	if err := o.FeatureGates.Validate(); err != nil {
 		return &ConfigError{"feature gates", err.Error()}

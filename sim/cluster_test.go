@@ -57,7 +57,7 @@ func lifeOf(c *sim.Cluster) {
 	c.Settle()
 }
 
-func TestATestTellsWhatMustHaveHappened(t *testing.T) {
+func TestATestShowsWhatMustHaveHappened(t *testing.T) {
 	c := sim.New(t, withMock)
 	lifeOf(c)
 	c.ExpectExactCalls("CreateVolume", "ControllerPublishVolume", "NodeStageVolume", "NodePublishVolume", "...", "DeleteVolume")
@@ -131,16 +131,16 @@ func TestAClusterCanLiveByTheRealClock(t *testing.T) {
 type testOf struct {
 	*testing.T
 	failed   bool
-	told     strings.Builder
+	seen     strings.Builder
 	cleanups []func()
 }
 
 func (f *testOf) Failed() bool { return f.failed }
 func (f *testOf) Errorf(format string, args ...any) {
 	f.failed = true
-	fmt.Fprintf(&f.told, format+"\n", args...)
+	fmt.Fprintf(&f.seen, format+"\n", args...)
 }
-func (f *testOf) Logf(format string, args ...any) { fmt.Fprintf(&f.told, format+"\n", args...) }
+func (f *testOf) Logf(format string, args ...any) { fmt.Fprintf(&f.seen, format+"\n", args...) }
 func (f *testOf) FailNow()                        { f.failed = true; runtime.Goexit() }
 func (f *testOf) Cleanup(what func())             { f.cleanups = append(f.cleanups, what) }
 
@@ -161,13 +161,13 @@ func failing(t *testing.T, test func(f *testOf)) string {
 		run(cleanup)
 	}
 	require.True(t, f.failed, "the test passed")
-	return f.told.String()
+	return f.seen.String()
 }
 
 func TestWhatIsOtherwiseFailsWithWhatLedThere(t *testing.T) {
 	for name, c := range map[string]struct {
 		test func(f *testOf)
-		told []string
+		seen []string
 	}{
 		"a call that did not come": {func(f *testOf) {
 			c := sim.New(f, withMock)
@@ -219,12 +219,12 @@ func TestWhatIsOtherwiseFailsWithWhatLedThere(t *testing.T) {
 		"a cluster that cannot be":  {func(f *testOf) { sim.New(f, sim.WithNodes("a", "a")) }, []string{"start the cluster: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := failing(t, c.test)
-			for _, text := range c.told {
-				assert.Contains(t, told, text)
+			seen := failing(t, c.test)
+			for _, text := range c.seen {
+				assert.Contains(t, seen, text)
 			}
-			if c.told == nil {
-				t.Log(told)
+			if c.seen == nil {
+				t.Log(seen)
 			}
 		})
 	}
@@ -234,11 +234,11 @@ func TestTheTraceOfAFailedTestIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "traces")
 	setFlag(t, "csisim.trace", dir)
 	sim.New(t) // passes: of it nothing is written
-	told := failing(t, func(f *testOf) {
+	seen := failing(t, func(f *testOf) {
 		lifeOf(sim.New(f, withMock))
 		sim.New(f).Expect(running)
 	})
-	assert.Contains(t, told, filepath.Join(dir, t.Name()+".jsonl"))
+	assert.Contains(t, seen, filepath.Join(dir, t.Name()+".jsonl"))
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, files, 2)

@@ -13,7 +13,7 @@ import (
 func (c *Simulation) SetVolumeCondition(pv *corev1.PersistentVolume, message string) error {
 	subject := fmt.Sprintf("volume %q", pv.Name)
 	if pv.Spec.CSI == nil {
-		return &ConfigError{subject, "it has no CSI source, so no driver can tell how it is"}
+		return &ConfigError{subject, "it has no CSI source, so no driver can report how it is"}
 	}
 	p, err := c.plugin(pv.Spec.CSI.Driver, "")
 	if err != nil {

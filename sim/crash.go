@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// told records that the scenario made something happen.
-func (c *Simulation) told(node, format string, args ...any) {
+// note records that the scenario made something happen.
+func (c *Simulation) note(node, format string, args ...any) {
 	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -19,7 +19,7 @@ func (c *Simulation) killPlugin(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.told(node, "%s killed", p)
+	c.note(node, "%s killed", p)
 	defer c.disconnect(p)
 	return p.kill()
 }
@@ -30,7 +30,7 @@ func (c *Simulation) stopPlugin(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.told(node, "%s stopped", p)
+	c.note(node, "%s stopped", p)
 	defer c.disconnect(p)
 	if p.registrar != nil {
 		if err := p.registrar.Stop(); err != nil {
@@ -47,7 +47,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.told(node, "%s stopped, its registrar stays", p)
+	c.note(node, "%s stopped, its registrar stays", p)
 	defer c.disconnect(p)
 	return p.stop()
 }
@@ -68,7 +68,7 @@ func (c *Simulation) startPlugin(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.told(node, "%s started", p)
+	c.note(node, "%s started", p)
 	return c.bringUp(p)
 }
 
@@ -91,7 +91,7 @@ func (c *Simulation) stopRegistrar(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.told(node, "registrar of %s stopped", p)
+	c.note(node, "registrar of %s stopped", p)
 	return p.registrar.Stop()
 }
 
@@ -101,7 +101,7 @@ func (c *Simulation) killRegistrar(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.told(node, "registrar of %s killed", p)
+	c.note(node, "registrar of %s killed", p)
 	p.registrar.Kill()
 	return nil
 }
@@ -112,7 +112,7 @@ func (c *Simulation) startRegistrar(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.told(node, "registrar of %s started", p)
+	c.note(node, "registrar of %s started", p)
 	p.registrar.Start()
 	return nil
 }
@@ -134,7 +134,7 @@ func (c *Simulation) killKubelet(name string) error {
 	if n.kubelet == nil {
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it does not run"}
 	}
-	c.told(name, "kubelet killed")
+	c.note(name, "kubelet killed")
 	n.crashKubelet(c)
 	return nil
 }
@@ -151,7 +151,7 @@ func (c *Simulation) startKubelet(name string) error {
 	case n.kubelet != nil:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it runs already"}
 	}
-	c.told(name, "kubelet started")
+	c.note(name, "kubelet started")
 	n.startKubelet(c)
 	return nil
 }
@@ -162,7 +162,7 @@ func (c *Simulation) killController(name string) error {
 	if err != nil {
 		return err
 	}
-	c.told("", "%s killed", name)
+	c.note("", "%s killed", name)
 	for _, ctl := range found {
 		if ctl.running != nil {
 			ctl.running.Crash()
@@ -178,7 +178,7 @@ func (c *Simulation) startController(name string) error {
 	if err != nil {
 		return err
 	}
-	c.told("", "%s started", name)
+	c.note("", "%s started", name)
 	for _, ctl := range found {
 		if !ctl.runs() {
 			ctl.run()
@@ -197,7 +197,7 @@ func (c *Simulation) PowerOff(name string) error {
 	if n.off {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
 	}
-	c.told(name, "power lost")
+	c.note(name, "power lost")
 	n.off = true
 	if n.kubelet != nil {
 		n.crashKubelet(c)
@@ -234,7 +234,7 @@ func (c *Simulation) PowerOn(name string) error {
 	if !n.off {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
 	}
-	c.told(name, "power on")
+	c.note(name, "power on")
 	n.off = false
 	for _, d := range c.drivers {
 		for _, p := range d.on(name) {

@@ -91,10 +91,10 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 	c.Expect(expect.Object{Ref: "crd/widgets.example.com", Gone: true})
 }
 
-func TestWhatIsWrongWithACustomResourceIsTold(t *testing.T) {
+func TestWhatIsWrongWithACustomResourceIsReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		manifests []any
-		told      string
+		got       string
 	}{
 		"nobody defined it": {[]any{"\n" + widgetW},
 			`apply widget/w: manifest:2:36: kind: found kind "Widget", want a built-in kind (no kind "Widget" is registered for version "example.com/v1"), or one that a CustomResourceDefinition before this object defines`},
@@ -112,7 +112,7 @@ func TestWhatIsWrongWithACustomResourceIsTold(t *testing.T) {
 			`delete: "widget/w" is no object: there is no kind "widget"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := failing(t, func(f *testOf) {
+			got := failing(t, func(f *testOf) {
 				cluster := sim.New(f, withMock)
 				for _, m := range c.manifests {
 					if do, ok := m.(func(*sim.Cluster)); ok {
@@ -122,7 +122,7 @@ func TestWhatIsWrongWithACustomResourceIsTold(t *testing.T) {
 					cluster.Apply(m)
 				}
 			})
-			assert.Contains(t, told, c.told)
+			assert.Contains(t, got, c.got)
 		})
 	}
 }

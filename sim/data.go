@@ -18,14 +18,14 @@ func (c *Simulation) startDataCheck() {
 		p, err := c.plugin(driver, node)
 		return err == nil && p.running
 	}
-	c.data.Tell = func(u datacheck.Use, text string) {
+	c.data.OnViolation = func(u datacheck.Use, text string) {
 		c.lost = append(c.lost, text)
 		c.World.Trace.Add(&trace.Event{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
 	}
 }
 
-// tellData tells the data check of volumes and snapshots that come and go.
-func (c *Simulation) tellData(call *trace.Event) {
+// followData has the data check follow volumes and snapshots that come and go.
+func (c *Simulation) followData(call *trace.Event) {
 	if c.data == nil {
 		return
 	}

@@ -81,7 +81,7 @@ func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Dur
 		if p.orders != orders {
 			return
 		}
-		c.told(p.node, "%s restarted by the kubelet, restart %d", p, p.loop.ends)
+		c.note(p.node, "%s restarted by the kubelet, restart %d", p, p.loop.ends)
 		p.loop.began = k.Elapsed()
 		if err := c.bringUp(p); err != nil {
 			c.bury(p, notStarted(p, err))

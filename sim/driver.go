@@ -61,7 +61,7 @@ type backend interface {
 	kill() error
 	// stop ends it like SIGTERM: it removes its socket.
 	stop() error
-	// lostPower tells it that its node went down with all mounts.
+	// lostPower ends it as its node goes down with all mounts.
 	lostPower()
 }
 
@@ -133,7 +133,7 @@ func (c *Simulation) startDriver(d *driver) error {
 		return err
 	}
 	if !d.Later {
-		d.before, _ = d.holds() // a driver that cannot tell has to tell later
+		d.before, _ = d.holds() // a driver that does not know has to say later
 	}
 	return c.installCSIDriver(d)
 }
@@ -143,7 +143,7 @@ func (d *driver) runsOn(node string) bool {
 	return d.Socket == nil || d.Socket.Node != "" || d.Socket.Nodes[node] != ""
 }
 
-// nodeID is the CSI node id that the driver is told to have on a node.
+// nodeID is the CSI node id that the driver is given on a node.
 func (d *driver) nodeID(node string) string {
 	if id := d.NodeIDs[node]; id != "" {
 		return id

@@ -49,7 +49,7 @@ func (c *Cluster) AllowLeftovers(patterns ...string) {
 	c.allowed.leftovers.Patterns = append(c.allowed.leftovers.Patterns, patterns...)
 }
 
-// AllowViolations is how drivers may break the CSI spec, as patterns of what is told
+// AllowViolations is how drivers may break the CSI spec, as patterns of what is reported
 // of it, in which * stands for any text.
 func (c *Cluster) AllowViolations(patterns ...string) {
 	c.allowed.violations.Patterns = append(c.allowed.violations.Patterns, patterns...)
@@ -78,7 +78,7 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 	return all
 }
 
-// report fails the test for what does not hold. The test is told outside of the
+// report fails the test for what does not hold. The test is failed outside of the
 // cluster, so that it names the line of the test.
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
@@ -92,12 +92,12 @@ func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation
 		}
 	})
 	for _, f := range failures {
-		c.tell(ev, f)
+		c.fail(ev, f)
 	}
 }
 
-// tell fails the test, with what led there.
-func (c *Cluster) tell(ev *expect.Evidence, f *expect.Failure) {
+// fail fails the test, with what led there.
+func (c *Cluster) fail(ev *expect.Evidence, f *expect.Failure) {
 	c.t.Helper()
 	text := ""
 	c.simulation.Exclusively(func() {

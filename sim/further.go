@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/wire"
 )
 
-// checkFurther tells the first mistake in a driver's further plugins.
+// checkFurther returns the first mistake in a driver's further plugins.
 func (d Driver) checkFurther(subject string, nodes map[string]bool) error {
 	seen := map[FurtherPlugin]bool{}
 	for _, p := range d.Further {
@@ -78,7 +78,7 @@ func (d *driver) on(node string) []*plugin {
 	return all
 }
 
-// nodeID is the CSI node id that the plugin is told to have.
+// nodeID is the CSI node id that the plugin is given.
 func (p *plugin) nodeID() string { return cmp.Or(p.id, p.driver.nodeID(p.node)) }
 
 // idsOf are the ids by which the driver's plugins know a node.

@@ -40,7 +40,7 @@ func (h *heartbeats) LastRenewal(name string) (last time.Duration, alive bool) {
 	return n.started + periods*leasePeriod, n.kubelet != nil
 }
 
-// OnChange registers f to be told when a kubelet starts or ends.
+// OnChange registers f to be called when a kubelet starts or ends.
 func (h *heartbeats) OnChange(f func(node string)) { h.onChange = append(h.onChange, f) }
 
 func (c *Simulation) heartbeatChanged(node string) {

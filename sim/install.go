@@ -20,7 +20,7 @@ func (c *Simulation) Install(name string) error {
 	if d.installed() {
 		return &ConfigError{fmt.Sprintf("driver %q", name), "it is installed already"}
 	}
-	c.told("", "driver %s installed", name)
+	c.note("", "driver %s installed", name)
 	if err := c.startDriver(d); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *Simulation) Install(name string) error {
 }
 
 // Uninstall deletes a driver's deployment: its sidecars die, its plugins and
-// registrars are told to stop, its CSIDriver object goes. Whatever of its volumes is
+// registrars are stopped, its CSIDriver object goes. Whatever of its volumes is
 // attached, mounted or claimed stays so.
 func (c *Simulation) Uninstall(name string) error {
 	d, err := c.driverNamed(name)
@@ -48,7 +48,7 @@ func (c *Simulation) Uninstall(name string) error {
 	if !d.installed() {
 		return &ConfigError{fmt.Sprintf("driver %q", name), "it is not installed"}
 	}
-	c.told("", "driver %s uninstalled", name)
+	c.note("", "driver %s uninstalled", name)
 	c.removeSidecars(d)
 	var errs []error
 	for _, p := range c.plugins(d) {

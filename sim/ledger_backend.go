@@ -154,7 +154,7 @@ func (a *accountant) claimWaits(name string) bool {
 }
 
 // nodesByID are the nodes that may be meant by a node id: a plugin has it there, or an
-// attachment to the node says it, since a program tells its own id.
+// attachment to the node says it, since a program gives its own id.
 func (a *accountant) nodesByID(d *driver) map[string][]string {
 	nodes := map[string][]string{}
 	add := func(id, node string) {

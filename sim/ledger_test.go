@@ -154,8 +154,8 @@ func TestPublishedNodesThatADriverDoesNotPromiseMeanNothing(t *testing.T) {
 	assert.Empty(t, c.Leftovers())
 }
 
-// A cloud has its own names for nodes, which only NodeGetInfo tells.
-func TestAnAttachmentToANodeByTheIdThatItTellsIsNoLeak(t *testing.T) {
+// A cloud has its own names for nodes, which only NodeGetInfo returns.
+func TestAnAttachmentToANodeByTheIdThatItShowsIsNoLeak(t *testing.T) {
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true, ListVolumesPublishedNodes: true})
 	served := servers(m)
 	served.Node = func(node string, _ machine.Machine) []machine.Service {

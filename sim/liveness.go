@@ -49,7 +49,7 @@ func (c *Simulation) hasKubelet(node string) bool {
 // restartUnhealthy ends the container of a plugin like SIGTERM, and starts it again when the
 // kubelet would; the registrar and the sidecars run on. C-LIVE-3
 func (c *Simulation) restartUnhealthy(p *plugin, why string) {
-	c.told(p.node, "%s failed its liveness probe, it will be restarted: %s", p, why)
+	c.note(p.node, "%s failed its liveness probe, it will be restarted: %s", p, why)
 	if err := p.stop(); err != nil {
 		c.bury(p, notStopped(p, err))
 		return

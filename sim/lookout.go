@@ -30,7 +30,7 @@ func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	}
 	if ledger.Changes(call) {
 		l.see(at.Machine, call)
-		l.tellData(call)
+		l.followData(call)
 	}
 }
 
@@ -65,7 +65,7 @@ func (c *Simulation) see(m machine.Machine, ended *trace.Event) {
 }
 
 // sawAlready reports whether a machine's mounts are those that were looked at last:
-// then it tells the same slice.
+// then it returns the same slice.
 func (c *Simulation) sawAlready(m machine.Machine, table []machine.Mount) bool {
 	before, again := c.mounts[m.Name()]
 	c.mounts[m.Name()] = table
@@ -83,7 +83,7 @@ func straysOf(m machine.Machine) string { return "processes of " + m.Name() }
 
 func strayKey(s machine.Stray) string { return strconv.Itoa(s.PID) }
 
-// mountKeys tell the mounts of a table apart, also two on one target. What a mount
+// mountKeys distinguish the mounts of a table, also two on one target. What a mount
 // shows does not count: that has another name when it is removed.
 func mountKeys(table []machine.Mount) []string {
 	keys, count := make([]string, len(table)), map[string]int{}

@@ -89,7 +89,7 @@ func encoded(obj store.Object) ([]manifest.Object, error) {
 	return decode(strict.Source{File: fmt.Sprintf("%T", obj), Text: text})
 }
 
-// isYAML tells YAML text from the path of a file.
+// isYAML distinguishes YAML text from the path of a file.
 func isYAML(text string) bool { return strings.ContainsAny(text, "\n{") }
 
 func decode(source strict.Source) ([]manifest.Object, error) {

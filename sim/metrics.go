@@ -1,6 +1,6 @@
 package sim
 
-// Metrics are those of a node's kubelet, as its metrics endpoint would tell them;
+// Metrics are those of a node's kubelet, as its metrics endpoint would show them;
 // none while it is down.
 func (c *Simulation) Metrics(name string) []string {
 	n, err := c.node(name)

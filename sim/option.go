@@ -29,7 +29,7 @@ func WithServers(name string, servers Servers) Option {
 }
 
 // WithProgram adds a driver that is a program: it is started for each node and for
-// the controller, over real sockets. Its name is what GetPluginInfo tells. The words
+// the controller, over real sockets. Its name is what GetPluginInfo returns. The words
 // of the command are templates; see Program.
 func WithProgram(command ...string) Option {
 	return WithDriver(Driver{Program: &Program{Command: command}})

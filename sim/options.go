@@ -150,7 +150,7 @@ type Node struct {
 // Driver is one CSI driver. Exactly one of Mock, Program, Socket and Servers says
 // how it is reached.
 type Driver struct {
-	// Name is the CSI driver name, which GetPluginInfo must tell. Of a Socket and of
+	// Name is the CSI driver name, which GetPluginInfo must return. Of a Socket and of
 	// a Program it may be left empty; then GetPluginInfo decides. Default of a Mock:
 	// its own.
 	Name string
@@ -192,7 +192,7 @@ type Driver struct {
 // FurtherPlugin is a plugin on a node that offers the same driver at an endpoint of
 // its own. Whoever starts or ends it calls it "driver/name".
 type FurtherPlugin struct {
-	// Name tells it from others of the driver on its node.
+	// Name distinguishes it from others of the driver on its node.
 	Name string
 	Node string
 	// NodeID is its CSI node id. Default: that of the driver's own plugin.
@@ -216,7 +216,7 @@ type Program struct {
 	Single bool
 	// Env is added to the program's environment.
 	Env map[string]string
-	// PluginSocket is the path of the socket at which it serves whatever it is told, as it
+	// PluginSocket is the path of the socket at which it serves whatever its flags say, as it
 	// finds it. Default: {{.Socket}}; what serves at /csi/csi.sock is found there, too.
 	PluginSocket string
 	// StartTimeout is how long, in wall time, it may take to answer. Default: 10 s.

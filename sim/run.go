@@ -48,7 +48,7 @@ func (c *Simulation) missing() string {
 }
 
 // registered: the kubelet lists a driver as soon as it begins to register it; that
-// the driver told its node's id shows in the CSINode, or what an old kubelet has for it.
+// the driver gave its node's id shows in the CSINode, or what an old kubelet has for it.
 func (c *Simulation) registered(d *driver, n *node) bool {
 	return slices.Contains(n.kubelet.Registered(), d.Name) && volume.IsInstalled(c.World.Store, n.Kubernetes, n.Name, d.Name)
 }

@@ -9,7 +9,7 @@ import (
 
 // ShutDown shuts a node down as its operating system does: the kubelet ends the
 // pods, critical ones last, and waits for their volumes as long as grace says; then
-// the power is off. It runs until then. Volumes that are still mounted are told in
+// the power is off. It runs until then. Volumes that are still mounted are reported in
 // the trace.
 func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) error {
 	n, err := c.node(name)
@@ -19,12 +19,12 @@ func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) erro
 	if n.off || n.kubelet == nil {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has no kubelet that runs: power-off needs none"}
 	}
-	c.told(name, "shutting down, %v for its pods", grace.Total)
+	c.note(name, "shutting down, %v for its pods", grace.Total)
 	over := false
 	n.kubelet.ShutDown(grace, func(left error) {
 		over = true
 		if left != nil {
-			c.told(name, "there was no time for all volumes: %v", left)
+			c.note(name, "there was no time for all volumes: %v", left)
 		}
 	})
 	if err := c.WaitFor("node "+name+" to end its pods", grace.Total+time.Minute, func() bool { return over }); err != nil {

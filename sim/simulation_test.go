@@ -223,7 +223,7 @@ func TestPowerLossTakesTheMountsAndANewStartBringsThemBack(t *testing.T) { // fa
 	assert.NotContains(t, calls(c, from), "Controller/ControllerUnpublishVolume")
 }
 
-func TestMistakesInTheOptionsAreToldBeforeAnythingStarts(t *testing.T) {
+func TestMistakesInTheOptionsAreReportedBeforeAnythingStarts(t *testing.T) {
 	one := func(d sim.Driver) sim.Options { return sim.Options{Drivers: []sim.Driver{d}} }
 	for _, c := range []struct {
 		name    string

@@ -56,7 +56,7 @@ func (c *Simulation) FailStandIn(name string, f standin.Failure) error {
 	var known []string
 	for _, s := range c.standIns(name) {
 		if slices.Contains(s.Operations(), f.Operation) {
-			c.told("", "%s of driver %s fails from now on", f.Operation, name)
+			c.note("", "%s of driver %s fails from now on", f.Operation, name)
 			return s.Fail(f)
 		}
 		known = append(known, s.Operations()...)
@@ -66,7 +66,7 @@ func (c *Simulation) FailStandIn(name string, f standin.Failure) error {
 
 // RecoverStandIns ends all failures of a driver's stand-ins.
 func (c *Simulation) RecoverStandIns(name string) error {
-	c.told("", "what driver %s needs works again", name)
+	c.note("", "what driver %s needs works again", name)
 	var errs []error
 	for _, s := range c.standIns(name) {
 		errs = append(errs, s.Recover())

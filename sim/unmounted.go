@@ -44,7 +44,7 @@ func (c *Simulation) resetMounts(m machine.Machine) {
 	}
 }
 
-// machineMounts is what a machine tells of its mounts: the same slices as long as
+// machineMounts is what a machine reports of its mounts: the same slices as long as
 // nothing changes.
 type machineMounts struct {
 	mounts  []machine.Mount
@@ -52,7 +52,7 @@ type machineMounts struct {
 }
 
 // mountsNow are a machine's mounts, and whether they are others than the last time. A
-// machine that cannot tell shows nothing.
+// machine that does not know shows nothing.
 func (c *Simulation) mountsNow(m machine.Machine) (now machineMounts, changed bool) {
 	mounts, err := m.Mounts()
 	if err != nil {

@@ -83,11 +83,11 @@ func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 		missing = &expect.Failure{Expected: what, About: c.evidence.News(expect.IsFailedCall)}
 	}
 	if died := expect.Alive(c.allowed.violations).Failure(c.evidence); died != nil {
-		c.tell(c.evidence, died)
+		c.fail(c.evidence, died)
 	}
 	f := expect.NeverCame(err, missing.Expected, missing.Got, stuck.Waiting)
 	f.About, f.Hint = missing.About, missing.Hint
-	c.tell(c.evidence, f)
+	c.fail(c.evidence, f)
 	c.t.FailNow()
 }
 

@@ -45,7 +45,7 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	if runs {
 		n.crashKubelet(c)
 	}
-	c.told(name, "kubelet %s", u.inWords(n.Kubernetes, to))
+	c.note(name, "kubelet %s", u.inWords(n.Kubernetes, to))
 	n.Kubernetes, n.Migration = to, n.Migration.With(u.Migration)
 	if runs {
 		n.startKubelet(c)
@@ -70,7 +70,7 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 			return &ConfigError{subject, fmt.Sprintf("node %s: %v", n.Name, err)}
 		}
 	}
-	c.told("", "control plane %s", u.inWords(from, to))
+	c.note("", "control plane %s", u.inWords(from, to))
 	c.options.Migration = c.options.Migration.With(u.Migration)
 	c.World.Version, c.World.Migration = to, migration.Of(to).With(c.options.Migration)
 	for _, ctl := range c.controllers {

@@ -43,16 +43,16 @@ func TestTheSELinuxWarningControllerRunsIfItIsNamed(t *testing.T) {
 	assert.ErrorContains(t, err, `controller "podgc": it runs always, or there is no such controller`)
 }
 
-func TestTheServerTellsItsVersionAlsoAfterAnUpgrade(t *testing.T) {
+func TestTheServerShowsItsVersionAlsoAfterAnUpgrade(t *testing.T) {
 	c := startVersion(t, 35)
-	told := func() string {
+	got := func() string {
 		info, err := c.Client().Discovery().ServerVersion()
 		require.NoError(t, err)
 		return info.GitVersion + " " + info.Minor
 	}
-	assert.Equal(t, "v1.35.0 35", told())
+	assert.Equal(t, "v1.35.0 35", got())
 	require.NoError(t, c.UpgradeControlPlane(sim.Upgrade{Kubernetes: 36}))
-	assert.Equal(t, "v1.36.3 36", told())
+	assert.Equal(t, "v1.36.3 36", got())
 }
 
 // L-OBJ-1, L-SKEW-4

@@ -59,7 +59,7 @@ func (a *access) config() *api.Config {
 	return config
 }
 
-// hint tells how to use the cluster.
+// hint says how to use the cluster.
 func (a *access) hint() string {
 	if a.file != "" {
 		return fmt.Sprintf("Use it with: kubectl --kubeconfig %s --context %s get nodes", a.file, a.name)

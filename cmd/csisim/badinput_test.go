@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// badInput is a scenario that cannot pass, and what its user is told.
+// badInput is a scenario that cannot pass, and what its user is shown.
 type badInput struct {
 	name     string
 	scenario string            // without apiVersion and kind, which are lines 1 and 2
@@ -33,9 +33,9 @@ type badInput struct {
 	namespaces bool
 }
 
-// Whatever is wrong is told once, with its place and what would be right, with the
+// Whatever is wrong is reported once, with its place and what would be right, with the
 // exit code of its class, in no time; and nothing of the run is left.
-func TestBadInputIsToldAndLeavesNothingBehind(t *testing.T) {
+func TestBadInputIsReportedAndLeavesNothingBehind(t *testing.T) {
 	bin := build(t)
 	for _, test := range slices.Concat(badScenarios, badDrivers, badMachines) {
 		t.Run(test.name, func(t *testing.T) {

@@ -192,7 +192,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 	return nil
 }
 
-// timeline tells all that happens in a single scenario; of several it would be a muddle.
+// timeline shows all that happens in a single scenario; of several it would be a muddle.
 func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
 	if !c.flags.verbose || len(trials) != 1 || !trials[0].Runs() {
 		return nil
@@ -210,7 +210,7 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 		err = c.writeKnown(card)
 	}
 	if err == nil {
-		err = c.tell(card)
+		err = c.printCard(card)
 	}
 	if err == nil {
 		err = writeFile(c.flags.json, "report card", card.JSON)
@@ -230,11 +230,11 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 			return &failure{code: code, err: errors.New(untriedHint(what))}
 		}
 	}
-	return told(code)
+	return reported(code)
 }
 
-// tell writes the card; a single scenario is told as csisim run does.
-func (c *checking) tell(card *check.Card) error {
+// printCard writes the card; a single scenario is reported as csisim run does.
+func (c *checking) printCard(card *check.Card) error {
 	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried() && card.Known == nil
 	if single || c.flags.verbose {
 		printer := report.NewPrinter(c.env.stdout, report.Options{

@@ -38,7 +38,7 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.single, "single", false, "one process is both the controller plugin and the plugin of the only node")
 	flags.BoolVar(&f.nodeOnly, "node-only", false, "the driver has no controller plugin")
 	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
-	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves whatever it is told; what serves at /csi/csi.sock needs none")
+	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves whatever its flags say; what serves at /csi/csi.sock needs none")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
 	f.volumes.addTo(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {

@@ -78,7 +78,7 @@ var badChecks = []struct {
 }
 
 // Bad input gets one clear error and the right exit code, and leaves nothing behind.
-func TestBadInputOfACheckIsToldAndLeavesNothing(t *testing.T) {
+func TestBadInputOfACheckIsReportedAndLeavesNothing(t *testing.T) {
 	bin := build(t)
 	for _, test := range badChecks {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func (p *place) checks(t *testing.T, flags string, more ...string) outcome {
 	return outcomeOf(t, p.command(append(append(args, checkedDriver...), more...)...))
 }
 
-func TestACheckTellsHowADriverDidInEveryForm(t *testing.T) {
+func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
 	got := p.checks(t, "--only repeated/* --only life/block --json out/card.json --junit out/junit.xml --out kept", "--broken", "create-not-idempotent")
@@ -327,7 +327,7 @@ func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, c.Start())
 	go func() {
 		defer close(r.ended)
-		_ = c.Wait() // its state tells
+		_ = c.Wait() // its  says why
 	}()
 	planned := func() bool { _, err := os.Stat(filepath.Join(p.dir, "kept")); return err == nil }
 	require.Eventually(t, func() bool { return planned() && len(p.programs("hostdir")) > 2 || r.hasEnded() }, 20*time.Second, time.Millisecond)

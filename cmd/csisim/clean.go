@@ -47,7 +47,7 @@ func cleanBefore(env environment, dir string) {
 	if len(removed.Runs) > 0 {
 		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural(len(removed.Runs), "run"), removed)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // who makes a directory there tells
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // whoever makes a directory there gets the error
 		fmt.Fprintf(env.stderr, "csisim: %v\n", err)
 	}
 }

@@ -88,11 +88,11 @@ func TestKubectlDescribesEveryKindOfStorage(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			l := *l
 			l.t = t
-			told := strings.Join(strings.Fields(l.kubectl(append([]string{"describe"}, strings.Fields(kind)...)...)), " ")
-			rest := told
+			got := strings.Join(strings.Fields(l.kubectl(append([]string{"describe"}, strings.Fields(kind)...)...)), " ")
+			rest := got
 			for _, words := range says {
 				_, after, found := strings.Cut(rest, words)
-				if assert.True(t, found, "%q is missing, or stands before its place, in: %s", words, told) {
+				if assert.True(t, found, "%q is missing, or stands before its place, in: %s", words, got) {
 					rest = after
 				}
 			}

@@ -44,7 +44,7 @@ Exit codes: 0 the traces are equal, 1 they differ, 2 bad input.`,
 	return command
 }
 
-// compare tells how two traces differ.
+// compare says how two traces differ.
 func compare(env environment, nameA, nameB string, all bool) error {
 	a, err := openTrace(nameA)
 	if err != nil {
@@ -63,7 +63,7 @@ func compare(env environment, nameA, nameB string, all bool) error {
 		return err
 	}
 	if !found.Equal() {
-		return told(exitFailed)
+		return reported(exitFailed)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestDiffOfEqualTracesPasses(t *testing.T) {
 }
 
 // A trace without its NodeUnstageVolume: exit code 1, and the call is named first.
-func TestDiffTellsTheFirstDifference(t *testing.T) {
+func TestDiffShowsTheFirstDifference(t *testing.T) {
 	text, err := os.ReadFile(recorded)
 	require.NoError(t, err)
 	var kept []string
@@ -43,7 +43,7 @@ func TestDiffTellsTheFirstDifference(t *testing.T) {
 	assert.Empty(t, run.stderr)
 }
 
-// What is no trace is told in one line, with the file and the place.
+// What is no trace is reported in one line, with the file and the place.
 func TestDiffOfWhatIsNoTrace(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.jsonl")
 	require.NoError(t, os.WriteFile(other, []byte("{\"t\":0,\"k\":\"step\"}\n{\"some\":\"thing\"}\n"), 0o644))

@@ -24,7 +24,7 @@ const (
 	exitInterrupted = 130
 )
 
-// failure ends the command with a code. What has been told already has no err.
+// failure ends the command with a code. What has been reported already has no err.
 type failure struct {
 	code int
 	err  error
@@ -53,8 +53,8 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("unknown %s %q: there are %s", what, name, strings.Join(known, ", "))
 }
 
-// told ends the command with a code when the report has said why.
-func told(code int) error {
+// reported ends the command with a code when the report has said why.
+func reported(code int) error {
 	if code == exitPassed {
 		return nil
 	}

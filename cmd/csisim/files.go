@@ -68,7 +68,7 @@ func filesOf(arg string) ([]string, error) {
 }
 
 func filesBelow(dir string) ([]string, error) {
-	// It tells scenarios from the manifests that may lie beside them.
+	// It distinguishes scenarios from the manifests that may lie beside them.
 	scenarioKind := regexp.MustCompile(`(?m)^kind:\s*["']?Scenario["']?\s*(#.*)?$`)
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

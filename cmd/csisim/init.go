@@ -115,7 +115,7 @@ func (f initFlags) ask(ctx context.Context, driver []string) (string, error) {
 	case errors.As(err, &refused):
 		return "", usage("%w; --name NAME writes the files even so", err)
 	case err != nil:
-		return "", &failure{code: exitEnvironment, err: fmt.Errorf("asking the driver for its name, which --name tells as well: %w", err)}
+		return "", &failure{code: exitEnvironment, err: fmt.Errorf("asking the driver for its name, which --name gives as well: %w", err)}
 	}
 	return facts.Name, nil
 }

@@ -26,7 +26,7 @@ func repository(t *testing.T) (p *place, checkout string) {
 func (p *place) initiate(args ...string) outcome {
 	p.t.Helper()
 	c := p.command(append([]string{"init"}, args...)...)
-	out, _ := c.CombinedOutput() // its exit code tells
+	out, _ := c.CombinedOutput() // its  says why
 	return outcome{stdout: string(out), code: c.ProcessState.ExitCode()}
 }
 
@@ -79,7 +79,7 @@ func TestInitWritesNothingOver(t *testing.T) {
 	assert.Len(t, entries, 1)
 }
 
-func TestBadInitIsToldInOneLine(t *testing.T) {
+func TestBadInitIsReportedInOneLine(t *testing.T) {
 	for _, test := range []struct {
 		args []string
 		code int
@@ -88,7 +88,7 @@ func TestBadInitIsToldInOneLine(t *testing.T) {
 		{[]string{"a", "b"}, 2, "unexpected argument b: a driver's program stands behind --"},
 		{[]string{"--"}, 2, "nothing behind --"},
 		{[]string{"--replace", "nowhere"}, 2, "--replace nowhere: there is no checkout of csisim: no such file or directory"},
-		{[]string{"--", "no-such-driver"}, 3, "asking the driver for its name, which --name tells as well: "},
+		{[]string{"--", "no-such-driver"}, 3, "asking the driver for its name, which --name gives as well: "},
 	} {
 		p, _ := repository(t)
 		got := p.initiate(test.args...)

@@ -50,7 +50,7 @@ func startCommand(t *testing.T, p *place, c *exec.Cmd, begun func() bool) *runni
 	require.NoError(t, r.command.Start())
 	go func() {
 		defer close(r.ended)
-		_ = r.command.Wait() // its state tells
+		_ = r.command.Wait() // its  says why
 	}()
 	require.Eventually(t, func() bool { return begun() || r.hasEnded() }, 20*time.Second, 5*time.Millisecond)
 	if r.hasEnded() {
@@ -233,7 +233,7 @@ func TestSignalsAtAnyMoment(t *testing.T) {
 			require.NoError(t, c.Start())
 			time.Sleep(time.Duration(i) * 8 * time.Millisecond)
 			_ = c.Process.Signal(s)
-			_ = c.Wait() // its code tells
+			_ = c.Wait() // its  says why
 			code := c.ProcessState.ExitCode()
 			if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it did not listen yet
 				code = 128 + int(status.Signal())

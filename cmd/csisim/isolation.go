@@ -61,17 +61,17 @@ func isolatePrograms(ctx context.Context, env environment, isolation, workDir st
 		if err == nil {
 			return true, env.endedAgain(code, workDir)
 		}
-		// The nodes find out for themselves, and tell.
+		// The nodes find out for themselves, and report it.
 	}
 	adoptOrphans()
 	return false, nil
 }
 
-// endedAgain is the end of the command that was run again, which has told all but
+// endedAgain is the end of the command that was run again, which has reported all but
 // its own violent death.
 func (env environment) endedAgain(code int, workDir string) error {
 	if code != 128+int(syscall.SIGKILL) {
-		return told(code)
+		return reported(code)
 	}
 	cleanBefore(env, workDir)
 	return &failure{code: code, err: fmt.Errorf("the run was killed")}

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// load reads scenarios. It tells the mistakes of all of them and then fails.
+// load reads scenarios. It reports the mistakes of all of them and then fails.
 func load(env environment, files []string) ([]*scenario.Scenario, error) {
 	var scenarios []*scenario.Scenario
 	mistakes, wrong := 0, 0
@@ -29,7 +29,7 @@ func load(env environment, files []string) ([]*scenario.Scenario, error) {
 		return scenarios, nil
 	}
 	fmt.Fprintf(env.stderr, "csisim: %s in %s\n", plural(mistakes, "mistake"), plural(wrong, "file"))
-	return nil, told(exitInput)
+	return nil, reported(exitInput)
 }
 
 // chosenScenarios are those whose name fits one of the patterns; all if there is no pattern.

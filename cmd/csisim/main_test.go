@@ -69,8 +69,8 @@ func csisimIn(t *testing.T, environment []string, args ...string) outcome {
 	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
 }
 
-// A mistake on the command line is told in one line, with a hint below, and exits 2.
-func TestWrongUsageIsToldInOneLineWithAHint(t *testing.T) {
+// A mistake on the command line is reported in one line, with a hint below, and exits 2.
+func TestWrongUsageIsReportedInOneLineWithAHint(t *testing.T) {
 	for _, test := range []struct{ args, message, hint string }{
 		{"run", "a scenario FILE is missing", "csisim run --help"},
 		{"validate", "a scenario FILE is missing", "csisim validate --help"},

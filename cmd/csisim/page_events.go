@@ -32,27 +32,27 @@ type pageEvent struct {
 	event *trace.Event
 }
 
-// maxTold is how many events the page knows at most.
-const maxTold = 5000
+// maxShown is how many events the page knows at most.
+const maxShown = 5000
 
 // eventsAfter are the events after one that the page has.
 func (l *lookout) eventsAfter(since uint64) []pageEvent {
 	l.evidence.Update()
 	for _, e := range l.cluster.World.Trace.Events() {
 		if e.Seq > l.seen {
-			l.told = append(l.told, l.tell(e))
+			l.shown = append(l.shown, l.show(e))
 			l.seen = e.Seq
 		}
 	}
-	if extra := len(l.told) - maxTold; extra > 0 {
-		l.told = l.told[extra:]
+	if extra := len(l.shown) - maxShown; extra > 0 {
+		l.shown = l.shown[extra:]
 	}
 	found := []pageEvent{}
-	for i := range l.told {
-		if l.told[i].Open {
-			l.told[i] = l.tell(l.told[i].event)
+	for i := range l.shown {
+		if l.shown[i].Open {
+			l.shown[i] = l.show(l.shown[i].event)
 		}
-		if e := l.told[i]; e.Seq > since && e.What != "" {
+		if e := l.shown[i]; e.Seq > since && e.What != "" {
 			found = append(found, e)
 		}
 	}
@@ -64,23 +64,23 @@ var pageKinds = map[trace.Kind]string{
 	trace.Call: "call", trace.KubeEvent: "event", trace.API: "change", trace.Step: "step",
 }
 
-func (l *lookout) tell(e *trace.Event) pageEvent {
+func (l *lookout) show(e *trace.Event) pageEvent {
 	words := l.narrator.Describe(e)
-	told := pageEvent{
+	shown := pageEvent{
 		Seq: e.Seq, At: fmt.Sprintf("%.3f s", e.At.Seconds()), Kind: pageKinds[e.Kind], Who: words.Lane, What: words.Text, Result: words.Outcome,
 		Tone: map[string]string{"failure": "bad", "warning": "wait"}[words.Tone], About: l.about(e), event: e,
 		Quiet: words.Quiet || e.Kind == trace.API || e.Kind == trace.Registration,
 	}
 	if e.Kind == trace.Call {
-		told.Open, told.Quiet = !calls.Answered(e), calls.IsAsking(e)
+		shown.Open, shown.Quiet = !calls.Answered(e), calls.IsAsking(e)
 	}
 	if calls.Answered(e) && e.Code == "" && e.Kind == trace.Call {
-		told.Tone = "good"
+		shown.Tone = "good"
 	}
-	return told
+	return shown
 }
 
-// about are the keys of the objects that an event tells something of.
+// about are the keys of the objects that an event is about.
 func (l *lookout) about(e *trace.Event) []string {
 	var keys []string
 	add := func(kind, name string) {
@@ -125,7 +125,7 @@ func (l *lookout) volumeKeys(name string) []string {
 	return keys
 }
 
-// inNamespace adds the namespace to a name as Kubernetes events tell it.
+// inNamespace adds the namespace to a name as Kubernetes events have it.
 func (l *lookout) inNamespace(kind, name string) string {
 	res, ok := expect.KindsIn(l.cluster.World.Store).Named(kind)
 	if !ok || !res.Namespaced {

@@ -20,8 +20,8 @@ type lookout struct {
 	version  string
 	evidence *expect.Evidence
 	narrator *trace.Narrator
-	told     []pageEvent // in the order of their Seq
-	seen     uint64      // Seq of the last event that was told
+	shown    []pageEvent // in the order of their Seq
+	seen     uint64      // Seq of the last event that was shown
 }
 
 func newLookout(c *sim.Simulation, name string) *lookout {

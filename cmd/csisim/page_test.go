@@ -101,7 +101,7 @@ func TestThePageIsForWhoHasTheToken(t *testing.T) {
 	}
 }
 
-// A real browser runs the page's script, and shows what it is told as text.
+// A real browser runs the page's script, and shows what it is sent as text.
 func TestABrowserShowsTheCluster(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {

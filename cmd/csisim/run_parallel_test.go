@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Scenarios that run at once are told of as if they had run one after the other, their timelines, too.
-func TestWhatRunsAtOnceIsToldInOrder(t *testing.T) {
+// Scenarios that run at once are printed as if they had run one after the other, their timelines, too.
+func TestWhatRunsAtOnceIsReportedInOrder(t *testing.T) {
 	wall := regexp.MustCompile(`( in | · )[0-9.]+ m?s\b`)
-	told := func(parallel string) string {
+	seen := func(parallel string) string {
 		got := csisim(t, "run", "-v", "../../scenarios/conformance", "testdata/scenarios", "--parallel", parallel)
 		assert.Equal(t, 3, got.code, got.stderr) // one of them is impossible
 		return regexp.MustCompile(` --parallel \d`).ReplaceAllString(wall.ReplaceAllString(got.stdout, ""), "")
 	}
-	assert.Equal(t, told("1"), told("4"))
+	assert.Equal(t, seen("1"), seen("4"))
 }
 
 func TestTheJSONReportHasEachScenario(t *testing.T) {

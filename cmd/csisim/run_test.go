@@ -25,7 +25,7 @@ const (
 )
 
 // 0 passed, 1 an expectation failed, 2 bad input, 3 the environment cannot do it; of several the highest.
-func TestExitCodeTellsHowTheRunEnded(t *testing.T) {
+func TestExitCodeShowsHowTheRunEnded(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		args []string
@@ -90,7 +90,7 @@ func TestEachScenarioWritesItsOwnTrace(t *testing.T) {
 	assert.NotEmpty(t, readTrace(t, filepath.Join(dir, "fails-t.jsonl")))
 }
 
-func TestVerboseTellsTheStory(t *testing.T) {
+func TestVerboseShowsTheStory(t *testing.T) {
 	got := csisim(t, "run", passes, "-v")
 	for _, part := range []string{"→ CreateVolume pvc-", "bound to pv/pvc-", "→ DeleteVolume ", "because of line 7", "PV controller", "the cluster comes up: "} {
 		assert.Contains(t, got.stdout, part)
@@ -124,8 +124,8 @@ func TestAnnotationsAreWrittenInAWorkflow(t *testing.T) {
 	assert.Contains(t, got.stdout, ",line=6,")
 }
 
-// All mistakes of all files are told at once, and nothing is run.
-func TestValidateTellsAllMistakes(t *testing.T) {
+// All mistakes of all files are reported at once, and nothing is run.
+func TestValidateShowsAllMistakes(t *testing.T) {
 	got := csisim(t, "validate", mistakes, passes)
 	assert.Equal(t, 2, got.code)
 	assert.Empty(t, got.stdout)

@@ -22,7 +22,7 @@ type session struct {
 	printer  *report.Printer
 	traces   map[string]string // by scenario file
 	runs     []report.Run
-	apart    bool // it is told what keeps the nodes apart
+	apart    bool // what keeps the nodes apart has been printed
 	planned  int
 	code     int
 }
@@ -57,7 +57,7 @@ func (s *session) finished(ctx context.Context, run report.Run) {
 	if ctx.Err() != nil {
 		return
 	}
-	s.tellApart(run.Result)
+	s.warnOfNodesTogether(run.Result)
 	s.code = max(s.code, exitOf(run))
 	s.runs = append(s.runs, run)
 	s.printer.Finished(run)
@@ -97,8 +97,8 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 	}
 }
 
-// tellApart says once, if much is told, that nodes are not as separate as they can be.
-func (s *session) tellApart(result *scenario.Result) {
+// warnOfNodesTogether says once, if much is printed, that nodes are not as separate as they can be.
+func (s *session) warnOfNodesTogether(result *scenario.Result) {
 	if s.flags.verbose == 0 || s.apart || result == nil || result.Apart == "" {
 		return
 	}
@@ -120,7 +120,7 @@ func (s *session) end(ctx context.Context) error {
 	case err != nil:
 		return &failure{code: exitEnvironment, err: err}
 	default:
-		return told(s.code)
+		return reported(s.code)
 	}
 }
 

@@ -141,7 +141,7 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		for _, failed := range result.Failures {
 			fmt.Fprint(env.stderr, trace.Escaped(failed.Text(result.Names)))
 		}
-		return told(exitFailed)
+		return reported(exitFailed)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listen
 	return errors.Join(err, stop())
 }
 
-// serve answers clients until stop is called. Whoever is connected then is told by the end
+// serve answers clients until stop is called. Whoever is connected then sees it by the end
 // of the connection.
 func serve(listener net.Listener, handler http.Handler) (stop func() error) {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}

@@ -45,7 +45,7 @@ func (l *liveCluster) kubeconfig() string { return filepath.Join(l.home, "config
 func (l *liveCluster) state() string      { return filepath.Join(l.home, "csisim", "up", "csisim.json") }
 
 func (l *liveCluster) awaitEnd() int {
-	_ = l.command.Wait() // its state tells
+	_ = l.command.Wait() // its  says why
 	return l.command.ProcessState.ExitCode()
 }
 
@@ -82,7 +82,7 @@ func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
 
 // What others run finds the sockets of drivers and the directories of kubelets; the
 // built-in sidecars that it replaces are not there.
-func TestUpTellsExternalSidecarsWhereTheDriversAre(t *testing.T) {
+func TestUpShowsExternalSidecarsWhereTheDriversAre(t *testing.T) {
 	p := newPlace(t, "")
 	p.write("cluster.yaml", header+`cluster: {nodes: 1}
 drivers: [{name: a.example.com, mock: {}, external: [csi-attacher, node-driver-registrar]}]

@@ -13,7 +13,7 @@ import (
 
 // Fault is one misbehaviour and the calls that it befalls. Empty filters match all.
 type Fault struct {
-	// Name is how the fault is cleared and told of.
+	// Name is how the fault is cleared and named in reports.
 	Name string
 	// Call is the method, such as "NodeStageVolume"; * stands for any letters.
 	Call string
@@ -119,8 +119,8 @@ func matches(pattern, text string) bool {
 	return err == nil && ok
 }
 
-// Told is the fault in the words of the recorded traces' inj field.
-func (f *Fault) Told() string {
+// InWords is the fault in the words of the recorded traces' inj field.
+func (f *Fault) InWords() string {
 	switch f.Effect {
 	case LoseAnswer:
 		return fmt.Sprintf("driver did it, answer lost, code %v", f.Code)

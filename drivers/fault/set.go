@@ -6,7 +6,7 @@ import "cmp"
 type Set struct{ faults []*Fault }
 
 // Inject puts a fault in force. Without a name it has that of the call, without a
-// message it tells its name.
+// message it gives its name.
 func (s *Set) Inject(f *Fault) {
 	f.Name = cmp.Or(f.Name, f.Call)
 	f.Message = cmp.Or(f.Message, "fault "+f.Name)

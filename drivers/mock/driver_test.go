@@ -117,7 +117,7 @@ func TestNothingIsLeftAfterAWholeLife(t *testing.T) {
 	assert.Empty(t, w.d.Published("a"))
 }
 
-func TestMistakesInOptionsAreToldAtOnce(t *testing.T) {
+func TestMistakesInOptionsAreReportedAtOnce(t *testing.T) {
 	err := Options{OfflineExpand: true, Faulty: []string{"no-such"}}.Validate()
 	assert.ErrorContains(t, err, "offlineExpand needs controllerExpand")
 	assert.ErrorContains(t, err, `no misbehaviour "no-such"`)

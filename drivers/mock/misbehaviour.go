@@ -2,7 +2,7 @@ package mock
 
 import "slices"
 
-// Misbehaviour is one promise of the CSI spec that the driver can be told to break
+// Misbehaviour is one promise of the CSI spec that the driver can break
 // (Options.Faulty).
 type Misbehaviour struct {
 	Name    string // as in Options.Faulty

@@ -84,7 +84,7 @@ type ExistingVolume struct {
 	CapacityBytes int64  `json:"capacityBytes,omitempty" doc:"Size in bytes; default 1 GiB."`
 }
 
-// Validate tells all mistakes of the options at once.
+// Validate returns all mistakes of the options at once.
 func (o Options) Validate() error {
 	var mistakes []error
 	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }

@@ -69,8 +69,8 @@ func (n *Node) checkPublish(req *csi.NodePublishVolumeRequest) error {
 }
 
 func (n *Node) isInline(req *csi.NodePublishVolumeRequest) bool {
-	marked, told := req.GetVolumeContext()[inline]
-	return n.driver.options.Ephemeral && (marked == "true" || !told && volumes.IsInlineHandle(req.GetVolumeId()))
+	marked, given := req.GetVolumeContext()[inline]
+	return n.driver.options.Ephemeral && (marked == "true" || !given && volumes.IsInlineHandle(req.GetVolumeId()))
 }
 
 func (n *Node) stages(req *csi.NodePublishVolumeRequest) bool {

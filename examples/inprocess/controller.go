@@ -23,7 +23,7 @@ type Controller struct {
 	sizes map[string]int64 // by volume id
 }
 
-// ControllerGetCapabilities tells that volumes can be made and deleted.
+// ControllerGetCapabilities says that volumes can be made and deleted.
 func (c *Controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
 	return &csi.ControllerGetCapabilitiesResponse{Capabilities: []*csi.ControllerServiceCapability{{
 		Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{Type: csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME}},

@@ -29,19 +29,19 @@ type Identity struct {
 	csi.UnimplementedIdentityServer
 }
 
-// GetPluginInfo tells the name.
+// GetPluginInfo returns the name.
 func (Identity) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*csi.GetPluginInfoResponse, error) {
 	return &csi.GetPluginInfoResponse{Name: Name, VendorVersion: "1.0"}, nil
 }
 
-// GetPluginCapabilities tells that there is a controller.
+// GetPluginCapabilities says that there is a controller.
 func (Identity) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
 	return &csi.GetPluginCapabilitiesResponse{Capabilities: []*csi.PluginCapability{{
 		Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{Type: csi.PluginCapability_Service_CONTROLLER_SERVICE}},
 	}}}, nil
 }
 
-// Probe tells that it is ready.
+// Probe says that it is ready.
 func (Identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, error) {
 	return &csi.ProbeResponse{}, nil
 }

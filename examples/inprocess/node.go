@@ -19,12 +19,12 @@ type Node struct {
 	Root  string
 }
 
-// NodeGetInfo tells the node's id.
+// NodeGetInfo returns the node's id.
 func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
 	return &csi.NodeGetInfoResponse{NodeId: n.ID}, nil
 }
 
-// NodeGetCapabilities tells that nothing is staged.
+// NodeGetCapabilities says that nothing is staged.
 func (n *Node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
 	return &csi.NodeGetCapabilitiesResponse{}, nil
 }

@@ -40,7 +40,7 @@ type pinned struct {
 
 func (p pinned) String() string { return p.folder + " " + p.test }
 
-func TestTheTableTellsWhatIsPinned(t *testing.T) {
+func TestTheTableShowsWhatIsPinned(t *testing.T) {
 	areas := readCases(t)
 	tests := citations(t)
 	where := map[string][]pinned{}
@@ -87,7 +87,7 @@ func readCases(t *testing.T) (areas []area) {
 	return areas
 }
 
-// reasons tell, by case, why nothing pins it.
+// reasons say, by case, why nothing pins it.
 func reasons(t *testing.T) (why map[string]string) {
 	text, err := os.ReadFile("testdata/reasons.yaml")
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ func TestEveryRuleIsPinnedOrArgued(t *testing.T) {
 	t.Log(r.count())
 }
 
-func TestWhatIsWrongWithRulesIsTold(t *testing.T) {
+func TestWhatIsWrongWithRulesIsReported(t *testing.T) {
 	r := rules{
 		sections: []section{
 			{"Attach", []string{"C-A-1", "C-A-2", "C-A-3", "C-A-4", "C-A-5", "C-A-6"}},

@@ -80,7 +80,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// nearMiss tells of a call of the wanted method that is not as wanted.
+// nearMiss reports a call of the wanted method that is not as wanted.
 func nearMiss(p calls.Pattern, made []*trace.Event, after int, names *calls.Names) string {
 	method := calls.Pattern{Call: p.Call}
 	for _, e := range made[after:] {

@@ -1,6 +1,6 @@
 // Package expect is what can be expected of a run: CSI calls in an order, or none
 // of them, objects, Kubernetes events, nothing left behind. The scenario language
-// and the Go API say it in their own ways and are told the same of what is otherwise.
+// and the Go API say it in their own ways and get the same for what is otherwise.
 package expect
 
 import (

@@ -13,13 +13,13 @@ type Failure struct {
 	Verdict string // one line
 	// Step is the number of a scenario's step, from 1; 0 for what was expected at the end, and in Go tests.
 	Step int
-	// File and Line are where it is expected; empty in Go tests, which tell it themselves.
+	// File and Line are where it is expected; empty in Go tests, which name it themselves.
 	File string
 	Line int
 	// Item is the item of a list of calls, from 0, that did not come, or the one after which a call is too many.
 	Item          int
 	Expected, Got string
-	// About is the event that tells most of it; nil if none does.
+	// About is the event that shows most of it; nil if none does.
 	About *trace.Event
 	// Trail are the events that led there, the last one last.
 	Trail []*trace.Event

@@ -15,7 +15,7 @@ type Journal struct {
 	Events []*trace.Event // of Kubernetes
 
 	recorder *trace.Recorder
-	open     []*trace.Event // calls whose answer has not told its names yet
+	open     []*trace.Event // calls whose answer has not given its names yet
 	seen     uint64         // Seq of the last event that was taken in
 }
 

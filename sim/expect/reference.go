@@ -96,7 +96,7 @@ func ReferenceKeys() map[string]any {
 		"namespace": map[string]any{"type": "string", "default": corev1.NamespaceDefault, "description": "The object's namespace."},
 	}
 	for name, res := range builtIn { // any order: it is a map again
-		properties[name] = map[string]any{"type": "string", "description": "The name of a " + res.GVK.Kind + "; * stands for any text."}
+		properties[name] = map[string]any{"type": "string", "description": "Name of the " + res.GVK.Kind + "; * stands for any text."}
 	}
 	return properties
 }

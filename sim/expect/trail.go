@@ -26,7 +26,7 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	chosen := map[*trace.Event]bool{last: true}
 	alike := series{alikeness(last): 1}
 	for _, e := range causes(all, last) {
-		if len(chosen) < maxTrail-maxAlike && isTold(e) { // the rest is for faults and calls that caused nothing
+		if len(chosen) < maxTrail-maxAlike && isNews(e) { // the rest is for faults and calls that caused nothing
 			alike.choose(e, chosen)
 		}
 	}
@@ -47,7 +47,7 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	return story
 }
 
-// maxAlike is how many failures of one call a story has: what went before them tells more than a dozen of them.
+// maxAlike is how many failures of one call a story has: what went before them says more than a dozen of them.
 const maxAlike = 3
 
 // series counts the events of a story that are alike.
@@ -85,8 +85,8 @@ func causes(all []*trace.Event, last *trace.Event) []*trace.Event {
 	return found
 }
 
-// isTold leaves out of a story what is no news to its reader.
-func isTold(e *trace.Event) bool {
+// isNews leaves out of a story what is no news to its reader.
+func isNews(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.FileChange, trace.Files, trace.ChoiceMade:
 		return false
@@ -129,7 +129,7 @@ func EventLine(e *trace.Event, names *calls.Names) string {
 	return at + strings.TrimSpace(string(e.Kind)+" "+e.Actor+" "+e.Node+" "+e.Method+" "+firstLine(e.Message))
 }
 
-// program is the part of a process's name that tells which program it belongs to.
+// program is the part of a process's name that says which program it belongs to.
 func program(actor string) string {
 	name, rest, _ := strings.Cut(actor, "/")
 	if node, _, _ := strings.Cut(rest, "/"); name == "kubelet" && node != "" {
@@ -154,11 +154,11 @@ func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 	return nil
 }
 
-// LastAbout is the newest event that tells something of the objects: what Kubernetes says of one of them, a
+// LastAbout is the newest event about the objects: what Kubernetes says of one of them, a
 // call about its volume, else any change of it.
 func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	about := ev.connected(ref)
-	told := func(e *trace.Event) bool {
+	isAbout := func(e *trace.Event) bool {
 		switch e.Kind {
 		case trace.KubeEvent:
 			return about[e.Name]
@@ -167,9 +167,9 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 		}
 		return false
 	}
-	e := ev.lastOf(told)
+	e := ev.lastOf(isAbout)
 	if failing := ev.failing(ref, about); failing != nil && (e == nil || !IsWarning(e)) {
-		return failing // what is said of the object meanwhile tells less; a warning tells of the failure itself
+		return failing // what is said of the object meanwhile says less; a warning reports the failure itself
 	}
 	if e != nil {
 		return e
@@ -178,7 +178,7 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 }
 
 // failing is the newest call about the objects' volumes that failed, if the last call about that volume did:
-// whatever is told of the objects meanwhile, they wait for it.
+// whatever is reported of the objects meanwhile, they wait for it.
 func (ev *Evidence) failing(ref Reference, about map[string]bool) *trace.Event {
 	ev.Update()
 	last := map[string]*trace.Event{}
@@ -203,7 +203,7 @@ func (ev *Evidence) isOfPod(e *trace.Event, ref Reference) bool {
 	return pod != "" && ref.Resource != nil && ref.Resource.GVR.Resource == "pods" && partial.Wildcard(ref.Name, pod)
 }
 
-// connected are the names under which events tell of the objects and of the claims that pods among them use.
+// connected are the names under which events name the objects and of the claims that pods among them use.
 func (ev *Evidence) connected(ref Reference) map[string]bool {
 	about := map[string]bool{}
 	for _, obj := range ref.Find(ev.Store) {

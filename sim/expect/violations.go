@@ -47,7 +47,7 @@ func (v Violations) handover(ev *Evidence) *Failure {
 	return nil
 }
 
-// never is the failure of what must not happen at all, and of which the trace tells in
+// never is the failure of what must not happen at all, and which the trace records in
 // events of a kind.
 func (ev *Evidence) never(what, expected string, found []string, kind trace.Kind) *Failure {
 	f := new(Allowed).failure(what, expected, found)

@@ -15,7 +15,7 @@ func NeverCame(err error, expected, got string, waiting []string) *Failure {
 	}
 }
 
-// maxWaiting is the number of waiting processes that a failure tells of.
+// maxWaiting is the number of waiting processes that a failure lists.
 const maxWaiting = 6
 
 // outstanding are those who wait for an answer or a time. All others wait for something to change, as they

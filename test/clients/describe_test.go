@@ -16,9 +16,9 @@ func TestKubectlDescribesClassesOfAttributes(t *testing.T) {
 	c.Apply("{apiVersion: storage.k8s.io/v1, kind: VolumeAttributesClass, metadata: {name: gold}, driverName: " + driver + ", parameters: {iops: \"900\"}}")
 	describer, ok := describe.DescriberFor(schema.GroupKind{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}, c.RESTConfig())
 	require.True(t, ok)
-	told, err := describer.Describe("", "gold", describe.DescriberSettings{ShowEvents: true, ChunkSize: 500})
+	got, err := describer.Describe("", "gold", describe.DescriberSettings{ShowEvents: true, ChunkSize: 500})
 	require.NoError(t, err)
-	assert.Equal(t, "Name:         gold\nAnnotations:  <none>\nDriverName:   "+driver+"\nParameters:   iops=900\nEvents:       <none>\n", told)
+	assert.Equal(t, "Name:         gold\nAnnotations:  <none>\nDriverName:   "+driver+"\nParameters:   iops=900\nEvents:       <none>\n", got)
 }
 
 func TestKubectlDescribesQuotas(t *testing.T) {
@@ -36,7 +36,7 @@ metadata: {name: data, namespace: default}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 3Gi}}, storageClassName: standard}`)
 	describer, ok := describe.DescriberFor(schema.GroupKind{Kind: "ResourceQuota"}, c.RESTConfig())
 	require.True(t, ok)
-	told, err := describer.Describe("default", "storage", describe.DescriberSettings{})
+	got, err := describer.Describe("default", "storage", describe.DescriberSettings{})
 	require.NoError(t, err)
 	assert.Equal(t, "Name:                                                  storage\n"+
 		"Namespace:                                             default\n"+
@@ -44,5 +44,5 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 3Gi}}, stor
 		"--------                                               ----  ----\n"+
 		"persistentvolumeclaims                                 1     5\n"+
 		"requests.storage                                       3Gi   10Gi\n"+
-		"standard.storageclass.storage.k8s.io/requests.storage  3Gi   5Gi\n", told)
+		"standard.storageclass.storage.k8s.io/requests.storage  3Gi   5Gi\n", got)
 }

@@ -172,7 +172,7 @@ func (c *cluster) grow(name, size string) {
 	})
 }
 
-// awaitEvent waits for an event that a sidecar tells about a claim.
+// awaitEvent waits for an event that a sidecar emits about a claim.
 func (c *cluster) awaitEvent(claim, reason, component string) {
 	c.Helper()
 	c.await("event "+reason+" of claim "+claim, func(ctx context.Context) (bool, error) {

@@ -92,7 +92,7 @@ func shownBy(o Outcome) []Finding {
 			f.Verdict = o.Trial.Known + ": " + f.Verdict
 		}
 		if strings.Contains(f.Got, program.EndOfLog) {
-			f.Hint = "" // what the program wrote tells more
+			f.Hint = "" // what the program wrote says more
 		}
 		add(f, r)
 	}
@@ -151,7 +151,7 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 	return nil
 }
 
-// refused is the failure of a wait, told by the call that stands in the way.
+// refused is the failure of a wait, described by the call that stands in the way.
 func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
 	f.Verdict = fmt.Sprintf("%s fails for good: %s: %s", path.Base(call.Method), call.Code, firstLine(call.Message))
 	f.Got, f.Hint, f.Spec = firstLine(f.Got), "", section(call)

@@ -7,7 +7,7 @@ import (
 )
 
 // Findings are what is wrong, one for each defect, causes first, then by how many trials
-// show it. What comes of a defect in all trials that show it is told with it.
+// show it. What comes of a defect in all trials that show it is reported with it.
 func (c *Card) Findings() []Finding {
 	shown := make([][]Finding, len(c.Outcomes))
 	for i, o := range c.Outcomes {

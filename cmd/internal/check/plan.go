@@ -167,7 +167,7 @@ func (p *plan) needsNodes() string {
 // needsOnePlace: a volume that is bound to a place may not be had on another node.
 func (p *plan) needsOnePlace() string {
 	if !p.facts.OnePlace() {
-		return "volumes are bound to the places of nodes: NodeGetInfo tells another topology on each"
+		return "volumes are bound to the places of nodes: NodeGetInfo returns another topology on each"
 	}
 	return ""
 }

@@ -57,7 +57,7 @@ func noMounts(s Subject, o RunOptions) string {
 	}
 	dir, err := os.MkdirTemp(o.WorkDir, "csisim-check-")
 	if err != nil {
-		return "" // the first run tells
+		return "" // the first run reports it
 	}
 	defer os.RemoveAll(dir)
 	m, err := machine.NewNamespace("probe", dir, false)
@@ -67,7 +67,7 @@ func noMounts(s Subject, o RunOptions) string {
 	if err == nil {
 		err = m.Close()
 	}
-	_ = err // the first run tells
+	_ = err // the first run reports it
 	return ""
 }
 

@@ -36,10 +36,10 @@ type RunOptions struct {
 	Logs string
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
-	// Disturbed is told that trials which run at once disturb each other, when the last of
+	// Disturbed is called when trials which run at once disturb each other, when the last of
 	// those has ended. Default: nobody.
 	Disturbed func(*Shared)
-	// Progress is told when a trial begins and when it has ended, by one trial at a
+	// Progress is called when a trial begins and when it has ended, by one trial at a
 	// time. Default: nobody.
 	Progress func(Progress)
 }
@@ -62,7 +62,7 @@ type Outcome struct {
 	Logs string
 }
 
-// Passed, Failed and Tried tell outcomes apart; one that could not be run has failed.
+// Passed, Failed and Tried distinguish outcomes; one that could not be run has failed.
 func (o Outcome) Passed() bool { return o.Tried() && !o.Failed() }
 
 // Failed says that the driver, or the run, did not do what it should.
@@ -182,7 +182,7 @@ func (r *running) take(parallel int) (int, *Trial) {
 	t := r.trials[next]
 	if t.Runs() {
 		r.names = append(r.names, t.Name())
-		r.tell()
+		r.report()
 	}
 	return next, t
 }
@@ -206,10 +206,10 @@ func (r *running) end(i int, o Outcome) {
 			break
 		}
 	}
-	r.tell()
+	r.report()
 }
 
-func (r *running) tell() {
+func (r *running) report() {
 	if r.options.Progress != nil {
 		r.options.Progress(Progress{Ended: r.ended, Planned: r.planned, Failed: r.failed, Running: r.names})
 	}

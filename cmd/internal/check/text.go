@@ -266,7 +266,7 @@ func namesOf(outcomes []Outcome) string {
 	return text
 }
 
-// reasons tell why trials were not run.
+// reasons say why trials were not run.
 func (p *page) reasons(title string, reasons []Reason) {
 	if len(reasons) == 0 {
 		return

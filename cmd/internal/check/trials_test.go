@@ -80,7 +80,7 @@ func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 }
 
 // Six trials that wait for what cannot come would say less than one.
-func TestADriverThatMakesBlockVolumesAndDoesNotPublishThemIsToldSoOnce(t *testing.T) {
+func TestADriverThatMakesBlockVolumesAndDoesNotPublishThemIsReportedSoOnce(t *testing.T) {
 	card := checked(t, hostdir(buildHostdir(t), "block-not-published"), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
 	assert.Equal(t, "CreateVolume should refuse a raw block volume, which no node publishes: NodePublishVolume fails for good: InvalidArgument: block volumes are not supported", verdicts(card))
 }

@@ -130,7 +130,7 @@ func callerGone(a, b *call) bool {
 
 // ofBystander reports whether a NodeGetInfo that only one trace has is one for a
 // driver without a part: of several in the same round, or, if the trace does not
-// tell which drivers there are, one that changes nothing.
+// say which drivers there are, one that changes nothing.
 func (d *comparison) ofBystander(s *side, calls []*call, i int) bool {
 	c := calls[i]
 	switch {

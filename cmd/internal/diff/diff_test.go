@@ -26,7 +26,7 @@ func recording(t *testing.T, name string) []trace.Line {
 	return lines
 }
 
-func told(t *testing.T, r *Report) string {
+func described(t *testing.T, r *Report) string {
 	t.Helper()
 	var out bytes.Buffer
 	require.NoError(t, r.Text(&out, TextOptions{Width: 160}))
@@ -54,7 +54,7 @@ func TestEveryRecordingEqualsItsRepeat(t *testing.T) {
 				Compare(recording(t, name), recording(t, repeat)),
 				Compare(recording(t, repeat), recording(t, name)),
 			} {
-				assert.True(t, report.Equal(), told(t, report))
+				assert.True(t, report.Equal(), described(t, report))
 				assert.Greater(t, report.Compared[Calls], 1)
 				assert.Greater(t, report.Compared[Objects], 5)
 			}
@@ -65,7 +65,7 @@ func TestEveryRecordingEqualsItsRepeat(t *testing.T) {
 func TestEveryRecordingEqualsItself(t *testing.T) {
 	for _, name := range names(t, "") {
 		report := Compare(recording(t, name), recording(t, name))
-		assert.True(t, report.Equal(), told(t, report))
+		assert.True(t, report.Equal(), described(t, report))
 	}
 }
 

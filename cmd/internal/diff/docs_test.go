@@ -15,8 +15,8 @@ var update = flag.Bool("update", false, "rewrite the page")
 
 const page = "../../../docs/diff.md"
 
-// The page tells the same tolerances as the code: it is made from it.
-func TestThePageTellsEveryTolerance(t *testing.T) {
+// The page lists the same tolerances as the code: it is made from it.
+func TestThePageShowsEveryTolerance(t *testing.T) {
 	want := pageText()
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
@@ -67,7 +67,7 @@ func pageText() string {
 
     csisim diff A B
 
-lays two traces side by side, tells the first point in which they differ with what stands around it, and sums up. The
+lays two traces side by side, prints the first point in which they differ with what stands around it, and sums up. The
 exit code is 0 if they are equal, 1 if they differ, 2 for bad input. In Go tests it is ` + "`diff.Compare`" + ` of package
 ` + "`cmd/internal/diff`" + `. This page is made from the code (` + "`make golden`" + `).
 

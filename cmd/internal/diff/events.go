@@ -51,7 +51,7 @@ func (e *event) String() string {
 	return strings.Join(strings.Fields(e.kind+" "+e.reason+" "+e.counted), " ") + ": " + e.message
 }
 
-// emitter is who tells of what.
+// emitter is who emits what.
 type emitter struct{ about, source string }
 
 func (s *side) emitted(abridged bool) map[emitter][]*event {
@@ -72,7 +72,7 @@ func (s *side) emitted(abridged bool) map[emitter][]*event {
 	return all
 }
 
-// compareEvents compares the events about each object, by who tells of it, and
+// compareEvents compares the events about each object, by who reports it, and
 // the gaps between those that are repeated.
 func (d *comparison) compareEvents() {
 	a, b := d.a.emitted(d.b.abridged && !d.a.abridged), d.b.emitted(d.a.abridged && !d.b.abridged)

@@ -154,7 +154,7 @@ func (d *comparison) compareFiles() {
 	}
 }
 
-// shareLayout tells each side which directories the other one's volumes need.
+// shareLayout gives each side the directories the other one's volumes need.
 func (d *comparison) shareLayout() {
 	d.a.block = d.a.block || d.b.block
 	d.b.block = d.a.block

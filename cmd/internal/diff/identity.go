@@ -15,7 +15,7 @@ import (
 type identities struct {
 	role    map[string]string // what stands in the trace, to its role
 	kind    map[string]string // of each of them: "uid", "volume id" ...
-	taken   map[string]int    // how often a role was given, to tell an object from its successor
+	taken   map[string]int    // how often a role was given, to distinguish an object from its successor
 	volume  map[string]string // volume id, to the key of its volume
 	created map[string]string // name in CreateVolume, to the key of the volume
 	drivers map[string]bool   // drivers that take part

@@ -26,7 +26,7 @@ const (
 	Runtime Level = "runtime"
 )
 
-// Levels are all levels, in the order in which they are told.
+// Levels are all levels, in the order in which they are printed.
 var Levels = []Level{Calls, Requests, Objects, Gaps, Events, Files, Runtime}
 
 // title says what a level compares.

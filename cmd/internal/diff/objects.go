@@ -109,13 +109,13 @@ func without(object map[string]any, path ...string) map[string]any {
 
 // String is the change as text, the same for the same change.
 func (c *change) String() string {
-	if c.told == "" {
-		c.told = c.how
+	if c.text == "" {
+		c.text = c.how
 		if c.content != nil {
-			c.told += " " + canonical(c.content)
+			c.text += " " + canonical(c.content)
 		}
 	}
-	return c.told
+	return c.text
 }
 
 // fields are the names of what changes.

@@ -112,9 +112,9 @@ func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 			for _, other := range slices.Sorted(maps.Keys(others)) {
 				report := Compare(planted, others[other])
 				found := report.Of(test.level)
-				require.NotEmpty(t, found, "against %s:\n%s", other, told(t, report))
+				require.NotEmpty(t, found, "against %s:\n%s", other, described(t, report))
 				assert.True(t, slices.ContainsFunc(found, func(d Difference) bool { return strings.Contains(d.What+" "+d.Subject, test.says) }),
-					"against %s: want one that says %q\n%s", other, test.says, told(t, report))
+					"against %s: want one that says %q\n%s", other, test.says, described(t, report))
 			}
 		})
 	}

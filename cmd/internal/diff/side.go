@@ -41,7 +41,7 @@ type change struct {
 	how     string // ADDED, MODIFIED, DELETED
 	content map[string]any
 	line    trace.Line
-	told    string   // what String has made of it
+	text    string   // what String has made of it
 	named   []string // what fields has found
 }
 

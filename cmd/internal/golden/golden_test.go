@@ -49,7 +49,7 @@ func TestSimulatedRunsEqualTheRecordings(t *testing.T) {
 				reason, isOpen := open[name][level]
 				switch differs := len(report.Of(level)) > 0; {
 				case differs && !isOpen:
-					t.Errorf("%s differ from the recording:\n%s", level, told(t, report))
+					t.Errorf("%s differ from the recording:\n%s", level, described(t, report))
 				case !differs && isOpen && *update:
 					delete(open[name], level)
 				case !differs && isOpen:
@@ -106,7 +106,7 @@ func simulated(t *testing.T, name string, mayFail bool) []trace.Line {
 	return lines
 }
 
-func told(t *testing.T, r *diff.Report) string {
+func described(t *testing.T, r *diff.Report) string {
 	t.Helper()
 	var out bytes.Buffer
 	require.NoError(t, r.Text(&out, diff.TextOptions{A: "recorded", B: "simulated", Width: 160}))

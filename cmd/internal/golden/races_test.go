@@ -37,9 +37,9 @@ var races = []race{
 		{"DeleteVolume twice", func(c course) bool { return c.calls["DeleteVolume"] == 2 }},
 	}},
 	{"races/late-success", "the attach/detach controller looks on its own clock (fact 24)", []outcome{
-		{"SuccessfulAttachVolume within a second of the answer", func(c course) bool { return c.told-c.attached < 1000 }},
+		{"SuccessfulAttachVolume within a second of the answer", func(c course) bool { return c.got-c.attached < 1000 }},
 		{"FailedAttachVolume once more, without a call, and SuccessfulAttachVolume seconds late", func(c course) bool {
-			return c.told-c.attached > 1000 && c.warnings["FailedAttachVolume"] > 1
+			return c.got-c.attached > 1000 && c.warnings["FailedAttachVolume"] > 1
 		}},
 	}},
 	{"races/still-attached", "csi-provisioner's cache and the end of a VolumeAttachment (fact 31)", []outcome{
@@ -59,16 +59,16 @@ var races = []race{
 
 // course is what a run did, as far as races decide it.
 type course struct {
-	calls          map[string]int // that reached the driver, by method
-	warnings       map[string]int // by reason
-	attached, told int64          // when the attachment was attached, and SuccessfulAttachVolume emitted; in ms
+	calls         map[string]int // that reached the driver, by method
+	warnings      map[string]int // by reason
+	attached, got int64          // when the attachment was attached, and SuccessfulAttachVolume emitted; in ms
 }
 
 // enoughSeeds is how many seeds are tried for an outcome.
 const enoughSeeds = 50
 
 // raceSection runs each race under seed after seed until all its outcomes have been
-// seen, and tells the first seed of each.
+// seen, and prints the first seed of each.
 func raceSection(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString("\n## Races\n\nWhat real programs decide by a race comes out in every way that was recorded, under the seed that is named\n" +
@@ -132,7 +132,7 @@ func courseOf(lines []trace.Line) course {
 		case l.K == trace.KubeEvent && l.R == "Warning":
 			c.warnings[l.M]++
 		case l.K == trace.KubeEvent && l.M == "SuccessfulAttachVolume":
-			c.told = l.T
+			c.got = l.T
 		case l.K == trace.API && l.R == "volumeattachments" && attachedBy(l):
 			c.attached = l.T
 		}

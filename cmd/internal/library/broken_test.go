@@ -17,7 +17,7 @@ import (
 )
 
 // brokenDrivers are faulty drivers, the scenario in which each is caught, and what
-// is told of it.
+// hears of it.
 var brokenDrivers = []struct{ broken, file, want string }{
 	{"unstage-leaves-mount", "hostdir-move.yaml",
 		"left behind: mount /var/lib/kubelet/plugins/kubernetes.io/csi/hostdir.csi.csisim.dev/HASH/globalmount on node-a: " +

@@ -20,7 +20,7 @@ func (p *Printer) annotate(file string, line int, title, message string) {
 	p.print(Annotation(p.o.Workspace, file, line, 0, title, message))
 }
 
-// gist is what an annotation tells of a failure.
+// gist is what an annotation says of a failure.
 func gist(f scenario.Failure) string {
 	text := f.Verdict
 	if f.Expected != "" {
@@ -33,7 +33,7 @@ func gist(f scenario.Failure) string {
 }
 
 // Annotation is the workflow command for an error at a place of a file; line and
-// column 0 are unknown, and an empty file is none. The path is told relative to the workspace.
+// column 0 are unknown, and an empty file is none. The path is relative to the workspace.
 func Annotation(workspace, file string, line, column int, title, message string) string {
 	var place []string
 	if file != "" {

@@ -1,4 +1,4 @@
-// Package report tells people and machines how scenarios went: as text on a
+// Package report shows people and machines how scenarios went: as text on a
 // terminal or in a pipe, as JUnit XML, as annotations in a pull request.
 package report
 

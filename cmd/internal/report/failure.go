@@ -12,7 +12,7 @@ import (
 // longestTrail is how many events that led to a failure are shown.
 const longestTrail = 9
 
-// failure tells one failure in the order in which readers need it: verdict,
+// failure describes one failure in the order in which readers need it: verdict,
 // events that led there, expected and got, how to see it again.
 func (p *Printer) failure(run Run, f scenario.Failure) string {
 	var b strings.Builder

@@ -70,9 +70,9 @@ func text(t *testing.T, o report.Options, runs ...report.Run) string {
 	return out.String()
 }
 
-// A failure is told in the order: verdict, events that led there, expected and
+// A failure is reported in the order: verdict, events that led there, expected and
 // got, hint, replay, trace.
-func TestTextTellsAllRunsAndWhyTheyFailed(t *testing.T) {
+func TestTextShowsAllRunsAndWhyTheyFailed(t *testing.T) {
 	workspace, err := filepath.Abs(".")
 	require.NoError(t, err)
 	for name, options := range map[string]report.Options{

@@ -21,7 +21,7 @@ type Options struct {
 	// Exists says whether there is a file, which annotations may point at. Default: os.Stat.
 	Exists func(file string) bool
 	// Planned is the number of scenarios, if it is known; those that were not run
-	// are told in the summary.
+	// are reported in the summary.
 	Planned int
 	// Began is when the first scenario began. Default: when the printer is made.
 	Began time.Time
@@ -63,18 +63,18 @@ func NewPrinter(w io.Writer, o Options) *Printer {
 	return &Printer{w: w, o: o}
 }
 
-// Started tells on a terminal which scenario runs.
+// Started shows on a terminal which scenario runs.
 func (p *Printer) Started(name string) {
 	p.current = name
 	p.live("• " + name)
 }
 
-// Progress tells on a terminal how far the scenario is.
+// Progress shows on a terminal how far the scenario is.
 func (p *Printer) Progress(step scenario.StepResult) {
 	p.live(fmt.Sprintf("• %s  %s", p.current, stepText(step)))
 }
 
-// Finished tells how a scenario went and, if it failed, why.
+// Finished says how a scenario went and, if it failed, why.
 func (p *Printer) Finished(run Run) {
 	p.erase()
 	p.total.add(run)
@@ -93,10 +93,10 @@ func (p *Printer) Finished(run Run) {
 	}
 }
 
-// longestNotes is how many notes of a run are told.
+// longestNotes is how many notes of a run are printed.
 const longestNotes = 3
 
-// notes tell what is nobody's fault.
+// notes say what is nobody's fault.
 func (p *Printer) notes(notes []string) {
 	for _, note := range notes[:min(len(notes), longestNotes)] {
 		p.print(p.paint(dim, "    "+note) + "\n")

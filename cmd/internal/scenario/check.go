@@ -95,7 +95,7 @@ func (c *checker) node(field, name string) {
 	}
 }
 
-// driverNames lists the drivers; all is false if one on a socket is still to tell its name.
+// driverNames lists the drivers; all is false if the name of one on a socket is not known yet.
 func (c *checker) driverNames() (names []string, all bool) {
 	all = true
 	for _, d := range c.scenario.Drivers {

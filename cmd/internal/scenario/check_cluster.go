@@ -149,7 +149,7 @@ func (c *checker) checkMock(d Driver) {
 }
 
 // mocked stands in for a driver where only its name matters and what it may be able
-// to do: a program does not tell before it runs.
+// to do: a program's answer comes when it runs.
 func (d *Driver) mocked() sim.Driver {
 	m := sim.Driver{Name: d.name(), Mock: &mock.Options{ControllerExpand: true, Snapshot: true, VolumeCondition: true, ListVolumes: true}, NoController: d.NoController}
 	if d.Mock != nil {

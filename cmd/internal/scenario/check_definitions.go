@@ -117,7 +117,7 @@ func (d *definitions) apply(definition *apiextensionsv1.CustomResourceDefinition
 }
 
 // checkCustom reports a custom resource that nobody defined, or not yet, or that is not as its definition says.
-// One that is applied again may change what only a new one is asked for: that is told when it runs.
+// One that is applied again may change what only a new one is asked for: that is reported when it runs.
 func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured) {
 	gvk := obj.GroupVersionKind()
 	res, err := kind.ResourceOf(c.definitions.store, obj)

@@ -78,7 +78,7 @@ type ruledKey struct {
 	store.Key
 }
 
-// causes are the mistakes that the API server tells of an object, one each.
+// causes are the mistakes that the API server reports for an object, one each.
 func causes(err error) []metav1.StatusCause {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) || status.ErrStatus.Details == nil {

@@ -78,7 +78,7 @@ type Taint struct {
 	Effect string `json:"effect" want:"required" enum:"NoSchedule|PreferNoSchedule|NoExecute" doc:"What it does to pods."`
 }
 
-// maxNodes bounds the shorthand, so that a slip of the finger is told and not tried.
+// maxNodes bounds the shorthand, so that a slip of the finger is reported and not tried.
 const maxNodes = 10_000
 
 // Wanted describes both forms.

@@ -18,7 +18,7 @@ import (
 var wordOfDefinitions = []byte("CustomResourceDefinition")
 
 // definedKinds are the built-in kinds and those that the definitions among a scenario's manifests bring: steps
-// can name them, wherever they stand. What is wrong with the manifests is told when they are checked.
+// can name them, wherever they stand. What is wrong with the manifests is reported when they are checked.
 func definedKinds(document *strict.Document, dir string) expect.Kinds {
 	var defined *store.Store
 	if mentionsCSIAddons(document, dir) {
@@ -29,7 +29,7 @@ func definedKinds(document *strict.Document, dir string) expect.Kinds {
 			if defined == nil {
 				defined = kind.NewStore(store.Options{})
 			}
-			_, _ = store.Create(defined, d) // told when it is checked
+			_, _ = store.Create(defined, d) // reported when it is checked
 		}
 	}
 	return expect.KindsIn(defined)

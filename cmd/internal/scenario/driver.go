@@ -42,7 +42,7 @@ type Program struct {
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
-	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever it is told; what serves at /csi/csi.sock needs none."`
+	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
 }
 
@@ -65,7 +65,7 @@ func (s *Scenario) HasPrograms() bool {
 	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
-// name is the driver's name as far as the file tells it.
+// name is the driver's name as far as the file names it.
 func (d Driver) name() string {
 	switch {
 	case d.Mock != nil:
@@ -111,7 +111,7 @@ func (d Driver) options(dir string) sim.Driver {
 }
 
 // located replaces the program of a command by where it is found. One that is nowhere stays as it is:
-// starting it tells.
+// starting it reports that.
 func located(command []string, dir string) []string {
 	if len(command) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // Expectations are what must hold of a run, at its end or at an expect step. All of them are looked at, so
-// that a failing scenario tells everything at once.
+// that a failing scenario reports everything at once.
 type Expectations struct {
 	Since      string             `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
 	Calls      []calls.Pattern    `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
@@ -67,10 +67,10 @@ func (c *checker) pattern(p *calls.Pattern) {
 	}
 }
 
-// event reports an event that nothing tells from others, or that is about no object.
+// event reports an event that matches any, or that is about no object.
 func (c *checker) event(p *expect.Event) {
 	if p.Reason == "" && p.About == "" && p.Message == "" && p.Type == "" {
-		c.report("", "an event without anything that tells it from others", p.Wanted())
+		c.report("", "an event without anything that distinguishes it from others", p.Wanted())
 	}
 	if p.About != "" && !p.Resolve(c.kinds) {
 		kind, _, _ := strings.Cut(p.About, "/")

@@ -21,7 +21,7 @@ func (Statement) Wanted() string {
 	return `a CEL expression such as "calls.filter(c, c.call == 'CreateVolume').size() == 1"`
 }
 
-// UnmarshalStrict compiles the expression, to tell what is wrong with it.
+// UnmarshalStrict compiles the expression, to say what is wrong with it.
 func (s *Statement) UnmarshalStrict(n *strict.Node) {
 	text, ok := n.Text()
 	if !ok {

@@ -24,7 +24,7 @@ func withHeader(text string) string {
 	return header + text
 }
 
-func TestMistakesAreToldAllAtOnceWithTheirPlaces(t *testing.T) {
+func TestMistakesAreReportedAllAtOnceWithTheirPlaces(t *testing.T) {
 	stricttest.Golden(t, "testdata/mistakes.txt", func(input string) string {
 		_, err := scenario.Parse("x.yaml", []byte(withHeader(input)))
 		if err == nil {

@@ -134,8 +134,8 @@ func (c *checker) defined(r expect.Reference) {
 	}
 }
 
-// maxTold is how many names a message lists.
-const maxTold = 20
+// maxNamed is how many names a message lists.
+const maxNamed = 20
 
 // madeBefore reports an object that no manifest makes before the current step.
 func (c *checker) madeBefore(field, resource string, key store.Key) {
@@ -147,7 +147,7 @@ func (c *checker) madeBefore(field, resource string, key store.Key) {
 		slices.Sort(known)
 		want := "an object that a manifest of this scenario makes"
 		if len(known) > 0 {
-			want += ": " + strings.Join(known[:min(len(known), maxTold)], ", ")
+			want += ": " + strings.Join(known[:min(len(known), maxNamed)], ", ")
 		}
 		c.document.ReportUnknown(c.in(field), what, key.Name, want, known)
 	case first >= c.number:

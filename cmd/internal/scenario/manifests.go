@@ -24,7 +24,7 @@ type manifestPart struct {
 // copyNumber stands for the number of a copy.
 const copyNumber = "{{i}}"
 
-// maxCopies bounds the copies, so that a slip of the finger is told and not tried.
+// maxCopies bounds the copies, so that a slip of the finger is reported and not tried.
 const maxCopies = 100_000
 
 // UnmarshalStrict keeps the objects as they stand; they are read when the scenario is checked.

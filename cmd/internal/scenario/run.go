@@ -24,7 +24,7 @@ type RunOptions struct {
 	Until string
 	// Sinks see every event of the trace.
 	Sinks []trace.Sink
-	// Progress is told when a step begins and when it has ended.
+	// Progress is called when a step begins and when it has ended.
 	Progress func(StepResult)
 	// CheckDeterminism runs the scenario twice and fails if the runs differ: in what csisim does, or in what a
 	// driver answers.
@@ -97,7 +97,7 @@ func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Re
 	return result, nil
 }
 
-// exitOf tells whose fault it is that a scenario does not run.
+// exitOf says whose fault it is that a scenario does not run.
 func exitOf(err error) Exit {
 	var config *sim.ConfigError
 	var environment *sim.EnvironmentError

@@ -79,12 +79,12 @@ func TestEveryStepAndExpectationPassesAndFails(t *testing.T) {
 		if err != nil {
 			return "error: " + err.Error()
 		}
-		return told(result)
+		return got(result)
 	})
 }
 
 // told is a result as a person would read it.
-func told(r *scenario.Result) string {
+func got(r *scenario.Result) string {
 	var b strings.Builder
 	for _, step := range r.Steps {
 		fmt.Fprintf(&b, "%-7s %v (%v)\n", step.State, step.Title, step.Took)
@@ -109,7 +109,7 @@ func parse(t *testing.T, text string) *scenario.Scenario {
 	return s
 }
 
-func TestARunEndsAfterTheStepThatItIsToldOf(t *testing.T) {
+func TestARunEndsAfterTheStepThatItIsReportedOf(t *testing.T) {
 	s := parse(t, "steps:\n- advance: 1s\n- name: here\n  advance: 1s\n- advance: 1h\nexpect: {calls: [DeleteVolume]}\n")
 	for _, until := range []string{"here", "2"} {
 		result, err := scenario.Run(context.Background(), s, scenario.RunOptions{Until: until})
@@ -122,14 +122,14 @@ func TestARunEndsAfterTheStepThatItIsToldOf(t *testing.T) {
 	assert.ErrorContains(t, err, `step "there"`)
 }
 
-func TestProgressIsToldWhenAStepBeginsAndEnds(t *testing.T) {
+func TestProgressIsReportedWhenAStepBeginsAndEnds(t *testing.T) {
 	s := parse(t, "steps:\n- advance: 1s\n- delete: {pvc: none-*}\n- advance: 1s\n")
-	var told []string
+	var got []string
 	_, err := scenario.Run(context.Background(), s, scenario.RunOptions{Progress: func(r scenario.StepResult) {
-		told = append(told, fmt.Sprintf("%d %s", r.Number, r.State))
+		got = append(got, fmt.Sprintf("%d %s", r.Number, r.State))
 	}})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"1 running", "1 passed", "2 running", "2 failed"}, told)
+	assert.Equal(t, []string{"1 running", "1 passed", "2 running", "2 failed"}, got)
 }
 
 func TestACancelledContextEndsARun(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	for range 2 {
 		result, err := scenario.Run(context.Background(), s, scenario.RunOptions{Seed: 7})
 		require.NoError(t, err)
-		require.Equal(t, scenario.Passed, result.Exit, told(result))
+		require.Equal(t, scenario.Passed, result.Exit, got(result))
 		sequence := scenario.CallSequence(result.Trace)
 		if first == "" {
 			first = sequence

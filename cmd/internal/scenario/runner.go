@@ -149,7 +149,7 @@ func (r *runner) runSteps() bool {
 func (r *runner) runStep(step Step, report *StepResult) bool {
 	watch := startStopwatch()
 	report.State = Running
-	r.tell(*report)
+	r.report(*report)
 	r.output = nil
 	if step.Name != "" {
 		r.stepBegan[step.Name] = r.cluster.World.Trace.Last()
@@ -161,11 +161,11 @@ func (r *runner) runStep(step Step, report *StepResult) bool {
 		report.State = StepFailed
 	}
 	report.Took, report.Wall, report.Output = r.elapsed()-report.Began, watch.elapsed(), r.output
-	r.tell(*report)
+	r.report(*report)
 	return report.State == StepPassed
 }
 
-func (r *runner) tell(report StepResult) {
+func (r *runner) report(report StepResult) {
 	if r.options.Progress != nil {
 		r.options.Progress(report)
 	}
@@ -288,7 +288,7 @@ func (r *runner) elapsed() time.Duration { return r.cluster.World.Kernel.Elapsed
 
 func (r *runner) store() *store.Store { return r.cluster.World.Store }
 
-// say keeps what a step has to tell its user.
+// say keeps what a step has to show its user.
 func (r *runner) say(text string) { r.output = append(r.output, text) }
 
 // driver is the name of the driver that is meant by name, the only one if it is empty.

@@ -47,7 +47,7 @@ func (s *Scenario) lineOf(path, key string, item int) int {
 	return s.positions.At(at).Line
 }
 
-// line is where a field of the scenario stands. What the file leaves out is told at its last step.
+// line is where a field of the scenario stands. What the file leaves out is reported at its last step.
 func (s *Scenario) line(field string) int {
 	if _, ok := s.positions[field]; !ok && len(s.Steps) > 0 {
 		return s.Steps[len(s.Steps)-1].Line

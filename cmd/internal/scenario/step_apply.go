@@ -31,7 +31,7 @@ type applyStep struct {
 // UnmarshalStrict keeps the manifests as they stand.
 func (s *applyStep) UnmarshalStrict(n *strict.Node) {
 	if n.IsMap() && len(n.Entries()) == 0 {
-		return // told by check
+		return // reported by check
 	}
 	s.Manifests.UnmarshalStrict(n)
 }

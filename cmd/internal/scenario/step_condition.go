@@ -9,11 +9,11 @@ import (
 )
 
 func init() {
-	register("volume-condition", "Makes a volume of the reference driver abnormal, as the driver tells whoever asks how it is, or well again.",
+	register("volume-condition", "Makes a volume of the reference driver abnormal, as the driver reports to whoever asks how it is, or well again.",
 		`volume-condition: {pvc: data, abnormal: the disk is on fire}`, &volumeConditionStep{})
 }
 
-// volumeConditionStep changes what the reference driver tells of a volume.
+// volumeConditionStep changes what the reference driver reports of a volume.
 type volumeConditionStep struct {
 	Claim     string `json:"pvc" want:"required" example:"data" doc:"The claim of the volume."`
 	Namespace string `json:"namespace,omitempty" default:"default" doc:"The claim's namespace."`

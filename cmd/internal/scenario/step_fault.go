@@ -25,7 +25,7 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 // faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
 // lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
-	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is told of and cleared; default the call."`
+	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
 	Driver       string            `json:"driver,omitempty" doc:"Only calls to this driver."`
 	Node         string            `json:"node,omitempty" doc:"Only calls to the plugin on this node."`

@@ -199,7 +199,7 @@ func stuck(err error, complete func(*Failure)) error {
 	}
 	f := &Failure{}
 	complete(f)
-	told := expect.NeverCame(err, f.Expected, f.Got, waited.Waiting)
-	told.About = f.About
-	return told
+	failure := expect.NeverCame(err, f.Expected, f.Got, waited.Waiting)
+	failure.About = f.About
+	return failure
 }

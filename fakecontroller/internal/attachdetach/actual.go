@@ -9,7 +9,7 @@ import (
 )
 
 // actualState is the actual state of world: what is attached, for certain or
-// perhaps, what nodes say they use, and what they are to be told.
+// perhaps, what nodes say they use, and what their status is to show.
 type actualState struct {
 	volumes  map[string]*attachedVolume
 	byNode   map[string]map[string]bool
@@ -29,7 +29,7 @@ type attachedVolume struct {
 // attachment is one volume on one node; uncertain unless confirmed.
 type attachment struct {
 	confirmed   bool
-	inTree      bool // the in-tree plugin attached it, which no VolumeAttachment tells. L-ADC-2
+	inTree      bool // the in-tree plugin attached it, of which there is no VolumeAttachment. L-ADC-2
 	detachAsked bool
 	askedAt     time.Duration
 }
@@ -58,7 +58,7 @@ func (a *actualState) confirmed(at pair) bool {
 	return found != nil && found.confirmed
 }
 
-// markAttached records a confirmed attachment, which the node is told of. C-ADC-42
+// markAttached records a confirmed attachment, which the node's status shows. C-ADC-42
 func (a *actualState) markAttached(at pair, s *spec) {
 	a.add(at, s).confirmed = true
 	a.report(at)
@@ -72,7 +72,7 @@ func (a *actualState) markInTree(at pair, s *spec) {
 	delete(a.inUse[at.node], at.volume)
 }
 
-// markUncertain records that a volume may be attached. The node is told nothing new.
+// markUncertain records that a volume may be attached. The node's status stays as it is.
 func (a *actualState) markUncertain(at pair, s *spec) { a.add(at, s).confirmed = false }
 
 func (a *actualState) add(at pair, s *spec) *attachment {
@@ -106,7 +106,7 @@ func (a *actualState) remove(at pair) {
 	a.unreport(at)
 }
 
-// report puts a volume on the list that the node is told.
+// report puts a volume on the list in the node's status.
 func (a *actualState) report(at pair) {
 	if !a.reports[at.node][at.volume] {
 		insert(a.reports, at.node, at.volume)
@@ -114,7 +114,7 @@ func (a *actualState) report(at pair) {
 	}
 }
 
-// unreport takes a volume off the list that the node is told.
+// unreport takes a volume off the list in the node's status.
 func (a *actualState) unreport(at pair) {
 	if a.reports[at.node][at.volume] {
 		delete(a.reports[at.node], at.volume)

@@ -19,7 +19,7 @@ import (
 //
 // conformance: adc-unreport-then-report-again, adc-forgotten-then-attached-again-is-reported,
 // adc-report-only-on-change
-func TestWhatANodeIsToldChangesWithTheActualState(t *testing.T) {
+func TestWhatANodeShowsChangesWithTheActualState(t *testing.T) {
 	a := newActualState()
 	at := pair{"v", "n"}
 	for _, step := range []struct {

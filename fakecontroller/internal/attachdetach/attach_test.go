@@ -15,7 +15,7 @@ import (
 )
 
 // C-CSIP-2, C-CSIP-10, C-OP-3, C-ADC-4, C-MIG-4: nothing but what the driver has to know, on a
-// node that need not have a CSINode; the node is told no path.
+// node that need not have a CSINode; the node gets no path.
 func TestWhatAnAttachWrites(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -46,20 +46,20 @@ func TestWhatAnAttachWrites(t *testing.T) {
 	c.at(2 * time.Second)
 	node, _ := store.Get[*corev1.Node](c.store, store.Key{Name: "node-a"})
 	assert.Equal(t, []corev1.AttachedVolume{{Name: corev1.UniqueVolumeName(unique("v"))}}, node.Status.VolumesAttached)
-	var told []*corev1.Event
+	var got []*corev1.Event
 	for e := range store.List[*corev1.Event](c.store, "") {
-		told = append(told, e)
+		got = append(got, e)
 	}
-	require.Len(t, told, 1)
-	assert.Equal(t, corev1.EventTypeNormal, told[0].Type)
-	assert.Equal(t, "SuccessfulAttachVolume", told[0].Reason)
-	assert.Equal(t, `AttachVolume.Attach succeeded for volume "v" `, told[0].Message)
-	assert.Equal(t, "p", told[0].InvolvedObject.Name)
-	assert.Equal(t, "attachdetach-controller", told[0].Source.Component)
+	require.Len(t, got, 1)
+	assert.Equal(t, corev1.EventTypeNormal, got[0].Type)
+	assert.Equal(t, "SuccessfulAttachVolume", got[0].Reason)
+	assert.Equal(t, `AttachVolume.Attach succeeded for volume "v" `, got[0].Message)
+	assert.Equal(t, "p", got[0].InvolvedObject.Name)
+	assert.Equal(t, "attachdetach-controller", got[0].Source.Component)
 }
 
-// C-OP-3: every pod of the node that waits is told.
-func TestAllPodsThatWaitAreTold(t *testing.T) {
+// C-OP-3: every pod of the node that waits gets an event.
+func TestAllPodsThatWaitAreReported(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")

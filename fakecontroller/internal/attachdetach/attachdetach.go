@@ -1,6 +1,6 @@
 // Package attachdetach is the attach/detach controller of the
 // kube-controller-manager: it makes VolumeAttachments for the volumes of
-// scheduled pods, takes them away when nobody needs them any more, and tells
+// scheduled pods, takes them away when nobody needs them any more, and shows
 // kubelets through node.status.volumesAttached what is attached.
 //
 // The desired state of world is fed by informers, the actual state by the
@@ -86,7 +86,7 @@ func Start(w *component.World, opts Options) *Controller {
 	return c
 }
 
-// run recovers, starts the loops and then takes in what the informers tell. C-ADC-3
+// run recovers, starts the loops and then takes in what the informer delivers. C-ADC-3
 func (c *Controller) run(p *kernel.Process) {
 	in := c.openInformers(p)
 	// Node events have been handled by the time the state is recovered: what

@@ -219,7 +219,7 @@ func (c *cluster) story() []string {
 	return lines
 }
 
-// warnings is when FailedAttachVolume was told.
+// warnings is when FailedAttachVolume was reported.
 func (c *cluster) warnings() []time.Duration {
 	var at []time.Duration
 	for _, e := range c.world.Trace.Events() {

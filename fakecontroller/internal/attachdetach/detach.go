@@ -16,7 +16,7 @@ import (
 )
 
 // detach is the detach operation: after any error the volume may be attached or
-// not, and the node is not told of it again. Whether the driver still needs attaching does
+// not, and the node's status does not show it again. Whether the driver still needs attaching does
 // not matter. C-OP-4, C-OP-6
 func (c *Controller) detach(p *kernel.Process, at pair, verify bool) error {
 	s := c.actual.volumes[at.volume].spec
@@ -66,7 +66,7 @@ func (c *Controller) verifySafe(p *kernel.Process, at pair) error {
 func (c *Controller) deleteAttachment(p *kernel.Process, at pair) error {
 	_, handle, ok := volume.SplitUniqueName(at.volume)
 	if !ok {
-		return fmt.Errorf("volume name %q does not tell driver and handle", at.volume)
+		return fmt.Errorf("volume name %q does not name driver and handle", at.volume)
 	}
 	name := objectName(at)
 	_, err := component.Delete[*storagev1.VolumeAttachment](p, c.Component, store.Key{Name: name})

@@ -74,7 +74,7 @@ func TestPollsGrowApartUpToSevenSeconds(t *testing.T) {
 // does. What is uncertain is attached again, and each failure is an event and a step of
 // the backoff.
 // conformance: unit-va-attach-driver-error
-func TestFailedAttachIsToldAtTheControllersOwnPace(t *testing.T) {
+func TestFailedAttachIsReportedAtTheControllersOwnPace(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")

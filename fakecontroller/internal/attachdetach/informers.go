@@ -71,7 +71,7 @@ func (c *Controller) takePods(in *informers) {
 	}
 }
 
-// takeAttachments tells operations that wait for a VolumeAttachment, and has
+// takeAttachments wakes operations that wait for a VolumeAttachment, and has
 // attachments verified whose object no longer says that they are.
 func (c *Controller) takeAttachments(in *informers) {
 	for e, ok := in.attachments.Next(); ok; e, ok = in.attachments.Next() {

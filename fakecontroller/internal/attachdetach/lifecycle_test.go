@@ -153,7 +153,7 @@ func TestClaimBoundAfterThePodIsAttached(t *testing.T) {
 	assert.NotNil(t, c.attachment("v", "node-a"))
 }
 
-// C-ADC-34, golden d2: told once, attached when the other node lets go.
+// C-ADC-34, golden d2: reported once, attached when the other node lets go.
 func TestMultiAttachIsReportedOnceAndResolved(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -15,7 +15,7 @@ import (
 // forcedDetaches counts detaches of volumes that a node may still use. C-ADC-29
 const forcedDetaches = "attach_detach_controller_attachdetach_controller_forced_detaches"
 
-// collect tells how many volumes pods use on each node, and how many are wanted and
+// collect says how many volumes pods use on each node, and how many are wanted and
 // attached. C-ADC-29
 func (c *Controller) collect(set func(name string, value float64, labels ...string)) {
 	used := counts{}
@@ -43,16 +43,16 @@ func (c *Controller) collect(set func(name string, value float64, labels ...stri
 			total.add("actual_state_of_world", v.spec)
 		}
 	}
-	used.tell(func(node, plugin string, n float64) {
+	used.each(func(node, plugin string, n float64) {
 		set("storage_count_attachable_volumes_in_use", n, "node", node, "volume_plugin", plugin)
 	})
-	total.tell(func(state, plugin string, n float64) {
+	total.each(func(state, plugin string, n float64) {
 		set("attachdetach_controller_total_volumes", n, "plugin_name", plugin, "state", state)
 	})
 }
 
 // observe counts an operation that has ended. Of a volume of which only the name is
-// known not even the driver is told. C-OP-1
+// known not even the driver is reported. C-OP-1
 func (c *Controller) observe(name string, s *spec, took time.Duration, err error) {
 	driver, migrated := "", false
 	if s != nil {
@@ -75,7 +75,7 @@ func (c counts) add(by string, s *spec) {
 	c[by][volume.MetricsName(s.driver)]++
 }
 
-func (c counts) tell(set func(by, plugin string, n float64)) {
+func (c counts) each(set func(by, plugin string, n float64)) {
 	for _, by := range slices.Sorted(maps.Keys(c)) {
 		for _, plugin := range slices.Sorted(maps.Keys(c[by])) {
 			set(by, plugin, c[by][plugin])

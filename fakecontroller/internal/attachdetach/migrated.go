@@ -24,7 +24,7 @@ func (c *Controller) isMigrating(s *spec) bool {
 }
 
 // desires reports whether the driver is wanted to attach a volume to a node; known is
-// false if that cannot be told yet. C-MIG-3
+// false if that is not known yet. C-MIG-3
 func (c *Controller) desires(s *spec, node string) (wanted, known bool) {
 	if !c.isMigrating(s) || !c.Version.Has(version.MigrationInDesiredState) {
 		return true, true
@@ -39,7 +39,7 @@ func (c *Controller) decidesLate(s *spec) bool {
 }
 
 // byDriver reports whether the driver acts for a volume on a node, and not the in-tree
-// plugin. It is an error if the node has not told. C-MIG-3, L-ADC-2
+// plugin. It is an error if the node has not reported it. C-MIG-3, L-ADC-2
 func (c *Controller) byDriver(s *spec, node string) (bool, error) {
 	if !c.Version.Has(version.CSINode) {
 		return c.byMechanism(s, node)
@@ -76,7 +76,7 @@ func notInstalled(s *spec, node string) error {
 	return fmt.Errorf("in-tree plugin %s is migrated on node %s but driver %s is not installed", s.plugin, node, s.driver)
 }
 
-// mustWait reports an operation that is not even begun while the node has not told who
+// mustWait reports an operation that is not even begun while the node has not reported who
 // acts for the volume; it is looked at again in the next pass. L-ADC-5
 func (c *Controller) mustWait(at pair, s *spec) error {
 	if !c.decidesLate(s) || (!c.Version.Has(version.CSINode) && !c.Legacy.NoBackoff) {
@@ -97,7 +97,7 @@ func (c *Controller) actsFor(at pair, s *spec) (driver bool, err error) {
 	return c.byDriver(s, at.node)
 }
 
-// checkHandover tells of a volume that one attached and the other is to detach: nobody
+// checkHandover reports a volume that one attached and the other is to detach: nobody
 // does. L-ADC-7
 func (c *Controller) checkHandover(at pair, s *spec, byDriver bool) {
 	attachment := c.actual.get(at)

@@ -236,7 +236,7 @@ func legacyObject(c *cluster) {
 }
 
 // L-ADC-7
-func TestAVolumeThatOneAttachedAndTheOtherIsToDetachIsTold(t *testing.T) {
+func TestAVolumeThatOneAttachedAndTheOtherIsToDetachIsReported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first, then legacy.Mechanism
 		says        string
@@ -263,19 +263,19 @@ func TestAVolumeThatOneAttachedAndTheOtherIsToDetachIsTold(t *testing.T) {
 			c.deletePod("web")
 			c.uses("node-a")
 			c.at(20 * time.Second)
-			var told []string
+			var got []string
 			for _, e := range c.world.Trace.Events() {
 				if e.Kind == trace.Violation {
-					told = append(told, e.Message)
+					got = append(got, e.Message)
 				}
 			}
 			if tt.says == "" {
-				assert.Empty(t, told)
+				assert.Empty(t, got)
 				assert.False(t, c.migrated())
 				return
 			}
-			require.Len(t, told, 1)
-			assert.Contains(t, told[0], tt.says)
+			require.Len(t, got, 1)
+			assert.Contains(t, got[0], tt.says)
 		})
 	}
 }

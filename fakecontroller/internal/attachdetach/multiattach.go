@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// reportMultiAttach tells each pod that waits for the volume who has it; once,
+// reportMultiAttach emits, for each pod that waits for the volume, who has it; once,
 // until the volume is asked for anew. C-ADC-34
 func (c *Controller) reportMultiAttach(at pair, want *desiredVolume, nodes []string) {
 	if want.multiAttachReported {

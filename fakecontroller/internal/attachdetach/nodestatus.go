@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// patchNodes writes the status of the nodes that are to be told something; those
+// patchNodes writes the status of the nodes whose list has changed; those
 // that cannot be written stay flagged for the next pass. C-ADC-43
 func (c *Controller) patchNodes(p *kernel.Process) {
 	for _, node := range slices.Sorted(maps.Keys(c.actual.flagged)) {
@@ -24,7 +24,7 @@ func (c *Controller) patchNodes(p *kernel.Process) {
 }
 
 // patchNode sets node.status.volumesAttached if the node is flagged. A node that
-// the cache does not know needs no telling. C-ADC-27, C-ADC-43
+// the cache does not know needs none. C-ADC-27, C-ADC-43
 func (c *Controller) patchNode(p *kernel.Process, name string) error {
 	if !c.actual.flagged[name] {
 		return nil

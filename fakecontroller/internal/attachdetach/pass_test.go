@@ -17,7 +17,7 @@ import (
 // C-ADC-1, C-ADC-20: a pass every 100 ms in which something has changed; in it a node is
 // told what is taken from it before operations begin, which are then on their way at the
 // same time.
-func TestAPassTellsANodeWhatItLosesBeforeOperationsBegin(t *testing.T) {
+func TestAPassShowsANodeWhatItLosesBeforeOperationsBegin(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -134,8 +134,8 @@ func TestTheStatusOfANodeThatIsGoneCannotBeWritten(t *testing.T) {
 	assert.False(t, ctl.actual.flagged["n"])
 }
 
-// C-ADC-45: a node that comes anew is told what is attached to it.
-func TestANodeThatComesAnewIsToldWhatIsAttached(t *testing.T) {
+// C-ADC-45: a node that comes anew shows what is attached to it.
+func TestANodeThatComesAnewIsReportedWhatIsAttached(t *testing.T) {
 	c := attachedPod(t, Options{})
 	_, err := store.Delete[*corev1.Node](c.store, store.Key{Name: "node-a"})
 	require.NoError(t, err)

@@ -64,7 +64,7 @@ func (c *Controller) addPod(pod *corev1.Pod) {
 }
 
 // removePod takes the pod's volumes back. Which they are is looked up again, so
-// what can no longer be told is left to the populator. C-ADC-14
+// what is no longer known is left to the populator. C-ADC-14
 func (c *Controller) removePod(pod *corev1.Pod) {
 	delete(c.backlog.unresolved, store.KeyOf(pod))
 	if c.desired.byPod[pod.UID] == nil {
@@ -86,7 +86,7 @@ func (c *Controller) removeVolume(name string, pod *corev1.Pod) {
 }
 
 // volumesOf is the attachable volumes of a pod. It is complete unless a claim is
-// not known, not bound, or bound to something else, or if a node has not told yet who
+// not known, not bound, or bound to something else, or if a node has not reported yet who
 // acts for a volume. C-ADC-11, C-MIG-3
 func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 	complete = true

@@ -20,7 +20,7 @@ import (
 type backlog struct {
 	leftOver   map[types.UID]bool // pods that are gone or done but still in the desired state
 	detachable map[string]bool    // drivers that have stopped to need attaching
-	unresolved map[store.Key]bool // pods of which a volume could not be told
+	unresolved map[store.Key]bool // pods of which a volume was not known
 }
 
 func newBacklog() backlog {

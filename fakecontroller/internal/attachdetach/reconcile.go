@@ -28,7 +28,7 @@ func (c *Controller) reconcile(p *kernel.Process) {
 	}
 }
 
-// pass: detach first, then attach, then tell the nodes. C-ADC-20
+// pass: detach first, then attach, then write the status of nodes. C-ADC-20
 func (c *Controller) pass(p *kernel.Process) {
 	for _, at := range c.agenda.takeDue(p.Elapsed()) {
 		c.dirty[at] = true
@@ -135,7 +135,7 @@ func (c *Controller) operate(key operation.Key, name string, s *spec, body func(
 }
 
 // retryLater has a pair looked at when its backoff is over. The end of an
-// operation that still runs is told by operationEnded.
+// operation that still runs is reported by operationEnded.
 func (c *Controller) retryLater(at pair, key operation.Key, name string) {
 	if when, ok := c.ops.RetryAt(key, name); ok {
 		c.agenda.set(at, when)

@@ -36,7 +36,7 @@ func (c *Controller) recoverNode(node *corev1.Node) {
 	c.setInUse(node)
 }
 
-// recoverAttachment takes a VolumeAttachment that no node tells of for an attempt
+// recoverAttachment takes a VolumeAttachment that no node's status shows for an attempt
 // with an unknown end. C-ADC-6
 func (c *Controller) recoverAttachment(va *storagev1.VolumeAttachment) {
 	if va.Spec.Source.PersistentVolumeName == nil {
@@ -56,7 +56,7 @@ func (c *Controller) recoverAttachment(va *storagev1.VolumeAttachment) {
 	}
 }
 
-// recoverPod gives attached volumes the spec that their pod tells. C-ADC-7
+// recoverPod gives attached volumes the spec that their pod has. C-ADC-7
 func (c *Controller) recoverPod(pod *corev1.Pod) {
 	c.podChanged(pod)
 	if pod.Spec.NodeName == "" || volume.Terminated(pod) {

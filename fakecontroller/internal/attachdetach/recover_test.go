@@ -164,7 +164,7 @@ func (c *cluster) attachmentVanishes(volume, node string) {
 func TestRestartKnowsAMigratedVolumeByItsCSIName(t *testing.T) {
 	const csiName, inTreeName = "kubernetes.io/csi/ebs.csi.aws.com^vol-1", "kubernetes.io/aws-ebs/vol-1"
 	for name, c := range map[string]struct {
-		told      []corev1.AttachedVolume
+		got       []corev1.AttachedVolume
 		confirmed bool
 	}{
 		"the node tells of it":  {[]corev1.AttachedVolume{{Name: csiName}}, true},
@@ -173,7 +173,7 @@ func TestRestartKnowsAMigratedVolumeByItsCSIName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl := newCluster(t)
 			cl.node("node-a")
-			cl.changeNodeStatus("node-a", func(s *corev1.NodeStatus) { s.VolumesAttached = c.told })
+			cl.changeNodeStatus("node-a", func(s *corev1.NodeStatus) { s.VolumesAttached = c.got })
 			pv := create(cl, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: corev1.PersistentVolumeSpec{
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 				Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},

@@ -20,7 +20,7 @@ const (
 	attachmentWait = 2 * time.Minute
 )
 
-// attachmentNews tells a waiting operation that its VolumeAttachment has changed.
+// attachmentNews wakes a waiting operation when its VolumeAttachment has changed.
 type attachmentNews struct {
 	process *kernel.Process
 	changed bool

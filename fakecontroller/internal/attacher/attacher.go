@@ -38,8 +38,8 @@ type Options struct {
 	// Workers is how many attachments are worked on at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
 	// ReconcileSync is how often attachments are compared with ListVolumes, if the
-	// driver can tell. Default: 1 min.
-	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can tell; default 1m."`
+	// driver can list them. Default: 1 min.
+	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can list them; default 1m."`
 	// MaxEntries is the page size of ListVolumes; 0 leaves it to the driver.
 	MaxEntries uint `json:"maxEntries,omitempty" doc:"--max-entries: the page size of ListVolumes; default 0, the driver's own."`
 	// DefaultFSType is the file system of volumes that name none.

@@ -47,7 +47,7 @@ func idIn(node *storagev1.CSINode, driver string) (string, bool) {
 }
 
 // oldNodeID is how the sidecar found it before there were CSINodes: whether the driver
-// is available does not matter, and without the object the Node tells. L-ATT-1, L-ATT-2
+// is available does not matter, and without the object the Node says it. L-ATT-1, L-ATT-2
 func (r *run) oldNodeID(p *kernel.Process, name string, fallback *storagev1.VolumeAttachment) (string, error) {
 	key := store.Key{Name: name}
 	if info, err := component.Live[*legacy.CSINodeInfo](p, r.Component, key); err == nil {

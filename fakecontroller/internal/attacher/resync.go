@@ -10,11 +10,11 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// resyncPeriod is how often the informers tell everything again. C-ATT-1
+// resyncPeriod is how often the informers deliver everything again. C-ATT-1
 const resyncPeriod = 10 * time.Minute
 
-// resync cuts long backoffs short: told again, an attachment is worked on at once.
-// Those that wait for nothing would be left alone, so only the others are told of.
+// resync cuts long backoffs short: delivered again, an attachment is worked on at once.
+// Those that wait for nothing would be left alone, so only the others are delivered.
 func (r *run) resync(p *kernel.Process) {
 	started := p.Elapsed()
 	for {

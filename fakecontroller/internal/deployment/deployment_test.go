@@ -59,7 +59,7 @@ func TestWhichSetChangesItsSizeNext(t *testing.T) {
 	}
 }
 
-func TestStatusTellsWhetherTheRolloutIsDone(t *testing.T) {
+func TestStatusShowsWhetherTheRolloutIsDone(t *testing.T) {
 	for want, r := range map[string]*rollout{
 		"Available=True/MinimumReplicasAvailable Progressing=True/NewReplicaSetAvailable": {fresh: set("fresh", 4, 4)},
 		"Available=True/MinimumReplicasAvailable Progressing=True/ReplicaSetUpdated":      {fresh: set("fresh", 4, 3)},

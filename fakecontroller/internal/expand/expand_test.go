@@ -36,9 +36,9 @@ func grow(c *tc.Cluster) {
 // C-EXP-2, C-EXP-4
 func TestOfACSIVolumeItSaysThatOthersExpandIt(t *testing.T) {
 	c := newCluster(t)
-	assert.Empty(t, c.Told(0, trace.KubeEvent), "there is nothing to expand yet")
+	assert.Empty(t, c.Events(0, trace.KubeEvent), "there is nothing to expand yet")
 	grow(c)
-	assert.Equal(t, []string{"ExternalExpanding waiting for an external controller to expand this PVC"}, c.Told(0, trace.KubeEvent))
+	assert.Equal(t, []string{"ExternalExpanding waiting for an external controller to expand this PVC"}, c.Events(0, trace.KubeEvent))
 	assert.Empty(t, tc.Get[claim](c, "default", "v").Annotations)
 }
 
@@ -57,7 +57,7 @@ func TestOfAMigratedVolumeItNamesTheDriver(t *testing.T) {
 	Start(c.World)
 	c.Run(time.Second)
 	grow(c)
-	assert.Equal(t, []string{"ExternalExpanding CSI migration enabled for kubernetes.io/cinder; waiting for external resizer to expand the pvc"}, c.Told(0, trace.KubeEvent))
+	assert.Equal(t, []string{"ExternalExpanding CSI migration enabled for kubernetes.io/cinder; waiting for external resizer to expand the pvc"}, c.Events(0, trace.KubeEvent))
 	assert.Equal(t, "cinder.csi.openstack.org", tc.Get[claim](c, "default", "v").Annotations["volume.kubernetes.io/storage-resizer"])
 }
 
@@ -69,12 +69,12 @@ func TestWhichChangesOfAClaimAreLookedAt(t *testing.T) {
 	}
 	for says, c := range map[string]struct {
 		before, change func(*tc.Cluster)
-		told           bool
+		got            bool
 	}{
-		"more is asked for": {change: grow, told: true},
+		"more is asked for": {change: grow, got: true},
 		"more is there, but not enough": {before: grow, change: func(c *tc.Cluster) {
 			tc.ChangeStatus(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("1500Mi") })
-		}, told: true},
+		}, got: true},
 		"a label is added": {before: grow, change: func(c *tc.Cluster) {
 			tc.Change(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Labels = map[string]string{"a": "b"} })
 		}},
@@ -103,7 +103,7 @@ func TestWhichChangesOfAClaimAreLookedAt(t *testing.T) {
 					sources = append(sources, e.Actor)
 				}
 			}
-			if c.told {
+			if c.got {
 				assert.Equal(t, []string{"volume_expand"}, sources)
 			} else {
 				assert.Empty(t, sources)

@@ -1,6 +1,6 @@
 // Package healthmonitor is the in-process equivalent of the external-health-monitor
-// controller: it asks the driver how volumes are and tells of it in events about their
-// claims; it can also tell of claims whose nodes are gone.
+// controller: it asks the driver how volumes are and reports it in events about their
+// claims; it can also report claims whose nodes are gone.
 package healthmonitor
 
 import (
@@ -47,7 +47,7 @@ type Options struct {
 	NodeListAddInterval time.Duration `json:"-"`
 	// Workers is how many volumes are asked about in each MonitorInterval. Default: 10.
 	Workers int `json:"-"`
-	// NodeWatcher has claims told of nodes that fail. Default: false.
+	// NodeWatcher has events emitted for claims on nodes that fail. Default: false.
 	NodeWatcher bool `json:"enableNodeWatcher,omitempty" doc:"--enable-node-watcher: claims get events of nodes that fail; default false."`
 	sidecar.Flags
 }
@@ -74,7 +74,7 @@ type run struct {
 	enqueued map[string]bool // those that are due, or that a worker asks about
 
 	failing   map[string]time.Duration // nodes that are not ready, since when
-	broken    map[string]bool          // nodes of which it was told
+	broken    map[string]bool          // nodes whose failure was reported
 	scheduled map[types.UID]scheduledPod
 }
 
@@ -91,7 +91,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main asks the driver what it can do; beside one that does not tell how volumes are the
+// main asks the driver what it can do; beside one that does not say how volumes are the
 // sidecar ends. A driver that lists volumes is asked about all at once. C-HEALTH-2
 func (r *run) main(p *kernel.Process) {
 	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})

@@ -58,7 +58,7 @@ func (w *world) asked() (ids []string) {
 }
 
 // told is the events since the last look, with what they are about.
-func (w *world) told(since *uint64) (lines []string) {
+func (w *world) events(since *uint64) (lines []string) {
 	for _, e := range w.Trace.Events() {
 		if e.Seq > *since && e.Kind == trace.KubeEvent {
 			lines = append(lines, e.Resource+" "+e.Name+" "+e.Method+" "+e.Message)
@@ -69,36 +69,36 @@ func (w *world) told(since *uint64) (lines []string) {
 }
 
 // C-HEALTH-3, C-HEALTH-5
-func TestListedVolumesAreToldOfWhenIllAndWhenWellAgain(t *testing.T) {
+func TestListedVolumesAreReportedOfWhenIllAndWhenWellAgain(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true, GetVolume: true}, Options{})
 	last := uint64(0)
 	assert.Equal(t, []time.Duration{0}, w.Times(listVolumes))
-	assert.Empty(t, w.told(&last))
+	assert.Empty(t, w.events(&last))
 
 	w.condition("h-v", "the disk is on fire")
 	w.Run(5 * time.Minute)
-	assert.Equal(t, []string{"Warning PersistentVolumeClaim/v VolumeConditionAbnormal the disk is on fire"}, w.told(&last))
+	assert.Equal(t, []string{"Warning PersistentVolumeClaim/v VolumeConditionAbnormal the disk is on fire"}, w.events(&last))
 	w.condition("h-v", "")
 	w.Run(10 * time.Minute)
 	const well = "Normal PersistentVolumeClaim/v VolumeConditionNormal The Volume returns to the healthy state"
-	assert.Equal(t, []string{well, well}, w.told(&last), "as long as there is an event that says otherwise")
+	assert.Equal(t, []string{well, well}, w.events(&last), "as long as there is an event that says otherwise")
 	w.Run(2 * time.Hour)
-	w.told(&last)
+	w.events(&last)
 	w.Run(10 * time.Minute)
-	assert.Empty(t, w.told(&last), "the event has gone")
+	assert.Empty(t, w.events(&last), "the event has gone")
 	assert.Empty(t, w.Calls(getVolume))
 }
 
-// C-HEALTH-3: an error is told to nobody.
+// C-HEALTH-3: an error is reported nowhere.
 func TestAListThatFailsIsDropped(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true}, Options{ListVolumesInterval: time.Minute})
 	last := uint64(0)
 	w.condition("h-v", "the disk is on fire")
 	w.Fail("ListVolumes", codes.Internal, 2)
 	w.Run(2 * time.Minute)
-	assert.Empty(t, w.told(&last))
+	assert.Empty(t, w.events(&last))
 	w.Run(time.Minute)
-	assert.Len(t, w.told(&last), 1)
+	assert.Len(t, w.events(&last), 1)
 	assert.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute, 3 * time.Minute}, w.Times(listVolumes))
 }
 
@@ -110,8 +110,8 @@ func TestVolumesAreAskedAboutOneByOne(t *testing.T) {
 	w.Run(4 * time.Minute)
 	assert.Equal(t, []string{"h-v", "h-w", "h-v", "h-w", "h-v"}, w.asked())
 	assert.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute}, w.Times(getVolume))
-	told := w.told(&last)
-	assert.Equal(t, []string{"Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only", "Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only"}, told)
+	events := w.events(&last)
+	assert.Equal(t, []string{"Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only", "Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only"}, events)
 }
 
 // C-HEALTH-4: an error keeps nobody from being asked again.
@@ -143,7 +143,7 @@ func TestAVolumeThatIsBoundLateIsForgotten(t *testing.T) {
 }
 
 // C-HEALTH-2
-func TestTheMonitorEndsBesideADriverThatDoesNotTell(t *testing.T) {
+func TestTheMonitorEndsBesideADriverThatDoesNotReport(t *testing.T) {
 	w := newWorld(t, mock.Options{}, Options{})
 	assert.False(t, w.sidecar.Running())
 }
@@ -155,8 +155,8 @@ func (w *world) ready(name string, ready corev1.ConditionStatus) {
 	})
 }
 
-// C-HEALTH-7..9: the end of a node, of which the real monitor dies, is told as a failure.
-func TestClaimsAreToldOfTheirNodes(t *testing.T) {
+// C-HEALTH-7..9: the end of a node, of which the real monitor dies, is reported as a failure.
+func TestClaimsAreReportedOfTheirNodes(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true}, Options{NodeWatcher: true})
 	last := uint64(0)
 	tc.Create(w.Cluster, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
@@ -173,18 +173,18 @@ func TestClaimsAreToldOfTheirNodes(t *testing.T) {
 	w.Run(time.Minute)
 	w.ready("node-a", corev1.ConditionUnknown)
 	w.Run(4 * time.Minute)
-	assert.Empty(t, w.told(&last), "not yet")
+	assert.Empty(t, w.events(&last), "not yet")
 	w.Run(8 * time.Minute)
 	const failed = "Warning PersistentVolumeClaim/v NodeFailed Pods: [ db web ] consuming PVC: v in namespace: default are now on a failed node: node-a"
-	assert.Equal(t, []string{failed}, w.told(&last))
+	assert.Equal(t, []string{failed}, w.events(&last))
 	w.Run(20 * time.Minute)
-	assert.Contains(t, w.told(&last), failed, "again")
+	assert.Contains(t, w.events(&last), failed, "again")
 	w.ready("node-a", corev1.ConditionTrue)
 	w.Run(time.Second)
-	assert.Equal(t, []string{"Warning PersistentVolumeClaim/v NodeRecovered Node: node-a recovered"}, w.told(&last))
+	assert.Equal(t, []string{"Warning PersistentVolumeClaim/v NodeRecovered Node: node-a recovered"}, w.events(&last))
 	tc.Delete(w.Cluster, tc.Get[*corev1.Node](w.Cluster, "", "node-a"))
 	w.Run(time.Second)
-	assert.Equal(t, []string{failed}, w.told(&last))
+	assert.Equal(t, []string{failed}, w.events(&last))
 }
 
 // C-HEALTH-1
@@ -213,7 +213,7 @@ func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
 	w.Run(11 * time.Minute)
 	assert.Equal(t, []time.Duration{0, 0, 315 * time.Second, 315 * time.Second, 630 * time.Second, 630 * time.Second}, w.Times(listVolumes))
 	last := uint64(0)
-	assert.Empty(t, w.told(&last), "what was listed until then does not count")
+	assert.Empty(t, w.events(&last), "what was listed until then does not count")
 	var breaches []string
 	for _, v := range w.Wire.Violations() {
 		breaches = append(breaches, v.String())

@@ -24,7 +24,7 @@ type scheduledPod struct {
 	claims     []store.Key
 }
 
-// watchNodes tells claims of nodes that fail, or come back. A node is looked at when it
+// watchNodes emits events about claims on nodes that fail, or come back. A node is looked at when it
 // changes, and now and then. C-HEALTH-7
 func (r *run) watchNodes(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](r.Component, p)
@@ -72,7 +72,7 @@ func (r *run) look(p *kernel.Process, node *corev1.Node) {
 	switch {
 	case isReady(node):
 		if r.broken[node.Name] {
-			r.tellClaims(node.Name, "NodeRecovered", func(*corev1.PersistentVolumeClaim, []string) string { return "Node: " + node.Name + " recovered" })
+			r.warnClaims(node.Name, "NodeRecovered", func(*corev1.PersistentVolumeClaim, []string) string { return "Node: " + node.Name + " recovered" })
 		}
 		delete(r.failing, node.Name)
 		delete(r.broken, node.Name)
@@ -95,13 +95,13 @@ func isReady(node *corev1.Node) bool {
 }
 
 func (r *run) failed(node string) {
-	r.tellClaims(node, "NodeFailed", func(pvc *corev1.PersistentVolumeClaim, pods []string) string {
+	r.warnClaims(node, "NodeFailed", func(pvc *corev1.PersistentVolumeClaim, pods []string) string {
 		return fmt.Sprintf("Pods: [ %s ] consuming PVC: %s in namespace: %s are now on a failed node: %s", strings.Join(pods, " "), pvc.Name, pvc.Namespace, node)
 	})
 }
 
-// tellClaims tells the claims of the driver that pods of a node use.
-func (r *run) tellClaims(node, reason string, message func(pvc *corev1.PersistentVolumeClaim, pods []string) string) {
+// warnClaims emits an event about the claims of the driver that pods of a node use.
+func (r *run) warnClaims(node, reason string, message func(pvc *corev1.PersistentVolumeClaim, pods []string) string) {
 	users := map[store.Key][]string{}
 	// In any order: the names are sorted below.
 	for _, pod := range r.scheduled {

@@ -51,21 +51,21 @@ func (r *run) list(p *kernel.Process) (map[string]contract.VolumeCondition, erro
 }
 
 func (r *run) tellAll(p *kernel.Process, conditions map[string]contract.VolumeCondition) {
-	ill := r.toldToBeIll()
+	ill := r.reportedIll()
 	for pv := range store.List[*corev1.PersistentVolume](r.Cache, "") {
 		pvc := r.claimOf(pv)
 		if pvc == nil {
 			continue
 		}
 		if condition, listed := conditions[pv.Spec.CSI.VolumeHandle]; listed {
-			r.tell(pvc, condition, ill)
+			r.emit(pvc, condition, ill)
 		}
 	}
 }
 
-// tell: what is well again is told of as long as there is an event that says
+// emit: what is well again is reported as long as there is an event that says
 // otherwise. C-HEALTH-5
-func (r *run) tell(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeCondition, ill map[types.UID]bool) {
+func (r *run) emit(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeCondition, ill map[types.UID]bool) {
 	switch {
 	case condition.Abnormal:
 		r.event(pvc, corev1.EventTypeWarning, abnormal, "%s", condition.Message)
@@ -74,8 +74,8 @@ func (r *run) tell(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeC
 	}
 }
 
-// toldToBeIll are the claims of which an event says that their volume is not well.
-func (r *run) toldToBeIll() map[types.UID]bool {
+// reportedIll are the claims of which an event says that their volume is not well.
+func (r *run) reportedIll() map[types.UID]bool {
 	ill := map[types.UID]bool{}
 	for e := range store.List[*corev1.Event](r.Cache, "") {
 		if e.Type == corev1.EventTypeWarning && e.Reason == abnormal {
@@ -147,6 +147,6 @@ func (r *run) checkNext(p *kernel.Process) {
 	r.life.ExitIfLost(err)
 	if err == nil {
 		condition, _ := contract.ConditionOf(answer.GetStatus())
-		r.tell(pvc, condition, r.toldToBeIll())
+		r.emit(pvc, condition, r.reportedIll())
 	}
 }

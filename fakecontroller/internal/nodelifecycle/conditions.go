@@ -38,7 +38,7 @@ func heartbeat(node *corev1.Node) metav1.Time {
 	return metav1.Time{}
 }
 
-// setUnknown makes all that a kubelet should have told unknown.
+// setUnknown makes all that a kubelet should have reported unknown.
 func setUnknown(status *corev1.NodeStatus, now time.Time) {
 	for _, kind := range heartbeatConditions {
 		known := find(status.Conditions, kind)

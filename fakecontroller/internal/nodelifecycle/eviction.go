@@ -167,7 +167,7 @@ func (c *Controller) evictDue(p *kernel.Process) {
 	}
 }
 
-// evictOne deletes a pod, which is told why first.
+// evictOne deletes a pod, after an event that says why.
 func (c *Controller) evictOne(p *kernel.Process, key store.Key) {
 	c.evictions.pods[key].done = true
 	pod, ok := component.Cached[*corev1.Pod](c.Component, key)

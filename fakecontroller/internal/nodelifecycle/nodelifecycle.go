@@ -23,7 +23,7 @@ const (
 	taintDelay    = 100 * time.Millisecond
 )
 
-// Heartbeats tells how kubelets do, in place of the leases that they renew every
+// Heartbeats says how kubelets do, in place of the leases that they renew every
 // 10 s: so an idle cluster needs no timers.
 type Heartbeats interface {
 	// LastRenewal is when, in virtual time since the run began, the node's kubelet

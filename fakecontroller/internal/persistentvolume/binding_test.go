@@ -41,7 +41,7 @@ func (w *world) writes(resource string) int {
 	return n
 }
 
-// C-PV-3: conflicts are tried again and not told.
+// C-PV-3: conflicts are tried again and not reported.
 func TestAConflictIsTriedAgainQuietly(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(aVolume("v", "1Gi", modes{rwo}))
@@ -94,7 +94,7 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 }
 
 // C-PV-5, C-GEN-8: an operation that failed rests for 500 ms; to ask for it meanwhile is no error
-// and nothing is told. Then the next resync asks again.
+// and nothing is emitted. Then the next resync asks again.
 func TestAFailedOperationRests(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: "d.example.com"}, aClaim("1Gi", modes{rwo}))
@@ -194,7 +194,7 @@ func TestTheClassOfTheOldAnnotationCounts(t *testing.T) {
 }
 
 // C-PV-14
-func TestWhatTheStatusOfAClaimTells(t *testing.T) {
+func TestWhatTheStatusOfAClaimShows(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "3Gi", modes{rwo, rwx}, func(pv *corev1.PersistentVolume) {
 		pv.Spec.VolumeAttributesClassName = ptr.To("gold")
@@ -252,16 +252,16 @@ func TestAVolumeThatNamesAnUnboundClaimIsBoundAtOnce(t *testing.T) {
 				return
 			}
 			assert.Equal(t, corev1.ClaimPending, w.claim().Status.Phase)
-			told := map[string]string{}
+			got := map[string]string{}
 			for _, e := range w.Trace.Events() {
 				if e.Kind == trace.KubeEvent && e.Method == "VolumeMismatch" {
-					told[e.Name] = e.Message
+					got[e.Name] = e.Message
 				}
 			}
 			assert.Equal(t, map[string]string{
 				"PersistentVolume/v":        `Cannot bind PersistentVolume to requested PersistentVolumeClaim "pvc" due to incompatible volumeMode.`,
 				"PersistentVolumeClaim/pvc": `Cannot bind PersistentVolume "v" to requested PersistentVolumeClaim due to incompatible volumeMode.`,
-			}, told)
+			}, got)
 		})
 	}
 }

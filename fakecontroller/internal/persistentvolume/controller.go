@@ -50,7 +50,7 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// follow queues what its informers tell.
+// follow queues what its informer delivers.
 func (c *Controller) follow(p *kernel.Process) {
 	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
 	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)

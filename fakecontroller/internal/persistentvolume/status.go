@@ -14,7 +14,7 @@ import (
 )
 
 // annPreResize is the size that a volume had before an expansion its claim has
-// not been told of.
+// not been delivered.
 const annPreResize = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
 // setPhase gives the status of a claim without a volume. C-PV-14

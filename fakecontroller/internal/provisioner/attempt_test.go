@@ -122,7 +122,7 @@ func (w *world) volumeOf(pvc *corev1.PersistentVolumeClaim) {
 }
 
 // C-PROV-5
-func TestWhoTellsOfProvisioning(t *testing.T) {
+func TestWhoReportsProvisioning(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.claim("c", "stub")
@@ -215,7 +215,7 @@ func TestAClaimThatHasAVolumeOfItsNameGetsNoOther(t *testing.T) {
 }
 
 // C-PROV-12
-func TestEachAttemptIsTold(t *testing.T) {
+func TestEachAttemptIsReported(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.runFor(time.Second)
@@ -241,7 +241,7 @@ type defect struct {
 	tells  string
 }
 
-// C-PROV-20: of two mistakes the one is told that is looked for first.
+// C-PROV-20: of two mistakes the one that is looked for first is reported.
 func TestTheOrderOfChecks(t *testing.T) {
 	defects := []defect{
 		{name: "a snapshot of a wrong group", claim: func(pvc *corev1.PersistentVolumeClaim) {
@@ -296,8 +296,8 @@ func TestTheOrderOfChecks(t *testing.T) {
 					}
 				})
 				w.runFor(500 * time.Millisecond)
-				if told := w.messages("ProvisioningFailed"); assert.Len(t, told, 1) {
-					assert.Contains(t, told[0], first.tells)
+				if got := w.messages("ProvisioningFailed"); assert.Len(t, got, 1) {
+					assert.Contains(t, got[0], first.tells)
 				}
 				assert.Empty(t, w.callTimes(createCall))
 			})

@@ -21,7 +21,7 @@ type claim = *corev1.PersistentVolumeClaim
 var errStop = errors.New("nothing more to provision for this claim")
 
 // asked reports whether a claim is this driver's to provision, as far as the
-// claim itself tells. C-PROV-10
+// claim itself says. C-PROV-10
 func (c *Provisioner) asked(pvc claim) bool {
 	if pvc.Spec.VolumeName != "" {
 		return false
@@ -63,7 +63,7 @@ func (c *Provisioner) syncClaim(p *kernel.Process, uid types.UID) error {
 	return err
 }
 
-// claimByUID is the claim as the informer last told, else as it was when the
+// claimByUID is the claim as the informer last delivered it, else as it was when the
 // driver was last left to work on it.
 func (c *Provisioner) claimByUID(uid types.UID) claim {
 	if pvc, ok := c.known[uid]; ok {
@@ -115,7 +115,7 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 	return finished, nil
 }
 
-// failed tells of an attempt that failed, and has the scheduler choose another
+// failed reports an attempt that failed, and has the scheduler choose another
 // node where that may help. C-PROV-15, C-PROV-61
 func (c *Provisioner) failed(p *kernel.Process, pvc claim, class *storagev1.StorageClass, r result) (state, error) {
 	message := r.err.Error()

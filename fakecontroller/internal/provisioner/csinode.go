@@ -42,7 +42,7 @@ func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
 	}
 }
 
-// degraded is what becomes of a claim whose selected node tells no topology: a volume
+// degraded is what becomes of a claim whose selected node has no topology: a volume
 // without, unless the class asks for one. L-PROV-3, L-PROV-4
 func (c *Provisioner) degraded(class *storagev1.StorageClass, failure result) result {
 	if len(class.AllowedTopologies) == 0 {

@@ -48,7 +48,7 @@ func TestFailedCallsAreRepeatedWithBackoff(t *testing.T) {
 	w.claim("l14", "stub")
 	w.runFor(10 * time.Second)
 	assert.Equal(t, seconds(0, 1, 3), w.callTimes(createCall))
-	events := w.told(start, trace.KubeEvent)
+	events := w.events(start, trace.KubeEvent)
 	assert.Contains(t, events, `Provisioning External provisioner is provisioning volume for claim "default/l14"`)
 	assert.Contains(t, events, "ProvisioningFailed rpc error: code = Internal desc = injected")
 	assert.Contains(t, events, "ProvisioningSucceeded Successfully provisioned volume "+w.volumes()[0].Name)
@@ -57,7 +57,7 @@ func TestFailedCallsAreRepeatedWithBackoff(t *testing.T) {
 	w.deleteClaim("l14")
 	w.runFor(10 * time.Second)
 	assert.Equal(t, seconds(0, 1, 3), w.callTimes(deleteCall))
-	assert.Contains(t, w.told(start, trace.KubeEvent), "VolumeFailedDelete rpc error: code = Internal desc = injected")
+	assert.Contains(t, w.events(start, trace.KubeEvent), "VolumeFailedDelete rpc error: code = Internal desc = injected")
 	assert.Empty(t, w.volumes())
 }
 
@@ -108,7 +108,7 @@ func TestHungCreateVolumeIsGivenUpAndRepeated(t *testing.T) {
 	w.claim("aa9", "stub")
 	w.runFor(time.Minute)
 	assert.Equal(t, seconds(0, 11), w.callTimes(createCall))
-	assert.Contains(t, w.told(start, trace.KubeEvent), "ProvisioningFailed rpc error: code = DeadlineExceeded desc = context deadline exceeded")
+	assert.Contains(t, w.events(start, trace.KubeEvent), "ProvisioningFailed rpc error: code = DeadlineExceeded desc = context deadline exceeded")
 	require.Len(t, w.volumes(), 1)
 }
 
@@ -153,7 +153,7 @@ func TestInfeasibleClaimRests(t *testing.T) {
 	w.claim("i", "stub")
 	w.runFor(299 * time.Second)
 	assert.Len(t, w.callTimes(createCall), 1)
-	assert.Contains(t, w.told(start, trace.KubeEvent), "ProvisioningFailed Volume provisioning failed with infeasible error. Retries will be delayed. rpc error: code = InvalidArgument desc = injected")
+	assert.Contains(t, w.events(start, trace.KubeEvent), "ProvisioningFailed Volume provisioning failed with infeasible error. Retries will be delayed. rpc error: code = InvalidArgument desc = injected")
 	w.runFor(10 * time.Minute)
 	assert.Len(t, w.callTimes(createCall), 2)
 	assert.Len(t, w.volumes(), 1)
@@ -170,7 +170,7 @@ func TestResourceExhaustedHasThePodRescheduled(t *testing.T) {
 	start := w.Trace.Last()
 	w.pod("s", "s", "")
 	w.runFor(20 * time.Second)
-	events := w.told(start, trace.KubeEvent)
+	events := w.events(start, trace.KubeEvent)
 	assert.Contains(t, events, "ProvisioningFailed rpc error: code = ResourceExhausted desc = injected")
 	assert.Contains(t, events, `FailedScheduling running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "s"`)
 	pod, _ := get[*corev1.Pod](w, "default", "s")
@@ -190,7 +190,7 @@ func TestAttachedVolumeIsNotDeleted(t *testing.T) {
 	start := w.Trace.Last()
 	w.deleteClaim("l03")
 	w.runFor(500 * time.Millisecond)
-	assert.Contains(t, w.told(start, trace.KubeEvent), "VolumeFailedDelete persistentvolume "+name+" is still attached to node node-a")
+	assert.Contains(t, w.events(start, trace.KubeEvent), "VolumeFailedDelete persistentvolume "+name+" is still attached to node node-a")
 	_, err := store.Delete[*storagev1.VolumeAttachment](w.Store, store.Key{Name: "va"})
 	require.NoError(t, err)
 	w.runFor(400 * time.Millisecond)

@@ -35,7 +35,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 		"MODIFIED persistentvolumes", // Bound
 		"MODIFIED persistentvolumeclaims",
 		"MODIFIED persistentvolumeclaims", // Bound
-	}, w.told(start, trace.API, trace.Call))
+	}, w.events(start, trace.API, trace.Call))
 
 	bound, _ := get[*corev1.PersistentVolumeClaim](w, "default", "b4")
 	assert.Equal(t, "pvc-"+string(claim.UID), bound.Spec.VolumeName)
@@ -52,7 +52,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 	w.runFor(time.Second)
 	pod, _ := get[*corev1.Pod](w, "default", "b4")
 	assert.Equal(t, "node-a", pod.Spec.NodeName)
-	assert.Contains(t, w.told(start, trace.KubeEvent), "Scheduled Successfully assigned default/b4 to node-a")
+	assert.Contains(t, w.events(start, trace.KubeEvent), "Scheduled Successfully assigned default/b4 to node-a")
 
 	_, err := store.Delete[*corev1.Pod](w.Store, store.KeyOf(pod), store.GracePeriod(0))
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 		"MODIFIED persistentvolumes", // deletionTimestamp
 		"MODIFIED persistentvolumes", // one finalizer less
 		"DELETED persistentvolumes",
-	}, w.told(start, trace.API, trace.Call))
+	}, w.events(start, trace.API, trace.Call))
 	assert.Empty(t, w.volumes())
 	assert.Empty(t, w.wire.Violations())
 }
@@ -79,7 +79,7 @@ func TestProvisionerAsksTheDriverWhoItIsAndWhatItCan(t *testing.T) {
 	w.runFor(time.Second)
 	assert.Equal(t, []string{
 		"Identity/GetPluginInfo", "Identity/GetPluginCapabilities", "Controller/ControllerGetCapabilities",
-	}, w.told(0, trace.Call))
+	}, w.events(0, trace.Call))
 }
 
 // C-PROV-50, facts 10 and 12
@@ -123,7 +123,7 @@ func TestDelayedClaimIsProvisionedForTheSelectedNode(t *testing.T) {
 	start := w.Trace.Last()
 	w.claim("s", "topo")
 	w.runFor(3 * time.Second)
-	assert.Equal(t, []string{"WaitForFirstConsumer waiting for first consumer to be created before binding"}, w.told(start, trace.KubeEvent))
+	assert.Equal(t, []string{"WaitForFirstConsumer waiting for first consumer to be created before binding"}, w.events(start, trace.KubeEvent))
 
 	start = w.Trace.Last()
 	created := w.Kernel.Elapsed()
@@ -143,7 +143,7 @@ func TestDelayedClaimIsProvisionedForTheSelectedNode(t *testing.T) {
 		"MODIFIED persistentvolumeclaims",
 		"MODIFIED persistentvolumeclaims",
 		"MODIFIED pods",
-	}, w.told(start, trace.API, trace.Call))
+	}, w.events(start, trace.API, trace.Call))
 	for _, e := range w.Trace.Events() {
 		if request, ok := e.Request.(*csi.CreateVolumeRequest); ok {
 			assert.Equal(t, []string{"node-a", "node-b"}, zones(request.GetAccessibilityRequirements().GetRequisite()))
@@ -160,7 +160,7 @@ func TestDelayedClaimIsProvisionedForTheSelectedNode(t *testing.T) {
 	w.pod("s2", "s", "node-a")
 	w.runFor(time.Second)
 	const why = "0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
-	assert.Equal(t, []string{"FailedScheduling " + why}, w.told(start, trace.KubeEvent))
+	assert.Equal(t, []string{"FailedScheduling " + why}, w.events(start, trace.KubeEvent))
 	pod, _ := get[*corev1.Pod](w, "default", "s2")
 	assert.Equal(t, why, pod.Status.Conditions[0].Message)
 	assert.Equal(t, corev1.PodScheduled, pod.Status.Conditions[0].Type)

@@ -11,7 +11,7 @@ import (
 // Options are what the program's flags say. C-PROV-1
 type Options struct {
 	// Driver is the name that calls to the driver are recorded under until the
-	// driver has told its own.
+	// driver has given its own.
 	Driver string `json:"-"`
 	// Machine and Socket are where the controller plugin serves.
 	Machine machine.Machine `json:"-"`

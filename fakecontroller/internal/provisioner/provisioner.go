@@ -40,13 +40,13 @@ type Provisioner struct {
 	unsaved *workqueue.Queue[string]
 	sources *workqueue.Queue[store.Key] // claims that are being deleted and may be cloned: C-PROV-43
 
-	known      map[types.UID]claim // claims to provision, as the informer last told
+	known      map[types.UID]claim // claims to provision, as the informer last delivered it
 	inProgress map[types.UID]claim // C-PROV-13
 	infeasible slowSet
 	topologies map[types.UID]*chosenTopology
 	segments   map[string][]term // of all nodes, by topology keys; kept until a node changes
 	toSave     map[string]unsavedVolume
-	capacities *capacities // nil unless the driver tells its capacity
+	capacities *capacities // nil unless the driver reports its capacity
 }
 
 // Start runs a csi-provisioner for one driver. What an earlier run had under way

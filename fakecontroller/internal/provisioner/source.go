@@ -71,7 +71,7 @@ func (c *Provisioner) sourceFor(pvc claim) (dataSource, result) {
 	return from, result{}
 }
 
-// contentSource is the source as the driver is told of it, nil without one.
+// contentSource is the source as the driver is given it, nil without one.
 func (c *Provisioner) contentSource(p *kernel.Process, pvc claim, class *storagev1.StorageClass, from dataSource) (*csi.VolumeContentSource, error) {
 	var content *csi.VolumeContentSource
 	var err error

@@ -116,7 +116,7 @@ func TestAVolumeIsMadeFromASnapshot(t *testing.T) {
 		"MODIFIED persistentvolumes",
 		"MODIFIED persistentvolumeclaims",
 		"MODIFIED persistentvolumeclaims",
-	}, w.told(start, trace.API, trace.Call))
+	}, w.events(start, trace.API, trace.Call))
 	assert.Equal(t, "snap-0001", lastCreate(w).GetVolumeContentSource().GetSnapshot().GetSnapshotId())
 	assert.Equal(t, corev1.ClaimBound, w.phase("restored"))
 }
@@ -185,7 +185,7 @@ func TestSnapshotsThatCannotBeRestored(t *testing.T) {
 				assert.Equal(t, corev1.ClaimBound, w.phase("restored"))
 				return
 			}
-			assert.Contains(t, w.told(start, trace.KubeEvent),
+			assert.Contains(t, w.events(start, trace.KubeEvent),
 				"ProvisioningFailed error getting handle for DataSource Type VolumeSnapshot by Name daily: "+why)
 			assert.Len(t, w.callTimes("Controller/CreateVolume"), 1)
 		})
@@ -211,7 +211,7 @@ func TestAVolumeIsCloned(t *testing.T) {
 		"MODIFIED persistentvolumes",
 		"MODIFIED persistentvolumeclaims",
 		"MODIFIED persistentvolumeclaims",
-	}, w.told(start, trace.API, trace.Call))
+	}, w.events(start, trace.API, trace.Call))
 	assert.Equal(t, "vol-0001", lastCreate(w).GetVolumeContentSource().GetVolume().GetVolumeId())
 	source, _ := get[*corev1.PersistentVolumeClaim](w, "default", "source")
 	assert.Contains(t, source.Finalizers, cloneFinalizer, "it stays until the source is deleted")
@@ -268,7 +268,7 @@ func TestClaimsThatCannotBeCloned(t *testing.T) {
 		start := w.Trace.Last()
 		pvc := w.from("clone", "", "PersistentVolumeClaim", "source", func(pvc *corev1.PersistentVolumeClaim) { change(w, pvc) })
 		w.runFor(time.Second)
-		assert.Contains(t, w.told(start, trace.KubeEvent),
+		assert.Contains(t, w.events(start, trace.KubeEvent),
 			"ProvisioningFailed error getting handle for DataSource Type PersistentVolumeClaim by Name "+pvc.Spec.DataSourceRef.Name+": "+why)
 		assert.Len(t, w.callTimes("Controller/CreateVolume"), 1)
 	}
@@ -281,7 +281,7 @@ func TestADriverThatDoesNotCloneOrRestoreIsNotAsked(t *testing.T) {
 	w.from("clone", "", "PersistentVolumeClaim", "source")
 	w.from("restored", "snapshot.storage.k8s.io", "VolumeSnapshot", "daily")
 	w.runFor(time.Second)
-	events := w.told(0, trace.KubeEvent)
+	events := w.events(0, trace.KubeEvent)
 	assert.Contains(t, events, "ProvisioningFailed CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported")
 	assert.Contains(t, events, "ProvisioningFailed CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported")
 }
@@ -292,8 +292,8 @@ func TestASourceOfAnotherKindIsLeftToItsPopulator(t *testing.T) {
 	w.class("stub")
 	w.from("hello", "hello.example.com", "Hello", "world")
 	w.runFor(time.Minute)
-	assert.Contains(t, w.told(0, trace.KubeEvent), "Provisioning Assuming an external populator will provision the volume")
-	assert.NotContains(t, w.told(0, trace.KubeEvent), "ProvisioningFailed")
+	assert.Contains(t, w.events(0, trace.KubeEvent), "Provisioning Assuming an external populator will provision the volume")
+	assert.NotContains(t, w.events(0, trace.KubeEvent), "ProvisioningFailed")
 	assert.Empty(t, w.callTimes("Controller/CreateVolume"))
 	assert.Equal(t, corev1.ClaimPending, w.phase("hello"))
 }
@@ -307,8 +307,8 @@ func TestAVolumeWithoutItsSourceIsDeleted(t *testing.T) {
 	start := w.Trace.Last()
 	w.from("clone", "", "PersistentVolumeClaim", "source")
 	w.runFor(500 * time.Millisecond)
-	assert.Contains(t, w.told(start, trace.KubeEvent), "ProvisioningFailed volume content source missing")
-	assert.Equal(t, []string{"Controller/CreateVolume", "Controller/DeleteVolume"}, w.told(start, trace.Call))
+	assert.Contains(t, w.events(start, trace.KubeEvent), "ProvisioningFailed volume content source missing")
+	assert.Equal(t, []string{"Controller/CreateVolume", "Controller/DeleteVolume"}, w.events(start, trace.Call))
 	assert.Len(t, w.driver.Volumes(), 1)
 }
 

@@ -77,7 +77,7 @@ func (c *Provisioner) lookUpNode(chosen *chosenTopology, name string) result {
 	return result{}
 }
 
-// topologyKeys are the keys that a node's driver told, nil if there are none.
+// topologyKeys are the keys that a node's driver gave, nil if there are none.
 func topologyKeys(node *storagev1.CSINode, driver string) []string {
 	for _, d := range node.Spec.Drivers {
 		if d.Name == driver {

@@ -160,7 +160,7 @@ func (w *world) runFor(d time.Duration) {
 }
 
 // told is the trace since a point as short lines: API changes, calls, events.
-func (w *world) told(since uint64, kinds ...trace.Kind) []string {
+func (w *world) events(since uint64, kinds ...trace.Kind) []string {
 	var lines []string
 	for _, e := range w.Trace.Events() {
 		if e.Seq <= since || !slices.Contains(kinds, e.Kind) || e.Method == "Identity/Probe" {

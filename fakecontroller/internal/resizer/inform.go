@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// inform queues what the informer tells. C-RES-4
+// inform queues what the informer delivers. C-RES-4
 func (r *run) inform(p *kernel.Process) {
 	claims := component.Watch[claim](r.Component, p)
 	for {
@@ -40,7 +40,7 @@ func attributesMatter(old, now claim) bool {
 // annResizer names the driver that expands the claim of a migrated volume. C-EXP-3
 const annResizer = "volume.kubernetes.io/storage-resizer"
 
-// resync tells the claims again that are not what they should be, and so cuts
+// resync delivers the claims again that are not what they should be, and so cuts
 // their backoff short. For the others it would change nothing.
 func (r *run) resync(p *kernel.Process) {
 	for {

@@ -77,7 +77,7 @@ func TestAVolumeIsGivenOtherAttributes(t *testing.T) {
 		"MODIFIED persistentvolumes",
 		"MODIFIED persistentvolumeclaims",
 		"VolumeModifySuccessful external resizer modified volume v with vac gold successfully",
-	}, w.Told(start, trace.API, trace.Call, trace.KubeEvent))
+	}, w.Events(start, trace.API, trace.Call, trace.KubeEvent))
 	w.expectAttributes(attributes{Current: "gold", Volume: "gold"})
 	calls := w.Calls(modifyVolume)
 	request := calls[len(calls)-1].Request.(*csi.ControllerModifyVolumeRequest)
@@ -96,7 +96,7 @@ func TestAttributesThatCannotBeHadRestUntilOthersAreAskedFor(t *testing.T) {
 		`ModifyingVolume : Modifying volume to "gold" failed. Waiting for retry.`, "ModifyVolumeError InvalidArgument: refused",
 	}}
 	w.expectAttributes(refused)
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "VolumeModifyFailed rpc error: code = InvalidArgument desc = refused")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "VolumeModifyFailed rpc error: code = InvalidArgument desc = refused")
 	w.Mend("ControllerModifyVolume")
 	w.Run(4 * time.Minute)
 	assert.Len(t, w.Calls(modifyVolume), before+1, "not even when the driver would accept it")
@@ -134,7 +134,7 @@ func TestAfterATimeoutTheTargetStaysUntilTheDriverHasAnswered(t *testing.T) {
 	w.expectAttributes(attributes{Current: "silver", Volume: "silver", Target: "gold", Status: modifyInProgress, Conditions: []string{
 		`ModifyingVolume : Modifying volume to "gold" is still in progress.`, "ModifyVolumeError DeadlineExceeded: refused",
 	}})
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "VolumeModifyFailed rpc error: code = DeadlineExceeded desc = refused. Still modifying to VAC gold")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "VolumeModifyFailed rpc error: code = DeadlineExceeded desc = refused. Still modifying to VAC gold")
 	w.askFor("silver")
 	w.Run(20 * time.Second)
 	calls := w.Calls(modifyVolume)[before:]
@@ -165,7 +165,7 @@ func TestAClassThatIsNotThereIsWaitedFor(t *testing.T) {
 	w.askFor("platinum")
 	w.Run(time.Minute)
 	w.expectAttributes(attributes{Current: "silver", Volume: "silver", Status: modifyPending})
-	assert.Contains(t, w.Told(0, trace.KubeEvent), `VolumeModifyFailed VAC "platinum" does not exist.`)
+	assert.Contains(t, w.Events(0, trace.KubeEvent), `VolumeModifyFailed VAC "platinum" does not exist.`)
 	tc.Create(w.Cluster, &storagev1.VolumeAttributesClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "platinum"}, DriverName: tc.Driver, Parameters: map[string]string{"iops": "9000"},
 	})

@@ -101,7 +101,7 @@ func TestAVolumeIsExpandedAndLeftToTheNode(t *testing.T) {
 		"MODIFIED persistentvolumes",
 		"MODIFIED persistentvolumeclaims", // NodeResizePending
 		"FileSystemResizeRequired Require file system resize of volume on node",
-	}, w.Told(start, trace.API, trace.Call, trace.KubeEvent))
+	}, w.Events(start, trace.API, trace.Call, trace.KubeEvent))
 	w.expect(state{Capacity: "1Gi", Allocated: "2Gi", Volume: "2Gi", Status: nodePending, Conditions: []string{"Resizing", "FileSystemResizePending"}})
 
 	request := w.Calls(expandVolume)[0].Request.(*csi.ControllerExpandVolumeRequest)
@@ -145,7 +145,7 @@ func TestAVolumeThatNeedsNoNodeIsDoneAtOnce(t *testing.T) {
 	w.Run(time.Second)
 	w.expect(state{Capacity: "6Gi", Allocated: "6Gi", Volume: "6Gi"})
 	assert.Equal(t, "true", w.claim().Annotations[annNodeExpansionNotRequired])
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "VolumeResizeSuccessful Resize volume succeeded")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "VolumeResizeSuccessful Resize volume succeeded")
 
 	w.ask("7Gi")
 	w.Run(time.Second)
@@ -185,10 +185,10 @@ func TestAnInfeasibleSizeRestsUntilAnotherIsAskedFor(t *testing.T) {
 				"ExternalExpanding waiting for an external controller to expand this PVC",
 				"Resizing External resizer is resizing volume v", "VolumeResizeFailed " + message,
 				"Resizing External resizer is resizing volume v", "VolumeResizeFailed " + message,
-			}, w.Told(start, trace.KubeEvent))
+			}, w.Events(start, trace.KubeEvent))
 			w.expect(state{Capacity: "1Gi", Allocated: "11Gi", Volume: "1Gi", Status: controllerInfeasible, Conditions: []string{"Resizing", "ControllerResizeError"}})
 			assert.Equal(t, "failed to expand pvc with rpc error: code = "+code.String()+" desc = refused", w.claim().Status.Conditions[1].Message)
-			assert.Len(t, w.Told(start, trace.API), 3, "the second try changes nothing in the claim")
+			assert.Len(t, w.Events(start, trace.API), 3, "the second try changes nothing in the claim")
 
 			w.Run(10 * time.Minute)
 			assert.Equal(t, []time.Duration{0, 0, 5 * time.Minute, 10 * time.Minute}, w.Times(expandVolume))
@@ -268,7 +268,7 @@ func TestADriverThatExpandsOfflineIsNotAskedAgainWhileAPodUsesTheClaim(t *testin
 	w.ask("2Gi")
 	w.Run(10 * time.Second)
 	assert.Len(t, w.Calls(expandVolume), 1)
-	assert.Contains(t, w.Told(0, trace.KubeEvent),
+	assert.Contains(t, w.Events(0, trace.KubeEvent),
 		"VolumeResizeFailed Unable to expand default/v because CSI driver "+tc.Driver+" only supports offline expansion and volume is currently in-use")
 	_, err := store.Delete[*corev1.Pod](w.Store, store.KeyOf(pod), store.GracePeriod(0))
 	assert.NoError(t, err)

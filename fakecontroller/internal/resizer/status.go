@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// annNodeExpansionNotRequired tells kubelets that a volume needs no expansion on
+// annNodeExpansionNotRequired says to kubelets that a volume needs no expansion on
 // nodes. C-EXP-7
 const annNodeExpansionNotRequired = "volume.kubernetes.io/node-expansion-not-required"
 

@@ -92,7 +92,7 @@ func (s *Scheduler) reserve(c choice) bindingPlan {
 	return plan
 }
 
-// release forgets what was assumed. What the API has been told already stays.
+// release forgets what was assumed. What has been written to the API already stays.
 // C-SCHED-9
 func (s *Scheduler) release(plan bindingPlan) {
 	for _, b := range plan.static {
@@ -103,7 +103,7 @@ func (s *Scheduler) release(plan bindingPlan) {
 	}
 }
 
-// bindVolumes tells the API what was decided and waits until PV binder and
+// bindVolumes writes to the API what was decided and waits until PV binder and
 // provisioner have done their part. C-SCHED-8
 func (s *Scheduler) bindVolumes(p *kernel.Process, a *attempt, node string, plan bindingPlan) error {
 	start := p.Elapsed()

@@ -64,7 +64,7 @@ func histogram(counts map[string]int) string {
 	return strings.Join(lines, ", ")
 }
 
-// unschedulable tells why a pod fits nowhere and lets it wait for an event that
+// unschedulable says why a pod fits nowhere and lets it wait for an event that
 // may help.
 func (s *Scheduler) unschedulable(p *kernel.Process, pod *corev1.Pod, why failure) {
 	s.queue.wait(store.KeyOf(pod), p.Elapsed(), why.plugins, claimsOf(pod))

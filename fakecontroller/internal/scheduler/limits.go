@@ -113,7 +113,7 @@ func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
 }
 
 // limitOn is how many volumes of a driver a node can have; false if any number.
-// Before there were CSINodes, the Node told. C-SCHED-21, L-NEXT-3
+// Before there were CSINodes, the Node said it. C-SCHED-21, L-NEXT-3
 func (s *Scheduler) limitOn(n *node, driver string) (int64, bool) {
 	if s.Version.Has(version.CSINode) {
 		limit, ok := n.limits[driver]

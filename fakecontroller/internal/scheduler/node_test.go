@@ -110,7 +110,7 @@ func TestUnschedulablePodIsTriedAgainWhenItsNodeChanges(t *testing.T) {
 }
 
 // The scheduler's events have no count; after the first repetition they are silent.
-func TestRepeatedFailuresAreToldTwice(t *testing.T) {
+func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), aPod("p", on("x")))
 	for i := range 5 {
@@ -118,15 +118,15 @@ func TestRepeatedFailuresAreToldTwice(t *testing.T) {
 		modify(w, "", "n", func(n *corev1.Node) { n.Labels["turn"] = fmt.Sprint(i) })
 	}
 	w.runFor(time.Second)
-	told := 0
+	got := 0
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent {
-			told++
+			got++
 			assert.Equal(t, "FailedScheduling", e.Method)
 			assert.Zero(t, e.Count())
 		}
 	}
-	assert.Equal(t, 2, told)
+	assert.Equal(t, 2, got)
 	assert.Equal(t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "who waits keeps nothing busy")
 }
 

@@ -64,13 +64,13 @@ func TestAnImportantPodTakesAClaimFromItsUser(t *testing.T) {
 	low, _ := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: "low"})
 	assert.NotNil(t, low.DeletionTimestamp)
 	assert.Equal(t, corev1.DisruptionTarget, low.Status.Conditions[len(low.Status.Conditions)-1].Type)
-	var told []string
+	var got []string
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent && e.Method == "Preempted" {
-			told = append(told, e.Name+" "+e.Message)
+			got = append(got, e.Name+" "+e.Message)
 		}
 	}
-	assert.Equal(t, []string{"Pod/low Preempted by pod " + string(high.UID) + " on node node-a"}, told)
+	assert.Equal(t, []string{"Pod/low Preempted by pod " + string(high.UID) + " on node node-a"}, got)
 
 	w.runFor(5 * time.Second)
 	assert.False(t, w.exists("low"))

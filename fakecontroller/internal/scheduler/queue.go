@@ -71,7 +71,7 @@ func (q *queue) insert(list []store.Key, key store.Key) []store.Key {
 	return slices.Insert(list, at, key)
 }
 
-// setPriority is told before a pod is activated for the first time.
+// setPriority is called before a pod is activated for the first time.
 func (q *queue) setPriority(key store.Key, priority int32) {
 	if priority != 0 {
 		q.priority[key] = priority

@@ -62,13 +62,13 @@ func TestPodsOfOneVolumeWithDifferentLabelsHearOfEachOther(t *testing.T) {
 	tc.Create(c, pod("a", "v", "s0:c1,c2"))
 	tc.Create(c, pod("b", "w", "s0:c3,c4"))
 	c.Run(time.Second)
-	assert.Empty(t, c.Told(0, trace.KubeEvent), "each has a volume of its own")
+	assert.Empty(t, c.Events(0, trace.KubeEvent), "each has a volume of its own")
 	tc.Create(c, pod("other", "v", "s0:c3,c4"))
 	c.Run(time.Second)
 	assert.Equal(t, []string{
 		`SELinuxLabelConflict SELinuxLabel ":::s0:c3,c4" conflicts with pod a that uses the same volume as this pod with SELinuxLabel ":::s0:c1,c2"` + end,
 		`SELinuxLabelConflict SELinuxLabel ":::s0:c1,c2" conflicts with pod other that uses the same volume as this pod with SELinuxLabel ":::s0:c3,c4"` + end,
-	}, c.Told(0, trace.KubeEvent))
+	}, c.Events(0, trace.KubeEvent))
 	assert.Contains(t, controller.Metrics.Lines(), `selinux_warning_controller_selinux_volume_conflict{property="SELinuxLabel",`+
 		`pod1_namespace="default",pod1_name="a",pod1_value=":::s0:c1,c2",pod2_namespace="default",pod2_name="other",pod2_value=":::s0:c3,c4"} 1`)
 	assert.EqualValues(t, 2, conflicts(controller))
@@ -79,7 +79,7 @@ func TestPodsOfOneVolumeWithDifferentLabelsHearOfEachOther(t *testing.T) {
 	assert.Zero(t, conflicts(controller), "a pod that has ended is in nobody's way")
 	tc.Create(c, pod("again", "v", "s0:c1,c2"))
 	c.Run(time.Second)
-	assert.Len(t, c.Told(0, trace.KubeEvent), 4)
+	assert.Len(t, c.Events(0, trace.KubeEvent), 4)
 }
 
 // C-SEL-1
@@ -93,7 +93,7 @@ func TestPodsOfOneVolumeWithDifferentPoliciesHearOfEachOther(t *testing.T) {
 		`SELinuxChangePolicyConflict SELinuxChangePolicy "MountOption" conflicts with pod b that uses the same volume as this pod with SELinuxChangePolicy "Recursive"` + end,
 		`SELinuxLabelConflict SELinuxLabel "" conflicts with pod a that uses the same volume as this pod with SELinuxLabel ":::s0:c1,c2"` + end,
 		`SELinuxLabelConflict SELinuxLabel ":::s0:c1,c2" conflicts with pod b that uses the same volume as this pod with SELinuxLabel ""` + end,
-	}, c.Told(0, trace.KubeEvent))
+	}, c.Events(0, trace.KubeEvent))
 }
 
 // Labels and policies count only where the driver mounts with labels. C-SEL-1
@@ -108,7 +108,7 @@ func TestADriverThatBeginsToMountWithLabelsMakesConflicts(t *testing.T) {
 	tc.Create(c, pod("a", "v", "s0:c1,c2"))
 	tc.Create(c, pod("b", "v", "s0:c3,c4", recursively))
 	c.Run(time.Second)
-	assert.Empty(t, c.Told(0, trace.KubeEvent))
+	assert.Empty(t, c.Events(0, trace.KubeEvent))
 	mount(true)
 	assert.EqualValues(t, 4, conflicts(controller))
 	mount(false)
@@ -124,7 +124,7 @@ func TestAPodThatMountsAVolumeWithTwoLabelsIsWarned(t *testing.T) {
 		p.Spec.Containers = append(p.Spec.Containers, *second)
 	}))
 	c.Run(time.Millisecond)
-	assert.Equal(t, []string{`MultipleSELinuxLabels Volume "data" is mounted twice with different SELinux labels inside this pod`}, c.Told(0, trace.KubeEvent))
+	assert.Equal(t, []string{`MultipleSELinuxLabels Volume "data" is mounted twice with different SELinux labels inside this pod`}, c.Events(0, trace.KubeEvent))
 	assert.Zero(t, conflicts(controller))
 }
 
@@ -134,10 +134,10 @@ func TestPodsThatWaitForTheirVolumeAreComparedWhenItComes(t *testing.T) {
 	tc.Create(c, pod("a", "late", "s0:c1,c2"))
 	tc.Create(c, pod("b", "late", "s0:c3,c4"))
 	c.Run(time.Second)
-	assert.Empty(t, c.Told(0, trace.KubeEvent))
+	assert.Empty(t, c.Events(0, trace.KubeEvent))
 	c.Bound("late", "")
 	c.Run(time.Second)
-	assert.Len(t, c.Told(0, trace.KubeEvent), 2)
+	assert.Len(t, c.Events(0, trace.KubeEvent), 2)
 }
 
 // As the real controller's translator: the parts that a node would fill in go with any.
@@ -236,7 +236,7 @@ func TestWhichTwoPodsAreInConflict(t *testing.T) {
 				found = append(found, of.property+" "+of.pod.Name+" "+of.other.Name)
 			}
 			assert.ElementsMatch(t, expected, found)
-			assert.Len(t, c.Told(0, trace.KubeEvent), len(expected))
+			assert.Len(t, c.Events(0, trace.KubeEvent), len(expected))
 		})
 	}
 }

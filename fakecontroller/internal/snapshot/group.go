@@ -21,7 +21,7 @@ type (
 	groupClass    = *groupv1.VolumeGroupSnapshotClass
 )
 
-// syncGroupByKey leaves alone what the informer tells too late, as syncSnapshotByKey does.
+// syncGroupByKey leaves alone what the informer delivers too late, as syncSnapshotByKey does.
 func (c *Controller) syncGroupByKey(p *kernel.Process, key store.Key) error {
 	g, ok := component.Cached[groupSnapshot](c.Component, key)
 	if !ok || c.groups.Newest(g) != g {
@@ -153,7 +153,7 @@ func (c *Controller) refuseGroup(p *kernel.Process, g groupSnapshot, reason, mes
 	return errors.New(message)
 }
 
-// failGroup writes an error into the group and tells of it, unless it is the one
+// failGroup writes an error into the group and reports it, unless it is the one
 // that is there already.
 func (c *Controller) failGroup(p *kernel.Process, g groupSnapshot, unready bool, reason, message string) error {
 	if g.Status != nil && g.Status.Error != nil && *g.Status.Error.Message == message {

@@ -115,7 +115,7 @@ func TestAGroupIsCutInOneCall(t *testing.T) {
 		"CreatingGroupSnapshot Waiting for a group snapshot default/daily to be created by the CSI driver.",
 		"GroupSnapshotCreated GroupSnapshot default/daily was successfully created by the CSI driver.",
 		"GroupSnapshotReady GroupSnapshot default/daily is ready to use.",
-	}, w.Told(0, trace.KubeEvent)[:3])
+	}, w.Events(0, trace.KubeEvent)[:3])
 
 	g = w.getGroup("daily")
 	assert.Equal(t, []string{snapshot.GroupBoundFinalizer}, g.Finalizers)
@@ -152,8 +152,8 @@ func TestAGroupGoesWithItsMembersAndNotWithoutThem(t *testing.T) {
 	w.Run(5 * time.Second)
 	s, _ = w.memberOf(g, "v")
 	require.NotNil(t, s.DeletionTimestamp)
-	told := w.Told(0, trace.KubeEvent)
-	assert.Contains(t, told[len(told)-1], "SnapshotDeletePending deletion of the individual volume snapshot")
+	got := w.Events(0, trace.KubeEvent)
+	assert.Contains(t, got[len(got)-1], "SnapshotDeletePending deletion of the individual volume snapshot")
 	assert.Empty(t, w.Calls(deleteGroup))
 
 	tc.Delete(w.Cluster, w.getGroup("daily"))
@@ -182,7 +182,7 @@ func TestAGroupOfWhichAMemberIsBeingRestoredIsKept(t *testing.T) {
 	})
 	tc.Delete(w.Cluster, g)
 	w.Run(5 * time.Second)
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "SnapshotDeletePending Snapshot default/"+s.Name+" belonging to VolumeGroupSnapshot default/daily is being used to restore a PVC")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "SnapshotDeletePending Snapshot default/"+s.Name+" belonging to VolumeGroupSnapshot default/daily is being used to restore a PVC")
 	assert.Empty(t, w.Calls(deleteGroup))
 	tc.ChangeStatus(w.Cluster, waiting, func(pvc claim) { pvc.Status.Phase = corev1.ClaimBound })
 	w.Run(time.Minute)
@@ -261,7 +261,7 @@ func TestAGivenGroupIsAskedAboutAtTheResync(t *testing.T) {
 	assert.False(t, snapshot.IsGroupReady(w.getGroup(g.Name)))
 }
 
-// givenGroup tells of the first group of the driver.
+// givenGroup reports the first group of the driver.
 func (w *world) givenGroup() groupSnapshot {
 	tc.Create(w.Cluster, &groupv1.VolumeGroupSnapshotContent{
 		ObjectMeta: metav1.ObjectMeta{Name: "given"},
@@ -279,10 +279,10 @@ func (w *world) givenGroup() groupSnapshot {
 	})
 }
 
-// C-GSNAP-5: a repeated message is told once. The driver is asked again as often as the
+// C-GSNAP-5: a repeated message is reported once. The driver is asked again as often as the
 // API client's limit allows, for that it may be at work is written down each time, and
 // taken back; with an error that leaves open whether it is, the backoff holds.
-func TestAnErrorAboutAGroupIsToldOnceAndRetried(t *testing.T) {
+func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
 	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)
 	g := w.group("daily", "fast")
@@ -292,7 +292,7 @@ func TestAnErrorAboutAGroupIsToldOnceAndRetried(t *testing.T) {
 		"CreatingGroupSnapshot Waiting for a group snapshot default/daily to be created by the CSI driver.",
 		"GroupSnapshotCreationFailed Failed to create group snapshot: " + why,
 		"GroupSnapshotContentCheckandUpdateFailed Failed to check and update group snapshot content: " + why,
-	}, w.Told(0, trace.KubeEvent))
+	}, w.Events(0, trace.KubeEvent))
 	assert.Equal(t, "Failed to check and update group snapshot content: "+why, *w.getGroup("daily").Status.Error.Message)
 	assert.NotContains(t, w.groupContent(g).Annotations, snapshot.GroupBeingCreated)
 	w.Run(time.Minute)
@@ -337,7 +337,7 @@ func TestADeletionOfAGroupThatFailsIsRetried(t *testing.T) {
 	tc.Delete(w.Cluster, g)
 	w.Run(time.Minute)
 	assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second}, w.Times(deleteGroup))
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "GroupSnapshotDeleteError Failed to delete group snapshot")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "GroupSnapshotDeleteError Failed to delete group snapshot")
 	w.nothingIsLeft(t, "")
 }
 
@@ -367,7 +367,7 @@ func TestTheClassOfAGroup(t *testing.T) {
 				assert.True(t, snapshot.IsGroupReady(g))
 				return
 			}
-			assert.Equal(t, []string{c.event}, w.Told(0, trace.KubeEvent))
+			assert.Equal(t, []string{c.event}, w.Events(0, trace.KubeEvent))
 			assert.Empty(t, w.Calls(createGroup))
 			tc.Delete(w.Cluster, g)
 			w.Run(time.Second)
@@ -381,7 +381,7 @@ func TestGroupsThatCannotBeCut(t *testing.T) {
 	for _, c := range []struct {
 		rule  string
 		given func(*world)
-		told  string
+		got   string
 	}{
 		{"a claim that is not bound", func(w *world) {
 			tc.ChangeStatus(w.Cluster, tc.Get[claim](w.Cluster, "default", "w"), func(pvc claim) { pvc.Status.Phase = corev1.ClaimPending })
@@ -404,15 +404,15 @@ func TestGroupsThatCannotBeCut(t *testing.T) {
 			}
 			w.group("daily", class)
 			w.Run(time.Second)
-			told := strings.Join(w.Told(0, trace.KubeEvent), "\n")
-			assert.Contains(t, told, "GroupSnapshotContentCreationFailed failed to create group snapshot content with error")
-			assert.Contains(t, told, c.told)
+			got := strings.Join(w.Events(0, trace.KubeEvent), "\n")
+			assert.Contains(t, got, "GroupSnapshotContentCreationFailed failed to create group snapshot content with error")
+			assert.Contains(t, got, c.got)
 			assert.Empty(t, w.Calls(createGroup))
 		})
 	}
 }
 
-// C-GSNAP-5, C-SNAP-17: a group of which an administrator tells, with its members.
+// C-GSNAP-5, C-SNAP-17: a group that an administrator made, with its members.
 func TestAGroupThatWasThereBefore(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
 	kept := w.group("kept", "fast")
@@ -475,7 +475,7 @@ func TestWrongContentsOfGroupsAreRefused(t *testing.T) {
 				Spec:       groupv1.VolumeGroupSnapshotSpec{Source: groupv1.VolumeGroupSnapshotSource{VolumeGroupSnapshotContentName: ptr.To("given")}},
 			})
 			w.Run(time.Second)
-			assert.Equal(t, c.event, w.Told(0, trace.KubeEvent)[0])
+			assert.Equal(t, c.event, w.Events(0, trace.KubeEvent)[0])
 			assert.False(t, *w.getGroup("back").Status.ReadyToUse)
 		})
 	}
@@ -488,7 +488,7 @@ func TestAReadyGroupMissesItsContent(t *testing.T) {
 	tc.Change(w.Cluster, w.groupContent(g), func(c groupContent) { c.Finalizers = nil })
 	tc.Delete(w.Cluster, w.groupContent(g))
 	w.Run(time.Second)
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "GroupSnapshotContentMissing VolumeGroupSnapshotContent is missing")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "GroupSnapshotContentMissing VolumeGroupSnapshotContent is missing")
 	assert.Len(t, w.Calls(createGroup), 2, "the content is made again, and the driver asked again")
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }

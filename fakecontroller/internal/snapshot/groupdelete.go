@@ -52,7 +52,7 @@ func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	return nil
 }
 
-// deleteGroupContent tells csi-snapshotter that it may delete, and has the content
+// deleteGroupContent shows csi-snapshotter that it may delete, and has the content
 // deleted if its policy says so. A group that was never bound has none: its content
 // is not looked for by its name. C-GSNAP-10
 func (c *Controller) deleteGroupContent(p *kernel.Process, g groupSnapshot) (goes bool, err error) {

@@ -142,7 +142,7 @@ func member(g groupSnapshot, handle string, pv *corev1.PersistentVolume) volumeS
 	}
 }
 
-// syncUnreadyMember waits for what makeMember does, and tells what the content tells.
+// syncUnreadyMember waits for what makeMember does, and writes what the content says.
 func (c *Controller) syncUnreadyMember(p *kernel.Process, s volumeSnapshot) error {
 	name := snapshot.BoundContent(s)
 	if name == "" {

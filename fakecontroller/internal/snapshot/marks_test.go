@@ -73,7 +73,7 @@ func TestTheMarksOfASnapshot(t *testing.T) {
 }
 
 // C-SNAP-10: what cannot be done is tried again after 1 s, doubling, at most 5 min. That
-// is all a snapshot has to wait for: nothing tells of its claim.
+// is all a snapshot has to wait for: nothing else delays it.
 func TestTheControllerTriesAgain(t *testing.T) {
 	// The first four attempts, of which three are for the controller's own writes, are over at once.
 	for late, tried := range map[time.Duration]time.Duration{
@@ -147,7 +147,7 @@ func TestHowManySnapshotsAreCutAtOnce(t *testing.T) {
 			assert.Equal(t, "Failed to create snapshot: failed to take snapshot of the volume h-v: \"rpc error: code = DeadlineExceeded desc = context deadline exceeded\"", e.Message)
 		}
 	}
-	assert.NotEmpty(t, w.Told(0, trace.KubeEvent))
+	assert.NotEmpty(t, w.Events(0, trace.KubeEvent))
 
 	none := tc.New(t, kernel.Calm{}, mock.Options{})
 	sidecar := snapshotter.Start(none.World, none.Wire, snapshotter.Options{Driver: tc.Driver, Machine: none.Machine, Socket: tc.Socket})

@@ -1,6 +1,6 @@
 // Package snapshot is the snapshot-controller: it makes contents for snapshots of
-// claims, binds snapshots and contents, tells in the snapshot what csi-snapshotter
-// tells in the content, and protects both until they may go.
+// claims, binds snapshots and contents, writes into the snapshot what csi-snapshotter
+// writes into the content, and protects both until they may go.
 package snapshot
 
 import (
@@ -68,7 +68,7 @@ func Start(w *component.World, o Options) *Controller {
 	return c
 }
 
-// follow queues every snapshot and content of which the informers tell, and of a
+// follow queues every snapshot and content that the informers deliver, and of a
 // deleted one its counterpart, which may wait for that.
 func (c *Controller) follow(p *kernel.Process) {
 	snapshots := component.Watch[volumeSnapshot](c.Component, p)
@@ -123,7 +123,7 @@ func snapshotOf(c content) store.Key {
 	return store.Key{Namespace: c.Spec.VolumeSnapshotRef.Namespace, Name: c.Spec.VolumeSnapshotRef.Name}
 }
 
-// syncSnapshotByKey leaves a snapshot alone of which the informer tells an older
+// syncSnapshotByKey leaves a snapshot alone of which the informer delivers an older
 // version than the controller has written: the newer one is under way. C-SNAP-11
 func (c *Controller) syncSnapshotByKey(p *kernel.Process, key store.Key) error {
 	s, ok := component.Cached[volumeSnapshot](c.Component, key)

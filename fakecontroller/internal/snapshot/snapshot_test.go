@@ -112,7 +112,7 @@ func TestASnapshotIsCut(t *testing.T) {
 		"SnapshotReady Snapshot default/daily is ready to use.",
 		"MODIFIED volumesnapshots",        // ready
 		"MODIFIED persistentvolumeclaims", // without pvc-as-source-protection
-	}, w.Told(start, trace.API, trace.Call, trace.KubeEvent))
+	}, w.Events(start, trace.API, trace.Call, trace.KubeEvent))
 
 	request := w.Calls(createSnapshot)[0].Request.(*csi.CreateSnapshotRequest)
 	assert.Equal(t, "snapshot-"+string(s.UID), request.GetName()) // C-SNAP-5
@@ -153,7 +153,7 @@ func TestASnapshotIsDeletedWithItsContent(t *testing.T) {
 		"MODIFIED volumesnapshotcontents", // says nothing of a snapshot any more
 		"DELETED volumesnapshotcontents",
 		"DELETED volumesnapshots",
-	}, w.Told(start, trace.API, trace.Call, trace.KubeEvent))
+	}, w.Events(start, trace.API, trace.Call, trace.KubeEvent))
 	assert.Empty(t, w.Driver.Snapshots())
 }
 
@@ -190,8 +190,8 @@ func TestASnapshotIsCutAgainAndAgainUntilItIsReady(t *testing.T) {
 	assert.NotContains(t, tc.Get[claim](w.Cluster, "default", "v").Finalizers, snapshot.ClaimFinalizer)
 }
 
-// C-SNAP-16, C-SNAP-35: a repeated message is told once.
-func TestAnErrorIsToldOnceAndRetried(t *testing.T) {
+// C-SNAP-16, C-SNAP-35: a repeated message is reported once.
+func TestAnErrorIsReportedOnceAndRetried(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	start := w.Trace.Last()
 	w.Fail("CreateSnapshot", codes.Internal, 3)
@@ -202,7 +202,7 @@ func TestAnErrorIsToldOnceAndRetried(t *testing.T) {
 		"CreatingSnapshot Waiting for a snapshot default/daily to be created by the CSI driver.",
 		"SnapshotCreationFailed Failed to create snapshot: " + why,
 		"SnapshotContentCheckandUpdateFailed Failed to check and update snapshot content: " + why,
-	}, w.Told(start, trace.KubeEvent))
+	}, w.Events(start, trace.KubeEvent))
 	assert.Equal(t, "Failed to check and update snapshot content: "+why, *w.get("daily").Status.Error.Message)
 	assert.NotContains(t, w.content(s).Annotations, snapshot.BeingCreated, "after a final error the driver does nothing more")
 	w.Run(time.Minute)
@@ -252,7 +252,7 @@ func TestADeletionThatFailsIsRetried(t *testing.T) {
 	tc.Delete(w.Cluster, s)
 	w.Run(time.Minute)
 	assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second}, w.Times(deleteSnapshot))
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "SnapshotDeleteError Failed to delete snapshot")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "SnapshotDeleteError Failed to delete snapshot")
 	assert.False(t, tc.Exists[volumeSnapshot](w.Cluster, "default", "daily"))
 }
 
@@ -284,7 +284,7 @@ func TestTheClassOfASnapshot(t *testing.T) {
 				assert.True(t, *s.Status.ReadyToUse)
 				return
 			}
-			assert.Equal(t, []string{c.event}, w.Told(0, trace.KubeEvent))
+			assert.Equal(t, []string{c.event}, w.Events(0, trace.KubeEvent))
 			assert.Empty(t, w.Calls(createSnapshot))
 		})
 	}
@@ -296,7 +296,7 @@ func TestAClaimThatIsNotBoundIsNotCut(t *testing.T) {
 	tc.ChangeStatus(w.Cluster, tc.Get[claim](w.Cluster, "default", "v"), func(pvc claim) { pvc.Status.Phase = corev1.ClaimPending })
 	w.snapshot("daily", "fast")
 	w.Run(time.Second)
-	assert.Contains(t, w.Told(0, trace.KubeEvent),
+	assert.Contains(t, w.Events(0, trace.KubeEvent),
 		`SnapshotContentCreationFailed Failed to create snapshot content with error failed to get input parameters to create snapshot daily: "the PVC v is not yet bound to a PV, will not attempt to take a snapshot"`)
 	tc.ChangeStatus(w.Cluster, tc.Get[claim](w.Cluster, "default", "v"), func(pvc claim) { pvc.Status.Phase = corev1.ClaimBound })
 	w.Run(time.Minute)
@@ -352,7 +352,7 @@ func TestWrongContentsAreRefused(t *testing.T) {
 			Spec:       snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{VolumeSnapshotContentName: &contentName}},
 		})
 		w.Run(time.Second)
-		return w.Told(start, trace.KubeEvent)
+		return w.Events(start, trace.KubeEvent)
 	}
 	assert.Equal(t, []string{"SnapshotContentMissing VolumeSnapshotContent is missing"}, ask("a", "nowhere"))
 	assert.Contains(t, ask("b", snapshot.ContentName(other)), "SnapshotContentMismatch VolumeSnapshotContent is dynamically provisioned while expecting a pre-provisioned one")
@@ -385,7 +385,7 @@ func TestAReadySnapshotMissesItsContent(t *testing.T) {
 		"SnapshotContentMissing VolumeSnapshotContent is missing",
 		"CreatingSnapshot Waiting for a snapshot default/daily to be created by the CSI driver.",
 		"SnapshotReady Snapshot default/daily is ready to use.",
-	}, w.Told(start, trace.KubeEvent))
+	}, w.Events(start, trace.KubeEvent))
 	assert.Len(t, w.Driver.Snapshots(), 1)
 }
 
@@ -404,7 +404,7 @@ func TestASnapshotThatIsBeingRestoredIsKept(t *testing.T) {
 	})
 	tc.Delete(w.Cluster, s)
 	w.Run(5 * time.Second)
-	assert.Contains(t, w.Told(0, trace.KubeEvent), "SnapshotDeletePending Snapshot is being used to restore a PVC")
+	assert.Contains(t, w.Events(0, trace.KubeEvent), "SnapshotDeletePending Snapshot is being used to restore a PVC")
 	assert.Empty(t, w.Calls(deleteSnapshot))
 	tc.ChangeStatus(w.Cluster, waiting, func(pvc claim) { pvc.Status.Phase = corev1.ClaimBound })
 	w.Run(time.Minute)

@@ -181,8 +181,8 @@ func (c *Controller) refuse(p *kernel.Process, s volumeSnapshot, reason, message
 	return errors.New(message)
 }
 
-// fail writes an error into the snapshot and tells of it, unless it is the one
-// that is there already. If it cannot be written, nothing is told: the real event
+// fail writes an error into the snapshot and reports it, unless it is the one
+// that is there already. If it cannot be written, no event is emitted: the real event
 // would be about an object without a name. C-SNAP-16
 func (c *Controller) fail(p *kernel.Process, s volumeSnapshot, unready bool, reason, message string) error {
 	if s.Status != nil && s.Status.Error != nil && *s.Status.Error.Message == message {

@@ -28,12 +28,12 @@ func (r *run) meetGroups(p *kernel.Process) {
 	}
 }
 
-// echo is how long after it was told of something the informer tells of what came of it.
+// echo is how long after something was delivered the informer delivers what came of it.
 // Where the API client has no limit, a group that is not ready would be cut for ever at
 // one instant otherwise.
 const echo = 10 * time.Millisecond
 
-// informGroups queues all that the informers tell of group contents, what the sidecar has
+// informGroups queues all that the informers deliver of group contents, what the sidecar has
 // written itself, too. Thereby a group that is not ready, or that the driver has refused
 // for good, is cut again at once, whatever the backoff: the limit of the API client is all
 // that slows it down. (external-snapshotter v8.6.0, NewCSISnapshotSideCarController: for
@@ -124,7 +124,7 @@ func (r *run) updateGroup(p *kernel.Process, c groupContent, do func(*kernel.Pro
 	return nil
 }
 
-// saveGroupError writes an error down and tells of it, unless it is the one that is
+// saveGroupError writes an error down and reports it, unless it is the one that is
 // there already.
 func (r *run) saveGroupError(p *kernel.Process, c groupContent, reason, message string) {
 	if c.Status != nil && c.Status.Error != nil && *c.Status.Error.Message == message {

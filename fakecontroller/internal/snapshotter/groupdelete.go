@@ -69,7 +69,7 @@ func (r *run) deleteGroupSnapshot(p *kernel.Process, c groupContent) (groupConte
 	return cleared, nil
 }
 
-// membersOf are the handles of the group's snapshots: those that the driver told, or
+// membersOf are the handles of the group's snapshots: those that the driver returned, or
 // those that an administrator wrote.
 func membersOf(c groupContent) (handles []string) {
 	for _, s := range c.Status.VolumeSnapshotInfoList {

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// inform queues what the informers tell. C-SNAP-31
+// inform queues what the informer delivers. C-SNAP-31
 func (r *run) inform(p *kernel.Process) {
 	contents := component.Watch[content](r.Component, p)
 	for {

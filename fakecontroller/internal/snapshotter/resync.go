@@ -11,11 +11,11 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// resyncPeriod is how often the informers tell everything again. C-SNAP-30
+// resyncPeriod is how often the informers deliver everything again. C-SNAP-30
 const resyncPeriod = 15 * time.Minute
 
 // resync looks again at contents whose snapshots are not ready: what others write into
-// their status the sidecar is not told otherwise. Those that are ready would be left
+// their status the sidecar does not hear of otherwise. Those that are ready would be left
 // alone. C-SNAP-31
 func (r *run) resync(p *kernel.Process) {
 	started := p.Elapsed()

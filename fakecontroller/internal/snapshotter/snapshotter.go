@@ -1,6 +1,6 @@
 // Package snapshotter is the in-process equivalent of the csi-snapshotter sidecar:
 // it has the driver cut and delete snapshots as VolumeSnapshotContents ask, and
-// tells there what became of it.
+// writes there what became of it.
 package snapshotter
 
 import (

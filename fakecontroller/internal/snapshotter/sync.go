@@ -18,7 +18,7 @@ import (
 // errNotReady has a content looked at again although nothing failed. C-SNAP-36
 var errNotReady = errors.New("the snapshot is not ready to use")
 
-// syncByKey leaves a content alone of which the informer tells an older version
+// syncByKey leaves a content alone of which the informer delivers an older version
 // than the sidecar has written: the newer one is under way. C-SNAP-11
 func (r *run) syncByKey(p *kernel.Process, key store.Key) error {
 	c, ok := component.Cached[content](r.Component, key)
@@ -83,7 +83,7 @@ func (r *run) update(p *kernel.Process, c content, do func(*kernel.Process, cont
 	return nil
 }
 
-// saveError writes an error down and tells of it, unless it is the one that is
+// saveError writes an error down and reports it, unless it is the one that is
 // there already. C-SNAP-35
 func (r *run) saveError(p *kernel.Process, c content, reason, message string) {
 	if c.Status != nil && c.Status.Error != nil && *c.Status.Error.Message == message {

@@ -109,7 +109,7 @@ func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revision
 	return c.roll(p, set, r, pods)
 }
 
-// keep sees to one pod that should be there, and tells whether the next has to wait.
+// keep sees to one pod that should be there, and reports whether the next has to wait.
 func (c *Controller) keep(p *kernel.Process, set *appsv1.StatefulSet, r revisions, n int, pod *corev1.Pod) (wait bool, err error) {
 	switch {
 	case pod == nil:

@@ -121,7 +121,7 @@ func TestPodsComeOneByOneWithTheirClaims(t *testing.T) {
 		"SuccessfulCreate Create Pod web-0 in StatefulSet web successful",
 		"SuccessfulCreate Create Claim data-web-1 Pod web-1 in StatefulSet web success",
 		"SuccessfulCreate Create Pod web-1 in StatefulSet web successful",
-	}, c.Told(0, "event"))
+	}, c.Events(0, "event"))
 }
 
 // Recorded in statefulset.
@@ -157,11 +157,11 @@ func TestScalingDownEndsTheHighestOrdinalFirst(t *testing.T) {
 	c.pods()
 	c.change(func(set *appsv1.StatefulSet) { *set.Spec.Replicas = 0 })
 	assert.Empty(t, c.pods())
-	told := c.Told(0, "event")
+	got := c.Events(0, "event")
 	assert.Equal(t, []string{
 		"SuccessfulDelete Delete Pod web-1 in StatefulSet web successful",
 		"SuccessfulDelete Delete Pod web-0 in StatefulSet web successful",
-	}, told[len(told)-2:])
+	}, got[len(got)-2:])
 	assert.True(t, testcluster.Exists[*corev1.PersistentVolumeClaim](c.Cluster, namespace, "data-web-1"), "claims stay")
 }
 

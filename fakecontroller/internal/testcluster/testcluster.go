@@ -125,9 +125,9 @@ func Delete[T store.Object](c *Cluster, obj T) {
 	require.NoError(c.T, err)
 }
 
-// Told is what happened since an event of the trace, as short lines: API changes,
+// Events are what happened since an event of the trace, as short lines: API changes,
 // calls but for questions about capabilities, and events.
-func (c *Cluster) Told(since uint64, kinds ...trace.Kind) []string {
+func (c *Cluster) Events(since uint64, kinds ...trace.Kind) []string {
 	var lines []string
 	for _, e := range c.Trace.Events() {
 		if e.Seq <= since || !slices.Contains(kinds, e.Kind) || isQuestion(e.Method) {

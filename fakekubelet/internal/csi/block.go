@@ -23,7 +23,7 @@ func (pl *Plugin) NewBlockMapper(p *kernel.Process, spec *Spec) error {
 	return f.writeData(dir, pl.podData(spec, spec.Handle("")))
 }
 
-// SetUpDevice stages a raw block volume, and tells where if the driver stages. K-BLK-2
+// SetUpDevice stages a raw block volume, and says where if the driver stages. K-BLK-2
 func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) (staging string, err error) {
 	publishContext, err := pl.publishContext(p, spec)
 	if err != nil {

@@ -91,7 +91,7 @@ func (s *step) expand(x Expansion, secrets map[string]string) error {
 	return s.classified(err)
 }
 
-// expandFailure tells what the driver's answer means. K-EXP-10
+// expandFailure says what the driver's answer means. K-EXP-10
 func expandFailure(err error) error {
 	if err == nil {
 		return nil

@@ -137,13 +137,13 @@ func (w *groupWalk) change(name string, mode fs.FileMode) {
 	_ = w.machine.Chmod(name, mode)
 }
 
-// When the pod is told that the change of the group takes long. K-FSG-3
+// When an event is emitted while the change of the group takes long. K-FSG-3
 const (
 	firstReport = 30 * time.Second
 	reportAgain = 60 * time.Second
 )
 
-// report tells the pod what to do about a change that takes long and, every
+// report emits an event that says what to do about a change that takes long and, every
 // minute, how far it is. K-FSG-3
 func (w *groupWalk) report(p *kernel.Process, pod *corev1.Pod, dir string) {
 	const reason = "VolumePermissionChangeInProgress"

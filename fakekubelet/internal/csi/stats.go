@@ -18,7 +18,7 @@ const (
 	capCondition = csispec.NodeServiceCapability_RPC_Type(4)
 )
 
-// ErrNoStats: the driver does not tell statistics. K-STAT-3
+// ErrNoStats: the driver does not say statistics. K-STAT-3
 var ErrNoStats = errors.New("metrics are not supported for CSI volumes of this driver")
 
 // Usage is how much of a volume is used, in bytes and inodes; what the driver
@@ -27,7 +27,7 @@ type Usage struct {
 	Capacity, Available, Used      int64
 	Inodes, InodesFree, InodesUsed int64
 	// Condition is that of the volume, if the kubelet looks at conditions and the
-	// driver tells them. K-STAT-6
+	// driver reports them. K-STAT-6
 	Condition *contract.VolumeCondition
 }
 
@@ -37,11 +37,11 @@ func (pl *Plugin) Stats(p *kernel.Process, spec *Spec, pod types.UID) (Usage, er
 	if err != nil {
 		return Usage{}, TransientError{err}
 	}
-	tells, err := s.has(capStats)
+	reports, err := s.has(capStats)
 	if err != nil {
 		return Usage{}, err
 	}
-	if !tells {
+	if !reports {
 		return Usage{}, ErrNoStats
 	}
 	answer, err := s.stats(spec.Handle(pod), statsPath(spec, pod))
@@ -81,8 +81,8 @@ func (s *step) condition(answer *csispec.NodeGetVolumeStatsResponse) (*contract.
 	if !s.kubelet.Features.Enabled(feature.CSIVolumeHealth) {
 		return nil, nil
 	}
-	tells, err := s.has(capCondition)
-	if err != nil || !tells {
+	reports, err := s.has(capCondition)
+	if err != nil || !reports {
 		return nil, err
 	}
 	condition, _ := contract.ConditionOf(answer)

@@ -96,8 +96,8 @@ func (s *step) unstageBlock(handle, staging string) error {
 }
 
 // removeBlockFiles takes away what a volume leaves behind when nobody publishes
-// or stages it any more; at the first that cannot go it stops, and nobody is
-// told. K-BLK-4
+// or stages it any more; at the first that cannot go it stops, and no event
+// is emitted. K-BLK-4
 func (pl *Plugin) removeBlockFiles(p *kernel.Process, specName string) {
 	f := pl.files(p)
 	if f.remove(path.Join(blockDir, "publish", specName)) != nil || f.remove(BlockStagingPath(specName)) != nil {

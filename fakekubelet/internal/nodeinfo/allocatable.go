@@ -21,14 +21,14 @@ type limits struct {
 	tickers map[string]*ticker
 }
 
-// Registered tells that a driver has been registered; refresh is called with the
+// Registered says that a driver has been registered; refresh is called with the
 // period that its CSIDriver wants, if any. K-ALLOC-2
 func (m *Manager) Registered(driver string, refresh Refresh) {
 	m.limits.refresh[driver] = refresh
 	m.restartTicker(driver)
 }
 
-// Unregistered tells that a driver has gone. A refresh under way goes on. K-RACE-8
+// Unregistered says that a driver has gone. A refresh under way goes on. K-RACE-8
 func (m *Manager) Unregistered(driver string) {
 	delete(m.limits.refresh, driver)
 	m.restartTicker(driver)

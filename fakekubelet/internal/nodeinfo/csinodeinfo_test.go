@@ -174,7 +174,7 @@ func TestAnObjectThatOthersSpoiltIsNotWritten(t *testing.T) {
 }
 
 // L-LIFE-2, L-NEXT-3
-func TestAnOldNodeTellsTheAttachLimitItself(t *testing.T) {
+func TestAnOldNodeShowsTheAttachLimitItself(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	require.NoError(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "n-1", MaxVolumes: 7}))
 	limit := w.node().Status.Allocatable["attachable-volumes-csi-"+regDriver]

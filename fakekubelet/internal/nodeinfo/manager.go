@@ -25,7 +25,7 @@ type Manager struct {
 	limits    limits
 }
 
-// record is the object in which a kubelet tells of the drivers of its node. Each
+// record is the object in which a kubelet reports the drivers of its node. Each
 // method but kind is one try.
 type record interface {
 	// kind names the object in errors.

@@ -33,7 +33,7 @@ func (m *Manager) addToNode(p *kernel.Process, d Driver) error {
 	if err != nil {
 		return err
 	}
-	if ids[d.Name] == d.NodeID && len(d.Topology) == 0 && m.tellsLimit(node, d) { // K-NODE-8
+	if ids[d.Name] == d.NodeID && len(d.Topology) == 0 && m.hasLimit(node, d) { // K-NODE-8
 		return nil
 	}
 	ids[d.Name] = d.NodeID
@@ -84,14 +84,14 @@ func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change fun
 // limit is how many volumes the driver can attach to the node, 0 if any number.
 func (d Driver) limit() int64 { return max(d.MaxVolumes, 0) }
 
-// tellsLimit reports whether a Node tells the driver's limit, or need not since there
+// hasLimit reports whether a Node has the driver's limit, or need not since there
 // is a CSINode. L-NEXT-3
-func (m *Manager) tellsLimit(node *corev1.Node, d Driver) bool {
+func (m *Manager) hasLimit(node *corev1.Node, d Driver) bool {
 	limit := node.Status.Capacity[legacy.LimitName(d.Name)]
 	return m.kubelet.Version.Has(version.CSINode) || limit.Value() == d.limit()
 }
 
-// setLimit makes a Node tell a driver's limit. L-NEXT-3
+// setLimit gives a Node a driver's limit. L-NEXT-3
 func (m *Manager) setLimit(node *corev1.Node, driver string, limit int64) {
 	if m.kubelet.Version.Has(version.CSINode) {
 		return

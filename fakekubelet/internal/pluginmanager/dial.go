@@ -20,7 +20,7 @@ func dialFailed(socket string, err error) error {
 	return fmt.Errorf("RegisterPlugin error -- dial failed at socket %s, err: %w", socket, err)
 }
 
-// The pauses between the dials of a gRPC client that was told to wait: 1 s, 1.6 s, 2.56 s, ...
+// The pauses between the dials of a gRPC client that waits: 1 s, 1.6 s, 2.56 s, ...
 const (
 	firstPause       = time.Second
 	pauseNumerator   = 8

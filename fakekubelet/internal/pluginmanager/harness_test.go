@@ -108,7 +108,7 @@ func (w *world) entries() []storagev1.CSINodeDriver {
 	return n.Spec.Drivers
 }
 
-// story tells calls, handshakes and API changes since event number after, each
+// story lists calls, handshakes and API changes since event number after, each
 // with its second.
 func (w *world) story(after uint64) []string {
 	var lines []string
@@ -147,7 +147,7 @@ func (w *world) calls(method string) []*trace.Event {
 	return found
 }
 
-// times tells when a method was called, in seconds.
+// times says when a method was called, in seconds.
 func (w *world) times(method string) []float64 {
 	var at []float64
 	for _, e := range w.calls(method) {

@@ -58,7 +58,7 @@ func Start(c *component.Component, m machine.Machine, wire *wire.Wire, info *nod
 	return pm
 }
 
-// collect tells the plugins by socket. K-REG-21
+// collect counts the plugins by socket. K-REG-21
 func (m *Manager) collect(set func(name string, value float64, labels ...string)) {
 	for _, socket := range slices.Sorted(maps.Keys(m.actual)) {
 		set("plugin_manager_total_plugins", 1, "socket_path", socket, "state", "actual_state_of_world")

@@ -70,7 +70,7 @@ func (m *Manager) unregister(p *kernel.Process, gone plugin) error {
 	return nil
 }
 
-// refuse tells the registrar that its plugin is not registered, and is the error
+// refuse notifies the registrar that its plugin is not registered, and is the error
 // of the attempt. K-REG-11
 func (r *registrar) refuse(format string, args ...any) error {
 	why := fmt.Errorf(format, args...)

@@ -55,14 +55,14 @@ func TestAPluginWithoutEndpointServesAtItsRegistrationSocket(t *testing.T) {
 	assert.Contains(t, p.verdicts[0].Error, "unknown service csi.v1.Node")
 }
 
-// K-REG-11, K-REG-13: who is told what, and what is left behind.
+// K-REG-11, K-REG-13: who is answered what, and what is left behind.
 func TestFailuresOfTheHandshake(t *testing.T) {
 	const prefix = "RegisterPlugin error -- "
 	for name, tt := range map[string]struct {
 		plugin func(p *plugin)
 		driver func(d *driver)
 		fault  *fault.Fault
-		want   string // what the plugin is told
+		want   string // what the plugin is shown
 		called bool   // NodeGetInfo was
 	}{
 		"unknown type": {

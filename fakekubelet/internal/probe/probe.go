@@ -25,7 +25,7 @@ import (
 // Answer is what came of a probe.
 type Answer struct {
 	OK bool
-	// Output is what is told of a probe that failed.
+	// Output is what is reported of a probe that failed.
 	Output string
 }
 

@@ -73,7 +73,7 @@ func (r *Runtime) FindProgram(pod types.UID, name string) *Program { return r.pr
 // Forget drops what is known of a pod's programs.
 func (r *Runtime) Forget(pod types.UID) { delete(r.programs, pod) }
 
-// OnChange registers who is told of the end of the container, instead of who was before.
+// OnChange registers what is called at the end of the container, instead of what was before.
 func (c *Program) OnChange(f func()) { c.changed = f }
 
 // Running reports whether an instance runs.
@@ -90,7 +90,7 @@ func (c *Program) Start(command machine.Command) {
 	c.Before, c.Now, c.Command = c.Now, next, command
 	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
 	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
-	c.runtime.tell("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
+	c.runtime.record("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
 	process, err := c.runtime.options.Machine.Start(command)
 	if err != nil {
 		next.Finished, next.Code, next.Reason, next.Message = next.Started, startError, "StartError", err.Error()
@@ -105,7 +105,7 @@ func (c *Program) end(i *Instance, code int32) {
 	if code != 0 {
 		i.Reason = "Error"
 	}
-	c.runtime.tell("ContainerExited", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "exitCode": code})
+	c.runtime.record("ContainerExited", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "exitCode": code})
 	if c.changed != nil {
 		c.changed()
 	}

@@ -70,18 +70,18 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	name := pod.Namespace + "/" + pod.Name
 	s := &sandbox{pod: labelsOf(pod)}
 	r.sandboxes[pod.UID] = s
-	r.tell("RunPodSandbox", name, nil)
+	r.record("RunPodSandbox", name, nil)
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		container := map[string]any{"container": c.Name, "mounts": mounts(c)}
 		if groups := supplementalGroups(pod); len(groups) > 0 {
 			container["supplementalGroups"] = groups
 		}
-		r.tell("CreateContainer", name, container)
+		r.record("CreateContainer", name, container)
 		if r.Executable(c.Image) != "" {
 			continue // it starts when the kubelet says so
 		}
-		r.tell("StartContainer", name, nil)
+		r.record("StartContainer", name, nil)
 		s.running = append(s.running, c.Name)
 	}
 }
@@ -119,9 +119,9 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 	}
 	name := s.pod.Namespace + "/" + s.pod.Name
 	for range s.running {
-		r.tell("StopContainer", name, nil)
+		r.record("StopContainer", name, nil)
 	}
-	r.tell("StopPodSandbox", name, nil)
+	r.record("StopPodSandbox", name, nil)
 	delete(r.sandboxes, uid)
 	return s.pod, s.running
 }
@@ -129,6 +129,6 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 // PowerOff ends all containers without a trace of an orderly stop.
 func (r *Runtime) PowerOff() { clear(r.sandboxes) }
 
-func (r *Runtime) tell(method, pod string, detail any) {
+func (r *Runtime) record(method, pod string, detail any) {
 	r.world.Trace.AddChange(trace.Event{Kind: trace.Runtime, Actor: "kubelet", Node: r.node, Method: method, Name: pod, Detail: detail})
 }

@@ -58,7 +58,7 @@ func (m *Manager) Get(p *kernel.Process, account store.Key, asked *authenticatio
 	return cached, nil
 }
 
-// identity tells tokens apart: whose, for whom, how long, bound to which pod.
+// identity distinguish tokens: whose, for whom, how long, bound to which pod.
 func identity(account store.Key, asked *authenticationv1.TokenRequest) string {
 	life, pod := int64(0), authenticationv1.BoundObjectReference{}
 	if asked.Spec.ExpirationSeconds != nil {

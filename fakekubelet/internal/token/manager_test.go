@@ -32,11 +32,11 @@ func story(t *testing.T, tell func(p *kernel.Process, m *token.Manager, w *compo
 	m := token.New(kubelet)
 	_, err := store.Create(w.Store, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: robot.Name, Namespace: robot.Namespace}})
 	require.NoError(t, err)
-	told := false
-	kubelet.Go("story", func(p *kernel.Process) { tell(p, m, w); told = true })
+	got := false
+	kubelet.Go("story", func(p *kernel.Process) { tell(p, m, w); got = true })
 	k.Run(kernel.Until{})
 	require.NoError(t, k.Err())
-	require.True(t, told)
+	require.True(t, got)
 	k.Close()
 }
 
@@ -65,7 +65,7 @@ func TestWhenATokenIsAskedForAnew(t *testing.T) { // K-PUB-6
 	}
 }
 
-func TestTokensAreToldApartByAudienceAndLife(t *testing.T) { // K-PUB-6
+func TestTokensAreDistinguishedByAudienceAndLife(t *testing.T) { // K-PUB-6
 	story(t, func(p *kernel.Process, m *token.Manager, _ *component.World) {
 		seen := map[string]bool{}
 		for _, r := range []*authenticationv1.TokenRequest{request(3600, "a"), request(3600, "b"), request(600, "a")} {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The claim's status is where kubelet and csi-resizer tell each other how far an
+// The claim's status is where kubelet and csi-resizer show each other how far an
 // expansion has come. K-EXP-9, K-EXP-12
 
 // resizeConditions are the conditions that are about the claim's size.
@@ -71,9 +71,9 @@ func (m *Manager) updateClaim(p *kernel.Process, claim *corev1.PersistentVolumeC
 	return updated, nil
 }
 
-// markFailed tells of a failure, whoever has written the claim meanwhile; that the
+// markFailed reports a failure, whoever has written the claim meanwhile; that the
 // size cannot be had asks csi-resizer to think again. If it cannot be written
-// nobody is told. K-EXP-12
+// no event is emitted. K-EXP-12
 func (m *Manager) markFailed(p *kernel.Process, claim *corev1.PersistentVolumeClaim, infeasible bool, failure error) {
 	_, _ = component.PatchStatus(p, m.kubelet, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) {
 		if infeasible {

@@ -35,7 +35,7 @@ type wanted struct {
 	pods   map[types.UID]*wantedBy
 	// lastTurn is the pod for which the volume was mounted or expanded last. K-RACE-22
 	lastTurn types.UID
-	// grown tells of a change of the volume that the next sync of a pod will find.
+	// grown reports a change of the volume that the next sync of a pod will find.
 	grown *store.Watcher[*corev1.PersistentVolume]
 }
 

@@ -119,7 +119,7 @@ func (x *expansion) run() (done bool, err error) {
 	return x.recovering()
 }
 
-// legacy asks the driver without telling anybody, and writes the claim only in
+// legacy asks the driver without an event, and writes the claim only in
 // the end. K-EXP-16
 func (x *expansion) legacy() (done bool, err error) {
 	err = x.csi.NodeExpand(x.process, x.target)
@@ -132,7 +132,7 @@ func (x *expansion) legacy() (done bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	x.tellExpanded()
+	x.reportExpanded()
 	if has := storageOf(x.claim.Status.Capacity); has.Cmp(x.target.Size) >= 0 {
 		return true, nil
 	}
@@ -142,7 +142,7 @@ func (x *expansion) legacy() (done bool, err error) {
 	return true, nil
 }
 
-// recovering goes on only where the claim's status allows it, and tells how far it
+// recovering goes on only where the claim's status allows it, and says how far it
 // is. K-EXP-6, K-EXP-9
 func (x *expansion) recovering() (done bool, err error) {
 	allowed, updated := x.precheck()
@@ -160,7 +160,7 @@ func (x *expansion) recovering() (done bool, err error) {
 	case err != nil:
 		return false, x.failed(err)
 	}
-	x.tellExpanded()
+	x.reportExpanded()
 	if updated {
 		return true, nil
 	}
@@ -197,8 +197,8 @@ func (x *expansion) failed(err error) error {
 	return err
 }
 
-// tellExpanded tells pod and claim. K-EXP-17
-func (x *expansion) tellExpanded() {
+// reportExpanded emits events about pod and claim. K-EXP-17
+func (x *expansion) reportExpanded() {
 	for _, about := range []store.Object{x.by.pod, x.claim} {
 		x.kubelet.Event(about, corev1.EventTypeNormal, "FileSystemResizeSuccessful",
 			"MountVolume.NodeExpandVolume succeeded for volume %q %s", x.by.spec.Name, x.by.pod.Spec.NodeName)

@@ -27,7 +27,7 @@ type Pods interface {
 	// RuntimeGone reports whether its containers have stopped for good, or the
 	// kubelet does not know the pod. K-POD-5
 	RuntimeGone(uid types.UID) bool
-	// VolumesChanged tells whoever waits that there is news about the pod's volumes.
+	// VolumesChanged wakes whoever waits, as there is news about the pod's volumes.
 	VolumesChanged(uid types.UID)
 }
 
@@ -95,7 +95,7 @@ func (m *Manager) NodeChanged() {
 	}
 }
 
-// OnInUseChanged sets what is told when VolumesInUse may have changed.
+// OnInUseChanged sets what is called when VolumesInUse may have changed.
 func (m *Manager) OnInUseChanged(f func()) { m.onInUse = f }
 
 // VolumesInUse is the list for node.status.volumesInUse: attachable volumes that
@@ -198,7 +198,7 @@ func (m *Manager) HasGrown(uid types.UID) bool {
 	return false
 }
 
-// changed tells all who depend on the state of a volume and of pods' use of it.
+// changed wakes all who depend on the state of a volume and of pods' use of it.
 func (m *Manager) changed(name string, pods ...types.UID) {
 	m.reconciler.look(name)
 	for _, uid := range pods {

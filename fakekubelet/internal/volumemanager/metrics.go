@@ -19,14 +19,14 @@ func (m *Manager) observeOperation(name string, spec *csi.Spec, took time.Durati
 	operation.Observe(&m.kubelet.Metrics, name, plugin, migrated, took, err)
 }
 
-// observeMount tells how long a pod has waited for a file system, from the time
+// observeMount says how long a pod has waited for a file system, from the time
 // that it was first wanted. K-MET-2
 func (m *Manager) observeMount(by *wantedBy) {
 	m.kubelet.Metrics.Observe("volume_operation_total_seconds", operation.LatencyBounds, m.kubelet.Kernel.Elapsed()-by.since,
 		"plugin_name", volume.MetricsName(by.spec.Driver()), "operation_name", "overall_volume_mount")
 }
 
-// collect tells how many volumes of each driver pods want and have mounted. K-MET-5
+// collect says how many volumes of each driver pods want and have mounted. K-MET-5
 func (m *Manager) collect(set func(name string, value float64, labels ...string)) {
 	wants, has := map[string]int{}, map[string]int{}
 	// Pods are counted in any order.
@@ -45,11 +45,11 @@ func (m *Manager) collect(set func(name string, value float64, labels ...string)
 			}
 		}
 	}
-	tell := func(counts map[string]int, state string) {
+	setCounts := func(counts map[string]int, state string) {
 		for _, driver := range sortedKeys(counts) {
 			set("volume_manager_total_volumes", float64(counts[driver]), "plugin_name", volume.MetricsName(driver), "state", state)
 		}
 	}
-	tell(wants, "desired_state_of_world")
-	tell(has, "actual_state_of_world")
+	setCounts(wants, "desired_state_of_world")
+	setCounts(has, "actual_state_of_world")
 }

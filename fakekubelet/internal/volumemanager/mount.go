@@ -81,12 +81,12 @@ func (m *Manager) markMounted(v *held, by *wantedBy) {
 	m.changed(v.name, by.pod.UID)
 }
 
-// failMount tells the pod; refused starts tell nothing. K-PUB-12, K-EVT-3
+// failMount emits an event about the pod; refused starts emit none. K-PUB-12, K-EVT-3
 func (m *Manager) failMount(by *wantedBy, step string, err error) error {
 	return m.fail(by, "FailedMount", "MountVolume."+step+" failed", err)
 }
 
-// fail tells the pod which step of an operation has failed, and why.
+// fail emits an event that says which step of an operation has failed, and why.
 func (m *Manager) fail(by *wantedBy, reason, what string, err error) error {
 	m.kubelet.Event(by.pod, corev1.EventTypeWarning, reason, "%s for volume %q : %v", what, by.spec.Name, err)
 	return err

@@ -38,7 +38,7 @@ func usedVolumes(pod *corev1.Pod) (mounts, devices map[string]bool) {
 	return mounts, devices
 }
 
-// spec resolves a pod volume, and tells the claim that it is bound to; nil without
+// spec resolves a pod volume, and returns the claim that it is bound to; nil without
 // error is a volume that is not CSI's.
 func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, mounted, device bool) (*csi.Spec, *corev1.PersistentVolumeClaim, error) {
 	if v.CSI != nil {

@@ -72,7 +72,7 @@ func (w *world) pass(d time.Duration) {
 	require.Equal(w.t, kernel.Deadline, w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + d}), w.Kernel.Err())
 }
 
-// pod tells the volume manager of a pod that uses claim data.
+// pod gives the volume manager a pod that uses claim data.
 func (w *world) pod(uid types.UID) {
 	w.pods.known[uid] = &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: string(uid), Namespace: "default", UID: uid},

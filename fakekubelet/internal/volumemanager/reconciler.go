@@ -119,8 +119,8 @@ func (r *reconciler) pass(p *kernel.Process) {
 // readyToUnmount: the pods are known and so is what the node's status says. K-REC-3
 func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unchecked }
 
-// run starts an operation, or remembers when it may be tried again; a refusal is
-// told nobody. K-REC-7, K-OP-8
+// run starts an operation, or remembers when it may be tried again; a refusal emits
+// no event. K-REC-7, K-OP-8
 func (r *reconciler) run(key operation.Key, name string, spec *csi.Spec, body func(*kernel.Process) error) {
 	begin := r.kubelet.Kernel.Elapsed()
 	measured := func(p *kernel.Process) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // startUnmount unpublishes a volume from a pod. Reading the volume data file is
-// part of the pass; while that fails nothing is started, and nothing tells. K-UNPUB-1
+// part of the pass; while that fails nothing is started, and no event is emitted. K-UNPUB-1
 func (r *reconciler) startUnmount(v *held, by *heldBy) {
 	key := unmountKey(v.name, by.uid)
 	if by.spec.Block() {

@@ -27,7 +27,7 @@ type WaitError struct {
 	Unattached []string // those that the kubelet does not hold
 	Failed     []string // those that could not even be looked up
 	Cause      string
-	// Timeout: the wait took too long or was cancelled, and nobody is told. K-POD-2
+	// Timeout: the wait took too long or was cancelled, and no event is emitted. K-POD-2
 	Timeout bool
 	// Exhausted is the driver that can attach no more volumes to the node. K-ALLOC-3
 	Exhausted string
@@ -75,7 +75,7 @@ func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 }
 
 // WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of
-// the pods is mounted for sure. Its error tells of each pod that has some what they
+// the pods is mounted for sure. Its error lists, for each pod that has some, what they
 // are. K-POD-9
 func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, limit time.Duration) error {
 	for {
@@ -140,7 +140,7 @@ func (m *Manager) WaitForPathsGone(p *kernel.Process, uid types.UID) {
 	for m.PossiblyMounted(uid) {
 		if len(m.actual.ofPod[uid]) > 0 {
 			tick.Wait("its volumes to be unpublished")
-		} else { // a mount that only the driver can take away, and nobody tells when
+		} else { // a mount that only the driver can take away, and nobody says when
 			p.Idle(pathPeriod)
 		}
 	}

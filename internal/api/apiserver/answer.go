@@ -33,7 +33,7 @@ func (a *answer) failure(err error) {
 	_ = plain.encoded(int(status.Code), status)
 }
 
-// warnOfMistake tells a client what is wrong in a body that is taken nevertheless.
+// warnOfMistake warns a client of what is wrong in a body that is taken nevertheless.
 func (a *answer) warnOfMistake(mistake error) {
 	text, ofYAML := strings.CutPrefix(mistake.Error(), "yaml: unmarshal errors:\n  ")
 	if !ofYAML {
@@ -45,7 +45,7 @@ func (a *answer) warnOfMistake(mistake error) {
 	}
 }
 
-// warn tells a client of something that is not held against it.
+// warn warns a client of something that is not held against it.
 func (a *answer) warn(text string) {
 	a.w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
 }

@@ -83,7 +83,7 @@ func (p *patching) strictly() error {
 	obj := p.kind.newObject()
 	_, _, err := serializerOf(typeYAML).StrictSerializer.Decode(p.body, &p.kind.gvk, obj)
 	if _, strict := runtime.AsStrictDecodingError(err); !strict {
-		return nil // what else is wrong is told when the fields are merged
+		return nil // what else is wrong is reported when the fields are merged
 	}
 	if err := p.tolerate(obj, err); err != nil {
 		var twice error

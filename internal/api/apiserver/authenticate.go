@@ -64,7 +64,7 @@ func (s *Server) reviewToken(asked authenticationv1.TokenReviewSpec) (status aut
 var errNoToken = errors.New("invalid bearer token")
 
 // whose says whose a token is and for which of the audiences, by default those of the API
-// server, it is good. The error is as the real server tells it in a TokenReview.
+// server, it is good. The error is as the real server writes it in a TokenReview.
 func (s *Server) whose(token string, audiences []string) (its authenticationv1.UserInfo, good []string, err error) {
 	if len(audiences) == 0 {
 		audiences = []string{kind.TokenIssuer}

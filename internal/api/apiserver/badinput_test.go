@@ -19,7 +19,7 @@ const claims = "/api/v1/namespaces/default/persistentvolumeclaims"
 
 const claimData = `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`
 
-// What clients get wrong, and what they are told.
+// What clients get wrong, and what they are shown.
 func TestBadInput(t *testing.T) {
 	const jsonType, protobufType, mergeType = "application/json", "application/vnd.kubernetes.protobuf", "application/merge-patch+json"
 	c := converse(t)

@@ -120,14 +120,14 @@ func TestAThousandIdleClients(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	assert.Less(t, time.Since(begun), 10*time.Second)
 	_ = open[0].SetReadDeadline(time.Now().Add(20 * time.Second))
-	told := bufio.NewReader(open[0])
+	got := bufio.NewReader(open[0])
 	for line := ""; !strings.Contains(line, `"ADDED"`); {
-		line, err = told.ReadString('\n')
+		line, err = got.ReadString('\n')
 		require.NoError(t, err, "the watch tells of the write")
 	}
 }
 
-// Who watches a kind is told when it goes: the stream ends.
+// The stream of a watch ends when its kind goes.
 func TestAWatchEndsWithItsDefinition(t *testing.T) {
 	noneLeft(t)
 	c := converse(t)

@@ -24,7 +24,7 @@ var podColumns = []column{
 	wide(text("Readiness Gates", readinessGates)),
 }
 
-// podState is what the columns of a pod tell.
+// podState is what the columns of a pod show.
 type podState struct {
 	reason          string
 	readyOnes, all  int
@@ -62,7 +62,7 @@ func podSummary(p *corev1.Pod) podState {
 	return s
 }
 
-// initContainers tells how far initialization is, and whether it is still going on.
+// initContainers says how far initialization is, and whether it is still going on.
 func (s *podState) initContainers(p *corev1.Pod) (initializing bool) {
 	for i, c := range p.Status.InitContainerStatuses {
 		s.restarts += int(c.RestartCount)

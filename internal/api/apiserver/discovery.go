@@ -34,7 +34,7 @@ func (q *request) serveRoot() (handled bool, err error) {
 	return false, nil
 }
 
-// serveDiscovery tells what there is.
+// serveDiscovery says what there is.
 func (q *request) serveDiscovery() error {
 	legacy := strings.HasPrefix(q.URL.Path, "/api/") || q.URL.Path == "/api"
 	switch {
@@ -75,7 +75,7 @@ func (q *request) serveVersion(gv schema.GroupVersion) error {
 		})
 	}
 	for _, k := range q.server.kinds().kinds {
-		if k.gvr.GroupVersion() == gv && k.isTold() {
+		if k.gvr.GroupVersion() == gv && k.isDiscovered() {
 			list.APIResources = append(list.APIResources, k.described()...)
 		}
 	}
@@ -116,7 +116,7 @@ func (k *servedKind) described() []metav1.APIResource {
 func (c *catalog) groups() []metav1.APIGroup {
 	var groups []metav1.APIGroup
 	for _, k := range c.kinds {
-		if !k.isTold() {
+		if !k.isDiscovered() {
 			continue
 		}
 		version := metav1.GroupVersionForDiscovery{GroupVersion: k.gvk.GroupVersion().String(), Version: k.gvk.Version}
@@ -152,7 +152,7 @@ func (q *request) wantsAggregated() bool {
 	return strings.Contains(first, "as=APIGroupDiscoveryList") && strings.Contains(first, "v=v2")
 }
 
-// answerAggregated tells all groups, versions and kinds at once.
+// answerAggregated lists all groups, versions and kinds at once.
 func (q *request) answerAggregated(legacy bool) error {
 	list := discoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
@@ -178,7 +178,7 @@ func (q *request) answerAggregated(legacy bool) error {
 func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
 	var all []discoveryv2.APIResourceDiscovery
 	for _, k := range c.kinds {
-		if k.gvk.GroupVersion() != gv || !k.isTold() {
+		if k.gvk.GroupVersion() != gv || !k.isDiscovered() {
 			continue
 		}
 		resource := discoveryv2.APIResourceDiscovery{
@@ -215,8 +215,8 @@ func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDi
 	return all
 }
 
-// isTold says that discovery tells of the kind.
-func (k *servedKind) isTold() bool { return k.own == nil || k.own.established }
+// isDiscovered says that discovery reports the kind.
+func (k *servedKind) isDiscovered() bool { return k.own == nil || k.own.established }
 
 // responseKind is what aggregated discovery calls the kind: built-in ones leave out
 // their group.

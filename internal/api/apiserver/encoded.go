@@ -13,7 +13,7 @@ import (
 var endOfLine = []byte("\n")
 
 // encodings are the texts of the objects that there are now, each made when it is first
-// asked for: an object never changes, and is told in answers, lists and to all who watch.
+// asked for: an object never changes, and is reported in answers, lists and to all who watch.
 type encodings struct {
 	lock sync.RWMutex
 	of   map[store.Object]*encoding

@@ -76,9 +76,9 @@ func TestEventsOfBothGroupsAreWatchedWithBookmarks(t *testing.T) {
 	c.post("/api/v1/namespaces/default/events",
 		"{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {kind: Pod, name: p, namespace: default}, reason: R, message: m, type: Normal}")
 	for path, field := range map[string]string{"/api/v1/events": `"message":"m"`, "/apis/events.k8s.io/v1/events": `"note":"m"`} {
-		told := c.say("GET", path+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1", "", "").text
-		lines := strings.Split(told, "\n")
-		require.Len(t, lines, 4, told)
+		got := c.say("GET", path+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1", "", "").text
+		lines := strings.Split(got, "\n")
+		require.Len(t, lines, 4, got)
 		assert.Contains(t, lines[0], `{"type":"ADDED","object":{"kind":"Event",`)
 		assert.Contains(t, lines[0], field)
 		assert.Contains(t, lines[1], `{"type":"BOOKMARK","object":{"kind":"Event",`)

@@ -14,7 +14,7 @@ import (
 // has to begin anew, as it would once the real server's window is full.
 const maxHistory = 10_000
 
-// history is the log of recent writes: what watches tell, and what lists of past
+// history is the log of recent writes: what watches send, and what lists of past
 // versions are made of. Its commits are written under the store's exclusion; the
 // lock is for watches, which read them without it.
 type history struct {

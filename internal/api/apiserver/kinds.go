@@ -31,7 +31,7 @@ type servedKind struct {
 	form *form
 	// hasStatus says that writes of the object leave its status alone.
 	hasStatus bool
-	// warning is what clients of a deprecated version are told.
+	// warning is what clients of a deprecated version are warned of.
 	warning string
 	// own is set if a definition brings the kind.
 	own *ownKind
@@ -184,7 +184,7 @@ func kindOf(res *store.Resource) *servedKind {
 	return k
 }
 
-// groupOrder is the order in which the real server tells of its groups. Others
+// groupOrder is the order in which the real server reports its groups. Others
 // follow.
 var groupOrder = []string{
 	"", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling",

@@ -55,7 +55,7 @@ func (q *request) openAPIIndex() error {
 func (c *catalog) documents() []string {
 	names := map[string]bool{}
 	for _, k := range c.kinds {
-		if !k.isTold() {
+		if !k.isDiscovered() {
 			continue
 		}
 		root := strings.TrimPrefix(rootOf(k.gvk.GroupVersion()), "/")
@@ -79,7 +79,7 @@ func (c *catalog) openAPI(name, version string) (object, bool) {
 	paths, models := object{}, &models{made: object{}}
 	found := false
 	for _, k := range c.kinds {
-		if !k.isTold() {
+		if !k.isDiscovered() {
 			continue
 		}
 		root := rootOf(k.gvk.GroupVersion())

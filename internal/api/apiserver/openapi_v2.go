@@ -109,7 +109,7 @@ var olderWords = []string{
 }
 
 // olderSchema is what of a schema the older form can say. Where that is too little to
-// tell what is allowed, it allows anything, as the real server's does.
+// say what is allowed, it allows anything, as the real server's does.
 func olderSchema(s object) object {
 	older := object{}
 	for word, value := range s { // any order: words are independent

@@ -9,7 +9,7 @@ import (
 )
 
 // ordered is a value of a script that keeps the order of its keys, in which the
-// server may have to tell of mistakes.
+// server may have to report mistakes.
 type ordered struct{ *yaml.Node }
 
 func (o *ordered) UnmarshalYAML(n *yaml.Node) error {

@@ -152,7 +152,7 @@ func (k *servedKind) read(serializer runtime.Serializer, body []byte, into store
 	return obj, gvk, nil
 }
 
-// deprecation is what clients of a deprecated version are told.
+// deprecation is what clients of a deprecated version are warned of.
 func deprecation(d *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	switch {
 	case !v.Deprecated:

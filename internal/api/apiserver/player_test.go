@@ -183,7 +183,7 @@ func (p *player) body(s scripted, answer map[string]any, body []byte) {
 	answer["body"] = value
 }
 
-// readToken tells the claims of a service account's token.
+// readToken reads the claims of a service account's token.
 func readToken(answer map[string]any, body any) {
 	object, _ := body.(map[string]any)
 	status, _ := object["status"].(map[string]any)

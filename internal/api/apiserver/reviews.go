@@ -95,7 +95,7 @@ func (q *request) serveReview(r review) error {
 	return q.answer.encoded(http.StatusCreated, answer)
 }
 
-// described is the question as discovery tells of it.
+// described is the question as discovery reports it.
 func (r review) described() metav1.APIResource {
 	kind := r.gvk.Kind
 	return metav1.APIResource{Name: r.resource, SingularName: singularOf(kind), Namespaced: r.namespaced, Kind: kind, Verbs: []string{"create"}}

@@ -14,7 +14,7 @@ var build = version.Info{
 	GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 }
 
-// sinceEmulation is the first release that tells which versions it can play.
+// sinceEmulation is the first release that says which versions it can play.
 const sinceEmulation = 33
 
 // info is the version of Kubernetes that the server says it is.

@@ -118,7 +118,7 @@ func templateWarnings(path *field.Path, claims []corev1.PersistentVolumeClaim) (
 	return texts
 }
 
-// driverWarnings: whoever sets what tokens a driver gets is told of where they go.
+// driverWarnings: whoever sets what tokens a driver gets is warned of where they go.
 func driverWarnings(driver *storagev1.CSIDriver, old store.Object) []string {
 	if len(driver.Spec.TokenRequests) == 0 || driver.Spec.ServiceAccountTokenInSecrets != nil {
 		return nil

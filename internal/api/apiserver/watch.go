@@ -19,7 +19,7 @@ import (
 const (
 	// longestWatch ends a watch for which the client names no time.
 	longestWatch = 30 * time.Minute
-	// bookmarkEvery is how often a quiet watch is told the latest version.
+	// bookmarkEvery is how often a quiet watch is sent the latest version.
 	bookmarkEvery = time.Minute
 )
 
@@ -27,9 +27,9 @@ const (
 type watching struct {
 	*request
 	listing
-	revision  uint64 // up to which all was told
+	revision  uint64 // up to which all was sent
 	bookmarks bool
-	columns   bool // a table's columns were told
+	columns   bool // a table's columns were sent
 }
 
 // watch streams what happens from a version on. Without one, and with version 0, the
@@ -98,7 +98,7 @@ func (w *watching) flush() {
 	}
 }
 
-// follow tells what happens until the time is over or the client is gone.
+// follow says what happens until the time is over or the client is gone.
 func (w *watching) follow() {
 	end := time.NewTimer(w.duration())
 	defer end.Stop()
@@ -111,7 +111,7 @@ func (w *watching) follow() {
 			return
 		}
 		for _, c := range commits {
-			if err := w.tell(c); err != nil {
+			if err := w.sendChange(c); err != nil {
 				return
 			}
 		}
@@ -148,9 +148,9 @@ func (w *watching) duration() time.Duration {
 	return longestWatch
 }
 
-// tell sends the event that a write means for this watch, if any: what enters the
+// sendChange sends the event that a write means for this watch, if any: what enters the
 // selection is added, what leaves it is deleted.
-func (w *watching) tell(c store.Commit) error {
+func (w *watching) sendChange(c store.Commit) error {
 	if c.Resource != w.kind.res || c.Revision <= w.revision {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (w *watching) tell(c store.Commit) error {
 	return nil
 }
 
-// bookmark tells that all is told up to the version.
+// bookmark says that all is sent up to the version.
 func (w *watching) bookmark(annotations map[string]string) error {
 	obj := w.kind.newObject()
 	obj.GetObjectKind().SetGroupVersionKind(w.kind.gvk)
@@ -178,7 +178,7 @@ func (w *watching) bookmark(annotations map[string]string) error {
 	return w.send(watch.Bookmark, obj)
 }
 
-// send tells of a stored object.
+// send reports a stored object.
 func (w *watching) send(event watch.EventType, obj store.Object) error {
 	if w.inTexts() {
 		text, err := w.wholeText(obj)

@@ -2,7 +2,7 @@ package contract
 
 import "strings"
 
-// Advice is what helps with a breach whose cause the words do not tell; empty for others.
+// Advice is what helps with a breach whose cause the words do not show; empty for others.
 func Advice(violation string) string {
 	switch {
 	case strings.Contains(violation, " "+ignoresReadonly+": a container "):

@@ -48,7 +48,7 @@ func CheckRepeat(method string, first, second Outcome) []Violation {
 	return nil
 }
 
-// changedTo tells in what the second outcome differs; empty if it does not.
+// changedTo says in what the second outcome differs; empty if it does not.
 func (o Outcome) changedTo(second Outcome) string {
 	switch {
 	case second.Err != nil && status.Code(o.Err) != status.Code(second.Err):

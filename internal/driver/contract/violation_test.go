@@ -7,7 +7,7 @@ import (
 )
 
 // An id that is too long is told of once, though every call about the volume has it.
-func TestWhatIsTooBigIsToldOnce(t *testing.T) {
+func TestWhatIsTooBigIsReportedOnce(t *testing.T) {
 	created := Violation{Field: "CreateVolumeResponse.volume.volume_id", Rule: tooBig, Detail: "has 140 bytes, the limit is 128"}
 	published := Violation{Field: "NodePublishVolumeRequest.volume_id", Rule: tooBig, Detail: created.Detail}
 	assert.True(t, published.Repeats(created))

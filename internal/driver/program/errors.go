@@ -19,7 +19,7 @@ var (
 	ErrNotReady      = errors.New("driver is not ready")
 )
 
-// StartError is why a driver could not be started; whoever tells it says of which
+// StartError is why a driver could not be started; whoever reports it says of which
 // driver. It wraps one of the errors above and shows the end of the program's log.
 type StartError struct {
 	Driver, Node string

@@ -15,7 +15,7 @@ import (
 const stopGrace = 2 * time.Second
 
 // deployedDir is where deployments mount the driver's plugin directory, so that many
-// drivers serve at /csi/csi.sock whatever they are told.
+// drivers serve at /csi/csi.sock whatever their flags say.
 const deployedDir = "/csi"
 
 // Program is a driver's program on one machine, over all its restarts. It is not
@@ -65,7 +65,7 @@ func (p *Program) Done() <-chan struct{} { return p.process.Done() }
 // PID is the process id of the latest instance on the host.
 func (p *Program) PID() int { return p.process.PID() }
 
-// Exit tells how the latest instance ended, such as "signal: killed"; empty while it runs.
+// Exit says how the latest instance ended, such as "signal: killed"; empty while it runs.
 func (p *Program) Exit() string { return p.process.Exit() }
 
 // Log is the host file with the output of the latest instance.

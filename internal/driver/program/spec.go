@@ -36,8 +36,8 @@ type Spec struct {
 	Dir string
 	// Socket is where the driver shall serve, a path of the node.
 	Socket string
-	// ServesAt is where the program serves whatever it is told, as it finds the path; the
-	// base is that of Socket. Default: where it is told, or in /csi.
+	// ServesAt is where the program serves whatever its flags say, as it finds the path; the
+	// base is that of Socket. Default: where its flags say, or in /csi.
 	ServesAt string
 	// StateDir, a directory of the host, is shared by all instances of the driver
 	// and outlives them. NodeStateDir is the same for one node. Both are made if missing.

@@ -31,7 +31,7 @@ type Options struct {
 	// RegistrationDir is where the registration socket is made. Default:
 	// /var/lib/kubelet/plugins_registry.
 	RegistrationDir string
-	// Driver is what traces and faults call the driver before it has told its
+	// Driver is what traces and faults call the driver before it has given its
 	// name. Default: nothing.
 	Driver string
 	// RestartDelay is how long its supervisor waits, in virtual time, before the
@@ -52,7 +52,7 @@ type Registrar struct {
 
 	program    *kernel.Group // nil while it is down
 	listener   machine.Listener
-	driver     string // as the driver told it
+	driver     string // as the driver gave it
 	registered bool
 }
 
@@ -112,7 +112,7 @@ func (r *Registrar) Running() bool { return r.program != nil }
 func (r *Registrar) Registered() bool { return r.registered }
 
 // Socket is the registration socket, as the node sees it; empty until the driver
-// has told its name.
+// has given its name.
 func (r *Registrar) Socket() string {
 	if r.driver == "" {
 		return ""

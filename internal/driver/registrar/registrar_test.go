@@ -81,7 +81,7 @@ func (w *world) verdict(registered bool) {
 	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + time.Millisecond})
 }
 
-// asked tells when the driver was asked for its name, in seconds.
+// asked says when the driver was asked for its name, in seconds.
 func (w *world) asked() []float64 {
 	var at []float64
 	for _, e := range w.Trace.Events() {

@@ -70,7 +70,7 @@ func (s *Program) Running() bool {
 	return !s.ended && (s.current == nil || s.current.component.Group.Running() > 0)
 }
 
-// Disconnected tells the sidecar that its driver is gone, which it notices whether or not
+// Disconnected ends the connection to the driver, which it notices whether or not
 // it calls. Calls under way get their errors first. C-LIB-1
 func (s *Program) Disconnected() {
 	life := s.current
@@ -184,7 +184,7 @@ func CrashLoop(n int) time.Duration {
 // Stable is how long a program must have run for its restarts to be counted anew.
 const Stable = 10 * time.Minute
 
-// IsConnectionLoss tells an error of the connection from an answer Unavailable.
+// IsConnectionLoss distinguishes an error of the connection from an answer Unavailable.
 func IsConnectionLoss(err error) bool {
 	var answer interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &answer) {

@@ -70,7 +70,7 @@ func (c *call) send() error {
 	if f.Effect == fault.Contradict {
 		return c.sendAndContradict(f)
 	}
-	c.event.Injected = f.Told()
+	c.event.Injected = f.InWords()
 	switch f.Effect {
 	case fault.LoseAnswer:
 		_ = c.pass(c.process, c.blankAnswer())

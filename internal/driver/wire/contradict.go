@@ -63,7 +63,7 @@ func (c *call) contradiction() (proto.Message, string) {
 	case *csi.CreateVolumeRequest:
 		made := c.answer.(*csi.CreateVolumeResponse).GetVolume().GetCapacityBytes()
 		if made <= 0 {
-			return nil, "" // the driver does not tell
+			return nil, "" // the driver does not say
 		}
 		r.CapacityRange = &csi.CapacityRange{RequiredBytes: 2 * made}
 		return r, fmt.Sprintf("a volume of %d bytes made, then asked for by the same name with %d", made, 2*made)

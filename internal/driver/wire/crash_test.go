@@ -101,7 +101,7 @@ func TestAVictimWithoutARestartStaysDown(t *testing.T) {
 	assert.Len(t, r.did, 1)
 }
 
-func TestALostConnectionIsToldInTheWordsOfGRPC(t *testing.T) {
+func TestALostConnectionIsReportedInTheWordsOfGRPC(t *testing.T) {
 	r, _ := crash(t, fault.Fault{Victim: fault.Driver, At: fault.OnReceipt})
 	assert.Equal(t, "error reading from server: EOF", r.call(t).Message)
 }

@@ -56,7 +56,7 @@ func isPrompt(client grpc.ClientConnInterface) bool {
 	return ok && c.Prompt()
 }
 
-// NobodyListens tells a call that found no server at its socket from one that failed.
+// NobodyListens distinguishes a call that found no server at its socket from one that failed.
 func NobodyListens(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && s.Code() == codes.Unavailable && strings.HasPrefix(s.Message(), "connection error")

@@ -36,7 +36,7 @@ func (m mortal) Invoke(ctx context.Context, method string, request, answer any, 
 	return err
 }
 
-// isBroken tells the end of a connection during a call from an answer Unavailable and from
+// isBroken distinguishes the end of a connection during a call from an answer Unavailable and from
 // a socket at which nobody listens.
 func isBroken(err error) bool {
 	if status.Code(err) != codes.Unavailable || NobodyListens(err) {

@@ -29,7 +29,7 @@ type Wire struct {
 	Faults fault.Set
 	// Crasher is needed by faults that kill.
 	Crasher Crasher
-	// Observer is told of every call. Default: nobody.
+	// Observer is called for every call. Default: nobody.
 	Observer Observer
 	// Strict makes breaches of the CSI spec of remarks.
 	Strict bool
@@ -51,7 +51,7 @@ type Wire struct {
 	nodeIDs     map[string]map[string]string // by driver and node
 }
 
-// Observer is told when a call is sent and when its caller has the outcome. It must
+// Observer is called when a call is sent and when its caller has the outcome. It must
 // not give way.
 type Observer interface {
 	Began(Site, *trace.Event)

@@ -13,7 +13,7 @@ import (
 )
 
 // Names says by what names a person knows the volumes, nodes and pods that calls know by ids: names that
-// are the same in every run of a scenario, whatever ids a driver makes. Learn tells it of the trace's
+// are the same in every run of a scenario, whatever ids a driver makes. Learn adds the trace's
 // events, in their order.
 type Names struct {
 	byID      map[string]*volume // by volume id
@@ -36,7 +36,7 @@ func NewNames() *Names {
 	}
 }
 
-// Learn takes what an event tells of names.
+// Learn takes the names that an event has.
 func (n *Names) Learn(e *trace.Event) {
 	switch e.Kind {
 	case trace.Call:

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict/stricttest"
 )
 
-func TestEveryMistakeIsToldWithItsPlace(t *testing.T) {
+func TestEveryMistakeIsReportedWithItsPlace(t *testing.T) {
 	stricttest.Golden(t, "testdata/mistakes.txt", func(input string) string {
 		objects, problems := manifest.DecodeText(strict.Source{File: "x.yaml", Text: []byte(input)})
 		for _, o := range objects {

@@ -88,7 +88,7 @@ type mismatch struct {
 	known             []string
 }
 
-// noKind says which of the two words that tell a kind is wrong, and how.
+// noKind says which of the two words that make a kind is wrong, and how.
 func noKind(kind schema.GroupVersionKind) (field string, m mismatch) {
 	apiVersion, name := kind.GroupVersion().String(), kind.Kind
 	if versions := versionsOf(name); len(versions) > 0 {

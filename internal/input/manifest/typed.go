@@ -71,7 +71,7 @@ func (r *reading) list(items *strict.Node) {
 	}
 }
 
-// header reads one of the two words that tell an object's type.
+// header reads one of the two words that make an object's type.
 func header(n *strict.Node, name, want string) (string, bool) {
 	value := n.Value(name)
 	if value == nil {

@@ -24,7 +24,7 @@ func read(t *testing.T, text string) (scenario, *strict.Document) {
 	return s, document
 }
 
-func TestEveryMistakeIsToldAtOnceWithItsPlace(t *testing.T) {
+func TestEveryMistakeIsReportedAtOnceWithItsPlace(t *testing.T) {
 	stricttest.Golden(t, "testdata/mistakes.txt", func(input string) string {
 		_, problems := strict.Decode("x.yaml", []byte(input), &scenario{})
 		return problems.Error()

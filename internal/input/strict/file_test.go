@@ -55,7 +55,7 @@ func TestAFileHasAnEnd(t *testing.T) {
 	}
 }
 
-// A list of a million wrong values is told in a hundred lines, one of too many values in one.
+// A list of a million wrong values is reported in a hundred lines, one of too many values in one.
 func TestAListOfAMillionValues(t *testing.T) {
 	var into struct {
 		Drivers []struct{} `json:"drivers"`
@@ -69,8 +69,8 @@ func TestAListOfAMillionValues(t *testing.T) {
 	assert.EqualError(t, problems, "x.yaml:1:1: found very many values, with aliases followed, want at most 250000 values")
 }
 
-// A name of 10 KB is told by its ends, and nothing is like it.
-func TestALongNameIsToldByItsEnds(t *testing.T) {
+// A name of 10 KB is reported by its ends, and nothing is like it.
+func TestALongNameIsReportedByItsEnds(t *testing.T) {
 	long := strings.Repeat("a", 10<<10)
 	var into struct {
 		Driver string `json:"driver"`

@@ -17,7 +17,7 @@ type Problem struct {
 	Suggestion   string // the known word nearest to the one found, or empty
 }
 
-// Error tells the problem in one line that starts with file:line:column, the form editors and CI annotations read.
+// Error is the problem in one line that starts with file:line:column, the form editors and CI annotations read.
 func (p Problem) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
@@ -71,10 +71,10 @@ func (ps Problems) Sorted() Problems {
 	}).first()
 }
 
-// maxProblems is how many problems are told at once.
+// maxProblems is how many problems are reported at once.
 const maxProblems = 100
 
-// first are the problems that are told, and that there are more.
+// first are the problems that are printed, and that there are more.
 func (ps Problems) first() Problems {
 	if len(ps) <= maxProblems+1 {
 		return ps

@@ -46,7 +46,7 @@ func (v *Variants[T]) All() []Variant {
 	return all
 }
 
-// Decode reads the one key and the form it names. It is not ok where no form could be told; a form whose
+// Decode reads the one key and the form it names. It is not ok where no form could be read; a form whose
 // own fields have problems is returned as far as it could be read.
 func (v *Variants[T]) Decode(n *Node) (name string, value T, ok bool) {
 	entry, ok := v.only(n)

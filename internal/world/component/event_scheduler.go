@@ -25,7 +25,7 @@ func (c *Component) Report(about store.Object, eventType, reason, action, note s
 			})
 			if err == nil {
 				c.events.keep(id, series)
-				c.told(kind, about, eventType, reason, note)
+				c.recordEvent(kind, about, eventType, reason, note)
 			}
 			return
 		}
@@ -36,10 +36,10 @@ func (c *Component) Report(about store.Object, eventType, reason, action, note s
 	if created, err := store.Adopt(c.Store, event); err == nil {
 		c.events.keep(id, created)
 	}
-	c.told(kind, about, eventType, reason, note)
+	c.recordEvent(kind, about, eventType, reason, note)
 }
 
-func (c *Component) told(kind string, about store.Object, eventType, reason, note string) {
+func (c *Component) recordEvent(kind string, about store.Object, eventType, reason, note string) {
 	c.Trace.Add(&trace.Event{
 		Kind: trace.KubeEvent, Actor: c.Name, Node: c.Node, Method: reason, Message: note,
 		Resource: eventType, Name: kind + "/" + about.GetName(),

@@ -23,7 +23,7 @@ const (
 	clients
 )
 
-// What a client of client-go has that is told nothing else, and so have all sidecars and
+// What a client of client-go has without flags, and so have all sidecars and
 // the snapshot-controller by their flags. C-LIB-7
 const (
 	defaultPerSecond = 5

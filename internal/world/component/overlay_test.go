@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-PV-2, C-SNAP-11: results of writes count before the informer tells of them, and what
-// it tells that is older is ignored. Versions are compared as numbers.
+// C-PV-2, C-SNAP-11: results of writes count before the informer delivers them, and what
+// it says that is older is ignored. Versions are compared as numbers.
 func TestAnOverlayShowsTheNewestVersionThatIsKnown(t *testing.T) {
 	w := newWorld(t, nil)
 	c := w.Start("controller", "")
@@ -25,7 +25,7 @@ func TestAnOverlayShowsTheNewestVersionThatIsKnown(t *testing.T) {
 		own.ResourceVersion, own.Labels = version, map[string]string{"mark": mark}
 		return own
 	}
-	told := func(mark string) {
+	got := func(mark string) {
 		_, err := store.Modify(w.Store, key, func(n *corev1.Node) { n.Labels = map[string]string{"mark": mark} })
 		require.NoError(t, err)
 	}
@@ -39,18 +39,18 @@ func TestAnOverlayShowsTheNewestVersionThatIsKnown(t *testing.T) {
 	assert.Equal(t, "nothing", shown())
 	_, err := store.Create(w.Store, node("a"))
 	require.NoError(t, err)
-	told("first")
+	got("first")
 	assert.Equal(t, "first", shown())
 	o.Put(written("9", "ours"))
 	assert.Equal(t, "ours", shown())
 	for i := range 3 {
-		told(fmt.Sprint("older-", i))
+		got(fmt.Sprint("older-", i))
 	}
 	cached, _ := component.Cached[*corev1.Node](c, key)
 	require.Less(t, component.Version(cached), uint64(9))
 	assert.Equal(t, "ours", shown())
 	for i := range 5 {
-		told(fmt.Sprint("newer-", i)) // 10 comes after 9
+		got(fmt.Sprint("newer-", i)) // 10 comes after 9
 	}
 	assert.Equal(t, "newer-4", shown())
 	o.Put(written("1000000", "ours"))

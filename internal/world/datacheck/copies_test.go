@@ -40,8 +40,8 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 			require.NoError(t, err)
 			defer d.Close()
 			check := New()
-			var told []string
-			check.Tell = func(_ Use, text string) { told = append(told, text) }
+			var got []string
+			check.OnViolation = func(_ Use, text string) { got = append(got, text) }
 			check.written[source] = known{"": {generation: 3}}
 			c.do(check)
 			check.Snapped(Volume{"d", "s"}, snapshot)
@@ -49,11 +49,11 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 			check.Restored(copied, Volume{"d", "s"})
 			check.fresh(Use{Pod: "default/p", Volume: copied, Name: "pv", Node: "node-a", Machine: d, Path: "/p"}, c.read)
 			if c.want {
-				assert.Empty(t, told)
+				assert.Empty(t, got)
 				return
 			}
-			require.Len(t, told, 1)
-			assert.Contains(t, told[0], "expected generation 3 of volume d^v, of which it is a copy, found")
+			require.Len(t, got, 1)
+			assert.Contains(t, got[0], "expected generation 3 of volume d^v, of which it is a copy, found")
 		})
 	}
 }

@@ -33,8 +33,8 @@ type Use struct {
 
 // Check remembers what was written and holds what is read against it.
 type Check struct {
-	// Tell is told of each violation, in one line.
-	Tell func(Use, string)
+	// OnViolation is called for each violation, in one line.
+	OnViolation func(Use, string)
 	// Serves says whether the driver runs on the node: without it, what is mounted
 	// need not be readable.
 	Serves func(driver, node string) bool
@@ -179,11 +179,11 @@ func (c *Check) remember(u Use, r *record) {
 	c.written[u.Volume][place(u)] = r
 }
 
-// violation tells of one, once for each pod and volume.
+// violation reports one, once for each pod and volume.
 func (c *Check) violation(u Use, expected string, found content) {
 	if key := u.Pod + " " + u.Volume.String(); !c.reported[key] {
 		c.reported[key] = true
-		c.Tell(u, fmt.Sprintf("pod %s does not find its data: volume %s at %s on %s: expected %s, found %v",
+		c.OnViolation(u, fmt.Sprintf("pod %s does not find its data: volume %s at %s on %s: expected %s, found %v",
 			u.Pod, u.Name, u.Path, u.Node, expected, found))
 	}
 }

@@ -13,13 +13,13 @@ import (
 type node struct {
 	*Check
 	*machine.Memory
-	t    *testing.T
-	told []string
+	t   *testing.T
+	got []string
 }
 
 func newNode(t *testing.T) *node {
 	n := &node{Check: New(), Memory: machine.NewMemory("node-a"), t: t}
-	n.Tell = func(_ Use, text string) { n.told = append(n.told, text) }
+	n.OnViolation = func(_ Use, text string) { n.got = append(n.got, text) }
 	return n
 }
 
@@ -45,7 +45,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*node)
-		want string // of what is told; empty: nothing
+		want string // of what is reported; empty: nothing
 	}{
 		{"the same volume again", func(n *node) {
 			n.unpublish("a")
@@ -110,14 +110,14 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 			n := newNode(t)
 			n.publish("a", "v", false)
 			n.Check.Start(n.use("a", "v"))
-			require.Empty(t, n.told)
+			require.Empty(t, n.got)
 			c.do(n)
 			n.Read(n.use("a", "v"))
 			var want []string
 			if c.want != "" {
 				want = []string{c.want}
 			}
-			assert.Equal(t, want, n.told, "told once, however often it is looked at")
+			assert.Equal(t, want, n.got, "told once, however often it is looked at")
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestADriverThatMountsNothingIsNotWrittenTo(t *testing.T) {
 	entries, err := n.ReadDir("/pods/a")
 	require.NoError(t, err)
 	assert.Empty(t, entries)
-	assert.Empty(t, n.told)
+	assert.Empty(t, n.got)
 }
 
 func TestAVolumeWithContentOfItsOwnIsLeftAlone(t *testing.T) {
@@ -146,7 +146,7 @@ func TestAVolumeWithContentOfItsOwnIsLeftAlone(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, string(data))
 	}
-	assert.Empty(t, n.told)
+	assert.Empty(t, n.got)
 }
 
 // A volume may have anything in it; a link out of it is not followed.
@@ -169,15 +169,15 @@ func TestADeviceIsWrittenAtItsStart(t *testing.T) {
 	device.Block, device.Path = true, "/dev-v"
 	n.Check.Start(device)
 	n.Check.Start(device)
-	assert.Empty(t, n.told)
+	assert.Empty(t, n.got)
 	data, err := n.ReadFile("/dev-v")
 	require.NoError(t, err)
 	assert.Len(t, data, 3*blockBytes)
 	assert.Equal(t, 2, parse(data).generation)
 	require.NoError(t, n.WriteFile("/dev-v", make([]byte, 3*blockBytes), 0o644))
 	n.Read(device)
-	require.Len(t, n.told, 1)
-	assert.Contains(t, n.told[0], "expected generation 2, which pod default/a wrote on node-a, found an empty device")
+	require.Len(t, n.got, 1)
+	assert.Contains(t, n.got[0], "expected generation 2, which pod default/a wrote on node-a, found an empty device")
 }
 
 func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
@@ -185,8 +185,8 @@ func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
 	n.publish("a", "v", false)
 	n.Check.Start(n.use("a", "v"))
 	n.Check = New()
-	n.Tell = func(_ Use, text string) { n.told = append(n.told, text) }
+	n.OnViolation = func(_ Use, text string) { n.got = append(n.got, text) }
 	n.Check.Start(n.use("a", "v"))
-	assert.Empty(t, n.told)
+	assert.Empty(t, n.got)
 	assert.Equal(t, 2, n.written[Volume{"d", "v"}]["node-a"].generation)
 }

@@ -147,7 +147,7 @@ func checkUnsupported(s *apiextensions.JSONSchemaProps, at *field.Path) field.Er
 	return errs
 }
 
-// checkListType: lists that are sets or maps need items that can be told apart.
+// checkListType: lists that are sets or maps need items that can be distinguished.
 func checkListType(s *apiextensions.JSONSchemaProps, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	kind := at.Child("x-kubernetes-list-type")

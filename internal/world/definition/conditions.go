@@ -17,7 +17,7 @@ func IsServed(o *object) bool {
 	return apihelpers.IsCRDConditionTrue(o, apiextensionsv1.NamesAccepted) || apihelpers.IsCRDConditionTrue(o, apiextensionsv1.Established)
 }
 
-// IsEstablished says that discovery tells of a definition.
+// IsEstablished says that discovery reports a definition.
 func IsEstablished(o *object) bool {
 	return apihelpers.IsCRDConditionTrue(o, apiextensionsv1.Established)
 }

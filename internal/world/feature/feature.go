@@ -32,7 +32,7 @@ type Gates map[Gate]bool
 // Enabled reports whether a gate is on.
 func (g Gates) Enabled(gate Gate) bool { return g[gate] }
 
-// Validate tells the first gate that does not exist or cannot be switched.
+// Validate returns the first gate that does not exist or cannot be switched.
 func (g Gates) Validate() error {
 	for _, gate := range slices.Sorted(maps.Keys(g)) {
 		if !slices.Contains(known, gate) {

@@ -21,9 +21,9 @@ type Options struct {
 	// MaxStepsPerInstant is how many times processes may be resumed without
 	// virtual time moving before the run is declared a livelock. Default: 5,000,000.
 	MaxStepsPerInstant int
-	// OnChoice is told of every decision that is not the calm one.
+	// OnChoice is called for every decision that is not the calm one.
 	OnChoice func(Choice, int)
-	// OnOverdue is told when patience ran out for a call under way.
+	// OnOverdue is called when patience ran out for a call under way.
 	OnOverdue func(label string)
 	// Recorder compares or keeps the sequence of scheduling events. Default: none.
 	Recorder *Recorder
@@ -84,7 +84,7 @@ func (k *Kernel) Elapsed() time.Duration { return k.now }
 func (k *Kernel) Hash() uint64 { return uint64(k.hash) }
 
 // Note mixes what happened in the simulated world into the hash, so that two
-// runs that schedule alike but write differently are told apart. The words are
+// runs that schedule alike but write differently are distinguished. The words are
 // put together only if somebody wants to read them.
 func (k *Kernel) Note(words ...string) { k.record(eventNote, 0, words...) }
 
@@ -101,7 +101,7 @@ const (
 	Quiet
 	// Stuck: no process can ever run again.
 	Stuck
-	// Failed: Err tells; a livelock, a panic in a process or a divergence.
+	// Failed: Err says why; a livelock, a panic in a process or a divergence.
 	Failed
 )
 

@@ -85,7 +85,7 @@ func TestAWakeUpDuringASleepIsKeptForTheNextPark(t *testing.T) {
 	assert.Equal(t, []string{"1s awake"}, l.lines)
 }
 
-func TestParkUntilTellsNewsFromTimeout(t *testing.T) {
+func TestParkUntilDistinguishesNewsFromTimeout(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	var got []bool

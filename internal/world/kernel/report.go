@@ -8,7 +8,7 @@ import (
 
 // Waiting says, for every process that has not ended, what it waits for: the
 // answer to "why does nothing happen?". Processes that wait for the same are
-// told in one line.
+// shown in one line.
 func (k *Kernel) Waiting() []string {
 	var order []string
 	byReason := map[string][]string{}

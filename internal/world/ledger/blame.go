@@ -55,7 +55,7 @@ func (h *History) ofController(e *Entry, make, driver, sidecar string, about fun
 }
 
 // Volume blames for a volume that a backend has. name is the one that
-// CreateVolume asked for, empty if the backend does not tell.
+// CreateVolume asked for, empty if the backend does not list it.
 func (h *History) Volume(e *Entry, driver, id, name string) {
 	h.created(e, "CreateVolume", driver, "csi-provisioner", "volume_id", id, name)
 }
@@ -67,7 +67,7 @@ func (h *History) Snapshot(e *Entry, driver, id string) {
 		return
 	}
 	h.created(e, "CreateSnapshot", driver, "csi-snapshotter", "snapshot_id", id, "")
-	if e.Made == nil { // the answer that told of its group was lost
+	if e.Made == nil { // the answer that named its group was lost
 		h.GroupSnapshot(e, driver, id)
 	}
 }

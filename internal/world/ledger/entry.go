@@ -1,4 +1,4 @@
-// Package ledger tells of what is left behind: what it is, which call made it, and
+// Package ledger lists what is left behind: what it is, which call made it, and
 // which call should have taken it away; and of mounts that others took off than those
 // whose they were. What exists is found by others; who is to blame is a function of the
 // trace.

@@ -40,7 +40,7 @@ func (h *History) litterOf(e *Entry, who string) {
 	}
 }
 
-// wrappedProbe is what the kubelet tells of a mount that failed as it asked whether the
+// wrappedProbe is what the kubelet reports of a mount that failed as it asked whether the
 // driver stages: before NodePublishVolume, whatever had become of an earlier one.
 const wrappedProbe = "mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability"
 

@@ -39,7 +39,7 @@ func (p Place) Owned() bool { return p.Pod != "" || p.Volume != "" || p.Handle !
 // IsShared reports whether places of different pods can lie below this one.
 func (p Place) IsShared() bool { return p.Pod == "" && p.Volume != "" }
 
-// Locate tells what a path is for.
+// Locate says what a path is for.
 func Locate(name string) Place {
 	if below, ok := strings.CutPrefix(name, PodsDir+"/"); ok {
 		return inPod(strings.Split(below, "/"))

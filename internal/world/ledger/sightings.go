@@ -15,7 +15,7 @@ type Sightings struct {
 	recent []*trace.Event
 }
 
-// Thing is something that can be there: what tells it from others, and a text in
+// Thing is something that can be there: what distinguishes it from others, and a text in
 // which names of volumes and paths can stand.
 type Thing struct{ Key, Text string }
 

@@ -124,7 +124,7 @@ func mountPath(call *trace.Event) string {
 // Reset takes notice of what there is, wherever the rest has gone.
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).seen = now }
 
-// Saw takes notice of what there is, and tells which mounts should not have gone.
+// Saw takes notice of what there is, and says which mounts should not have gone.
 // byKubelet reports whether the kubelet unmounted a target after an event.
 func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, after uint64) bool) (found []Unmount) {
 	m := u.on(machine)

@@ -23,7 +23,7 @@ type node struct {
 	mounts   []string
 	missing  []ledger.Missing
 	byHand   map[string]bool // what the kubelet itself unmounts
-	told     []string
+	got      []string
 }
 
 func newNode() *node { return &node{unmounts: ledger.NewUnmounts(), byHand: map[string]bool{}} }
@@ -31,7 +31,7 @@ func newNode() *node { return &node{unmounts: ledger.NewUnmounts(), byHand: map[
 func (n *node) look() {
 	view := ledger.View{Mounts: append([]string(nil), n.mounts...), Missing: append([]ledger.Missing(nil), n.missing...)}
 	for _, u := range n.unmounts.Saw("n", view, func(target string, _ uint64) bool { return n.byHand[target] }) {
-		n.told = append(n.told, u.On("n"))
+		n.got = append(n.got, u.On("n"))
 	}
 }
 
@@ -87,10 +87,10 @@ func asks(driver string) *trace.Event {
 	return &trace.Event{Kind: trace.Call, Driver: driver, Method: "Node/NodeGetInfo", Request: &csi.NodeGetInfoRequest{}}
 }
 
-func TestWhoUnmountsWhatIsNotItsOwnIsTold(t *testing.T) {
+func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(*node)
-		told    []string
+		got     []string
 	}{
 		"a driver that is called unmounts its own": {func(n *node) {
 			n.call(unstage("a", "v"), n.unmount(staging))
@@ -167,7 +167,7 @@ func TestWhoUnmountsWhatIsNotItsOwnIsTold(t *testing.T) {
 			n.call(stage("a", "v"), n.mount(staging))
 			n.mount(subpath)()
 			test.happens(n)
-			assert.Equal(t, test.told, n.told)
+			assert.Equal(t, test.got, n.got)
 		})
 	}
 }

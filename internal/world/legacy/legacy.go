@@ -83,7 +83,7 @@ func FromCSIDriver(d *storagev1.CSIDriver) *CSIDriver {
 // nodeIDAnnotation holds the node's id with each driver, as a JSON map.
 const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
 
-// NodeID is the driver's id of a node as the Node tells it. L-ATT-1
+// NodeID is the driver's id of a node as the Node has it. L-ATT-1
 func NodeID(node *corev1.Node, driver string) (string, error) {
 	var ids map[string]string
 	if err := json.Unmarshal([]byte(node.Annotations[nodeIDAnnotation]), &ids); err != nil {

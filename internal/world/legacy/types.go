@@ -11,7 +11,7 @@ import (
 // GroupVersion is that of the kinds. L-OBJ-1
 var GroupVersion = schema.GroupVersion{Group: "csi.storage.k8s.io", Version: "v1alpha1"}
 
-// CSINodeInfo tells which drivers a node has. Its name is the node's; both lists have
+// CSINodeInfo says which drivers a node has. Its name is the node's; both lists have
 // one entry per driver. L-OBJ-3
 type CSINodeInfo struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -22,7 +22,7 @@ type Command struct {
 	Volumes []Volume
 	// Bare leaves out csisim's own environment, but for PATH.
 	Bare bool
-	// Ended is told, on a thread of its own, when the program has ended.
+	// Ended is called, on a thread of its own, when the program has ended.
 	Ended func(*Process)
 }
 

@@ -15,7 +15,7 @@ func (d *Disk) look(f func() error) error { return d.nodeError(d.do(f)) }
 
 // change runs an operation on a path as the thread sees it and reports to the watches what it
 // changed, even if it failed half way. The watches are locked meanwhile: a change
-// of the machine's own is told by this call and not by their goroutines.
+// of the machine's own is reported by this call and not by their goroutines.
 func (d *Disk) change(real string, f func() error) error {
 	d.mu.Lock()
 	watches := slices.Clone(d.watches)

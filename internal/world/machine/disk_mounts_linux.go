@@ -70,7 +70,7 @@ func (d *Disk) Mounts() ([]Mount, error) {
 }
 
 // Missing lists what running programs have taken off outside the kubelet's directory,
-// where each has a mount table of its own. Without namespaces nobody can tell.
+// where each has a mount table of its own. Without namespaces nobody knows.
 func (d *Disk) Missing() ([]Missing, error) {
 	err := d.watchMounts()
 	return d.seen.missing, err
@@ -102,7 +102,7 @@ type programTable struct {
 	table   []*mountinfo.Info
 }
 
-// mountsSeen is what was told last, and the tables it was told from.
+// mountsSeen is what was returned last, and the tables it was read from.
 type mountsSeen struct {
 	tables  []programTable
 	mounts  []Mount

@@ -40,7 +40,7 @@ func (d *Disk) BindSocket(p string, services ...Service) (Listener, error) {
 	return l, nil
 }
 
-// listen makes the socket and serves at once: who is told of it may call it.
+// listen makes the socket and serves at once: whoever hears of it may call it.
 func (l *diskListener) listen() error {
 	if len(l.real) > maxSocketPath {
 		return &SocketPathError{Path: l.real}

@@ -13,7 +13,7 @@ import (
 
 // diskWatch follows a directory tree. It knows what it has reported and compares
 // that with what it finds, at every change made through the machine and at every
-// inotify event of a change made by others; so each creation is told once.
+// inotify event of a change made by others; so each creation is reported once.
 type diskWatch struct {
 	d       *Disk
 	root    string // on the host, without symlinks

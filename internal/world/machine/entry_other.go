@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// entry tells a file from another that takes its place. A socket is not written
+// entry distinguishes a file from another that takes its place. A socket is not written
 // to, so that its time of change is that of its birth.
 type entry struct {
 	inode  uint64

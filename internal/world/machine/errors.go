@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoPermission says that the host does not let this user mount or make
-// namespaces. The error that wraps it tells what was tried and what to do.
+// namespaces. The error that wraps it says what was tried and what to do.
 var ErrNoPermission = errors.New("no permission")
 
 // maxSocketPath is how many bytes of a unix socket's path the kernel takes: its

@@ -103,7 +103,7 @@ func (n *inode) notReadable() error {
 	return nil
 }
 
-// inodeInfo is what Lstat tells of an inode, frozen at the time of the call.
+// inodeInfo is what Lstat reports of an inode, frozen at the time of the call.
 type inodeInfo struct {
 	name     string
 	size     int64
@@ -121,7 +121,7 @@ func (i inodeInfo) Mode() fs.FileMode  { return i.mode }
 func (i inodeInfo) IsDir() bool        { return i.mode.IsDir() }
 func (i inodeInfo) ModTime() time.Time { return time.Time{} } // files in memory have no clock
 
-// Sys tells the owner, as it does for files on disk.
+// Sys returns the owner, as it does for files on disk.
 func (i inodeInfo) Sys() any { return &syscall.Stat_t{Uid: uint32(i.uid), Gid: uint32(i.gid)} }
 
 // permissions are what chmod sets.

@@ -61,7 +61,7 @@ func (d *Disk) Mounts() ([]Mount, error) { return nil, nil }
 // Missing are none.
 func (d *Disk) Missing() ([]Missing, error) { return nil, nil }
 
-// Strays are none: nobody can tell.
+// Strays are none: nobody knows.
 func (d *Disk) Strays() ([]Stray, error) { return nil, nil }
 
 // References are none.

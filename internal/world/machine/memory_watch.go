@@ -48,7 +48,7 @@ func (m *Memory) Watch(dir string, onEvent func(Event)) (stop func(), err error)
 // announce reports what is there when a watch begins (K-REG-2).
 func (m *Memory) announce(w *memoryWatch, dir *inode) {
 	for _, child := range dir.children {
-		m.tell(w, Created, child)
+		m.send(w, Created, child)
 		m.announce(w, child)
 	}
 }
@@ -60,14 +60,14 @@ func (m *Memory) unwatch(w *memoryWatch) {
 	m.watches = slices.DeleteFunc(m.watches, func(other *memoryWatch) bool { return other == w })
 }
 
-// notify tells all watches of a change; a removed node is still in its place.
+// notify sends a change to all watches; a removed node is still in its place.
 func (m *Memory) notify(op Op, node *inode) {
 	for _, w := range m.watches {
-		m.tell(w, op, node)
+		m.send(w, op, node)
 	}
 }
 
-func (m *Memory) tell(w *memoryWatch, op Op, node *inode) {
+func (m *Memory) send(w *memoryWatch, op Op, node *inode) {
 	if !node.isIn(w.dir) {
 		return
 	}

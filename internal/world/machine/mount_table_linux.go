@@ -34,7 +34,7 @@ func (t *mountTable) of(do func(func() error) error) ([]*mountinfo.Info, error) 
 // read reads the table of the calling thread's namespace.
 func (t *mountTable) read() error {
 	if t.file == nil {
-		// os.Open would have Go's own poller watch the file, and be told instead of us.
+		// os.Open would have Go's own poller watch the file, and get the event instead of us.
 		const path = "/proc/thread-self/mountinfo"
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {

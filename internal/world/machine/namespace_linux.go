@@ -18,7 +18,7 @@ import (
 // programs that are not of this node find it.
 //
 // Its programs find node paths where they are: /var/lib/kubelet is the machine's
-// own; ownRoot tells what else is. All else is the host's, which programs see and do
+// own; ownRoot says what else is. All else is the host's, which programs see and do
 // not write: what they write is the machine's, see Written, but in the directories
 // through, which are let through. /dev, /sys and /proc/sys are read-only.
 //

@@ -334,15 +334,15 @@ func TestABareProgramHasNoEnvironmentOfItsParents(t *testing.T) {
 	})
 }
 
-func TestTheEndOfAProgramIsTold(t *testing.T) {
+func TestTheEndOfAProgramIsReported(t *testing.T) {
 	for script, code := range map[string]int{"exit 3": 3, "kill -9 $$": 137} {
 		onDisks(t, func(t *testing.T, m machine.Machine) {
-			told := make(chan int)
+			seen := make(chan int)
 			c := shell(script)
-			c.Ended = func(p *machine.Process) { told <- p.ExitCode() }
+			c.Ended = func(p *machine.Process) { seen <- p.ExitCode() }
 			_, err := m.Start(c)
 			require.NoError(t, err)
-			assert.Equal(t, code, <-told)
+			assert.Equal(t, code, <-seen)
 		})
 	}
 }

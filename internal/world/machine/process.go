@@ -30,7 +30,7 @@ type Process struct {
 	done   chan struct{}
 	// drained is closed when all that it wrote is in its log; nil where it writes there itself.
 	drained chan struct{}
-	told    func(*Process) // that it has ended; may be nil
+	onEnd   func(*Process) // that it has ended; may be nil
 
 	mu     sync.Mutex
 	ended  bool // its number may be used anew
@@ -41,7 +41,7 @@ type Process struct {
 
 // Start runs a program where it sees the machine's mounts.
 func (d *Disk) Start(c Command) (*Process, error) {
-	p := &Process{done: make(chan struct{}), told: c.Ended}
+	p := &Process{done: make(chan struct{}), onEnd: c.Ended}
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Env = append(c.environment(os.Environ()), workdir.EnvRun+"="+d.dir)
 	cmd.Dir = d.within(KubeletDir)
@@ -118,7 +118,7 @@ func (p *Process) PID() int { return p.pid }
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit tells how the program ended, such as "exit status 1" or "signal: killed";
+// Exit says how the program ended, such as "exit status 1" or "signal: killed";
 // it is empty while the program runs.
 func (p *Process) Exit() string {
 	p.mu.Lock()
@@ -190,7 +190,7 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	awaitEnd(p.pid)
 	p.mu.Lock()
 	p.killGroup()
-	_ = cmd.Wait() // the state tells more than the error
+	_ = cmd.Wait() // the state says more than the error
 	p.ended = true
 	p.exit, p.code = cmd.ProcessState.String(), exitCode(cmd.ProcessState)
 	p.mu.Unlock()
@@ -200,8 +200,8 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	_ = p.mounts.close() // it was only read
 	p.parent.stop()
 	p.drain()
-	if p.told != nil { // whoever waits for the end finds it known
-		p.told(p)
+	if p.onEnd != nil { // whoever waits for the end finds it known
+		p.onEnd(p)
 	}
 	close(p.done)
 }

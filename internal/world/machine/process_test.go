@@ -77,7 +77,7 @@ func TestMachineSeesTheMountsOfPrograms(t *testing.T) {
 	})
 }
 
-func TestExitTellsHowAProgramEnded(t *testing.T) {
+func TestExitShowsHowAProgramEnded(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		failed, err := m.Start(shell("exit 3"))
 		require.NoError(t, err)

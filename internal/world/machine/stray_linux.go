@@ -9,7 +9,7 @@ import (
 
 // Strays lists what programs of the machine have started: who is in a program's mount
 // namespace was started by it, whatever it has done to hide. Without namespaces
-// nobody can tell.
+// nobody knows.
 func (d *Disk) Strays() ([]Stray, error) {
 	if d.own == nil {
 		return nil, nil

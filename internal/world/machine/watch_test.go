@@ -80,8 +80,8 @@ func TestWatchStartsWithWhatExists(t *testing.T) {
 	})
 }
 
-// K-REG-3: creations and removals are told, writes are not. K-PATH-11: at any depth.
-func TestWatchTellsOwnChangesAtOnce(t *testing.T) {
+// K-REG-3: creations and removals are seen, writes are not. K-PATH-11: at any depth.
+func TestWatchSendsOwnChangesAtOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		mkdirs(t, m, registry, "/elsewhere")
 		r, stop := watch(t, m)
@@ -139,7 +139,7 @@ func TestWatchCallbackMayCallTheNewSocket(t *testing.T) {
 	})
 }
 
-func TestWatchTellsChangesOfOthersOnce(t *testing.T) {
+func TestWatchSendsChangesOfOthersOnce(t *testing.T) {
 	for _, kind := range kinds[1:] {
 		t.Run(kind.name, func(t *testing.T) {
 			m := kind.make(t)

@@ -19,7 +19,7 @@ type Registry struct {
 	line       []byte // in which identities are put together
 }
 
-// Collector tells gauges that are looked up when somebody wants to see them.
+// Collector returns gauges that are read when somebody wants to see them.
 type Collector func(set func(name string, value float64, labels ...string))
 
 // Collect adds a collector.
@@ -81,7 +81,7 @@ func (h *histogram) count() (n uint64) {
 	return n
 }
 
-// Lines are all metrics as the program's metrics endpoint would tell them, sorted.
+// Lines are all metrics as the program's metrics endpoint would show them, sorted.
 func (r *Registry) Lines() []string {
 	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(r.values)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/metric"
 )
 
-func TestMetricsAreToldAsTheRealOnesAre(t *testing.T) {
+func TestMetricsAreReportedAsTheRealOnesAre(t *testing.T) {
 	var r metric.Registry
 	r.Add("volumes_total", 1, "plugin", "a", "state", "mounted")
 	r.Add("volumes_total", 2, "plugin", "a", "state", "mounted")

@@ -68,7 +68,7 @@ func TestPluginsThatThereAreNoneOf(t *testing.T) {
 //
 // conformance: csinode-migrated-plugins-one, csinode-migrated-plugins-others-stay,
 // csinode-migrated-plugins-swap, csinode-migrated-plugins-sorted
-func TestTheCSINodeTellsWhatIsMigrated(t *testing.T) {
+func TestTheCSINodeShowsWhatIsMigrated(t *testing.T) {
 	const key = "storage.alpha.kubernetes.io/migrated-plugins"
 	only := func(names ...string) []string {
 		plugins := migration.Plugins{}

@@ -20,7 +20,7 @@ import (
 // ErrNotPermitted says that this machine permits no namespaces to this user.
 var ErrNotPermitted = errors.New("namespaces are not permitted")
 
-// variable tells a program that was run again which namespaces it is in.
+// variable shows a program that was run again which namespaces it is in.
 const variable = "CSISIM_NAMESPACES"
 
 // entered are the names of the namespaces that this process was started in.
@@ -34,7 +34,7 @@ func Entered() bool { return len(entered) > 0 }
 var pid int
 
 // PID is the number of this process on the machine, which is another one than
-// os.Getpid tells in a process namespace.
+// os.Getpid returns in a process namespace.
 func PID() int {
 	if pid != 0 {
 		return pid

@@ -111,7 +111,7 @@ func users(t *testing.T, test func(t *testing.T, nobody bool)) {
 	for name, nobody := range map[string]bool{"root": false, "nobody": true} {
 		t.Run(name, func(t *testing.T) {
 			probe := program(t, "exits", nobody)
-			out, _ := probe.CombinedOutput() // its code tells
+			out, _ := probe.CombinedOutput() // its  says why
 			if probe.ProcessState.ExitCode() == 99 {
 				t.Skipf("%s", out)
 			}
@@ -131,7 +131,7 @@ func TestTheProgramIsRootAndSeesItsOwnProcesses(t *testing.T) {
 func TestTheExitCodeIsThatOfTheProgram(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		c := program(t, "exits", nobody)
-		_ = c.Run() // its code tells
+		_ = c.Run() // its  says why
 		assert.Equal(t, 7, c.ProcessState.ExitCode())
 	})
 }
@@ -180,7 +180,7 @@ func TestSignals(t *testing.T) {
 				require.Len(t, processesIn(inside), 2)
 
 				require.NoError(t, c.Process.Signal(s))
-				_ = c.Wait() // its code tells
+				_ = c.Wait() // its  says why
 				assert.Equal(t, want, c.ProcessState.ExitCode())
 				assert.Eventually(t, func() bool { return len(processesIn(inside)) == 0 }, 10*time.Second, time.Millisecond)
 			})
@@ -200,7 +200,7 @@ func TestSignalsWhileItIsRunAgain(t *testing.T) {
 			require.NoError(t, c.Start())
 			time.Sleep(time.Duration(i) * time.Millisecond)
 			require.NoError(t, c.Process.Signal(s))
-			_ = c.Wait() // its code tells
+			_ = c.Wait() // its  says why
 			assert.Equal(t, want, exitCode(c.ProcessState), "after %d ms", i)
 		}
 	})

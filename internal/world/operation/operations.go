@@ -46,7 +46,7 @@ type entry struct {
 type Pending struct {
 	spawn func(name string, body func(*kernel.Process)) *kernel.Process
 	clock *kernel.Kernel
-	// onEnd is told of every operation that has ended.
+	// onEnd is called for every operation that has ended.
 	onEnd   func(Key)
 	entries map[string][]*entry // by volume, in the order of their making
 }

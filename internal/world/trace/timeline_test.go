@@ -35,7 +35,7 @@ const (
 )
 
 // A volume's life, from its claim to a failure that a fault caused, reads as a story.
-func TestTimelineTellsTheLifeOfAVolume(t *testing.T) {
+func TestTimelineShowsTheLifeOfAVolume(t *testing.T) {
 	for name, options := range map[string]trace.TimelineOptions{
 		"plain":    {},
 		"terminal": {Color: true, Width: 100},

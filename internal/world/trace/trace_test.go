@@ -144,7 +144,7 @@ func TestSinksSeeACallOnceItIsOverAndInItsPlace(t *testing.T) {
 	assert.Equal(t, uint64(1), r.Events()[1].Cause)
 }
 
-func TestACallThatNeverEndsIsTold(t *testing.T) {
+func TestACallThatNeverEndsIsReported(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	var code string
 	r.To(func(e *trace.Event) { code = e.Code })

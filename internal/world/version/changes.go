@@ -5,7 +5,7 @@ type Change string
 
 // The changes that are simulated.
 const (
-	// CSINode: the kubelet tells of its drivers in a CSINode, not in a CSINodeInfo.
+	// CSINode: the kubelet reports its drivers in a CSINode, not in a CSINodeInfo.
 	CSINode Change = "CSINode"
 	// CSINodeAtStartup: a kubelet makes its CSINode when it starts.
 	CSINodeAtStartup Change = "CSINode at start-up"
@@ -26,7 +26,7 @@ const (
 	OutOfService Change = "Out-of-service taint"
 	// NodeExpandSecret: NodeExpandVolume has secrets.
 	NodeExpandSecret Change = "Secrets of NodeExpandVolume"
-	// SingleNodeWriters: access modes tell one writer on a node from several.
+	// SingleNodeWriters: access modes distinguish one writer on a node from several.
 	SingleNodeWriters Change = "SINGLE_NODE_MULTI_WRITER"
 	// SELinuxMount: volumes of one pod are mounted with its SELinux label.
 	SELinuxMount Change = "SELinux mount"

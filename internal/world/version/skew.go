@@ -12,7 +12,7 @@ const (
 // sinceWiderSkew is the first kubelet that may be three versions behind.
 const sinceWiderSkew Version = 25
 
-// CheckSkew tells why a kubelet cannot work with a control plane. The rules are
+// CheckSkew says why a kubelet cannot work with a control plane. The rules are
 // those of Kubernetes' version skew policy (kubernetes.io/releases/version-skew-policy).
 func CheckSkew(kubelet, controlPlane Version) error {
 	behind := controlPlane.Minor() - kubelet.Minor()
@@ -29,7 +29,7 @@ func CheckSkew(kubelet, controlPlane Version) error {
 	return nil
 }
 
-// CheckUpgrade tells why a control plane cannot go from one version to another.
+// CheckUpgrade says why a control plane cannot go from one version to another.
 func CheckUpgrade(from, to Version) error {
 	switch steps := to.Minor() - from.Minor(); {
 	case steps < 0:

@@ -58,7 +58,7 @@ func (v Version) Minor() int {
 	return int(v)
 }
 
-// Release is the version with its patch, as components tell it of themselves. Only
+// Release is the version with its patch, as components report it of themselves. Only
 // the newest is after a certain patch release.
 func (v Version) Release() string {
 	if v.Minor() == int(Newest) {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// Report tells what Clean removed.
+// Report says what Clean removed.
 type Report struct {
 	Runs []Leftover
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// file tells a file from all others, whatever its path.
+// file distinguishes a file from all others, whatever its path.
 type file struct{ device, inode uint64 }
 
 // attachedLoops are the names of the loop devices that show a file, such as loop3.
@@ -41,14 +41,14 @@ func attachedLoops() ([]string, error) {
 	return names, nil
 }
 
-// backingFile has the path that the kernel tells of the file that a loop device shows.
+// backingFile has the path that the kernel reports of the file that a loop device shows.
 func backingFile(name string) string { return "/sys/block/" + name + "/loop/backing_file" }
 
-// backingOf is the path that the kernel tells of the file that a loop device shows, for
+// backingOf is the path that the kernel reports of the file that a loop device shows, for
 // people and programs; empty if it shows none.
 func backingOf(device string) string {
-	told, _ := os.ReadFile(backingFile(filepath.Base(device)))
-	return strings.TrimSpace(string(told))
+	known, _ := os.ReadFile(backingFile(filepath.Base(device)))
+	return strings.TrimSpace(string(known))
 }
 
 // detachLoops frees the loop devices that show a file of the run of dir.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracesName is the file in a run's directory that tells which loop devices are the
+// tracesName is the file in a run's directory that says which loop devices are the
 // run's when their files are no longer there: removed, or in a file system in memory
 // that nobody has mounted any more.
 const tracesName = ".loops"
@@ -36,7 +36,7 @@ func leaveTrace(dir string, lines ...string) error {
 	return errors.Join(err, file.Close())
 }
 
-// traces are what tells a run's loop devices from those of others.
+// traces are what distinguishes a run's loop devices from those of others.
 type traces struct {
 	dir    string
 	device uint64 // of the file system that dir is in
@@ -73,7 +73,7 @@ func tracesOf(dir string) (*traces, error) {
 	return t, nil
 }
 
-// leadTo says whether a loop device is the run's. The path that the kernel tells of a
+// leadTo says whether a loop device is the run's. The path that the kernel reports of a
 // file is short of its beginning when the file was opened in a mount namespace that is
 // gone; so it is the file itself that counts, and the path only if that is removed.
 func (t *traces) leadTo(s shown, backing string) bool {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Loops tells which loop devices of the machine show files of one run. It looks
+// Loops says which loop devices of the machine show files of one run. It looks
 // at each device once, until that shows another file.
 type Loops struct {
 	dir   string
@@ -28,7 +28,7 @@ type shown struct {
 // known is what was found out about a loop device.
 type known struct {
 	name    string // of the file below dir, empty for one of somebody else
-	backing string // its path as the kernel told it
+	backing string // its path as the kernel has it
 	// pin holds the run's file: as long as somebody does, its number is not given to
 	// another one, also not when it is removed.
 	pin *os.File

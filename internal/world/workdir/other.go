@@ -4,7 +4,7 @@ package workdir
 
 import "os"
 
-// Only on Linux a run can mount, attach loop devices and be told from other
+// Only on Linux a run can mount, attach loop devices and be distinguished from other
 // processes; elsewhere its files are all that it leaves behind.
 
 // KillPrograms kills nothing.

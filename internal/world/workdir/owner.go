@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// owner tells which process a run's directory belonged to, as its lock file says.
+// owner says which process a run's directory belonged to, as its lock file says.
 type owner struct {
 	pid     int
 	started uint64 // clock ticks since boot; 0 if not known

@@ -24,7 +24,7 @@ type Loop struct {
 // is the run's directory, or a directory below that.
 const EnvRun = "CSISIM_RUN"
 
-// Dir is the directory of a live run. A lock in it tells other runs that it is
+// Dir is the directory of a live run. A lock in it shows other runs that it is
 // in use; the kernel frees the lock when the process ends, however that happens.
 type Dir struct {
 	path string

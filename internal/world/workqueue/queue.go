@@ -173,7 +173,7 @@ func (q *Queue[K]) AddAfter(key K, d time.Duration) {
 	})
 }
 
-// OnDelay registers f to be told when a key begins to wait for a delay.
+// OnDelay registers f to be called when a key begins to wait for a delay.
 func (q *Queue[K]) OnDelay(f func()) { q.onDelay = f }
 
 // Delayed are the keys that wait for a delay, and when it ends; not to be changed.

@@ -104,7 +104,7 @@ func (d *driver) hang(ctx context.Context, request any, info *grpc.UnaryServerIn
 			_ = fill() // it always fails
 		}
 		if mark := os.Getenv("HANGING"); mark != "" {
-			_ = os.WriteFile(mark, nil, 0o644) // whoever waits for it tells
+			_ = os.WriteFile(mark, nil, 0o644) // whoever waits for it reports it
 		}
 		select {}
 	}

@@ -16,7 +16,7 @@ import (
 
 // leaveChildren starts a process that has nothing of its parent: neither group nor
 // session nor environment, and that ignores what ends others. Only the environment
-// variable MARK, which is in its command line, tells whose it is.
+// variable MARK, which is in its command line, says whose it is.
 func leaveChildren() {
 	script := "trap '' HUP INT TERM; cd /; while :; do sleep 1000; done; : " + os.Getenv("MARK")
 	child := exec.Command("sh", "-c", `setsid sh -c "$0" </dev/null >/dev/null 2>&1 &`, script)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// shown is how much of a value is told, in bytes.
+// shown is how much of a value is shown, in bytes.
 const shown = 200
 
 // Because says why a statement does not hold: of several parts that must be true the first that is not,
@@ -66,7 +66,7 @@ func (e explanation) ofFalsePart(parts []ast.Expr) string {
 	return ""
 }
 
-// ofSides tells what the sides are, but for literals.
+// ofSides says what the sides are, but for literals.
 func (e explanation) ofSides(sides []ast.Expr) string {
 	var all []string
 	for _, side := range sides {

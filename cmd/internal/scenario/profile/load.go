@@ -37,7 +37,7 @@ func Names() []string {
 	return files
 }
 
-// IsFile tells the name of a file from that of a built-in profile.
+// IsFile distinguishes the name of a file from that of a built-in profile.
 func IsFile(name string) bool {
 	return strings.ContainsRune(name, '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
 }
@@ -110,10 +110,10 @@ func (p *Profile) check(d *strict.Document) {
 	p.StandIns.check(d)
 }
 
-// WantedSocket describes the socket of a program that serves whatever it is told.
+// WantedSocket describes the socket of a program that serves whatever its flags say.
 const WantedSocket = `a socket in a directory of its own, such as "/run/my-driver/csi.sock"`
 
-// IsSocket says whether a program can serve at a path whatever it is told. The directory
+// IsSocket says whether a program can serve at a path whatever its flags say. The directory
 // becomes that of the driver's own socket; no path is one, too.
 func IsSocket(file string) bool {
 	return file == "" || path.IsAbs(file) && path.Clean(file) == file && strings.Count(file, "/") > 1 &&

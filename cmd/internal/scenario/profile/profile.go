@@ -26,7 +26,7 @@ type Profile struct {
 	Env                 map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	Single              bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	NoController        bool              `json:"noController,omitempty" doc:"It has no controller plugin."`
-	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever it is told; what serves at /csi/csi.sock needs none."`
+	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
 	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"How long, in wall time, it may take to answer."`
 
 	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as its deployment has it."`

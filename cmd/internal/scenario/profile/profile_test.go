@@ -55,7 +55,7 @@ csiDriver: {attachRequired: false}
 	assert.False(t, *d.CSIDriver.AttachRequired)
 }
 
-func TestMistakesInAProfileAreTold(t *testing.T) {
+func TestMistakesInAProfileAreReported(t *testing.T) {
 	const head = "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: tiny.example.com\nbinary: {name: tiny}\n"
 	for _, c := range []struct{ what, text, want string }{
 		{"an unknown field", head + "argument: [a]\n",

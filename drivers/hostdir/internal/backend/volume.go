@@ -44,7 +44,7 @@ type VolumeSpec struct {
 	Source        Source
 	Parameters    map[string]string
 	Topology      map[string]string
-	// Accessible tells whether an existing volume's topology satisfies the request.
+	// Accessible reports whether an existing volume's topology satisfies the request.
 	Accessible func(topology map[string]string) bool
 }
 
@@ -224,7 +224,7 @@ func (b *Backend) saveVolume(v Volume) error {
 	return WriteJSON(filepath.Join(b.object(volumesDir, v.ID), recordFile), v)
 }
 
-// fits tells whether v is what the specification would have made.
+// fits reports whether v is what the specification would have made.
 func (s VolumeSpec) fits(v Volume) error {
 	sized := v.CapacityBytes >= s.RequiredBytes && (s.LimitBytes == 0 || v.CapacityBytes <= s.LimitBytes)
 	same := v.Block == s.Block && v.Source == s.Source && maps.Equal(v.Parameters, s.Parameters)

@@ -1,4 +1,4 @@
-// Package broken names the ways in which hostdir can be told to misbehave, so
+// Package broken names the ways in which hostdir can misbehave, so
 // that tests can show which of them is noticed.
 package broken
 
@@ -98,7 +98,7 @@ var catalogue = []struct {
 // Set is the chosen defects. The empty set is a correct driver.
 type Set map[Behaviour]bool
 
-// Has tells whether the driver shall show the defect.
+// Has reports whether the driver shall show the defect.
 func (s Set) Has(b Behaviour) bool { return s[b] }
 
 // Parse reads names separated by commas.

@@ -83,7 +83,7 @@ func Restrict(target string, flags Flags) error {
 }
 
 // Unmount takes away every mount at path, also when several lie on top of each
-// other, and tells whether there was one.
+// other, and reports whether there was one.
 func Unmount(path string) (was bool, err error) {
 	for {
 		table, err := Read()

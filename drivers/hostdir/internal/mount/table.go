@@ -77,7 +77,7 @@ func (t Table) At(path string) (top Point, mounted bool) {
 	return top, mounted
 }
 
-// Shows tells whether the topmost mount at path is a bind mount of source.
+// Shows reports whether the topmost mount at path is a bind mount of source.
 func (t Table) Shows(source, path string) bool {
 	top, mounted := t.At(path)
 	if !mounted {

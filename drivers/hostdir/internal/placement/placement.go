@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package placement remembers with which arguments a volume was put at a path of
-// this node. Whether it is there is for the mount table to say; the record tells
+// this node. Whether it is there is for the mount table to say; the record says
 // a repeated call from a conflicting one, also after a restart.
 package placement
 
@@ -50,7 +50,7 @@ func (l Ledger) Get(path string) (p Placement, known bool, err error) {
 	return p, err == nil, err
 }
 
-// Has tells whether anything was recorded for path.
+// Has reports whether anything was recorded for path.
 func (l Ledger) Has(path string) bool {
 	_, known, err := l.Get(path)
 	return known || err != nil

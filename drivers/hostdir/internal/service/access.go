@@ -58,7 +58,7 @@ func readAccesses(cs []*csi.VolumeCapability) (block bool, err error) {
 	return block, nil
 }
 
-// singleNode tells whether the volume may be on one node only.
+// singleNode reports whether the volume may be on one node only.
 func (a access) singleNode() bool {
 	switch a.mode {
 	case csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY,
@@ -69,18 +69,18 @@ func (a access) singleNode() bool {
 	return true
 }
 
-// singleTarget tells whether the volume may be at one target path of a node only.
+// singleTarget reports whether the volume may be at one target path of a node only.
 func (a access) singleTarget() bool {
 	return a.singleNode() && a.mode != csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }
 
-// readerOnly tells whether nobody may write.
+// readerOnly reports whether nobody may write.
 func (a access) readerOnly() bool {
 	return a.mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY ||
 		a.mode == csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY
 }
 
-// suits tells whether the volume can be used that way.
+// suits reports whether the volume can be used that way.
 func (a access) suits(v backend.Volume) bool { return a.block == v.Block }
 
 // checkExpanded refuses a capability, which calls of expansion may leave out, that

@@ -158,7 +158,7 @@ func (c *controller) ValidateVolumeCapabilities(_ context.Context, req *csi.Vali
 	}}, nil
 }
 
-// GetCapacity tells what the backend's file system has left, nothing where a
+// GetCapacity says what the backend's file system has left, nothing where a
 // volume of the asked kind cannot be made.
 func (c *controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest) (*csi.GetCapacityResponse, error) {
 	if len(req.GetVolumeCapabilities()) > 0 {

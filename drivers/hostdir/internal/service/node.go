@@ -78,7 +78,7 @@ func (p nodePromises) NodeGetCapabilities(ctx context.Context, req *csi.NodeGetC
 	return p.node.NodeGetCapabilities(ctx, req)
 }
 
-// usable finds a volume that may be used on this node in that way, and tells
+// usable finds a volume that may be used on this node in that way, and says
 // whether it may only be read.
 func (n *node) usable(id string, a access, publishContext map[string]string) (v backend.Volume, readOnly bool, err error) {
 	if v, err = n.store.Volume(id); err != nil {
@@ -100,7 +100,7 @@ func (n *node) usable(id string, a access, publishContext map[string]string) (v 
 	return v, attachment.ReadOnly || a.readerOnly(), nil
 }
 
-// exists tells whether the volume is in the backend.
+// exists reports whether the volume is in the backend.
 func (n *node) exists(id string) (bool, error) {
 	if n.cfg.Inline && inlineID.MatchString(id) {
 		return true, nil // it is made whenever it is published
@@ -113,7 +113,7 @@ func (n *node) exists(id string) (bool, error) {
 }
 
 // label marks this node's loop device for a volume. Loop devices are visible to
-// every node that shares the machine, so the label tells node and backend too.
+// every node that shares the machine, so the label names node and backend too.
 func (n *node) label(volumeID string) string {
 	key := strings.Join([]string{n.cfg.DriverName, n.store.Dir(), n.cfg.NodeID, volumeID}, "\x00")
 	sum := sha256.Sum256([]byte(key))

@@ -28,11 +28,11 @@ const (
 // them to a driver without podInfoOnMount.
 var inlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
 
-// isInline tells whether a request is about a volume that a pod has in its own spec, and
+// isInline reports whether a request is about a volume that a pod has in its own spec, and
 // that lives as long as it is published: a directory of this node.
 func (n *node) isInline(req *csi.NodePublishVolumeRequest) bool {
-	marked, told := req.GetVolumeContext()[ephemeral]
-	return n.cfg.Inline && (marked == "true" || !told && inlineID.MatchString(req.GetVolumeId()))
+	marked, given := req.GetVolumeContext()[ephemeral]
+	return n.cfg.Inline && (marked == "true" || !given && inlineID.MatchString(req.GetVolumeId()))
 }
 
 // publishInline makes the volume and binds it on the target path.

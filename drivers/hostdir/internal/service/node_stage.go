@@ -104,7 +104,7 @@ func (n *node) stageBlock(v backend.Volume, readOnly bool) error {
 	return err
 }
 
-// placed tells whether the volume is at p.Path already, as p says.
+// placed reports whether the volume is at p.Path already, as p says.
 func (n *node) placed(p placement.Placement, source string) (bool, error) {
 	table, err := mount.Read()
 	if err != nil {

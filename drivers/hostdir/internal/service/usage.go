@@ -9,7 +9,7 @@ import (
 )
 
 // used is what a directory volume holds. The file system below it is that of all
-// volumes, and tells nothing about one of them.
+// volumes, and says nothing about one of them.
 type used struct{ bytes, files int64 }
 
 // usage measures what lies below a directory. What vanishes meanwhile does not count.

@@ -32,7 +32,7 @@ func New(o Options) *Server { return &Server{options: o} }
 //go:embed mount.nfs
 var helper string
 
-// Check tells the first mistake in the options.
+// Check returns the first mistake in the options.
 func (o Options) Check() error {
 	if o.Server == "" || strings.ContainsAny(o.Server, " :/'\\@\n") {
 		return fmt.Errorf("server %q is not a host's name", o.Server)

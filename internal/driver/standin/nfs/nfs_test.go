@@ -139,7 +139,7 @@ func TestWhatIsRejected(t *testing.T) {
 	assert.False(t, mounted, "nothing of that is mounted")
 }
 
-func TestMountsFailWhenTold(t *testing.T) {
+func TestMountsFailOnRequest(t *testing.T) {
 	p := start(t)
 	mount := func() (string, string) {
 		return p.run(t, "mount", "-t", "nfs", "nfs.example.com:/export", p.point)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// client is a client of a cloud, and what it was told of it.
+// client is a client of a cloud, and what it was reported of it.
 type client struct {
 	t        *testing.T
 	cloud    *openstack.Cloud

@@ -36,7 +36,7 @@ type Quota struct {
 	Snapshots int `json:"snapshots,omitempty" doc:"The number of snapshots."`
 }
 
-// Check tells the first mistake in the options.
+// Check returns the first mistake in the options.
 func (o Options) Check() error {
 	for _, name := range o.Multiattach {
 		if !slices.Contains(o.Types, name) {

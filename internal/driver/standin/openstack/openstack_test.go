@@ -154,7 +154,7 @@ func TestIDsAreTheSameInEachRun(t *testing.T) {
 	assert.Regexp(t, `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, a)
 }
 
-func TestRequestsAndTransitionsFailWhenTold(t *testing.T) {
+func TestRequestsAndTransitionsFailOnRequest(t *testing.T) {
 	c := login(t, openstack.Options{})
 	for _, f := range []standin.Failure{
 		{Operation: "create-volume", Times: 1},
