@@ -100,13 +100,12 @@ func notStarted(p *plugin, err error) expect.Death {
 	return d
 }
 
-// endOfProgram is closed when the program that serves a socket has ended; nil if none of
-// the run's does.
-func (c *Simulation) endOfProgram(at wire.Site) <-chan struct{} {
+// programAt is the program that serves a socket; nil if none of the run's does.
+func (c *Simulation) programAt(at wire.Site) *machine.Process {
 	for _, d := range c.drivers {
 		for _, p := range c.plugins(d) {
 			if b, ok := p.backend.(*programBackend); ok && p.running && p.machine == at.Machine && p.socket == at.Socket {
-				return b.program.Done()
+				return b.program.Process()
 			}
 		}
 	}

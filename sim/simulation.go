@@ -90,7 +90,7 @@ func Start(o Options) (*Simulation, error) {
 	c.Wire.Strict = c.options.Strict
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
-	c.Wire.EndOf = c.endOfProgram
+	c.Wire.ProgramAt = c.programAt
 	for _, f := range o.Faults {
 		c.Wire.Faults.Inject(f)
 	}

@@ -92,7 +92,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins; those that are left are not tried, exit code 3")
 	// A scenario waits for programs half of its time.
 	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver on a socket, and as soon as volumes of one scenario are seen in another")
-	flags.StringArrayVar(&f.only, "only", nil, "only the scenarios of this `NAME`, * for any text; may be repeated")
+	flags.StringSliceVar(&f.only, "only", nil, "only the scenarios of these names: `NAME,…`, * for any text; may be repeated")
 	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "what could not be tried here or in time is no failure: all of it, or the scenarios of these `NAMES`, * for any text")
 	flags.Lookup("allow-untried").NoOptDefVal = anyTrial
 	flags.StringVar(&f.print, "print", "", "print the scenario of this `NAME` and run nothing")

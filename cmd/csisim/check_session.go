@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/world/namespaces"
@@ -260,10 +261,23 @@ func (c *checking) runs(card *check.Card) []report.Run {
 			continue
 		}
 		runs = append(runs, report.Run{
-			Name: o.Name(), File: c.kept(o.Trial), Result: o.Result, Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
+			Name: o.Name(), File: c.kept(o.Trial), Result: placed(o.Result, c.kept(o.Trial)), Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
 		})
 	}
 	return runs
+}
+
+// placed is a result whose failures are in the file that has the scenario; empty if none does.
+func placed(r *scenario.Result, file string) *scenario.Result {
+	if r == nil {
+		return nil
+	}
+	own := *r
+	own.Failures = slices.Clone(r.Failures)
+	for i := range own.Failures {
+		own.Failures[i].File = file
+	}
+	return &own
 }
 
 // kept is the file that keeps a trial's scenario; empty if none does.

@@ -171,10 +171,27 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, xml.Unmarshal(text, &junit))
 	assert.Equal(t, []int{4, 3}, []int{junit.Tests, junit.Failures})
+	assert.Contains(t, string(text), "kept/repeated-filesystem.yaml:", "the file is named where it lies")
 
 	kept := outcomeOf(t, p.command("run", "kept/repeated-filesystem.yaml"))
 	assert.Equal(t, 1, kept.code, "a scenario that was kept is an ordinary one")
 	assert.Contains(t, kept.stdout, "CreateVolume is not idempotent")
+	assert.Empty(t, p.leftovers())
+}
+
+// Nobody keeps the scenario: no file is named that is not there.
+func TestAMountThatStaysIsReportedWithTheMountAndTheLineOfItsScenario(t *testing.T) {
+	needsMounts(t)
+	p := newPlace(t, build(t))
+	got := p.checks(t, "--only life/filesystem --junit junit.xml", "--broken", "unpublish-leaves-mount")
+	assert.Equal(t, 1, got.code, got.stderr)
+	junit, err := os.ReadFile(filepath.Join(p.dir, "junit.xml"))
+	require.NoError(t, err)
+	for what, text := range map[string]string{"terminal": got.stdout, "JUnit": string(junit)} {
+		assert.Regexp(t, `NodeUnpublishVolume has no effect: 1 mounted still: of /run/csisim/state/hostdir\S*/volumes/vol-\w+/data at /var/lib/kubelet/pods/\S+/mount`, text, what)
+		assert.Contains(t, text, "of scenario life/filesystem", what)
+		assert.NotContains(t, text, ".yaml", what)
+	}
 	assert.Empty(t, p.leftovers())
 }
 

@@ -42,6 +42,11 @@ type Fault struct {
 	Victim       Victim
 	At           Moment
 	RestartAfter time.Duration
+	// Changes is how many changes of files a driver's program has made with AtWork when the
+	// victim dies, just before the next; default 1. To make or empty a file is one, to
+	// fill it another; so are renaming, removing, mounting, unmounting. A call with
+	// fewer ends first.
+	Changes int
 
 	seen, fired int
 	cleared     bool
@@ -90,6 +95,9 @@ const (
 	// node as well, a volume of the same name is to be bigger, a
 	// volume for a single writer is to be published at another path, too. The caller does not notice.
 	Contradict Effect = "contradict"
+	// InUse: while a driver's program works on the call its mounts are in use, so that its
+	// first attempt to unmount one fails with EBUSY; not if it detaches it (MNT_DETACH).
+	InUse Effect = "in-use"
 	// Kill: somebody dies at the call. If it is the driver, the caller's connection
 	// is lost; else the call takes its course, whether its caller lives or not.
 	Kill Effect = "kill"
@@ -136,6 +144,8 @@ func (f *Fault) InWords() string {
 		return "the same call at the same time"
 	case Contradict:
 		return "what cannot be granted beside the call before"
+	case InUse:
+		return "a mount was in use, the driver could not unmount it"
 	case Kill:
 		return f.toldOfKill()
 	case Hang:

@@ -24,7 +24,7 @@ type Moment string
 // The moments, in their order.
 const (
 	OnReceipt    Moment = "receipt" // the driver has the call and has not acted
-	AtWork       Moment = "work"    // the driver acts; of a program, a moment after it got it
+	AtWork       Moment = "work"    // the driver's program has made some of its changes; in this process, all
 	BeforeAnswer Moment = "answer"  // the driver has acted, its answer is not delivered
 )
 
@@ -37,6 +37,8 @@ func (f *Fault) toldOfKill() string {
 		return fmt.Sprintf("%s killed before the driver did it", f.Victim)
 	case f.At == OnReceipt:
 		return fmt.Sprintf("%s killed, then the driver did it", f.Victim)
+	case f.At == AtWork && f.Changes > 1:
+		return fmt.Sprintf("%s killed while the driver did it, after %d changes", f.Victim, f.Changes)
 	case f.At == AtWork:
 		return fmt.Sprintf("%s killed while the driver did it", f.Victim)
 	default:

@@ -34,6 +34,8 @@ type Facts struct {
 	NoMounts string
 	// NoDevices says why there are no raw block volumes here; empty if there are.
 	NoDevices string
+	// NoUnmounts says why attempts to unmount cannot be refused here; empty if they can.
+	NoUnmounts string
 
 	subject Subject
 	caps    contract.Caps

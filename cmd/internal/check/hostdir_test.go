@@ -59,6 +59,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"readonly-top-only", "repeated/read-only", "NodePublishVolume ignores readonly: a container that has the volume read-only can write in /var/lib/kubelet/pods/"},
 	{"unpublish-not-found-errors", "repeated/filesystem", "NodeUnpublishVolume is not idempotent: OK, then NotFound"},
 	{"unpublish-leaves-target-dir", "life/filesystem", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
+	{"unpublish-leaves-mount", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"unpublish-ignores-errors", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},
 	{"unstage-leaves-mount", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still"},
 	{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-"},

@@ -25,6 +25,7 @@ var groups = []Group{
 	{"repeated", "Repeated calls"},
 	{"contradicted", "Contradicting calls"},
 	{"lost", "Lost and late answers"},
+	{"in-use", "Mounts in use"},
 	{"abandoned", "Given up half-way"},
 	{"restart", "Restarts at every step"},
 	{"crash-driver", "Driver killed at calls"},
@@ -89,7 +90,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, mountsInUse, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 		overlappingCalls, inlineVolumes,
 	} {
 		add(p)
@@ -129,8 +130,10 @@ func (s *script) beyond() string {
 	switch {
 	case s.mounts && s.facts.NoMounts != "":
 		return s.facts.NoMounts
-	case s.devices:
+	case s.devices && s.facts.NoDevices != "":
 		return s.facts.NoDevices
+	case s.unmounts:
+		return s.facts.NoUnmounts
 	}
 	return ""
 }

@@ -18,27 +18,21 @@ func copies(p *plan) {
 	p.try("snapshot", "two-of-one", "Two snapshots of one volume, and a write between them; the first is deleted before the second is restored.",
 		append([]string{p.fits(3)}, snapshots...), (*script).twoSnapshots)
 	p.try("snapshot", "driver-killed", "The driver is killed before, while and after it cuts, and deletes, a snapshot.", killed, func(s *script) {
-		s.killsDriver("CreateSnapshot")
-		s.killsDriver("DeleteSnapshot")
+		s.killsDriver("CreateSnapshot", 1)
+		s.killsDriver("DeleteSnapshot", 1)
 		s.lifeWithSnapshot()
 	})
-	p.try("snapshot", "driver-killed-restoring", "The driver is killed before, while and after it makes volumes from a snapshot.", append(killed[:len(killed):len(killed)], p.fits(manyKills+1)), func(s *script) {
-		s.up([]claim{data}, web(nodeA, data))
+	p.copiesOfKilled("driver-killed-restoring", "a volume from a snapshot", append(killed[:len(killed):len(killed)], p.fits(2)), func(s *script, make func(claim)) {
 		s.snap("daily")
-		claims, pods := s.copiesOfKilled(restoredFrom("daily"))
+		make(restoredFrom("daily"))
 		s.forget("daily")
-		s.down(append(claims, data), append(pods, web(nodeA, data))...)
 	})
 	clones := []string{p.needsClones()}
 	p.try("snapshot", "cloned", "A volume is made from another one; calls come twice.", clones, func(s *script) {
 		s.fault(`call: "*", repeat: true`)
 		s.lifeWithClone()
 	})
-	p.try("snapshot", "driver-killed-cloning", "The driver is killed before, while and after it makes volumes from another one.", append([]string{p.needsOurs(), p.needsClones()}, p.fits(manyKills+1)), func(s *script) {
-		s.up([]claim{data}, web(nodeA, data))
-		claims, pods := s.copiesOfKilled(cloned)
-		s.down(append(claims, data), append(pods, web(nodeA, data))...)
-	})
+	p.copiesOfKilled("driver-killed-cloning", "a volume from another one", []string{p.needsOurs(), p.needsClones(), p.fits(2)}, func(_ *script, make func(claim)) { make(cloned) })
 }
 
 func (p *plan) needsClones() string {
@@ -56,26 +50,38 @@ func (s *script) lifeWithClone() {
 	s.down([]claim{data, cloned}, web(nodeA, data), reader)
 }
 
-// manyKills is how often a driver is killed while it copies: where it stands then is a matter
-// of microseconds, and a copy that is there by half shows once only.
-const manyKills = 8
+// copyKills is how many changes of files a driver has made at most when it is killed while it
+// copies: its records of the copy, the beginning of its content, and more of it.
+const copyKills = 6
 
-// copiesOfKilled makes copies like c, and kills the driver while it makes each, at the first
-// also before and after; a pod reads each.
-func (s *script) copiesOfKilled(c claim) (claims []claim, pods []pod) {
-	name := c.name
-	for i := range manyKills {
-		c.name = fmt.Sprintf("%s-%d", name, i)
-		reader := pod{name: fmt.Sprintf("reader-%d", i), node: nodeA, claims: []claim{c}}
-		if i == 0 {
-			s.killsDriver("CreateVolume")
-		} else {
-			s.fault("name: killed-%d, call: CreateVolume, kill: driver, at: work, restartAfter: 1s", i)
-		}
-		s.up([]claim{c}, reader)
-		claims, pods = append(claims, c), append(pods, reader)
+// copiesOfKilled makes a copy in trials of their own: a driver that is killed at one change may
+// be beyond help, and what it does to copies at the next shows only if it lives.
+func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *script, make func(claim))) {
+	try := func(title, description string, kill func(*script)) {
+		p.try("snapshot", title, description, needs, func(s *script) {
+			s.up([]claim{data}, web(nodeA, data))
+			claims, pods := []claim{data}, []pod{web(nodeA, data)}
+			with(s, func(copied claim) {
+				reader := pod{name: "reader", node: nodeA, claims: []claim{copied}}
+				kill(s)
+				s.up([]claim{copied}, reader)
+				claims, pods = append(claims, copied), append(pods, reader)
+			})
+			s.down(claims, pods...)
+		})
 	}
-	return claims, pods
+	try(title, "The driver is killed before and after it makes "+what+".", func(s *script) {
+		s.fault("name: before, call: CreateVolume, kill: driver, at: receipt, restartAfter: 1s")
+		s.fault("name: after, call: CreateVolume, kill: driver, at: answer, restartAfter: 1s")
+	})
+	if first(append(needs, p.needsProgram())...) != "" {
+		return
+	}
+	for changes := 1; changes <= copyKills; changes++ {
+		try(fmt.Sprintf("%s-%d", title, changes), fmt.Sprintf("The driver is killed while it makes %s, after %d of its changes of files.", what, changes), func(s *script) {
+			s.killsAtWork("CreateVolume", changes)
+		})
+	}
 }
 
 // twoSnapshots: each has what the volume had when it was cut, and lives without the other.

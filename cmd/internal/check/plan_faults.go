@@ -121,17 +121,29 @@ func driverCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
 		p.try("crash-driver", e.call, description, []string{p.needsOurs(), e.missing}, func(s *script) {
-			s.killsDriver(e.call)
+			s.killsDriver(e.call, workKills)
 			s.life([]claim{data}, web(nodeA, data))
 		})
 	}
 }
 
-// killsDriver kills the driver three times at a call.
-func (s *script) killsDriver(call string) {
-	for _, at := range []string{"receipt", "work", "answer"} {
-		s.fault("name: %[1]s-%[2]s, call: %[2]s, kill: driver, at: %[1]s, restartAfter: 1s", at, call)
+// workKills is how often the driver is killed while it works on a call of a volume's life,
+// each time one change later. A sidecar whose driver dies more often waits for minutes.
+const workKills = 3
+
+// killsDriver kills the driver at a call: before it works on it, so often while it does, and
+// when it has.
+func (s *script) killsDriver(call string, atWork int) {
+	s.fault("name: receipt-%[1]s, call: %[1]s, kill: driver, at: receipt, restartAfter: 1s", call)
+	for changes := 1; changes <= atWork; changes++ {
+		s.killsAtWork(call, changes)
 	}
+	s.fault("name: answer-%[1]s, call: %[1]s, kill: driver, at: answer, restartAfter: 1s", call)
+}
+
+// killsAtWork kills the driver at a call after some of the changes that it makes to files.
+func (s *script) killsAtWork(call string, changes int) {
+	s.fault("name: work-%d-%s, call: %[2]s, kill: driver, at: work, afterChanges: %[1]d, restartAfter: 1s", changes, call)
 }
 
 // callerCrashes: whoever calls the driver dies at the call, and its next instance

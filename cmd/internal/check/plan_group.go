@@ -47,7 +47,7 @@ func groupSnapshots(p *plan) {
 	})
 	p.try("group", "driver-killed", "The driver is killed before, while and after it cuts, and deletes, a group of snapshots.", append([]string{p.needsOurs()}, needs...), func(s *script) {
 		for _, call := range groupCalls {
-			s.killsDriver(call)
+			s.killsDriver(call, 1)
 		}
 		s.lifeWithGroup()
 	})

@@ -53,7 +53,7 @@ func growing(p *plan) {
 			offered = "the driver lacks EXPAND_VOLUME for " + call
 		}
 		p.try("grow", "driver-killed-"+call, "The driver is killed before, while and after it does "+call+".", append([]string{p.needsOurs(), offered, online}, needs...), func(s *script) {
-			s.killsDriver(call)
+			s.killsDriver(call, 1)
 			s.lifeWithGrowth()
 		})
 	}

@@ -150,7 +150,7 @@ func inlineCallTrials(p *plan) {
 	})
 	for _, call := range inlineCalls {
 		p.tryInline("driver-killed-"+call, fmt.Sprintf("The driver is killed before, while and after it does %s.", call), []string{p.needsOurs()}, func(s *script) {
-			s.killsDriver(call)
+			s.killsDriver(call, 1)
 			s.lifeInline(worker("web", tmp))
 		})
 		p.tryInline("kubelet-killed-"+call, fmt.Sprintf("The kubelet is killed before and after the driver does %s.", call), nil, func(s *script) {

@@ -28,7 +28,7 @@ import (
 // a *RefusedError: it runs and makes no volume.
 func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	f := &Facts{subject: s, Refused: map[Kind]string{}, places: map[string]string{}}
-	f.NoMounts, f.NoDevices = noMounts(s, o), noDevices(s)
+	f.NoMounts, f.NoDevices, f.NoUnmounts = noMounts(s, o), noDevices(s), noUnmounts(s)
 	if f.NoMounts != "" {
 		o.Isolation = sim.None // what does not mount can be tried even so
 	}
@@ -77,6 +77,14 @@ func noDevices(s Subject) string {
 		return "no loop devices and no device nodes: " + limits
 	}
 	return ""
+}
+
+// noUnmounts says why attempts of a driver program to unmount cannot be refused.
+func noUnmounts(s Subject) string {
+	if s.Driver.Mock != nil || s.Driver.Socket != nil || machine.ShowsChanges() {
+		return ""
+	}
+	return "csisim does not see what programs unmount: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN"
 }
 
 // identify boots a cluster with the driver: registrar, kubelet and sidecars ask it

@@ -22,6 +22,8 @@ type script struct {
 	twoNodes bool
 	// mounts and devices say that pods, and raw block volumes of theirs, are part of it.
 	mounts, devices bool
+	// unmounts says that attempts to unmount are refused.
+	unmounts bool
 }
 
 // step adds a step in YAML, such as `wait: {pod: web, phase: Running}`.

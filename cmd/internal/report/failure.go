@@ -32,10 +32,13 @@ func (p *Printer) failure(run Run, f scenario.Failure) string {
 	return b.String() + "\n"
 }
 
-// place is file:line and the step.
+// place is file:line and the step. A scenario without a file goes by its name.
 func place(run Run, f scenario.Failure) string {
 	text := f.File
-	if f.Line > 0 {
+	switch {
+	case f.Line > 0 && f.File == "":
+		text = fmt.Sprintf("line %d of scenario %s", f.Line, run.Name)
+	case f.Line > 0:
 		text = fmt.Sprintf("%s:%d", f.File, f.Line)
 	}
 	if step := stepOf(run, f); step != "" {

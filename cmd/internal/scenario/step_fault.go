@@ -23,7 +23,7 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 }
 
 // faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
-// lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang and kill says what it does; loseAnswer can have a code beside it.
+// lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -46,8 +46,10 @@ type faultStep struct {
 	Overlap      bool              `json:"overlap,omitempty" doc:"The driver gets the call twice at once, as from a caller that lost its memory, and may answer either with ABORTED. What it mounts and makes must be that of one call. Only calls that change something, and their callers do not notice."`
 	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name, to publish a volume for a single writer at another path as well. Of CreateVolume, ControllerPublishVolume and NodePublishVolume."`
 	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
+	InUse        bool              `json:"inUse,omitempty" doc:"While a driver program works on the call its mounts are in use: its first attempt to unmount one fails with EBUSY (target is busy), unless it detaches the mount."`
 	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
-	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is of a driver program 2 ms of wall time later; or when it has acted, before its answer is delivered. Default receipt."`
+	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is after some of the changes that a driver program makes to files (where the system does not show them, 2 ms of wall time later); or when it has acted, before its answer is delivered. Default receipt."`
+	AfterChanges uint              `json:"afterChanges,omitempty" doc:"With at: work, how many changes of files the program and what it starts have made; default 1. To make or empty a file is one, to fill it another; so are renaming, removing, mounting and unmounting. A call with fewer changes ends first, which is like at: answer."`
 	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again; default never."`
 }
 
@@ -74,7 +76,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, kill"
+const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, inUse, kill"
 
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
@@ -87,6 +89,8 @@ func (s *faultStep) checkEffect(c *checker) {
 		c.report("code", "code OK", "a code that is an error")
 	case s.Contradict && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.CanBeContradicted):
 		c.report("call", "contradict of "+s.Call, "CreateVolume, ControllerPublishVolume, NodePublishVolume or *")
+	case s.InUse && !c.hasPrograms():
+		c.report("inUse", "mounts in use without a driver program", "a driver that is a program: a mock mounts nothing")
 	case s.Repeat && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
 		c.report("call", fmt.Sprintf("repeat of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	case s.Overlap && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
@@ -103,11 +107,13 @@ func (s *faultStep) checkKill(c *checker) {
 	node := s.Kill == string(fault.Kubelet) || s.Kill == string(fault.Node)
 	switch {
 	case s.Kill == "":
-		for _, field := range []string{"at", "restartAfter"} {
+		for _, field := range []string{"at", "restartAfter", "afterChanges"} {
 			if c.has(field) {
 				c.report(field, field+" without kill", "kill beside it")
 			}
 		}
+	case s.At != string(fault.AtWork) && c.has("afterChanges"):
+		c.report("afterChanges", "afterChanges without at: work", "at: work beside it")
 	case node && calls.IsMethod(s.Call) && !calls.MayReachNode(s.Call):
 		c.report("kill", fmt.Sprintf("kill %s at a controller call", s.Kill), "driver, caller or the name of a controller: controller plugins are not on a node")
 	case !slices.Contains(fault.Victims(), s.Kill):
@@ -126,7 +132,7 @@ func (s *faultStep) effects() []string {
 		{"code", s.Code != "" && !s.LoseAnswer}, {"loseAnswer", s.LoseAnswer},
 		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
 		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
-		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"kill", s.Kill != ""},
+		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"kill", s.Kill != ""},
 	} {
 		if effect.given {
 			found = append(found, effect.name)
@@ -170,9 +176,11 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect = fault.Contradict
 	case s.Hang:
 		f.Effect = fault.Hang
+	case s.InUse:
+		f.Effect = fault.InUse
 	case s.Kill != "":
 		f.Effect, f.Victim, f.At, f.RestartAfter = fault.Kill, fault.Victim(s.Kill), fault.Moment(cmp.Or(s.At, string(fault.OnReceipt))), s.RestartAfter.Duration
-		f.Times = max(1, f.Times)
+		f.Times, f.Changes = max(1, f.Times), int(s.AfterChanges)
 	default:
 		f.Effect = fault.Answer
 	}
@@ -205,4 +213,9 @@ func (s clearFaultStep) do(r *runner) error {
 	}
 	r.cluster.Wire.Faults.Clear(name)
 	return nil
+}
+
+// hasPrograms says whether a driver of the scenario is a program that csisim starts.
+func (c *checker) hasPrograms() bool {
+	return slices.ContainsFunc(c.scenario.Drivers, func(d Driver) bool { return d.Mock == nil && d.Socket == nil })
 }

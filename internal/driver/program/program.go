@@ -59,6 +59,9 @@ func (p *Program) Running() bool {
 // Is reports whether a process is the latest instance.
 func (p *Program) Is(process *machine.Process) bool { return p.process == process }
 
+// Process is the latest instance.
+func (p *Program) Process() *machine.Process { return p.process }
+
 // Done is closed when the latest instance has ended.
 func (p *Program) Done() <-chan struct{} { return p.process.Done() }
 
@@ -138,7 +141,7 @@ func (p *Program) prepare() (machine.Command, error) {
 		c.Volumes = append(c.Volumes, machine.Volume{Source: p.spec.socketDir(), Path: own})
 	}
 	p.instance++
-	c.Ended = p.spec.Ended
+	c.Ended, c.Followed = p.spec.Ended, true
 	c.Stdout = p.spec.logFile(p.instance)
 	c.Stderr = c.Stdout
 	return c, nil

@@ -24,6 +24,8 @@ type call struct {
 	onItsWay           bool          // it takes its course, whether its caller lives or not
 	overlap            *overlap      // it is made twice at once; nil if not
 	atWork             func()        // what happens while the driver works on it; nil for nothing
+	held               *held         // the driver stops in it; nil if not
+	foundInUse         bool          // the driver could not unmount something; the answer is its own
 }
 
 // lateness is how long after its caller's deadline a late answer arrives.
@@ -70,30 +72,33 @@ func (c *call) send() error {
 	if f.Effect == fault.Contradict {
 		return c.sendAndContradict(f)
 	}
+	if f.Effect == fault.InUse {
+		return c.sendWhileInUse(f)
+	}
 	c.event.Injected = f.InWords()
 	switch f.Effect {
 	case fault.LoseAnswer:
 		_ = c.pass(c.process, c.blankAnswer())
 		return status.Error(f.Code, f.Message)
 	case fault.HoldRequest:
-		return c.held(func(p *kernel.Process, answer proto.Message) error {
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
 			hold(p, f)
 			return c.deliver(p, answer)
 		})
 	case fault.HoldAnswer:
-		return c.held(func(p *kernel.Process, answer proto.Message) error {
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
 			err := c.deliver(p, answer)
 			hold(p, f)
 			return err
 		})
 	case fault.LateAnswer:
-		return c.held(func(p *kernel.Process, answer proto.Message) error {
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
 			err := c.deliver(p, answer)
 			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
 			return err
 		})
 	case fault.Kill:
-		return c.held(func(p *kernel.Process, answer proto.Message) error { return c.crash(p, f, answer) })
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crash(p, f, answer) })
 	case fault.Hang:
 		c.process.WaitUntil("answer to "+c.method, c.site.Deadline, func() bool { return false })
 		return errDeadline
@@ -112,9 +117,9 @@ func hold(p *kernel.Process, f *fault.Fault) {
 	p.Wait("the end of fault "+f.Name, f.Cleared)
 }
 
-// held lets a call take virtual time, beyond its caller's deadline if need be:
+// takeTime lets a call take virtual time, beyond its caller's deadline if need be:
 // what the driver does then, it does although nobody waits for it.
-func (c *call) held(send func(*kernel.Process, proto.Message) error) error {
+func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 	answer := c.blankAnswer()
 	var err error
 	done := false
@@ -180,10 +185,16 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	if !InProcess(c.site.Machine) {
 		client = redialled{client, c.site}
 	}
-	if c.wire.EndOf != nil {
-		if ended := c.wire.EndOf(c.site); ended != nil {
-			client = mortal{client, ended}
+	if c.wire.ProgramAt != nil {
+		if program := c.wire.ProgramAt(c.site); program != nil {
+			client = mortal{client, program.Done()}
 		}
+	}
+	if c.held != nil {
+		if c.held.ClientConnInterface == nil {
+			c.held.ClientConnInterface = client
+		}
+		client = c.held
 	}
 	if c.atWork != nil {
 		client = disturbed{client, c.wire.World.Kernel, c.atWork}

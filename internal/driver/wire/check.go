@@ -17,7 +17,7 @@ func (w *Wire) check(c *call, err error) {
 	caps := w.capsOf(c.site.Driver)
 	found := contract.CheckRequest(c.method, c.request, caps)
 	switch {
-	case c.event.Injected != "":
+	case c.event.Injected != "" && !c.foundInUse:
 	case err != nil:
 		found = append(found, contract.CheckError(c.method, c.request, status.Code(err), caps)...)
 	default:
@@ -87,6 +87,7 @@ func (c *call) leftAt(place string) string {
 // note records breaches of the CSI spec.
 func (w *Wire) note(c *call, found []contract.Violation) {
 	for _, v := range found {
+		v.Detail = w.Renamed(v.Detail)
 		if slices.ContainsFunc(w.violations, v.Repeats) {
 			continue
 		}

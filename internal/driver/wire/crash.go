@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Crasher ends parts of the cluster at calls, and starts them again.
@@ -26,7 +28,7 @@ type Crasher interface {
 var errConnectionLost = status.Error(codes.Unavailable, "error reading from server: EOF")
 
 // workTime is how long, in wall time, a driver works on a call before fault.AtWork
-// kills somebody. A driver in this process has done all of it by then.
+// kills somebody, where the changes that it makes are not seen.
 const workTime = 2 * time.Millisecond
 
 // disturbed is a client of a driver in another process, during whose calls something happens.
@@ -64,20 +66,62 @@ func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) er
 		}
 		return c.deliver(p, answer)
 	}
+	if f.At == fault.AtWork && !InProcess(c.site.Machine) {
+		return c.crashAtWork(p, f, answer)
+	}
+	err := c.deliver(p, answer)
+	c.kill(f)
+	if f.KillsDriver() {
+		return errConnectionLost
+	}
+	return err
+}
+
+// crashAtWork makes the call and lets somebody die when the driver's program has made some
+// of its changes, or when it is done if it makes no more. Where changes are not seen
+// it is a moment after the program got the call.
+func (c *call) crashAtWork(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
+	hold := c.hold(max(1, f.Changes))
+	if hold == nil {
+		return c.crashByClock(p, f, answer)
+	}
+	defer hold.Release()
+	c.held = &held{hold: hold}
+	err := c.deliver(p, answer)
+	c.kill(f)
+	if f.KillsDriver() {
+		return errConnectionLost
+	}
+	if errors.Is(err, errHeld) {
+		hold.Release()
+		err = c.deliver(p, answer)
+	}
+	return err
+}
+
+// hold stops the program that is called after so many changes; nil if they are not seen.
+func (c *call) hold(changes int) *machine.Hold {
+	if c.wire.ProgramAt == nil {
+		return nil
+	}
+	if program := c.wire.ProgramAt(c.site); program != nil {
+		return program.HoldAfter(changes)
+	}
+	return nil
+}
+
+func (c *call) crashByClock(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	killed := false
-	kill := func() {
+	c.atWork = func() {
 		killed = true
 		c.kill(f)
 	}
-	if f.At == fault.AtWork && !InProcess(c.site.Machine) {
-		c.atWork = kill
-		if f.KillsDriver() {
-			c.wire.World.Kernel.LetClockDecide(fmt.Sprintf("a fault killed the %s at work on %s: how far it had come is up to the real clock", f.Victim, c.method))
-		}
+	if f.KillsDriver() {
+		c.wire.World.Kernel.LetClockDecide(fmt.Sprintf("a fault killed the %s at work on %s: how far it had come is up to the real clock", f.Victim, c.method))
 	}
 	err := c.deliver(p, answer)
 	if !killed {
-		kill()
+		c.kill(f)
 	}
 	if f.KillsDriver() {
 		return errConnectionLost

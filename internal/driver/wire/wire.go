@@ -33,9 +33,9 @@ type Wire struct {
 	Observer Observer
 	// Strict makes breaches of the CSI spec of remarks.
 	Strict bool
-	// EndOf is closed when the program that serves a socket has ended. Default: no
-	// program does.
-	EndOf func(Site) <-chan struct{}
+	// ProgramAt is the program that serves a socket; nil if none of the run does. Default:
+	// none ever does.
+	ProgramAt func(Site) *machine.Process
 	// RunDir is the directory of the run on the host, which answers have and records do
 	// not: see the constant. Default: none.
 	RunDir string

@@ -39,9 +39,9 @@ func (h *History) InCall(e *Entry, made *trace.Event) {
 	if undoes[method(made)] == "" {
 		return
 	}
-	id := volumeOf(made)
+	subject := h.subject(made)
 	h.blame(e, method(made), made, func(call *trace.Event) bool {
-		return call.Driver == made.Driver && call.Node == made.Node && volumeOf(call) == id
+		return call.Driver == made.Driver && call.Node == made.Node && h.subject(call) == subject
 	})
 	if made.Node != "" {
 		h.kubeletsLitter(e, Place{})

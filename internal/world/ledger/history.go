@@ -173,6 +173,25 @@ func volumeOf(call *trace.Event) string {
 	return text(call.Request, "name")
 }
 
+// subject is the id of what a call made or was about; its name where no answer has the id.
+func (h *History) subject(call *trace.Event) string {
+	if id := createdID(call); id != "" {
+		return id
+	}
+	for _, field := range []protoreflect.Name{"volume_id", "snapshot_id", "group_snapshot_id"} {
+		if id := text(call.Request, field); id != "" {
+			return id
+		}
+	}
+	name := text(call.Request, "name")
+	for _, other := range h.calls {
+		if id := createdID(other); id != "" && method(other) == method(call) && other.Driver == call.Driver && text(other.Request, "name") == name {
+			return id
+		}
+	}
+	return name
+}
+
 // createdID is the id of the volume, snapshot or group of snapshots that a call answered.
 func createdID(call *trace.Event) string {
 	switch answer := call.Response.(type) {

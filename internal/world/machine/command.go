@@ -22,6 +22,9 @@ type Command struct {
 	Volumes []Volume
 	// Bare leaves out csisim's own environment, but for PATH.
 	Bare bool
+	// Followed says that its changes of files are seen, where the system permits it: see
+	// Process.HoldAfter.
+	Followed bool
 	// Ended is called, on a thread of its own, when the program has ended.
 	Ended func(*Process)
 }

@@ -89,3 +89,12 @@ type mountsSeen struct{}
 func forgetPages(*os.File) {}
 
 func (*Disk) writesReadOnly(string, []string) (string, error) { return "", errNotLinux }
+
+// changes of files are not seen.
+type changes struct{}
+
+func follow() *changes { return nil }
+
+func (*changes) arm(*Hold)                  {}
+func (*changes) release(*Hold)              {}
+func (*changes) refuseUnmount() func() bool { return nil }

@@ -31,6 +31,7 @@ type Process struct {
 	// drained is closed when all that it wrote is in its log; nil where it writes there itself.
 	drained chan struct{}
 	onEnd   func(*Process) // that it has ended; may be nil
+	changes *changes       // what it does to files; nil if that is not seen
 
 	mu     sync.Mutex
 	ended  bool // its number may be used anew
@@ -52,7 +53,7 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	if err := p.openLogs(cmd, c); err != nil {
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
 	}
-	err := d.launch(p, cmd, c.Volumes)
+	err := d.launch(p, cmd, c)
 	closeLogs(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
@@ -64,10 +65,10 @@ func (d *Disk) Start(c Command) (*Process, error) {
 
 // launch forks from a thread of the program's own: the program inherits its
 // namespace, and a death signal follows the thread and not the process.
-func (d *Disk) launch(p *Process, cmd *exec.Cmd, volumes []Volume) error {
+func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	setup := func() error { return nil }
 	if d.own != nil {
-		setup = func() error { return d.own.join(volumes) }
+		setup = func() error { return d.own.join(c.Volumes) }
 	}
 	parent, err := startThread(setup)
 	if err != nil {
@@ -81,7 +82,12 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, volumes []Volume) error {
 		err = p.keepBase()
 	}
 	if err == nil {
-		err = parent.do(cmd.Start)
+		err = parent.do(func() error {
+			if c.Followed {
+				p.changes = follow()
+			}
+			return cmd.Start()
+		})
 	}
 	if err != nil {
 		_ = p.mounts.close()

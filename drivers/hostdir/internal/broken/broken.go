@@ -50,6 +50,8 @@ const (
 	InlineForgottenOnRestart Behaviour = "inline-forgotten-on-restart"
 	StagePanics              Behaviour = "stage-panics"
 	PublishExits             Behaviour = "publish-exits"
+	UnpublishLeavesMount     Behaviour = "unpublish-leaves-mount"
+	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
 )
 
 var catalogue = []struct {
@@ -93,6 +95,8 @@ var catalogue = []struct {
 	{InlineForgottenOnRestart, "after a restart NodeUnpublishVolume does not know inline volumes any more"},
 	{StagePanics, "NodeStageVolume panics"},
 	{PublishExits, "NodePublishVolume ends the program with exit status 3 when it has mounted"},
+	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
+	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
 }
 
 // Set is the chosen defects. The empty set is a correct driver.

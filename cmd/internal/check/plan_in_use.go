@@ -1,0 +1,54 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+)
+
+// mountsInUse: something uses a mount when the driver wants to unmount it, as a process does
+// that still has a file open, or one that scans mounts. The driver has to fail, since it is
+// called again then, or to try again by itself.
+func mountsInUse(p *plan) {
+	needs := []string{p.needsOurs(), p.needsProgram()}
+	try := func(call string, needs []string, life func(*script)) {
+		p.try("in-use", call, fmt.Sprintf("The first mount that %s unmounts is in use.", call), needs, func(s *script) {
+			s.findsInUse(call)
+			life(s)
+		})
+	}
+	for _, e := range p.mounting() {
+		try(e.call, append(slices.Clone(needs), e.missing), func(s *script) { s.life([]claim{data}, web(nodeA, data)) })
+	}
+	p.try("in-use", "block", "The first mount that each call unmounts is in use, for a raw block volume.", append(slices.Clone(needs), p.needsKind(block, oneNodeRW)), func(s *script) {
+		for _, e := range p.mounting() {
+			if e.missing == "" {
+				s.findsInUse(e.call)
+			}
+		}
+		s.life([]claim{blockData}, web(nodeA, blockData))
+	})
+	for _, call := range []string{"CreateSnapshot", "DeleteSnapshot"} {
+		try(call, append(slices.Clone(needs), p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")), (*script).lifeWithSnapshot)
+	}
+}
+
+// findsInUse lets a call find a mount in use once.
+func (s *script) findsInUse(call string) {
+	s.unmounts = true
+	s.fault("call: %s, inUse: true, times: 1", call)
+}
+
+// mounting are the calls of a volume's life in which drivers mount and unmount.
+func (p *plan) mounting() []effect {
+	return slices.DeleteFunc(p.effects(), func(e effect) bool {
+		return e.call == "ControllerPublishVolume" || e.call == "ControllerUnpublishVolume"
+	})
+}
+
+// needsProgram: a mock unmounts nothing.
+func (p *plan) needsProgram() string {
+	if p.facts.subject.Driver.Mock != nil {
+		return "the driver is no program"
+	}
+	return ""
+}

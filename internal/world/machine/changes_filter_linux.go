@@ -1,0 +1,68 @@
+package machine
+
+import "golang.org/x/sys/unix"
+
+// architectures are those whose system calls are known.
+var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+
+// change is a system call that changes files. What a program writes by write(2) is not among
+// them: the same call writes its sockets. It counts with the file that was opened for it.
+type change struct {
+	number uint32
+	// flags are the argument which says whether it changes anything, and bits of which it
+	// does with any; no bits: always.
+	argument int
+	bits     uint32
+	// is are values of that argument with each of which it does; none: see bits.
+	is []uint32
+}
+
+var changesOfFiles = append([]change{
+	{number: unix.SYS_OPENAT, argument: 2, bits: makes},
+	{number: unix.SYS_MKDIRAT}, {number: unix.SYS_MKNODAT}, {number: unix.SYS_SYMLINKAT}, {number: unix.SYS_LINKAT},
+	{number: unix.SYS_RENAMEAT}, {number: unix.SYS_RENAMEAT2}, {number: unix.SYS_UNLINKAT},
+	{number: unix.SYS_TRUNCATE}, {number: unix.SYS_FTRUNCATE}, {number: unix.SYS_FALLOCATE},
+	{number: unix.SYS_PWRITE64}, {number: unix.SYS_COPY_FILE_RANGE},
+	{number: unix.SYS_MOUNT}, {number: unix.SYS_MOVE_MOUNT}, {number: unix.SYS_UMOUNT2},
+	{number: unix.SYS_IOCTL, argument: 1, is: []uint32{unix.LOOP_SET_FD, unix.LOOP_CLR_FD, unix.LOOP_CONFIGURE}},
+}, oldChanges...)
+
+// makes are the flags with which a file is made or emptied.
+const makes = unix.O_CREAT | unix.O_TRUNC
+
+// Where struct seccomp_data has the call's number, the processor and the low half of the first argument.
+const (
+	atNumber   = 0
+	atArch     = 4
+	atArgument = 16
+)
+
+// changesFilter asks before each change of a file, and lets all else pass.
+func changesFilter(arch uint32) []unix.SockFilter {
+	load := func(at uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+	}
+	jump := func(test uint16, k uint32, yes, no int) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, K: k, Jt: uint8(yes), Jf: uint8(no)}
+	}
+	end := func(with uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: with} }
+	pass, ask := end(unix.SECCOMP_RET_ALLOW), end(unix.SECCOMP_RET_USER_NOTIF)
+
+	filter := []unix.SockFilter{load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), pass, load(atNumber)}
+	for _, c := range changesOfFiles {
+		var tests []unix.SockFilter
+		if c.bits != 0 {
+			tests = append(tests, jump(unix.BPF_JSET, c.bits, 0, 1), ask)
+		}
+		for _, value := range c.is {
+			tests = append(tests, jump(unix.BPF_JEQ, value, 0, 1), ask)
+		}
+		if tests == nil {
+			filter = append(filter, jump(unix.BPF_JEQ, c.number, 0, 1), ask)
+			continue
+		}
+		filter = append(filter, jump(unix.BPF_JEQ, c.number, 0, len(tests)+2), load(atArgument+8*uint32(c.argument)))
+		filter = append(append(filter, tests...), pass)
+	}
+	return append(filter, pass)
+}

@@ -1,0 +1,162 @@
+package machine
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// changes sees each change of a file that a program makes before it is made: the kernel asks
+// a listener of seccomp(2) first. It lasts as long as the program.
+type changes struct {
+	listener int
+
+	mu      sync.Mutex
+	hold    *Hold // nil if none is to be reached
+	unmount *bool // whether an attempt was refused; nil if none is to be
+}
+
+// follow sees what the calling thread's children change. It returns nil where that is not
+// permitted, or the system or its processor is not known.
+func follow() *changes {
+	arch, known := architectures[runtime.GOARCH]
+	if !known {
+		return nil
+	}
+	filter := changesFilter(arch)
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	flags := uintptr(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	fd, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program)))
+	if err != 0 {
+		return nil
+	}
+	c := &changes{listener: int(fd)}
+	// Whoever asks is woken on the processor of who answers. Older kernels do not know it.
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
+	go c.serve()
+	return c
+}
+
+// notification is struct seccomp_notif: a system call that waits.
+type notification struct {
+	id     uint64
+	pid    uint32 // of the thread
+	_      uint32
+	number int32
+	_      uint32
+	_      uint64
+	args   [6]uint64
+}
+
+// response is struct seccomp_notif_resp.
+type response struct {
+	id    uint64
+	_     int64
+	error int32 // negative
+	flags uint32
+}
+
+// serve answers until nobody is left to ask.
+func (c *changes) serve() {
+	defer func() { _ = unix.Close(c.listener) }()
+	for {
+		waiting := []unix.PollFd{{Fd: int32(c.listener), Events: unix.POLLIN}}
+		if _, err := unix.Poll(waiting, -1); errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if waiting[0].Revents&unix.POLLIN == 0 {
+			return
+		}
+		var n notification
+		if c.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) == 0 { // else whoever asked is dead
+			c.see(&n)
+		}
+	}
+}
+
+// see lets a call be made, or holds or refuses it.
+func (c *changes) see(n *notification) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.unmount != nil && n.unmounts():
+		*c.unmount, c.unmount = true, nil
+		c.answer(response{id: n.id, error: -int32(unix.EBUSY)})
+	case c.hold != nil && c.hold.meets(n):
+		c.hold.id = n.id
+		close(c.hold.reached)
+		c.hold = nil
+	default:
+		c.goOn(n.id)
+	}
+}
+
+// meets counts what a call changes, and reports whether it is to wait.
+func (h *Hold) meets(n *notification) bool {
+	weight := 1
+	file := fileOf(n)
+	if file != nil {
+		defer file.close()
+		weight = file.weight()
+	}
+	switch {
+	case weight == 0:
+		return false
+	case h.left == 0:
+		return true
+	case weight == 2 && h.left == 1: // between a file's beginning and its content
+		return file.begin() == nil
+	}
+	h.left -= weight
+	return false
+}
+
+func (c *changes) arm(h *Hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold = h
+}
+
+func (c *changes) release(h *Hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hold == h {
+		c.hold = nil
+	}
+	if h.id != 0 {
+		c.goOn(h.id)
+		h.id = 0
+	}
+}
+
+func (c *changes) refuseUnmount() (end func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	refused := new(bool)
+	c.unmount = refused
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.unmount == refused {
+			c.unmount = nil
+		}
+		return *refused
+	}
+}
+
+func (c *changes) goOn(id uint64) {
+	c.answer(response{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
+}
+
+// answer answers a call. Of one that is dead nobody hears it.
+func (c *changes) answer(r response) {
+	c.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+}
+
+func (c *changes) ioctl(request uintptr, argument unsafe.Pointer) unix.Errno {
+	_, _, err := unix.Syscall(unix.SYS_IOCTL, uintptr(c.listener), request, uintptr(argument))
+	return err
+}

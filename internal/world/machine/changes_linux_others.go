@@ -1,0 +1,12 @@
+//go:build linux && !amd64
+
+package machine
+
+import "golang.org/x/sys/unix"
+
+var oldChanges []change
+
+// openCall says where a call that opens a file has its directory, path, flags and mode.
+func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {
+	return int(int32(n.args[0])), n.args[1], n.args[2], n.args[3], n.number == unix.SYS_OPENAT
+}

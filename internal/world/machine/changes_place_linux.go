@@ -1,0 +1,136 @@
+package machine
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// place is a path of a program.
+type place struct {
+	dir  int // of csisim, from which the path starts; negative if it is not known
+	path string
+	root bool // dir is the program's root: symlinks in the path do not leave it
+}
+
+// placeOf is where an argument of a waiting call leads, from a directory of the program.
+func (n *notification) placeOf(from int, path uint64) place {
+	p := place{dir: -1, path: stringOf(int(n.pid), uintptr(path))}
+	dir := fmt.Sprintf("/proc/%d/fd/%d", n.pid, from)
+	switch {
+	case strings.HasPrefix(p.path, "/"):
+		dir, p.root = fmt.Sprintf("/proc/%d/root", n.pid), true
+	case from == unix.AT_FDCWD:
+		dir = fmt.Sprintf("/proc/%d/cwd", n.pid)
+	}
+	if fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
+		p.dir = fd
+	}
+	return p
+}
+
+func (p place) open(flags, mode uint64) (int, error) {
+	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC}
+	if flags&unix.O_CREAT != 0 {
+		how.Mode = mode & 0o7777
+	}
+	if p.root {
+		how.Resolve = unix.RESOLVE_IN_ROOT
+	}
+	return unix.Openat2(p.dir, p.path, &how)
+}
+
+// look is what is there, and whether something is mounted on it; nil if nothing is there.
+func (p place) look() *unix.Statx_t {
+	fd, err := p.open(unix.O_PATH, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var there unix.Statx_t
+	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_TYPE, &there) != nil {
+		return nil
+	}
+	return &there
+}
+
+func (p place) close() {
+	if p.dir >= 0 {
+		_ = unix.Close(p.dir)
+	}
+}
+
+// unmounts says that a waiting call is about to unmount what something could be using.
+func (n *notification) unmounts() bool {
+	if n.number != unix.SYS_UMOUNT2 || n.args[1]&unix.MNT_DETACH != 0 {
+		return false
+	}
+	target := n.placeOf(unix.AT_FDCWD, n.args[0])
+	defer target.close()
+	there := target.look()
+	return there != nil && there.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+}
+
+// openedFile is a file that a program is about to make or to empty.
+type openedFile struct {
+	place
+	flags, mode uint64
+}
+
+// fileOf is the file that a waiting call is about to open; nil if it opens none.
+func fileOf(n *notification) *openedFile {
+	from, path, flags, mode, is := n.openCall()
+	if !is {
+		return nil
+	}
+	return &openedFile{n.placeOf(from, path), flags, mode}
+}
+
+// weight is how many changes it is: none of a file that is there and keeps its content; two of
+// one that begins empty and is filled then.
+func (f *openedFile) weight() int {
+	there := f.look()
+	switch {
+	case there == nil && f.flags&unix.O_CREAT == 0:
+		return 0
+	case there == nil && f.flags&unix.O_EXCL != 0:
+		return 1 // it cannot be begun for the program, which would find it
+	case there == nil:
+		return 2
+	case there.Mode&unix.S_IFMT != unix.S_IFREG, f.flags&unix.O_TRUNC == 0, f.flags&unix.O_EXCL != 0:
+		return 0
+	}
+	return 2
+}
+
+// begin makes or empties the file, in the program's place.
+func (f *openedFile) begin() error {
+	const kept = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_NOFOLLOW
+	fd, err := f.open(f.flags&kept|unix.O_NONBLOCK, f.mode)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// stringOf reads a text of a program's memory; empty if there is none.
+func stringOf(pid int, at uintptr) string {
+	text := make([]byte, unix.PathMax)
+	read := 0
+	for read < len(text) { // page by page: what follows the text may not be readable
+		size := min(len(text)-read, unix.Getpagesize()-int(at+uintptr(read))%unix.Getpagesize())
+		local := []unix.Iovec{{Base: &text[read]}}
+		local[0].SetLen(size)
+		n, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: at + uintptr(read), Len: size}}, 0)
+		if err != nil {
+			return ""
+		}
+		if end := bytes.IndexByte(text[read:read+n], 0); end >= 0 {
+			return string(text[:read+end])
+		}
+		read += n
+	}
+	return ""
+}
