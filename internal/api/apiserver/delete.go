@@ -3,7 +3,7 @@ package apiserver
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -48,12 +49,9 @@ func (q *request) delete() error {
 	return q.writeObject(code, last)
 }
 
-// immortal are namespaces that nobody may delete.
-var immortal = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic}
-
 func (q *request) mayDelete() error {
-	if q.kind.gvr == corev1.SchemeGroupVersion.WithResource("namespaces") && slices.Contains(immortal, q.place.name) {
-		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.place.name, errors.New("this namespace may not be deleted"))
+	if slices.Contains(kind.Of(q.kind.res).Undeletable, q.place.name) {
+		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.place.name, fmt.Errorf("this %s may not be deleted", q.kind.singular))
 	}
 	return nil
 }
@@ -160,7 +158,7 @@ func deletion(o *metav1.DeleteOptions) []store.DeleteOption {
 	switch {
 	case o.PropagationPolicy != nil:
 		opts = append(opts, store.Propagation(*o.PropagationPolicy))
-	case isTrue(orphanDependents(o)):
+	case orphanDependents(o) != nil && *orphanDependents(o):
 		opts = append(opts, store.Propagation(metav1.DeletePropagationOrphan))
 	}
 	if len(o.DryRun) > 0 {

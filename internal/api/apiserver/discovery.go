@@ -99,10 +99,10 @@ func (k *servedKind) described() []metav1.APIResource {
 	}}
 	for _, s := range k.subresources {
 		part := metav1.APIResource{
-			Name: k.gvr.Resource + "/" + s.name, Namespaced: k.res.Namespaced, Kind: k.gvk.Kind, Verbs: s.verbs,
+			Name: k.gvr.Resource + "/" + s.Name, Namespaced: k.res.Namespaced, Kind: k.gvk.Kind, Verbs: s.Verbs,
 		}
-		if s.gvk.Kind != "" {
-			part.Group, part.Version, part.Kind = s.gvk.Group, s.gvk.Version, s.gvk.Kind
+		if s.GVK.Kind != "" {
+			part.Group, part.Version, part.Kind = s.GVK.Group, s.GVK.Version, s.GVK.Kind
 		}
 		if part.Group == k.gvk.Group {
 			part.Group, part.Version = "", ""
@@ -189,12 +189,12 @@ func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDi
 			resource.Scope = discoveryv2.ScopeNamespace
 		}
 		for _, s := range k.subresources {
-			answer := &metav1.GroupVersionKind{Group: s.gvk.Group, Version: s.gvk.Version, Kind: s.gvk.Kind}
-			if s.gvk.Kind == "" || s.gvk.Group == k.gvk.Group {
+			answer := &metav1.GroupVersionKind{Group: s.GVK.Group, Version: s.GVK.Version, Kind: s.GVK.Kind}
+			if s.GVK.Kind == "" || s.GVK.Group == k.gvk.Group {
 				answer = k.responseKind()
 			}
 			resource.Subresources = append(resource.Subresources, discoveryv2.APISubresourceDiscovery{
-				Subresource: s.name, ResponseKind: answer, Verbs: s.verbs,
+				Subresource: s.Name, ResponseKind: answer, Verbs: s.Verbs,
 			})
 		}
 		all = append(all, resource)

@@ -23,7 +23,7 @@ type servedKind struct {
 	shortNames   []string
 	categories   []string
 	verbs        []string
-	subresources []subresource
+	subresources []kind.Subresource
 	// answersDeleted says that the deletion of an object is answered with its last
 	// state, not with a Status.
 	answersDeleted bool
@@ -37,18 +37,7 @@ type servedKind struct {
 	own *ownKind
 }
 
-// subresource is a part of an object, or a thing that can be done to it.
-type subresource struct {
-	name  string
-	verbs []string
-	// gvk is its kind where that is not the object's.
-	gvk schema.GroupVersionKind
-}
-
-var (
-	allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	partOf   = []string{"get", "patch", "update"}
-)
+var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
 func singularOf(kind string) string { return strings.ToLower(kind) }
 
@@ -65,64 +54,19 @@ func (k *servedKind) newObject() store.Object {
 	return k.res.New()
 }
 
-func (k *servedKind) subresource(name string) (subresource, bool) {
+func (k *servedKind) subresource(name string) (kind.Subresource, bool) {
 	for _, s := range k.subresources {
-		if s.name == name {
+		if s.Name == name {
 			return s, true
 		}
 	}
-	return subresource{}, false
+	return kind.Subresource{}, false
 }
 
 // internalName is what the real server's own package of the group is called.
 func (k *servedKind) internalName() string {
 	name, _, _ := strings.Cut(k.gvk.Group, ".")
 	return cmp.Or(name, "core")
-}
-
-// traits are what the store does not know of a kind.
-type traits struct {
-	more           []subresource
-	without        []string // verbs
-	answersDeleted bool
-	warning        string
-}
-
-// scalable kinds have a number of replicas.
-var scalable = []subresource{{name: "scale", verbs: partOf, gvk: scaleKind}}
-
-var traitsOf = map[string]traits{
-	"endpoints":              {warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
-	"persistentvolumeclaims": {answersDeleted: true},
-	"persistentvolumes":      {answersDeleted: true},
-	"podtemplates":           {answersDeleted: true},
-	"replicationcontrollers": {more: scalable},
-	"resourcequotas":         {answersDeleted: true},
-	"services":               {answersDeleted: true},
-	"deployments.apps":       {more: scalable},
-	"replicasets.apps":       {more: scalable},
-	"statefulsets.apps":      {more: scalable},
-	"customresourcedefinitions.apiextensions.k8s.io": {
-		answersDeleted: true,
-	},
-	"csidrivers.storage.k8s.io":              {answersDeleted: true},
-	"csinodes.storage.k8s.io":                {answersDeleted: true},
-	"storageclasses.storage.k8s.io":          {answersDeleted: true},
-	"volumeattachments.storage.k8s.io":       {answersDeleted: true},
-	"volumeattributesclasses.storage.k8s.io": {answersDeleted: true},
-	"namespaces": {without: []string{"deletecollection"}, more: []subresource{
-		{name: "finalize", verbs: []string{"update"}},
-	}},
-	"pods": {answersDeleted: true, more: []subresource{
-		{name: "binding", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
-		{name: "ephemeralcontainers", verbs: partOf},
-		{name: "eviction", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}},
-		{name: "log", verbs: []string{"get"}},
-		{name: "resize", verbs: partOf},
-	}},
-	"serviceaccounts": {answersDeleted: true, more: []subresource{
-		{name: "token", verbs: []string{"create"}, gvk: schema.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}},
-	}},
 }
 
 // catalog is what a server serves. It never changes: a new definition makes a new
@@ -166,21 +110,21 @@ func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
 }
 
 func kindOf(res *store.Resource) *servedKind {
-	t := traitsOf[res.String()]
+	of := kind.Of(res)
 	k := &servedKind{
 		res: res, gvr: res.GVR, gvk: res.GVK,
-		singular: singularOf(res.GVK.Kind), shortNames: kind.Of(res).ShortNames, categories: kind.Of(res).Categories,
-		subresources: t.more, answersDeleted: t.answersDeleted, hasStatus: res.Status, warning: t.warning,
+		singular: singularOf(res.GVK.Kind), shortNames: of.ShortNames, categories: of.Categories,
+		subresources: of.Subresources, answersDeleted: of.AnswersDeleted, hasStatus: res.Status, warning: of.Deprecated,
 	}
 	for _, verb := range allVerbs {
-		if !slices.Contains(t.without, verb) {
+		if !slices.Contains(of.Without, verb) {
 			k.verbs = append(k.verbs, verb)
 		}
 	}
 	if res.Status {
-		k.subresources = append(slices.Clone(k.subresources), subresource{name: "status", verbs: partOf})
+		k.subresources = append(slices.Clone(k.subresources), kind.Subresource{Name: "status", Verbs: kind.PartVerbs})
 	}
-	slices.SortFunc(k.subresources, func(a, b subresource) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(k.subresources, func(a, b kind.Subresource) int { return cmp.Compare(a.Name, b.Name) })
 	return k
 }
 

@@ -117,7 +117,7 @@ func (k *servedKind) describePaths(root string, paths object, m *models) {
 	paths[watch] = object{"get": operation("watch", "watchlist", k)}
 	paths[watch+"/{name}"] = object{"get": operation("watch", "watch", k)}
 	for _, s := range k.subresources {
-		paths[collection+"/{name}/"+s.name] = k.operations(model, methodsOf(s.verbs)...)
+		paths[collection+"/{name}/"+s.Name] = k.operations(model, methodsOf(s.Verbs)...)
 	}
 }
 

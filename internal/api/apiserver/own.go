@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/definition"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -25,7 +26,7 @@ type ownKind struct {
 	listKind    string
 	established bool
 	terminating bool
-	shown       []column
+	shown       []kind.Column
 	managers    *sync.Map
 	typed       func() (typeConverter, error)
 }
@@ -70,10 +71,10 @@ func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *defi
 		k.verbs = verbsOfLeaving
 	}
 	if v.HasStatus() {
-		k.subresources = append(k.subresources, subresource{name: "status", verbs: partOf})
+		k.subresources = append(k.subresources, kind.Subresource{Name: "status", Verbs: kind.PartVerbs})
 	}
 	if v.Scale() != nil {
-		k.subresources = append(k.subresources, subresource{name: "scale", verbs: partOf, gvk: scaleKind})
+		k.subresources = append(k.subresources, kind.Subresource{Name: "scale", Verbs: kind.PartVerbs, GVK: kind.ScaleKind})
 	}
 	if v != d.Stored || d.Object.Generation > 1 {
 		k.form = k.own.form(d.Stored)
@@ -94,7 +95,7 @@ func (c *catalog) known(of *servedKind, v *definition.Version) *ownKind {
 func newOwnKind(k *servedKind, d *definition.Definition, v *definition.Version) *ownKind {
 	own := &ownKind{
 		version: v, definition: d, gvk: k.gvk, listKind: d.Object.Status.AcceptedNames.ListKind,
-		shown: columnsOfVersion(v.Spec), managers: &sync.Map{},
+		shown: kind.ColumnsOfVersion(v.Spec), managers: &sync.Map{},
 	}
 	own.typed = sync.OnceValues(func() (typeConverter, error) { return typesOf(k) })
 	return own

@@ -14,10 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
-
-var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
 const scalePart part = "scale"
 
@@ -34,7 +33,7 @@ func (q *request) serveScale() error {
 		return err
 	}
 	var wanted autoscalingv1.Scale
-	if err := q.readAs(&wanted, scaleKind); err != nil {
+	if err := q.readAs(&wanted, kind.ScaleKind); err != nil {
 		return err
 	}
 	return q.rescale(options, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return &wanted, nil })
@@ -120,7 +119,7 @@ func (q *request) rescale(options writing, wanted func(now *autoscalingv1.Scale)
 			return err
 		}
 		if n := scale.Spec.Replicas; n < 0 {
-			return apierrors.NewInvalid(scaleKind.GroupKind(), scale.Name, field.ErrorList{
+			return apierrors.NewInvalid(kind.ScaleKind.GroupKind(), scale.Name, field.ErrorList{
 				field.Invalid(field.NewPath("spec", "replicas"), n, "must be greater than or equal to 0"),
 			})
 		}
@@ -148,7 +147,7 @@ func (k *servedKind) scaleOf(obj store.Object) *autoscalingv1.Scale {
 		Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
 		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
 	}}
-	scale.SetGroupVersionKind(scaleKind)
+	scale.SetGroupVersionKind(kind.ScaleKind)
 	switch o := obj.(type) {
 	case *appsv1.Deployment:
 		scale.Spec.Replicas, scale.Status = count(o.Spec.Replicas), replicaStatus(o.Status.Replicas, o.Spec.Selector)

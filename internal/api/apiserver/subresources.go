@@ -22,10 +22,10 @@ var verbOf = map[string]string{
 
 func (q *request) serveSubresource() error {
 	sub, _ := q.kind.subresource(q.place.subresource)
-	if !slices.Contains(sub.verbs, verbOf[q.Method]) {
+	if !slices.Contains(sub.Verbs, verbOf[q.Method]) {
 		return errMethodNotAllowed
 	}
-	switch sub.name {
+	switch sub.Name {
 	case "binding":
 		return q.bind()
 	case "eviction":
@@ -39,8 +39,8 @@ func (q *request) serveSubresource() error {
 	case "scale":
 		return q.serveScale()
 	}
-	what := part(sub.name)
-	if sub.name != "status" {
+	what := part(sub.Name)
+	if sub.Name != "status" {
 		what = mainPart // resize and ephemeralcontainers write the spec
 	}
 	switch q.Method {

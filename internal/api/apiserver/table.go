@@ -4,17 +4,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-func (k *servedKind) columns() []column {
+func (k *servedKind) columns() []kind.Column {
 	if k.own != nil {
 		return k.own.shown
 	}
-	if columns, ok := columnsOf[k.res.String()]; ok {
-		return columns
-	}
-	return []column{nameColumn, ageColumn}
+	return kind.Of(k.res).Columns
 }
 
 // tableOf are objects as kubectl prints them.
@@ -37,10 +35,10 @@ func (q *request) tableOf(objects []store.Object, listMeta metav1.ListMeta) (*me
 	return table, nil
 }
 
-func (q *request) row(obj store.Object, columns []column) (metav1.TableRow, error) {
+func (q *request) row(obj store.Object, columns []kind.Column) (metav1.TableRow, error) {
 	var row metav1.TableRow
 	for _, c := range columns {
-		row.Cells = append(row.Cells, c.cell(obj, q.server.options.Now()))
+		row.Cells = append(row.Cells, c.Cell(obj, q.server.options.Now()))
 	}
 	switch policy := metav1.IncludeObjectPolicy(q.query.Get("includeObject")); policy {
 	case metav1.IncludeNone:

@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -73,7 +74,11 @@ func (q *request) written(code int, stored store.Object) error {
 }
 
 func (q *request) warnOf(stored store.Object) {
-	for _, text := range append(warnings(stored, q.before), q.kind.warningsOfDefined(stored, q.before)...) {
+	var texts []string
+	if warnings := kind.Of(q.kind.res).Warnings; warnings != nil {
+		texts = warnings(stored, q.before)
+	}
+	for _, text := range append(texts, q.kind.warningsOfDefined(stored, q.before)...) {
 		q.answer.warn(text)
 	}
 }

@@ -15,6 +15,7 @@ func init() {
 		Version: "v1", Name: "ConfigMap",
 		ShortNames: []string{"cm"},
 		rules:      configMapRules,
+		Columns:    []Column{nameColumn, show("Data", "string", func(c *corev1.ConfigMap) any { return int64(len(c.Data) + len(c.BinaryData)) }), ageColumn},
 	})
 }
 

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,6 +20,10 @@ func init() {
 		Group: "batch", Version: "v1", Name: "CronJob",
 		ShortNames: []string{"cj"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: cronJobRules,
+		Columns: cronJobColumns,
+		Warnings: func(obj, _ store.Object) []string {
+			return podWarnings(field.NewPath("spec", "jobTemplate", "spec", "template"), &obj.(*batchv1.CronJob).Spec.JobTemplate.Spec.Template.Spec)
+		},
 	})
 }
 
@@ -70,4 +77,37 @@ func checkSchedule(spec *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+var cronJobColumns = append(append([]Column{
+	nameColumn,
+	text("Schedule", func(c *batchv1.CronJob) string { return c.Spec.Schedule }),
+	text("Timezone", func(c *batchv1.CronJob) string { return orNone(c.Spec.TimeZone) }),
+	show("Suspend", "boolean", func(c *batchv1.CronJob) any { return suspended(c.Spec.Suspend) }),
+	show("Active", "integer", func(c *batchv1.CronJob) any { return int64(len(c.Status.Active)) }),
+	timed("Last Schedule", func(c *batchv1.CronJob, now time.Time) any {
+		if c.Status.LastScheduleTime == nil {
+			return "<none>"
+		}
+		return age(*c.Status.LastScheduleTime, now)
+	}),
+	ageColumn,
+}, containerColumns(func(c *batchv1.CronJob) corev1.PodSpec { return c.Spec.JobTemplate.Spec.Template.Spec })...),
+	selectorColumn(func(c *batchv1.CronJob) *metav1.LabelSelector { return c.Spec.JobTemplate.Spec.Selector }))
+
+func suspended(suspend *bool) string {
+	switch {
+	case suspend == nil:
+		return "<unset>"
+	case *suspend:
+		return "True"
+	}
+	return "False"
+}
+
+func orNone(text *string) string {
+	if text == nil {
+		return "<none>"
+	}
+	return *text
 }

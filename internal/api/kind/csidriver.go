@@ -2,6 +2,7 @@ package kind
 
 import (
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -11,6 +12,9 @@ func init() {
 	register(Kind{
 		Group: "storage.k8s.io", Version: "v1", Name: "CSIDriver",
 		traits: clusterScoped | conditional, rules: driverRules,
+		Columns:        driverColumns,
+		Warnings:       func(obj, old store.Object) []string { return driverWarnings(obj.(*storagev1.CSIDriver), old) },
+		AnswersDeleted: true,
 	})
 }
 
@@ -87,4 +91,15 @@ func checkDriverUpdate(obj, old store.Object) field.ErrorList {
 	errs := checkDriver(&now)
 	errs = append(errs, immutable(field.NewPath("spec", "attachedRequired"), now.AttachRequired, was.AttachRequired)...)
 	return append(errs, immutable(field.NewPath("spec", "volumeLifecycleModes"), now.VolumeLifecycleModes, was.VolumeLifecycleModes)...)
+}
+
+// driverWarnings: whoever sets what tokens a driver gets is warned of where they go.
+func driverWarnings(driver *storagev1.CSIDriver, old store.Object) []string {
+	if len(driver.Spec.TokenRequests) == 0 || driver.Spec.ServiceAccountTokenInSecrets != nil {
+		return nil
+	}
+	if was, ok := old.(*storagev1.CSIDriver); ok && equality.Semantic.DeepEqual(was.Spec.TokenRequests, driver.Spec.TokenRequests) {
+		return nil
+	}
+	return []string{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes"}
 }

@@ -14,6 +14,8 @@ func init() {
 	register(Kind{
 		Group: "storage.k8s.io", Version: "v1", Name: "CSINode",
 		traits: clusterScoped | conditional, rules: csiNodeRules,
+		Columns:        []Column{nameColumn, show("Drivers", "integer", func(n *storagev1.CSINode) any { return int64(len(n.Spec.Drivers)) }), ageColumn},
+		AnswersDeleted: true,
 	})
 }
 

@@ -12,6 +12,10 @@ func init() {
 	register(Kind{
 		Group: "storage.k8s.io", Version: "v1", Name: "CSIStorageCapacity",
 		traits: conditional, rules: capacityRules,
+		Columns: plainColumns,
+		Warnings: func(obj, _ store.Object) []string {
+			return selectorWarnings(field.NewPath("nodeTopology"), obj.(*storagev1.CSIStorageCapacity).NodeTopology)
+		},
 	})
 }
 

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"fmt"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,7 +17,13 @@ func init() {
 		Group: "apiextensions.k8s.io", Version: "v1", Name: "CustomResourceDefinition",
 		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
 		traits: clusterScoped | withStatus | ofDefinition, rules: definitionRules,
-		fresh: func() store.Object { return &apiextensionsv1.CustomResourceDefinition{} },
+		fresh:   func() store.Object { return &apiextensionsv1.CustomResourceDefinition{} },
+		Columns: plainColumns,
+		Warnings: func(obj, before store.Object) []string {
+			old, _ := before.(*apiextensionsv1.CustomResourceDefinition)
+			return formatWarnings(definitionOf(obj), old)
+		},
+		AnswersDeleted: true,
 	})
 }
 
@@ -56,4 +63,18 @@ var definitionRules = rules{
 			"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"), now)
 		return true
 	},
+}
+
+func formatWarnings(d, old *apiextensionsv1.CustomResourceDefinition) []string {
+	var known []string
+	if old != nil {
+		known = definition.UnknownFormats(old)
+	}
+	var texts []string
+	for _, format := range definition.UnknownFormats(d) {
+		if !slices.Contains(known, format) {
+			texts = append(texts, fmt.Sprintf("unrecognized format %q", format))
+		}
+	}
+	return texts
 }

@@ -1,7 +1,13 @@
 package kind
 
 import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/csisim/csisim/internal/world/store"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -12,6 +18,11 @@ func init() {
 		Group: "apps", Version: "v1", Name: "Deployment",
 		ShortNames: []string{"deploy"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: deploymentRules,
+		Columns: deploymentColumns,
+		Warnings: func(obj, _ store.Object) []string {
+			return podWarnings(field.NewPath("spec", "template"), &obj.(*appsv1.Deployment).Spec.Template.Spec)
+		},
+		Subresources: scalable,
 	})
 }
 
@@ -38,3 +49,14 @@ func checkDeployment(d *appsv1.Deployment) field.ErrorList {
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(d.Spec.MinReadySeconds))...)
 	return append(errs, natural(at.Child("revisionHistoryLimit"), int64(*d.Spec.RevisionHistoryLimit))...)
 }
+
+var deploymentColumns = append(append([]Column{
+	nameColumn,
+	text("Ready", func(d *appsv1.Deployment) string {
+		return fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, wanted(d.Spec.Replicas))
+	}),
+	show("Up-to-date", "string", func(d *appsv1.Deployment) any { return int64(d.Status.UpdatedReplicas) }),
+	show("Available", "string", func(d *appsv1.Deployment) any { return int64(d.Status.AvailableReplicas) }),
+	ageColumn,
+}, containerColumns(func(d *appsv1.Deployment) corev1.PodSpec { return d.Spec.Template.Spec })...),
+	selectorColumn(func(d *appsv1.Deployment) *metav1.LabelSelector { return d.Spec.Selector }))

@@ -18,6 +18,20 @@ func init() {
 		Version: "v1", Name: "Event",
 		ShortNames: []string{"ev"},
 		rules:      eventRules,
+		Columns:    eventColumns,
+		Fields: map[string]func(store.Object) string{
+			"involvedObject.kind":            func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Kind },
+			"involvedObject.namespace":       func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Namespace },
+			"involvedObject.name":            func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Name },
+			"involvedObject.uid":             func(o store.Object) string { return string(o.(*corev1.Event).InvolvedObject.UID) },
+			"involvedObject.apiVersion":      func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.APIVersion },
+			"involvedObject.resourceVersion": func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.ResourceVersion },
+			"involvedObject.fieldPath":       func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.FieldPath },
+			"reason":                         func(o store.Object) string { return o.(*corev1.Event).Reason },
+			"reportingComponent":             func(o store.Object) string { return o.(*corev1.Event).ReportingController },
+			"source":                         func(o store.Object) string { return eventSource(o.(*corev1.Event)) },
+			"type":                           func(o store.Object) string { return o.(*corev1.Event).Type },
+		},
 	})
 }
 

@@ -1,9 +1,15 @@
 package kind
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -14,6 +20,13 @@ func init() {
 		Group: "batch", Version: "v1", Name: "Job",
 		Categories: []string{"all"},
 		traits:     withStatus | withGeneration, rules: jobRules,
+		Columns: jobColumns,
+		Fields: map[string]func(store.Object) string{
+			"status.successful": func(o store.Object) string { return strconv.Itoa(int(o.(*batchv1.Job).Status.Succeeded)) },
+		},
+		Warnings: func(obj, _ store.Object) []string {
+			return podWarnings(field.NewPath("spec", "template"), &obj.(*batchv1.Job).Spec.Template.Spec)
+		},
 	})
 }
 
@@ -86,4 +99,56 @@ func checkEndingPods(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
 		errs = append(errs, field.NotSupported(at.Child("restartPolicy"), spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
 	}
 	return errs
+}
+
+var jobColumns = append(append([]Column{
+	nameColumn,
+	text("Status", jobStatus),
+	text("Completions", completions),
+	timed("Duration", func(j *batchv1.Job, now time.Time) any { return jobDuration(j, now) }),
+	ageColumn,
+}, containerColumns(func(j *batchv1.Job) corev1.PodSpec { return j.Spec.Template.Spec })...),
+	selectorColumn(func(j *batchv1.Job) *metav1.LabelSelector { return j.Spec.Selector }))
+
+func jobStatus(job *batchv1.Job) string {
+	holds := func(kind batchv1.JobConditionType) bool {
+		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Type == kind && c.Status == corev1.ConditionTrue
+		})
+	}
+	switch {
+	case holds(batchv1.JobComplete):
+		return "Complete"
+	case holds(batchv1.JobFailed):
+		return "Failed"
+	case job.DeletionTimestamp != nil:
+		return "Terminating"
+	case holds(batchv1.JobSuspended):
+		return "Suspended"
+	case holds(batchv1.JobFailureTarget):
+		return "FailureTarget"
+	case holds(batchv1.JobSuccessCriteriaMet):
+		return "SuccessCriteriaMet"
+	}
+	return "Running"
+}
+
+func completions(job *batchv1.Job) string {
+	switch {
+	case job.Spec.Completions != nil:
+		return fmt.Sprintf("%d/%d", job.Status.Succeeded, *job.Spec.Completions)
+	case job.Spec.Parallelism != nil && *job.Spec.Parallelism > 1:
+		return fmt.Sprintf("%d/1 of %d", job.Status.Succeeded, *job.Spec.Parallelism)
+	}
+	return fmt.Sprintf("%d/1", job.Status.Succeeded)
+}
+
+func jobDuration(job *batchv1.Job, now time.Time) string {
+	switch {
+	case job.Status.StartTime == nil:
+		return ""
+	case job.Status.CompletionTime != nil:
+		now = job.Status.CompletionTime.Time
+	}
+	return duration.HumanDuration(now.Sub(job.Status.StartTime.Time))
 }

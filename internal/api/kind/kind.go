@@ -26,6 +26,25 @@ type Kind struct {
 	Plural string
 	// ShortNames and Categories are what kubectl calls its objects, too.
 	ShortNames, Categories []string
+	// Columns are what kubectl shows of its objects. Default: their names and ages.
+	Columns []Column
+	// Fields read the labels of field selectors that the kind offers besides name and
+	// namespace. Default: none.
+	Fields map[string]func(obj store.Object) string
+	// Warnings are what the API server says of an object that it takes. old is what it
+	// replaces, nil for a new one.
+	Warnings func(obj, old store.Object) []string
+	// Deprecated is what clients are warned of that use the kind.
+	Deprecated string
+	// Subresources are those besides status.
+	Subresources []Subresource
+	// Without are verbs that are not served.
+	Without []string
+	// AnswersDeleted says that the deletion of an object is answered with its last
+	// state, not with a Status.
+	AnswersDeleted bool
+	// Undeletable are the names of objects that nobody may delete.
+	Undeletable []string
 
 	// fresh makes an empty object; nil means a type of client-go's scheme.
 	fresh  func() store.Object
@@ -90,6 +109,9 @@ func register(k Kind) *store.Resource {
 	gv := schema.GroupVersion{Group: k.Group, Version: k.Version}
 	gvk := gv.WithKind(k.Name)
 	k.Plural = cmp.Or(k.Plural, pluralOf(k.Name))
+	if k.Columns == nil {
+		k.Columns = []Column{nameColumn, ageColumn}
+	}
 	fresh := k.fresh
 	if fresh == nil {
 		fresh = func() store.Object { return newOf(gvk) }

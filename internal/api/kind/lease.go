@@ -11,6 +11,12 @@ func init() {
 	register(Kind{
 		Group: "coordination.k8s.io", Version: "v1", Name: "Lease",
 		traits: conditional, rules: leaseRules,
+		Columns: []Column{nameColumn, text("Holder", func(l *coordinationv1.Lease) string {
+			if l.Spec.HolderIdentity == nil {
+				return ""
+			}
+			return *l.Spec.HolderIdentity
+		}), ageColumn},
 	})
 }
 

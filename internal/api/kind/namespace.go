@@ -17,6 +17,13 @@ func init() {
 		Version: "v1", Name: "Namespace",
 		ShortNames: []string{"ns"},
 		traits:     clusterScoped | withStatus, rules: namespaceRules,
+		Columns: []Column{nameColumn, text("Status", func(n *corev1.Namespace) string { return string(n.Status.Phase) }), ageColumn},
+		Fields: map[string]func(store.Object) string{
+			"status.phase": func(o store.Object) string { return string(o.(*corev1.Namespace).Status.Phase) },
+		},
+		Without:      []string{"deletecollection"},
+		Subresources: []Subresource{{Name: "finalize", Verbs: []string{"update"}}},
+		Undeletable:  []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic},
 	})
 }
 

@@ -3,6 +3,7 @@ package kind
 import (
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,11 @@ func init() {
 		Version: "v1", Name: "Node",
 		ShortNames: []string{"no"},
 		traits:     clusterScoped | withStatus, rules: nodeRules,
+		Columns: nodeColumns,
+		Fields: map[string]func(store.Object) string{
+			"spec.unschedulable": func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Node).Spec.Unschedulable) },
+		},
+		Warnings: func(obj, _ store.Object) []string { return nodeWarnings(&obj.(*corev1.Node).Spec) },
 	})
 }
 

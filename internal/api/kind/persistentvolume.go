@@ -20,6 +20,12 @@ func init() {
 		Version: "v1", Name: "PersistentVolume",
 		ShortNames: []string{"pv"},
 		traits:     clusterScoped | withStatus, rules: volumeRules,
+		Columns: volumeColumns,
+		Fields: map[string]func(store.Object) string{
+			"metadata.namespace": func(store.Object) string { return "" },
+		},
+		Warnings:       func(obj, _ store.Object) []string { return volumeWarnings(obj.(*corev1.PersistentVolume)) },
+		AnswersDeleted: true,
 	})
 }
 

@@ -22,6 +22,12 @@ func init() {
 		Version: "v1", Name: "PersistentVolumeClaim",
 		ShortNames: []string{"pvc"},
 		traits:     withStatus, rules: claimRules,
+		Columns: claimColumns,
+		Warnings: func(obj, _ store.Object) []string {
+			pvc := obj.(*corev1.PersistentVolumeClaim)
+			return append(annotationWarnings(pvc.Annotations, corev1.BetaStorageClassAnnotation), sizeWarnings(field.NewPath("spec"), &pvc.Spec)...)
+		},
+		AnswersDeleted: true,
 	})
 }
 

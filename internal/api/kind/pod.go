@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -21,6 +23,27 @@ func init() {
 		Version: "v1", Name: "Pod",
 		ShortNames: []string{"po"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: podRules,
+		Columns: podColumns,
+		Fields: map[string]func(store.Object) string{
+			"spec.nodeName":            func(o store.Object) string { return o.(*corev1.Pod).Spec.NodeName },
+			"spec.restartPolicy":       func(o store.Object) string { return string(o.(*corev1.Pod).Spec.RestartPolicy) },
+			"spec.schedulerName":       func(o store.Object) string { return o.(*corev1.Pod).Spec.SchedulerName },
+			"spec.serviceAccountName":  func(o store.Object) string { return o.(*corev1.Pod).Spec.ServiceAccountName },
+			"spec.hostNetwork":         func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Pod).Spec.HostNetwork) },
+			"status.phase":             func(o store.Object) string { return string(o.(*corev1.Pod).Status.Phase) },
+			"status.podIP":             func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
+			"status.podIPs":            func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
+			"status.nominatedNodeName": func(o store.Object) string { return o.(*corev1.Pod).Status.NominatedNodeName },
+		},
+		Warnings:       func(obj, _ store.Object) []string { return podWarnings(nil, &obj.(*corev1.Pod).Spec) },
+		AnswersDeleted: true,
+		Subresources: []Subresource{
+			{Name: "binding", Verbs: []string{"create"}, GVK: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
+			{Name: "ephemeralcontainers", Verbs: PartVerbs},
+			{Name: "eviction", Verbs: []string{"create"}, GVK: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}},
+			{Name: "log", Verbs: []string{"get"}},
+			{Name: "resize", Verbs: PartVerbs},
+		},
 	})
 }
 

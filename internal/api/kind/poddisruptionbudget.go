@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +21,13 @@ func init() {
 		Group: "policy", Version: "v1", Name: "PodDisruptionBudget",
 		ShortNames: []string{"pdb"},
 		traits:     withStatus | withGeneration | conditional,
+		Columns: []Column{
+			nameColumn,
+			text("Min Available", func(b *policyv1.PodDisruptionBudget) string { return orNotApplicable(b.Spec.MinAvailable) }),
+			text("Max Unavailable", func(b *policyv1.PodDisruptionBudget) string { return orNotApplicable(b.Spec.MaxUnavailable) }),
+			show("Allowed Disruptions", "integer", func(b *policyv1.PodDisruptionBudget) any { return int64(b.Status.DisruptionsAllowed) }),
+			ageColumn,
+		},
 	})
 }
 
@@ -120,4 +129,11 @@ func tooManyDisruptions(retryAfterSeconds int, why string) error {
 	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retryAfterSeconds)
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
 	return err
+}
+
+func orNotApplicable(amount *intstr.IntOrString) string {
+	if amount == nil {
+		return "N/A"
+	}
+	return amount.String()
 }

@@ -3,6 +3,7 @@ package kind
 func init() {
 	register(Kind{
 		Version: "v1", Name: "PodTemplate",
-		traits: withGeneration,
+		traits:         withGeneration,
+		AnswersDeleted: true,
 	})
 }

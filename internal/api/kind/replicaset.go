@@ -1,8 +1,14 @@
 package kind
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -10,6 +16,14 @@ func init() {
 		Group: "apps", Version: "v1", Name: "ReplicaSet",
 		ShortNames: []string{"rs"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: replicaSetRules,
+		Columns: replicaSetColumns,
+		Fields: map[string]func(store.Object) string{
+			"status.replicas": func(o store.Object) string { return strconv.Itoa(int(o.(*appsv1.ReplicaSet).Status.Replicas)) },
+		},
+		Warnings: func(obj, _ store.Object) []string {
+			return podWarnings(field.NewPath("spec", "template"), &obj.(*appsv1.ReplicaSet).Spec.Template.Spec)
+		},
+		Subresources: scalable,
 	})
 }
 
@@ -24,3 +38,12 @@ func checkReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(r.Spec.MinReadySeconds))...)
 	return append(errs, workload{kind: "deployment", pods: "ReplicaSet", selector: r.Spec.Selector, template: &r.Spec.Template}.check()...)
 }
+
+var replicaSetColumns = append(append([]Column{
+	nameColumn,
+	show("Desired", "integer", func(r *appsv1.ReplicaSet) any { return int64(wanted(r.Spec.Replicas)) }),
+	show("Current", "integer", func(r *appsv1.ReplicaSet) any { return int64(r.Status.Replicas) }),
+	show("Ready", "integer", func(r *appsv1.ReplicaSet) any { return int64(r.Status.ReadyReplicas) }),
+	ageColumn,
+}, containerColumns(func(r *appsv1.ReplicaSet) corev1.PodSpec { return r.Spec.Template.Spec })...),
+	selectorColumn(func(r *appsv1.ReplicaSet) *metav1.LabelSelector { return r.Spec.Selector }))

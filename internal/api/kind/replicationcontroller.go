@@ -1,9 +1,23 @@
 package kind
 
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
 func init() {
 	register(Kind{
 		Version: "v1", Name: "ReplicationController",
 		ShortNames: []string{"rc"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration,
+		Fields: map[string]func(store.Object) string{
+			"status.replicas": func(o store.Object) string {
+				return strconv.Itoa(int(o.(*corev1.ReplicationController).Status.Replicas))
+			},
+		},
+		Subresources: scalable,
 	})
 }

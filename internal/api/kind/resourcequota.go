@@ -18,6 +18,13 @@ func init() {
 		Version: "v1", Name: "ResourceQuota",
 		ShortNames: []string{"quota"},
 		traits:     withStatus,
+		Columns: []Column{
+			nameColumn,
+			text("Request", func(q *corev1.ResourceQuota) string { return usedOf(q, false) }),
+			text("Limit", func(q *corev1.ResourceQuota) string { return usedOf(q, true) }),
+			ageColumn,
+		},
+		AnswersDeleted: true,
 	})
 }
 

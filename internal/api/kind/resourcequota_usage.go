@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -150,4 +151,17 @@ func matchesScope(scope corev1.ScopedResourceSelectorRequirement, has []string) 
 	return slices.ContainsFunc(has, func(value string) bool {
 		return wanted.Matches(labels.Set{string(scope.ScopeName): value})
 	})
+}
+
+// usedOf is how much a quota's namespace uses of its limits: of those of what containers
+// may use at most, or of all others.
+func usedOf(q *corev1.ResourceQuota, limits bool) string {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(q.Status.Hard)) {
+		if strings.HasPrefix(string(name), "limits.") == limits {
+			used, hard := q.Status.Used[name], q.Status.Hard[name]
+			texts = append(texts, fmt.Sprintf("%s: %s/%s", name, used.String(), hard.String()))
+		}
+	}
+	return strings.Join(texts, ", ")
 }

@@ -14,6 +14,15 @@ func init() {
 	register(Kind{
 		Version: "v1", Name: "Secret",
 		rules: secretRules,
+		Columns: []Column{
+			nameColumn,
+			text("Type", func(s *corev1.Secret) string { return string(s.Type) }),
+			show("Data", "string", func(s *corev1.Secret) any { return int64(len(s.Data)) }),
+			ageColumn,
+		},
+		Fields: map[string]func(store.Object) string{
+			"type": func(o store.Object) string { return string(o.(*corev1.Secret).Type) },
+		},
 	})
 }
 

@@ -18,6 +18,12 @@ func init() {
 		Version: "v1", Name: "Service",
 		ShortNames: []string{"svc"}, Categories: []string{"all"},
 		traits: withStatus, rules: serviceRules,
+		Columns: serviceColumns,
+		Fields: map[string]func(store.Object) string{
+			"spec.clusterIP": func(o store.Object) string { return o.(*corev1.Service).Spec.ClusterIP },
+			"spec.type":      func(o store.Object) string { return string(o.(*corev1.Service).Spec.Type) },
+		},
+		AnswersDeleted: true,
 	})
 }
 

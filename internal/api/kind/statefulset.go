@@ -3,6 +3,8 @@ package kind
 import (
 	"fmt"
 
+	"github.com/csisim/csisim/internal/world/store"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -16,6 +18,12 @@ func init() {
 		Group: "apps", Version: "v1", Name: "StatefulSet",
 		ShortNames: []string{"sts"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: statefulSetRules,
+		Columns: statefulSetColumns,
+		Warnings: func(obj, _ store.Object) []string {
+			set, spec := obj.(*appsv1.StatefulSet), field.NewPath("spec")
+			return append(podWarnings(spec.Child("template"), &set.Spec.Template.Spec), templateWarnings(spec.Child("volumeClaimTemplates"), set.Spec.VolumeClaimTemplates)...)
+		},
+		Subresources: scalable,
 	})
 }
 
@@ -91,3 +99,11 @@ func checkStatefulSetChange(s, old *appsv1.StatefulSet) field.ErrorList {
 	return field.ErrorList{field.Forbidden(field.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "+
 		"'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")}
 }
+
+var statefulSetColumns = append([]Column{
+	nameColumn,
+	text("Ready", func(s *appsv1.StatefulSet) string {
+		return fmt.Sprintf("%d/%d", s.Status.ReadyReplicas, wanted(s.Spec.Replicas))
+	}),
+	ageColumn,
+}, containerColumns(func(s *appsv1.StatefulSet) corev1.PodSpec { return s.Spec.Template.Spec })...)

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,11 @@ func init() {
 		Group: "storage.k8s.io", Version: "v1", Name: "StorageClass",
 		ShortNames: []string{"sc"},
 		traits:     clusterScoped, rules: classRules,
+		Columns: classColumns,
+		Warnings: func(obj, _ store.Object) []string {
+			return topologyWarnings(obj.(*storagev1.StorageClass).AllowedTopologies)
+		},
+		AnswersDeleted: true,
 	})
 }
 
@@ -97,4 +103,50 @@ func provisioner(path *field.Path, name string) field.ErrorList {
 		return field.ErrorList{field.Required(path, "")}
 	}
 	return qualifiedName(path, strings.ToLower(name))
+}
+
+var classColumns = []Column{
+	named(text("Name", func(c *storagev1.StorageClass) string {
+		return markDefault(c, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+	})),
+	text("Provisioner", func(c *storagev1.StorageClass) string { return c.Provisioner }),
+	text("ReclaimPolicy", func(c *storagev1.StorageClass) string {
+		if c.ReclaimPolicy == nil {
+			return "Delete"
+		}
+		return string(*c.ReclaimPolicy)
+	}),
+	text("VolumeBindingMode", func(c *storagev1.StorageClass) string {
+		if c.VolumeBindingMode == nil {
+			return "Immediate"
+		}
+		return string(*c.VolumeBindingMode)
+	}),
+	show("AllowVolumeExpansion", "string", func(c *storagev1.StorageClass) any {
+		return c.AllowVolumeExpansion != nil && *c.AllowVolumeExpansion
+	}),
+	ageColumn,
+}
+
+// markDefault is the name of a class, with a note if one of the annotations makes it
+// the default.
+func markDefault(class store.Object, annotations ...string) string {
+	for _, name := range annotations {
+		if class.GetAnnotations()[name] == "true" {
+			return class.GetName() + " (default)"
+		}
+	}
+	return class.GetName()
+}
+
+func topologyWarnings(terms []corev1.TopologySelectorTerm) (texts []string) {
+	for i, term := range terms {
+		for j, expression := range term.MatchLabelExpressions {
+			if text, ok := oldLabels[expression.Key]; ok {
+				at := field.NewPath("allowedTopologies").Index(i).Child("matchLabelExpressions").Index(j).Child("key")
+				texts = append(texts, fmt.Sprintf("%s: %s", at, text))
+			}
+		}
+	}
+	return texts
 }

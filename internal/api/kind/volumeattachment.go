@@ -14,6 +14,8 @@ func init() {
 	register(Kind{
 		Group: "storage.k8s.io", Version: "v1", Name: "VolumeAttachment",
 		traits: clusterScoped | withStatus | conditional, rules: attachmentRules,
+		Columns:        attachmentColumns,
+		AnswersDeleted: true,
 	})
 }
 
@@ -110,4 +112,18 @@ func volumeError(name string, e *storagev1.VolumeError) (errs field.ErrorList) {
 		errs = append(errs, field.Invalid(field.NewPath("status", name, "errorCode"), *e.ErrorCode, utilvalidation.InclusiveRangeError(0, math.MaxInt32)))
 	}
 	return errs
+}
+
+var attachmentColumns = []Column{
+	nameColumn,
+	named(text("Attacher", func(a *storagev1.VolumeAttachment) string { return a.Spec.Attacher })),
+	text("PV", func(a *storagev1.VolumeAttachment) string {
+		if name := a.Spec.Source.PersistentVolumeName; name != nil {
+			return *name
+		}
+		return ""
+	}),
+	text("Node", func(a *storagev1.VolumeAttachment) string { return a.Spec.NodeName }),
+	show("Attached", "boolean", func(a *storagev1.VolumeAttachment) any { return a.Status.Attached }),
+	ageColumn,
 }

@@ -12,6 +12,14 @@ func init() {
 		Group: "storage.k8s.io", Version: "v1", Name: "VolumeAttributesClass",
 		ShortNames: []string{"vac"},
 		traits:     clusterScoped, rules: attributesClassRules,
+		Columns: []Column{
+			named(text("Name", func(c *storagev1.VolumeAttributesClass) string {
+				return markDefault(c, "storageclass.kubernetes.io/is-default-class")
+			})),
+			text("DriverName", func(c *storagev1.VolumeAttributesClass) string { return c.DriverName }),
+			ageColumn,
+		},
+		AnswersDeleted: true,
 	})
 }
 

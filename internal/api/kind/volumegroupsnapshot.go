@@ -14,6 +14,12 @@ func init() {
 		ShortNames: []string{"vgs"},
 		fresh:      func() store.Object { return &groupv1.VolumeGroupSnapshot{} },
 		traits:     ofDefinition | withStatus, rules: groupSnapshotRules,
+		Columns: columnsOfDefinition(
+			readyColumn,
+			wantedColumn{Name: "VolumeGroupSnapshotClass", Type: "string", JSONPath: ".spec.volumeGroupSnapshotClassName"},
+			wantedColumn{Name: "VolumeGroupSnapshotContent", Type: "string", JSONPath: ".status.boundVolumeGroupSnapshotContentName"},
+			wantedColumn{Name: "CreationTime", Type: "date", JSONPath: ".status.creationTime"},
+		),
 	})
 }
 

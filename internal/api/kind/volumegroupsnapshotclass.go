@@ -14,6 +14,7 @@ func init() {
 		ShortNames: []string{"vgsclass", "vgsclasses"},
 		fresh:      func() store.Object { return &groupv1.VolumeGroupSnapshotClass{} },
 		traits:     ofDefinition | clusterScoped, rules: groupSnapshotClassRules,
+		Columns: snapshotClassColumns,
 	})
 }
 

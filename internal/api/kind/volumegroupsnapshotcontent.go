@@ -15,6 +15,12 @@ func init() {
 		ShortNames: []string{"vgsc", "vgscs"},
 		fresh:      func() store.Object { return &groupv1.VolumeGroupSnapshotContent{} },
 		traits:     ofDefinition | clusterScoped | withStatus, rules: groupSnapshotContentRules,
+		Columns: columnsOfDefinition(
+			readyColumn, policyColumn, driverColumn,
+			wantedColumn{Name: "VolumeGroupSnapshotClass", Type: "string", JSONPath: ".spec.volumeGroupSnapshotClassName"},
+			wantedColumn{Name: "VolumeGroupSnapshotNamespace", Type: "string", JSONPath: ".spec.volumeGroupSnapshotRef.namespace"},
+			wantedColumn{Name: "VolumeGroupSnapshot", Type: "string", JSONPath: ".spec.volumeGroupSnapshotRef.name"},
+		),
 	})
 }
 

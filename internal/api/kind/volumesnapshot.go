@@ -14,6 +14,15 @@ func init() {
 		ShortNames: []string{"vs"},
 		fresh:      func() store.Object { return &snapshotv1.VolumeSnapshot{} },
 		traits:     ofDefinition | withStatus, rules: snapshotRules,
+		Columns: columnsOfDefinition(
+			readyColumn,
+			wantedColumn{Name: "SourcePVC", Type: "string", JSONPath: ".spec.source.persistentVolumeClaimName"},
+			wantedColumn{Name: "SourceSnapshotContent", Type: "string", JSONPath: ".spec.source.volumeSnapshotContentName"},
+			wantedColumn{Name: "RestoreSize", Type: "string", JSONPath: ".status.restoreSize"},
+			wantedColumn{Name: "SnapshotClass", Type: "string", JSONPath: ".spec.volumeSnapshotClassName"},
+			wantedColumn{Name: "SnapshotContent", Type: "string", JSONPath: ".status.boundVolumeSnapshotContentName"},
+			wantedColumn{Name: "CreationTime", Type: "date", JSONPath: ".status.creationTime"},
+		),
 	})
 }
 

@@ -14,6 +14,7 @@ func init() {
 		ShortNames: []string{"vsclass", "vsclasses"},
 		fresh:      func() store.Object { return &snapshotv1.VolumeSnapshotClass{} },
 		traits:     ofDefinition | clusterScoped, rules: snapshotClassRules,
+		Columns: snapshotClassColumns,
 	})
 }
 

@@ -14,6 +14,14 @@ func init() {
 		ShortNames: []string{"vsc", "vscs"},
 		fresh:      func() store.Object { return &snapshotv1.VolumeSnapshotContent{} },
 		traits:     ofDefinition | clusterScoped | withStatus, rules: snapshotContentRules,
+		Columns: columnsOfDefinition(
+			readyColumn,
+			wantedColumn{Name: "RestoreSize", Type: "integer", JSONPath: ".status.restoreSize"},
+			policyColumn, driverColumn,
+			wantedColumn{Name: "VolumeSnapshotClass", Type: "string", JSONPath: ".spec.volumeSnapshotClassName"},
+			wantedColumn{Name: "VolumeSnapshot", Type: "string", JSONPath: ".spec.volumeSnapshotRef.name"},
+			wantedColumn{Name: "VolumeSnapshotNamespace", Type: "string", JSONPath: ".spec.volumeSnapshotRef.namespace"},
+		),
 	})
 }
 

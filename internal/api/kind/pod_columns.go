@@ -1,4 +1,4 @@
-package apiserver
+package kind
 
 import (
 	"cmp"
@@ -10,9 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func init() { columnsOf["pods"] = podColumns }
-
-var podColumns = []column{
+var podColumns = []Column{
 	nameColumn,
 	text("Ready", func(p *corev1.Pod) string { return podSummary(p).ready() }),
 	text("Status", func(p *corev1.Pod) string { return podSummary(p).reason }),
@@ -163,4 +161,11 @@ func readinessGates(p *corev1.Pod) string {
 		}
 	}
 	return fmt.Sprintf("%d/%d", open, len(p.Spec.ReadinessGates))
+}
+
+func podIP(pod *corev1.Pod) string {
+	if len(pod.Status.PodIPs) > 0 {
+		return pod.Status.PodIPs[0].IP
+	}
+	return pod.Status.PodIP
 }

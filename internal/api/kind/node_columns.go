@@ -1,4 +1,4 @@
-package apiserver
+package kind
 
 import (
 	"cmp"
@@ -9,9 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func init() { columnsOf["nodes"] = nodeColumns }
-
-var nodeColumns = []column{
+var nodeColumns = []Column{
 	nameColumn,
 	text("Status", nodeStatus),
 	text("Roles", nodeRoles),
@@ -51,7 +49,7 @@ func nodeStatus(n *corev1.Node) string {
 func nodeRoles(n *corev1.Node) string {
 	const prefix, role = "node-role.kubernetes.io/", "kubernetes.io/role"
 	var roles []string
-	for label, value := range n.Labels {
+	for label, value := range n.Labels { // any order: they are sorted
 		if name, ok := strings.CutPrefix(label, prefix); ok && name != "" {
 			roles = append(roles, name)
 		} else if label == role && value != "" {

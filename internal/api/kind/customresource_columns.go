@@ -1,10 +1,8 @@
-package apiserver
+package kind
 
 import (
 	"bytes"
-	"fmt"
 	"reflect"
-	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -21,14 +19,14 @@ var ageOfAll = apiextensionsv1.CustomResourceColumnDefinition{
 	Description: "CreationTimestamp is a timestamp representing the server time when this object was created.",
 }
 
-// columnsOfVersion are the columns that a definition wants. From one that cannot be
+// ColumnsOfVersion are the columns that a definition wants. From one that cannot be
 // read on, they are left out.
-func columnsOfVersion(v *apiextensionsv1.CustomResourceDefinitionVersion) []column {
+func ColumnsOfVersion(v *apiextensionsv1.CustomResourceDefinitionVersion) []Column {
 	wanted := v.AdditionalPrinterColumns
 	if len(wanted) == 0 {
 		wanted = []apiextensionsv1.CustomResourceColumnDefinition{ageOfAll}
 	}
-	columns := []column{nameColumn}
+	columns := []Column{nameColumn}
 	for _, w := range wanted {
 		path := jsonpath.New(w.Name).AllowMissingKeys(true)
 		if err := path.Parse("{" + w.JSONPath + "}"); err != nil {
@@ -38,7 +36,7 @@ func columnsOfVersion(v *apiextensionsv1.CustomResourceDefinitionVersion) []colu
 		if about == "" {
 			about = "Custom resource definition column (in JSONPath format): " + w.JSONPath
 		}
-		columns = append(columns, column{
+		columns = append(columns, Column{
 			metav1.TableColumnDefinition{Name: w.Name, Type: w.Type, Format: w.Format, Description: about, Priority: w.Priority},
 			func(obj store.Object, now time.Time) any { return cellOf(obj, path, w.Type, now) },
 		})
@@ -98,16 +96,4 @@ func dateCell(text string, now time.Time) string {
 		return "<invalid>"
 	}
 	return age(metav1.NewTime(at), now)
-}
-
-// fieldPath are the names in a path such as ".spec.replicas".
-func fieldPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
-
-// selected is the value of a field that a definition makes selectable.
-func selected(obj store.Object, path []string) string {
-	value, found, err := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, path...)
-	if err != nil || !found || value == nil {
-		return ""
-	}
-	return fmt.Sprint(value)
 }

@@ -1,0 +1,80 @@
+package kind
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Column is one column of a table and what it shows of an object.
+type Column struct {
+	metav1.TableColumnDefinition
+	// Cell is the value of an object at a time.
+	Cell func(obj store.Object, now time.Time) any
+}
+
+// text is a column of texts, show one of another type, wide one that only wide
+// output has.
+func text[T store.Object](name string, cell func(T) string) Column {
+	return show(name, "string", func(obj T) any { return cell(obj) })
+}
+
+func show[T store.Object](name, kind string, cell func(T) any) Column {
+	return Column{
+		metav1.TableColumnDefinition{Name: name, Type: kind},
+		func(obj store.Object, _ time.Time) any { return cell(obj.(T)) },
+	}
+}
+
+func wide(c Column) Column {
+	c.Priority = 1
+	return c
+}
+
+// named makes a column the one with the objects' names.
+func named(c Column) Column {
+	c.Format = "name"
+	return c
+}
+
+// timed is a column that depends on the time of day.
+func timed[T store.Object](name string, cell func(obj T, now time.Time) any) Column {
+	return Column{
+		metav1.TableColumnDefinition{Name: name, Type: "string"},
+		func(obj store.Object, now time.Time) any { return cell(obj.(T), now) },
+	}
+}
+
+var (
+	nameColumn = named(text("Name", func(obj store.Object) string { return obj.GetName() }))
+	ageColumn  = timed("Age", func(obj store.Object, now time.Time) any { return age(obj.GetCreationTimestamp(), now) })
+)
+
+func age(since metav1.Time, now time.Time) string {
+	if since.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(now.Sub(since.Time))
+}
+
+// few are the first three of a list, and how many more there are.
+func few(all []string, none string) string {
+	const shown = 3
+	switch {
+	case len(all) == 0:
+		return none
+	case len(all) <= shown:
+		return strings.Join(all, ",")
+	}
+	return fmt.Sprintf("%s + %d more...", strings.Join(all[:shown], ","), len(all)-shown)
+}
+
+// plainColumns are those of kinds for which nobody thought of others.
+var plainColumns = []Column{
+	nameColumn, show("Created At", "date", func(obj store.Object) any { return obj.GetCreationTimestamp().UTC().Format(time.RFC3339) }),
+}

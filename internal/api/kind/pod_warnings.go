@@ -1,0 +1,89 @@
+package kind
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// podWarnings are about a pod, or a template of pods at a path.
+func podWarnings(path *field.Path, pod *corev1.PodSpec) (texts []string) {
+	spec := path.Child("spec")
+	for _, label := range slices.Sorted(maps.Keys(pod.NodeSelector)) {
+		if text, ok := oldLabels[label]; ok {
+			texts = append(texts, fmt.Sprintf("%s: %s", spec.Child("nodeSelector").Key(label), text))
+		}
+	}
+	if pod.Affinity != nil && pod.Affinity.NodeAffinity != nil {
+		at := spec.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+		texts = append(texts, nodeSelectorWarnings(at, pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)...)
+	}
+	for i, constraint := range pod.TopologySpreadConstraints {
+		at := spec.Child("topologySpreadConstraints").Index(i)
+		if text, ok := oldLabels[constraint.TopologyKey]; ok {
+			texts = append(texts, fmt.Sprintf("%s: %s is %s", at.Child("topologyKey"), constraint.TopologyKey, text))
+		}
+		if constraint.LabelSelector == nil {
+			texts = append(texts, fmt.Sprintf("%s: a null labelSelector results in matching no pod", at.Child("labelSelector")))
+		}
+	}
+	for i := range pod.Volumes {
+		texts = append(texts, podVolumeWarnings(spec.Child("volumes").Index(i), &pod.Volumes[i])...)
+	}
+	texts = append(texts, pullSecretWarnings(spec.Child("imagePullSecrets"), pod.ImagePullSecrets)...)
+	for i := range pod.InitContainers {
+		texts = append(texts, containerWarnings(spec.Child("initContainers").Index(i), &pod.InitContainers[i])...)
+	}
+	for i := range pod.Containers {
+		texts = append(texts, containerWarnings(spec.Child("containers").Index(i), &pod.Containers[i])...)
+	}
+	return texts
+}
+
+func podVolumeWarnings(at *field.Path, v *corev1.Volume) (texts []string) {
+	if v.GitRepo != nil {
+		texts = append(texts, fmt.Sprintf("%s: deprecated in v1.11, and disabled by default in v1.33+", at.Child("gitRepo")))
+	}
+	texts = append(texts, sourceWarnings(at, map[string]bool{
+		"cephfs": v.CephFS != nil, "photonPersistentDisk": v.PhotonPersistentDisk != nil, "scaleIO": v.ScaleIO != nil, "flocker": v.Flocker != nil,
+		"quobyte": v.Quobyte != nil, "storageOS": v.StorageOS != nil, "glusterfs": v.Glusterfs != nil, "rbd": v.RBD != nil,
+	})...)
+	if v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
+		texts = append(texts, sizeWarnings(at.Child("ephemeral", "volumeClaimTemplate", "spec"), &v.Ephemeral.VolumeClaimTemplate.Spec)...)
+	}
+	return texts
+}
+
+func pullSecretWarnings(path *field.Path, secrets []corev1.LocalObjectReference) (texts []string) {
+	for i, secret := range secrets {
+		if slices.Contains(secrets[:i], secret) {
+			texts = append(texts, fmt.Sprintf("%s: duplicate name %q", path.Index(i).Child("name"), secret.Name))
+		}
+	}
+	for i, secret := range secrets {
+		if secret.Name == "" {
+			texts = append(texts, fmt.Sprintf("%s: invalid empty name %q", path.Index(i).Child("name"), secret.Name))
+		}
+	}
+	return texts
+}
+
+func containerWarnings(at *field.Path, c *corev1.Container) (texts []string) {
+	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		texts = append(texts, fractionWarning(at.Child("resources", "limits").Key(string(name)), c.Resources.Limits, name)...)
+		texts = append(texts, fractionWarning(at.Child("resources", "requests").Key(string(name)), c.Resources.Requests, name)...)
+	}
+	for i, variable := range c.Env {
+		same := func(other corev1.EnvVar) bool { return other.Name == variable.Name }
+		reference := "$(" + variable.Name + ")"
+		extends := variable.ValueFrom == nil && variable.Value != reference && strings.Contains(variable.Value, reference)
+		if slices.ContainsFunc(c.Env[:i], same) && !extends {
+			texts = append(texts, fmt.Sprintf("%s: hides previous definition of %q, which may be dropped when using apply", at.Child("env").Index(i), variable.Name))
+		}
+	}
+	return texts
+}
