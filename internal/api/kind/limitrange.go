@@ -29,9 +29,13 @@ func checkLimits(s *store.Store, w store.Write) error {
 	if !isClaim || w.Part != store.MainPart || w.Old != nil && w.Old.GetDeletionTimestamp() != nil {
 		return nil
 	}
+	return checkClaimLimits(s, w.Resource, pvc)
+}
+
+func checkClaimLimits(s *store.Store, res *store.Resource, pvc *corev1.PersistentVolumeClaim) error {
 	for limits := range store.List[*corev1.LimitRange](s, pvc.Namespace) {
 		if err := outsideOf(limits, pvc.Spec.Resources.Requests); err != nil {
-			return apierrors.NewForbidden(w.Resource.GVR.GroupResource(), pvc.Name, err)
+			return apierrors.NewForbidden(res.GVR.GroupResource(), pvc.Name, err)
 		}
 	}
 	return nil

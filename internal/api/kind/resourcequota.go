@@ -46,8 +46,12 @@ func (q *quotas) observe(c store.Commit) {
 // (k8s.io/apiserver v0.36.3, admission/plugin/resourcequota/controller.go: CheckRequest)
 func (q *quotas) charge(s *store.Store, w store.Write) error {
 	if !q.any || !counted(w.Resource, w.Old != nil) {
-		return nil
+		return nil // as for most writes: they are not to pay for the loop below
 	}
+	return chargeAll(s, w)
+}
+
+func chargeAll(s *store.Store, w store.Write) error {
 	var charged []*corev1.ResourceQuota
 	for quota := range store.List[*corev1.ResourceQuota](s, w.Obj.GetNamespace()) {
 		next, err := chargedWith(quota, s.Now(), w)
