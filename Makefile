@@ -65,6 +65,7 @@ golden: ## rewrite the golden files after a change that is meant, and compare wi
 conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md and docs/rules.md
 	@mkdir -p $(BIN)
 	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./internal/... ./cmd/internal/... > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
+	cd test/sanity && $(GO) test -json ./... >> $(CURDIR)/$(BIN)/conformance.json || { grep '"Action":"fail"' $(CURDIR)/$(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
 
 determinism: ## make 500 runs with driver programs twice each, idle and loaded, on one core and on all, and compare

@@ -49,6 +49,10 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 	if n == nil {
 		return status.Errorf(codes.NotFound, "node %s does not exist", req.GetNodeId())
 	}
+	at, attached := v.attachments[n.id]
+	if attached && d.options.strict() && !d.faults[attachNotIdempotent] && !sameUse(at.capability, at.readOnly, req.GetVolumeCapability(), req.GetReadonly()) {
+		return status.Errorf(codes.AlreadyExists, "volume %s is attached to node %s with another volume_capability or readonly", v.id, n.id)
+	}
 	if err := d.contextOf(v, req.GetVolumeContext()); err != nil {
 		return err
 	}
@@ -58,13 +62,10 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 	if !v.accessibleOn(n) {
 		return invalid("volume %s is not accessible from node %s", v.id, n.id)
 	}
-	if at, attached := v.attachments[n.id]; attached {
-		if d.faults[attachNotIdempotent] {
-			return status.Errorf(codes.Internal, "volume %s is attached to node %s already", v.id, n.id)
-		}
-		if d.options.strict() && !sameUse(at.capability, at.readOnly, req.GetVolumeCapability(), req.GetReadonly()) {
-			return status.Errorf(codes.AlreadyExists, "volume %s is attached to node %s with another volume_capability or readonly", v.id, n.id)
-		}
+	switch {
+	case attached && d.faults[attachNotIdempotent]:
+		return status.Errorf(codes.Internal, "volume %s is attached to node %s already", v.id, n.id)
+	case attached:
 		return nil
 	}
 	if err := d.mayAttachBeside(v, req); err != nil {

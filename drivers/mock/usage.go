@@ -33,7 +33,7 @@ func (n *Node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 	if !d.options.Stats {
 		return nil, notImplemented("NodeGetVolumeStats")
 	}
-	if err := first(required("volume_id", req.GetVolumeId()), absolute("volume_path", req.GetVolumePath())); err != nil {
+	if err := first(required("volume_id", req.GetVolumeId()), required("volume_path", req.GetVolumePath())); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
@@ -68,7 +68,7 @@ func (n *Node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequ
 	}
 	if err := first(
 		required("volume_id", req.GetVolumeId()),
-		absolute("volume_path", req.GetVolumePath()),
+		required("volume_path", req.GetVolumePath()),
 		capacityRange(req.GetCapacityRange()),
 	); err != nil {
 		return nil, err
