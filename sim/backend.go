@@ -47,10 +47,10 @@ func (d *driver) holds() (h holdings, err error) {
 		return mockHoldings(d.mock), nil
 	case d.controller == nil:
 		return h, nil
-	case !d.controller.running:
+	case !d.answering().running:
 		return h, errors.New("its controller plugin does not run")
 	}
-	err = d.controller.ask("volumes and snapshots", func(ctx context.Context, conn grpc.ClientConnInterface) (err error) {
+	err = d.answering().ask("volumes and snapshots", func(ctx context.Context, conn grpc.ClientConnInterface) (err error) {
 		h, err = list(ctx, csi.NewControllerClient(conn))
 		return err
 	})

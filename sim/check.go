@@ -84,6 +84,9 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 	if d.Later && d.Name == "" && (d.Mock == nil || d.Mock.Name == "") {
 		return &ConfigError{subject, "a driver that is installed later needs its name"}
 	}
+	if err := d.checkReplicas(subject); err != nil {
+		return err
+	}
 	if err := d.checkFurther(subject, nodes); err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ type controller struct {
 	name    string
 	sidecar string  // its program; empty for what is no sidecar
 	beside  *plugin // of a sidecar
+	of      string  // the name of all replicas of a sidecar; empty if it has none
+	lock    string  // the name of the Lease that a sidecar holds if it leads
 	manager bool    // part of kube-controller-manager
 	start   func() fakecontroller.Program
 	running fakecontroller.Program
@@ -78,9 +80,12 @@ func (c *Simulation) addController(ctl fakecontroller.Controller) *controller {
 func (c *Simulation) controllersNamed(name string) ([]*controller, error) {
 	var found []*controller
 	for _, ctl := range c.controllers {
-		if ctl.name == name || (name == controllerManager && ctl.manager) {
+		if ctl.name == name || (name == controllerManager && ctl.manager) || ctl.of != "" && ctl.of == name || ctl.of+"/"+leader == name && c.leads(ctl) {
 			found = append(found, ctl)
 		}
+	}
+	if len(found) == 0 && slices.Contains(c.replicaNames(), name) {
+		return nil, &ConfigError{fmt.Sprintf("controller %q", name), "none of its replicas holds the lease"}
 	}
 	if len(found) == 0 {
 		known := append(c.Controllers(), controllerManager)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/csisim/csisim/internal/driver/sidecar"
@@ -15,29 +16,35 @@ func (c *Simulation) note(node, format string, args ...any) {
 // killPlugin ends a plugin like SIGKILL: its socket file stays. An empty node
 // means the controller plugin. The registrar runs on.
 func (c *Simulation) killPlugin(name, node string) error {
-	p, err := c.plugin(name, node)
-	if err != nil {
-		return err
+	return c.each(name, node, func(p *plugin) error {
+		c.note(node, "%s killed", p)
+		defer c.disconnect(p)
+		return p.kill()
+	})
+}
+
+// each does something to all plugins of a name.
+func (c *Simulation) each(name, node string, do func(*plugin) error) error {
+	plugins, err := c.pluginsMeant(name, node)
+	errs := []error{err}
+	for _, p := range plugins {
+		errs = append(errs, do(p))
 	}
-	c.note(node, "%s killed", p)
-	defer c.disconnect(p)
-	return p.kill()
+	return errors.Join(errs...)
 }
 
 // stopPlugin ends a plugin and its registrar like SIGTERM: both remove their sockets.
 func (c *Simulation) stopPlugin(name, node string) error {
-	p, err := c.plugin(name, node)
-	if err != nil {
-		return err
-	}
-	c.note(node, "%s stopped", p)
-	defer c.disconnect(p)
-	if p.registrar != nil {
-		if err := p.registrar.Stop(); err != nil {
-			return err
+	return c.each(name, node, func(p *plugin) error {
+		c.note(node, "%s stopped", p)
+		defer c.disconnect(p)
+		if p.registrar != nil {
+			if err := p.registrar.Stop(); err != nil {
+				return err
+			}
 		}
-	}
-	return p.stop()
+		return p.stop()
+	})
 }
 
 // stopPluginAlone ends a plugin alone like SIGTERM: its process and its socket are gone, its
@@ -64,12 +71,10 @@ func (c *Simulation) disconnect(p *plugin) {
 
 // startPlugin starts a plugin, and its registrar, unless they run.
 func (c *Simulation) startPlugin(name, node string) error {
-	p, err := c.plugin(name, node)
-	if err != nil {
-		return err
-	}
-	c.note(node, "%s started", p)
-	return c.bringUp(p)
+	return c.each(name, node, func(p *plugin) error {
+		c.note(node, "%s started", p)
+		return c.bringUp(p)
+	})
 }
 
 // bringUp starts a plugin, and its registrar.
@@ -257,7 +262,7 @@ func (c *Simulation) PowerOn(name string) error {
 // stop ends all of a driver's plugins, for the end of the cluster.
 func (d *driver) stop() error {
 	var first error
-	for _, p := range append(append([]*plugin{d.controller}, values(d.nodes)...), d.further...) {
+	for _, p := range append(append(append([]*plugin{d.controller}, d.replicas...), values(d.nodes)...), d.further...) {
 		if p == nil {
 			continue
 		}

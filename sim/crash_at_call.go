@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
@@ -61,8 +63,9 @@ func (c crashes) named(victim fault.Victim, at wire.Site) fault.Victim {
 	case at.Caller == string(fault.Kubelet), at.Caller == registrar.Name:
 		return fault.Victim(at.Caller)
 	}
+	program, _, _ := strings.Cut(at.Caller, "/")
 	for _, ctl := range c.controllers {
-		if p := ctl.beside; p != nil && ctl.sidecar == at.Caller && p.machine == at.Machine && p.socket == at.Socket {
+		if p := ctl.beside; p != nil && ctl.sidecar == program && p.machine == at.Machine && p.socket == at.Socket {
 			return fault.Victim(ctl.name)
 		}
 	}

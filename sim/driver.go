@@ -22,6 +22,7 @@ type driver struct {
 	Driver
 	mock       *mock.Driver // of a Mock driver: the backend
 	controller *plugin      // nil if the driver has none
+	replicas   []*plugin    // of the controller plugin, but the first
 	promised   map[string]bool
 	nodes      map[string]*plugin
 	further    []*plugin
@@ -35,6 +36,7 @@ type driver struct {
 type plugin struct {
 	driver    *driver
 	node      string            // empty for the controller
+	replica   int               // of a controller plugin that has several, from 1; 0 for the only one
 	name      string            // of a further plugin of the node; empty for the driver's own
 	id        string            // the CSI node id of a further plugin that has its own
 	zone      string            // of the node, in the driver's topology
@@ -85,7 +87,9 @@ func (c *Simulation) startDrivers() error {
 	for _, n := range c.nodes {
 		c.see(n.machine, nil)
 	}
-	c.see(c.controlPlane, nil)
+	for _, m := range c.controlPlanes() {
+		c.see(m, nil)
+	}
 	return nil
 }
 
@@ -100,17 +104,20 @@ func (c *Simulation) startDriver(d *driver) error {
 	d.directory = cmp.Or(d.Name, "unnamed")
 	single := d.Program != nil && d.Program.Single
 	if !d.NoController && !single {
-		p, err := c.newPlugin(d, Node{}, c.controlPlane)
+		p, err := c.newPlugin(d, Node{}, c.controlPlane, 0)
 		if err != nil {
 			return err
 		}
 		d.controller = p
+		if err := c.startReplicas(d); err != nil {
+			return err
+		}
 	}
 	for _, n := range c.nodes {
 		if d.NoNode || !d.runsOn(n.Name) {
 			continue
 		}
-		p, err := c.newPlugin(d, n.Node, n.machine)
+		p, err := c.newPlugin(d, n.Node, n.machine, 0)
 		if err != nil {
 			return err
 		}
@@ -153,8 +160,8 @@ func (d *driver) nodeID(node string) string {
 
 // newPlugin makes and starts one instance. The socket is where drivers and
 // kubelets expect it on a node.
-func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine) (*plugin, error) {
-	p := &plugin{driver: d, node: node.Name, zone: d.zone(node), machine: m, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed}
+func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine, replica int) (*plugin, error) {
+	p := &plugin{driver: d, node: node.Name, replica: replica, zone: d.zone(node), machine: m, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed}
 	p.socket = d.socketIn(d.directory)
 	if err := c.giveBackend(p); err != nil {
 		return nil, err
@@ -226,6 +233,8 @@ func (p *plugin) stop() error {
 // String names the instance in messages.
 func (p *plugin) String() string {
 	switch {
+	case p.node == "" && p.replica > 0:
+		return fmt.Sprintf("driver %s, controller %d", p.driver.Name, p.replica)
 	case p.node == "":
 		return fmt.Sprintf("driver %s, controller", p.driver.Name)
 	case p.name != "":
@@ -239,7 +248,7 @@ func (p *plugin) String() string {
 func (c *Simulation) plugins(d *driver) []*plugin {
 	var all []*plugin
 	if d.controller != nil && d.controller.node == "" {
-		all = append(all, d.controller)
+		all = append(append(all, d.controller), d.replicas...)
 	}
 	for _, n := range c.nodes {
 		if p := d.nodes[n.Name]; p != nil {
@@ -266,7 +275,7 @@ func (c *Simulation) DriverNodes(name string) []string {
 }
 
 // plugin finds a driver's plugin on a node, or its controller plugin. The name may be
-// "driver/plugin" for a further plugin of the node.
+// "driver/plugin" for a further plugin of the node, "driver/2" for a replica.
 func (c *Simulation) plugin(name, node string) (*plugin, error) {
 	name, further, _ := strings.Cut(name, "/")
 	for _, d := range c.drivers {
@@ -275,6 +284,8 @@ func (c *Simulation) plugin(name, node string) (*plugin, error) {
 		}
 		p := d.nodes[node]
 		switch {
+		case further != "" && node == "":
+			p = d.replica(further)
 		case further != "":
 			p = d.furtherPlugin(further, node)
 		case node == "":

@@ -96,6 +96,14 @@ func (c *Simulation) pluginAt(at wire.Site) string {
 		if d.Name != at.Driver {
 			continue
 		}
+		for _, p := range d.replicas {
+			if p.machine == at.Machine && p.socket == at.Socket {
+				return fmt.Sprintf("%s/%d", d.Name, p.replica)
+			}
+		}
+		if at.Node == "" && len(d.replicas) > 0 {
+			return d.Name + "/1"
+		}
 		for _, p := range d.on(at.Node) {
 			if p.socket == at.Socket && p.name != "" {
 				return d.Name + "/" + p.name

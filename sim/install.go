@@ -24,7 +24,9 @@ func (c *Simulation) Install(name string) error {
 	if err := c.startDriver(d); err != nil {
 		return err
 	}
-	c.see(c.controlPlane, nil)
+	for _, m := range c.controlPlanes() {
+		c.see(m, nil)
+	}
 	for _, n := range c.nodes {
 		c.see(n.machine, nil)
 	}
@@ -58,7 +60,7 @@ func (c *Simulation) Uninstall(name string) error {
 		}
 		errs = append(errs, p.stop())
 	}
-	d.controller, d.nodes, d.further = nil, map[string]*plugin{}, nil
+	d.controller, d.replicas, d.nodes, d.further = nil, nil, map[string]*plugin{}, nil
 	return errors.Join(append(errs, c.removeCSIDriver(d))...)
 }
 

@@ -28,9 +28,11 @@ func (c *Simulation) Ledger() Ledger {
 		a.directories(n)
 		a.strays(n.machine)
 	}
-	c.see(c.controlPlane, nil)
-	a.mounts(c.controlPlane, nil)
-	a.strays(c.controlPlane)
+	for _, m := range c.controlPlanes() {
+		c.see(m, nil)
+		a.mounts(m, nil)
+		a.strays(m)
+	}
 	a.loops()
 	a.attachments()
 	for _, d := range c.drivers {

@@ -24,6 +24,7 @@ func (c *Simulation) addLivenessProbes(d *driver) {
 		if p.name != "" {
 			name += "/" + p.name
 		}
+		name = replicaName(name, p)
 		at := sidecar.Target{Driver: d.Name, Node: p.node, Machine: p.machine, Socket: p.socket}
 		endpoint := &livenessprobe.Endpoint{}
 		start := func() fakecontroller.Program { return livenessprobe.Start(c.World, c.Wire, options, at, endpoint) }

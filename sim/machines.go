@@ -32,6 +32,9 @@ func (c *Simulation) startMachines() error {
 	if c.controlPlane, err = c.newMachine(controlPlaneName); err != nil {
 		return err
 	}
+	if err := c.startReplicaMachines(); err != nil {
+		return err
+	}
 	for _, o := range c.options.Nodes {
 		m, err := c.newMachine(o.Name)
 		if err != nil {

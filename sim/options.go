@@ -172,6 +172,9 @@ type Driver struct {
 	// Later leaves all of it out until Install: plugins, sidecars and CSIDriver
 	// object. Default: false.
 	Later bool
+	// Replicas is how many the controller plugin has, each with its sidecars; those work
+	// only while they hold their Leases, unless their flags say otherwise. Default: 1.
+	Replicas int
 	// NoNode and NoController leave that half of the driver out.
 	NoNode, NoController bool
 	// CSIDriver is the spec of its CSIDriver object. Default: attachRequired as

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"github.com/csisim/csisim/internal/driver/program"
@@ -35,6 +36,9 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 		spec.NodeID = p.nodeID()
 	}
 	spec.NodeStateDir = filepath.Join(c.work.Path(), "state", d.directory+"-"+spec.NodeName)
+	if p.replica > 1 {
+		spec.NodeStateDir += fmt.Sprintf("-%d", p.replica)
+	}
 	if p.name != "" {
 		spec.NodeStateDir += "-" + p.name
 	}

@@ -30,18 +30,35 @@ type (
 // else runs.
 func (c *Simulation) addSidecars(d *driver) {
 	c.addLivenessProbes(d)
-	p := d.controller
-	if p == nil {
+	if d.controller == nil {
 		return
 	}
-	at := sidecar.Target{Driver: d.Name, Machine: p.machine, Socket: p.socket}
 	promises := sidecar.Promises{Capabilities: d.promised, ExpandsOnNodes: d.expandsOnNodes()}
-	for _, s := range d.Sidecars.OfController() {
-		if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) {
-			start := func() fakecontroller.Program { return s.Start(c.World, c.Wire, at) }
-			c.controllers = append(c.controllers, &controller{name: s.Name() + "/" + d.Name, sidecar: s.Name(), beside: p, start: start})
+	elections := map[string]*sidecar.Election{}
+	for _, p := range append([]*plugin{d.controller}, d.replicas...) {
+		for _, s := range d.Sidecars.OfController() {
+			if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) {
+				if elections[s.Name()] == nil {
+					elections[s.Name()] = &sidecar.Election{}
+				}
+				c.addSidecar(s, p, elections[s.Name()])
+			}
 		}
 	}
+}
+
+// addSidecar adds one program beside a controller plugin.
+func (c *Simulation) addSidecar(s sidecar.Sidecar, p *plugin, election *sidecar.Election) {
+	at := sidecar.Target{Driver: p.driver.Name, Machine: p.machine, Socket: p.socket, Replica: p.replica, Pod: p.podName(), Election: election}
+	ctl := &controller{
+		name: s.Name() + "/" + p.driver.Name, sidecar: s.Name(), beside: p,
+		start: func() fakecontroller.Program { return s.Start(c.World, c.Wire, at) },
+	}
+	if p.replica > 0 {
+		ctl.of, ctl.lock = ctl.name, sidecar.Sanitized(s.Lock(p.driver.Name))
+		ctl.name = replicaName(ctl.name, p)
+	}
+	c.controllers = append(c.controllers, ctl)
 }
 
 // besides are the sidecars of a plugin, but for its registrar.

@@ -34,14 +34,16 @@ type Simulation struct {
 	options      Options
 	work         *workdir.Dir
 	controlPlane machine.Machine
-	nodes        []*node
-	drivers      []*driver
-	controllers  []*controller
-	beats        *heartbeats
-	applied      map[appliedKey]applied
-	csiAddons    bool // whether the kinds of CSI-Addons have been defined
-	gate         gate
-	api          struct {
+	// replicaMachines are those of further replicas of controller plugins.
+	replicaMachines []machine.Machine
+	nodes           []*node
+	drivers         []*driver
+	controllers     []*controller
+	beats           *heartbeats
+	applied         map[appliedKey]applied
+	csiAddons       bool // whether the kinds of CSI-Addons have been defined
+	gate            gate
+	api             struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
@@ -136,8 +138,8 @@ func (c *Simulation) Close() error {
 	for _, n := range c.nodes {
 		errs = append(errs, n.machine.Close())
 	}
-	if c.controlPlane != nil {
-		errs = append(errs, c.controlPlane.Close())
+	for _, m := range c.controlPlanes() {
+		errs = append(errs, m.Close())
 	}
 	errs = append(errs, c.stopStandIns())
 	if c.work != nil {
@@ -187,13 +189,14 @@ func (c *Simulation) Drivers() []string {
 	return names
 }
 
-// Controllers are the names of the controllers and sidecars.
+// Controllers are the names of the controllers and sidecars; of a sidecar with replicas those
+// of each, of all together, and of the one that leads.
 func (c *Simulation) Controllers() []string {
 	var names []string
 	for _, ctl := range c.controllers {
 		names = append(names, ctl.name)
 	}
-	return names
+	return append(names, c.replicaNames()...)
 }
 
 func (c *Simulation) node(name string) (*node, error) {

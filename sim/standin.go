@@ -19,8 +19,10 @@ func (c *Simulation) startStandIns(d *driver) error {
 		}
 		d.standIns = append(d.standIns, s)
 	}
-	if err := d.furnish(Node{Name: controlPlaneName}, c.controlPlane); err != nil {
-		return err
+	for _, m := range c.controlPlanes() {
+		if err := d.furnish(Node{Name: controlPlaneName}, m); err != nil {
+			return err
+		}
 	}
 	for _, n := range c.nodes {
 		if err := d.furnish(n.Node, n.machine); err != nil {

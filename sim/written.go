@@ -14,10 +14,7 @@ func (c *Simulation) Written() []string { return c.written }
 
 // keepWritten looks for what programs have written, before their machines are gone.
 func (c *Simulation) keepWritten() error {
-	machines := []machine.Machine{}
-	if c.controlPlane != nil {
-		machines = append(machines, c.controlPlane)
-	}
+	machines := c.controlPlanes()
 	for _, n := range c.nodes {
 		machines = append(machines, n.machine)
 	}

@@ -119,7 +119,7 @@ func (f *Fault) Matches(s Site) bool {
 	}
 	return (matches(f.Call, short) || matches(f.Call, s.Method)) &&
 		(f.Driver == "" || f.Driver == s.Driver) && (f.Node == "" || f.Node == s.Node) &&
-		(f.From == "" || f.From == s.From) && (f.LargerThan == 0 || s.Bytes > f.LargerThan) && (f.Volume == "" || matches(f.Volume, s.Volume))
+		(f.From == "" || f.From == s.From || strings.HasPrefix(s.From, f.From+"/")) && (f.LargerThan == 0 || s.Bytes > f.LargerThan) && (f.Volume == "" || matches(f.Volume, s.Volume))
 }
 
 func matches(pattern, text string) bool {

@@ -97,11 +97,26 @@ func (c *checker) checkDrivers() {
 				c.report("later", "later without a name", "the driver's name: who is not there cannot be asked for it")
 			}
 			c.checkPlugins(d)
+			c.checkReplicas(d)
 			c.checkSidecars(d.Sidecars)
 			c.checkMock(d)
 			c.checkProgram(d.Program)
 			c.checkSocket(d.Socket)
 		})
+	}
+}
+
+// checkReplicas reports replicas of a controller plugin that cannot have any.
+func (c *checker) checkReplicas(d Driver) {
+	if d.Replicas < 2 {
+		return
+	}
+	found, single := fmt.Sprintf("%d replicas", d.Replicas), d.Program != nil && d.Program.Single
+	switch {
+	case d.NoController:
+		c.report("replicas", found+" of a driver without a controller plugin", "no replicas, or no noController")
+	case d.Socket != nil || single:
+		c.report("replicas", found+" of a program that csisim does not start for the controller alone", "no replicas, or a mock, a profile or a program that is not single")
 	}
 }
 
@@ -151,7 +166,7 @@ func (c *checker) checkMock(d Driver) {
 // mocked stands in for a driver where only its name matters and what it may be able
 // to do: a program's answer comes when it runs.
 func (d *Driver) mocked() sim.Driver {
-	m := sim.Driver{Name: d.name(), Mock: &mock.Options{ControllerExpand: true, Snapshot: true, VolumeCondition: true, ListVolumes: true}, NoController: d.NoController}
+	m := sim.Driver{Name: d.name(), Mock: &mock.Options{ControllerExpand: true, Snapshot: true, VolumeCondition: true, ListVolumes: true}, NoController: d.NoController, Replicas: int(d.Replicas), Sidecars: d.Sidecars}
 	if d.Mock != nil {
 		options := *d.Mock
 		m.Mock = &options

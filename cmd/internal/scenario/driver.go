@@ -26,6 +26,7 @@ type Driver struct {
 	Down         []string          `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
 	Plugins      []FurtherPlugin   `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
 	Later        bool              `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
+	Replicas     uint              `json:"replicas,omitempty" example:"2" doc:"How many replicas the controller plugin has, each with its sidecars. A sidecar works only while it holds its Lease, unless its flag leaderElection is false. Default 1."`
 	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
 	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	Sidecars     sim.Sidecars      `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
@@ -90,6 +91,7 @@ func (d Driver) options(dir string) sim.Driver {
 	if d.profile != nil && d.Sidecars.Provisioner.ExtraCreateMetadata == nil {
 		o.Sidecars.Provisioner.ExtraCreateMetadata = &d.profile.ExtraCreateMetadata
 	}
+	o.Replicas = int(d.Replicas)
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController || o.NoController, d.NoCSIDriver
 	for _, name := range d.External {
 		o.External = append(o.External, sim.Sidecar(name))

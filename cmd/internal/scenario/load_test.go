@@ -94,7 +94,8 @@ func TestCopiesAreBounded(t *testing.T) {
 
 // What a program promises shows when it runs: before, any sidecar may be beside it.
 func TestEverySidecarMayBeBesideAProgram(t *testing.T) {
-	for _, sidecar := range fakecontroller.Names() {
+	for _, program := range (fakecontroller.Sidecars{}).OfController() {
+		sidecar := program.Name()
 		_, err := scenario.Parse("x.yaml", []byte(header+"drivers: [{name: a.example.com, program: {command: [./driver]}}]\nsteps: [{restart-controller: "+sidecar+"/a.example.com}]\n"))
 		assert.NoError(t, err, sidecar)
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/csisim/csisim/sim"
@@ -22,6 +23,7 @@ type pluginFields struct {
 	Node       string `json:"node,omitempty" doc:"Its plugin on this node."`
 	Plugin     string `json:"plugin,omitempty" example:"v2" doc:"With node: one of the driver's further plugins there; default the driver's own."`
 	Controller bool   `json:"controller,omitempty" doc:"Its controller plugin; without node and controller all of its plugins."`
+	Replica    uint   `json:"replica,omitempty" example:"2" doc:"With controller: one of its replicas, from 1; default all."`
 }
 
 func (s *pluginFields) check(c *checker) {
@@ -32,8 +34,24 @@ func (s *pluginFields) check(c *checker) {
 	} else if s.Plugin != "" {
 		c.report("plugin", "plugin without node", "the node of the further plugin")
 	}
+	if s.Replica > 0 {
+		c.replica(s)
+	}
 	if s.Node != "" && s.Controller {
 		c.report("controller", "node and controller", "one of them; without both all plugins of the driver")
+	}
+}
+
+// replica checks the number of a replica.
+func (c *checker) replica(s *pluginFields) {
+	if !s.Controller {
+		c.report("replica", "replica without controller", "controller: true beside it")
+		return
+	}
+	for _, d := range c.scenario.Drivers {
+		if (d.name() == s.Driver || s.Driver == "" && len(c.scenario.Drivers) == 1) && s.Replica > max(1, d.Replicas) {
+			c.report("replica", fmt.Sprintf("replica %d", s.Replica), fmt.Sprintf("a number up to %d, the replicas of the driver", max(1, d.Replicas)))
+		}
 	}
 }
 
@@ -41,6 +59,8 @@ func (s *pluginFields) check(c *checker) {
 func (s *pluginFields) each(r *runner, do func(sim.Plugin) error) error {
 	driver := r.driver(s.Driver)
 	switch {
+	case s.Replica > 0:
+		return do(sim.Plugin{Driver: pluginName(driver, fmt.Sprint(s.Replica))})
 	case s.Controller:
 		return do(sim.Plugin{Driver: driver})
 	case s.Node != "":

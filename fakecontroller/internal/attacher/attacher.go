@@ -74,7 +74,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{
-			Component: w.Start(Caller+"/"+opts.Driver, ""),
+			Component: w.Start(opts.Called(Caller+"/"+opts.Driver), ""),
 			wire:      wire,
 			opts:      opts,
 			force:     map[store.Key]bool{},
@@ -88,6 +88,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 // main asks the driver what it can do and starts the handler that fits. C-LIB-2
 func (r *run) main(p *kernel.Process) {
 	r.features = r.askDriver(p)
+	r.life.Lead(p, r.opts.Lock(r.features.driver))
 	handle := r.syncAttachment
 	if !r.features.attach {
 		handle = r.syncTrivially

@@ -34,7 +34,7 @@ func (r *run) askDriver(p *kernel.Process) features {
 }
 
 func (r *run) site() wire.Site {
-	return wire.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+	return wire.Site{Caller: r.opts.Called(Caller), Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
 func (r *run) conn(p *kernel.Process, timeout time.Duration) grpc.ClientConnInterface {

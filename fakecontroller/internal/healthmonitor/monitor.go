@@ -83,7 +83,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{
-			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life,
+			Component: w.Start(opts.Called(Caller+"/"+opts.Driver), ""), wire: wire, opts: opts, life: life,
 			enqueued: map[string]bool{}, failing: map[string]time.Duration{}, broken: map[string]bool{}, scheduled: map[types.UID]scheduledPod{},
 		}
 		r.Go("main", r.main)
@@ -100,6 +100,7 @@ func (r *run) main(p *kernel.Process) {
 	if !d.Serves("CONTROLLER_SERVICE") || !d.Can("VOLUME_CONDITION") || !lists && !d.Can("GET_VOLUME") {
 		return
 	}
+	r.life.Lead(p, r.opts.Lock(r.driver))
 	if r.opts.NodeWatcher {
 		r.Go("nodes", r.watchNodes)
 	}
@@ -114,7 +115,7 @@ func (r *run) main(p *kernel.Process) {
 }
 
 func (r *run) site() wire.Site {
-	return wire.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+	return wire.Site{Caller: r.opts.Called(Caller), Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
 // connUntil is a connection for calls that share a deadline.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -23,7 +24,7 @@ import (
 
 const (
 	// capacityNamespace is where the sidecar runs.
-	capacityNamespace = "kube-system"
+	capacityNamespace = sidecar.Namespace
 
 	driverLabel  = "csi.storage.k8s.io/drivername"
 	managerLabel = "csi.storage.k8s.io/managed-by"

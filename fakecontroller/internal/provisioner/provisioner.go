@@ -62,7 +62,7 @@ func Start(w *component.World, wire *wire.Wire, o Options) *sidecar.Program {
 
 func newProvisioner(w *component.World, wire *wire.Wire, o Options) *Provisioner {
 	c := &Provisioner{
-		Component:  w.Start(Name, ""),
+		Component:  w.Start(o.Called(Name), ""),
 		wire:       wire,
 		options:    o.withDefaults(),
 		driver:     o.Driver,
@@ -91,6 +91,7 @@ func (c *Provisioner) run(p *kernel.Process) {
 	c.driver = c.promises.Name
 	c.plugin, _ = migration.PluginOf(c.driver)
 	c.nameItself()
+	c.life.Lead(p, c.options.Lock(c.driver))
 	claims := component.Watch[claim](c.Component, p)
 	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
 	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
@@ -120,7 +121,7 @@ func (c *Provisioner) run(p *kernel.Process) {
 func (c *Provisioner) nameItself() {
 	now := c.Kernel.Now().UnixMilli()
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d %d", c.driver, now, c.Store.Revision())
+	fmt.Fprintf(h, "%s %d %d", c.options.Called(c.driver), now, c.Store.Revision())
 	n := h.Sum64()
 	c.identity = fmt.Sprintf("%d-%d-%s", now, n%10000, c.driver)
 	c.source = fmt.Sprintf("%s_csisim_%08x-%04x-4%03x-8%03x-%012x", c.driver, uint32(n>>32), uint16(n>>16), n>>4&0xfff, n&0xfff, n&0xffffffffffff)

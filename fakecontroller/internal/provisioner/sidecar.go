@@ -1,6 +1,8 @@
 package provisioner
 
 import (
+	"strings"
+
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -14,13 +16,16 @@ func (Options) Name() string { return Name }
 // RunsBeside: csi-provisioner runs beside every driver with a controller plugin.
 func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 
+// Lock is the name of its Lease. C-LIB-5
+func (Options) Lock(driver string) string { return strings.ReplaceAll(driver, "/", "-") }
+
 // Start starts the program beside a plugin.
 func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *sidecar.Program {
-	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
+	o.Driver, o.Machine, o.Socket, o.Flags = at.Driver, at.Machine, at.Socket, o.Beside(at)
 	return Start(w, wire, o)
 }
 
 // Mistakes are the flags that cannot be.
 func (o Options) Mistakes() []sidecar.Mistake {
-	return sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)
+	return append(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)...)
 }

@@ -82,7 +82,7 @@ func (r *run) controllerCan(p *kernel.Process, capability csi.ControllerServiceC
 }
 
 func (r *run) site() wire.Site {
-	return wire.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+	return wire.Site{Caller: r.opts.Called(Caller), Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
 // conn is a connection for one call.

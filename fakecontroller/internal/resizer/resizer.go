@@ -85,7 +85,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{
-			Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life,
+			Component: w.Start(opts.Called(Caller+"/"+opts.Driver), ""), wire: wire, opts: opts, life: life,
 			finalErrors: map[store.Key]bool{}, inUse: map[types.UID]bool{}, infeasible: newSlowSet(opts.RetryIntervalMax),
 			uncertain: map[store.Key]bool{}, unmodifiable: newSlowSet(opts.RetryIntervalMax),
 		}
@@ -103,6 +103,7 @@ func (r *run) main(p *kernel.Process) {
 	if !r.features.expands() && !r.features.modify {
 		return
 	}
+	r.life.Lead(p, r.opts.Lock(r.features.driver))
 	backoff := workqueue.Options{Workers: int(r.opts.Workers), FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.sizes = workqueue.New("sizes", backoff, r.Go, r.syncSize)
 	r.attributes = workqueue.New("attributes", backoff, r.Go, r.syncAttributes)

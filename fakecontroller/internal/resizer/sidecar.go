@@ -16,13 +16,16 @@ func (Options) RunsBeside(d sidecar.Promises) bool {
 	return d.Capabilities["EXPAND_VOLUME"] || d.Capabilities["MODIFY_VOLUME"] || d.ExpandsOnNodes
 }
 
+// Lock is the name of its Lease. C-LIB-5
+func (Options) Lock(driver string) string { return "external-resizer-" + driver }
+
 // Start starts the program beside a plugin.
 func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *sidecar.Program {
-	o.Driver, o.Machine, o.Socket = at.Driver, at.Machine, at.Socket
+	o.Driver, o.Machine, o.Socket, o.Flags = at.Driver, at.Machine, at.Socket, o.Beside(at)
 	return Start(w, wire, o)
 }
 
 // Mistakes are the flags that cannot be.
 func (o Options) Mistakes() []sidecar.Mistake {
-	return sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)
+	return append(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)...)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (r *run) site() wire.Site {
-	return wire.Site{Caller: Caller, Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
+	return wire.Site{Caller: r.opts.Called(Caller), Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
 // conn is a connection for the calls of one operation, which share a deadline.

@@ -76,7 +76,7 @@ type run struct {
 func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
-		r := &run{Component: w.Start(Caller+"/"+opts.Driver, ""), wire: wire, opts: opts, life: life}
+		r := &run{Component: w.Start(opts.Called(Caller+"/"+opts.Driver), ""), wire: wire, opts: opts, life: life}
 		r.contents = component.NewOverlay[content](r.Component)
 		r.groupContents = component.NewOverlay[groupContent](r.Component)
 		r.Go("main", r.main)
@@ -92,12 +92,13 @@ func (r *run) main(p *kernel.Process) {
 	if !d.Can("CREATE_DELETE_SNAPSHOT") {
 		return
 	}
+	r.meetGroups(p)
+	r.life.Lead(p, r.opts.Lock(r.driver))
 	retrying := workqueue.Options{Workers: int(r.opts.Workers), FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.contentQueue = workqueue.New("contents", retrying, r.Go, r.syncByKey)
 	r.groupQueue = workqueue.New("group contents", retrying, r.Go, r.syncGroupByKey)
 	r.unready, r.unreadyGroups = map[store.Key]bool{}, map[store.Key]bool{}
 	r.resyncer = r.Go("resync", r.resync)
-	r.meetGroups(p)
 	r.Go("groups", r.informGroups)
 	r.inform(p)
 }

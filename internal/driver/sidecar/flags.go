@@ -1,6 +1,12 @@
 package sidecar
 
-import "github.com/csisim/csisim/internal/world/component"
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/component"
+)
 
 // Restart says what becomes of a sidecar that has exited.
 type Restart string
@@ -19,6 +25,62 @@ type Flags struct {
 	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default 10."`
 	// Restart is for when it has exited. Default: RestartAlways.
 	Restart Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+	// LeaderElection lets the sidecar work only while it holds a Lease. Default: true with
+	// several replicas, false with one. C-LIB-4
+	LeaderElection *bool `json:"leaderElection,omitempty" doc:"--leader-election: it works only while it holds its Lease, in kube-system; default true if the driver has several replicas, false if it has one."`
+	// LeaseDuration is for how long a lease that is not renewed keeps others from leading,
+	// RenewDeadline for how long a leader tries to renew it before it exits, RetryPeriod the
+	// pause between two attempts. Defaults: 15 s, 10 s, 5 s.
+	LeaseDuration time.Duration `json:"leaderElectionLeaseDuration,omitzero" example:"30s" doc:"--leader-election-lease-duration: for how long others wait for a leader that does not renew its lease; default 15s."`
+	RenewDeadline time.Duration `json:"leaderElectionRenewDeadline,omitzero" example:"20s" doc:"--leader-election-renew-deadline: for how long a leader tries to renew its lease before it exits; default 10s."`
+	RetryPeriod   time.Duration `json:"leaderElectionRetryPeriod,omitzero" example:"2s" doc:"--leader-election-retry-period: the pause between two attempts to lead, or to renew the lease; default 5s."`
+
+	// Replica counts the pods of a controller plugin from 1; 0 is the only one.
+	Replica int `json:"-"`
+	// Pod is the name of the pod, by which a leader is known.
+	Pod string `json:"-"`
+	// Election is that of the replicas. Default: there is one replica.
+	Election *Election `json:"-"`
+}
+
+// Beside are the flags of the program beside a plugin.
+func (f Flags) Beside(at Target) Flags {
+	f.Replica, f.Pod, f.Election = at.Replica, at.Pod, at.Election
+	return f
+}
+
+// Called is how the program is called in traces, with its replica if there are several.
+func (f Flags) Called(name string) string {
+	if f.Replica == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s/%d", name, f.Replica)
+}
+
+func (f Flags) elects() bool {
+	if f.LeaderElection != nil {
+		return *f.LeaderElection
+	}
+	return f.Replica > 0
+}
+
+func (f Flags) withLease() Flags {
+	f.LeaseDuration = cmp.Or(f.LeaseDuration, 15*time.Second)
+	f.RenewDeadline = cmp.Or(f.RenewDeadline, 10*time.Second)
+	f.RetryPeriod = cmp.Or(f.RetryPeriod, 5*time.Second)
+	return f
+}
+
+// CheckElection checks the times of leader election, with which the program would not start. C-LIB-4
+func (f Flags) CheckElection() (found []Mistake) {
+	f = f.withLease()
+	if f.LeaseDuration <= f.RenewDeadline || f.LeaseDuration%time.Second != 0 {
+		found = append(found, Mistake{"leaderElectionLeaseDuration", f.LeaseDuration.String(), fmt.Sprintf("whole seconds, more than leaderElectionRenewDeadline, %v", f.RenewDeadline)})
+	}
+	if least := time.Duration(jitterFactor * float64(f.RetryPeriod)); f.RenewDeadline <= least {
+		found = append(found, Mistake{"leaderElectionRenewDeadline", f.RenewDeadline.String(), fmt.Sprintf("more than 1.2 times leaderElectionRetryPeriod, %v", least)})
+	}
+	return found
 }
 
 // limit bounds the requests of a sidecar.

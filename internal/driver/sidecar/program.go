@@ -33,6 +33,7 @@ type Life struct {
 	component *component.Component
 	began     time.Duration
 	connected bool
+	election  *Election // that it has won; nil for none
 }
 
 // Run starts a sidecar. begin starts its processes.
@@ -61,8 +62,14 @@ func (s *Program) SetPace(p *component.Pace) {
 func (s *Program) Crash() {
 	s.ended = true
 	if s.current != nil {
-		s.current.component.Crash()
+		s.current.end()
 	}
+}
+
+// end ends this life where it stands.
+func (l *Life) end() {
+	l.component.Crash()
+	l.abdicate()
 }
 
 // Running reports whether the sidecar runs or will be started again.
@@ -140,7 +147,7 @@ func (l *Life) exit() {
 		if l != s.current || s.ended {
 			return
 		}
-		l.component.Crash()
+		l.end()
 		if s.flags.Restart == RestartNever {
 			s.ended = true
 			return

@@ -16,6 +16,8 @@ type Sidecar interface {
 	Name() string
 	// RunsBeside reports whether the program runs beside such a driver.
 	RunsBeside(Promises) bool
+	// Lock is the name of its Lease beside a driver, before it is sanitized. C-LIB-5
+	Lock(driver string) string
 	// Start starts the program.
 	Start(*component.World, *wire.Wire, Target) *Program
 	// Mistakes are the flags that cannot be.
@@ -39,6 +41,10 @@ type Target struct {
 	// Machine and Socket are where the plugin serves.
 	Machine machine.Machine
 	Socket  string
+	// Replica, Pod and Election are for a controller plugin of several replicas; see Flags.
+	Replica  int
+	Pod      string
+	Election *Election
 }
 
 // Mistake is a flag with a value that cannot be.

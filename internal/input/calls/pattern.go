@@ -150,7 +150,7 @@ func (p Pattern) Mismatch(e *trace.Event, names *Names) string {
 		return "driver " + e.Driver
 	case p.Node != "" && p.Node != node && p.Node != e.Node:
 		return "node " + node
-	case p.From != "" && !partial.Wildcard(p.From, e.Actor):
+	case p.From != "" && !partial.Wildcard(p.From, e.Actor) && !strings.HasPrefix(e.Actor, p.From+"/"):
 		return "from " + e.Actor
 	case p.Volume != "" && !names.match(p.Volume, e):
 		return "volume " + names.Volume(e)

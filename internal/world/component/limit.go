@@ -20,6 +20,7 @@ const (
 	Core       Client = iota // of the kinds of Kubernetes itself, and of events
 	Snapshots                // of snapshots and groups of them
 	Capacities               // of CSIStorageCapacities: csi-provisioner has one just for them
+	Elections                // of leases: a leader renews its own however busy it is
 	clients
 )
 
@@ -65,6 +66,8 @@ func clientOf(kind schema.GroupResource) Client {
 		return Snapshots
 	case kind.Resource == "csistoragecapacities":
 		return Capacities
+	case kind.Resource == "leases":
+		return Elections
 	}
 	return Core
 }

@@ -6,7 +6,9 @@ package component
 import (
 	"strconv"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/csisim/csisim/internal/world/feature"
@@ -48,8 +50,8 @@ func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
 }
 
 func (w *World) record(c store.Commit) {
-	if r := c.Resource.GVR.Resource; r == "events" || r == "leases" && c.Key.Namespace == corev1.NamespaceNodeLease {
-		return // Component.Event records events; that nodes live is no news
+	if r := c.Resource.GVR.Resource; r == "events" || r == "leases" && isRenewal(c) {
+		return // Component.Event records events; that a holder lives is no news
 	}
 	e := trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
 	if p := w.Kernel.Running(); p != nil {
@@ -74,4 +76,15 @@ func (w *World) record(c store.Commit) {
 // Say records what the scenario does or sees.
 func (w *World) Say(text string) {
 	w.Trace.Add(&trace.Event{Kind: trace.Step, Message: text})
+}
+
+// isRenewal reports whether the lease is a node's, or its holder stays the same.
+func isRenewal(c store.Commit) bool {
+	if c.Key.Namespace == corev1.NamespaceNodeLease {
+		return true
+	}
+	was, existed := c.Old.(*coordinationv1.Lease)
+	is, exists := c.New.(*coordinationv1.Lease)
+	return existed && exists && equality.Semantic.DeepEqual(was.Spec.HolderIdentity, is.Spec.HolderIdentity) &&
+		equality.Semantic.DeepEqual(was.ObjectMeta.DeletionTimestamp, is.ObjectMeta.DeletionTimestamp)
 }

@@ -1,6 +1,10 @@
 package trace
 
-import "strings"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // scenarioLane is where the user acts.
 const scenarioLane = "scenario"
@@ -26,8 +30,21 @@ func laneOf(e *Event) string {
 		node, _, _ := strings.Cut(rest, "/")
 		return component + " " + node
 	default:
-		return component
+		return component + replicaOf(component, rest)
 	}
+}
+
+// replicaOf is the number of a sidecar's replica; empty if it has one replica only.
+func replicaOf(component, rest string) string {
+	if !strings.HasPrefix(component, "csi-") {
+		return ""
+	}
+	for part := range strings.SplitSeq(rest, "/") {
+		if n, err := strconv.Atoi(part); err == nil {
+			return fmt.Sprintf(" #%d", n)
+		}
+	}
+	return ""
 }
 
 // controllerNames are controllers as people know them, by the names that they have in events and processes.

@@ -1,0 +1,99 @@
+package sidecar
+
+import (
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Election is what the replicas of a sidecar share. Who leads is decided by a Lease of the
+// API alone; the Election knows whether any of them leads, since standing by is then no
+// reason for a run not to come to rest.
+type Election struct {
+	leader  *Life // nil while none leads
+	standby []*kernel.Process
+}
+
+// jitterFactor is how much longer than the retry period the pause between two attempts to
+// lead may be. (client-go, tools/leaderelection: JitterFactor)
+const jitterFactor = 1.2
+
+// Lead returns when the sidecar leads, which is at once if it runs without leader election.
+// It then renews its lease; when it cannot, the sidecar exits where it stands, and a call
+// under way loses its caller. C-LIB-2, C-LIB-4
+func (l *Life) Lead(p *kernel.Process, lock string) {
+	flags := l.program.flags
+	if !flags.elects() {
+		return
+	}
+	c := newCandidate(l, lock)
+	if c.election = flags.Election; c.election == nil { // there are no other replicas
+		c.election = &Election{}
+	}
+	const steps = 12
+	for !c.try(p) {
+		jitter := float64(p.Kernel().Choose(kernel.Jitter, steps+1, c.identity+" tries to lead")) / steps
+		c.election.await(p, p.Elapsed()+c.flags.RetryPeriod+time.Duration(jitter*jitterFactor*float64(c.flags.RetryPeriod)))
+	}
+	c.election.leader, l.election = l, c.election
+	c.report("became leader")
+	c.component.Go("lease", c.renew)
+}
+
+// await waits: for the leader's end, which is housekeeping, or for its lease to expire.
+func (e *Election) await(p *kernel.Process, until time.Duration) {
+	e.standby = append(e.standby, p)
+	defer func() {
+		e.standby = slices.DeleteFunc(e.standby, func(other *kernel.Process) bool { return other == p })
+	}()
+	for p.Elapsed() < until {
+		if e.leader == nil {
+			p.Sleep(until - p.Elapsed())
+		} else {
+			p.IdleUntil("the leader's end", until)
+		}
+	}
+}
+
+// abdicate is the end of a life that may have led.
+func (l *Life) abdicate() {
+	e := l.election
+	if e == nil || e.leader != l {
+		return
+	}
+	e.leader = nil
+	for _, p := range e.standby {
+		p.Wake()
+	}
+}
+
+// renew renews the lease while that succeeds within the deadline, then the sidecar exits. C-LIB-4
+func (c *candidate) renew(p *kernel.Process) {
+	for c.renewed(p) {
+		p.Idle(c.flags.RetryPeriod)
+	}
+	c.report("stopped leading")
+	c.exit()
+}
+
+func (c *candidate) renewed(p *kernel.Process) bool {
+	deadline := p.Elapsed() + c.flags.RenewDeadline
+	for next := p.Elapsed() + c.flags.RetryPeriod; ; next += c.flags.RetryPeriod {
+		if c.tryUntil(p, deadline) {
+			return true
+		}
+		p.Sleep(min(next, deadline) - p.Elapsed())
+		if p.Elapsed() >= deadline {
+			return false
+		}
+	}
+}
+
+// tryUntil is an attempt whose requests are given up at the deadline.
+func (c *candidate) tryUntil(p *kernel.Process, deadline time.Duration) (renewed bool) {
+	attempt := c.component.Go("renewal", func(q *kernel.Process) { renewed = c.try(q) })
+	attempt.OnEnd(p.Wake)
+	p.WaitUntil("the renewal of its lease", deadline, attempt.Ended)
+	return renewed
+}

@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// checkReplicas returns the mistake in the number of a controller plugin's replicas.
+func (d Driver) checkReplicas(subject string) error {
+	switch {
+	case d.Replicas < 0:
+		return &ConfigError{subject, fmt.Sprintf("its controller plugin cannot have %d replicas", d.Replicas)}
+	case d.Replicas > 1 && d.NoController:
+		return &ConfigError{subject, "it has replicas of a controller plugin, and no controller plugin"}
+	case d.Replicas > 1 && (d.Socket != nil || d.Program != nil && d.Program.Single):
+		return &ConfigError{subject, "only the controller plugin of a mock, of servers or of a program for the controller alone can have replicas"}
+	}
+	return nil
+}
+
+// startReplicaMachines makes the computers of the replicas of controller plugins but the first.
+func (c *Simulation) startReplicaMachines() error {
+	most := 1
+	for _, d := range c.options.Drivers {
+		most = max(most, d.Replicas)
+	}
+	for n := 2; n <= most; n++ {
+		m, err := c.newMachine(fmt.Sprintf("%s-%d", controlPlaneName, n))
+		if err != nil {
+			return err
+		}
+		c.replicaMachines = append(c.replicaMachines, m)
+	}
+	return nil
+}
+
+// controlPlanes are the computers on which controller plugins run.
+func (c *Simulation) controlPlanes() []machine.Machine {
+	if c.controlPlane == nil {
+		return nil
+	}
+	return append([]machine.Machine{c.controlPlane}, c.replicaMachines...)
+}
+
+// startReplicas starts the replicas of a driver's controller plugin but the first, which
+// gets its number.
+func (c *Simulation) startReplicas(d *driver) error {
+	if d.Replicas < 2 {
+		return nil
+	}
+	d.controller.replica = 1
+	for n := 2; n <= d.Replicas; n++ {
+		p, err := c.newPlugin(d, Node{}, c.controlPlanes()[n-1], n)
+		if err != nil {
+			return err
+		}
+		d.replicas = append(d.replicas, p)
+	}
+	return nil
+}
+
+// replica is nil if the driver's controller plugin has none of the number.
+func (d *driver) replica(number string) *plugin {
+	for _, p := range append([]*plugin{d.controller}, d.replicas...) {
+		if p != nil && strconv.Itoa(max(1, p.replica)) == number {
+			return p
+		}
+	}
+	return nil
+}
+
+// pluginsMeant are the plugins of a name: without a node all replicas of the controller
+// plugin, unless the name is that of one.
+func (c *Simulation) pluginsMeant(name, node string) ([]*plugin, error) {
+	p, err := c.plugin(name, node)
+	if err != nil {
+		return nil, err
+	}
+	if node == "" && name == p.driver.Name {
+		return append([]*plugin{p}, p.driver.replicas...), nil
+	}
+	return []*plugin{p}, nil
+}
+
+// answering is the replica of the controller plugin that can be asked; the first if none runs.
+func (d *driver) answering() *plugin {
+	for _, p := range d.replicas {
+		if !d.controller.running && p.running {
+			return p
+		}
+	}
+	return d.controller
+}
+
+// leader stands in the name of a sidecar for the replica that holds its lease.
+const leader = "leader"
+
+// replicaName is the name of a sidecar beside a replica.
+func replicaName(name string, p *plugin) string {
+	if p.replica == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s/%d", name, p.replica)
+}
+
+// podName is the name of a controller plugin's pod, by which a leader is known.
+func (p *plugin) podName() string {
+	return fmt.Sprintf("%s-controller-%d", p.driver.Name, cmp.Or(p.replica, 1))
+}
+
+// leads reports whether the sidecar holds a lease.
+func (c *Simulation) leads(ctl *controller) bool {
+	for lease := range store.List[*coordinationv1.Lease](c.World.Store, sidecar.Namespace) {
+		if ctl.lock != "" && lease.Name == ctl.lock {
+			return ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.beside.podName())
+		}
+	}
+	return false
+}
+
+// replicaNames are the further names of sidecars with replicas: of all of them, and of the
+// one that leads.
+func (c *Simulation) replicaNames() (names []string) {
+	for _, ctl := range c.controllers {
+		if ctl.of != "" && !slices.Contains(names, ctl.of) {
+			names = append(names, ctl.of, ctl.of+"/"+leader)
+		}
+	}
+	return names
+}
