@@ -2,6 +2,7 @@ package expression_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,6 +97,12 @@ func TestAnExpressionEndsAfterSoManySteps(t *testing.T) {
 		"lists.range(500).all(i, lists.range(500).all(j, i + j >= 0))":                                  "",
 		"lists.range(10000).all(i, lists.range(10000).all(j, lists.range(100).all(k, i + j + k >= 0)))": "it looks at more than 2000000 items, so it is given up",
 		"lists.range(10000).exists(i, lists.range(10000).exists(j, i < 0)) || true":                     "it looks at more than 2000000 items, so it is given up",
+		"sets.contains(lists.range(10000), lists.range(10000))":                                         "it looks at more than 2000000 items, so it is given up",
+		"sets.equivalent(lists.range(10000), lists.range(10000))":                                       "it looks at more than 2000000 items, so it is given up",
+		"sets.intersects(lists.range(10000), lists.range(10000).map(i, -1 - i))":                        "it looks at more than 2000000 items, so it is given up",
+		"('a'" + strings.Repeat(".replace('a', 'aaaaaaaaaa')", 10) + ").size() > 0":                     "replace: a text has at most 1048576 bytes",
+		"['a']" + strings.Repeat(".map(x, x + x)", 40) + " == []":                                       "+: a text has at most 1048576 bytes",
+		"lists.range(10000).map(i, '" + strings.Repeat("a", 200) + "').join('').size() > 0":             "join: a text has at most 1048576 bytes",
 		"lists.range(10000000000).size() > 0":                                                           "lists.range(10000000000): a list has at most 10000 items",
 	} {
 		x, err := expression.Run(text, run{})
@@ -129,5 +136,24 @@ func TestWhyAStatementDoesNotHold(t *testing.T) {
 		require.NoError(t, err, text)
 		assert.False(t, holds, text)
 		assert.Equal(t, want, x.Because(run{}), text)
+	}
+}
+
+// What is bounded answers as ever.
+func TestBoundedFunctionsAnswerAsTheLibraryDoes(t *testing.T) {
+	for _, text := range []string{
+		"sets.contains([1, 2, 3], [3, 1]) && !sets.contains([1], [2]) && sets.contains([], []) && sets.contains([1], [1.0, 1u])",
+		"sets.equivalent([1, 2, 2], [2, 1]) && !sets.equivalent([1], [1, 2]) && sets.equivalent([], [])",
+		"sets.intersects([1, 2], [2, 3]) && !sets.intersects([1], [2]) && !sets.intersects([], [])",
+		"'hello'.replace('l', 'L') == 'heLLo' && 'hello'.replace('l', '', 1) == 'helo' && 'ab'.replace('', '-') == '-a-b-' && 'aa'.replace('a', 'b', 0) == 'aa' && 'aa'.replace('a', 'b', -1) == 'bb'",
+		"['a', '', 'b'].join('-') == 'a--b' && ['a', 'b'].join() == 'ab' && [].join(',') == '' && ['', ''].join('-') == '-'",
+		"'a' + 'b' == 'ab' && 1 + 2 == 3 && [1] + [2] == [1, 2] && duration('1s') + duration('1s') == duration('2s') && b'a' + b'b' == b'ab'",
+		"lists.range(3) == [0, 1, 2] && lists.range(0) == []",
+	} {
+		x, err := expression.Run(text, run{})
+		require.NoError(t, err, text)
+		holds, err := x.Holds(run{})
+		require.NoError(t, err, text)
+		assert.True(t, holds, text)
 	}
 }
