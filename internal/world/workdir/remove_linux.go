@@ -13,7 +13,7 @@ import (
 // RemoveTree removes path and what is below it, but never enters a mount, not
 // even a bind mount of the same file system: data of a volume must survive a
 // forgotten unmount. A mount point stays in place and gives EBUSY; the rest is
-// removed. A missing path is no error.
+// removed. A missing path is no error, nor is what others remove at the same time.
 func RemoveTree(path string) error {
 	parent, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
@@ -50,16 +50,18 @@ func emptyAt(dir int, name, path string) error {
 		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_NO_XDEV,
 	})
-	if errors.Is(err, unix.EXDEV) {
+	switch {
+	case errors.Is(err, unix.ENOENT): // somebody else removed it meanwhile
+		return nil
+	case errors.Is(err, unix.EXDEV):
 		return unlinkError(path, unix.EBUSY)
-	}
-	if err != nil {
+	case err != nil:
 		return &fs.PathError{Op: "openat2", Path: path, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
-	if err != nil {
+	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
 	slices.Sort(names)
