@@ -53,6 +53,8 @@ type Options struct {
 	FeatureGates feature.Gates
 	// Strategy takes every decision of the run. Default: kernel.Calm{}.
 	Strategy kernel.Strategy
+	// FaultSpace is what may go wrong at calls if Strategy wants it to. Default: nothing.
+	FaultSpace fault.Space
 	// Context ends the wait for a driver program that starts, or for a driver that
 	// is asked who it is. Default: context.Background().
 	Context context.Context

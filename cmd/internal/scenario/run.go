@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -18,6 +19,8 @@ type RunOptions struct {
 	Strategy func() kernel.Strategy
 	// Seed of the random strategy. Default: 0, the calm one.
 	Seed uint64
+	// FaultSpace is what may go wrong at driver calls if the strategy wants it to. Default: nothing.
+	FaultSpace fault.Space
 	// Patience is how long, in wall time, virtual time stands still for a driver call. Default: 2 s.
 	Patience time.Duration
 	// Until is the name or number of the step after which the run ends. Default: the end.

@@ -61,6 +61,9 @@ func (c *call) send() error {
 		Bytes: requiredBytes(c.request),
 	})
 	if f == nil {
+		f = c.drawn()
+	}
+	if f == nil {
 		return c.pass(c.process, c.answer)
 	}
 	if f.Effect == fault.Repeat {

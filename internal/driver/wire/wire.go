@@ -49,6 +49,7 @@ type Wire struct {
 	stamps      map[string]stamp           // by driver and what was created
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
+	space       space
 }
 
 // Observer is called when a call is sent and when its caller has the outcome. It must
