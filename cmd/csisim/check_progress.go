@@ -38,12 +38,17 @@ func (p *progress) show(at check.Progress) {
 		p.rewrite(fmt.Sprintf("• %d of %d  %s", at.Ended, at.Planned, running))
 		return
 	}
+	if running != "" {
+		running = "; now " + running
+	}
+	p.sometimes(fmt.Sprintf("%d of %d ended, %d failed%s", at.Ended, at.Planned, at.Failed, running))
+}
+
+// sometimes writes a line that stays, unless there was one just before.
+func (p *progress) sometimes(text string) {
 	if now := p.now(); now.Sub(p.said) >= quiet {
 		p.said = now
-		if running != "" {
-			running = "; now " + running
-		}
-		fmt.Fprintf(p.lines, "csisim: %d of %d ended, %d failed%s\n", at.Ended, at.Planned, at.Failed, running)
+		fmt.Fprintf(p.lines, "csisim: %s\n", text)
 	}
 }
 

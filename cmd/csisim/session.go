@@ -25,6 +25,7 @@ type session struct {
 	apart    bool // what keeps the nodes apart has been printed
 	planned  int
 	code     int
+	replayed *replayed // the finding whose run is made again; nil for none
 }
 
 func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *session {
@@ -76,6 +77,10 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 	}
 	options := s.options(outputs)
 	options.Progress = progress
+	if s.replayed != nil {
+		s.replayed.into(&options)
+		run.Again = self() + " replay " + report.Quoted(s.replayed.file)
+	}
 	if s.flags.keep {
 		options.DriverLogs = keptLogs(s.flags.workDir, sc)
 	}

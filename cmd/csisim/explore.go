@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/cmd/internal/explore"
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/fault"
+)
+
+// exploreFlags are the flags of csisim explore.
+type exploreFlags struct {
+	runs     int
+	time     time.Duration
+	seed     uint64
+	strategy string
+	faults   []string
+	budget   int
+	jobs     int
+	out      string
+}
+
+// usualTime is how long a search takes that nothing else bounds.
+const usualTime = time.Minute
+
+func newExplore(env environment) *cobra.Command {
+	var f exploreFlags
+	command := &cobra.Command{
+		Use:   "explore FILE...",
+		Short: "Search the runs of scenarios for one that fails",
+		Long: `Search the runs of scenarios, under other orders and with faults, for one that fails.
+
+A scenario runs calmly first, then with one seed after the other. What fails is
+shrunk to the few decisions that it takes and kept in a file NAME.csisim.yaml,
+which csisim replay runs again. Ctrl-C ends the search with what was found.`,
+		Example: `  csisim explore scenarios/explore/lifecycle.yaml
+  csisim explore scenarios/explore --runs 1000 --faults lost,repeat
+  csisim replay lifecycle-createvolume-is-not-idempotent.csisim.yaml`,
+		Args:              needs("a scenario FILE"),
+		ValidArgsFunction: completeScenarios,
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := f.check(command); err != nil {
+				return err
+			}
+			return exploreAll(command.Context(), env, f, args)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.runs, "runs", 0, "end after `N` runs of each scenario (default no limit)")
+	flags.DurationVar(&f.time, "time", 0, "end after this wall time, which scenarios share equally (default 1m, with --runs no limit)")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; the next ones follow")
+	flags.StringVar(&f.strategy, "strategy", explore.Strategies()[0], "who decides: `NAME` is pct, priorities that change at a few points, or random, every decision drawn")
+	flags.StringSliceVar(&f.faults, "faults", kindNames(), "what may happen to driver calls: `KIND,…` of "+explore.KindNames()+", or none")
+	flags.IntVar(&f.budget, "budget", 3, "how many faults a run may have")
+	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
+	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
+	complete(command, "strategy", cobra.FixedCompletions(explore.Strategies(), cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "faults", cobra.FixedCompletions(append(kindNames(), noFaults), cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs"} {
+		complete(command, flag, cobra.NoFileCompletions)
+	}
+	return command
+}
+
+// noFaults is the fault space of a search for orders alone.
+const noFaults = "none"
+
+func kindNames() []string {
+	var names []string
+	for _, k := range fault.Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
+func (f *exploreFlags) check(command *cobra.Command) error {
+	given := command.Flags().Changed
+	switch {
+	case !slices.Contains(explore.Strategies(), f.strategy):
+		return usage("%w", unknown("strategy", f.strategy, explore.Strategies()))
+	case f.runs < 0 || given("runs") && f.runs == 0:
+		return usage("--runs %d: it must be at least 1", f.runs)
+	case f.time < 0 || given("time") && f.time == 0:
+		return usage("--time %v: it must be more than 0", f.time)
+	case f.jobs < 1:
+		return usage("--jobs %d: it must be at least 1", f.jobs)
+	case f.budget < 0:
+		return usage("--budget %d: it must not be negative", f.budget)
+	}
+	if len(f.faults) == 1 && f.faults[0] == noFaults {
+		f.faults = nil
+	}
+	for _, name := range f.faults {
+		if !slices.Contains(kindNames(), name) {
+			return usage("%w", unknown("fault", name, append(kindNames(), noFaults)))
+		}
+	}
+	if f.time == 0 && f.runs == 0 {
+		f.time = usualTime
+	}
+	if info, err := os.Stat(f.out); err != nil || !info.IsDir() {
+		return usage("--out %s: it must be a directory", f.out)
+	}
+	return nil
+}
+
+func (f *exploreFlags) space() fault.Space {
+	s := fault.Space{Budget: f.budget}
+	for _, k := range fault.Kinds() {
+		if slices.Contains(f.faults, string(k)) {
+			s.Kinds = append(s.Kinds, k)
+		}
+	}
+	return s
+}
+
+// exploreAll searches scenarios one after the other.
+func exploreAll(ctx context.Context, env environment, f exploreFlags, args []string) error {
+	files, err := scenarioFiles(args)
+	if err != nil {
+		return err
+	}
+	scenarios, err := load(env, files)
+	if err != nil {
+		return err
+	}
+	for _, s := range scenarios {
+		if slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return d.Mock == nil }) {
+			return usage("%s: a search takes a fresh driver for every run, which only a mock is; csisim run and csisim check run other drivers", s.File)
+		}
+	}
+	f.time /= time.Duration(len(scenarios))
+	x := &exploring{env: env, flags: f, progress: newProgress(env, report.TerminalOf(env.stdout, env.getenv))}
+	for _, s := range scenarios {
+		if ctx.Err() != nil {
+			break
+		}
+		if err := x.search(ctx, s); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return wasInterrupted(ctx)
+	}
+	return reported(x.code)
+}
+
+// writeFinding writes the file of a finding and returns its name.
+func (x *exploring) writeFinding(s *explore.Search, f *explore.Finding) (string, error) {
+	file, err := s.FileOf(f, x.flags.out)
+	if err != nil {
+		return "", err
+	}
+	text, err := file.Text()
+	if err != nil {
+		return "", fmt.Errorf("write finding: %w", err)
+	}
+	name := filepath.Join(x.flags.out, s.NameOf(f))
+	if err := os.WriteFile(name, text, 0o666); err != nil {
+		return "", &failure{code: exitEnvironment, err: fmt.Errorf("write finding: %w", err)}
+	}
+	return name, nil
+}

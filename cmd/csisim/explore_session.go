@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/explore"
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// exploring is what csisim explore has done so far.
+type exploring struct {
+	env      environment
+	flags    exploreFlags
+	progress *progress
+	code     int
+}
+
+// search searches one scenario and reports what was found.
+func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
+	text, err := strict.ReadFile(s.File)
+	if err != nil {
+		return err
+	}
+	found, err := explore.Of(ctx, s.File, text, explore.Options{
+		Strategy: x.flags.strategy, Seed: x.flags.seed, Runs: x.flags.runs, Time: x.flags.time,
+		Space: x.flags.space(), Jobs: x.flags.jobs, Progress: func(at *explore.Search) { x.show(s.Name, at) },
+	})
+	x.progress.erase()
+	switch {
+	case ctx.Err() != nil && (found == nil || found.Calm == nil || found.Runs == 0):
+		return nil
+	case err != nil:
+		return err
+	case found.Calm.Exit != scenario.Passed:
+		return x.failsCalmly(s, found.Calm)
+	}
+	return x.tell(s, found)
+}
+
+// show says how far a search is.
+func (x *exploring) show(name string, at *explore.Search) {
+	line := fmt.Sprintf("%s  %s, %.0f a second, %s", name, plural(at.Runs, "run"), rate(at), plural(len(at.Findings), "finding"))
+	if x.progress.terminal.Live {
+		x.progress.rewrite("• " + line)
+		return
+	}
+	x.progress.sometimes(line)
+}
+
+func rate(s *explore.Search) float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 0.001) }
+
+// failsCalmly reports a scenario that fails without any fault: there is nothing to search for.
+func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) error {
+	x.code = exitFailed
+	printer := report.NewPrinter(x.env.stdout, report.Options{Terminal: x.progress.terminal, Workspace: workspaceOf(x.env), Planned: 1})
+	printer.Finished(report.Run{Program: self(), File: s.File, Result: calm})
+	_, err := fmt.Fprintf(x.env.stdout, "%s fails in the calm run, without any fault, so it was not searched\n", s.Name)
+	return err
+}
+
+// tell reports what a search has found, and writes a file for each finding.
+func (x *exploring) tell(s *scenario.Scenario, found *explore.Search) error {
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "%s  %s, %.0f a second, %s\n", s.Name, plural(found.Runs, "run"), rate(found), plural(len(found.Findings), "finding"))
+	for i, f := range found.Findings {
+		x.code = exitFailed
+		file, err := x.writeFinding(found, f)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nFINDING %d  %s\n", i+1, trace.Escaped(f.Verdict))
+		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural(found.Runs, "run"), x.reached(f))
+		writeChoices(out, f.Choices)
+		fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
+	}
+	_, err := io.WriteString(x.env.stdout, out.String())
+	return err
+}
+
+// reached says how the choices of a finding were come by.
+func (x *exploring) reached(f *explore.Finding) string {
+	of := fmt.Sprintf("%s of the run with %s, seed %d", plural(f.Before, "choice"), x.flags.strategy, f.Seed)
+	if f.Swept {
+		return fmt.Sprintf("such as %s; this fault alone shows it:", of)
+	}
+	return fmt.Sprintf("shrunk from %s, to:", of)
+}
+
+// mostShown bounds the choices that are printed; the file has all.
+const mostShown = 12
+
+func writeChoices(out io.Writer, choices []explore.Choice) {
+	for i, c := range choices {
+		if i == mostShown {
+			fmt.Fprintf(out, "    and %d more\n", len(choices)-i)
+			return
+		}
+		fmt.Fprintf(out, "    %s\n", trace.Escaped(c.String()))
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// exploredIn writes the lifecycle scenario with a faulty mock into a new directory.
+func exploredIn(t *testing.T, faulty string) (dir, file string) {
+	t.Helper()
+	text, err := os.ReadFile("../../scenarios/explore/lifecycle.yaml")
+	require.NoError(t, err)
+	dir = t.TempDir()
+	file = filepath.Join(dir, "mine.yaml")
+	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1)
+	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
+	return dir, file
+}
+
+func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
+	dir, file := exploredIn(t, "attach-not-idempotent")
+	got := csisim(t, "explore", file, "--runs", "6", "--out", dir)
+	assert.Equal(t, 1, got.code, got.stderr)
+	assert.Regexp(t, `(?m)^mine  6 runs, \d+ a second, 1 finding$`, got.stdout)
+	assert.Contains(t, got.stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
+	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 3: repeated\n")
+
+	replay := filepath.Join(dir, "mine-controllerpublishvolume-is-not-idempotent-ok-then-internal.csisim.yaml")
+	assert.Contains(t, got.stdout, " replay "+replay+"\n")
+	got = csisim(t, "replay", replay)
+	assert.Equal(t, 1, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "FAIL mine ")
+	assert.Contains(t, got.stdout, "(FAULT: the same call again, right after its OK)")
+	assert.Contains(t, got.stdout, " replay "+replay+"\n")
+
+	sound, err := os.ReadFile("../../scenarios/explore/lifecycle.yaml")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, sound, 0o600))
+	got = csisim(t, "replay", replay)
+	assert.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "the run does not show the finding any more: ControllerPublishVolume is not idempotent")
+	assert.Contains(t, got.stderr, "the scenario has changed since the finding was made")
+
+	text, err := os.ReadFile(replay)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(replay, []byte(strings.ReplaceAll(string(text), "vol-0001", "vol-0009")), 0o600))
+	got = csisim(t, "replay", replay)
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "the replay does not fit any more: choice 1 (ControllerPublishVolume of vol-0009 by mock.csi.csisim.dev")
+	assert.Contains(t, got.stderr, `there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`)
+}
+
+func TestASearchOfASoundDriverFindsNothing(t *testing.T) {
+	got := csisim(t, "explore", "../../scenarios/explore", "--runs", "5", "--out", t.TempDir())
+	assert.Zero(t, got.code, got.stdout+got.stderr)
+	assert.Equal(t, 3, strings.Count(got.stdout, "5 runs, "), got.stdout)
+	assert.Equal(t, 3, strings.Count(got.stdout, ", 0 findings"), got.stdout)
+}
+
+func TestAScenarioThatFailsCalmlyIsReportedAndNotSearched(t *testing.T) {
+	dir, file := exploredIn(t, "unstage-leaks")
+	got := csisim(t, "explore", file, "--runs", "5", "--out", dir)
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stdout, "FAIL mine ")
+	assert.Contains(t, got.stdout, "left behind: mount ")
+	assert.Contains(t, got.stdout, "mine fails in the calm run, without any fault, so it was not searched\n")
+	assert.NotContains(t, got.stdout, "FINDING")
+}
+
+func TestWrongUsageOfExploreIsReportedInOneLine(t *testing.T) {
+	dir, file := exploredIn(t, "attach-not-idempotent")
+	broken := filepath.Join(dir, "broken.csisim.yaml")
+	require.NoError(t, os.WriteFile(broken, []byte("apiVersion: csisim.dev/v1alpha1\nkind: Replay\nscenario: mine.yaml\ndigest: d\nfinding: f\nchoices: [{kind: fault, nth: 1}]\n"), 0o600))
+	lone := filepath.Join(dir, "lone.csisim.yaml")
+	require.NoError(t, os.WriteFile(lone, []byte("apiVersion: csisim.dev/v1alpha1\nkind: Replay\nscenario: nowhere.yaml\ndigest: d\nfinding: f\n"), 0o600))
+	for _, test := range []struct{ args, message string }{
+		{"explore", "a scenario FILE is missing"},
+		{"explore " + file + " --faults lots", `unknown fault "lots"; did you mean "lost"?`},
+		{"explore " + file + " --strategy ptc", `unknown strategy "ptc"; did you mean "pct"?`},
+		{"explore " + file + " --runs 0", "--runs 0: it must be at least 1"},
+		{"explore " + file + " --time 0s", "--time 0s: it must be more than 0"},
+		{"explore " + file + " --jobs 0", "--jobs 0: it must be at least 1"},
+		{"explore " + file + " --budget -1", "--budget -1: it must not be negative"},
+		{"explore " + file + " --out nowhere", "--out nowhere: it must be a directory"},
+		{"explore ../../scenarios/programs/hostdir-move.yaml", "a search takes a fresh driver for every run, which only a mock is"},
+		{"replay", "a FILE is missing"},
+		{"replay " + lone, "lone.csisim.yaml: the scenario of the finding: "},
+		{"replay " + broken, `broken.csisim.yaml:6:11: choices[0]`},
+	} {
+		got := csisim(t, strings.Fields(test.args)...)
+		assert.Equal(t, 2, got.code, test.args)
+		assert.Contains(t, strings.Split(got.stderr, "\n")[0], test.message, test.args)
+		assert.Empty(t, got.stdout, test.args)
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/cmd/internal/explore"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/sim"
+)
+
+func newReplay(env environment) *cobra.Command {
+	f := runFlags{isolation: string(sim.Auto), parallel: 1}
+	command := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Make the run of a finding again",
+		Long: `Make the run of a finding again: FILE is one that csisim explore has written.
+
+The choices in it are named by what they decide, so they fit after small changes
+of the scenario, too. If one does not fit any more, which one and what was there
+instead is printed, and the exit code is 2.`,
+		Example: `  csisim replay lifecycle-createvolume-is-not-idempotent.csisim.yaml -v`,
+		Args: func(command *cobra.Command, args []string) error {
+			if err := needs("a FILE")(command, args); err != nil {
+				return err
+			}
+			return atMost(1)(command, args)
+		},
+		ValidArgsFunction: completeScenarios,
+		RunE: func(command *cobra.Command, args []string) error {
+			return replay(command.Context(), env, f, args[0])
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`")
+	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
+	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
+	return command
+}
+
+// replayed is how the runs of a session repeat the choices of a finding.
+type replayed struct {
+	file     string
+	space    fault.Space
+	strategy *explore.Replay
+}
+
+// replay makes the run of a file again and reports on it as csisim run does.
+func replay(ctx context.Context, env environment, f runFlags, name string) error {
+	file, err := explore.Load(name)
+	if err != nil {
+		tellMistakes(env, name, err)
+		return reported(exitInput)
+	}
+	path := filepath.Join(filepath.Dir(name), filepath.FromSlash(file.Scenario))
+	text, err := strict.ReadFile(path)
+	if err != nil {
+		return usage("%s: the scenario of the finding: %w", name, err)
+	}
+	scenarios, err := load(env, []string{path})
+	if err != nil {
+		return err
+	}
+	strategy := explore.NewReplay(file.Choices, file.Space())
+	s := newSession(env, f, scenarios)
+	s.replayed = &replayed{file: name, space: file.Space(), strategy: strategy}
+	s.runAll(ctx, scenarios)
+	if err := s.end(ctx); ctx.Err() != nil || (err != nil && codeOf(err) == exitEnvironment) {
+		return err
+	}
+	return verdictOf(env, s, file, strategy.Unfit(), explore.Digest(text) != file.Digest)
+}
+
+// verdictOf says whether the run has shown the finding.
+func verdictOf(env environment, s *session, file *explore.File, unfit string, changed bool) error {
+	since := ""
+	if changed {
+		since = "; the scenario has changed since the finding was made"
+	}
+	result := s.runs[0].Result
+	shown := result != nil && explore.Shows(result, file.Finding) != nil
+	switch {
+	case shown:
+		return reported(exitFailed)
+	case unfit != "":
+		return &failure{code: exitInput, err: fmt.Errorf("the replay does not fit any more: %s%s", unfit, since), hint: "csisim explore searches anew."}
+	case result != nil && result.Exit != scenario.Passed:
+		fmt.Fprintf(env.stderr, "csisim: the run fails, but it does not show the finding: %s%s\n", file.Finding, since)
+		return reported(exitFailed)
+	}
+	fmt.Fprintf(env.stderr, "csisim: the run does not show the finding any more: %s%s\n", file.Finding, since)
+	return reported(s.code)
+}
+
+func (r *replayed) into(o *scenario.RunOptions) {
+	o.Strategy, o.FaultSpace = func() kernel.Strategy { return r.strategy }, r.space
+}

@@ -1,0 +1,11 @@
+package check
+
+import "github.com/csisim/csisim/cmd/internal/scenario"
+
+// Shown is what a run of any scenario shows, causes first; nothing if it passed.
+func Shown(result *scenario.Result) []Finding {
+	return shownBy(Outcome{Trial: &Trial{}, Result: result})
+}
+
+// Unite gives one name to findings of several runs that are two forms of one defect.
+func Unite(shown []Finding) { unite([][]Finding{shown}) }

@@ -1,0 +1,121 @@
+package explore
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Choice is one decision of a run that was not the calm one, named by what it decides: so it
+// is found again in a run that differs elsewhere. Which process runs is decided so often that
+// such a choice is counted from the instant at which it is made.
+type Choice struct {
+	Kind  string `json:"kind" want:"required" example:"fault" doc:"The kind of decision."`
+	Of    string `json:"of,omitempty" example:"NodeStageVolume of vol-0001 on node-a by mock.csi.csisim.dev" doc:"What it decides: a driver call, or the process that would run."`
+	At    string `json:"at,omitempty" example:"30.4s" doc:"The virtual time since the beginning; of choices of a process alone."`
+	Nth   int    `json:"nth" want:"required" doc:"Which of the decisions of this kind about the same, and of this instant if there is one, from 1."`
+	Takes string `json:"takes" want:"required" example:"answer lost" doc:"The alternative that is taken: a fault, the process that runs instead, or a number."`
+}
+
+// String is the choice as a line for people.
+func (c Choice) String() string {
+	switch c.Kind {
+	case kernel.Fault.String():
+		return fmt.Sprintf("%s%s: %s", c.Of, c.times(), c.Takes)
+	case kernel.RunNext.String(), kernel.GiveWay.String():
+		return fmt.Sprintf("at %s %s%s: %s runs first", c.At, c.Of, c.times(), c.Takes)
+	}
+	return fmt.Sprintf("%s of %s%s: %s", c.Kind, c.Of, c.times(), c.Takes)
+}
+
+func (c Choice) times() string {
+	if c.Nth == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", time %d", c.Nth)
+}
+
+// schedules says that the choice is about the order of processes alone.
+func (c Choice) schedules() bool {
+	return c.Kind == kernel.RunNext.String() || c.Kind == kernel.GiveWay.String()
+}
+
+func (c Choice) isFault() bool { return c.Kind == kernel.Fault.String() }
+
+// decision is what a choice of the kernel decides.
+type decision struct {
+	kind           kernel.ChoiceKind
+	process, label string
+	at             time.Duration // only if there is a process
+}
+
+func (d decision) instant() string {
+	if d.process == "" {
+		return ""
+	}
+	return d.at.String()
+}
+
+func (d decision) String() string {
+	switch {
+	case d.process == "":
+		return d.label
+	case d.label == "":
+		return d.process
+	}
+	return d.process + " at " + d.label
+}
+
+// named gives decisions their names, in the order in which they come.
+type named struct {
+	faults []fault.Fault
+	seen   map[decision]int
+}
+
+func newNamed(space fault.Space) *named {
+	return &named{faults: space.Alternatives(), seen: map[decision]int{}}
+}
+
+// next is what the choice decides, and the how-manieth time.
+func (n *named) next(c kernel.Choice) (decision, int) {
+	d := decision{kind: c.Kind, label: c.Label}
+	if p := c.Process(0); p != nil {
+		d.process, d.at = p.Name(), c.At
+	}
+	n.seen[d]++
+	return d, n.seen[d]
+}
+
+// alternative is the name of one of the alternatives.
+func (n *named) alternative(c kernel.Choice, i int) string {
+	switch {
+	case c.Process(i) != nil:
+		name, before := c.Process(i).Name(), 0
+		for j := range i {
+			if c.Process(j).Name() == name {
+				before++
+			}
+		}
+		if before > 0 {
+			return fmt.Sprintf("%s (%d)", name, before+1)
+		}
+		return name
+	case c.Kind == kernel.Fault && i == 0:
+		return "no fault"
+	case c.Kind == kernel.Fault && i <= len(n.faults):
+		return n.faults[i-1].Name
+	}
+	return fmt.Sprint(i)
+}
+
+// find is the alternative of a name; there may be none.
+func (n *named) find(c kernel.Choice, name string) (int, bool) {
+	for i := range c.N {
+		if n.alternative(c, i) == name {
+			return i, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,27 @@
+package explore
+
+import (
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// recording keeps the choices of a strategy that are not calm, by their names.
+type recording struct {
+	kernel.Strategy
+	names   *named
+	choices []Choice
+}
+
+func newRecording(s kernel.Strategy, space fault.Space) *recording {
+	return &recording{Strategy: s, names: newNamed(space)}
+}
+
+// Choose asks the strategy.
+func (r *recording) Choose(c kernel.Choice) int {
+	d, nth := r.names.next(c)
+	i := r.Strategy.Choose(c)
+	if i > 0 && i < c.N {
+		r.choices = append(r.choices, Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth, Takes: r.names.alternative(c, i)})
+	}
+	return i
+}

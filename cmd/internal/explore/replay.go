@@ -1,0 +1,96 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Replay takes named choices where they come up, and is calm everywhere else.
+type Replay struct {
+	names   *named
+	wanted  []Choice
+	at      map[Choice]int // index in wanted, by the choice without what it takes
+	met     []bool
+	unfit   []string
+	present map[string][]string // what was decided, by kind, each once
+	taken   []Choice
+}
+
+// NewReplay returns the strategy that repeats the choices of a run with this fault space.
+func NewReplay(choices []Choice, space fault.Space) *Replay {
+	r := &Replay{names: newNamed(space), wanted: choices, at: map[Choice]int{}, met: make([]bool, len(choices)), present: map[string][]string{}}
+	for i, c := range choices {
+		c.Takes = ""
+		r.at[c] = i
+	}
+	return r
+}
+
+// Choose takes what is wanted here.
+func (r *Replay) Choose(c kernel.Choice) int {
+	d, nth := r.names.next(c)
+	here := Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth}
+	if nth == 1 {
+		r.present[here.Kind] = append(r.present[here.Kind], here.Of)
+	}
+	w, ok := r.at[here]
+	if !ok {
+		return 0
+	}
+	r.met[w] = true
+	i, ok := r.names.find(c, r.wanted[w].Takes)
+	if !ok {
+		r.unfit = append(r.unfit, fmt.Sprintf("choice %d (%v): there is no %q, there are %s", w+1, r.wanted[w], r.wanted[w].Takes, r.alternatives(c)))
+		return 0
+	}
+	if i > 0 {
+		r.taken = append(r.taken, r.wanted[w])
+	}
+	return i
+}
+
+func (r *Replay) alternatives(c kernel.Choice) string {
+	var all []string
+	for i := range c.N {
+		all = append(all, r.names.alternative(c, i))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (r *Replay) String() string { return fmt.Sprintf("replay of %d choices", len(r.wanted)) }
+
+func (c Choice) instant() string {
+	if c.At == "" {
+		return ""
+	}
+	return " at " + c.At
+}
+
+// Unfit says, when the run is over, which choice did not fit first and what was there instead; it is empty
+// if all did.
+func (r *Replay) Unfit() string {
+	missed := slices.Index(r.met, false)
+	switch {
+	case len(r.unfit) > 0:
+		return r.unfit[0]
+	case missed < 0:
+		return ""
+	}
+	c := r.wanted[missed]
+	d := fmt.Sprintf("choice %d (%v) never came up", missed+1, c)
+	there := r.present[c.Kind]
+	switch nearest := strict.Nearest(c.Of, there); {
+	case slices.Contains(there, c.Of):
+		return fmt.Sprintf("%s: there were fewer than %d decisions of that name%s", d, c.Nth, c.instant())
+	case nearest != "":
+		return fmt.Sprintf("%s: there was %q", d, nearest)
+	case len(there) == 0:
+		return fmt.Sprintf("%s: there was no decision of kind %q at all", d, c.Kind)
+	}
+	return fmt.Sprintf("%s: of kind %q there was %s", d, c.Kind, strings.Join(there[:min(len(there), 5)], ", "))
+}

@@ -1,0 +1,83 @@
+package explore
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/fault"
+)
+
+// lost is the one choice under which attach-not-idempotent shows.
+var lost = Choice{Kind: "fault", Of: "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev", Nth: 1, Takes: "answer lost"}
+
+func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
+	space := fault.Space{Kinds: []fault.Kind{fault.Lost, fault.Late}, Budget: 2}
+	subject, err := newSubject("x.yaml", textOf(t, "lifecycle", "attach-not-idempotent"), space)
+	require.NoError(t, err)
+	another, later, gone := lost, lost, lost
+	another.Of = "ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev"
+	later.Nth = 99
+	gone.Takes = "answer eaten"
+	for _, c := range []struct {
+		choices []Choice
+		want    string
+	}{
+		{[]Choice{lost}, ""},
+		{[]Choice{lost, another}, `choice 2 (ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev: answer lost) never came up: there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`},
+		{[]Choice{later}, "choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 99: answer lost) never came up: there were fewer than 99 decisions of that name"},
+		{[]Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late`},
+	} {
+		replay := NewReplay(c.choices, space)
+		_, err := subject.run(context.Background(), replay)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, replay.Unfit())
+	}
+}
+
+// A choice is found again although more, or less, happens before it.
+func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
+	text := append(textOf(t, "lifecycle", "attach-not-idempotent"), "- advance: 1m\n"...)
+	subject, err := newSubject("x.yaml", text, usual(1).Space)
+	require.NoError(t, err)
+	replay := NewReplay([]Choice{lost}, subject.space)
+	result, err := subject.run(context.Background(), replay)
+	require.NoError(t, err)
+	assert.Empty(t, replay.Unfit())
+	assert.NotEmpty(t, result.Failures)
+}
+
+func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
+	s := &Search{options: usual(1), file: filepath.Join(scenarios, "lifecycle.yaml"), text: textOf(t, "lifecycle")}
+	file, err := s.FileOf(&Finding{Name: "n: …", Verdict: "v", Seed: 7, Choices: []Choice{lost}}, scenarios)
+	require.NoError(t, err)
+	assert.Equal(t, "lifecycle.yaml", file.Scenario)
+	text, err := file.Text()
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), "x"+Extension)
+	require.NoError(t, os.WriteFile(name, text, 0o600))
+	read, err := Load(name)
+	require.NoError(t, err)
+	assert.Equal(t, file, read)
+}
+
+func TestAFileWithMistakesIsRefusedWithTheirPlaces(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x"+Extension)
+	require.NoError(t, os.WriteFile(name, []byte(`apiVersion: csisim.dev/v1alpha1
+kind: Replay
+scenario: x.yaml
+digest: sha256:0
+finding: n
+faults: [lsot]
+choices:
+- {kind: fault, nth: -1, takes: answer lost}
+`), 0o600))
+	_, err := Load(name)
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), name+`:6:10: faults[0]: found fault "lsot", want one of lost, error, late, repeat, kill`)
+	assert.Contains(t, err.Error(), name+":8:22: choices[0].nth: found -1, want a number from 1")
+}

@@ -1,0 +1,113 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Strategies are the names of the strategies of a search, the default one first.
+func Strategies() []string { return []string{"pct", "random"} }
+
+// newStrategy makes the strategy of a name for one run.
+func newStrategy(name string, seed uint64, calm known, budget int) kernel.Strategy {
+	if name == "random" {
+		return newRandom(seed, calm, budget)
+	}
+	return newPCT(seed, calm, budget)
+}
+
+// random draws every decision, but for faults, which happen at few points.
+type random struct {
+	*kernel.Random
+	faults faultPoints
+}
+
+func newRandom(seed uint64, calm known, budget int) *random {
+	c := newChance(seed)
+	return &random{Random: c.Random, faults: newFaultPoints(c, calm, budget)}
+}
+
+// Choose draws.
+func (r *random) Choose(c kernel.Choice) int {
+	if c.Kind == kernel.Fault {
+		return r.faults.choose(c)
+	}
+	return r.Random.Choose(c)
+}
+
+// mostChanges is how many change points a run has at most; it has at least one.
+const mostChanges = 5
+
+// oddness is how many of the decisions about delays, stale views and the like are calm for one
+// that is drawn.
+const oddness = 8
+
+// pct gives each process a priority when it is first seen, lets that with the highest run, and
+// at a few points puts the one that would run behind all others: few preemptions at the right
+// places are what most errors of order need (Burckhardt et al., ASPLOS 2010).
+type pct struct {
+	seed       uint64
+	chance     chance
+	priorities map[int]int // by process; negative after a change
+	changes    map[int]bool
+	lowest     int
+	step       int
+	faults     faultPoints
+}
+
+func newPCT(seed uint64, calm known, budget int) *pct {
+	c := newChance(seed)
+	return &pct{
+		seed: seed, chance: c, priorities: map[int]int{},
+		changes: c.points(1+c.below(mostChanges), calm.order), faults: newFaultPoints(c, calm, budget),
+	}
+}
+
+func (s *pct) String() string { return fmt.Sprintf("pct, seed %d", s.seed) }
+
+// Choose decides by priority.
+func (s *pct) Choose(c kernel.Choice) int {
+	switch {
+	case c.Kind == kernel.Fault:
+		return s.faults.choose(c)
+	case c.Process(0) != nil:
+		return s.order(c)
+	case s.chance.below(oddness) == 0:
+		return s.chance.below(c.N)
+	}
+	return 0
+}
+
+func (s *pct) order(c kernel.Choice) int {
+	best := s.highest(c)
+	if s.changes[s.step] {
+		s.lowest--
+		s.priorities[c.Process(best).ID()] = s.lowest
+		best = s.highest(c)
+	}
+	s.step++
+	return best
+}
+
+func (s *pct) highest(c kernel.Choice) int {
+	best, most := 0, s.priority(c.Process(0))
+	for i := 1; i < c.N; i++ {
+		if p := s.priority(c.Process(i)); p > most {
+			best, most = i, p
+		}
+	}
+	return best
+}
+
+// spread is how many priorities there are.
+const spread = 1 << 30
+
+func (s *pct) priority(p *kernel.Process) int {
+	known, ok := s.priorities[p.ID()]
+	if !ok {
+		known = s.chance.below(spread)
+		s.priorities[p.ID()] = known
+	}
+	return known
+}
