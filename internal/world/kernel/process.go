@@ -18,21 +18,22 @@ const (
 // Process is one sequential activity of a simulated component. Its methods may be
 // called only from its own body, but for Wake, Name and Ended.
 type Process struct {
-	k       *Kernel
-	id      int
-	name    string
-	group   *Group
-	state   processState
-	woken   bool
-	resting bool // when its body returns, it is not the end
-	deaf    bool // asleep or giving way: news is kept for the next Park
-	cause   uint64
-	why     string
-	timer   *timer
-	body    func(*Process)
-	co      *coroutine // nil before the first step and at rest
-	onEnd   []func()
-	calls   []*Flight
+	k             *Kernel
+	id            int
+	name          string
+	group         *Group
+	before, after *Process // in the group
+	state         processState
+	woken         bool
+	resting       bool // when its body returns, it is not the end
+	deaf          bool // asleep or giving way: news is kept for the next Park
+	cause         uint64
+	why           string
+	timer         *timer
+	body          func(*Process)
+	co            *coroutine // nil before the first step and at rest
+	onEnd         []func()
+	calls         []*Flight
 }
 
 // Spawn starts a process at the end of the ready queue. group may be nil.
