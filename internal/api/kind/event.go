@@ -42,6 +42,7 @@ const EventLife = time.Hour
 var eventRules = rules{
 	createdByUpdate: true,
 	ttl:             EventLife,
+	compact:         compactOf,
 	name:            objectname.PathSegment,
 	passes:          []store.Pass{store.PassChange},
 	validate:        func(obj store.Object) field.ErrorList { return checkEvent(obj.(*corev1.Event), "reportingComponent") },

@@ -91,6 +91,7 @@ type rules struct {
 	terminate        func(now metav1.Time, obj store.Object) bool
 	indexes          []store.Indexer
 	ttl              time.Duration
+	compact          func(store.Key, store.Object) store.Compact
 	share            func(s *store.Shared, obj store.Object, isNew bool)
 	copyPart         func(obj, old store.Object, what store.Part)
 	// quota is what objects count for in quotas, besides their number.
@@ -139,7 +140,7 @@ func (k *Kind) strategy() store.Strategy {
 		AllowCreateOnUpdate: r.createdByUpdate, KeepsStatus: r.keepsStatus, StatusOnly: r.statusOnly,
 		Default: r.fill, AdmitUpdate: r.admitUpdate, Room: r.room, PrepareForUpdate: r.prepare, PrepareForStatusUpdate: r.prepareStatus,
 		Validate: r.validate, ValidateUpdate: r.validateUpdate, Passes: r.passes, ReadsAnnotations: r.readsAnnotations,
-		ValidateStatus: r.validateStatus, Grace: r.grace, Terminate: r.terminate, TTL: r.ttl, Share: r.share, CopyPart: r.copyPart,
+		ValidateStatus: r.validateStatus, Grace: r.grace, Terminate: r.terminate, TTL: r.ttl, Share: r.share, Compact: r.compact, CopyPart: r.copyPart,
 	}
 	if r.admit != nil {
 		s.Admit = func(s *store.Store, obj store.Object) error {

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -36,9 +37,9 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 func (c *Component) countEvent(source, kind string, about store.Object, eventType, reason, message string) int32 {
 	id := eventIdentity{source, about.GetUID(), kind, reason, message}
 	now := metav1.NewTime(c.Kernel.Now())
-	known := c.events.find(id)
-	if known != nil {
-		counted, err := store.Modify(c.Store, store.KeyOf(known), func(e *corev1.Event) {
+	known, isKnown := c.events.find(id)
+	if isKnown {
+		counted, err := store.Modify(c.Store, eventKey(about, known.name), func(e *corev1.Event) {
 			e.Count++
 			e.LastTimestamp = now
 		})
@@ -48,8 +49,8 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 		}
 	}
 	event := c.newEvent(source, about, eventType, reason, message, now)
-	if known != nil { // the server has removed it meanwhile: it is made again, and counts on
-		event.Name, event.FirstTimestamp, event.Count = known.Name, known.FirstTimestamp, known.Count+1
+	if isKnown { // the server has removed it meanwhile: it is made again, and counts on
+		event.Name, event.FirstTimestamp, event.Count = known.name, known.began(), known.count+1
 	}
 	created, err := store.Adopt(c.Store, event)
 	if err != nil {
@@ -61,16 +62,10 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
 	c.World.events++
-	namespace := about.GetNamespace()
-	if namespace == "" {
-		namespace = metav1.NamespaceDefault
-	}
+	key := eventKey(about, about.GetName()+"."+strconv.FormatInt(int64(c.World.events), 16))
 	gvk := about.GetObjectKind().GroupVersionKind()
 	return &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:      about.GetName() + "." + strconv.FormatInt(int64(c.World.events), 16),
-			Namespace: namespace,
-		},
+		ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace},
 		InvolvedObject: corev1.ObjectReference{
 			Kind: gvk.Kind, APIVersion: gvk.GroupVersion().String(), Namespace: about.GetNamespace(),
 			Name: about.GetName(), UID: about.GetUID(), ResourceVersion: about.GetResourceVersion(),
@@ -79,4 +74,9 @@ func (c *Component) newEvent(source string, about store.Object, eventType, reaso
 		Source:         corev1.EventSource{Component: source, Host: c.Node},
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 	}
+}
+
+// eventKey is where an Event about an object is.
+func eventKey(about store.Object, name string) store.Key {
+	return store.Key{Namespace: cmp.Or(about.GetNamespace(), metav1.NamespaceDefault), Name: name}
 }

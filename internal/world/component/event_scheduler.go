@@ -15,8 +15,8 @@ func (c *Component) Report(about store.Object, eventType, reason, action, note s
 	kind := about.GetObjectKind().GroupVersionKind().Kind
 	id := eventIdentity{c.Name, about.GetUID(), kind, reason, note}
 	now := metav1.NewMicroTime(c.Kernel.Now())
-	if known := c.events.find(id); known != nil {
-		if known, ok := store.Get[*corev1.Event](c.Store, store.KeyOf(known)); ok {
+	if known, ok := c.events.find(id); ok {
+		if known, ok := store.Get[*corev1.Event](c.Store, eventKey(about, known.name)); ok {
 			if known.Series != nil {
 				return
 			}

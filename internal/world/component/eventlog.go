@@ -1,9 +1,10 @@
 package component
 
 import (
-	"cmp"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -14,7 +15,7 @@ const maxRecent = 4096
 // eventLog finds the Event object that a repeated event counts up: of those that were
 // written or looked for last. It is in a program's memory: one that was restarted counts
 // from 1 again. (trace m1) There are very many events, so that it keeps no more of each
-// than where it is.
+// than counting on takes.
 type eventLog struct {
 	places map[uint64]int32 // in events, by the hash of the identity; nil before the first
 	events []logged
@@ -24,10 +25,19 @@ type eventLog struct {
 
 // logged is an event as this log wrote it last.
 type logged struct {
-	event        *corev1.Event
+	written
 	hash         uint64
 	newer, older int32 // places; none at the ends
 }
+
+// written is what is known of an event that was written.
+type written struct {
+	name  string
+	first int64 // in nanoseconds of Unix time
+	count int32
+}
+
+func (w written) began() metav1.Time { return metav1.NewTime(time.Unix(0, w.first).UTC()) }
 
 const none = -1
 
@@ -39,6 +49,8 @@ type eventIdentity struct {
 	kind, reason, message string
 }
 
+// hash is that of an identity. Two of one log that have the same one are as good as
+// impossible: it knows a few thousand.
 func (id eventIdentity) hash() uint64 {
 	hash := uint64(14695981039346656037)
 	for _, text := range [...]string{id.source, string(id.about), id.kind, id.reason, id.message} {
@@ -50,20 +62,15 @@ func (id eventIdentity) hash() uint64 {
 	return hash
 }
 
-func identityOf(e *corev1.Event) eventIdentity {
-	source := cmp.Or(e.Source.Component, e.ReportingController)
-	return eventIdentity{source, e.InvolvedObject.UID, e.InvolvedObject.Kind, e.Reason, e.Message}
-}
-
-// find is the event that a repetition counts up; nil if there is none.
-func (l *eventLog) find(id eventIdentity) *corev1.Event {
+// find is the event that a repetition counts up, if there is one.
+func (l *eventLog) find(id eventIdentity) (written, bool) {
 	at, ok := l.places[id.hash()]
-	if !ok || identityOf(l.events[at].event) != id {
-		return nil
+	if !ok {
+		return written{}, false
 	}
 	l.unlink(at)
 	l.link(at)
-	return l.events[at].event
+	return l.events[at].written, true
 }
 
 // keep takes in an event, in the place of the one with its identity.
@@ -84,7 +91,7 @@ func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
 		l.unlink(at)
 		delete(l.places, l.events[at].hash)
 	}
-	l.events[at].event, l.events[at].hash = e, hash
+	l.events[at].written, l.events[at].hash = written{e.Name, e.FirstTimestamp.UnixNano(), e.Count}, hash
 	l.places[hash] = at
 	l.link(at)
 }

@@ -56,7 +56,7 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 		return nil, res.alreadyExists(named, there)
 	}
 	if res.Room != nil {
-		if err := res.Room(len(s.head.objects[res]), obj); err != nil {
+		if err := res.Room(s.head.count(res), obj); err != nil {
 			return nil, err
 		}
 	}

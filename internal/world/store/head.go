@@ -16,7 +16,8 @@ import (
 type head struct {
 	db       *memdb.MemDB
 	objects  map[*Resource]map[Key]Object
-	unsaved  map[*Resource]map[Key]bool // what the database has to learn; true if it knows an older state; nil before anybody looks
+	compact  map[*Resource]map[Key]Compact // instead, of resources that are kept so
+	unsaved  map[*Resource]map[Key]bool    // what the database has to learn; true if it knows an older state; nil before anybody looks
 	indexes  *treeSet
 	edition  edition // of the indexes
 	revision uint64
@@ -27,24 +28,33 @@ func newHead() *head {
 	return &head{
 		db:      emptyDatabase.Snapshot(),
 		objects: map[*Resource]map[Key]Object{},
+		compact: map[*Resource]map[Key]Compact{},
 	}
 }
 
 // apply makes the state after a commit the head.
 func (h *head) apply(c *commit, moves []move) {
-	if h.objects[c.Resource] == nil {
-		h.objects[c.Resource] = map[Key]Object{}
-	}
-	if c.New != nil {
-		h.objects[c.Resource][c.Key] = c.New
-	} else {
+	switch {
+	case c.New == nil:
 		delete(h.objects[c.Resource], c.Key)
+		delete(h.compact[c.Resource], c.Key)
+	case c.Resource.Compact != nil:
+		shelve(h.compact, c, c.Resource.Compact(c.Key, c.New))
+	default:
+		shelve(h.objects, c, c.New)
 	}
 	if h.unsaved != nil {
 		h.note(c)
 	}
 	h.index(c, moves)
 	h.revision, h.shown = c.Revision, nil
+}
+
+func shelve[T any](in map[*Resource]map[Key]T, c *commit, kept T) {
+	if in[c.Resource] == nil {
+		in[c.Resource] = map[Key]T{}
+	}
+	in[c.Resource][c.Key] = kept
 }
 
 // note remembers what the database has to learn of a commit.
@@ -98,11 +108,10 @@ func (h *head) save() {
 	for res, keys := range h.unsaved {
 		// In any order, too.
 		for key := range keys {
-			id := objectID(res, key)
-			if obj, ok := h.objects[res][key]; ok {
-				must(txn.Insert(objectsTable, &row{id, obj}))
+			if row := h.row(res, key); row.isGone() {
+				must(txn.Delete(objectsTable, row))
 			} else {
-				must(txn.Delete(objectsTable, &row{id: id}))
+				must(txn.Insert(objectsTable, row))
 			}
 		}
 		clear(keys)
@@ -113,42 +122,72 @@ func (h *head) save() {
 // saveAll is the first time that somebody looks.
 func (h *head) saveAll(txn *memdb.Txn) {
 	h.unsaved = map[*Resource]map[Key]bool{}
+	saveAll(txn, h, h.objects)
+	saveAll(txn, h, h.compact)
+}
+
+func saveAll[T any](txn *memdb.Txn, h *head, kept map[*Resource]map[Key]T) {
 	// In any order: each key is a row of its own.
-	for res, objects := range h.objects {
+	for res, objects := range kept {
 		// In any order, too.
-		for key, obj := range objects {
-			must(txn.Insert(objectsTable, &row{objectID(res, key), obj}))
+		for key := range objects {
+			must(txn.Insert(objectsTable, h.row(res, key)))
 		}
 	}
 }
+
+// row is what the database learns of an object.
+func (h *head) row(res *Resource, key Key) *row {
+	return &row{objectID(res, key), h.objects[res][key], h.compact[res][key]}
+}
+
+// count is how many objects of a resource there are.
+func (h *head) count(res *Resource) int { return len(h.objects[res]) + len(h.compact[res]) }
 
 // GetObject is Get for callers that know the resource only at run time.
 func (h *head) GetObject(res *Resource, key Key) (Object, bool) {
 	obj, ok := h.objects[res][key]
+	if !ok && res.Compact != nil {
+		return h.expanded(res, key)
+	}
 	return obj, ok
+}
+
+func (h *head) expanded(res *Resource, key Key) (Object, bool) {
+	kept, ok := h.compact[res][key]
+	if !ok {
+		return nil, false
+	}
+	return kept.Object(key), true
 }
 
 // ListObjects is List for callers that know the resource only at run time.
 func (h *head) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
-	var keys []Key
-	for key := range h.objects[res] {
+	keys := append(keysIn(h.objects[res], namespace), keysIn(h.compact[res], namespace)...)
+	slices.SortFunc(keys, Key.compare)
+	found := make([]Object, len(keys))
+	for i, key := range keys {
+		found[i], _ = h.GetObject(res, key)
+	}
+	return slices.Values(found)
+}
+
+// keysIn are the keys of a namespace, or all, in no order.
+func keysIn[T any](objects map[Key]T, namespace string) (keys []Key) {
+	for key := range objects {
 		if namespace == "" || key.Namespace == namespace {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, Key.compare)
-	found := make([]Object, len(keys))
-	for i, key := range keys {
-		found[i] = h.objects[res][key]
-	}
-	return slices.Values(found)
+	return keys
 }
 
 // IndexedObjects is Indexed for callers that know the resource only at run time.
 func (h *head) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
 	var found []Object
 	for name := range h.indexes.after(entryPrefix(res, index, value)) {
-		found = append(found, h.objects[res][keyNamed(name)])
+		obj, _ := h.GetObject(res, keyNamed(name))
+		found = append(found, obj)
 	}
 	return slices.Values(found)
 }

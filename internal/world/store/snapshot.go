@@ -39,7 +39,7 @@ func (s *Snapshot) ListObjects(res *Resource, namespace string) iter.Seq[Object]
 		rows, err := s.objects.Get(objectsTable, "id_prefix", prefix)
 		must(err)
 		for raw := rows.Next(); raw != nil; raw = rows.Next() {
-			if !yield(raw.(*row).object) {
+			if !yield(raw.(*row).stored()) {
 				return
 			}
 		}
@@ -64,5 +64,5 @@ func (s *Snapshot) get(id string) (Object, bool) {
 	if raw == nil {
 		return nil, false
 	}
-	return raw.(*row).object, true
+	return raw.(*row).stored(), true
 }

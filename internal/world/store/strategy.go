@@ -58,9 +58,18 @@ type Strategy struct {
 	TTL time.Duration
 	// Share lets an object that is written have maps in common with others.
 	Share func(s *Shared, obj Object, isNew bool)
+	// Compact makes of an object that is written what is kept of it: for kinds with very
+	// many objects that are hardly ever read. Default: the object is kept.
+	Compact func(key Key, obj Object) Compact
 	// CopyPart gives obj a copy of its own of the spec of old, or of the status, without
 	// reflection. Default: by reflection.
 	CopyPart func(obj, old Object, what Part)
+}
+
+// Compact is what is kept of an object, in little room and without loss. It never changes.
+type Compact interface {
+	// Object makes the object again, which is stored under key.
+	Object(key Key) Object
 }
 
 // Pass is one of the checks that an update goes through.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/go-memdb"
 )
@@ -12,8 +13,19 @@ const objectsTable = "objects"
 
 // row is one stored object.
 type row struct {
-	id     string
-	object Object
+	id      string
+	object  Object
+	compact Compact // instead, if the resource is kept so
+}
+
+func (r *row) isGone() bool { return r.object == nil && r.compact == nil }
+
+func (r *row) stored() Object {
+	if r.compact == nil {
+		return r.object
+	}
+	_, name, _ := strings.Cut(r.id, "\x00") // what ends the resource
+	return r.compact.Object(keyNamed(name))
 }
 
 // emptyDatabase is what every store begins as a copy of. It is never written.

@@ -131,7 +131,7 @@ func (w *watch) list() {
 // mayHave is false for a resource without objects, as most are when the components
 // of a cluster open their watches.
 func (v *View) mayHave(res *Resource) bool {
-	return len(v.pending) > 0 || len(v.store.head.objects[res]) > 0
+	return len(v.pending) > 0 || v.store.head.count(res) > 0
 }
 
 // selected lists what a selector picks.
