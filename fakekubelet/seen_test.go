@@ -23,7 +23,7 @@ func (n *node) forget() { n.since = n.Say("from here on") }
 
 // Say marks a moment of the story.
 func (n *node) Say(text string) *trace.Event {
-	return n.Trace.Add(&trace.Event{Kind: trace.Step, Message: text})
+	return n.Trace.Add(trace.Entry{Kind: trace.Step, Message: text})
 }
 
 func (n *node) news() []*trace.Event {

@@ -10,7 +10,7 @@ import (
 
 // note records that the scenario made something happen.
 func (c *Simulation) note(node, format string, args ...any) {
-	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
+	c.World.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
 
 // killPlugin ends a plugin like SIGKILL: its socket file stays. An empty node

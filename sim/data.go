@@ -20,7 +20,7 @@ func (c *Simulation) startDataCheck() {
 	}
 	c.data.OnViolation = func(u datacheck.Use, text string) {
 		c.lost = append(c.lost, text)
-		c.World.Trace.Add(&trace.Event{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
+		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
 	}
 }
 

@@ -42,7 +42,7 @@ func (c *Simulation) bury(p *plugin, d expect.Death) {
 	d.Text = c.Wire.Renamed(d.Text)
 	c.died = append(c.died, d)
 	c.World.Kernel.Happened("end of a program: " + d.Text)
-	c.World.Trace.Add(&trace.Event{Kind: trace.Died, Node: p.node, Driver: p.driver.Name, Message: d.Text})
+	c.World.Trace.Add(trace.Entry{Kind: trace.Died, Node: p.node, Driver: p.driver.Name, Message: d.Text})
 }
 
 // openCall is the last call to a plugin that has no outcome yet; nil if all have.

@@ -37,7 +37,7 @@ func (c *Simulation) RecordFiles(node, when string) error {
 	if _, err := c.node(node); err != nil {
 		return err
 	}
-	c.World.Trace.Add(&trace.Event{Kind: trace.Files, Node: node, Message: when, Detail: c.Files(node)})
+	c.World.Trace.Add(trace.Entry{Kind: trace.Files, Node: node, Message: when, Detail: c.Files(node)})
 	return nil
 }
 

@@ -154,7 +154,7 @@ func (c *Simulation) Close() error {
 func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
 func (c *Simulation) recordChoice(choice kernel.Choice, pick int) {
-	c.World.Trace.AddChange(trace.Event{
+	c.World.Trace.AddChange(trace.Entry{
 		Kind: trace.ChoiceMade, Message: choiceText(choice, pick),
 		Detail: trace.Choice{Index: choice.Index, Of: choice.N, Pick: pick},
 	})
@@ -169,7 +169,7 @@ func choiceText(choice kernel.Choice, pick int) string {
 
 func (c *Simulation) recordOverdue(label string) {
 	c.World.Kernel.Happened("patience ran out: " + label)
-	c.World.Trace.Add(&trace.Event{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
+	c.World.Trace.Add(trace.Entry{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
 }
 
 // Nodes are the names of the nodes.

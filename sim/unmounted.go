@@ -25,7 +25,7 @@ func (c *Simulation) watchMounts(m machine.Machine) {
 	for _, u := range c.unmounts.Saw(m.Name(), c.viewOf(m, now), byKubelet) {
 		text := c.Wire.Renamed(u.On(m.Name()))
 		c.unmounted = append(c.unmounted, text)
-		e := &trace.Event{Kind: trace.Unmounted, Node: m.Name(), Name: c.Wire.Renamed(u.Target), Message: text}
+		e := trace.Entry{Kind: trace.Unmounted, Node: m.Name(), Name: c.Wire.Renamed(u.Target), Message: text}
 		if len(u.Calls) == 1 {
 			e.Driver, e.Method = u.Calls[0].Driver, u.Calls[0].Method
 		}

@@ -41,7 +41,7 @@ func passed() report.Run {
 func failed() report.Run {
 	var trail []*trace.Event
 	for i := range 11 {
-		trail = append(trail, &trace.Event{Kind: trace.Step, Seq: uint64(i + 1), At: time.Duration(i) * 100 * time.Millisecond, Message: "step " + string(rune('a'+i))})
+		trail = append(trail, trace.Entry{Kind: trace.Step, Seq: uint64(i + 1), At: time.Duration(i) * 100 * time.Millisecond, Message: "step " + string(rune('a'+i))}.Event())
 	}
 	return report.Run{
 		File: "scenarios/it's lost.yaml", Strategy: "random", Seed: 7, Trace: "out.jsonl", Flags: []string{"--until", "3"},

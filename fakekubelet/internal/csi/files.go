@@ -28,7 +28,7 @@ func (f files) change(what, name string, do func(machine.Machine) error) error {
 }
 
 func (f files) record(what, name string, err error) {
-	e := trace.Event{Kind: trace.FileChange, Actor: "kubelet", Node: f.kubelet.Node, Method: what, Name: name}
+	e := trace.Entry{Kind: trace.FileChange, Actor: "kubelet", Node: f.kubelet.Node, Method: what, Name: name}
 	if err != nil {
 		e.Code, e.Message = "Failed", err.Error()
 	}

@@ -47,7 +47,7 @@ func (m *Manager) awaitAPI(p *kernel.Process) {
 
 // exit ends the whole kubelet, which no process can do from within.
 func (m *Manager) exit(why error) {
-	m.kubelet.Trace.Add(&trace.Event{
+	m.kubelet.Trace.Add(trace.Entry{
 		Kind: trace.FaultFired, Actor: m.kubelet.Name, Node: m.kubelet.Node,
 		Message: "the kubelet exits: failed to initialize " + m.record.kind() + " after retrying: " + why.Error(),
 	})

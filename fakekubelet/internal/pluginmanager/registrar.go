@@ -58,7 +58,7 @@ func (r *registrar) exchange(fullMethod string, request, answer proto.Message) e
 
 func (r *registrar) begin(method string, request proto.Message) *trace.Event {
 	r.process.Yield(method)
-	return r.kubelet.Trace.Begin(&trace.Event{
+	return r.kubelet.Trace.Begin(trace.Entry{
 		Kind: trace.Registration, Actor: "kubelet", Node: r.kubelet.Node, Method: method, Name: r.socket, Request: request,
 	})
 }

@@ -130,5 +130,5 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 func (r *Runtime) PowerOff() { clear(r.sandboxes) }
 
 func (r *Runtime) record(method, pod string, detail any) {
-	r.world.Trace.AddChange(trace.Event{Kind: trace.Runtime, Actor: "kubelet", Node: r.node, Method: method, Name: pod, Detail: detail})
+	r.world.Trace.AddChange(trace.Entry{Kind: trace.Runtime, Actor: "kubelet", Node: r.node, Method: method, Name: pod, Detail: detail})
 }

@@ -147,7 +147,7 @@ func (r *Registrar) clearSocket() error {
 }
 
 func (r *Registrar) note(format string, args ...any) {
-	r.world.Trace.Add(&trace.Event{
+	r.world.Trace.Add(trace.Entry{
 		Kind: trace.Registration, Actor: Name, Node: r.options.Node, Driver: r.driver,
 		Method: "exit", Message: fmt.Sprintf(format, args...),
 	})

@@ -97,7 +97,7 @@ func (w *Wire) note(c *call, found []contract.Violation) {
 		} else {
 			w.violations = append(w.violations, v)
 		}
-		w.World.Trace.Add(&trace.Event{
+		w.World.Trace.Add(trace.Entry{
 			Kind: kind, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method, Message: v.String(),
 		})
 	}

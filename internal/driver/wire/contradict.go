@@ -35,9 +35,10 @@ func (c *call) sendAndContradict(f *fault.Fault) error {
 // takeBack unpublishes what a driver should not have published: nobody else knows of it.
 func (c *call) takeBack(f *fault.Fault, published *csi.NodePublishVolumeRequest) {
 	request := &csi.NodeUnpublishVolumeRequest{VolumeId: published.GetVolumeId(), TargetPath: published.GetTargetPath()}
-	undo := c.again(f, request)
-	undo.fullMethod, undo.method, undo.answer = csi.Node_NodeUnpublishVolume_FullMethodName, "Node/NodeUnpublishVolume", &csi.NodeUnpublishVolumeResponse{}
-	undo.event.Method = undo.method
+	inverse := *c
+	inverse.fullMethod, inverse.method = csi.Node_NodeUnpublishVolume_FullMethodName, "Node/NodeUnpublishVolume"
+	inverse.answer = &csi.NodeUnpublishVolumeResponse{}
+	undo := inverse.again(f, request)
 	undo.end(undo.pass(c.process, undo.answer))
 }
 

@@ -29,7 +29,7 @@ func (c *call) recordLost() {
 	}
 	noun, _, id := contract.Makes(c.request, c.heard)
 	if noun != "" {
-		c.wire.World.Trace.Add(&trace.Event{
+		c.wire.World.Trace.Add(trace.Entry{
 			Kind: trace.AnswerLost, Actor: c.site.Caller, Driver: c.site.Driver, Method: c.method, Request: c.request, Response: c.heard,
 			Cause: c.event.Seq, Message: fmt.Sprintf("%s: %s %s", path.Base(c.method), noun, id),
 		})

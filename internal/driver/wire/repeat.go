@@ -59,7 +59,7 @@ func (w *Wire) countMaking(c *call) (ended func()) {
 
 // again is the call once more, with this request, as an event of its own.
 func (c *call) again(f *fault.Fault, request proto.Message) *call {
-	event := c.wire.World.Trace.Begin(&trace.Event{
+	event := c.wire.World.Trace.Begin(trace.Entry{
 		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method,
 		Request: request, Injected: f.InWords(),
 	})

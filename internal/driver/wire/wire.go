@@ -116,7 +116,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	method := shortMethod(fullMethod)
 	request, answer := args.(proto.Message), reply.(proto.Message)
 	c.process.Yield(method)
-	event := c.wire.World.Trace.Begin(&trace.Event{
+	event := c.wire.World.Trace.Begin(trace.Entry{
 		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: method, Request: request,
 	})
 	if c.wire.Observer != nil {

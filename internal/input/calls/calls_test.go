@@ -24,11 +24,11 @@ func made(letters string) []*trace.Event {
 	var all []*trace.Event
 	for i, letter := range letters {
 		method := map[string]string{"S": "NodeStageVolume", "P": "NodePublishVolume", "U": "NodeUnpublishVolume", "G": "NodeGetCapabilities"}
-		e := &trace.Event{
+		e := trace.Entry{
 			Seq: uint64(i + 1), At: time.Duration(i) * time.Second, Kind: trace.Call, Actor: "kubelet", Node: "node-a",
 			Method: "Node/" + method[strings.ToUpper(string(letter))], Response: &csi.NodeStageVolumeResponse{},
 			Request: &csi.NodeStageVolumeRequest{VolumeId: "v"},
-		}
+		}.Event()
 		if strings.ToLower(string(letter)) == string(letter) {
 			e.Response, e.Code = nil, "Internal"
 		}
@@ -93,10 +93,10 @@ func TestCapabilityCallsCountOnlyWhenTheyAreAskedFor(t *testing.T) {
 }
 
 func TestAPatternSaysWhatIsOtherwise(t *testing.T) {
-	e := &trace.Event{
+	e := trace.Entry{
 		Kind: trace.Call, Actor: "kubelet", Node: "node-a", Driver: "d", Method: "Node/NodePublishVolume", Code: "Internal",
 		Message: "no space left", Request: &csi.NodePublishVolumeRequest{VolumeId: "v", Readonly: true},
-	}
+	}.Event()
 	for pattern, want := range map[string]string{
 		`{call: NodePublishVolume, node: node-a, driver: d, from: kube*, volume: v, code: Internal, message: "*space*", request: {readonly: true}}`: "",
 		`{call: NodeStageVolume}`:                               "another method",
@@ -128,7 +128,7 @@ func TestTheSequenceNamesVolumesByTheirClaims(t *testing.T) {
 
 func lifecycle(id, uid string) []*trace.Event {
 	call := func(at time.Duration, actor, node, method string, request, response proto.Message) *trace.Event {
-		return &trace.Event{At: at, Kind: trace.Call, Actor: actor, Node: node, Method: method, Request: request, Response: response}
+		return trace.Entry{At: at, Kind: trace.Call, Actor: actor, Node: node, Method: method, Request: request, Response: response}.Event()
 	}
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Namespace, claim.Name, claim.UID = metav1.NamespaceDefault, "data", types.UID(uid)
@@ -142,7 +142,7 @@ func lifecycle(id, uid string) []*trace.Event {
 		&csi.NodeStageVolumeRequest{VolumeId: "other-" + id, VolumeCapability: mode(0)}, nil)
 	failed.Code, failed.Took = "Internal", 1500*time.Millisecond
 	return []*trace.Event{
-		{Kind: trace.API, Change: "ADDED", Resource: "persistentvolumeclaims", Name: "default/data", New: claim},
+		trace.Entry{Kind: trace.API, Change: "ADDED", Resource: "persistentvolumeclaims", Name: "default/data", New: claim}.Event(),
 		call(0, "csi-provisioner", "", "Controller/ControllerGetCapabilities", &csi.ControllerGetCapabilitiesRequest{}, nil),
 		call(0, "csi-provisioner", "", "Controller/CreateVolume", &csi.CreateVolumeRequest{
 			Name: pv, CapacityRange: &csi.CapacityRange{RequiredBytes: 1024},

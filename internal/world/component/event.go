@@ -28,7 +28,7 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 	}
 	kind := about.GetObjectKind().GroupVersionKind().Kind
 	count := c.countEvent(source, kind, about, eventType, reason, message)
-	c.Trace.Add(&trace.Event{
+	c.Trace.Add(trace.Entry{
 		Kind: trace.KubeEvent, Actor: source, Node: c.Node, Method: reason, Message: message,
 		Resource: eventType, Name: kind + "/" + about.GetName(), Detail: count,
 	})

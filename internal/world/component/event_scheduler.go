@@ -40,7 +40,7 @@ func (c *Component) Report(about store.Object, eventType, reason, action, note s
 }
 
 func (c *Component) recordEvent(kind string, about store.Object, eventType, reason, note string) {
-	c.Trace.Add(&trace.Event{
+	c.Trace.Add(trace.Entry{
 		Kind: trace.KubeEvent, Actor: c.Name, Node: c.Node, Method: reason, Message: note,
 		Resource: eventType, Name: kind + "/" + about.GetName(),
 	})

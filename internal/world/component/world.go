@@ -53,7 +53,7 @@ func (w *World) record(c store.Commit) {
 	if r := c.Resource.GVR.Resource; r == "events" || r == "leases" && isRenewal(c) {
 		return // Component.Event records events; that a holder lives is no news
 	}
-	e := trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
+	e := trace.Entry{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
 	if p := w.Kernel.Running(); p != nil {
 		e.Actor = p.Name()
 	}
@@ -75,7 +75,7 @@ func (w *World) record(c store.Commit) {
 
 // Say records what the scenario does or sees.
 func (w *World) Say(text string) {
-	w.Trace.Add(&trace.Event{Kind: trace.Step, Message: text})
+	w.Trace.Add(trace.Entry{Kind: trace.Step, Message: text})
 }
 
 // isRenewal reports whether the lease is a node's, or its holder stays the same.

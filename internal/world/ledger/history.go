@@ -58,8 +58,8 @@ func Read(events []*trace.Event) *History {
 // answered is a call as its driver saw it: it came to a good end, although its caller never
 // heard of it.
 func (h *History) answered(lost *trace.Event) *trace.Event {
-	call := *lost
-	call.Kind = trace.Call
+	call, site := *lost, *lost.Site
+	site.Kind, call.Site = trace.Call, &site
 	for _, asked := range slices.Backward(h.calls) {
 		if asked.Seq == lost.Cause {
 			call.Seq, call.At = asked.Seq, asked.At

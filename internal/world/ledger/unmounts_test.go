@@ -72,19 +72,19 @@ func (n *node) unmount(targets ...string) func() {
 }
 
 func stage(driver, volume string) *trace.Event {
-	return &trace.Event{Kind: trace.Call, Driver: driver, Method: "Node/NodeStageVolume", Request: &csi.NodeStageVolumeRequest{VolumeId: volume, StagingTargetPath: staging}}
+	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodeStageVolume", Request: &csi.NodeStageVolumeRequest{VolumeId: volume, StagingTargetPath: staging}}.Event()
 }
 
 func unstage(driver, volume string) *trace.Event {
-	return &trace.Event{Kind: trace.Call, Driver: driver, Method: "Node/NodeUnstageVolume", Request: &csi.NodeUnstageVolumeRequest{VolumeId: volume, StagingTargetPath: staging}}
+	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodeUnstageVolume", Request: &csi.NodeUnstageVolumeRequest{VolumeId: volume, StagingTargetPath: staging}}.Event()
 }
 
 func publish(driver, volume string) *trace.Event {
-	return &trace.Event{Kind: trace.Call, Driver: driver, Method: "Node/NodePublishVolume", Request: &csi.NodePublishVolumeRequest{VolumeId: volume, TargetPath: target}}
+	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodePublishVolume", Request: &csi.NodePublishVolumeRequest{VolumeId: volume, TargetPath: target}}.Event()
 }
 
 func asks(driver string) *trace.Event {
-	return &trace.Event{Kind: trace.Call, Driver: driver, Method: "Node/NodeGetInfo", Request: &csi.NodeGetInfoRequest{}}
+	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodeGetInfo", Request: &csi.NodeGetInfoRequest{}}.Event()
 }
 
 func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {

@@ -49,14 +49,30 @@ const (
 )
 
 // Event is one entry of a trace. Objects and messages in it are shared and must
-// not be changed.
+// not be changed. There are very many: what events have alike they have in common, and
+// what only some have is behind pointers, of which none is nil. Who changes a copy of an
+// event gives it a Site, an Exchange or a Diff of its own.
 type Event struct {
+	*Site
+	*Exchange
+	*Diff
 	// Seq numbers the events of a run, from 1.
 	Seq uint64
 	// Cause is the Seq of the event that led to this one; 0 if none did.
 	Cause uint64
 	// At is the virtual time since the run began; of a call, its start.
-	At   time.Duration
+	At time.Duration
+	// Name is that of an object, "ns/name" or "name"; of a Kubernetes event "Kind/name".
+	Name string
+	// Message is free text: an event's or an error's message, a step.
+	Message string
+	// Detail is further structured content: runtime mounts, file listings, choices;
+	// of a Kubernetes event its count, an int32.
+	Detail any
+}
+
+// Site is what is the same of the many events of one sort at one place.
+type Site struct {
 	Kind Kind
 	// Actor is who did it, such as "attachdetach-controller" or "kubelet".
 	Actor string
@@ -67,22 +83,22 @@ type Event struct {
 	// Method is the CSI method ("Node/NodeStageVolume"), the reason of a
 	// Kubernetes event, the runtime request.
 	Method string
-	// Message is free text: an event's or an error's message, a step.
-	Message string
+	// Resource is the plural name of an object's; of a Kubernetes event its type.
+	Resource string
+}
 
+// Exchange is what was asked and answered in a call, and how it went.
+type Exchange struct {
 	Request, Response proto.Message
 	Code              string        // gRPC code name when not OK
 	Took              time.Duration // virtual duration of a call
 	Injected          string        // what a fault made of the call
+}
 
+// Diff is how an object changed.
+type Diff struct {
 	Change   string // INIT, ADDED, MODIFIED, DELETED
-	Resource string // plural resource name; of a Kubernetes event its type
-	Name     string // "ns/name" or "name"; of a Kubernetes event "Kind/name"
 	Old, New runtime.Object
-
-	// Detail is further structured content: runtime mounts, file listings, choices;
-	// of a Kubernetes event its count, an int32.
-	Detail any
 }
 
 // Count is how often a Kubernetes event was emitted; 0 of one that is not counted,

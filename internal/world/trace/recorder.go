@@ -21,6 +21,7 @@ type Recorder struct {
 	KeepChanges int
 
 	seq     uint64
+	sites   sites
 	events  []*Event
 	changes passing
 	choices passing
@@ -34,14 +35,26 @@ type Recorder struct {
 
 // NewRecorder returns an empty recorder.
 func NewRecorder(clock Clock) *Recorder {
-	return &Recorder{clock: clock, KeepChanges: 4_000, open: map[*Event]bool{}}
+	return &Recorder{clock: clock, KeepChanges: 4_000, sites: sites{}, open: map[*Event]bool{}}
 }
 
 // To adds a sink that sees all events from now on.
 func (r *Recorder) To(s Sink) { r.sinks = append(r.sinks, s) }
 
 // Add records an event that is complete.
-func (r *Recorder) Add(e *Event) *Event {
+func (r *Recorder) Add(e Entry) *Event {
+	event := e.event()
+	event.Site, event.Exchange, event.Diff = r.sites.shared(e.site()), noExchange, noDiff
+	if exchange := e.exchange(); exchange != *noExchange {
+		event.Exchange = &exchange
+	}
+	if diff := e.diff(); diff != *noDiff {
+		event.Diff = &diff
+	}
+	return r.add(&event)
+}
+
+func (r *Recorder) add(e *Event) *Event {
 	r.append(e)
 	r.flush()
 	return e
@@ -55,21 +68,30 @@ type passing struct {
 
 // AddChange records the change of an object, a file or a container, or a choice. There
 // are many, and most are soon forgotten: their room is used again.
-func (r *Recorder) AddChange(e Event) {
+func (r *Recorder) AddChange(e Entry) {
 	var kept *Event
 	if n := len(r.room); n > 0 {
 		kept, r.room = r.room[n-1], r.room[:n-1]
 	} else {
-		kept = new(Event)
+		kept = Entry{}.Event()
 	}
-	*kept = e
-	r.Add(kept)
+	site, exchange, diff := kept.Site, kept.Exchange, kept.Diff
+	*site, *exchange, *diff = e.site(), e.exchange(), e.diff()
+	*kept = e.event()
+	kept.Site, kept.Exchange, kept.Diff = site, exchange, diff
+	r.add(kept)
 }
 
 // Begin records an event whose outcome is not known yet. End completes it.
-func (r *Recorder) Begin(e *Event) *Event {
-	r.open[e] = true
-	return r.Add(e)
+func (r *Recorder) Begin(e Entry) *Event {
+	begun := &struct {
+		Event
+		own Exchange
+	}{e.event(), e.exchange()}
+	event := &begun.Event
+	event.Site, event.Exchange, event.Diff = r.sites.shared(e.site()), &begun.own, noDiff
+	r.open[event] = true
+	return r.add(event)
 }
 
 // End completes an event recorded by Begin.

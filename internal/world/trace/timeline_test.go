@@ -137,7 +137,7 @@ func life() []*trace.Event {
 	refused.Code, refused.Message = "Internal", target+" is mounted already"
 
 	return []*trace.Event{
-		{Kind: trace.Step, Message: "apply PersistentVolumeClaim data"},
+		trace.Entry{Kind: trace.Step, Message: "apply PersistentVolumeClaim data"}.Event(),
 		change(0, 1, "", "persistentvolumeclaims", nil, claim),
 		change(0, 2, "persistentvolume-controller/claims", "persistentvolumeclaims", claim, annotated),
 		call(0, 3, "csi-provisioner", "", "Controller/CreateVolume",
@@ -145,7 +145,7 @@ func life() []*trace.Event {
 			&csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "vol-0001"}}),
 		change(0, 4, "csi-provisioner/"+driver+"/claims", "persistentvolumes", nil, volume),
 		change(0, 5, "persistentvolume-controller/volumes", "persistentvolumeclaims", annotated, bound),
-		{Kind: trace.Step, Message: "apply Pod web"},
+		trace.Entry{Kind: trace.Step, Message: "apply Pod web"}.Event(),
 		change(0, 7, "", "pods", nil, pod),
 		change(0, 8, "scheduler", "pods", pod, scheduled),
 		change(100*time.Millisecond, 9, "attachdetach-controller/reconciler", "volumeattachments", nil, attachment),
@@ -153,23 +153,23 @@ func life() []*trace.Event {
 		call(100*time.Millisecond, 11, "csi-attacher", "", "Controller/ControllerPublishVolume",
 			&csi.ControllerPublishVolumeRequest{VolumeId: "vol-0001", NodeId: "node-a", VolumeCapability: mode}, &csi.ControllerPublishVolumeResponse{}),
 		change(100*time.Millisecond, 12, "csi-attacher/"+driver+"/attachments", "volumeattachments", attachment, attached),
-		{Kind: trace.ChoiceMade, At: 7300 * time.Millisecond, Message: "run next: kubelet/node-a/status"},
+		trace.Entry{Kind: trace.ChoiceMade, At: 7300 * time.Millisecond, Message: "run next: kubelet/node-a/status"}.Event(),
 		change(7300*time.Millisecond, 0, "kubelet/node-a/status", "nodes", node, beat),
 		change(7300*time.Millisecond, 9, "kubelet/node-a/status", "nodes", node, inUse),
 		probe(16), probe(17),
 		call(7400*time.Millisecond, 18, "kubelet", "node-a", "Node/NodeStageVolume",
 			&csi.NodeStageVolumeRequest{VolumeId: "vol-0001", StagingTargetPath: staging}, &csi.NodeStageVolumeResponse{}),
 		lost,
-		{Kind: trace.FileChange, At: 7400 * time.Millisecond, Cause: 19, Actor: "kubelet", Node: "node-a", Method: "mkdir", Name: filepath.Dir(target)},
+		trace.Entry{Kind: trace.FileChange, At: 7400 * time.Millisecond, Cause: 19, Actor: "kubelet", Node: "node-a", Method: "mkdir", Name: filepath.Dir(target)}.Event(),
 		refused,
-		{Kind: trace.Violation, At: 128 * time.Second, Cause: 22, Actor: "kubelet", Node: "node-a", Driver: driver, Message: "NodePublishVolume must be idempotent"},
-		{
+		trace.Entry{Kind: trace.Violation, At: 128 * time.Second, Cause: 22, Actor: "kubelet", Node: "node-a", Driver: driver, Message: "NodePublishVolume must be idempotent"}.Event(),
+		trace.Entry{
 			Kind: trace.KubeEvent, At: 128 * time.Second, Cause: 22, Actor: "kubelet", Node: "node-a", Method: "FailedMount", Resource: "Warning",
 			Name: "Pod/web", Message: "MountVolume.SetUp failed for volume \"" + pvName + "\"", Detail: int32(2),
-		},
-		{Kind: trace.FaultFired, At: 129 * time.Second, Node: "node-a", Message: "driver " + driver + " is killed"},
+		}.Event(),
+		trace.Entry{Kind: trace.FaultFired, At: 129 * time.Second, Node: "node-a", Message: "driver " + driver + " is killed"}.Event(),
 		change(129*time.Second, 1, "", "persistentvolumeclaims", bound, leaving),
-		{Kind: trace.API, At: 130 * time.Second, Actor: "protection-controller", Change: "DELETED", Resource: "persistentvolumeclaims", Name: "default/data", Old: leaving},
+		trace.Entry{Kind: trace.API, At: 130 * time.Second, Actor: "protection-controller", Change: "DELETED", Resource: "persistentvolumeclaims", Name: "default/data", Old: leaving}.Event(),
 	}
 }
 
@@ -179,7 +179,7 @@ type apiObject interface {
 }
 
 func call(at time.Duration, cause uint64, actor, node, method string, request, response proto.Message) *trace.Event {
-	e := &trace.Event{Kind: trace.Call, At: at, Cause: cause, Actor: actor, Node: node, Driver: driver, Method: method, Request: request}
+	e := trace.Entry{Kind: trace.Call, At: at, Cause: cause, Actor: actor, Node: node, Driver: driver, Method: method, Request: request}.Event()
 	if response != nil {
 		e.Response = response
 	}
@@ -187,7 +187,7 @@ func call(at time.Duration, cause uint64, actor, node, method string, request, r
 }
 
 func change(at time.Duration, cause uint64, actor, resource string, before, after apiObject) *trace.Event {
-	e := &trace.Event{Kind: trace.API, At: at, Cause: cause, Actor: actor, Resource: resource, New: after, Change: "ADDED"}
+	e := trace.Entry{Kind: trace.API, At: at, Cause: cause, Actor: actor, Resource: resource, New: after, Change: "ADDED"}.Event()
 	e.Name = strings.TrimPrefix(after.GetNamespace()+"/"+after.GetName(), "/")
 	if before != nil {
 		e.Old, e.Change = before, "MODIFIED"
@@ -198,9 +198,9 @@ func change(at time.Duration, cause uint64, actor, resource string, before, afte
 // Two ids that begin alike keep different short forms.
 func TestTimelineNeverShortensTwoIdsAlike(t *testing.T) {
 	got := render(t, trace.TimelineOptions{},
-		&trace.Event{Kind: trace.Step, Message: "pvc-37ba1c4e-0d54-4f0a-9a53-6f2f6a4f8f01"},
-		&trace.Event{Kind: trace.Step, Message: "pvc-37ba2222-0d54-4f0a-9a53-6f2f6a4f8f01"},
-		&trace.Event{Kind: trace.Step, Message: "pvc-37ba1c4e-0d54-4f0a-9a53-6f2f6a4f8f01"})
+		trace.Entry{Kind: trace.Step, Message: "pvc-37ba1c4e-0d54-4f0a-9a53-6f2f6a4f8f01"}.Event(),
+		trace.Entry{Kind: trace.Step, Message: "pvc-37ba2222-0d54-4f0a-9a53-6f2f6a4f8f01"}.Event(),
+		trace.Entry{Kind: trace.Step, Message: "pvc-37ba1c4e-0d54-4f0a-9a53-6f2f6a4f8f01"}.Event())
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	require.Len(t, lines, 3)
 	assert.Contains(t, lines[0], "pvc-37ba…")
@@ -214,7 +214,7 @@ func TestTimelineFoldsProbesAcrossTime(t *testing.T) {
 		return call(at, 0, "kubelet", "node-a", "Node/NodeGetVolumeStats", &csi.NodeGetVolumeStatsRequest{VolumeId: "vol-0001"}, &csi.NodeGetVolumeStatsResponse{})
 	}
 	got := render(t, trace.TimelineOptions{}, stats(0), stats(time.Minute), stats(2*time.Minute),
-		&trace.Event{Kind: trace.Step, At: 3 * time.Minute, Message: "delete Pod web"})
+		trace.Entry{Kind: trace.Step, At: 3 * time.Minute, Message: "delete Pod web"}.Event())
 	assert.Contains(t, got, "3× NodeGetVolumeStats, the last at 120.000s")
 	assert.Contains(t, got, "… 1 min …")
 	assert.Equal(t, 3, strings.Count(got, "\n"))

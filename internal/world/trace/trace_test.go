@@ -42,7 +42,7 @@ func fields(t *testing.T, e *trace.Event) map[string]any {
 }
 
 func TestACallLooksLikeTheRecordedOnes(t *testing.T) {
-	got := fields(t, &trace.Event{
+	got := fields(t, trace.Entry{
 		At: 1500 * time.Millisecond, Kind: trace.Call, Actor: "csi-provisioner", Method: "Controller/CreateVolume",
 		Request: &csi.CreateVolumeRequest{
 			Name: "pvc-1", CapacityRange: &csi.CapacityRange{RequiredBytes: 16777216},
@@ -52,7 +52,7 @@ func TestACallLooksLikeTheRecordedOnes(t *testing.T) {
 			}},
 		},
 		Response: &csi.CreateVolumeResponse{},
-	})
+	}.Event())
 	want := map[string]any{
 		"t": 1500., "k": "csi", "from": "csi-provisioner", "m": "Controller/CreateVolume", "resp": map[string]any{},
 		"req": map[string]any{
@@ -64,13 +64,13 @@ func TestACallLooksLikeTheRecordedOnes(t *testing.T) {
 }
 
 func TestSecretsAndTokensAreRedacted(t *testing.T) {
-	got := fields(t, &trace.Event{Kind: trace.Call, Method: "Node/NodePublishVolume", Request: &csi.NodePublishVolumeRequest{
+	got := fields(t, trace.Entry{Kind: trace.Call, Method: "Node/NodePublishVolume", Request: &csi.NodePublishVolumeRequest{
 		Secrets: map[string]string{"password": "hunter2"},
 		VolumeContext: map[string]string{
 			"plain": "shown",
 			"csi.storage.k8s.io/serviceAccount.tokens": `{"aud1":{"token":"eyJ","expirationTimestamp":"2026-11-20T22:25:59Z"}}`,
 		},
-	}})
+	}}.Event())
 	req := got["req"].(map[string]any)
 	assert.Equal(t, map[string]any{"password": trace.Redacted}, req["secrets"])
 	attributes := req["volume_context"].(map[string]any)
@@ -79,7 +79,7 @@ func TestSecretsAndTokensAreRedacted(t *testing.T) {
 		attributes["csi.storage.k8s.io/serviceAccount.tokens"].(string))
 
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Data: map[string][]byte{"key": []byte("hunter2")}, StringData: map[string]string{"k": "hunter2"}}
-	text, err := json.Marshal(fields(t, &trace.Event{Kind: trace.API, Change: "ADDED", Resource: "secrets", New: secret}))
+	text, err := json.Marshal(fields(t, trace.Entry{Kind: trace.API, Change: "ADDED", Resource: "secrets", New: secret}.Event()))
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "hunter2")
 	assert.NotContains(t, string(text), "aHVudGVyMg", "nor its base64 form")
@@ -87,7 +87,7 @@ func TestSecretsAndTokensAreRedacted(t *testing.T) {
 
 func TestRedactingLeavesTheRequestItselfAlone(t *testing.T) {
 	request := &csi.NodeStageVolumeRequest{Secrets: map[string]string{"password": "hunter2"}}
-	fields(t, &trace.Event{Kind: trace.Call, Request: request})
+	fields(t, trace.Entry{Kind: trace.Call, Request: request}.Event())
 	assert.Equal(t, "hunter2", request.Secrets["password"])
 }
 
@@ -101,7 +101,7 @@ func TestAChangeIsAMergePatchAgainstTheVersionBefore(t *testing.T) {
 	after.Status.VolumesInUse = nil
 	after.Status.Conditions[0] = corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}
 
-	got := fields(t, &trace.Event{Kind: trace.API, Change: "MODIFIED", Resource: "nodes", Name: "node-a", Old: before, New: after})
+	got := fields(t, trace.Entry{Kind: trace.API, Change: "MODIFIED", Resource: "nodes", Name: "node-a", Old: before, New: after}.Event())
 	assert.Equal(t, map[string]any{"status": map[string]any{"volumesInUse": nil, "Ready": "Unknown NodeStatusUnknown"}}, got["patch"])
 }
 
@@ -134,9 +134,9 @@ func TestSinksSeeACallOnceItIsOverAndInItsPlace(t *testing.T) {
 	r := trace.NewRecorder(c)
 	var seen []string
 	r.To(func(e *trace.Event) { seen = append(seen, e.Method+e.Message) })
-	call := r.Begin(&trace.Event{Kind: trace.Call, Method: "NodeStageVolume"})
+	call := r.Begin(trace.Entry{Kind: trace.Call, Method: "NodeStageVolume"})
 	c.now = 3 * time.Second
-	r.Add(&trace.Event{Kind: trace.Step, Message: "meanwhile"})
+	r.Add(trace.Entry{Kind: trace.Step, Message: "meanwhile"})
 	assert.Empty(t, seen)
 	r.End(call)
 	assert.Equal(t, []string{"NodeStageVolume", "meanwhile"}, seen)
@@ -148,7 +148,7 @@ func TestACallThatNeverEndsIsReported(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	var code string
 	r.To(func(e *trace.Event) { code = e.Code })
-	r.Begin(&trace.Event{Kind: trace.Call})
+	r.Begin(trace.Entry{Kind: trace.Call})
 	r.Close()
 	assert.Equal(t, "Unfinished", code)
 }
@@ -156,9 +156,9 @@ func TestACallThatNeverEndsIsReported(t *testing.T) {
 func TestOldChangesAreForgottenAndCallsAreNot(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	r.KeepChanges = 10
-	r.Add(&trace.Event{Kind: trace.Call})
+	r.Add(trace.Entry{Kind: trace.Call})
 	for range 100 {
-		r.Add(&trace.Event{Kind: trace.API})
+		r.Add(trace.Entry{Kind: trace.API})
 	}
 	assert.LessOrEqual(t, len(r.Events()), 21)
 	assert.Equal(t, trace.Call, r.Events()[0].Kind)
@@ -175,10 +175,10 @@ func TestOldChoicesAreForgottenAndDoNotDriveOutChanges(t *testing.T) {
 			r := trace.NewRecorder(&clock{})
 			r.KeepChanges = 10
 			for i := range 1000 {
-				r.AddChange(trace.Event{Kind: trace.ChoiceMade})
+				r.AddChange(trace.Entry{Kind: trace.ChoiceMade})
 				if i%50 == 0 {
-					r.AddChange(trace.Event{Kind: trace.API, Name: strconv.Itoa(i)})
-					r.Add(&trace.Event{Kind: trace.Call})
+					r.AddChange(trace.Entry{Kind: trace.API, Name: strconv.Itoa(i)})
+					r.Add(trace.Entry{Kind: trace.Call})
 					look(r)
 				}
 			}
@@ -204,7 +204,7 @@ func TestOldChoicesAreForgottenAndDoNotDriveOutChanges(t *testing.T) {
 func TestTheRoomOfForgottenChangesIsUsedAgain(t *testing.T) {
 	changes := func(r *trace.Recorder, from, to int) {
 		for i := from; i < to; i++ {
-			r.AddChange(trace.Event{Kind: trace.API, Name: strconv.Itoa(i)})
+			r.AddChange(trace.Entry{Kind: trace.API, Name: strconv.Itoa(i)})
 		}
 	}
 	names := func(events []*trace.Event) (names []string) {
@@ -237,14 +237,14 @@ func TestTheRoomOfForgottenChangesIsUsedAgain(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	r.KeepChanges = 10
 	changes(r, 0, 20)
-	assert.Zero(t, testing.AllocsPerRun(100, func() { r.AddChange(trace.Event{Kind: trace.API}) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { r.AddChange(trace.Entry{Kind: trace.API}) }))
 }
 
 func TestATraceIsReadBackAsItWasWritten(t *testing.T) {
 	var out bytes.Buffer
 	sink, flush := trace.Writer(&out)
-	sink(&trace.Event{Seq: 1, At: time.Second, Kind: trace.Step, Message: "apply"})
-	sink(&trace.Event{Seq: 2, Kind: trace.Call, Code: "Internal", Message: "no", Request: &csi.ProbeRequest{}})
+	sink(trace.Entry{Seq: 1, At: time.Second, Kind: trace.Step, Message: "apply"}.Event())
+	sink(trace.Entry{Seq: 2, Kind: trace.Call, Code: "Internal", Message: "no", Request: &csi.ProbeRequest{}}.Event())
 	require.NoError(t, flush())
 	lines, err := trace.Read(&out)
 	require.NoError(t, err)

@@ -1,0 +1,63 @@
+package trace
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Entry is an [Event] that is to be recorded, with all fields beside each other.
+type Entry struct {
+	Seq, Cause                            uint64 // the recorder's, if it records the entry
+	At                                    time.Duration
+	Kind                                  Kind
+	Actor, Node, Driver, Method, Resource string
+	Name, Message                         string
+	Request, Response                     proto.Message
+	Code                                  string
+	Took                                  time.Duration
+	Injected                              string
+	Change                                string
+	Old, New                              runtime.Object
+	Detail                                any
+}
+
+// Event is the entry as an event that shares nothing with others.
+func (e Entry) Event() *Event {
+	site, exchange, diff := e.site(), e.exchange(), e.diff()
+	event := e.event()
+	event.Site, event.Exchange, event.Diff = &site, &exchange, &diff
+	return &event
+}
+
+// event lacks what is behind pointers.
+func (e *Entry) event() Event {
+	return Event{Seq: e.Seq, Cause: e.Cause, At: e.At, Name: e.Name, Message: e.Message, Detail: e.Detail}
+}
+
+func (e *Entry) site() Site { return Site{e.Kind, e.Actor, e.Node, e.Driver, e.Method, e.Resource} }
+
+func (e *Entry) exchange() Exchange {
+	return Exchange{e.Request, e.Response, e.Code, e.Took, e.Injected}
+}
+
+func (e *Entry) diff() Diff { return Diff{e.Change, e.Old, e.New} }
+
+// Of the events that have none.
+var (
+	noExchange = &Exchange{}
+	noDiff     = &Diff{}
+)
+
+// sites are those that the events of a recorder share.
+type sites map[Site]*Site
+
+func (s sites) shared(site Site) *Site {
+	known := s[site]
+	if known == nil {
+		known = &site
+		s[site] = known
+	}
+	return known
+}
