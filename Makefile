@@ -12,7 +12,7 @@ export GOFLAGS += -trimpath
 # The seeds under which make nightly runs the scenario library, 1 to SEEDS.
 SEEDS ?= 200
 
-.PHONY: nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: interrupts nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -78,6 +78,10 @@ fuzz: ## search for input that the API layer and the reader of scenarios cannot 
 	@for name in Decode Patch Selectors Definition Path; do \
 		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/api/apiserver || exit 1; done
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/input/strict
+
+interrupts: ## interrupt runs of 1,000 and of 10,000 nodes at several moments: minutes, and 8 GiB
+	$(GO) test ./cmd/csisim -count 1 -v -run TestAnInterruptEndsALargeRun -nodes 1000 -pods 10000
+	$(GO) test ./cmd/csisim -count 1 -v -timeout 1h -run TestAnInterruptEndsALargeRun -nodes 10000 -pods 100000
 
 bench: ## the benchmarks behind the figures in docs/figures.md; those of clusters collect garbage as seldom as the command
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 3x ./sim

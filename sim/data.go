@@ -99,6 +99,9 @@ func copyAs(call *trace.Event, name, volume string) datacheck.Copy {
 // ReadData lets all pods that run read once more what was written to their volumes.
 func (c *Simulation) ReadData() {
 	for _, n := range c.nodes {
+		if c.options.Context.Err() != nil {
+			return
+		}
 		if n.kubelet != nil && c.data != nil {
 			n.kubelet.ReadData()
 		}

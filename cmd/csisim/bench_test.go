@@ -89,7 +89,7 @@ func runLarge(b *testing.B, nodes, pods int) {
 }
 
 // largeScenario is scenarios/large/thousand-nodes.yaml with so many nodes and pods.
-func largeScenario(b *testing.B, nodes, pods int) string {
+func largeScenario(b testing.TB, nodes, pods int) string {
 	dir := b.TempDir()
 	for _, name := range []string{"thousand-nodes.yaml", "pod-with-claim.yaml"} {
 		text, err := os.ReadFile(filepath.Join("../../scenarios/large", name))

@@ -137,6 +137,7 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 		return err
 	}
 	defer release()
+	defer endsSoon(ctx, env, scenarios, release)()
 	s := newSession(env, f, scenarios)
 	s.runAll(ctx, scenarios)
 	return s.end(ctx)

@@ -33,7 +33,7 @@ type runner struct {
 func newRunner(s *Scenario, cluster *sim.Simulation, o RunOptions, result *Result) *runner {
 	return &runner{
 		scenario: s, cluster: cluster, options: o, result: result,
-		evidence: cluster.Evidence(), stepBegan: map[string]uint64{},
+		evidence: cluster.Evidence(), stepBegan: map[string]uint64{}, interrupted: func() error { return nil },
 	}
 }
 
@@ -187,6 +187,9 @@ func (r *runner) expectAtEnd() {
 	}
 	wanted.Violations = r.allowedViolations()
 	r.cluster.ReadData()
+	if r.interrupted() != nil {
+		return
+	}
 	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
 	for _, f := range wanted.failures(r) {
 		r.fail(f, line, 0)
@@ -237,7 +240,9 @@ func (r *runner) fail(f *Failure, line, step int) {
 	if f.Line == 0 {
 		f.Line = line
 	}
-	r.evidence.Explain(f)
+	if r.interrupted() == nil { // what an interrupt cuts short needs no explanation, and there may be very much to read for it
+		r.evidence.Explain(f)
+	}
 	r.result.Failures = append(r.result.Failures, *f)
 	r.result.Exit = Failed
 }
@@ -271,6 +276,10 @@ func (r *runner) causes() {
 
 // finish completes the result when the cluster is closed.
 func (r *runner) finish() {
+	r.result.Names = r.evidence.Names
+	if r.interrupted() != nil { // nobody reports on it, and there may be very much
+		return
+	}
 	r.evidence.Update()
 	r.result.Trace, r.result.Apart = r.cluster.World.Trace.Events(), r.cluster.Apart()
 	r.result.Notes = append(r.result.Notes, r.remarks()...)
@@ -278,7 +287,7 @@ func (r *runner) finish() {
 	if r.result.Written = r.cluster.Written(); len(r.result.Written) > 0 {
 		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))
 	}
-	r.result.Calls, r.result.Names = len(r.evidence.Calls), r.evidence.Names
+	r.result.Calls = len(r.evidence.Calls)
 	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {
 		r.result.expectFailure(pattern, r.scenario)
 	}

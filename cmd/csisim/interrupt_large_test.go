@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	largeNodes = flag.Int("nodes", 100, "nodes of the runs that are interrupted")
+	largePods  = flag.Int("pods", 2000, "pods of the runs that are interrupted")
+)
+
+// soon is far more than an interrupt takes, and far less than the rest of what it interrupts
+// or, where nobody reads what is written, than for ever.
+const soon = 20 * time.Second
+
+// An interrupt ends a run wherever it is: while a large file is being read, while nodes come
+// up, while pods start, while its trace is written to somebody who has stopped reading.
+func TestAnInterruptEndsALargeRun(t *testing.T) {
+	bin := build(t)
+	for name, test := range map[string]struct {
+		lines  int // of the trace, after which the signal comes
+		signal syscall.Signal
+		reads  bool // on, until the end
+	}{
+		"while the scenario is read":        {0, syscall.SIGINT, true},
+		"while nodes come up":               {1, syscall.SIGTERM, true},
+		"while pods start":                  {*largePods, syscall.SIGINT, true},
+		"in the middle":                     {*largePods * 15, syscall.SIGTERM, true},
+		"while nobody reads what it writes": {*largePods * 5, syscall.SIGINT, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, bin)
+			pipe := filepath.Join(p.dir, "trace.jsonl")
+			require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+			reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // it does not wait for a writer
+			require.NoError(t, err)
+			t.Cleanup(func() { reader.Close() })
+			lines := bufio.NewScanner(reader)
+			lines.Buffer(nil, 1<<20)
+
+			r := startCommand(t, p, p.command("run", "--trace", pipe, largeScenario(t, *largeNodes, *largePods)), func() bool { return true })
+			if test.lines == 0 {
+				time.Sleep(100 * time.Millisecond) // it reads for longer, and may not have begun to
+			}
+			for range test.lines {
+				require.True(t, lines.Scan(), lines.Err())
+			}
+			r.signal(t, test.signal)
+			if test.reads {
+				go func() {
+					for lines.Scan() {
+					}
+				}()
+			}
+			code := r.awaitEnd(t, soon)
+			if status := r.command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it did not listen yet
+				code = 128 + int(status.Signal())
+			}
+			assert.Equal(t, 128+int(test.signal), code)
+			if test.lines > 0 {
+				assert.Contains(t, r.output.String(), "csisim: interrupted")
+			}
+		})
+	}
+}
