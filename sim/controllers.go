@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -21,6 +20,7 @@ type controller struct {
 	start   func() fakecontroller.Program
 	running fakecontroller.Program
 	pace    component.Pace
+	down    bool // it is started by whoever asks for it
 }
 
 // run starts it. What held its memory before is not there any more.
@@ -32,14 +32,14 @@ func (c *controller) run() {
 // runs reports whether it was started and has neither been killed nor, as a sidecar
 // may, exited for good.
 func (c *controller) runs() bool {
-	program, mayExit := c.running.(*sidecar.Program)
+	program, mayExit := c.running.(interface{ Running() bool })
 	return c.running != nil && (!mayExit || program.Running())
 }
 
 // controllerManager names all controllers of kube-controller-manager together.
 const controllerManager = "kube-controller-manager"
 
-func (c *Simulation) startControllers() {
+func (c *Simulation) startControllers() error {
 	c.beats = &heartbeats{cluster: c}
 	for _, ctl := range fakecontroller.ControllerManager {
 		c.addController(ctl).manager = true
@@ -51,10 +51,16 @@ func (c *Simulation) startControllers() {
 	c.addSnapshotController()
 	for _, d := range c.drivers {
 		c.addSidecars(d)
+		if err := c.addAddons(d); err != nil {
+			return err
+		}
 	}
 	for _, ctl := range c.controllers {
-		ctl.run()
+		if !ctl.down {
+			ctl.run()
+		}
 	}
+	return nil
 }
 
 // addSnapshotController adds the controller as soon as some driver can make snapshots.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -63,7 +64,10 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 func (c *Simulation) disconnect(p *plugin) {
 	c.Wire.Forget(p.machine, p.socket)
 	for _, ctl := range c.besides(p) {
-		if program, ok := ctl.running.(*sidecar.Program); ok {
+		switch program := ctl.running.(type) {
+		case fakecontroller.AddonsProgram:
+			program.DriverGone()
+		case *sidecar.Program:
 			program.Disconnected()
 		}
 	}

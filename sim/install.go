@@ -33,6 +33,9 @@ func (c *Simulation) Install(name string) error {
 	first := len(c.controllers)
 	c.addSnapshotController()
 	c.addSidecars(d)
+	if err := c.addAddons(d); err != nil {
+		return err
+	}
 	for _, ctl := range c.controllers[first:] {
 		ctl.run()
 	}

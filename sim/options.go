@@ -46,6 +46,9 @@ type Options struct {
 	// SnapshotController are the flags of the snapshot-controller, which runs as soon as a
 	// driver makes snapshots. Default: as it is without flags.
 	SnapshotController fakecontroller.SnapshotControllerOptions
+	// AddonsManager are the flags of the controller manager of CSI-Addons, which runs as soon
+	// as a driver has sidecars of it. Default: as it is without flags.
+	AddonsManager AddonsManagerOptions
 	// Legacy is what a cluster of an old version does otherwise than by default.
 	Legacy legacy.Options
 	// FeatureGates are the feature gates of Kubernetes that are not as in v1.36.
@@ -187,6 +190,9 @@ type Driver struct {
 	StandIns []standin.StandIn
 	// Sidecars are the flags of its sidecars. Default: as they are without flags.
 	Sidecars Sidecars
+	// Addons are its sidecars of CSI-Addons. Default: one beside each plugin of a Mock that
+	// serves CSI-Addons, in pods that are made for them; none beside other drivers.
+	Addons []AddonsSidecar
 	// NoCSIDriver leaves the CSIDriver object to whoever applies it.
 	NoCSIDriver bool
 	// External are the sidecars that somebody else runs against the API and the driver's

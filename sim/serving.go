@@ -8,6 +8,12 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
+	"github.com/csisim/csisim/internal/world/addons/fence"
+	"github.com/csisim/csisim/internal/world/addons/identity"
+	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
+	"github.com/csisim/csisim/internal/world/addons/replication"
+	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -54,19 +60,40 @@ func (s *serving) services() []machine.Service {
 	case s.node == "":
 		d.mock.Restart()
 		controller := d.mock.Controller()
-		return []machine.Service{
+		return append([]machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.Controller_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.GroupController_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.Node_ServiceDesc, Server: controller, Prompt: true},
-		}
+		}, s.addons()...)
 	default:
 		node := s.mockNode()
 		node.Restart()
-		return []machine.Service{
+		return append([]machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: node, Prompt: true},
 			{Desc: &csi.Node_ServiceDesc, Server: node, Prompt: true},
-		}
+		}, s.addons()...)
+	}
+}
+
+// addons are the services of CSI-Addons, if the mock driver has them.
+func (s *serving) addons() []machine.Service {
+	d := s.driver.mock
+	if !d.ServesAddons() {
+		return nil
+	}
+	own := d.AddonsOfController()
+	if s.node != "" {
+		own = d.AddonsOfNode(s.nodeID())
+	}
+	return []machine.Service{
+		{Desc: &identity.Identity_ServiceDesc, Server: own, Prompt: true},
+		{Desc: &reclaimspace.ReclaimSpaceController_ServiceDesc, Server: mock.AddonsReclaim{AddonsIdentity: own}, Prompt: true},
+		{Desc: &reclaimspace.ReclaimSpaceNode_ServiceDesc, Server: mock.AddonsReclaim{AddonsIdentity: own}, Prompt: true},
+		{Desc: &fence.FenceController_ServiceDesc, Server: mock.AddonsFence{AddonsIdentity: own}, Prompt: true},
+		{Desc: &replication.Controller_ServiceDesc, Server: mock.AddonsReplication{AddonsIdentity: own}, Prompt: true},
+		{Desc: &volumegroup.Controller_ServiceDesc, Server: mock.AddonsGroups{AddonsIdentity: own}, Prompt: true},
+		{Desc: &encryptionkeyrotation.EncryptionKeyRotationController_ServiceDesc, Server: mock.AddonsKeyRotation{AddonsIdentity: own}, Prompt: true},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
@@ -42,6 +43,8 @@ type Simulation struct {
 	beats           *heartbeats
 	applied         map[appliedKey]applied
 	csiAddons       bool // whether the kinds of CSI-Addons have been defined
+	addons          fakecontroller.Addons
+	addonsPods      int // made for sidecars of CSI-Addons so far
 	gate            gate
 	api             struct {
 		once   sync.Once
@@ -114,7 +117,9 @@ func (c *Simulation) start() error {
 	if err := c.startDrivers(); err != nil {
 		return err
 	}
-	c.startControllers()
+	if err := c.startControllers(); err != nil {
+		return err
+	}
 	for _, n := range c.nodes {
 		if err := context.Cause(c.options.Context); err != nil {
 			return err

@@ -34,6 +34,8 @@ type Fault struct {
 	// Code and Message are what the caller sees with Answer and LoseAnswer.
 	Code    codes.Code
 	Message string
+	// Response is, as JSON, what the caller gets with Instead.
+	Response []byte
 	// Delay is how long, in virtual time, the call is held with HoldRequest and
 	// HoldAnswer; 0 is until the fault is cleared.
 	Delay time.Duration
@@ -72,6 +74,8 @@ type Effect string
 const (
 	// Answer: the driver never sees the call, the caller sees Code.
 	Answer Effect = "answer"
+	// Instead: the driver never sees the call, the caller gets Response.
+	Instead Effect = "instead"
 	// LoseAnswer: the driver does what it was asked, the caller sees Code (default Unavailable).
 	LoseAnswer Effect = "lose-answer"
 	// HoldRequest: the call reaches the driver after Delay, whatever its caller did meanwhile.
@@ -130,6 +134,8 @@ func matches(pattern, text string) bool {
 // InWords is the fault in the words of the recorded traces' inj field.
 func (f *Fault) InWords() string {
 	switch f.Effect {
+	case Instead:
+		return "another answer, driver did not see it"
 	case LoseAnswer:
 		return fmt.Sprintf("driver did it, answer lost, code %v", f.Code)
 	case HoldRequest:

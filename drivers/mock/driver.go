@@ -31,6 +31,7 @@ type Driver struct {
 	groups       map[string]*groupSnapshot
 	groupNames   map[string]*groupSnapshot
 	nodes        map[string]*nodeState
+	addons       addonsState
 	usedBytes    int64
 	volumeSerial int
 	snapSerial   int
@@ -82,6 +83,7 @@ func New(o Options) *Driver {
 		groups:       map[string]*groupSnapshot{},
 		groupNames:   map[string]*groupSnapshot{},
 		nodes:        map[string]*nodeState{},
+		addons:       newAddonsState(),
 	}
 	for _, name := range o.Faulty {
 		d.faults[name] = true

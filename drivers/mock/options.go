@@ -70,6 +70,8 @@ type Options struct {
 	Marks           *bool `json:"marks,omitempty" doc:"Adds to volume_context and fills publish_context, so that a trace shows who wrote what; default true."`
 	NoVolumeContext bool  `json:"noVolumeContext,omitempty" doc:"Makes volumes without a volume_context, as drivers must that stand in for an in-tree plugin, whose volumes cannot keep one; default false."`
 
+	CSIAddons *Addons `json:"csiAddons,omitempty" doc:"Serves CSI-Addons beside CSI, {} for the usual capabilities; default not served."`
+
 	Existing []ExistingVolume `json:"existing,omitempty" doc:"Volumes that are there before the first call; default none."`
 	Faulty   []string         `json:"faulty,omitempty" doc:"Names of misbehaviours, see Misbehaviours; default none."`
 
@@ -105,6 +107,9 @@ func (o Options) Validate() error {
 	}
 	if o.MinimumVolumeBytes < 0 || o.MaximumVolumeBytes < 0 || o.MaximumVolumeBytes > 0 && o.MinimumVolumeBytes > o.MaximumVolumeBytes {
 		wrong("minimumVolumeBytes and maximumVolumeBytes must not be negative, nor the minimum more than the maximum")
+	}
+	for _, mistake := range o.CSIAddons.mistakes() {
+		wrong("%s", mistake)
 	}
 	if o.IDsFromNames && o.VolumeIDPrefix != "" {
 		wrong("idsFromNames and volumeIDPrefix exclude each other")

@@ -30,7 +30,7 @@ import (
 )
 
 // target is the package beside which the code is made.
-const target = "github.com/csisim" + "/csisim/internal/driver/csiaddons"
+const target = "github.com/csisim" + "/csisim/internal/world/addons"
 
 const csiProto = "csi.proto"
 
@@ -56,7 +56,7 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	const folder = "../../internal/driver/csiaddons"
+	const folder = "../../internal/world/addons"
 	for _, file := range append(messages, services...) {
 		text, err := format.Source([]byte(unregistered(file.GetContent())))
 		if err != nil {
@@ -80,7 +80,7 @@ func compile() (*pluginpb.CodeGeneratorRequest, error) {
 	}
 	compiler := protocompile.Compiler{
 		Resolver: protocompile.WithStandardImports(protocompile.CompositeResolver{
-			&protocompile.SourceResolver{ImportPaths: []string{"../../internal/driver/csiaddons/proto"}},
+			&protocompile.SourceResolver{ImportPaths: []string{"../../internal/world/addons/proto"}},
 			protocompile.ResolverFunc(csiFile),
 		}),
 		SourceInfoMode: protocompile.SourceInfoStandard,

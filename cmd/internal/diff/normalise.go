@@ -110,11 +110,19 @@ func (s *side) normalFields(fields map[string]any) map[string]any {
 			s.allow(why, key)
 			continue
 		}
+		if s.records && (key == "generation" || key == "deletionGracePeriodSeconds") {
+			s.allow(NotCompared, key)
+			continue
+		}
 		if stand, ok := local[key]; ok && fields[key] != nil {
 			out[key] = stand
 			continue
 		}
-		out[s.names.in(key)] = s.normal(fields[key])
+		value := s.normal(fields[key])
+		if inner, ok := value.(map[string]any); ok && s.records && len(inner) == 0 && key == "metadata" {
+			continue // it had a generation
+		}
+		out[s.names.in(key)] = value
 	}
 	return out
 }

@@ -59,6 +59,7 @@ func (s *side) byObject(drivers map[string]bool) map[object][]*change {
 		if c.how == "MODIFIED" {
 			c.content = s.withoutLastFinalizers(c.content, state[c.object])
 			c.content = s.withoutSecondDeletion(before, c.content)
+			c.content = s.withoutSameConditions(before, c.content)
 		}
 		c.content = s.withoutBystanders(c.object, before, c.content, drivers)
 		if c.how == "MODIFIED" && len(c.content) == 0 {

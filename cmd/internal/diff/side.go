@@ -19,6 +19,7 @@ type side struct {
 	block    bool                      // some volume is a raw block volume
 	staged   map[string]bool           // drivers that stage file systems
 	abridged bool                      // stored without what the tolerance Abridged names
+	records  bool                      // of a cluster whose nodes and pods are records, see setUpDone
 
 	calls    []*call
 	changes  []*change
@@ -74,6 +75,11 @@ var outOfRepeats = map[string]bool{
 var watched = map[string]bool{
 	"csidrivers": true, "csinodes": true, "nodes": true, "persistentvolumeclaims": true, "persistentvolumes": true, "pods": true,
 	"storageclasses": true, "volumeattachments": true, "volumesnapshots": true, "volumesnapshotcontents": true,
+
+	"csiaddonsnodes": true, "reclaimspacejobs": true, "reclaimspacecronjobs": true, "encryptionkeyrotationjobs": true,
+	"encryptionkeyrotationcronjobs": true, "networkfences": true, "networkfenceclasses": true, "volumereplications": true,
+	"volumereplicationclasses": true, "volumegroupreplications": true, "volumegroupreplicationclasses": true,
+	"volumegroupreplicationcontents": true, "leases": true,
 }
 
 // newSide reads a trace.
@@ -81,7 +87,7 @@ func newSide(lines []trace.Line) *side {
 	s := &side{names: discover(lines), allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}}
 	s.abridged = isAbridged(lines)
 	s.block = slices.ContainsFunc(lines, func(l trace.Line) bool { return has(l.Req, "volume_capability", "block") })
-	s.lines = lines
+	s.lines, s.records = lines, hasSetUp(lines)
 	s.staged = stagingDrivers(lines)
 	lines = s.start(lines)
 	for i, l := range lines {
@@ -121,7 +127,7 @@ func (s *side) allow(t Tolerance, _ string) { s.allowed[t]++ }
 
 func isAbridged(lines []trace.Line) bool {
 	for _, l := range lines {
-		if l.Ev == "INIT" || l.M == "Node/NodeGetCapabilities" || l.K == trace.KubeEvent && outOfRepeats[l.M] {
+		if l.Ev == "INIT" || isSetUpDone(l) || l.M == "Node/NodeGetCapabilities" || l.K == trace.KubeEvent && outOfRepeats[l.M] {
 			return false
 		}
 		if l.Seq > 0 {
@@ -141,10 +147,13 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 	if first == len(lines) {
 		first = 0 // a trace without steps
 	}
+	if done := slices.IndexFunc(lines, isSetUpDone); done > 0 {
+		first = done
+	}
 	var rest []trace.Line
 	for i, l := range lines {
 		switch {
-		case l.K == trace.API && !watched[l.R]:
+		case l.K == trace.API && (!watched[l.R] || s.records && ofRecord[l.R]):
 			s.allow(NotCompared, "")
 		case l.K == trace.API && l.Ev == "INIT", i < first && l.K == trace.API:
 			s.hasStart = s.hasStart || l.Ev == "INIT" || l.Seq > 0 // only simulated traces have numbers

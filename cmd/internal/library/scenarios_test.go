@@ -56,6 +56,9 @@ func TestConformance(t *testing.T) { runAll(t, "conformance/*.yaml") }
 // against the simulation.
 func TestFacts(t *testing.T) { runAll(t, "facts/*.yaml") }
 
+// TestCSIAddons runs the scenarios of CSI-Addons.
+func TestCSIAddons(t *testing.T) { runAll(t, "csi-addons/*.yaml") }
+
 func runAll(t *testing.T, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -166,7 +166,7 @@ func (c *checker) checkMock(d Driver) {
 // mocked stands in for a driver where only its name matters and what it may be able
 // to do: a program's answer comes when it runs.
 func (d *Driver) mocked() sim.Driver {
-	m := sim.Driver{Name: d.name(), Mock: &mock.Options{ControllerExpand: true, Snapshot: true, VolumeCondition: true, ListVolumes: true}, NoController: d.NoController, Replicas: int(d.Replicas), Sidecars: d.Sidecars}
+	m := sim.Driver{Name: d.name(), Mock: &mock.Options{ControllerExpand: true, Snapshot: true, VolumeCondition: true, ListVolumes: true}, NoController: d.NoController, Replicas: int(d.Replicas), Sidecars: d.Sidecars, Addons: d.CSIAddons}
 	if d.Mock != nil {
 		options := *d.Mock
 		m.Mock = &options

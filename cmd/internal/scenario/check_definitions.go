@@ -43,6 +43,9 @@ func (c *checker) checkDefinitions() {
 	}
 	if c.scenario.csiAddons {
 		c.definitions.store = withCSIAddons()
+		for _, res := range c.definitions.store.Defined() {
+			c.definitions.from[res.GVK.GroupKind()] = -1
+		}
 	}
 	c.findDefinitions(-1, c.scenario.objects)
 	for i, step := range c.scenario.Steps {

@@ -25,6 +25,8 @@ type Cluster struct {
 
 	SnapshotController fakecontroller.SnapshotControllerOptions `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
 
+	AddonsManager sim.AddonsManagerOptions `json:"csi-addons-controller-manager,omitzero" doc:"Flags of the controller manager of CSI-Addons, which runs beside drivers with sidecars of it."`
+
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
 }
 

@@ -16,22 +16,23 @@ import (
 
 // Driver is one CSI driver and how it is reached: exactly one of mock, profile, program and socket.
 type Driver struct {
-	Name         string            `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must answer; a program or a driver on a socket that is given none is asked for it."`
-	Mock         *mock.Options     `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
-	Profile      string            `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver whose profile says how it is started, or a YAML file with a profile, relative to this file."`
-	Binary       string            `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
-	Program      *Program          `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
-	Socket       *Socket           `json:"socket,omitempty" doc:"A driver that runs already."`
-	NodeIDs      map[string]string `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
-	Down         []string          `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
-	Plugins      []FurtherPlugin   `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
-	Later        bool              `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
-	Replicas     uint              `json:"replicas,omitempty" example:"2" doc:"How many replicas the controller plugin has, each with its sidecars. A sidecar works only while it holds its Lease, unless its flag leaderElection is false. Default 1."`
-	NoNode       bool              `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
-	NoController bool              `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
-	Sidecars     sim.Sidecars      `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
-	NoCSIDriver  bool              `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
-	External     []externalName    `json:"external,omitempty" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
+	Name         string              `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must answer; a program or a driver on a socket that is given none is asked for it."`
+	Mock         *mock.Options       `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
+	Profile      string              `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver whose profile says how it is started, or a YAML file with a profile, relative to this file."`
+	Binary       string              `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
+	Program      *Program            `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
+	Socket       *Socket             `json:"socket,omitempty" doc:"A driver that runs already."`
+	NodeIDs      map[string]string   `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
+	Down         []string            `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
+	Plugins      []FurtherPlugin     `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
+	Later        bool                `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
+	Replicas     uint                `json:"replicas,omitempty" example:"2" doc:"How many replicas the controller plugin has, each with its sidecars. A sidecar works only while it holds its Lease, unless its flag leaderElection is false. Default 1."`
+	NoNode       bool                `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
+	NoController bool                `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
+	Sidecars     sim.Sidecars        `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
+	CSIAddons    []sim.AddonsSidecar `json:"csiAddons,omitempty" doc:"Its sidecars of CSI-Addons; default one beside each plugin of a mock that serves CSI-Addons."`
+	NoCSIDriver  bool                `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
+	External     []externalName      `json:"external,omitempty" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
 	profile *profile.Profile // that Profile names
 }
@@ -87,7 +88,7 @@ func (d Driver) options(dir string) sim.Driver {
 	}
 	o.Name, o.NodeIDs, o.Down = d.name(), d.NodeIDs, d.Down
 	o.Further, o.Later = d.furtherPlugins(), d.Later
-	o.Sidecars = d.Sidecars
+	o.Sidecars, o.Addons = d.Sidecars, d.CSIAddons
 	if d.profile != nil && d.Sidecars.Provisioner.ExtraCreateMetadata == nil {
 		o.Sidecars.Provisioner.ExtraCreateMetadata = &d.profile.ExtraCreateMetadata
 	}

@@ -46,8 +46,8 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		Address: o.Address, Authority: o.Authority,
 		Controllers:        s.Cluster.Controllers.names(),
-		SnapshotController: s.Cluster.SnapshotController,
-		NoDataCheck:        s.DataCheck != nil && !*s.DataCheck,
+		SnapshotController: s.Cluster.SnapshotController, AddonsManager: s.Cluster.AddonsManager,
+		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,
 	}
 	if o.Names != "" {
 		options.Names = o.Names + " " + s.Name

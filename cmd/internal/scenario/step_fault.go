@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 	register("clear-fault", "Ends a fault, or all of them; calls that it holds go on.", `clear-fault: flaky`, clearFaultStep(""))
 }
 
-// faultStep puts a fault in force. Exactly one of code, loseAnswer, delayRequest, delayAnswer,
+// faultStep puts a fault in force. Exactly one of code, answer, loseAnswer, delayRequest, delayAnswer,
 // lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
@@ -36,6 +37,7 @@ type faultStep struct {
 	Times        uint              `json:"times,omitempty" doc:"Befalls so many calls; default all until it is cleared, of kill 1."`
 	Code         calls.Code        `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
 	Message      string            `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
+	Answer       map[string]any    `json:"answer,omitempty" example:"{pre_usage: {usage_bytes: 100}}" doc:"The driver does not see the call, its caller gets this answer, with the fields of the protocol."`
 	LoseAnswer   bool              `json:"loseAnswer,omitempty" doc:"The driver does what it is asked, its caller gets the code, by default Unavailable."`
 	DelayRequest strict.Duration   `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
 	DelayAnswer  strict.Duration   `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
@@ -76,7 +78,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-const wantEffect = "one of code, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, inUse, kill"
+const wantEffect = "one of code, answer, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, inUse, kill"
 
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
@@ -97,8 +99,23 @@ func (s *faultStep) checkEffect(c *checker) {
 		c.report("call", fmt.Sprintf("overlap of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	}
 	s.checkKill(c)
+	s.checkAnswer(c)
 	if strings.HasPrefix(s.Call, "Controller") && s.Node != "" {
 		c.report("node", "the node of a controller call", "no node: controller plugins are not on one; volume narrows it down")
+	}
+}
+
+// checkAnswer reports an answer that the call cannot have.
+func (s *faultStep) checkAnswer(c *checker) {
+	if s.Answer == nil || !calls.IsMethod(s.Call) {
+		return
+	}
+	text, err := json.Marshal(s.Answer)
+	if err == nil {
+		err = calls.CheckAnswer(s.Call, text)
+	}
+	if err != nil {
+		c.report("answer", err.Error(), "fields of the answer of "+s.Call+", by their names in the protocol")
 	}
 }
 
@@ -129,7 +146,7 @@ func (s *faultStep) effects() []string {
 		name  string
 		given bool
 	}{
-		{"code", s.Code != "" && !s.LoseAnswer}, {"loseAnswer", s.LoseAnswer},
+		{"code", s.Code != "" && !s.LoseAnswer}, {"answer", s.Answer != nil}, {"loseAnswer", s.LoseAnswer},
 		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
 		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
 		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"kill", s.Kill != ""},
@@ -153,6 +170,9 @@ func (s *faultStep) fault() *fault.Fault {
 		Message: cmp.Or(s.Message, fmt.Sprintf("fault %s of the scenario", s.name())),
 	}
 	switch {
+	case s.Answer != nil:
+		f.Effect = fault.Instead
+		f.Response, _ = json.Marshal(s.Answer) // it was YAML
 	case s.LoseAnswer:
 		f.Effect = fault.LoseAnswer
 		if s.Code == "" {

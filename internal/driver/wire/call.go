@@ -6,6 +6,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
@@ -80,6 +81,8 @@ func (c *call) send() error {
 	}
 	c.event.Injected = f.InWords()
 	switch f.Effect {
+	case fault.Instead:
+		return status.Convert(protojson.Unmarshal(f.Response, c.answer)).Err()
 	case fault.LoseAnswer:
 		_ = c.pass(c.process, c.blankAnswer())
 		return status.Error(f.Code, f.Message)

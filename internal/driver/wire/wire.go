@@ -137,8 +137,13 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	return err
 }
 
-// shortMethod turns "/csi.v1.Node/NodeStageVolume" into "Node/NodeStageVolume".
+// shortMethod turns "/csi.v1.Node/NodeStageVolume" into "Node/NodeStageVolume", and
+// "/fence.FenceController/GetFenceClients", which is not of CSI, into its name without the
+// first stroke.
 func shortMethod(full string) string {
+	if !strings.HasPrefix(full, "/csi.") {
+		return full[1:]
+	}
 	service := full[strings.LastIndexByte(full[:strings.LastIndexByte(full, '/')], '.')+1:]
 	return service
 }

@@ -7,9 +7,17 @@ import (
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
+	"github.com/csisim/csisim/internal/world/addons/fence"
+	"github.com/csisim/csisim/internal/world/addons/identity"
+	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
+	"github.com/csisim/csisim/internal/world/addons/replication"
+	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -18,14 +26,23 @@ var methods = csiMethods()
 
 func csiMethods() map[string]protoreflect.MethodDescriptor {
 	found := map[string]protoreflect.MethodDescriptor{}
-	services := csi.File_csi_proto.Services()
-	for i := range services.Len() {
-		all := services.Get(i).Methods()
-		for j := range all.Len() {
-			found[string(all.Get(j).Name())] = all.Get(j)
+	for _, file := range append(addons, csi.File_csi_proto) {
+		services := file.Services()
+		for i := range services.Len() {
+			all := services.Get(i).Methods()
+			for j := range all.Len() {
+				found[string(all.Get(j).Name())] = all.Get(j)
+			}
 		}
 	}
 	return found
+}
+
+// addons are the files of CSI-Addons.
+var addons = []protoreflect.FileDescriptor{
+	identity.File_identity_identity_proto, reclaimspace.File_reclaimspace_reclaimspace_proto, fence.File_fence_fence_proto,
+	replication.File_replication_replication_proto, volumegroup.File_volumegroup_volumegroup_proto,
+	encryptionkeyrotation.File_encryptionkeyrotation_encryptionkeyrotation_proto,
 }
 
 // Methods lists the CSI methods' short names.
@@ -68,3 +85,17 @@ var asking = map[string]bool{
 
 // IsAsking says whether a call only asks what the driver is and can do.
 func IsAsking(e *trace.Event) bool { return asking[Short(e.Method)] }
+
+// CheckAnswer says what is wrong with the answer of a method, as JSON; of a pattern, with that of some method.
+func CheckAnswer(name string, answer []byte) error {
+	var wrong error
+	for _, method := range Methods() {
+		if !partial.Wildcard(name, method) {
+			continue
+		}
+		if wrong = protojson.Unmarshal(answer, dynamicpb.NewMessage(methods[method].Output())); wrong == nil {
+			return nil
+		}
+	}
+	return wrong
+}

@@ -29,6 +29,7 @@ type Component struct {
 	late     []*kernel.Process // wait for an informer that syncs later
 	events   eventLog
 	limits   *limits
+	byGroup  map[string]*limit // by API group, in place of limits
 	pace     *Pace
 }
 

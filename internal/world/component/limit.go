@@ -50,12 +50,39 @@ func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
 	}
 }
 
+// LimitEachGroup gives each API group a client of its own, with the limits of client-go: so it is in programs that set
+// no limit for all of them together. Default: as LimitRequests says.
+func (c *Component) LimitEachGroup() { c.byGroup = map[string]*limit{} }
+
+// limitOf is what bounds requests for a kind.
+func (c *Component) limitOf(kind schema.GroupResource) *limit {
+	switch {
+	case c.byGroup != nil:
+		l := c.byGroup[kind.Group]
+		if l == nil {
+			l = &limit{perSecond: defaultPerSecond, atOnce: defaultAtOnce}
+			c.byGroup[kind.Group] = l
+		}
+		return l
+	case c.limits != nil:
+		return c.limits[clientOf(kind)]
+	}
+	return nil
+}
+
 // request is a point at which another process may run first; it waits until the client
 // of the kind may send one more request, and takes the time that the component's pace says.
 func request[T store.Object](p *kernel.Process, c *Component, what string) {
-	if c.limits != nil {
-		p.Sleep(c.limits[clientOf(store.GroupResourceOf[T]())].request(c.Kernel.Now()))
+	if c.limits == nil && c.byGroup == nil {
+		c.pace.walk(p)
+		p.Yield(what)
+		return
 	}
+	requestOf(p, c, store.GroupResourceOf[T](), what)
+}
+
+func requestOf(p *kernel.Process, c *Component, kind schema.GroupResource, what string) {
+	p.Sleep(c.limitOf(kind).request(c.Kernel.Now()))
 	c.pace.walk(p)
 	p.Yield(what)
 }

@@ -20,16 +20,24 @@ type Options struct {
 	FirstDelay, MaxDelay time.Duration
 	RetriesPerSecond     float64
 	Burst                int
+	// OneEntry keeps one entry for each key, with the earliest of its times, as the priority
+	// queue of controller-runtime does: what queues a key takes the place of its delay, and a
+	// key that is queued while it is worked on gets no delay. Default: delays and queued keys
+	// are apart, as in client-go.
+	OneEntry bool
 }
 
 // Default is client-go's default controller rate limiter. C-GEN-1
 var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, RetriesPerSecond: 10, Burst: 100}
 
 // Rest is the error of a handler that wants its key again after a delay of its
-// own. The key's failures stay as they are.
+// own. The key's failures stay as they are, unless they are forgotten.
 type Rest struct {
-	Why string
-	For time.Duration
+	Why    string
+	For    time.Duration
+	Forget bool
+	// Idle says that it is housekeeping that repeats for ever: nobody waits for it.
+	Idle bool
 }
 
 func (r Rest) Error() string { return r.Why }
@@ -72,6 +80,9 @@ func (q *Queue[K]) Add(key K) {
 	if q.queued[key] {
 		return
 	}
+	if q.opts.OneEntry {
+		delete(q.later, key)
+	}
 	if q.working[key] {
 		q.again[key] = true
 		return
@@ -96,7 +107,10 @@ func (q *Queue[K]) work(p *kernel.Process) {
 		var rest Rest
 		switch {
 		case errors.As(err, &rest):
-			q.AddAfter(key, rest.For)
+			if rest.Forget {
+				delete(q.failures, key)
+			}
+			q.addAfter(key, rest.For, rest.Idle)
 		case err != nil:
 			q.retry(p, key)
 		default:
@@ -154,9 +168,17 @@ func (q *Queue[K]) retry(p *kernel.Process, key K) {
 
 // AddAfter queues a key once d has passed. Of several delays under way for one
 // key only the one that ends first counts.
-func (q *Queue[K]) AddAfter(key K, d time.Duration) {
+func (q *Queue[K]) AddAfter(key K, d time.Duration) { q.addAfter(key, d, false) }
+
+func (q *Queue[K]) addAfter(key K, d time.Duration, idle bool) {
 	q.open()
+	if q.opts.OneEntry && q.again[key] {
+		return
+	}
 	q.spawn(q.name+" retry", func(p *kernel.Process) {
+		if q.opts.OneEntry && q.queued[key] {
+			return
+		}
 		due := p.Elapsed() + d
 		if earlier, ok := q.later[key]; ok && earlier <= due {
 			return
@@ -165,7 +187,11 @@ func (q *Queue[K]) AddAfter(key K, d time.Duration) {
 		if q.onDelay != nil {
 			q.onDelay()
 		}
-		p.Sleep(d)
+		if idle {
+			p.Idle(d)
+		} else {
+			p.Sleep(d)
+		}
 		if q.later[key] == due {
 			delete(q.later, key)
 			q.Add(key)

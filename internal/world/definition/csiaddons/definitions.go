@@ -42,9 +42,10 @@ func All() []*apiextensionsv1.CustomResourceDefinition {
 // Has reports whether one of the groups is that of CSI-Addons.
 func Has(group string) bool { return group == Group || group == ReplicationGroup }
 
-// Mentions reports whether a text names an API group of CSI-Addons.
+// Mentions reports whether a scenario or manifest names an API group of CSI-Addons, or has
+// a driver serve it.
 func Mentions(text string) bool {
-	return strings.Contains(text, Group) || strings.Contains(text, ReplicationGroup)
+	return strings.Contains(text, Group) || strings.Contains(text, ReplicationGroup) || strings.Contains(text, "csiAddons")
 }
 
 func (k kind) definition() *apiextensionsv1.CustomResourceDefinition {

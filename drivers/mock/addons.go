@@ -1,0 +1,107 @@
+package mock
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	addonsid "github.com/csisim/csisim/internal/world/addons/identity"
+)
+
+// Addons says what the driver serves of CSI-Addons, the day-2 operations. The zero value is a
+// driver that can do all of it but tell of copies (GET_REPLICATION_DESTINATION_INFO) and of
+// clients (GET_CLIENTS_TO_FENCE).
+type Addons struct {
+	Controller []string `json:"controller,omitempty" example:"[service.CONTROLLER_SERVICE, reclaim_space.OFFLINE]" doc:"Capabilities of the controller plugin, as the status of a CSIAddonsNode names them; default CONTROLLER_SERVICE, OFFLINE, NETWORK_FENCE, VOLUME_REPLICATION, VOLUME_GROUP, LIMIT_VOLUME_TO_ONE_VOLUME_GROUP, MODIFY_VOLUME_GROUP and GET_VOLUME_GROUP."`
+	Node       []string `json:"node,omitempty" example:"[service.NODE_SERVICE, reclaim_space.ONLINE]" doc:"Capabilities of node plugins; default NODE_SERVICE, ONLINE and ENCRYPTIONKEYROTATION."`
+
+	ControllerUsage *Usage `json:"controllerUsage,omitempty" doc:"What ControllerReclaimSpace always tells of a volume; default half of its size is freed the first time, and nothing after that."`
+	NodeUsage       *Usage `json:"nodeUsage,omitempty" doc:"What NodeReclaimSpace always tells of a volume; default as for the controller."`
+
+	FenceClients []FenceClient     `json:"fenceClients,omitempty" doc:"The clients that GetFenceClients tells of; default one with the node's id and the address 10.0.0.0/32."`
+	LastSync     *Sync             `json:"lastSync,omitempty" doc:"What GetVolumeReplicationInfo always tells; default HEALTHY, without a time."`
+	Groups       []string          `json:"groups,omitempty" doc:"Ids of new groups, in order; default group-0001 and so on."`
+	GroupContext map[string]string `json:"groupContext,omitempty" doc:"The context of every group; default none."`
+	Destination  string            `json:"destination,omitempty" doc:"The id of every copy; default copy-of- with the id behind it."`
+}
+
+// Usage is what a volume takes, in bytes.
+type Usage struct {
+	Before int64 `json:"before" doc:"Bytes in use before."`
+	After  int64 `json:"after" doc:"Bytes in use afterwards."`
+}
+
+// FenceClient is a client of the storage system.
+type FenceClient struct {
+	ID    string   `json:"id" doc:"The client's id."`
+	CIDRs []string `json:"cidrs" doc:"Its addresses."`
+}
+
+// Sync is the last synchronization of a replicated volume.
+type Sync struct {
+	Time     string `json:"time,omitempty" example:"2026-01-02T03:04:05Z" doc:"When it ended; default not told."`
+	Duration string `json:"duration,omitempty" example:"7s" doc:"How long it took; default not told."`
+	Bytes    int64  `json:"bytes,omitempty" doc:"How much it copied; default 0."`
+	Status   string `json:"status,omitempty" enum:"UNKNOWN|HEALTHY|DEGRADED|ERROR" doc:"How the replication is; default HEALTHY."`
+	Message  string `json:"message,omitempty" doc:"The same for people; default none."`
+}
+
+var (
+	addonsOfController = []string{
+		"service.CONTROLLER_SERVICE", "reclaim_space.OFFLINE", "network_fence.NETWORK_FENCE", "volume_replication.VOLUME_REPLICATION",
+		"volume_group.VOLUME_GROUP", "volume_group.LIMIT_VOLUME_TO_ONE_VOLUME_GROUP", "volume_group.MODIFY_VOLUME_GROUP", "volume_group.GET_VOLUME_GROUP",
+	}
+	addonsOfNode = []string{"service.NODE_SERVICE", "reclaim_space.ONLINE", "encryption_key_rotation.ENCRYPTIONKEYROTATION"}
+)
+
+func orElse(given, otherwise []string) []string {
+	if given == nil {
+		return otherwise
+	}
+	return given
+}
+
+// addonsCapability makes the capability of that name, nil if there is none.
+func addonsCapability(name string) *addonsid.Capability {
+	kind, value, _ := strings.Cut(name, ".")
+	switch kind {
+	case "service":
+		if n, ok := addonsid.Capability_Service_Type_value[value]; ok {
+			return &addonsid.Capability{Type: &addonsid.Capability_Service_{Service: &addonsid.Capability_Service{Type: addonsid.Capability_Service_Type(n)}}}
+		}
+	case "reclaim_space":
+		if n, ok := addonsid.Capability_ReclaimSpace_Type_value[value]; ok {
+			return &addonsid.Capability{Type: &addonsid.Capability_ReclaimSpace_{ReclaimSpace: &addonsid.Capability_ReclaimSpace{Type: addonsid.Capability_ReclaimSpace_Type(n)}}}
+		}
+	case "network_fence":
+		if n, ok := addonsid.Capability_NetworkFence_Type_value[value]; ok {
+			return &addonsid.Capability{Type: &addonsid.Capability_NetworkFence_{NetworkFence: &addonsid.Capability_NetworkFence{Type: addonsid.Capability_NetworkFence_Type(n)}}}
+		}
+	case "volume_replication":
+		if n, ok := addonsid.Capability_VolumeReplication_Type_value[value]; ok {
+			return &addonsid.Capability{Type: &addonsid.Capability_VolumeReplication_{VolumeReplication: &addonsid.Capability_VolumeReplication{Type: addonsid.Capability_VolumeReplication_Type(n)}}}
+		}
+	case "volume_group":
+		if n, ok := addonsid.Capability_VolumeGroup_Type_value[value]; ok {
+			return &addonsid.Capability{Type: &addonsid.Capability_VolumeGroup_{VolumeGroup: &addonsid.Capability_VolumeGroup{Type: addonsid.Capability_VolumeGroup_Type(n)}}}
+		}
+	case "encryption_key_rotation":
+		if n, ok := addonsid.Capability_EncryptionKeyRotation_Type_value[value]; ok {
+			return &addonsid.Capability{Type: &addonsid.Capability_EncryptionKeyRotation_{EncryptionKeyRotation: &addonsid.Capability_EncryptionKeyRotation{Type: addonsid.Capability_EncryptionKeyRotation_Type(n)}}}
+		}
+	}
+	return nil
+}
+
+// mistakes are the names of capabilities that there are none of.
+func (a *Addons) mistakes() (wrong []string) {
+	if a == nil {
+		return nil
+	}
+	for _, name := range slices.Concat(a.Controller, a.Node) {
+		if addonsCapability(name) == nil {
+			wrong = append(wrong, fmt.Sprintf("csiAddons: there is no capability %q", name))
+		}
+	}
+	return wrong
+}

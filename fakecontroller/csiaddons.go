@@ -1,0 +1,48 @@
+package fakecontroller
+
+import (
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/manager"
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/relay"
+	addons "github.com/csisim/csisim/fakecontroller/internal/csiaddons/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+// The names of the programs of CSI-Addons.
+const (
+	AddonsSidecar = addons.Caller
+	AddonsManager = manager.Name
+)
+
+type (
+	// AddonsManagerOptions are the flags of the controller manager of CSI-Addons.
+	AddonsManagerOptions = manager.Options
+	// AddonsSidecarOptions are the flags of a sidecar of CSI-Addons, and where it is.
+	AddonsSidecarOptions = addons.Options
+)
+
+// Addons is CSI-Addons in one cluster: how its programs reach each other. The zero value is
+// ready.
+type Addons struct {
+	network relay.Network
+	leases  addons.Leases
+}
+
+// Manager is the controller manager.
+func (a *Addons) Manager(o AddonsManagerOptions) Controller {
+	return Controller{AddonsManager, func(in Cluster) Program { return manager.Start(in.World, &a.network, o) }}
+}
+
+// AddonsProgram is a sidecar that runs.
+type AddonsProgram interface {
+	Program
+	// Running reports whether it runs or will be started again.
+	Running() bool
+	// DriverGone is the end of the driver's process.
+	DriverGone()
+}
+
+// Sidecar starts a sidecar.
+func (a *Addons) Sidecar(w *component.World, over *wire.Wire, o AddonsSidecarOptions) AddonsProgram {
+	return addons.Start(w, over, &a.network, &a.leases, o)
+}

@@ -1,0 +1,81 @@
+package sidecar
+
+import (
+	"path"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/relay"
+	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
+)
+
+// stagingPath is the flag --stagingpath. A-SIDE-1
+const stagingPath = "/var/lib/kubelet/plugins/kubernetes.io/csi/"
+
+// ControllerReclaimSpace: A-TR-1, A-TR-2
+func (s service) ControllerReclaimSpace(c relay.Call, name string) (relay.Usage, error) {
+	s.review(c)
+	pv, err := s.volume(c, name)
+	if err != nil {
+		return relay.Usage{}, err
+	}
+	request := &reclaimspace.ControllerReclaimSpaceRequest{VolumeId: pv.Spec.CSI.VolumeHandle, Parameters: pv.Spec.CSI.VolumeAttributes}
+	if request.Secrets, err = s.readSecret(c, pv.Spec.CSI.NodeStageSecretRef); err != nil {
+		return relay.Usage{}, status.Error(codes.InvalidArgument, err.Error())
+	}
+	answer, err := reclaimspace.NewReclaimSpaceControllerClient(s.conn(c)).ControllerReclaimSpace(ctx, request)
+	return relay.Usage{Before: answer.GetPreUsage(), After: answer.GetPostUsage()}, err
+}
+
+// NodeReclaimSpace: A-TR-1, A-TR-3
+func (s service) NodeReclaimSpace(c relay.Call, name string) (relay.Usage, error) {
+	s.review(c)
+	pv, err := s.volume(c, name)
+	if err != nil {
+		return relay.Usage{}, err
+	}
+	request := &reclaimspace.NodeReclaimSpaceRequest{VolumeId: pv.Spec.CSI.VolumeHandle, StagingTargetPath: stagingOf(pv)}
+	if request.VolumeCapability, err = capabilityOf(pv); err != nil {
+		return relay.Usage{}, err
+	}
+	if request.Secrets, err = s.readSecret(c, pv.Spec.CSI.NodeStageSecretRef); err != nil {
+		return relay.Usage{}, status.Error(codes.InvalidArgument, err.Error())
+	}
+	answer, err := reclaimspace.NewReclaimSpaceNodeClient(s.conn(c)).NodeReclaimSpace(ctx, request)
+	return relay.Usage{Before: answer.GetPreUsage(), After: answer.GetPostUsage()}, err
+}
+
+// volume is the volume that a call is about. A-TR-1
+func (s service) volume(c relay.Call, name string) (*corev1.PersistentVolume, error) {
+	pv, err := component.Live[*corev1.PersistentVolume](c.Process, s.Component, store.Key{Name: name})
+	switch {
+	case err != nil:
+		return nil, status.Errorf(codes.InvalidArgument, "failed to get pv %q", name)
+	case pv.Spec.CSI == nil:
+		return nil, status.Errorf(codes.InvalidArgument, "pv %q is not a CSI volume", name)
+	}
+	return pv, nil
+}
+
+// stagingOf is where the kubelet has staged a volume. A-TR-3
+func stagingOf(pv *corev1.PersistentVolume) string {
+	if volume.IsBlock(pv.Spec.VolumeMode) {
+		return path.Join(stagingPath, "volumeDevices", "staging", pv.Name)
+	}
+	return path.Join(stagingPath, pv.Spec.CSI.Driver, volume.HandleHash(pv.Spec.CSI.VolumeHandle), "globalmount")
+}
+
+// capabilityOf is how a volume is used: as all its access modes together allow. A-TR-3
+func capabilityOf(pv *corev1.PersistentVolume) (*csi.VolumeCapability, error) {
+	mode, err := volume.ControllerAccessMode(pv.Spec.AccessModes, true)
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return volume.Capability(volume.IsBlock(pv.Spec.VolumeMode), "", nil, mode), nil
+}

@@ -1,0 +1,90 @@
+package sidecar
+
+import (
+	"fmt"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/relay"
+	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
+	"github.com/csisim/csisim/internal/world/addons/identity"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// serve listens for the controller manager, for all services whatever the driver can do.
+// A-SRV-1
+func (r *run) serve(pod *corev1.Pod) func(*kernel.Process) {
+	return func(p *kernel.Process) {
+		address := fmt.Sprintf("%s:%d", pod.Status.PodIP, r.opts.Port)
+		r.network.Listen(p, r.Component, address, service{r})
+		p.Wait("its end", func() bool { return false })
+	}
+}
+
+// service answers the controller manager. Each call has its token reviewed. A-SRV-2
+type service struct{ *run }
+
+func (s service) review(c relay.Call) {
+	component.ReviewToken(c.Process, s.Component)
+}
+
+// GetCapabilities passes the question on.
+func (s service) GetCapabilities(c relay.Call) ([]*identity.Capability, error) {
+	s.review(c)
+	answer, err := identity.NewIdentityClient(s.conn(c)).GetCapabilities(ctx, &identity.GetCapabilitiesRequest{})
+	return answer.GetCapabilities(), err
+}
+
+// secret reads a secret, with this code if it cannot be had. A-TR-5, A-TR-6
+func (s service) secret(c relay.Call, ref relay.Secret, code codes.Code) (map[string]string, error) {
+	content, err := s.readSecret(c, &corev1.SecretReference{Name: ref.Name, Namespace: ref.Namespace})
+	if err != nil {
+		return nil, status.Error(code, err.Error())
+	}
+	return content, nil
+}
+
+func (s service) readSecret(c relay.Call, ref *corev1.SecretReference) (map[string]string, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	secret, err := component.Live[*corev1.Secret](c.Process, s.Component, store.Key{Namespace: ref.Namespace, Name: ref.Name})
+	if err != nil {
+		return nil, err
+	}
+	content := map[string]string{}
+	for key, value := range secret.Data {
+		content[key] = string(value)
+	}
+	return content, nil
+}
+
+// RotateKey: A-TR-1, A-TR-4
+func (s service) RotateKey(c relay.Call, name string) error {
+	s.review(c)
+	pv, err := component.Live[*corev1.PersistentVolume](c.Process, s.Component, store.Key{Name: name})
+	switch {
+	case err != nil:
+		return status.Errorf(codes.InvalidArgument, "failed to find a pv with name: %s. error: %v", name, err)
+	case pv.Spec.CSI == nil:
+		return status.Errorf(codes.InvalidArgument, "%s is not a CSI volume", name)
+	}
+	capability, err := capabilityOf(pv)
+	if err != nil {
+		return err
+	}
+	capability = &csi.VolumeCapability{AccessMode: capability.GetAccessMode()}
+	secrets, err := s.readSecret(c, pv.Spec.CSI.NodeStageSecretRef)
+	if err != nil {
+		return status.Error(codes.InvalidArgument, err.Error())
+	}
+	_, err = encryptionkeyrotation.NewEncryptionKeyRotationControllerClient(s.conn(c)).EncryptionKeyRotate(ctx, &encryptionkeyrotation.EncryptionKeyRotateRequest{
+		VolumeId: pv.Spec.CSI.VolumeHandle, Parameters: pv.Spec.CSI.VolumeAttributes, Secrets: secrets, VolumeCapability: capability,
+	})
+	return err
+}

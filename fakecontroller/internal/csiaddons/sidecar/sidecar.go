@@ -1,0 +1,164 @@
+// Package sidecar is the in-process equivalent of the CSI-Addons sidecar: it announces a
+// driver's plugin by a CSIAddonsNode and has the driver do what the controller manager asks
+// of it.
+package sidecar
+
+import (
+	"cmp"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/relay"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/addons/identity"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Caller is how traces name the sidecar.
+const Caller = "csi-addons-sidecar"
+
+// Options are the sidecar's flags and its place. A-SIDE-1
+type Options struct {
+	// Driver is the driver's name; Machine and Socket are where the plugin serves.
+	Driver  string
+	Machine machine.Machine
+	Socket  string
+	// Caller is how traces name this one. Default: the constant.
+	Caller string
+	// Node is the node whose plugin it is beside; empty for the controller plugin.
+	Node string
+	// Pod is the pod that it runs in.
+	Pod store.Key
+	// NodeID is its flag --node-id.
+	NodeID string
+	// Port is its flag --controller-port.
+	Port int
+	// Timeout bounds the questions at its start. Default: 3 min.
+	Timeout time.Duration
+	// LeaseNamespace is where the lease is. Default: that of the pod. A-LEAD-2
+	LeaseNamespace string
+	sidecar.Flags
+}
+
+// run is the sidecar from one start to its end.
+type run struct {
+	*component.Component
+	opts    Options
+	wire    *wire.Wire
+	network *relay.Network
+	leases  *Leases
+	life    *sidecar.Life
+	lost    bool // the driver has gone, which it has not noticed yet
+}
+
+// Sidecar is one that was started.
+type Sidecar struct {
+	*sidecar.Program
+	current *run
+}
+
+// DriverGone is the end of the driver's process: the connection is lost, which the sidecar
+// notices at its next call only. A-SIDE-2
+func (s *Sidecar) DriverGone() {
+	if s.current != nil {
+		s.current.lost = true
+	}
+}
+
+// Start starts the sidecar.
+func Start(w *component.World, over *wire.Wire, network *relay.Network, leases *Leases, opts Options) *Sidecar {
+	opts.Timeout = cmp.Or(opts.Timeout, 3*time.Minute)
+	opts.Caller = cmp.Or(opts.Caller, Caller)
+	opts.LeaseNamespace = cmp.Or(opts.LeaseNamespace, opts.Pod.Namespace)
+	s := &Sidecar{}
+	s.Program = sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
+		r := &run{Component: w.Start(opts.Caller+"/"+opts.Pod.Name, ""), opts: opts, wire: over, network: network, leases: leases, life: life}
+		s.current = r
+		r.Go("main", r.main)
+		return r.Component
+	})
+	return s
+}
+
+// main gets to know the driver, registers, serves, and stands for election if the driver's
+// controller is served. A-SIDE-2
+func (r *run) main(p *kernel.Process) {
+	r.awaitPod(p)
+	r.LimitEachGroup() // A-SIDE-6
+	r.probeForEver(p)
+	pod, name := r.describe(p)
+	caps := r.capabilities(p)
+	driver := r.nameForLease(p, caps)
+	r.Go("server", r.serve(pod))
+	r.Go("registration", func(q *kernel.Process) { r.register(q, pod, name) })
+	if driver != "" {
+		r.elect(p, driver)
+	}
+}
+
+// awaitPod waits until the pod has an address: it is in a container of it. The end of the
+// pod is its own.
+func (r *run) awaitPod(p *kernel.Process) {
+	pods := component.Watch[*corev1.Pod](r.Component, p, store.ByKey(r.opts.Pod))
+	address := ""
+	for address == "" {
+		p.Wait("its pod to run", func() bool { return pods.Len() > 0 })
+		if e, _ := pods.Next(); e.Type != store.Deleted {
+			address = e.Object.Status.PodIP
+		}
+	}
+	pods.Close()
+	r.Go("pod", func(q *kernel.Process) {
+		pods := component.Watch[*corev1.Pod](r.Component, q, store.ByKey(r.opts.Pod))
+		for {
+			q.Wait("the end of its pod", func() bool { return pods.Len() > 0 })
+			if e, _ := pods.Next(); e.Type == store.Deleted {
+				r.exit(q)
+			}
+		}
+	})
+}
+
+// fail ends the sidecar with exit code 1; it does not return.
+func (r *run) fail(p *kernel.Process) { r.life.Failed(p) }
+
+// describe asks the driver for its name and the API for the pod. A-REG-1
+func (r *run) describe(p *kernel.Process) (*corev1.Pod, string) {
+	answer, err := r.identity(p).GetIdentity(ctx, &identity.GetIdentityRequest{})
+	if err != nil || answer.GetName() == "" {
+		r.fail(p)
+	}
+	pod, err := component.Live[*corev1.Pod](p, r.Component, r.opts.Pod)
+	if err != nil {
+		r.fail(p)
+	}
+	return pod, answer.GetName()
+}
+
+func (r *run) capabilities(p *kernel.Process) []*identity.Capability {
+	answer, err := r.identity(p).GetCapabilities(ctx, &identity.GetCapabilitiesRequest{})
+	if err != nil {
+		r.fail(p)
+	}
+	return answer.GetCapabilities()
+}
+
+// nameForLease is the driver's name, asked for once more, if the sidecar stands for election;
+// else empty. A-LEAD-1
+func (r *run) nameForLease(p *kernel.Process, caps []*identity.Capability) string {
+	for _, c := range caps {
+		if c.GetService().GetType() == identity.Capability_Service_CONTROLLER_SERVICE {
+			answer, err := r.identity(p).GetIdentity(ctx, &identity.GetIdentityRequest{})
+			if err != nil {
+				r.fail(p)
+			}
+			return answer.GetName()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// AddonsManagerOptions are the flags of the controller manager of CSI-Addons.
+type AddonsManagerOptions = fakecontroller.AddonsManagerOptions
+
+// AddonsSidecar is a sidecar of CSI-Addons beside one of a driver's plugins. Its name as a
+// component is "csi-addons-sidecar/" and that of its pod.
+type AddonsSidecar struct {
+	// Pod is the pod that it runs in, "namespace/name", which others make: it begins when
+	// the pod has an address, and ends with it.
+	Pod string `json:"pod" want:"required" example:"kube-system/driver-controller-0" doc:"The pod that it runs in, with its namespace: it begins when the pod has an address."`
+	// Node is the node whose plugin it is beside. Default: the controller plugin.
+	Node string `json:"node,omitempty" example:"node-a" doc:"The node whose plugin it is beside; default the controller plugin."`
+	// NodeID is its flag. Default: Node, or the first node of the cluster.
+	NodeID string `json:"nodeID,omitempty" doc:"--node-id; default the node, or the first one of the cluster."`
+	// Port is its flag. Default: 9070.
+	Port int `json:"port,omitempty" doc:"--controller-port; default 9070."`
+	// Down leaves it out until it is started.
+	Down bool `json:"down,omitempty" doc:"Leaves it out until a start-controller step; default false."`
+	fakecontroller.SidecarFlags
+}
+
+// addonsPort is the port of the project's own examples.
+const addonsPort = 9070
+
+// addAddons adds the sidecars of CSI-Addons beside a driver, and the controller manager with
+// the first of them. A mock driver that serves CSI-Addons has one beside each plugin, in pods
+// of their own.
+func (c *Simulation) addAddons(d *driver) error {
+	sidecars, own := d.Addons, false
+	if len(sidecars) == 0 && d.mock != nil && d.mock.ServesAddons() {
+		sidecars, own = c.addonsOf(d), true
+	}
+	if len(sidecars) == 0 {
+		return nil
+	}
+	if err := c.DefineCSIAddons(); err != nil {
+		return err
+	}
+	c.addAddonsManager()
+	controllers := 0
+	for _, s := range sidecars {
+		p := d.nodes[s.Node]
+		if s.Node == "" {
+			controllers++
+			p = d.controller
+		}
+		if p == nil {
+			return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("there is no plugin for the sidecar in pod %s", s.Pod)}
+		}
+		if own {
+			c.makeAddonsPod(s)
+		}
+		o := c.addonsOptions(d, p, s)
+		if s.Node == "" && controllers > 1 {
+			o.Caller = fmt.Sprintf("%s-%d", fakecontroller.AddonsSidecar, controllers)
+		}
+		start := func() fakecontroller.Program { return c.addons.Sidecar(c.World, c.Wire, o) }
+		c.controllers = append(c.controllers, &controller{name: fakecontroller.AddonsSidecar + "/" + o.Pod.Name, sidecar: fakecontroller.AddonsSidecar, beside: p, down: s.Down, start: start})
+	}
+	return nil
+}
+
+func (c *Simulation) addonsOptions(d *driver, p *plugin, s AddonsSidecar) fakecontroller.AddonsSidecarOptions {
+	namespace, name, _ := strings.Cut(s.Pod, "/")
+	nodeID := cmp.Or(s.NodeID, s.Node)
+	if nodeID == "" && len(c.nodes) > 0 {
+		nodeID = c.nodes[0].Name
+	}
+	return fakecontroller.AddonsSidecarOptions{
+		Driver: d.Name, Machine: p.machine, Socket: p.socket, Node: p.node, NodeID: nodeID,
+		Pod: store.Key{Namespace: namespace, Name: name}, Port: cmp.Or(s.Port, addonsPort), Flags: s.SidecarFlags,
+	}
+}
+
+func (c *Simulation) addAddonsManager() {
+	ctl := c.addons.Manager(c.options.AddonsManager)
+	if !slices.ContainsFunc(c.controllers, func(there *controller) bool { return there.name == ctl.Name }) {
+		c.addController(ctl)
+	}
+}
+
+// addonsOf are sidecars beside every plugin of a driver.
+func (c *Simulation) addonsOf(d *driver) (all []AddonsSidecar) {
+	name := strings.ReplaceAll(d.Name, ".", "-")
+	if d.controller != nil {
+		all = append(all, AddonsSidecar{Pod: metav1.NamespaceSystem + "/" + name + "-controller-0"})
+	}
+	for _, n := range c.nodes {
+		if d.nodes[n.Name] != nil {
+			all = append(all, AddonsSidecar{Pod: metav1.NamespaceSystem + "/" + name + "-" + n.Name + "-0", Node: n.Name})
+		}
+	}
+	return all
+}
+
+// makeAddonsPod makes the pod of a sidecar, by a StatefulSet of one, and gives it an address.
+// It is a record: no kubelet runs it.
+func (c *Simulation) makeAddonsPod(s AddonsSidecar) {
+	namespace, name, _ := strings.Cut(s.Pod, "/")
+	c.addonsPods++
+	address := fmt.Sprintf("10.64.0.%d", c.addonsPods)
+	deployment := c.World.Start("deployment of "+name, "")
+	deployment.Go("pod", func(p *kernel.Process) {
+		if _, err := component.Create(p, deployment, addonsSet(namespace, strings.TrimSuffix(name, "-0"))); err != nil {
+			return
+		}
+		key := store.Key{Namespace: namespace, Name: name}
+		pods := component.Watch[*corev1.Pod](deployment, p, store.ByKey(key))
+		for {
+			p.Wait("pod "+name, func() bool { return pods.Len() > 0 })
+			e, _ := pods.Next()
+			if e.Type == store.Deleted || e.Object.Status.PodIP != "" || e.Object.DeletionTimestamp != nil {
+				continue
+			}
+			_, _ = component.PatchStatus(p, deployment, key, func(pod *corev1.Pod) {
+				pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodRunning, address, []corev1.PodIP{{IP: address}}
+				pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			})
+		}
+	})
+}
+
+// addonsSet is a StatefulSet of one pod, which stays where it is made.
+func addonsSet(namespace, name string) *appsv1.StatefulSet {
+	labels := map[string]string{"app": name}
+	return &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: appsv1.StatefulSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{SchedulerName: "none", Containers: []corev1.Container{{Name: "csi-addons", Image: "csi-addons"}}},
+			},
+		},
+	}
+}
