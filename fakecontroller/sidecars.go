@@ -24,9 +24,6 @@ const (
 	HealthMonitor = healthmonitor.Caller
 )
 
-// NodeIDAnnotation is where csi-attacher keeps, in a VolumeAttachment, the node's id in the driver.
-const NodeIDAnnotation = attacher.NodeIDAnnotation
-
 // The flags of each sidecar.
 type (
 	ProvisionerOptions   = provisioner.Options

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
-	"github.com/csisim/csisim/internal/world/datacheck"
+	"github.com/csisim/csisim/internal/ledger/datacheck"
 )
 
 // readData lets the containers of the pod read their volumes.

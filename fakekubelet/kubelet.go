@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/volumemanager"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/datacheck"
+	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/version"

@@ -13,34 +13,12 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/ledger"
 )
-
-// holdings are what a driver has in its backend; nil lists are those that it does
-// not list.
-type holdings struct {
-	volumes   []backendVolume
-	snapshots []string // ids
-}
-
-type backendVolume struct {
-	id, name string // the name is known of a mock only
-	nodeIDs  []string
-}
-
-func (h holdings) has(volume string) bool { return h.find(volume) >= 0 }
-
-func (h holdings) find(volume string) int {
-	return slices.IndexFunc(h.volumes, func(v backendVolume) bool { return v.id == volume })
-}
-
-func (h holdings) attached(volume, nodeID string) bool {
-	i := h.find(volume)
-	return i >= 0 && slices.Contains(h.volumes[i].nodeIDs, nodeID)
-}
 
 // holds asks a driver what it has. The questions are no part of the run: they pass
 // no wire, so that nobody's trace shows that somebody looked.
-func (d *driver) holds() (h holdings, err error) {
+func (d *driver) holds() (h ledger.Holdings, err error) {
 	defer func() { d.note(h) }()
 	switch {
 	case d.mock != nil:
@@ -58,14 +36,14 @@ func (d *driver) holds() (h holdings, err error) {
 }
 
 // note remembers what the driver has listed.
-func (d *driver) note(h holdings) {
+func (d *driver) note(h ledger.Holdings) {
 	if d.listed == nil {
 		d.listed = map[string]bool{}
 	}
-	for _, v := range h.volumes {
-		d.listed[v.id] = true
+	for _, v := range h.Volumes {
+		d.listed[v.ID] = true
 	}
-	for _, id := range h.snapshots {
+	for _, id := range h.Snapshots {
 		d.listed[id] = true
 	}
 }
@@ -80,22 +58,22 @@ func (c *Simulation) Listed() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-func mockHoldings(m *mock.Driver) (h holdings) {
-	h = holdings{volumes: []backendVolume{}, snapshots: []string{}}
+func mockHoldings(m *mock.Driver) (h ledger.Holdings) {
+	h = ledger.Holdings{Volumes: []ledger.HeldVolume{}, Snapshots: []string{}}
 	attached := map[string][]string{}
 	for _, a := range m.Attachments() {
 		attached[a.VolumeID] = append(attached[a.VolumeID], a.NodeID)
 	}
 	for _, v := range m.Volumes() {
-		h.volumes = append(h.volumes, backendVolume{id: v.ID, name: v.Name, nodeIDs: attached[v.ID]})
+		h.Volumes = append(h.Volumes, ledger.HeldVolume{ID: v.ID, Name: v.Name, NodeIDs: attached[v.ID]})
 	}
 	for _, s := range m.Snapshots() {
-		h.snapshots = append(h.snapshots, s.ID)
+		h.Snapshots = append(h.Snapshots, s.ID)
 	}
 	return h
 }
 
-func list(ctx context.Context, c csi.ControllerClient) (h holdings, err error) {
+func list(ctx context.Context, c csi.ControllerClient) (h ledger.Holdings, err error) {
 	answer, err := c.ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
 	if err != nil {
 		return h, err
@@ -106,12 +84,12 @@ func list(ctx context.Context, c csi.ControllerClient) (h holdings, err error) {
 	}
 	if can[csi.ControllerServiceCapability_RPC_LIST_VOLUMES] {
 		withNodes := can[csi.ControllerServiceCapability_RPC_LIST_VOLUMES_PUBLISHED_NODES]
-		if h.volumes, err = listVolumes(ctx, c, withNodes); err != nil {
-			return holdings{}, fmt.Errorf("ListVolumes: %w", err)
+		if h.Volumes, err = listVolumes(ctx, c, withNodes); err != nil {
+			return ledger.Holdings{}, fmt.Errorf("ListVolumes: %w", err)
 		}
 	}
 	if can[csi.ControllerServiceCapability_RPC_LIST_SNAPSHOTS] {
-		if h.snapshots, err = listSnapshots(ctx, c); err != nil {
+		if h.Snapshots, err = listSnapshots(ctx, c); err != nil {
 			return h, fmt.Errorf("ListSnapshots: %w", err)
 		}
 	}
@@ -122,20 +100,20 @@ func list(ctx context.Context, c csi.ControllerClient) (h holdings, err error) {
 const pageSize = 100
 
 // listVolumes asks for all volumes. The nodes mean nothing unless the driver promises them.
-func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([]backendVolume, error) {
-	all := []backendVolume{}
+func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([]ledger.HeldVolume, error) {
+	all := []ledger.HeldVolume{}
 	seen := map[string]bool{}
 	err := pages(func(token string) (*csi.ListVolumesResponse, error) {
 		page, err := c.ListVolumes(ctx, &csi.ListVolumesRequest{MaxEntries: pageSize, StartingToken: token})
 		for _, entry := range page.GetEntries() {
-			v := backendVolume{id: entry.GetVolume().GetVolumeId()}
+			v := ledger.HeldVolume{ID: entry.GetVolume().GetVolumeId()}
 			if withNodes {
-				v.nodeIDs = entry.GetStatus().GetPublishedNodeIds()
+				v.NodeIDs = entry.GetStatus().GetPublishedNodeIds()
 			}
-			if !seen[v.id] {
+			if !seen[v.ID] {
 				all = append(all, v)
 			}
-			seen[v.id] = true
+			seen[v.ID] = true
 		}
 		return page, err
 	})

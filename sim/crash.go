@@ -86,8 +86,8 @@ func (c *Simulation) bringUp(p *plugin) error {
 	if err := p.start(); err != nil {
 		return err
 	}
-	c.see(p.machine, nil)
-	c.resetMounts(p.machine) // it may have tidied up
+	c.watch.See(p.machine, nil)
+	c.watch.ResetMounts(p.machine) // it may have tidied up
 	if p.registrar != nil {
 		p.registrar.Start()
 	}
@@ -230,7 +230,7 @@ func (c *Simulation) PowerOff(name string) error {
 	if err := n.machine.PowerOff(); err != nil {
 		return &EnvironmentError{"power off node " + name, err}
 	}
-	c.resetMounts(n.machine)
+	c.watch.ResetMounts(n.machine)
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (c *Simulation) PowerOn(name string) error {
 			}
 		}
 	}
-	c.see(n.machine, nil)
+	c.watch.See(n.machine, nil)
 	n.startKubelet(c)
 	return nil
 }

@@ -3,7 +3,7 @@ package sim
 import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
-	"github.com/csisim/csisim/internal/world/datacheck"
+	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/volume"
 )

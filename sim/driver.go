@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -27,7 +28,7 @@ type driver struct {
 	nodes      map[string]*plugin
 	further    []*plugin
 	standIns   []standin.StandIn // that run
-	before     holdings          // what it had when the run began
+	before     ledger.Holdings   // what it had when the run began
 	listed     map[string]bool   // what it has had whenever it was looked at
 	directory  string            // below plugins, and of its state: its name, unless that is not known yet
 }
@@ -85,10 +86,10 @@ func (c *Simulation) startDrivers() error {
 		}
 	}
 	for _, n := range c.nodes {
-		c.see(n.machine, nil)
+		c.watch.See(n.machine, nil)
 	}
 	for _, m := range c.controlPlanes() {
-		c.see(m, nil)
+		c.watch.See(m, nil)
 	}
 	return nil
 }

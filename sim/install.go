@@ -25,10 +25,10 @@ func (c *Simulation) Install(name string) error {
 		return err
 	}
 	for _, m := range c.controlPlanes() {
-		c.see(m, nil)
+		c.watch.See(m, nil)
 	}
 	for _, n := range c.nodes {
-		c.see(n.machine, nil)
+		c.watch.See(n.machine, nil)
 	}
 	first := len(c.controllers)
 	c.addSnapshotController()

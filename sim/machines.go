@@ -23,6 +23,7 @@ func (c *Simulation) startMachines() error {
 			return &EnvironmentError{"put the cluster on disk", err}
 		}
 		c.work, c.loopDevices = work, workdir.NewLoops(work.Path())
+		c.watch.Loops = c.loopDevices
 		c.Wire.RunDir = work.Path()
 		if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
 			return &EnvironmentError{"make the directory of logs", err}

@@ -12,10 +12,10 @@ import (
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/datacheck"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
@@ -52,12 +52,8 @@ type Simulation struct {
 	}
 	died        []expect.Death
 	apart       string // what keeps the nodes apart, if that is not all there could be
-	sightings   *ledger.Sightings
-	mounts      map[string][]machine.Mount // of each machine, as they were seen last
-	unmounts    *ledger.Unmounts
-	watched     map[string]machineMounts // of each machine, as they were when somebody looked for unmounts
-	unmounted   []string                 // what was not its driver's own
-	loopDevices *workdir.Loops           // of the run; nil if all is in memory
+	watch       *ledger.Watch
+	loopDevices *workdir.Loops // of the run; nil if all is in memory
 	data        *datacheck.Check
 	lost        []string // violations of the data check
 	written     []string // by programs, outside the run
@@ -72,8 +68,7 @@ func Start(o Options) (*Simulation, error) {
 		return nil, err
 	}
 	c := &Simulation{
-		options: o, applied: map[appliedKey]applied{}, sightings: ledger.NewSightings(), mounts: map[string][]machine.Mount{},
-		unmounts: ledger.NewUnmounts(), watched: map[string]machineMounts{},
+		options: o, applied: map[appliedKey]applied{},
 	}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
@@ -96,6 +91,8 @@ func Start(o Options) (*Simulation, error) {
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
 	c.Wire.ProgramAt = c.programAt
+	c.watch = ledger.NewWatch(c.World.Trace)
+	c.watch.DriverOf, c.watch.Renamed = c.driverOf, c.Wire.Renamed
 	for _, f := range o.Faults {
 		c.Wire.Faults.Inject(f)
 	}

@@ -1,4 +1,4 @@
-package sim
+package ledger
 
 import (
 	"fmt"
@@ -9,9 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/volume"
@@ -19,7 +17,7 @@ import (
 
 // attachments enters VolumeAttachments without a pod that uses the volume there.
 func (a *accountant) attachments() {
-	for va := range store.List[*storagev1.VolumeAttachment](a.World.Store, "") {
+	for va := range store.List[*storagev1.VolumeAttachment](a.Store, "") {
 		n, name := a.needs[va.Spec.NodeName], va.Spec.Source.PersistentVolumeName
 		if n != nil && name != nil && n.volumes[*name] {
 			continue
@@ -28,7 +26,7 @@ func (a *accountant) attachments() {
 		if name != nil {
 			handle = a.handleOf(*name)
 		}
-		e := ledger.Entry{Kind: ledger.VolumeAttachment, Name: va.Name, Node: va.Spec.NodeName}
+		e := Entry{Kind: VolumeAttachment, Name: va.Name, Node: va.Spec.NodeName}
 		if name != nil {
 			e.Detail = "volume " + *name
 		}
@@ -39,16 +37,16 @@ func (a *accountant) attachments() {
 
 // handleOf is the handle of a PersistentVolume that is there or was.
 func (a *accountant) handleOf(name string) string {
-	if pv, ok := store.Get[*corev1.PersistentVolume](a.World.Store, store.Key{Name: name}); ok && pv.Spec.CSI != nil {
+	if pv, ok := store.Get[*corev1.PersistentVolume](a.Store, store.Key{Name: name}); ok && pv.Spec.CSI != nil {
 		return pv.Spec.CSI.VolumeHandle
 	}
 	return a.history.IDOf(name)
 }
 
 func (a *accountant) nodeIDOf(driver, node string) string {
-	for _, d := range a.drivers {
-		if d.Name == driver {
-			return d.nodeID(node)
+	for _, d := range a.Backends {
+		if d.Driver == driver {
+			return d.NodeID(node)
 		}
 	}
 	return node
@@ -56,56 +54,56 @@ func (a *accountant) nodeIDOf(driver, node string) string {
 
 // backend enters the volumes, attachments and snapshots of a driver that no object
 // accounts for: by its own lists or, where it has none, by its answers.
-func (a *accountant) backend(d *driver) {
-	held, err := d.holds()
+func (a *accountant) backend(d *Backend) {
+	held, err := d.Holds()
 	if err != nil {
-		a.unseen("backend of "+d.Name, err)
+		a.unseen("backend of "+d.Driver, err)
 	}
-	if held.volumes == nil {
-		for _, id := range a.history.Created(d.Name, "CreateVolume") {
-			held.volumes = append(held.volumes, backendVolume{id: id})
+	if held.Volumes == nil {
+		for _, id := range a.history.Created(d.Driver, "CreateVolume") {
+			held.Volumes = append(held.Volumes, HeldVolume{ID: id})
 		}
 	}
-	if held.snapshots == nil {
-		held.snapshots = a.history.Created(d.Name, "CreateSnapshot")
+	if held.Snapshots == nil {
+		held.Snapshots = a.history.Created(d.Driver, "CreateSnapshot")
 	}
 	nodes := a.nodesByID(d)
-	for _, v := range held.volumes {
-		if !d.before.has(v.id) && !a.hasVolume(d.Name, v.id) && !a.isWanted(d, v) {
-			e := ledger.Entry{Kind: ledger.Volume, Name: v.id, Detail: "of driver " + d.Name + ", has no PersistentVolume"}
-			a.history.Volume(&e, d.Name, v.id, v.name)
+	for _, v := range held.Volumes {
+		if !d.Before.has(v.ID) && !a.hasVolume(d.Driver, v.ID) && !a.isWanted(d, v) {
+			e := Entry{Kind: Volume, Name: v.ID, Detail: "of driver " + d.Driver + ", has no PersistentVolume"}
+			a.history.Volume(&e, d.Driver, v.ID, v.Name)
 			a.add(e)
 		}
-		for _, nodeID := range v.nodeIDs {
-			if !d.before.attached(v.id, nodeID) && !a.attachmentKnown(d, v.id, nodeID, nodes[nodeID]) {
-				e := ledger.Entry{Kind: ledger.Attachment, Name: v.id, Detail: fmt.Sprintf("to node id %s in driver %s, has no VolumeAttachment", nodeID, d.Name)}
-				a.history.Attachment(&e, d.Name, v.id, nodeID)
+		for _, nodeID := range v.NodeIDs {
+			if !d.Before.attached(v.ID, nodeID) && !a.attachmentKnown(d, v.ID, nodeID, nodes[nodeID]) {
+				e := Entry{Kind: Attachment, Name: v.ID, Detail: fmt.Sprintf("to node id %s in driver %s, has no VolumeAttachment", nodeID, d.Driver)}
+				a.history.Attachment(&e, d.Driver, v.ID, nodeID)
 				a.add(e)
 			}
 		}
 	}
-	a.snapshots(d, held.snapshots)
+	a.snapshots(d, held.Snapshots)
 	a.groupSnapshots(d)
 }
 
 // groupSnapshots enters groups by a driver's answers: no call lists them.
-func (a *accountant) groupSnapshots(d *driver) {
+func (a *accountant) groupSnapshots(d *Backend) {
 	known := a.groupHandles()
-	for _, id := range a.history.Created(d.Name, "CreateVolumeGroupSnapshot") {
+	for _, id := range a.history.Created(d.Driver, "CreateVolumeGroupSnapshot") {
 		if !known[id] {
-			e := ledger.Entry{Kind: ledger.GroupSnapshot, Name: id, Detail: "of driver " + d.Name + ", has no VolumeGroupSnapshotContent"}
-			a.history.GroupSnapshot(&e, d.Name, id)
+			e := Entry{Kind: GroupSnapshot, Name: id, Detail: "of driver " + d.Driver + ", has no VolumeGroupSnapshotContent"}
+			a.history.GroupSnapshot(&e, d.Driver, id)
 			a.add(e)
 		}
 	}
 }
 
-func (a *accountant) snapshots(d *driver, ids []string) {
+func (a *accountant) snapshots(d *Backend, ids []string) {
 	known := a.snapshotHandles()
 	for _, id := range ids {
-		if !known[id] && !slices.Contains(d.before.snapshots, id) {
-			e := ledger.Entry{Kind: ledger.Snapshot, Name: id, Detail: "of driver " + d.Name + ", has no VolumeSnapshotContent"}
-			a.history.Snapshot(&e, d.Name, id)
+		if !known[id] && !slices.Contains(d.Before.Snapshots, id) {
+			e := Entry{Kind: Snapshot, Name: id, Detail: "of driver " + d.Driver + ", has no VolumeSnapshotContent"}
+			a.history.Snapshot(&e, d.Driver, id)
 			a.add(e)
 		}
 	}
@@ -114,10 +112,10 @@ func (a *accountant) snapshots(d *driver, ids []string) {
 // hasVolume reports whether a PersistentVolume has the handle, or had it and was
 // to leave the volume alone.
 func (a *accountant) hasVolume(driver, handle string) bool {
-	for range store.Indexed[*corev1.PersistentVolume](a.World.Store, kind.VolumesByHandle, driver+"^"+handle) {
+	for range store.Indexed[*corev1.PersistentVolume](a.Store, kind.VolumesByHandle, driver+"^"+handle) {
 		return true
 	}
-	for _, e := range a.World.Trace.Events() {
+	for _, e := range a.Trace.Events() {
 		if pv, ok := e.Old.(*corev1.PersistentVolume); ok && e.Kind == trace.API && e.Change == "DELETED" && pv.Spec.CSI != nil &&
 			pv.Spec.CSI.Driver == driver && pv.Spec.CSI.VolumeHandle == handle {
 			return pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain
@@ -128,13 +126,13 @@ func (a *accountant) hasVolume(driver, handle string) bool {
 
 // isWanted reports whether a volume without a PersistentVolume is about to get one,
 // or is an inline volume of a pod that is there.
-func (a *accountant) isWanted(d *driver, v backendVolume) bool {
-	if made := a.history.Creation(d.Name, "CreateVolume", v.id); made != nil && a.claimWaits(ledger.VolumeName(made)) {
+func (a *accountant) isWanted(d *Backend, v HeldVolume) bool {
+	if made := a.history.Creation(d.Driver, "CreateVolume", v.ID); made != nil && a.claimWaits(VolumeName(made)) {
 		return true
 	}
-	for _, target := range a.history.PublishedFor(d.Name, v.id) {
+	for _, target := range a.history.PublishedFor(d.Driver, v.ID) {
 		for _, n := range a.needs {
-			if n.pods[ledger.Locate(path.Clean(target)).Pod] {
+			if n.pods[Locate(path.Clean(target)).Pod] {
 				return true
 			}
 		}
@@ -145,7 +143,7 @@ func (a *accountant) isWanted(d *driver, v backendVolume) bool {
 // claimWaits reports whether a claim is there for which a volume of the name is
 // made, and that is not bound yet.
 func (a *accountant) claimWaits(name string) bool {
-	for pvc := range store.List[*corev1.PersistentVolumeClaim](a.World.Store, "") {
+	for pvc := range store.List[*corev1.PersistentVolumeClaim](a.Store, "") {
 		if name == "pvc-"+strings.ToLower(string(pvc.UID)) {
 			return pvc.Spec.VolumeName == ""
 		}
@@ -155,20 +153,20 @@ func (a *accountant) claimWaits(name string) bool {
 
 // nodesByID are the nodes that may be meant by a node id: a plugin has it there, or an
 // attachment to the node says it, since a program gives its own id.
-func (a *accountant) nodesByID(d *driver) map[string][]string {
+func (a *accountant) nodesByID(d *Backend) map[string][]string {
 	nodes := map[string][]string{}
 	add := func(id, node string) {
 		if !slices.Contains(nodes[id], node) {
 			nodes[id] = append(nodes[id], node)
 		}
 	}
-	for _, n := range a.nodes {
-		for _, id := range d.idsOf(n.Name) {
+	for _, n := range a.Nodes {
+		for _, id := range d.IDs(n.Name) {
 			add(id, n.Name)
 		}
 	}
-	for va := range store.List[*storagev1.VolumeAttachment](a.World.Store, "") {
-		if id := va.Annotations[fakecontroller.NodeIDAnnotation]; id != "" {
+	for va := range store.List[*storagev1.VolumeAttachment](a.Store, "") {
+		if id := va.Annotations[volume.NodeIDAnnotation]; id != "" {
 			add(id, va.Spec.NodeName)
 		}
 	}
@@ -177,11 +175,11 @@ func (a *accountant) nodesByID(d *driver) map[string][]string {
 
 // attachmentKnown reports whether there is a VolumeAttachment to one of the nodes that
 // may be meant by a node id.
-func (a *accountant) attachmentKnown(d *driver, handle, nodeID string, nodes []string) bool {
+func (a *accountant) attachmentKnown(d *Backend, handle, nodeID string, nodes []string) bool {
 	for _, node := range nodes {
-		name := volume.AttachmentName(handle, d.Name, node)
-		attachment, ok := store.Get[*storagev1.VolumeAttachment](a.World.Store, store.Key{Name: name})
-		if ok && (slices.Contains(d.idsOf(node), nodeID) || attachment.Annotations[fakecontroller.NodeIDAnnotation] == nodeID) {
+		name := volume.AttachmentName(handle, d.Driver, node)
+		attachment, ok := store.Get[*storagev1.VolumeAttachment](a.Store, store.Key{Name: name})
+		if ok && (slices.Contains(d.IDs(node), nodeID) || attachment.Annotations[volume.NodeIDAnnotation] == nodeID) {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
-// Package ledger lists what is left behind: what it is, which call made it, and
-// which call should have taken it away; and of mounts that others took off than those
-// whose they were. What exists is found by others; who is to blame is a function of the
-// trace.
+// Package ledger looks for what is left behind: what it is, which call made it, and which call should have
+// taken it away; and for mounts that drivers removed although they were not their own. [Look] reads the
+// cluster, a [Watch] follows its calls, and who is to blame is a function of the trace.
 package ledger
 
 import (

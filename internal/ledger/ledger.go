@@ -1,42 +1,69 @@
-package sim
+package ledger
 
 import (
 	"slices"
 
-	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // Ledger is what exists although no pod, claim, volume or attachment accounts for it.
 type Ledger struct {
 	// Leaks are what somebody failed to take away.
-	Leaks []ledger.Entry
+	Leaks []Entry
 	// Litter is what Kubernetes itself leaves behind, whatever a driver does, and
 	// what nobody could take away yet.
-	Litter []ledger.Entry
+	Litter []Entry
 	// Unseen says what could not be looked at, and why.
 	Unseen []string
 }
 
-// Ledger looks, at this point, for what should not exist any more: mounts and
+// Cluster is what is looked at.
+type Cluster struct {
+	Store *store.Store
+	Trace *trace.Recorder
+	// Watch has followed the calls of the run.
+	Watch         *Watch
+	Nodes         []*Node
+	ControlPlanes []machine.Machine
+	Backends      []*Backend
+	// Loops are the run's loop devices; nil if all is in memory.
+	Loops *workdir.Loops
+	// Renamed is a text without the random parts of the run's paths.
+	Renamed func(text string) string
+	// StagesNot reports whether a driver stages no volumes.
+	StagesNot func(driver string) bool
+}
+
+// Node is one node.
+type Node struct {
+	Name    string
+	Machine machine.Machine
+	Kubelet bool // one runs there
+}
+
+// Look looks, at this point, for what should not exist any more: mounts and
 // directories and processes on nodes, loop devices, VolumeAttachments, and what
 // drivers keep in their backends. It costs no virtual time and leaves no trace.
-func (c *Simulation) Ledger() Ledger {
-	a := &accountant{Simulation: c, history: ledger.Read(c.World.Trace.Events()), needs: c.needs()}
-	for _, n := range c.nodes {
-		c.see(n.machine, nil)
-		a.mounts(n.machine, n)
+func Look(c Cluster) Ledger {
+	a := &accountant{Cluster: c, history: Read(c.Trace.Events()), needs: c.needs()}
+	for _, n := range c.Nodes {
+		c.Watch.See(n.Machine, nil)
+		a.mounts(n.Machine, n)
 		a.directories(n)
-		a.strays(n.machine)
+		a.strays(n.Machine)
 	}
-	for _, m := range c.controlPlanes() {
-		c.see(m, nil)
+	for _, m := range c.ControlPlanes {
+		c.Watch.See(m, nil)
 		a.mounts(m, nil)
 		a.strays(m)
 	}
 	a.loops()
 	a.attachments()
-	for _, d := range c.drivers {
-		a.backend(d)
+	for _, b := range c.Backends {
+		a.backend(b)
 	}
 	slices.SortStableFunc(a.found.Leaks, byBlame)
 	return a.found
@@ -44,8 +71,8 @@ func (c *Simulation) Ledger() Ledger {
 
 // byBlame puts first what a call did not take away: that a call never came may
 // follow from it.
-func byBlame(x, y ledger.Entry) int {
-	never := func(e ledger.Entry) int {
+func byBlame(x, y Entry) int {
+	never := func(e Entry) int {
 		if e.Undone == nil {
 			return 1
 		}
@@ -54,20 +81,17 @@ func byBlame(x, y ledger.Entry) int {
 	return never(x) - never(y)
 }
 
-// Leftovers are the leaks of the ledger.
-func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
-
 // accountant makes a ledger.
 type accountant struct {
-	*Simulation
-	history *ledger.History
+	Cluster
+	history *History
 	needs   needs
 	found   Ledger
 }
 
 // add enters an entry where it belongs.
-func (a *accountant) add(e ledger.Entry) {
-	e.Name, e.Detail = a.Wire.Renamed(e.Name), a.Wire.Renamed(e.Detail)
+func (a *accountant) add(e Entry) {
+	e.Name, e.Detail = a.Renamed(e.Name), a.Renamed(e.Detail)
 	if e.Litter != "" {
 		a.found.Litter = append(a.found.Litter, e)
 	} else {

@@ -1,9 +1,8 @@
-package sim
+package ledger
 
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
 )
@@ -24,20 +23,20 @@ func newNeed() *need {
 	return &need{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 }
 
-func (c *Simulation) needs() needs {
+func (c *Cluster) needs() needs {
 	all := needs{}
-	for _, n := range c.nodes {
+	for _, n := range c.Nodes {
 		all[n.Name] = newNeed()
 	}
-	for pod := range store.List[*corev1.Pod](c.World.Store, "") {
+	for pod := range store.List[*corev1.Pod](c.Store, "") {
 		if n := all[pod.Spec.NodeName]; n != nil {
-			c.add(n, pod)
+			c.need(n, pod)
 		}
 	}
 	return all
 }
 
-func (c *Simulation) add(n *need, pod *corev1.Pod) {
+func (c *Cluster) need(n *need, pod *corev1.Pod) {
 	n.pods[string(pod.UID)] = true
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return // its volumes are to be unmounted. C-GEN-10
@@ -52,11 +51,11 @@ func (c *Simulation) add(n *need, pod *corev1.Pod) {
 		if !ok {
 			continue
 		}
-		pvc, ok := store.Get[*corev1.PersistentVolumeClaim](c.World.Store, key)
+		pvc, ok := store.Get[*corev1.PersistentVolumeClaim](c.Store, key)
 		if !ok {
 			continue
 		}
-		if pv, ok := store.Get[*corev1.PersistentVolume](c.World.Store, store.Key{Name: pvc.Spec.VolumeName}); ok {
+		if pv, ok := store.Get[*corev1.PersistentVolume](c.Store, store.Key{Name: pvc.Spec.VolumeName}); ok {
 			n.use(pv)
 		}
 	}
@@ -72,7 +71,7 @@ func (n *need) use(pv *corev1.PersistentVolume) {
 
 // accountsFor reports whether a place is that of a pod of the node, or of a volume
 // that such a pod uses. Mounts are needed only by pods that may still run.
-func (n *need) accountsFor(p ledger.Place, mount bool) bool {
+func (n *need) accountsFor(p Place, mount bool) bool {
 	switch {
 	case p.Pod != "" && mount:
 		return n.alive[p.Pod]

@@ -1,4 +1,4 @@
-package sim
+package ledger
 
 import (
 	"errors"
@@ -6,23 +6,22 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // mounts enters the mounts of a machine that nobody needs; n is nil for the
 // control plane's.
-func (a *accountant) mounts(m machine.Machine, n *node) {
+func (a *accountant) mounts(m machine.Machine, n *Node) {
 	table, err := m.Mounts()
 	if err != nil {
 		a.unseen("mounts of "+m.Name(), err)
 		return
 	}
 	for i, key := range mountKeys(table) {
-		made := a.sightings.MadeIn(mountsOf(m), key)
-		e := ledger.Entry{Kind: ledger.Mount, Name: table[i].Target, Node: m.Name()}
-		place := ledger.Locate(e.Name)
+		made := a.Watch.sightings.MadeIn(mountsOf(m), key)
+		e := Entry{Kind: Mount, Name: table[i].Target, Node: m.Name()}
+		place := Locate(e.Name)
 		switch {
 		case n != nil && place.Owned():
 			if !a.needs[n.Name].accountsFor(place, true) {
@@ -36,9 +35,9 @@ func (a *accountant) mounts(m machine.Machine, n *node) {
 }
 
 // enter blames for something in the kubelet's directory.
-func (a *accountant) enter(e ledger.Entry, place ledger.Place, made *trace.Event, n *node) {
+func (a *accountant) enter(e Entry, place Place, made *trace.Event, n *Node) {
 	a.history.OnNode(&e, place, made)
-	if n.kubelet == nil && (place.Kubelet || !e.SaidToBeGone()) {
+	if !n.Kubelet && (place.Kubelet || !e.SaidToBeGone()) {
 		e.Litter = "nobody could take it away yet: no kubelet runs on " + n.Name
 	}
 	a.add(e)
@@ -47,42 +46,42 @@ func (a *accountant) enter(e ledger.Entry, place ledger.Place, made *trace.Event
 // inUse reports whether the volume that a call was about is still needed: on the
 // call's node or, if a controller plugin was called, at all.
 func (a *accountant) inUse(call *trace.Event) bool {
-	id := ledger.VolumeOf(call)
+	id := VolumeOf(call)
 	if n := a.needs[call.Node]; n != nil {
 		return n.handles[call.Driver+"^"+id]
 	}
-	return ledger.Makes(call) && a.hasVolume(call.Driver, id)
+	return Makes(call) && a.hasVolume(call.Driver, id)
 }
 
 // directories enters what is left in the directories in which the kubelet keeps
 // those of pods and volumes.
-func (a *accountant) directories(n *node) {
+func (a *accountant) directories(n *Node) {
 	w := &litterWalk{accountant: a, node: n, mounted: map[string]bool{}}
-	if table, err := n.machine.Mounts(); err == nil {
+	if table, err := n.Machine.Mounts(); err == nil {
 		for _, m := range table {
 			w.mounted[m.Target] = true
 		}
 	}
-	w.walk(ledger.PodsDir)
-	w.walk(ledger.PluginDir)
+	w.walk(PodsDir)
+	w.walk(PluginDir)
 }
 
 // litterWalk goes through a node's directories.
 type litterWalk struct {
 	*accountant
-	node    *node
+	node    *Node
 	mounted map[string]bool
 }
 
 // walk looks at the entries of a directory that itself is no leftover.
 func (w *litterWalk) walk(dir string) {
 	for _, name := range w.list(dir) {
-		place := ledger.Locate(name)
+		place := Locate(name)
 		switch {
 		case w.mounted[name]: // it is among the mounts
 		case place.Owned() && !w.needs[w.node.Name].accountsFor(place, false):
 			if !w.leaves(name) {
-				w.enter(ledger.Entry{Kind: ledger.Directory, Name: name, Node: w.node.Name}, place, nil, w.node)
+				w.enter(Entry{Kind: Directory, Name: name, Node: w.node.Name}, place, nil, w.node)
 			}
 		case !place.Owned() || place.IsShared():
 			w.walk(name)
@@ -93,16 +92,16 @@ func (w *litterWalk) walk(dir string) {
 // leaves enters the files, staging and target directories below name, which is
 // left over. It reports whether there was any, or a mount.
 func (w *litterWalk) leaves(name string) bool {
-	info, err := w.node.machine.Lstat(name)
+	info, err := w.node.Machine.Lstat(name)
 	if err != nil || w.mounted[name] {
 		return w.mounted[name]
 	}
-	place := ledger.Locate(name)
-	e := ledger.Entry{Kind: ledger.Directory, Name: name, Node: w.node.Name}
+	place := Locate(name)
+	e := Entry{Kind: Directory, Name: name, Node: w.node.Name}
 	if !info.IsDir() {
-		e.Kind = ledger.File
+		e.Kind = File
 		if path.Base(name) == "vol_data.json" {
-			e.Kind = ledger.VolumeData
+			e.Kind = VolumeData
 		}
 		w.enter(e, place, nil, w.node)
 		return true
@@ -112,7 +111,7 @@ func (w *litterWalk) leaves(name string) bool {
 		found = w.leaves(below) || found
 	}
 	if !found && (name == place.Staging || name == place.Target) {
-		if w.Wire.StagesNot(place.Driver) { // K-STAGE-2
+		if w.StagesNot(place.Driver) { // K-STAGE-2
 			e.Litter = "the kubelet's own litter: it makes a staging directory also for a driver that does not stage, and leaves it for ever"
 		}
 		w.enter(e, place, nil, w.node)
@@ -123,9 +122,9 @@ func (w *litterWalk) leaves(name string) bool {
 
 // list are the paths of a directory's entries; none if it is no directory.
 func (w *litterWalk) list(dir string) []string {
-	entries, err := w.node.machine.ReadDir(dir)
+	entries, err := w.node.Machine.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		if info, failed := w.node.machine.Lstat(dir); failed == nil && info.IsDir() {
+		if info, failed := w.node.Machine.Lstat(dir); failed == nil && info.IsDir() {
 			w.unseen(fmt.Sprintf("directory %s on %s", dir, w.node.Name), err)
 		}
 	}

@@ -1,4 +1,4 @@
-package sim
+package ledger
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,7 +26,7 @@ func (a *accountant) handles(resource string, fields ...[]string) map[string]boo
 	if !ok {
 		return known
 	}
-	for content := range a.World.Store.ListObjects(contents, "") {
+	for content := range a.Store.ListObjects(contents, "") {
 		values, err := runtime.DefaultUnstructuredConverter.ToUnstructured(content)
 		if err != nil {
 			a.unseen(resource+" "+content.GetName(), err)

@@ -1,74 +1,102 @@
-package sim
+package ledger
 
 import (
 	"fmt"
 	"strconv"
+	"time"
 
-	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/world/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// lookout watches calls, to know later which of them made what.
-type lookout struct{ *Simulation }
+// Watch follows calls, to know later which of them made what, and looks for mounts that
+// went though nobody was to take them off.
+type Watch struct {
+	// Loops are the run's loop devices; nil if all is in memory.
+	Loops *workdir.Loops
+	// DriverOf is the driver whose program a process of a machine is, empty if it is none's.
+	DriverOf func(m machine.Machine, pid int) string
+	// Renamed is a text without the random parts of the run's paths.
+	Renamed func(text string) string
 
-func (l lookout) Began(at wire.Site, call *trace.Event) {
-	if l.work != nil && ledger.Changes(call) {
-		l.sightings.Began(call)
+	trace     *trace.Recorder
+	sightings *Sightings
+	seen      map[string][]machine.Mount // of each machine, as they were seen last
+	unmounts  *Unmounts
+	watched   map[string]machineMounts // of each machine, as they were when unmounts were looked for
+	unmounted []string                 // what was not its driver's own
+}
+
+// NewWatch returns a watch that has seen nothing yet.
+func NewWatch(to *trace.Recorder) *Watch {
+	return &Watch{trace: to, sightings: NewSightings(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}}
+}
+
+// Began takes notice of a call to a plugin on a machine.
+func (w *Watch) Began(m machine.Machine, call *trace.Event, deadline time.Duration) {
+	if w.Loops != nil && Changes(call) {
+		w.sightings.Began(call)
 	}
-	if l.showsMounts(at.Machine) {
-		l.watchMounts(at.Machine)
-		l.unmounts.Began(at.Machine.Name(), call, at.Deadline)
+	if w.shows(m) {
+		w.watchMounts(m)
+		w.unmounts.Began(m.Name(), call, deadline)
 	}
 }
 
-func (l lookout) Ended(at wire.Site, call *trace.Event) {
-	if l.showsMounts(at.Machine) {
-		l.watchMounts(at.Machine)
-		l.unmounts.Ended(at.Machine.Name(), call)
+// Ended takes notice of what a call has made.
+func (w *Watch) Ended(m machine.Machine, call *trace.Event) {
+	if w.shows(m) {
+		w.watchMounts(m)
+		w.unmounts.Ended(m.Name(), call)
 	}
-	if ledger.Changes(call) {
-		l.see(at.Machine, call)
-		l.followData(call)
+	if Changes(call) {
+		w.See(m, call)
 	}
 }
 
-// see takes notice of a machine's mounts and processes and of the run's loop devices, after a
+// shows reports whether a machine has mounts and processes of programs: of one in memory
+// all that is known is in the requests.
+func (w *Watch) shows(m machine.Machine) bool {
+	_, inMemory := m.(*machine.Memory)
+	return w.Loops != nil && !inMemory
+}
+
+// See takes notice of a machine's mounts and processes and of the run's loop devices, after a
 // call or, without one, after a driver's start. What Go code of this process
 // mounts in memory shows in its requests.
-func (c *Simulation) see(m machine.Machine, ended *trace.Event) {
-	if c.work == nil || wire.InProcess(m) {
+func (w *Watch) See(m machine.Machine, ended *trace.Event) {
+	if !w.shows(m) {
 		return
 	}
-	if table, err := m.Mounts(); err == nil && !c.sawAlready(m, table) {
-		var things []ledger.Thing
+	if table, err := m.Mounts(); err == nil && !w.sawAlready(m, table) {
+		var things []Thing
 		for i, key := range mountKeys(table) {
-			things = append(things, ledger.Thing{Key: key, Text: table[i].Target + " " + table[i].Root + " " + table[i].Source})
+			things = append(things, Thing{Key: key, Text: table[i].Target + " " + table[i].Root + " " + table[i].Source})
 		}
-		c.sightings.Saw(mountsOf(m), m.Name(), things, ended)
+		w.sightings.Saw(mountsOf(m), m.Name(), things, ended)
 	}
 	if strays, err := m.Strays(); err == nil {
-		var things []ledger.Thing
+		var things []Thing
 		for _, s := range strays {
-			things = append(things, ledger.Thing{Key: strayKey(s), Text: s.Command})
+			things = append(things, Thing{Key: strayKey(s), Text: s.Command})
 		}
-		c.sightings.Saw(straysOf(m), m.Name(), things, ended)
+		w.sightings.Saw(straysOf(m), m.Name(), things, ended)
 	}
-	if loops, err := c.loopDevices.InUse(); err == nil {
-		var things []ledger.Thing
+	if loops, err := w.Loops.InUse(); err == nil {
+		var things []Thing
 		for _, l := range loops {
-			things = append(things, ledger.Thing{Key: l.Device + " " + l.File, Text: l.File})
+			things = append(things, Thing{Key: l.Device + " " + l.File, Text: l.File})
 		}
-		c.sightings.Saw(allLoops, "", things, ended)
+		w.sightings.Saw(allLoops, "", things, ended)
 	}
 }
 
 // sawAlready reports whether a machine's mounts are those that were looked at last:
 // then it returns the same slice.
-func (c *Simulation) sawAlready(m machine.Machine, table []machine.Mount) bool {
-	before, again := c.mounts[m.Name()]
-	c.mounts[m.Name()] = table
+func (w *Watch) sawAlready(m machine.Machine, table []machine.Mount) bool {
+	before, again := w.seen[m.Name()]
+	w.seen[m.Name()] = table
 	return again && isSame(table, before)
 }
 
@@ -97,19 +125,19 @@ func mountKeys(table []machine.Mount) []string {
 
 // loops enters the run's loop devices that no volume needs.
 func (a *accountant) loops() {
-	if a.work == nil {
+	if a.Loops == nil {
 		return
 	}
-	loops, err := a.loopDevices.InUse()
+	loops, err := a.Loops.InUse()
 	if err != nil {
 		a.unseen("loop devices", err)
 	}
 	for _, l := range loops {
-		made := a.sightings.MadeIn(allLoops, l.Device+" "+l.File)
+		made := a.Watch.sightings.MadeIn(allLoops, l.Device+" "+l.File)
 		if made == nil || a.inUse(made) {
 			continue
 		}
-		e := ledger.Entry{Kind: ledger.LoopDevice, Name: l.Device, Node: made.Node, Detail: "shows " + l.File}
+		e := Entry{Kind: LoopDevice, Name: l.Device, Node: made.Node, Detail: "shows " + l.File}
 		a.history.InCall(&e, made)
 		a.add(e)
 	}
@@ -123,11 +151,11 @@ func (a *accountant) strays(m machine.Machine) {
 		a.unseen("processes of "+m.Name(), err)
 	}
 	for _, s := range strays {
-		made := a.sightings.MadeIn(straysOf(m), strayKey(s))
+		made := a.Watch.sightings.MadeIn(straysOf(m), strayKey(s))
 		if made == nil || a.inUse(made) {
 			continue
 		}
-		e := ledger.Entry{Kind: ledger.Process, Name: fmt.Sprintf("%d (%s)", s.PID, s.Command), Node: m.Name(), Detail: "started by driver " + made.Driver}
+		e := Entry{Kind: Process, Name: fmt.Sprintf("%d (%s)", s.PID, s.Command), Node: m.Name(), Detail: "started by driver " + made.Driver}
 		a.history.InCall(&e, made)
 		a.add(e)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/calls"
-	"github.com/csisim/csisim/internal/world/ledger"
+	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

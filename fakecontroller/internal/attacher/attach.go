@@ -15,6 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // syncAttachment brings one attachment to where it should be. C-ATT-10, C-ATT-11
@@ -130,14 +131,14 @@ func (r *run) publishRequest(p *kernel.Process, va *storagev1.VolumeAttachment, 
 
 // prepare writes finalizer and node id in one patch. C-ATT-12 (9)
 func (r *run) prepare(p *kernel.Process, va *storagev1.VolumeAttachment, nodeID string) error {
-	if slices.Contains(va.Finalizers, r.finalizer()) && va.Annotations[NodeIDAnnotation] == nodeID {
+	if slices.Contains(va.Finalizers, r.finalizer()) && va.Annotations[volume.NodeIDAnnotation] == nodeID {
 		return nil
 	}
 	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(va), func(va *storagev1.VolumeAttachment) {
 		if !slices.Contains(va.Finalizers, r.finalizer()) {
 			va.Finalizers = append(va.Finalizers, r.finalizer())
 		}
-		metav1.SetMetaDataAnnotation(&va.ObjectMeta, NodeIDAnnotation, nodeID)
+		metav1.SetMetaDataAnnotation(&va.ObjectMeta, volume.NodeIDAnnotation, nodeID)
 	})
 	if err != nil {
 		return fmt.Errorf("could not save VolumeAttachment: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // fact 1, C-ATT-12, C-ATT-20, C-ATT-30, golden b4
@@ -30,7 +31,7 @@ func TestAttachAndDetachInOrder(t *testing.T) {
 	va := c.attachment()
 	assert.True(t, va.Status.Attached)
 	assert.Equal(t, []string{finalizer}, va.Finalizers)
-	assert.Equal(t, "node-a", va.Annotations[NodeIDAnnotation])
+	assert.Equal(t, "node-a", va.Annotations[volume.NodeIDAnnotation])
 	assert.Contains(t, c.volume().Finalizers, finalizer)
 	c.detach()
 	c.at(3 * time.Second)

@@ -11,10 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/version"
+	"github.com/csisim/csisim/internal/world/volume"
 )
-
-// NodeIDAnnotation keeps, on the attachment, the id that the driver gave the node.
-const NodeIDAnnotation = "csi.alpha.kubernetes.io/node-id"
 
 // nodeID is the driver's id of a node. C-ATT-25: without an attachment to fall
 // back on, a node that does not run the driver is an error.
@@ -28,8 +26,8 @@ func (r *run) nodeID(p *kernel.Process, node string, fallback *storagev1.VolumeA
 			return id, nil
 		}
 	}
-	if fallback != nil && fallback.Annotations[NodeIDAnnotation] != "" {
-		return fallback.Annotations[NodeIDAnnotation], nil
+	if fallback != nil && fallback.Annotations[volume.NodeIDAnnotation] != "" {
+		return fallback.Annotations[volume.NodeIDAnnotation], nil
 	}
 	if !ok {
 		return "", store.NotFound[*storagev1.CSINode](store.Key{Name: node})
@@ -59,8 +57,8 @@ func (r *run) oldNodeID(p *kernel.Process, name string, fallback *storagev1.Volu
 	switch {
 	case ok:
 		return legacy.NodeID(node, r.features.driver)
-	case fallback != nil && fallback.Annotations[NodeIDAnnotation] != "":
-		return fallback.Annotations[NodeIDAnnotation], nil
+	case fallback != nil && fallback.Annotations[volume.NodeIDAnnotation] != "":
+		return fallback.Annotations[volume.NodeIDAnnotation], nil
 	}
 	return "", store.NotFound[*corev1.Node](key)
 }

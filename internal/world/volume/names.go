@@ -73,3 +73,6 @@ func hash(prefix string, parts ...string) string {
 	sum := sha256.Sum256(text)
 	return string(hex.AppendEncode(append(text[:0], prefix...), sum[:]))
 }
+
+// NodeIDAnnotation is where csi-attacher keeps, in a VolumeAttachment, the node's id in the driver.
+const NodeIDAnnotation = "csi.alpha.kubernetes.io/node-id"

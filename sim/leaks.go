@@ -1,0 +1,59 @@
+package sim
+
+import (
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Ledger is what exists although no pod, claim, volume or attachment accounts for it.
+type Ledger = ledger.Ledger
+
+// Ledger looks, at this point, for what should not exist any more: mounts and
+// directories and processes on nodes, loop devices, VolumeAttachments, and what
+// drivers keep in their backends. It costs no virtual time and leaves no trace.
+func (c *Simulation) Ledger() Ledger {
+	seen := ledger.Cluster{
+		Store: c.World.Store, Trace: c.World.Trace, Watch: c.watch, ControlPlanes: c.controlPlanes(),
+		Loops: c.loopDevices, Renamed: c.Wire.Renamed, StagesNot: c.Wire.StagesNot,
+	}
+	for _, n := range c.nodes {
+		seen.Nodes = append(seen.Nodes, &ledger.Node{Name: n.Name, Machine: n.machine, Kubelet: n.kubelet != nil})
+	}
+	for _, d := range c.drivers {
+		seen.Backends = append(seen.Backends, &ledger.Backend{Driver: d.Name, Before: d.before, Holds: d.holds, NodeID: d.nodeID, IDs: d.idsOf})
+	}
+	return ledger.Look(seen)
+}
+
+// Leftovers are the leaks of the ledger.
+func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
+
+// Unmounted are the mounts that drivers took off although they were not their own,
+// each in one line.
+func (c *Simulation) Unmounted() []string { return c.watch.Unmounted() }
+
+// lookout follows the calls to drivers.
+type lookout struct{ *Simulation }
+
+func (l lookout) Began(at wire.Site, call *trace.Event) { l.watch.Began(at.Machine, call, at.Deadline) }
+
+func (l lookout) Ended(at wire.Site, call *trace.Event) {
+	l.watch.Ended(at.Machine, call)
+	if ledger.Changes(call) {
+		l.followData(call)
+	}
+}
+
+// driverOf is the driver whose program a process of a machine is, empty if it is none's.
+func (c *Simulation) driverOf(m machine.Machine, pid int) string {
+	for _, d := range c.drivers {
+		for _, p := range c.plugins(d) {
+			if b, ok := p.backend.(*programBackend); ok && p.running && p.machine == m && b.program.PID() == pid {
+				return d.Name
+			}
+		}
+	}
+	return ""
+}
