@@ -17,6 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
@@ -157,7 +158,7 @@ func (c *Controller) stillDisrupted(b budget, pods []*corev1.Pod) map[string]met
 func healthy(pods []*corev1.Pod, disrupted map[string]metav1.Time) (count int32) {
 	for _, pod := range pods {
 		_, going := disrupted[pod.Name]
-		if pod.DeletionTimestamp == nil && !going && kind.Ready(pod) {
+		if pod.DeletionTimestamp == nil && !going && workload.HasReadyCondition(pod) {
 			count++
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 const managedBy = "endpointslice-controller.k8s.io"
@@ -99,7 +99,7 @@ func (c *Controller) writeSlice(p *kernel.Process, s service, pods []*corev1.Pod
 		ready, ends := serves(s, pod), pod.DeletionTimestamp != nil
 		wanted.Endpoints = append(wanted.Endpoints, discoveryv1.Endpoint{
 			Addresses: []string{pod.Status.PodIP}, NodeName: &pod.Spec.NodeName, TargetRef: reference(pod),
-			Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: new(kind.Ready(pod)), Terminating: &ends},
+			Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: new(workload.HasReadyCondition(pod)), Terminating: &ends},
 		})
 	}
 	there := c.sliceOf(s)

@@ -121,6 +121,9 @@ func kindOf(res *store.Resource) *servedKind {
 			k.verbs = append(k.verbs, verb)
 		}
 	}
+	if of.Scale != nil {
+		k.subresources = append(slices.Clone(k.subresources), kind.Subresource{Name: "scale", Verbs: kind.PartVerbs, GVK: kind.ScaleKind})
+	}
 	if res.Status {
 		k.subresources = append(slices.Clone(k.subresources), kind.Subresource{Name: "status", Verbs: kind.PartVerbs})
 	}

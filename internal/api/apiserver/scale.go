@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -148,31 +145,12 @@ func (k *servedKind) scaleOf(obj store.Object) *autoscalingv1.Scale {
 		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
 	}}
 	scale.SetGroupVersionKind(kind.ScaleKind)
-	switch o := obj.(type) {
-	case *appsv1.Deployment:
-		scale.Spec.Replicas, scale.Status = count(o.Spec.Replicas), replicaStatus(o.Status.Replicas, o.Spec.Selector)
-	case *appsv1.ReplicaSet:
-		scale.Spec.Replicas, scale.Status = count(o.Spec.Replicas), replicaStatus(o.Status.Replicas, o.Spec.Selector)
-	case *appsv1.StatefulSet:
-		scale.Spec.Replicas, scale.Status = count(o.Spec.Replicas), replicaStatus(o.Status.Replicas, o.Spec.Selector)
-	case *corev1.ReplicationController:
-		scale.Spec.Replicas = count(o.Spec.Replicas)
-		scale.Status = autoscalingv1.ScaleStatus{Replicas: o.Status.Replicas, Selector: labels.FormatLabels(o.Spec.Selector)}
-	case *unstructured.Unstructured:
-		k.ownScale(o, scale)
+	if custom, ok := obj.(*unstructured.Unstructured); ok {
+		k.ownScale(custom, scale)
+	} else {
+		kind.Of(k.res).Scale.Show(obj, scale)
 	}
 	return scale
-}
-
-func count(n *int32) int32 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-func replicaStatus(replicas int32, selector *metav1.LabelSelector) autoscalingv1.ScaleStatus {
-	return autoscalingv1.ScaleStatus{Replicas: replicas, Selector: metav1.FormatLabelSelector(selector)}
 }
 
 func (k *servedKind) ownScale(obj *unstructured.Unstructured, scale *autoscalingv1.Scale) {
@@ -190,16 +168,9 @@ func numberAt(obj *unstructured.Unstructured, path string) int32 {
 }
 
 func (k *servedKind) setReplicas(obj store.Object, n int32) {
-	switch o := obj.(type) {
-	case *appsv1.Deployment:
-		o.Spec.Replicas = &n
-	case *appsv1.ReplicaSet:
-		o.Spec.Replicas = &n
-	case *appsv1.StatefulSet:
-		o.Spec.Replicas = &n
-	case *corev1.ReplicationController:
-		o.Spec.Replicas = &n
-	case *unstructured.Unstructured:
-		_ = unstructured.SetNestedField(o.Object, int64(n), fieldPath(k.own.version.Scale().SpecReplicasPath)...) // it was valid
+	if custom, ok := obj.(*unstructured.Unstructured); ok {
+		_ = unstructured.SetNestedField(custom.Object, int64(n), fieldPath(k.own.version.Scale().SpecReplicasPath)...) // it was valid
+		return
 	}
+	kind.Of(k.res).Scale.Set(obj, n)
 }

@@ -39,7 +39,7 @@ func fillDaemonSet(spec *appsv1.DaemonSetSpec) {
 
 func checkDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	at := field.NewPath("spec")
-	errs := workload{kind: "daemonset", pods: "DaemonSet", selector: d.Spec.Selector, template: &d.Spec.Template, mayLackSelector: true}.check()
+	errs := workloadSpec{kind: "daemonset", pods: "DaemonSet", selector: d.Spec.Selector, template: &d.Spec.Template, mayLackSelector: true}.check()
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(d.Spec.MinReadySeconds))...)
 	return append(errs, natural(at.Child("revisionHistoryLimit"), int64(*d.Spec.RevisionHistoryLimit))...)
 }

@@ -22,7 +22,9 @@ func init() {
 		Warnings: func(obj, _ store.Object) []string {
 			return podWarnings(field.NewPath("spec", "template"), &obj.(*appsv1.Deployment).Spec.Template.Spec)
 		},
-		Subresources: scalable,
+		Scale: scaleOf(func(o *appsv1.Deployment) (**int32, int32, string) {
+			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
+		}),
 	})
 }
 
@@ -45,7 +47,7 @@ func fillDeployment(spec *appsv1.DeploymentSpec) {
 func checkDeployment(d *appsv1.Deployment) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := replicas(at.Child("replicas"), *d.Spec.Replicas)
-	errs = append(errs, workload{kind: "deployment", pods: "ReplicaSet", selector: d.Spec.Selector, template: &d.Spec.Template}.check()...)
+	errs = append(errs, workloadSpec{kind: "deployment", pods: "ReplicaSet", selector: d.Spec.Selector, template: &d.Spec.Template}.check()...)
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(d.Spec.MinReadySeconds))...)
 	return append(errs, natural(at.Child("revisionHistoryLimit"), int64(*d.Spec.RevisionHistoryLimit))...)
 }

@@ -36,7 +36,9 @@ type Kind struct {
 	Warnings func(obj, old store.Object) []string
 	// Deprecated is what clients are warned of that use the kind.
 	Deprecated string
-	// Subresources are those besides status.
+	// Scale says where replicas are, of a kind that has a scale subresource.
+	Scale *Scale
+	// Subresources are those besides status and scale.
 	Subresources []Subresource
 	// Without are verbs that are not served.
 	Without []string

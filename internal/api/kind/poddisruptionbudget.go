@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 func init() {
@@ -41,16 +42,6 @@ func Selects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 	return err == nil && budget.Namespace == pod.Namespace && !selector.Empty() && selector.Matches(labels.Set(pod.Labels))
 }
 
-// Ready reports whether a pod has the condition Ready.
-func Ready(pod *corev1.Pod) bool {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
-
 // AllowEviction asks the disruption budget of a pod whether the pod may be evicted, and
 // counts it there. A pod that is at its end, pending or being deleted needs no permission,
 // nor does one that is not ready if its budget is kept without it.
@@ -70,7 +61,7 @@ func AllowEviction(s *store.Store, pod *corev1.Pod, dryRun bool) error {
 		return nil
 	case len(budgets) > 1:
 		return errManyBudgets
-	case !Ready(pod) && needsNoBudget(budgets[0]):
+	case !workload.HasReadyCondition(pod) && needsNoBudget(budgets[0]):
 		return nil
 	}
 	return spend(s, budgets[0], pod, dryRun)

@@ -23,7 +23,9 @@ func init() {
 		Warnings: func(obj, _ store.Object) []string {
 			return podWarnings(field.NewPath("spec", "template"), &obj.(*appsv1.ReplicaSet).Spec.Template.Spec)
 		},
-		Subresources: scalable,
+		Scale: scaleOf(func(o *appsv1.ReplicaSet) (**int32, int32, string) {
+			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
+		}),
 	})
 }
 
@@ -36,7 +38,7 @@ func checkReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := replicas(at.Child("replicas"), *r.Spec.Replicas)
 	errs = append(errs, natural(at.Child("minReadySeconds"), int64(r.Spec.MinReadySeconds))...)
-	return append(errs, workload{kind: "deployment", pods: "ReplicaSet", selector: r.Spec.Selector, template: &r.Spec.Template}.check()...)
+	return append(errs, workloadSpec{kind: "deployment", pods: "ReplicaSet", selector: r.Spec.Selector, template: &r.Spec.Template}.check()...)
 }
 
 var replicaSetColumns = append(append([]Column{

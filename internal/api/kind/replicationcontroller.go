@@ -3,6 +3,8 @@ package kind
 import (
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -18,6 +20,8 @@ func init() {
 				return strconv.Itoa(int(o.(*corev1.ReplicationController).Status.Replicas))
 			},
 		},
-		Subresources: scalable,
+		Scale: scaleOf(func(o *corev1.ReplicationController) (**int32, int32, string) {
+			return &o.Spec.Replicas, o.Status.Replicas, labels.FormatLabels(o.Spec.Selector)
+		}),
 	})
 }

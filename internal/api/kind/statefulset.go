@@ -23,7 +23,9 @@ func init() {
 			set, spec := obj.(*appsv1.StatefulSet), field.NewPath("spec")
 			return append(podWarnings(spec.Child("template"), &set.Spec.Template.Spec), templateWarnings(spec.Child("volumeClaimTemplates"), set.Spec.VolumeClaimTemplates)...)
 		},
-		Subresources: scalable,
+		Scale: scaleOf(func(o *appsv1.StatefulSet) (**int32, int32, string) {
+			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
+		}),
 	})
 }
 
@@ -66,7 +68,7 @@ func checkStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
 	}
 	template := s.Spec.Template.DeepCopy()
 	template.Spec.Volumes = withClaims(template.Spec.Volumes, s.Spec.VolumeClaimTemplates)
-	return append(errs, workload{kind: "statefulset", pods: "StatefulSet", selector: s.Spec.Selector, template: template}.check()...)
+	return append(errs, workloadSpec{kind: "statefulset", pods: "StatefulSet", selector: s.Spec.Selector, template: template}.check()...)
 }
 
 // withClaims are the volumes that pods of a set will have: those of its claims first.

@@ -1,7 +1,6 @@
 package kind
 
 import (
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -15,9 +14,3 @@ type Subresource struct {
 
 // PartVerbs are the verbs of a subresource that is a part of its object.
 var PartVerbs = []string{"get", "patch", "update"}
-
-// ScaleKind is what is served of objects that have a number of replicas.
-var ScaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
-
-// scalable kinds have a number of replicas.
-var scalable = []Subresource{{Name: "scale", Verbs: PartVerbs, GVK: ScaleKind}}

@@ -22,8 +22,8 @@ func rulesOfWorkload[T store.Object](fill func(T), mistakes func(T) field.ErrorL
 	}
 }
 
-// workload is what kinds that make pods of a template have in common.
-type workload struct {
+// workloadSpec is what kinds that make pods of a template have in common.
+type workloadSpec struct {
 	kind     string // as its own messages name it: deployment
 	pods     string // the kind that messages about its template name: ReplicaSet
 	selector *metav1.LabelSelector
@@ -33,7 +33,7 @@ type workload struct {
 }
 
 // check names the mistakes of the selector and of the template.
-func (w workload) check() field.ErrorList {
+func (w workloadSpec) check() field.ErrorList {
 	at := field.NewPath("spec")
 	var errs field.ErrorList
 	if w.selector == nil && !w.mayLackSelector {
@@ -60,7 +60,7 @@ func (w workload) check() field.ErrorList {
 	return append(errs, w.checkTemplate(at.Child("template"))...)
 }
 
-func (w workload) checkTemplate(at *field.Path) field.ErrorList {
+func (w workloadSpec) checkTemplate(at *field.Path) field.ErrorList {
 	errs := metavalidation.ValidateLabels(w.template.Labels, at.Child("labels"))
 	errs = append(errs, validation.ValidateAnnotations(w.template.Annotations, at.Child("annotations"))...)
 	errs = append(errs, checkPodSpec(&w.template.Spec, "", at.Child("spec"))...)

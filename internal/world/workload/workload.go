@@ -19,7 +19,12 @@ import (
 
 // Ready reports whether a pod runs and is ready.
 func Ready(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodRunning && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+	return pod.Status.Phase == corev1.PodRunning && HasReadyCondition(pod)
+}
+
+// HasReadyCondition reports whether a pod has the condition Ready, in whatever phase it is.
+func HasReadyCondition(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }

@@ -1,0 +1,41 @@
+package kind
+
+import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// ScaleKind is what is served of objects that have a number of replicas.
+var ScaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
+
+// Scale is the subresource of a kind that has a number of replicas.
+type Scale struct {
+	// Show fills in the replicas that an object wants and has, and their selector.
+	Show func(obj store.Object, scale *autoscalingv1.Scale)
+	// Set gives an object another number of replicas.
+	Set func(obj store.Object, n int32)
+}
+
+// replicasOf is where an object of type T has its replicas.
+type replicasOf[T store.Object] func(obj T) (wanted **int32, has int32, selector string)
+
+// scaleOf makes the subresource of a Go type.
+func scaleOf[T store.Object](replicas replicasOf[T]) *Scale {
+	return &Scale{
+		Show: func(obj store.Object, scale *autoscalingv1.Scale) {
+			wanted, has, selector := replicas(obj.(T))
+			if *wanted != nil {
+				scale.Spec.Replicas = **wanted
+			}
+			scale.Status = autoscalingv1.ScaleStatus{Replicas: has, Selector: selector}
+		},
+		Set: func(obj store.Object, n int32) {
+			wanted, _, _ := replicas(obj.(T))
+			*wanted = &n
+		},
+	}
+}
+
+func selectorText(selector *metav1.LabelSelector) string { return metav1.FormatLabelSelector(selector) }
