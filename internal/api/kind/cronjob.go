@@ -71,9 +71,11 @@ func checkSchedule(spec *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
 	if strings.Contains(spec.Schedule, "TZ") {
 		errs = append(errs, field.Invalid(at.Child("schedule"), spec.Schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
 	}
-	if spec.TimeZone != nil {
-		if _, err := time.LoadLocation(*spec.TimeZone); err != nil || *spec.TimeZone == "" {
-			errs = append(errs, field.Invalid(at.Child("timeZone"), *spec.TimeZone, "unknown time zone "+*spec.TimeZone))
+	if zone := spec.TimeZone; zone != nil && *zone == "" {
+		errs = append(errs, field.Invalid(at.Child("timeZone"), *zone, "timeZone must be nil or non-empty string"))
+	} else if zone != nil {
+		if _, err := time.LoadLocation(*zone); err != nil {
+			errs = append(errs, field.Invalid(at.Child("timeZone"), *zone, "unknown time zone "+*zone))
 		}
 	}
 	return errs

@@ -10,7 +10,7 @@ import (
 func init() {
 	register(Kind{
 		Group: "coordination.k8s.io", Version: "v1", Name: "Lease",
-		traits: conditional, rules: leaseRules,
+		traits: conditional | anyFinalizer, rules: leaseRules,
 		Columns: []Column{nameColumn, text("Holder", func(l *coordinationv1.Lease) string {
 			if l.Spec.HolderIdentity == nil {
 				return ""

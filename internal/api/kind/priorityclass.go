@@ -1,9 +1,44 @@
 package kind
 
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
 func init() {
 	register(Kind{
 		Group: "scheduling.k8s.io", Version: "v1", Name: "PriorityClass",
 		ShortNames: []string{"pc"},
 		traits:     clusterScoped | withGeneration,
+		rules:      rules{fill: fillPriorityClass, validate: checkPriorityClass},
 	})
+}
+
+func fillPriorityClass(obj store.Object) {
+	setDefault(&obj.(*schedulingv1.PriorityClass).PreemptionPolicy, corev1.PreemptLowerPriority)
+}
+
+// highestPriority is that of classes of users; what is above is the system's.
+const highestPriority = 1_000_000_000
+
+func checkPriorityClass(obj store.Object) (errs field.ErrorList) {
+	class := obj.(*schedulingv1.PriorityClass)
+	if class.Value > highestPriority && !strings.HasPrefix(class.Name, "system-") {
+		errs = append(errs, field.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %v", highestPriority)))
+	}
+	at := field.NewPath("preemptionPolicy")
+	switch policy := class.PreemptionPolicy; {
+	case policy == nil, *policy == corev1.PreemptLowerPriority, *policy == corev1.PreemptNever:
+	case *policy == "":
+		errs = append(errs, field.Required(at, ""))
+	default:
+		errs = append(errs, field.NotSupported(at, *policy, []corev1.PreemptionPolicy{corev1.PreemptLowerPriority, corev1.PreemptNever}))
+	}
+	return errs
 }

@@ -29,7 +29,11 @@ func init() {
 	})
 }
 
-var statefulSetRules = rulesOfWorkload(func(s *appsv1.StatefulSet) { fillStatefulSet(&s.Spec) }, checkStatefulSet, checkStatefulSetChange)
+var statefulSetRules = func() rules {
+	r := rulesOfWorkload(func(s *appsv1.StatefulSet) { fillStatefulSet(&s.Spec) }, checkStatefulSet, checkStatefulSetChange)
+	r.name = func(name string, _ bool) []string { return objectname.Label(name) } // its pods have it as a hostname
+	return r
+}()
 
 func fillStatefulSet(spec *appsv1.StatefulSetSpec) {
 	setDefault(&spec.Replicas, 1)

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -133,9 +135,9 @@ func (r *Resource) mistakesOfMetadata(obj Object) (errs field.ErrorList) {
 	return append(errs, r.checkFinalizers(obj)...)
 }
 
-// hasLittleMetadata reports whether nothing but the name and the finalizers of a
-// new object needs a check; its namespace exists.
+// hasLittleMetadata reports whether nothing but the name of a new object needs a
+// check; its namespace exists.
 func hasLittleMetadata(obj Object) bool {
-	return obj.GetGenerateName() == "" && len(obj.GetLabels()) == 0 && len(obj.GetAnnotations()) == 0 &&
+	return !slices.ContainsFunc(obj.GetFinalizers(), isOdd) && obj.GetGenerateName() == "" && len(obj.GetLabels()) == 0 && len(obj.GetAnnotations()) == 0 &&
 		len(obj.GetOwnerReferences()) == 0 && len(obj.GetManagedFields()) == 0
 }

@@ -5,6 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 // checkFinalizers checks that finalizers without a domain are well known.
@@ -27,6 +29,19 @@ func CheckFinalizer(path *field.Path, name string) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
+}
+
+// isOdd reports whether a finalizer may not be a qualified name. Those that plainly are need
+// no regular expression.
+func isOdd(name string) bool {
+	prefix, rest, qualified := strings.Cut(name, "/")
+	if qualified && len(objectname.Subdomain(prefix, false)) > 0 {
+		return true
+	}
+	if !qualified {
+		rest = prefix
+	}
+	return len(objectname.Label(rest)) > 0
 }
 
 func isFinalizer(name string) bool {
