@@ -12,7 +12,11 @@ export GOFLAGS += -trimpath
 # The seeds under which make nightly runs the scenario library, 1 to SEEDS.
 SEEDS ?= 200
 
-.PHONY: interrupts nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+# The first seed of make oracle, and for how long it goes on with further ones.
+SEED ?= 1
+FOR ?= 5m
+
+.PHONY: interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,10 +49,14 @@ nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-
 	cd test/e2emock && $(GO) test ./...
 	cd test/sanity && $(GO) test ./...
 	cd test/clients && $(GO) test ./...
+	cd test/oracle && $(GO) test ./...
 	cd examples/inprocess && $(GO) test ./...
 	cd examples/program && $(GO) test ./...
 	cd examples/sanity && $(GO) test ./...
 	cd test/sidecars && $(GO) test ./...
+
+oracle: ## lay csisim's checks and defaults beside those of Kubernetes' own code, for objects changed at random: SEED=1 FOR=5m
+	cd test/oracle && $(GO) test . -count 1 -v -args -seed $(SEED) -for $(FOR)
 
 tidy: ## go mod tidy in this module and in all that are nested in it, after a change of dependencies
 	for module in . test/* examples/*; do (cd $$module && $(GO) mod tidy) || exit 1; done

@@ -235,8 +235,9 @@ func TestNothingElseIsPublic(t *testing.T) {
 	assert.Equal(t, public, importable)
 }
 
+// The oracle is no client: it lays what is inside beside what is inside Kubernetes.
 func TestExamplesImportWhatIsPublic(t *testing.T) {
-	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", `"`+module+`[^"]*"`, "--", "examples/*.go", "test/*.go").Output()
+	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", `"`+module+`[^"]*"`, "--", "examples/*.go", "test/*.go", ":!test/oracle/").Output()
 	require.NoError(t, err)
 	imports := strings.Fields(string(out))
 	require.NotEmpty(t, imports)
