@@ -82,6 +82,7 @@ func (c *compactEvent) isAll(key store.Key, e *corev1.Event) bool {
 
 // hasNoMore reports whether there is nothing in the metadata of an Event but what all have.
 func hasNoMore(m *metav1.ObjectMeta) bool {
+	//lint:ignore SA1019 clients may still send it, and what they send is kept
 	return m.GenerateName == "" && m.SelfLink == "" && m.Generation == 0 && m.DeletionTimestamp == nil && m.DeletionGracePeriodSeconds == nil &&
 		m.Labels == nil && m.Annotations == nil && m.OwnerReferences == nil && m.Finalizers == nil && m.ManagedFields == nil
 }
