@@ -40,7 +40,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	case found.Calm.Exit != scenario.Passed:
 		return x.failsCalmly(s, found.Calm)
 	}
-	return x.tell(s, found)
+	return x.report(s, found)
 }
 
 // show says how far a search is.
@@ -64,8 +64,8 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 	return err
 }
 
-// tell reports what a search has found, and writes a file for each finding.
-func (x *exploring) tell(s *scenario.Scenario, found *explore.Search) error {
+// report prints what a search has found, and writes a file for each finding.
+func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s  %s, %.0f a second, %s\n", s.Name, plural(found.Runs, "run"), rate(found), plural(len(found.Findings), "finding"))
 	for i, f := range found.Findings {

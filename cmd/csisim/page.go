@@ -92,7 +92,7 @@ func (p *page) state(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// admits refuses who does not bear the token.
+// admits rejects requests without the token.
 func (p *page) admits(w http.ResponseWriter, r *http.Request) bool {
 	keepPrivate(w)
 	cookie, err := r.Cookie(p.cookie())

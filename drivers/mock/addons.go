@@ -9,17 +9,17 @@ import (
 )
 
 // Addons says what the driver serves of CSI-Addons, the day-2 operations. The zero value is a
-// driver that can do all of it but tell of copies (GET_REPLICATION_DESTINATION_INFO) and of
+// driver that can do all of it but report copies (GET_REPLICATION_DESTINATION_INFO) and of
 // clients (GET_CLIENTS_TO_FENCE).
 type Addons struct {
 	Controller []string `json:"controller,omitempty" example:"[service.CONTROLLER_SERVICE, reclaim_space.OFFLINE]" doc:"Capabilities of the controller plugin, as the status of a CSIAddonsNode names them; default CONTROLLER_SERVICE, OFFLINE, NETWORK_FENCE, VOLUME_REPLICATION, VOLUME_GROUP, LIMIT_VOLUME_TO_ONE_VOLUME_GROUP, MODIFY_VOLUME_GROUP and GET_VOLUME_GROUP."`
 	Node       []string `json:"node,omitempty" example:"[service.NODE_SERVICE, reclaim_space.ONLINE]" doc:"Capabilities of node plugins; default NODE_SERVICE, ONLINE and ENCRYPTIONKEYROTATION."`
 
-	ControllerUsage *Usage `json:"controllerUsage,omitempty" doc:"What ControllerReclaimSpace always tells of a volume; default half of its size is freed the first time, and nothing after that."`
-	NodeUsage       *Usage `json:"nodeUsage,omitempty" doc:"What NodeReclaimSpace always tells of a volume; default as for the controller."`
+	ControllerUsage *Usage `json:"controllerUsage,omitempty" doc:"What ControllerReclaimSpace always reports of a volume; default half of its size is freed the first time, and nothing after that."`
+	NodeUsage       *Usage `json:"nodeUsage,omitempty" doc:"What NodeReclaimSpace always reports of a volume; default as for the controller."`
 
-	FenceClients []FenceClient     `json:"fenceClients,omitempty" doc:"The clients that GetFenceClients tells of; default one with the node's id and the address 10.0.0.0/32."`
-	LastSync     *Sync             `json:"lastSync,omitempty" doc:"What GetVolumeReplicationInfo always tells; default HEALTHY, without a time."`
+	FenceClients []FenceClient     `json:"fenceClients,omitempty" doc:"The clients that GetFenceClients lists; default one with the node's id and the address 10.0.0.0/32."`
+	LastSync     *Sync             `json:"lastSync,omitempty" doc:"What GetVolumeReplicationInfo always returns; default HEALTHY, without a time."`
 	Groups       []string          `json:"groups,omitempty" doc:"Ids of new groups, in order; default group-0001 and so on."`
 	GroupContext map[string]string `json:"groupContext,omitempty" doc:"The context of every group; default none."`
 	Destination  string            `json:"destination,omitempty" doc:"The id of every copy; default copy-of- with the id behind it."`
@@ -39,8 +39,8 @@ type FenceClient struct {
 
 // Sync is the last synchronization of a replicated volume.
 type Sync struct {
-	Time     string `json:"time,omitempty" example:"2026-01-02T03:04:05Z" doc:"When it ended; default not told."`
-	Duration string `json:"duration,omitempty" example:"7s" doc:"How long it took; default not told."`
+	Time     string `json:"time,omitempty" example:"2026-01-02T03:04:05Z" doc:"When it ended; default not reported."`
+	Duration string `json:"duration,omitempty" example:"7s" doc:"How long it took; default not reported."`
 	Bytes    int64  `json:"bytes,omitempty" doc:"How much it copied; default 0."`
 	Status   string `json:"status,omitempty" enum:"UNKNOWN|HEALTHY|DEGRADED|ERROR" doc:"How the replication is; default HEALTHY."`
 	Message  string `json:"message,omitempty" doc:"The same for people; default none."`

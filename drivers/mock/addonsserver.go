@@ -283,7 +283,7 @@ func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.Resync
 	return &replication.ResyncVolumeResponse{Ready: true}, nil
 }
 
-// GetVolumeReplicationInfo tells how the replication is.
+// GetVolumeReplicationInfo returns how the replication is.
 func (s AddonsReplication) GetVolumeReplicationInfo(_ context.Context, r *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
 	id, unlock, err := s.on("GetVolumeReplicationInfo", r.GetReplicationSource())
 	if err != nil {
@@ -296,7 +296,7 @@ func (s AddonsReplication) GetVolumeReplicationInfo(_ context.Context, r *replic
 	return s.driver.options.CSIAddons.syncInfo(), nil
 }
 
-// GetReplicationDestinationInfo tells of the copies.
+// GetReplicationDestinationInfo returns the copies.
 func (s AddonsReplication) GetReplicationDestinationInfo(_ context.Context, r *replication.GetReplicationDestinationInfoRequest) (*replication.GetReplicationDestinationInfoResponse, error) {
 	if !slices.Contains(s.capabilities, "volume_replication.GET_REPLICATION_DESTINATION_INFO") {
 		return nil, notImplemented("GetReplicationDestinationInfo")
@@ -400,7 +400,7 @@ func (s AddonsGroups) DeleteVolumeGroup(_ context.Context, r *volumegroup.Delete
 	return &volumegroup.DeleteVolumeGroupResponse{}, nil
 }
 
-// ControllerGetVolumeGroup tells of a group.
+// ControllerGetVolumeGroup returns a group.
 func (s AddonsGroups) ControllerGetVolumeGroup(_ context.Context, r *volumegroup.ControllerGetVolumeGroupRequest) (*volumegroup.ControllerGetVolumeGroupResponse, error) {
 	g, unlock, err := s.find("ControllerGetVolumeGroup", "volume_group.GET_VOLUME_GROUP", r.GetVolumeGroupId())
 	if err != nil {

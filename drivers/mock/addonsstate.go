@@ -132,7 +132,7 @@ func (d *Driver) groupable(ids []string, into *addonsGroup) error {
 	return nil
 }
 
-// syncInfo is what is told of a replication.
+// syncInfo is what is reported of a replication.
 func (a *Addons) syncInfo() *replication.GetVolumeReplicationInfoResponse {
 	info := &replication.GetVolumeReplicationInfoResponse{Status: replication.GetVolumeReplicationInfoResponse_HEALTHY}
 	s := a.LastSync

@@ -44,7 +44,7 @@ func (c *Controller) syncClaim(_ *kernel.Process, key store.Key) error {
 }
 
 // addPod says that the pod's volumes are wanted on its node. Volumes that cannot
-// be told yet are left to the populator. C-ADC-11
+// be known yet are left to the populator. C-ADC-11
 func (c *Controller) addPod(pod *corev1.Pod) {
 	if !c.desired.manages(pod.Spec.NodeName) {
 		c.postpone(pod)

@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ownKind is what a kind has that a definition brings, in one of its versions.
-type ownKind struct {
+// customKind is what a kind has that a definition brings, in one of its versions.
+type customKind struct {
 	version     *definition.Version
 	definition  *definition.Definition
 	gvk         schema.GroupVersionKind
@@ -40,18 +40,18 @@ var (
 	verbsOfLeaving = []string{"delete", "deletecollection", "get", "list", "watch"}
 )
 
-// ownKinds are the served versions of a definition's kind.
-func (c *catalog) ownKinds(res *store.Resource, d *definition.Definition) []*servedKind {
+// customKinds are the served versions of a definition's kind.
+func (c *catalog) customKinds(res *store.Resource, d *definition.Definition) []*servedKind {
 	var kinds []*servedKind
 	for _, v := range d.Versions {
 		if v.Spec.Served {
-			kinds = append(kinds, c.ownKind(res, d, v))
+			kinds = append(kinds, c.customKind(res, d, v))
 		}
 	}
 	return kinds
 }
 
-func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *definition.Version) *servedKind {
+func (c *catalog) customKind(res *store.Resource, d *definition.Definition, v *definition.Version) *servedKind {
 	names := d.Object.Status.AcceptedNames
 	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: v.Spec.Name}
 	k := &servedKind{
@@ -59,15 +59,15 @@ func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *defi
 		singular: names.Singular, shortNames: names.ShortNames, categories: names.Categories,
 		verbs: verbsOfOwn, hasStatus: v.HasStatus(), warning: deprecation(d.Object, v.Spec),
 	}
-	k.own = c.known(k, v)
-	if k.own == nil {
-		k.own = newOwnKind(k, d, v)
+	k.custom = c.known(k, v)
+	if k.custom == nil {
+		k.custom = newCustomKind(k, d, v)
 	} else {
-		same := *k.own
-		k.own = &same
+		same := *k.custom
+		k.custom = &same
 	}
-	k.own.established, k.own.terminating = definition.IsEstablished(d.Object), definition.IsTerminating(d.Object)
-	if k.own.terminating {
+	k.custom.established, k.custom.terminating = definition.IsEstablished(d.Object), definition.IsTerminating(d.Object)
+	if k.custom.terminating {
 		k.verbs = verbsOfLeaving
 	}
 	if v.HasStatus() {
@@ -77,31 +77,31 @@ func (c *catalog) ownKind(res *store.Resource, d *definition.Definition, v *defi
 		k.subresources = append(k.subresources, kind.Subresource{Name: "scale", Verbs: kind.PartVerbs, GVK: kind.ScaleKind})
 	}
 	if v != d.Stored || d.Object.Generation > 1 {
-		k.form = k.own.form(d.Stored)
+		k.form = k.custom.form(d.Stored)
 	}
 	return k
 }
 
 // known is what was made of the version before, nil if it is new.
-func (c *catalog) known(of *servedKind, v *definition.Version) *ownKind {
+func (c *catalog) known(of *servedKind, v *definition.Version) *customKind {
 	for _, k := range c.kinds {
-		if k.own != nil && k.own.version == v && k.gvk == of.gvk {
-			return k.own
+		if k.custom != nil && k.custom.version == v && k.gvk == of.gvk {
+			return k.custom
 		}
 	}
 	return nil
 }
 
-func newOwnKind(k *servedKind, d *definition.Definition, v *definition.Version) *ownKind {
-	own := &ownKind{
+func newCustomKind(k *servedKind, d *definition.Definition, v *definition.Version) *customKind {
+	custom := &customKind{
 		version: v, definition: d, gvk: k.gvk, listKind: d.Object.Status.AcceptedNames.ListKind,
 		shown: kind.ColumnsOfVersion(v.Spec), managers: &sync.Map{},
 	}
-	own.typed = sync.OnceValues(func() (typeConverter, error) { return typesOf(k) })
-	return own
+	custom.typed = sync.OnceValues(func() (typeConverter, error) { return typesOf(k) })
+	return custom
 }
 
-func (o *ownKind) new() store.Object {
+func (o *customKind) new() store.Object {
 	obj := &unstructured.Unstructured{Object: map[string]any{}}
 	obj.SetGroupVersionKind(o.gvk)
 	return obj
@@ -109,7 +109,7 @@ func (o *ownKind) new() store.Object {
 
 // form: objects are stored in one version and shown in each with the defaults that
 // it has now.
-func (o *ownKind) form(stored *definition.Version) *form {
+func (o *customKind) form(stored *definition.Version) *form {
 	return &form{
 		new: o.new,
 		present: func(obj store.Object) store.Object {
@@ -129,7 +129,7 @@ func (o *ownKind) form(stored *definition.Version) *form {
 func (k *servedKind) read(serializer runtime.Serializer, body []byte, into store.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	obj, gvk, err := serializer.Decode(body, &k.gvk, into)
 	custom, ok := obj.(*unstructured.Unstructured)
-	if k.own == nil || !ok {
+	if k.custom == nil || !ok {
 		return obj, gvk, err
 	}
 	strict, tolerable := runtime.AsStrictDecodingError(err)
@@ -140,7 +140,7 @@ func (k *servedKind) read(serializer runtime.Serializer, body []byte, into store
 	if tolerable {
 		mistakes = strict.Errors()
 	}
-	unknown, err := k.own.version.Read(custom.Object)
+	unknown, err := k.custom.version.Read(custom.Object)
 	if err != nil {
 		return nil, gvk, err
 	}

@@ -20,12 +20,12 @@ func modelsOf(kinds ...*servedKind) *models {
 
 // ofOwn enters such a kind, and answers the name of its model.
 func (m *models) ofOwn(k *servedKind) string {
-	name := ownModelName(k.gvk.Group, k.gvk.Version, k.gvk.Kind)
+	name := customModelName(k.gvk.Group, k.gvk.Version, k.gvk.Kind)
 	if _, made := m.made[name]; made {
 		return name
 	}
 	meta := m.model(reflect.TypeFor[metav1.ObjectMeta]())
-	schema := k.own.schema()
+	schema := k.custom.schema()
 	properties, _ := schema["properties"].(object)
 	if properties == nil {
 		properties = object{}
@@ -38,28 +38,28 @@ func (m *models) ofOwn(k *servedKind) string {
 	m.made[name] = schema
 	m.mark(name, k.gvk)
 
-	list := ownModelName(k.gvk.Group, k.gvk.Version, k.own.listKind)
+	list := customModelName(k.gvk.Group, k.gvk.Version, k.custom.listKind)
 	m.made[list] = object{
-		"type": "object", "description": k.own.listKind + " is a list of " + k.gvk.Kind, "required": []string{"items"},
+		"type": "object", "description": k.custom.listKind + " is a list of " + k.gvk.Kind, "required": []string{"items"},
 		"properties": object{
 			"apiVersion": properties["apiVersion"], "kind": properties["kind"],
 			"metadata": described(object{"$ref": reference(m.model(reflect.TypeFor[metav1.ListMeta]()))}, "Standard list metadata."),
 			"items":    object{"type": "array", "items": object{"$ref": reference(name)}, "description": "List of " + k.gvr.Resource + "."},
 		},
 	}
-	m.mark(list, k.gvk.GroupVersion().WithKind(k.own.listKind))
+	m.mark(list, k.gvk.GroupVersion().WithKind(k.custom.listKind))
 	return name
 }
 
-// ownModelName has the group backwards: "com.example.v1.Gadget".
-func ownModelName(group, version, kind string) string {
+// customModelName has the group backwards: "com.example.v1.Gadget".
+func customModelName(group, version, kind string) string {
 	parts := strings.Split(group, ".")
 	slices.Reverse(parts)
 	return strings.Join(append(parts, version, kind), ".")
 }
 
 // schema is the version's own schema as a document shows it.
-func (o *ownKind) schema() object {
+func (o *customKind) schema() object {
 	schema := object{"type": "object"}
 	validation := o.version.Spec.Schema
 	if validation == nil || validation.OpenAPIV3Schema == nil {

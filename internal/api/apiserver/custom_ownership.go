@@ -15,7 +15,7 @@ import (
 type typeConverter = managedfields.TypeConverter
 
 // manager keeps the owners of fields of a kind that a definition brings.
-func (o *ownKind) manager(k *servedKind, what part) (*managedfields.FieldManager, error) {
+func (o *customKind) manager(k *servedKind, what part) (*managedfields.FieldManager, error) {
 	if known, ok := o.managers.Load(what); ok {
 		return known.(*managedfields.FieldManager), nil
 	}

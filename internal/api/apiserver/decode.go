@@ -84,7 +84,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	case obj != into:
 		return nil, badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, q.kind.gvk.Kind, q.kind.unknownConversion(gvk))
 	}
-	if q.kind.own != nil {
+	if q.kind.custom != nil {
 		if err := q.kind.checkKind(obj.(store.Object), gvk); err != nil {
 			return nil, err
 		}

@@ -216,12 +216,12 @@ func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDi
 }
 
 // isDiscovered says that discovery reports the kind.
-func (k *servedKind) isDiscovered() bool { return k.own == nil || k.own.established }
+func (k *servedKind) isDiscovered() bool { return k.custom == nil || k.custom.established }
 
 // responseKind is what aggregated discovery calls the kind: built-in ones leave out
 // their group.
 func (k *servedKind) responseKind() *metav1.GroupVersionKind {
-	if k.own != nil {
+	if k.custom != nil {
 		return &metav1.GroupVersionKind{Group: k.gvk.Group, Version: k.gvk.Version, Kind: k.gvk.Kind}
 	}
 	return &metav1.GroupVersionKind{Kind: k.gvk.Kind}

@@ -30,14 +30,14 @@ func (k *servedKind) settleFields(sel fields.Selector) (fields.Selector, error) 
 
 // field is how the value of a label is read.
 func (k *servedKind) field(label string) (func(store.Object) string, bool) {
-	if k.own == nil {
+	if k.custom == nil {
 		if k.form != nil && k.form.fields != nil {
 			label = k.form.fields(label)
 		}
 		value, ok := kind.Of(k.res).Fields[label]
 		return value, ok
 	}
-	for _, f := range k.own.version.Spec.SelectableFields {
+	for _, f := range k.custom.version.Spec.SelectableFields {
 		if strings.TrimPrefix(f.JSONPath, ".") == label {
 			path := fieldPath(label)
 			return func(obj store.Object) string { return selected(obj, path) }, true
@@ -47,7 +47,7 @@ func (k *servedKind) field(label string) (func(store.Object) string, bool) {
 }
 
 func (k *servedKind) noSuchField(label string) error {
-	if kind.Of(k.res).Fields != nil || k.own != nil {
+	if kind.Of(k.res).Fields != nil || k.custom != nil {
 		return badRequest("field label not supported: %s", label)
 	}
 	return badRequest("%q is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", label)

@@ -33,8 +33,8 @@ type servedKind struct {
 	hasStatus bool
 	// warning is what clients of a deprecated version are warned of.
 	warning string
-	// own is set if a definition brings the kind.
-	own *ownKind
+	// custom is set if a definition brings the kind.
+	custom *customKind
 }
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
@@ -46,8 +46,8 @@ func (k *servedKind) allows(verb string) bool { return slices.Contains(k.verbs, 
 // newObject is an empty object of the kind as it is served.
 func (k *servedKind) newObject() store.Object {
 	switch {
-	case k.own != nil:
-		return k.own.new()
+	case k.custom != nil:
+		return k.custom.new()
 	case k.form != nil:
 		return k.form.new()
 	}
@@ -99,7 +99,7 @@ func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
 	}
 	for _, res := range s.Resources() {
 		if d := kind.DefinitionOf(res); d != nil {
-			c.kinds = append(c.kinds, before.ownKinds(res, d)...)
+			c.kinds = append(c.kinds, before.customKinds(res, d)...)
 		}
 	}
 	slices.SortFunc(c.kinds, func(a, b *servedKind) int {
@@ -152,7 +152,7 @@ func compareGroups(a, b string) int {
 
 // has says that the kind is still what it was.
 func (c *catalog) has(k *servedKind) bool {
-	return k.own == nil || slices.ContainsFunc(c.kinds, func(now *servedKind) bool { return now.own != nil && now.own.version == k.own.version })
+	return k.custom == nil || slices.ContainsFunc(c.kinds, func(now *servedKind) bool { return now.custom != nil && now.custom.version == k.custom.version })
 }
 
 // hasGroup says that there is something in the group.

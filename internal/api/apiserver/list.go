@@ -147,7 +147,7 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 		}
 		return q.answer.encoded(http.StatusOK, table)
 	}
-	if q.inTexts() && q.kind.own == nil { // the items of those are amid the fields of the list
+	if q.inTexts() && q.kind.custom == nil { // the items of those are amid the fields of the list
 		return q.writeTexts(objects, listMeta)
 	}
 	list, err := q.kind.listOf(objects, listMeta)
@@ -167,8 +167,8 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 
 // listOf makes a typed list. Its items do not repeat the kind.
 func (k *servedKind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime.Object, error) {
-	if k.own != nil {
-		return k.ownList(objects, listMeta), nil
+	if k.custom != nil {
+		return k.customList(objects, listMeta), nil
 	}
 	gvk := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
 	list, err := k.types().New(gvk)
@@ -182,10 +182,10 @@ func (k *servedKind) listOf(objects []store.Object, listMeta metav1.ListMeta) (r
 	return list, k.setItems(list, objects)
 }
 
-// ownList is the list of a kind that a definition brings. Its items do repeat it.
-func (k *servedKind) ownList(objects []store.Object, listMeta metav1.ListMeta) runtime.Object {
+// customList is the list of a kind that a definition brings. Its items do repeat it.
+func (k *servedKind) customList(objects []store.Object, listMeta metav1.ListMeta) runtime.Object {
 	list := &unstructured.UnstructuredList{Object: map[string]any{}, Items: make([]unstructured.Unstructured, len(objects))}
-	list.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.own.listKind))
+	list.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.custom.listKind))
 	list.SetResourceVersion(listMeta.ResourceVersion)
 	list.SetContinue(listMeta.Continue)
 	list.SetRemainingItemCount(listMeta.RemainingItemCount)

@@ -23,7 +23,7 @@ func reference(model string) string { return "#/components/schemas/" + model }
 
 // of enters a kind and its list, and answers the name of its model.
 func (m *models) of(k *servedKind) string {
-	if k.own != nil {
+	if k.custom != nil {
 		return m.ofOwn(k)
 	}
 	t := reflect.TypeOf(k.newObject()).Elem()

@@ -59,8 +59,8 @@ type managed struct {
 }
 
 func managerOf(k *servedKind, what part) (*managedfields.FieldManager, error) {
-	if k.own != nil {
-		return k.own.manager(k, what)
+	if k.custom != nil {
+		return k.custom.manager(k, what)
 	}
 	name := managed{k.gvk.String(), what}
 	if known, ok := fieldManagers.Load(name); ok {
@@ -92,7 +92,7 @@ func resetFields(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Fi
 	switch {
 	case !k.hasStatus:
 		return nil
-	case k.own != nil:
+	case k.custom != nil:
 		return resetOwn(k, what)
 	}
 	return map[fieldpath.APIVersion]fieldpath.Filter{

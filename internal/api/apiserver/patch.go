@@ -28,9 +28,9 @@ var patchTypes = []types.PatchType{
 	types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType,
 }
 
-// ownPatchTypes are those for kinds that a definition brings: there is no Go type
+// customPatchTypes are those for kinds that a definition brings: there is no Go type
 // that says how lists are merged.
-var ownPatchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}
+var customPatchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}
 
 func texts[T ~string](values []T) (all []string) {
 	for _, value := range values {
@@ -93,16 +93,16 @@ func (q *request) patch(what part) error {
 func (q *request) patchType() (types.PatchType, error) {
 	given, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
 	offered := patchTypes
-	if q.kind.own != nil {
-		offered = ownPatchTypes
+	if q.kind.custom != nil {
+		offered = customPatchTypes
 	}
 	for _, known := range offered {
 		if given == string(known) {
 			return known, nil
 		}
 	}
-	if q.kind.own != nil {
-		return "", unsupportedBody(texts(ownPatchTypes))
+	if q.kind.custom != nil {
+		return "", unsupportedBody(texts(customPatchTypes))
 	}
 	return "", plainError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
 }

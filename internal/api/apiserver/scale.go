@@ -146,15 +146,15 @@ func (k *servedKind) scaleOf(obj store.Object) *autoscalingv1.Scale {
 	}}
 	scale.SetGroupVersionKind(kind.ScaleKind)
 	if custom, ok := obj.(*unstructured.Unstructured); ok {
-		k.ownScale(custom, scale)
+		k.customScale(custom, scale)
 	} else {
 		kind.Of(k.res).Scale.Show(obj, scale)
 	}
 	return scale
 }
 
-func (k *servedKind) ownScale(obj *unstructured.Unstructured, scale *autoscalingv1.Scale) {
-	paths := k.own.version.Scale()
+func (k *servedKind) customScale(obj *unstructured.Unstructured, scale *autoscalingv1.Scale) {
+	paths := k.custom.version.Scale()
 	scale.Spec.Replicas = numberAt(obj, paths.SpecReplicasPath)
 	scale.Status.Replicas = numberAt(obj, paths.StatusReplicasPath)
 	if paths.LabelSelectorPath != nil {
@@ -169,7 +169,7 @@ func numberAt(obj *unstructured.Unstructured, path string) int32 {
 
 func (k *servedKind) setReplicas(obj store.Object, n int32) {
 	if custom, ok := obj.(*unstructured.Unstructured); ok {
-		_ = unstructured.SetNestedField(custom.Object, int64(n), fieldPath(k.own.version.Scale().SpecReplicasPath)...) // it was valid
+		_ = unstructured.SetNestedField(custom.Object, int64(n), fieldPath(k.custom.version.Scale().SpecReplicasPath)...) // it was valid
 		return
 	}
 	kind.Of(k.res).Scale.Set(obj, n)

@@ -27,7 +27,7 @@ func (k *servedKind) types() *runtime.Scheme {
 
 // inProtobuf says that the kind has that form, too.
 func (k *servedKind) inProtobuf() bool {
-	if k.own != nil {
+	if k.custom != nil {
 		return false
 	}
 	_, ok := k.newObject().(interface{ Marshal() ([]byte, error) })

@@ -9,8 +9,8 @@ import (
 )
 
 func (k *servedKind) columns() []kind.Column {
-	if k.own != nil {
-		return k.own.shown
+	if k.custom != nil {
+		return k.custom.shown
 	}
 	return kind.Of(k.res).Columns
 }

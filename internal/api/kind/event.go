@@ -57,7 +57,7 @@ const (
 	maxEventNote = 1024
 )
 
-// checkEvent makes sure of the namespace, and of an event that tells its time in the
+// checkEvent makes sure of the namespace, and of an event that has its time in the
 // newer way of what comes with that. The reporter's field has two names.
 func checkEvent(event *corev1.Event, reporter string) (errs field.ErrorList) {
 	about := event.InvolvedObject.Namespace
@@ -150,7 +150,7 @@ func checkEventChange(now, was *corev1.Event) field.ErrorList {
 	stays("firstTimestamp", now.FirstTimestamp, was.FirstTimestamp)
 	stays("lastTimestamp", now.LastTimestamp, was.LastTimestamp)
 	stays("count", now.Count, was.Count)
-	stays("reason", now.Reason, was.Reason) // told twice
+	stays("reason", now.Reason, was.Reason) // reported twice
 	stays("type", now.Type, was.Type)
 	if !now.EventTime.Truncate(time.Microsecond).Equal(was.EventTime.Truncate(time.Microsecond)) {
 		stays("eventTime", now.EventTime, was.EventTime)

@@ -107,7 +107,7 @@ func filePath(at *field.Path, name string) (errs field.ErrorList) {
 	return errs
 }
 
-// downward checks files that tell of the pod.
+// downward checks files about the pod.
 func downward(at *field.Path, items []corev1.DownwardAPIVolumeFile) (errs field.ErrorList) {
 	for _, item := range items {
 		errs = append(errs, filePath(at.Child("path"), item.Path)...)

@@ -31,7 +31,7 @@ type TokenBound struct {
 	WarnAfter int64         `json:"warnafter,omitempty"`
 }
 
-// TokenSubject is an object of which a token tells.
+// TokenSubject is an object that a token is bound to.
 type TokenSubject struct {
 	Name string    `json:"name"`
 	UID  types.UID `json:"uid,omitempty"`

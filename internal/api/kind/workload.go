@@ -28,7 +28,7 @@ type workloadSpec struct {
 	pods     string // the kind that messages about its template name: ReplicaSet
 	selector *metav1.LabelSelector
 	template *corev1.PodTemplateSpec
-	// mayLackSelector: what lacks one is told by its template alone.
+	// mayLackSelector: what lacks one is known by its template alone.
 	mayLackSelector bool
 }
 

@@ -37,7 +37,7 @@ type move struct {
 }
 
 // last is the old object with the resource version of this commit: what a watch
-// tells of an object that is gone.
+// is about an object that is gone.
 func (c *commit) last() Object {
 	if c.relisted {
 		return c.Old

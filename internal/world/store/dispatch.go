@@ -71,9 +71,9 @@ func (s subscribers) dispatch(c *commit, moves []move) {
 	if a == nil {
 		return
 	}
-	c.tell(a.all)
+	c.send(a.all)
 	if len(a.byKey) > 0 {
-		c.tell(a.byKey[c.Key])
+		c.send(a.byKey[c.Key])
 	}
 	for _, m := range moves {
 		watches := a.byIndex[m.index]
@@ -81,17 +81,17 @@ func (s subscribers) dispatch(c *commit, moves []move) {
 			continue
 		}
 		for _, value := range m.now {
-			c.tell(watches[value])
+			c.send(watches[value])
 		}
 		for _, value := range m.old {
 			if !slices.Contains(m.now, value) {
-				c.tell(watches[value])
+				c.send(watches[value])
 			}
 		}
 	}
 }
 
-func (c *commit) tell(watches []*watch) {
+func (c *commit) send(watches []*watch) {
 	for _, w := range watches {
 		w.view.receive(c, w)
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Epoch is the time a store tells when nobody gives it a clock.
+// Epoch is the time of a store without a clock.
 var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Options say where a store takes time and names from. The zero value works and

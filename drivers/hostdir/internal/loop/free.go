@@ -40,7 +40,7 @@ func free() (string, error) {
 }
 
 // freeNode is the first device in /dev that shows nothing. why is what keeps the kernel
-// from telling.
+// from reporting it.
 func freeNode(why error) (string, error) {
 	nodes, err := filepath.Glob("/dev/loop[0-9]*")
 	if err != nil {

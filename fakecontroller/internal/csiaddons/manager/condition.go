@@ -92,7 +92,7 @@ func (v *replicationPass) sayResyncFailed(what, cause string) {
 	v.say(resyncing, metav1.ConditionFalse, "FailedToResync", v.of("is not resyncing"))
 }
 
-// sayReplicating tells what the driver knows of the replication.
+// sayReplicating writes what the driver knows of the replication.
 func (v *replicationPass) sayReplicating(status replication.GetVolumeReplicationInfoResponse_Status, message string) {
 	switch status {
 	case replication.GetVolumeReplicationInfoResponse_HEALTHY:

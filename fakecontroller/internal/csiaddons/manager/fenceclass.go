@@ -154,8 +154,8 @@ func (m *Manager) fenceClients(p *kernel.Process, node *kinds.Node, c *connectio
 	return all, nil
 }
 
-func clientsOf(told []*fence.ClientDetails) (clients []kinds.FenceClient) {
-	for _, c := range told {
+func clientsOf(details []*fence.ClientDetails) (clients []kinds.FenceClient) {
+	for _, c := range details {
 		client := kinds.FenceClient{ID: c.GetId(), CIDRs: []string{}}
 		for _, a := range c.GetAddresses() {
 			client.CIDRs = append(client.CIDRs, a.GetCidr())

@@ -124,7 +124,7 @@ func (m *Manager) reconcile(name string, of kinds.Object, when trigger, do handl
 	return queue
 }
 
-// follow has f told of every event of a kind.
+// follow calls f for every event of a kind.
 func (m *Manager) follow(name string, kind schema.GroupVersionKind, f func(store.Event[store.Object])) {
 	m.Go("informer of "+name, func(p *kernel.Process) {
 		res, ok := kinds.Resource(m.Component, kind)

@@ -91,7 +91,7 @@ func (m *Manager) connected(p *kernel.Process, node *kinds.Node, c *connection, 
 	return every(nodePeriod)
 }
 
-// capabilityText is a capability as the status tells it. A-NODE-6
+// capabilityText is a capability as the status has it. A-NODE-6
 func capabilityText(c *identity.Capability) string {
 	switch has := c.GetType().(type) {
 	case *identity.Capability_Service_:

@@ -82,7 +82,7 @@ func (m *Manager) syncReplication(p *kernel.Process, key store.Key) error {
 	return v.reach()
 }
 
-// prepare finds the class, what is replicated, and the connection. What goes wrong is told in
+// prepare finds the class, what is replicated, and the connection. What goes wrong is written into
 // the status and holds up deletion, too. A-VR-4, A-VR-5
 func (v *replicationPass) prepare() (ready bool, err error) {
 	class, err := kinds.Get[kinds.VolumeReplicationClass](v.Component, store.Key{Name: v.vr.Spec.VolumeReplicationClass})
@@ -124,7 +124,7 @@ func (m *Manager) leaderWith(driver, capability string) (*connection, error) {
 	return c, nil
 }
 
-// unprepared tells of a failure by what the replication was to become. A-VR-4
+// unprepared reports a failure by what the replication was to become. A-VR-4
 func (v *replicationPass) unprepared(what string, cause error) error {
 	switch v.vr.Spec.ReplicationState {
 	case "primary":
@@ -193,13 +193,13 @@ func (v *replicationPass) reach() error {
 	return v.finish()
 }
 
-// failed tells of a failure and returns it.
+// failed reports a failure and returns it.
 func (v *replicationPass) failed(cause error) error {
 	_ = v.save(v.state(), messageOf(cause)) // it is tried again anyway
 	return cause
 }
 
-// finish tells that the volume is what it is to be. A-VR-14
+// finish writes that the volume is what it is to be. A-VR-14
 func (v *replicationPass) finish() error {
 	message, state := "volume is marked "+v.vr.Spec.ReplicationState, secondary
 	switch v.vr.Spec.ReplicationState {
@@ -242,7 +242,7 @@ func (v *replicationPass) finish() error {
 	return nil
 }
 
-// note tells what the driver knows of the replication. A-VR-9
+// note writes what the driver knows of the replication. A-VR-9
 func (v *replicationPass) note(answer proto.Message) {
 	info, ok := answer.(*replication.GetVolumeReplicationInfoResponse)
 	if !ok || info == nil {
@@ -369,7 +369,7 @@ func ownParameters(parameters map[string]string) map[string]string {
 	return own
 }
 
-// hasDestination reports whether the driver tells of copies of volumes. A-VR-16
+// hasDestination reports whether the driver reports copies of volumes. A-VR-16
 func (v *replicationPass) hasDestination() bool {
 	return v.vr.Spec.DataSource.Kind == claimSource && v.conn.can("volume_replication.GET_REPLICATION_DESTINATION_INFO")
 }

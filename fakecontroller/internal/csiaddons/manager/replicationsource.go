@@ -35,7 +35,7 @@ type source struct {
 	id      string // the group's id
 }
 
-// message is the source as the driver is told of it.
+// message is the source as the driver is given it.
 func (s source) message() *replication.ReplicationSource {
 	if s.volume == "" {
 		return &replication.ReplicationSource{Type: &replication.ReplicationSource_Volumegroup{
