@@ -100,7 +100,9 @@ func cleanRun(dir string, entry fs.DirEntry) (Leftover, error) {
 }
 
 // cleanUnlocked removes a directory without a lock file: its run died right after
-// it made the directory, unless it lives and is about to make the file.
+// it made the directory, unless it lives and is about to make the file. In a process
+// namespace nobody sees whether it lives: who makes the lock first has the directory,
+// and the run takes another.
 func cleanUnlocked(dir, pid string) (Leftover, error) {
 	if _, err := os.Stat(filepath.Join("/proc", pid)); err == nil {
 		return Leftover{}, nil
@@ -109,6 +111,14 @@ func cleanUnlocked(dir, pid string) (Leftover, error) {
 	if err != nil {
 		return Leftover{}, nil
 	}
+	lock, err := acquire(dir, os.O_CREATE)
+	if errors.Is(err, errNotOurs) {
+		return Leftover{}, nil
+	}
+	if err != nil {
+		return Leftover{}, fmt.Errorf("look at %s: %w", dir, err)
+	}
+	defer lock.Close()
 	return sweep(dir, owner{pid: number})
 }
 

@@ -1,0 +1,39 @@
+package workdir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whoever cleans up in a process namespace does not see that the process of a directory lives.
+func TestARunThatMakesItsDirectoryIsNotCleanedAway(t *testing.T) {
+	parent := t.TempDir()
+	for i := range 100 {
+		path := filepath.Join(parent, fmt.Sprintf("csisim-%d-%d", 1<<30, i)) // no process has this number
+		var both sync.WaitGroup
+		var dir *Dir
+		var failed error
+		for range 4 {
+			both.Go(func() { _, _ = Clean(parent) })
+		}
+		both.Go(func() { dir, failed = createAt(path) })
+		both.Wait()
+		if errors.Is(failed, errNotOurs) {
+			continue // another name is taken
+		}
+		require.NoError(t, failed)
+		require.FileExists(t, filepath.Join(path, lockName), "run %d", i)
+		assert.NoError(t, dir.Close())
+		require.NoDirExists(t, path)
+	}
+	left, err := os.ReadDir(parent)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
