@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
-	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/addons/identity"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -45,7 +45,7 @@ func (m *Manager) syncNode(p *kernel.Process, key store.Key) error {
 		}
 		return m.retryNode(p, node, fmt.Errorf("failed to resolve endpoint %q: %w", node.Spec.Driver.EndPoint, err))
 	}
-	poolKey := node.Namespace + "/" + sidecar.Normalize(pod) // A-POOL-1
+	poolKey := node.Namespace + "/" + sidecar.Sanitized(pod) // A-POOL-1
 	if node.DeletionTimestamp != nil {
 		m.disconnect(poolKey)
 		return m.release(p, node, nodeFinalizer)

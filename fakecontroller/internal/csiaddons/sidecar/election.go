@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -34,7 +35,7 @@ type holding struct {
 // A-LEAD-1, A-LEAD-2
 func (r *run) elect(p *kernel.Process, driver string) {
 	key := store.Key{Namespace: r.opts.LeaseNamespace, Name: LeaseName(driver)}
-	me := normalize(r.opts.Pod.Name)
+	me := sidecar.Sanitized(r.opts.Pod.Name)
 	for !r.take(p, key, me) {
 		r.leases.awaitEnd(p, key)
 	}
