@@ -119,12 +119,8 @@ func (p *plugin) podName() string {
 
 // leads reports whether the sidecar holds a lease.
 func (c *Simulation) leads(ctl *controller) bool {
-	for lease := range store.List[*coordinationv1.Lease](c.World.Store, sidecar.Namespace) {
-		if ctl.lock != "" && lease.Name == ctl.lock {
-			return ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.beside.podName())
-		}
-	}
-	return false
+	lease, ok := store.Get[*coordinationv1.Lease](c.World.Store, store.Key{Namespace: sidecar.Namespace, Name: ctl.lock})
+	return ok && ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.beside.podName())
 }
 
 // replicaNames are the further names of sidecars with replicas: of all of them, and of the
