@@ -4,6 +4,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/manager"
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/relay"
 	addons "github.com/csisim/csisim/fakecontroller/internal/csiaddons/sidecar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 )
@@ -24,8 +25,8 @@ type (
 // Addons is CSI-Addons in one cluster: how its programs reach each other. The zero value is
 // ready.
 type Addons struct {
-	network relay.Network
-	leases  addons.Leases
+	network   relay.Network
+	elections map[string]*sidecar.Election // by driver
 }
 
 // Manager is the controller manager.
@@ -42,7 +43,14 @@ type AddonsProgram interface {
 	DriverGone()
 }
 
-// Sidecar starts a sidecar.
+// Sidecar starts a sidecar. Those of one driver elect a leader.
 func (a *Addons) Sidecar(w *component.World, over *wire.Wire, o AddonsSidecarOptions) AddonsProgram {
-	return addons.Start(w, over, &a.network, &a.leases, o)
+	if a.elections[o.Driver] == nil {
+		if a.elections == nil {
+			a.elections = map[string]*sidecar.Election{}
+		}
+		a.elections[o.Driver] = &sidecar.Election{}
+	}
+	o.Election = a.elections[o.Driver]
+	return addons.Start(w, over, &a.network, o)
 }

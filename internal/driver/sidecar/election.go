@@ -19,16 +19,18 @@ type Election struct {
 // lead may be. (client-go, tools/leaderelection: JitterFactor)
 const jitterFactor = 1.2
 
-// Lead returns when the sidecar leads, which is at once if it runs without leader election.
-// It then renews its lease; when it cannot, the sidecar exits where it stands, and a call
-// under way loses its caller. C-LIB-2, C-LIB-4
+// Lead returns when the sidecar leads, which is at once if it runs without leader election. C-LIB-2
 func (l *Life) Lead(p *kernel.Process, lock string) {
-	flags := l.program.flags
-	if !flags.elects() {
-		return
+	if l.program.flags.elects() {
+		l.Elect(p, Namespace, lock)
 	}
-	c := newCandidate(l, lock)
-	if c.election = flags.Election; c.election == nil { // there are no other replicas
+}
+
+// Elect returns when the sidecar holds the Lease. It then renews it; when it cannot, the sidecar
+// exits where it stands, and a call under way loses its caller. C-LIB-4
+func (l *Life) Elect(p *kernel.Process, namespace, lock string) {
+	c := newCandidate(l, namespace, lock)
+	if c.election = l.program.flags.Election; c.election == nil { // there are no other replicas
 		c.election = &Election{}
 	}
 	const steps = 12

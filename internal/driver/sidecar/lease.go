@@ -27,7 +27,8 @@ type candidate struct {
 	*Life
 	flags    Flags
 	election *Election
-	lock     string
+	key      store.Key // of the lease
+	lock     string    // its name before it was sanitized
 	identity string
 
 	lease      *coordinationv1.Lease    // as last read or written
@@ -36,8 +37,11 @@ type candidate struct {
 	observedAt time.Duration
 }
 
-func newCandidate(l *Life, lock string) *candidate {
-	return &candidate{Life: l, flags: l.program.flags.withLease(), lock: lock, identity: Sanitized(cmp.Or(l.program.flags.Pod, "csisim"))}
+func newCandidate(l *Life, namespace, lock string) *candidate {
+	return &candidate{
+		Life: l, flags: l.program.flags.withLease(), key: store.Key{Namespace: namespace, Name: Sanitized(lock)}, lock: lock,
+		identity: Sanitized(cmp.Or(l.program.flags.Pod, "csisim")),
+	}
 }
 
 // try acquires the lease, or renews it.
@@ -45,7 +49,7 @@ func (c *candidate) try(p *kernel.Process) bool {
 	if c.leads() && c.valid(p) && c.write(p) {
 		return true
 	}
-	found, err := component.Live[*coordinationv1.Lease](p, c.component, store.Key{Namespace: Namespace, Name: Sanitized(c.lock)})
+	found, err := component.Live[*coordinationv1.Lease](p, c.component, c.key)
 	switch {
 	case apierrors.IsNotFound(err):
 		return c.create(p)
@@ -76,7 +80,7 @@ func (c *candidate) observe(p *kernel.Process, spec coordinationv1.LeaseSpec) {
 }
 
 func (c *candidate) create(p *kernel.Process) bool {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: Sanitized(c.lock)}, Spec: c.record(p)}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.key.Namespace, Name: c.key.Name}, Spec: c.record(p)}
 	lease.Spec.LeaseTransitions = ptr.To[int32](0)
 	created, err := component.Create(p, c.component, lease)
 	return c.written(p, created, err)

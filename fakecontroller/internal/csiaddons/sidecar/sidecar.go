@@ -51,7 +51,6 @@ type run struct {
 	opts    Options
 	wire    *wire.Wire
 	network *relay.Network
-	leases  *Leases
 	life    *sidecar.Life
 	lost    bool // the driver has gone, which it has not noticed yet
 }
@@ -71,13 +70,14 @@ func (s *Sidecar) DriverGone() {
 }
 
 // Start starts the sidecar.
-func Start(w *component.World, over *wire.Wire, network *relay.Network, leases *Leases, opts Options) *Sidecar {
+func Start(w *component.World, over *wire.Wire, network *relay.Network, opts Options) *Sidecar {
 	opts.Timeout = cmp.Or(opts.Timeout, 3*time.Minute)
 	opts.Caller = cmp.Or(opts.Caller, Caller)
 	opts.LeaseNamespace = cmp.Or(opts.LeaseNamespace, opts.Pod.Namespace)
+	opts.Flags.Pod = opts.Pod.Name
 	s := &Sidecar{}
 	s.Program = sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
-		r := &run{Component: w.Start(opts.Caller+"/"+opts.Pod.Name, ""), opts: opts, wire: over, network: network, leases: leases, life: life}
+		r := &run{Component: w.Start(opts.Caller+"/"+opts.Pod.Name, ""), opts: opts, wire: over, network: network, life: life}
 		s.current = r
 		r.Go("main", r.main)
 		return r.Component
@@ -97,7 +97,8 @@ func (r *run) main(p *kernel.Process) {
 	r.Go("server", r.serve(pod))
 	r.Go("registration", func(q *kernel.Process) { r.register(q, pod, name) })
 	if driver != "" {
-		r.elect(p, driver)
+		r.life.Elect(p, r.opts.LeaseNamespace, LeaseName(driver)) // A-LEAD-1, A-LEAD-2
+		p.Wait("the end of its lease", func() bool { return false })
 	}
 }
 
