@@ -65,7 +65,7 @@ func (c *checker) checkDefinitions() {
 			})
 		case *patchStep:
 			c.definitions.change(action.Reference, func(res *store.Resource, key store.Key) error {
-				return action.patch(c.definitions.store, res, key)
+				return modify(c.definitions.store, res, key, action.Subresource, action.change)
 			})
 		}
 	}

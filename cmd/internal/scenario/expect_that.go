@@ -132,7 +132,7 @@ func eventFields(e *trace.Event) map[string]any {
 }
 
 // Elapsed is the virtual time since the run began.
-func (v celView) Elapsed() time.Duration { return v.cluster.World.Kernel.Elapsed() }
+func (v celView) Elapsed() time.Duration { return v.cluster.Elapsed() }
 
 func orEmpty(fields map[string]any) map[string]any {
 	if fields == nil {

@@ -84,7 +84,7 @@ func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Re
 		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
 	}
 	defer context.AfterFunc(ctx, func() { cluster.Interrupt(context.Cause(ctx)) })()
-	r := newRunner(s, cluster, o, result)
+	r := newRunner(s, simulated{cluster}, o, result)
 	r.interrupted = func() error { return context.Cause(ctx) }
 	r.run()
 	if ctx.Err() == nil && o.Inspect != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
@@ -19,7 +20,7 @@ import (
 // runner is one run of a scenario.
 type runner struct {
 	scenario  *Scenario
-	cluster   *sim.Simulation
+	cluster   World
 	options   RunOptions
 	result    *Result
 	evidence  *expect.Evidence
@@ -30,7 +31,7 @@ type runner struct {
 	interrupted func() error
 }
 
-func newRunner(s *Scenario, cluster *sim.Simulation, o RunOptions, result *Result) *runner {
+func newRunner(s *Scenario, cluster World, o RunOptions, result *Result) *runner {
 	return &runner{
 		scenario: s, cluster: cluster, options: o, result: result,
 		evidence: cluster.Evidence(), stepBegan: map[string]uint64{}, interrupted: func() error { return nil },
@@ -119,7 +120,7 @@ func (r *runner) prepare() bool {
 	if err == nil {
 		err = r.apply(after)
 	}
-	r.began = r.cluster.World.Trace.Last()
+	r.began = r.cluster.Trace().Last()
 	return !r.failed(err, r.scenario.line("objects"), 0)
 }
 
@@ -152,9 +153,9 @@ func (r *runner) runStep(step Step, report *StepResult) bool {
 	r.report(*report)
 	r.output = nil
 	if step.Name != "" {
-		r.stepBegan[step.Name] = r.cluster.World.Trace.Last()
+		r.stepBegan[step.Name] = r.cluster.Trace().Last()
 	}
-	r.cluster.World.Say(step.title)
+	r.cluster.Trace().Add(trace.Entry{Kind: trace.Step, Message: step.title})
 	err := step.action.do(r)
 	report.State = StepPassed
 	if r.failed(err, step.Line, report.Number) {
@@ -281,7 +282,7 @@ func (r *runner) finish() {
 		return
 	}
 	r.evidence.Update()
-	r.result.Trace, r.result.Apart = r.cluster.World.Trace.Events(), r.cluster.Apart()
+	r.result.Trace, r.result.Apart = r.cluster.Trace().Events(), r.cluster.Apart()
 	r.result.Notes = append(r.result.Notes, r.remarks()...)
 	r.result.VirtualTime, r.result.Listed = r.elapsed(), r.cluster.Listed()
 	if r.result.Written = r.cluster.Written(); len(r.result.Written) > 0 {
@@ -293,9 +294,9 @@ func (r *runner) finish() {
 	}
 }
 
-func (r *runner) elapsed() time.Duration { return r.cluster.World.Kernel.Elapsed() }
+func (r *runner) elapsed() time.Duration { return r.cluster.Elapsed() }
 
-func (r *runner) store() *store.Store { return r.cluster.World.Store }
+func (r *runner) store() *store.Store { return r.evidence.Store }
 
 // say keeps what a step has to show its user.
 func (r *runner) say(text string) { r.output = append(r.output, text) }

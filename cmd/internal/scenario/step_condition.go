@@ -35,5 +35,9 @@ func (s *volumeConditionStep) do(r *runner) error {
 	if err != nil {
 		return err
 	}
-	return r.cluster.SetVolumeCondition(pv, s.Abnormal)
+	cluster, err := r.simulation()
+	if err != nil {
+		return err
+	}
+	return cluster.SetVolumeCondition(pv, s.Abnormal)
 }

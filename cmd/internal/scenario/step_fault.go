@@ -159,8 +159,7 @@ func (s *faultStep) effects() []string {
 }
 
 func (s *faultStep) do(r *runner) error {
-	r.cluster.Wire.Faults.Inject(s.fault())
-	return nil
+	return r.cluster.Inject(s.fault())
 }
 
 func (s *faultStep) fault() *fault.Fault {
@@ -231,8 +230,7 @@ func (s clearFaultStep) do(r *runner) error {
 	if name == allFaults {
 		name = ""
 	}
-	r.cluster.Wire.Faults.Clear(name)
-	return nil
+	return r.cluster.ClearFaults(name)
 }
 
 // hasPrograms says whether a driver of the scenario is a program that csisim starts.

@@ -53,14 +53,14 @@ func (s *labelStep) do(r *runner) error {
 	}
 	res, _ := s.In(r.store())
 	for _, obj := range found {
-		if _, err := r.store().ModifyObject(res, store.KeyOf(obj), s.change); err != nil {
+		if err := r.cluster.Modify(res, store.KeyOf(obj), "", s.change); err != nil {
 			return fmt.Errorf("label %s %s: %w", s.Word, obj.GetName(), err)
 		}
 	}
 	return nil
 }
 
-func (s *labelStep) change(obj store.Object) {
+func (s *labelStep) change(obj store.Object) error {
 	labels := maps.Clone(obj.GetLabels())
 	if labels == nil {
 		labels = map[string]string{}
@@ -70,4 +70,5 @@ func (s *labelStep) change(obj store.Object) {
 		delete(labels, key)
 	}
 	obj.SetLabels(labels)
+	return nil
 }

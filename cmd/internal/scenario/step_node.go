@@ -38,8 +38,14 @@ func (s uncordonStep) do(r *runner) error {
 }
 
 func (r *runner) changeNode(name string, change func(*corev1.Node)) error {
-	_, err := store.Modify(r.store(), store.Key{Name: name}, change)
-	return err
+	node, err := store.ResourceOf(&corev1.Node{})
+	if err != nil {
+		return err
+	}
+	return r.cluster.Modify(node, store.Key{Name: name}, "", func(obj store.Object) error {
+		change(obj.(*corev1.Node))
+		return nil
+	})
 }
 
 // taintStep puts a taint on a node.

@@ -16,6 +16,9 @@ patch: {pvc: data, merge: {spec: {resources: {requests: {storage: 2Gi}}}}}
 `, &patchStep{})
 }
 
+// statusPart is the subresource of an object's status.
+const statusPart = "status"
+
 // patchStep changes objects.
 type patchStep struct {
 	expect.Reference
@@ -56,25 +59,14 @@ func (s *patchStep) do(r *runner) error {
 	}
 	res, _ := s.In(r.store())
 	for _, obj := range found {
-		if err := s.patch(r.store(), res, store.KeyOf(obj)); err != nil {
+		if err := r.cluster.Modify(res, store.KeyOf(obj), s.Subresource, s.change); err != nil {
 			return fmt.Errorf("patch %s %s: %w", s.Word, obj.GetName(), err)
 		}
 	}
 	return nil
 }
 
-func (s *patchStep) patch(objects *store.Store, res *store.Resource, key store.Key) error {
-	var wrong error
-	change := func(obj store.Object) { wrong = merge(obj, s.Merge) }
-	modify := objects.ModifyObject
-	if s.Subresource == "status" {
-		modify = objects.ModifyStatusObject
-	}
-	if _, err := modify(res, key, change); err != nil {
-		return err
-	}
-	return wrong
-}
+func (s *patchStep) change(obj store.Object) error { return merge(obj, s.Merge) }
 
 // merge applies a JSON merge patch to an object. One that does not fit leaves the object as it is.
 func merge(obj store.Object, patch map[string]any) error {

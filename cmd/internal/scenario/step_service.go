@@ -32,7 +32,11 @@ func (s *failServiceStep) check(c *checker) {
 }
 
 func (s *failServiceStep) do(r *runner) error {
-	return r.cluster.FailStandIn(r.driver(s.Driver), standin.Failure{
+	cluster, err := r.simulation()
+	if err != nil {
+		return err
+	}
+	return cluster.FailStandIn(r.driver(s.Driver), standin.Failure{
 		Operation: s.Operation, Message: s.Message, Code: s.Code, Times: int(s.Times),
 	})
 }
@@ -44,7 +48,11 @@ type recoverServicesStep struct {
 func (s *recoverServicesStep) check(c *checker) { c.services(s.Driver) }
 
 func (s *recoverServicesStep) do(r *runner) error {
-	return r.cluster.RecoverStandIns(r.driver(s.Driver))
+	cluster, err := r.simulation()
+	if err != nil {
+		return err
+	}
+	return cluster.RecoverStandIns(r.driver(s.Driver))
 }
 
 // services checks that a driver has stand-ins and lists their operations.

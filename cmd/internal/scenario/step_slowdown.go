@@ -27,8 +27,12 @@ func (s *slowDownStep) check(c *checker) {
 }
 
 func (s *slowDownStep) do(r *runner) error {
-	if s.Kubelet != "" {
-		return r.cluster.SlowKubelet(s.Kubelet, s.Request.Duration)
+	cluster, err := r.simulation()
+	if err != nil {
+		return err
 	}
-	return r.cluster.SlowController(s.Controller, s.Request.Duration)
+	if s.Kubelet != "" {
+		return cluster.SlowKubelet(s.Kubelet, s.Request.Duration)
+	}
+	return cluster.SlowController(s.Controller, s.Request.Duration)
 }

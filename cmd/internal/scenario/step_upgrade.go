@@ -42,11 +42,15 @@ func (s *upgradeStep) check(c *checker) {
 }
 
 func (s *upgradeStep) do(r *runner) error {
+	cluster, err := r.simulation()
+	if err != nil {
+		return err
+	}
 	u := sim.Upgrade{Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Migration)}
 	if s.ControlPlane {
-		return r.cluster.UpgradeControlPlane(u)
+		return cluster.UpgradeControlPlane(u)
 	}
-	return r.cluster.UpgradeKubelet(s.Node, u)
+	return cluster.UpgradeKubelet(s.Node, u)
 }
 
 // versions are those that the cluster has when a step begins.

@@ -1,0 +1,58 @@
+package scenario
+
+import (
+	"errors"
+	"time"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+)
+
+// simulated is the simulation as the world of a scenario.
+type simulated struct{ *sim.Simulation }
+
+var _ World = simulated{}
+
+func (s simulated) Trace() *trace.Recorder { return s.World.Trace }
+
+func (s simulated) Elapsed() time.Duration { return s.World.Kernel.Elapsed() }
+
+func (s simulated) Modify(res *store.Resource, key store.Key, subresource string, change func(store.Object) error) error {
+	return modify(s.World.Store, res, key, subresource, change)
+}
+
+// modify changes an object of a store, or its status.
+func modify(s *store.Store, res *store.Resource, key store.Key, subresource string, change func(store.Object) error) error {
+	write := s.ModifyObject
+	if subresource == statusPart {
+		write = s.ModifyStatusObject
+	}
+	var wrong error
+	if _, err := write(res, key, func(obj store.Object) { wrong = change(obj) }); err != nil {
+		return err
+	}
+	return wrong
+}
+
+func (s simulated) Inject(f *fault.Fault) error {
+	s.Wire.Faults.Inject(f)
+	return nil
+}
+
+func (s simulated) ClearFaults(name string) error {
+	s.Wire.Faults.Clear(name)
+	return nil
+}
+
+// errNotSimulated is the error of steps that no real cluster can take.
+var errNotSimulated = errors.New("only a simulated cluster can do this")
+
+// simulation is the cluster for a step that only a simulation can take.
+func (r *runner) simulation() (*sim.Simulation, error) {
+	if s, ok := r.cluster.(simulated); ok {
+		return s.Simulation, nil
+	}
+	return nil, errNotSimulated
+}
