@@ -63,6 +63,7 @@ func checkSpec(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field.Pat
 	}
 	errs = append(errs, oneOf(at.Child("scope"), string(spec.Scope), "Cluster", "Namespaced")...)
 	errs = append(errs, checkVersions(spec, at.Child("versions"))...)
+	errs = append(errs, checkParts(spec, at)...)
 	for _, name := range []struct{ field, value string }{
 		{"plural", spec.Names.Plural}, {"singular", spec.Names.Singular}, {"kind", spec.Names.Kind}, {"listKind", spec.Names.ListKind},
 	} {
@@ -106,7 +107,7 @@ func checkVersions(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field
 		if mistakes := utilvalidation.IsDNS1035Label(v.Name); len(mistakes) > 0 {
 			errs = append(errs, field.Invalid(at.Index(i).Child("name"), v.Name, strings.Join(mistakes, ",")))
 		}
-		errs = append(errs, checkVersion(v, at.Index(i))...)
+		errs = append(errs, checkWarning(v, at.Index(i).Child("deprecationWarning"))...)
 	}
 	if len(seen) < len(spec.Versions) {
 		errs = append(errs, field.Invalid(at, spec.Versions, "must contain unique version names"))
@@ -117,14 +118,35 @@ func checkVersions(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field
 	return errs
 }
 
-func checkVersion(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
-	errs := checkWarning(v, at.Child("deprecationWarning"))
-	errs = append(errs, checkSchema(v, at.Child("schema", "openAPIV3Schema"))...)
-	errs = append(errs, checkSubresources(v.Subresources, at.Child("subresources"))...)
-	for i := range v.AdditionalPrinterColumns {
-		errs = append(errs, checkColumn(&v.AdditionalPrinterColumns[i], at.Child("additionalPrinterColumns").Index(i))...)
+// checkParts checks schemas, subresources, columns and selectable fields: what all versions have alike
+// stands beside them in the internal version, and is looked at once.
+func checkParts(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, part := range []struct {
+		common, own []string
+		of          func(v *apiextensionsv1.CustomResourceDefinitionVersion) any
+		check       func(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList
+	}{
+		{[]string{"validation", "openAPIV3Schema"}, []string{"schema", "openAPIV3Schema"},
+			func(v *apiextensionsv1.CustomResourceDefinitionVersion) any { return v.Schema }, checkSchema},
+		{[]string{"subresources"}, []string{"subresources"},
+			func(v *apiextensionsv1.CustomResourceDefinitionVersion) any { return v.Subresources }, checkSubresources},
+		{[]string{"additionalPrinterColumns"}, []string{"additionalPrinterColumns"},
+			func(v *apiextensionsv1.CustomResourceDefinitionVersion) any { return v.AdditionalPrinterColumns }, checkColumns},
+		{[]string{"selectableFields"}, []string{"selectableFields"},
+			func(v *apiextensionsv1.CustomResourceDefinitionVersion) any { return v.SelectableFields }, checkSelectable},
+	} {
+		versions, path := spec.Versions, func(i int) *field.Path { return at.Child("versions").Index(i).Child(part.own[0], part.own[1:]...) }
+		if len(versions) > 0 && !slices.ContainsFunc(versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			return !equality.Semantic.DeepEqual(part.of(&v), part.of(&versions[0]))
+		}) {
+			versions, path = versions[:1], func(int) *field.Path { return at.Child(part.common[0], part.common[1:]...) }
+		}
+		for i := range versions {
+			errs = append(errs, part.check(&versions[i], path(i))...)
+		}
 	}
-	return append(errs, checkSelectable(v, at)...)
+	return errs
 }
 
 func checkWarning(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {

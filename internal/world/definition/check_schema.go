@@ -44,7 +44,7 @@ func checkSchema(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.P
 		errs = append(errs, field.Invalid(at, "", unreadable.Error()))
 	}
 	if len(errs) == 0 && compile != nil {
-		errs = append(errs, checkRules(structural, at, true)...)
+		errs = append(errs, checkRules(structural, at)...)
 	}
 	return errs
 }
@@ -223,31 +223,8 @@ func checkRuleTexts(s *apiextensions.JSONSchemaProps, at *field.Path) field.Erro
 	return errs
 }
 
-// checkRules finds rules that cannot be compiled.
-func checkRules(s *schema.Structural, at *field.Path, root bool) field.ErrorList {
-	if s == nil {
-		return nil
-	}
-	var errs field.ErrorList
-	for i, rule := range s.XValidations {
-		at := at.Child("x-kubernetes-validations").Index(i)
-		made, err := compile(s, root || s.XEmbeddedResource, rule)
-		switch {
-		case err != nil:
-			errs = append(errs, field.Invalid(at.Child("rule"), rule, err.Error()))
-		case !made.ComparesOld() && rule.OptionalOldSelf != nil:
-			errs = append(errs, field.Invalid(at.Child("optionalOldSelf"), *rule.OptionalOldSelf, "may not be set if oldSelf is not used in rule"))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		property := s.Properties[name]
-		errs = append(errs, checkRules(&property, at.Child("properties").Key(name), false)...)
-	}
-	errs = append(errs, checkRules(valuesOf(s), at.Child("additionalProperties"), false)...)
-	return append(errs, checkRules(s.Items, at.Child("items"), false)...)
-}
-
-func checkSubresources(s *apiextensionsv1.CustomResourceSubresources, at *field.Path) field.ErrorList {
+func checkSubresources(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
+	s := v.Subresources
 	if s == nil || s.Scale == nil {
 		return nil
 	}
@@ -284,6 +261,14 @@ func simplePath(at *field.Path, path string) field.ErrorList {
 	return nil
 }
 
+func checkColumns(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range v.AdditionalPrinterColumns {
+		errs = append(errs, checkColumn(&v.AdditionalPrinterColumns[i], at.Index(i))...)
+	}
+	return errs
+}
+
 func checkColumn(c *apiextensionsv1.CustomResourceColumnDefinition, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	const types = "must be one of boolean,date,integer,number,string"
@@ -315,12 +300,12 @@ func checkSelectable(v *apiextensionsv1.CustomResourceDefinitionVersion, at *fie
 	}
 	props, err := internalSchema(v.Schema)
 	if err != nil || props == nil {
-		return field.ErrorList{field.Invalid(at.Child("selectableFields"), "", "may only be set when `version.schema.openAPIV3Schema` is not included")}
+		return field.ErrorList{field.Invalid(at, "", "may only be set when `version.schema.openAPIV3Schema` is not included")}
 	}
 	var errs field.ErrorList
 	paths := map[string]bool{}
 	for i, selectable := range v.SelectableFields {
-		at := at.Child("selectableFields").Index(i).Child("jsonPath")
+		at := at.Index(i).Child("jsonPath")
 		path := selectable.JSONPath
 		switch kind, ok := typeAt(props, path); {
 		case path == "":
@@ -340,7 +325,7 @@ func checkSelectable(v *apiextensionsv1.CustomResourceDefinitionVersion, at *fie
 		paths[path] = true
 	}
 	if len(paths) > maxSelectable {
-		errs = append(errs, field.TooMany(at.Child("selectableFields"), len(paths), maxSelectable))
+		errs = append(errs, field.TooMany(at, len(paths), maxSelectable))
 	}
 	return errs
 }

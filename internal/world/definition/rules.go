@@ -20,7 +20,22 @@ type Rule interface {
 	Holds(self, old any) (bool, error)
 	// Message is what the rule itself says of a value that breaks it, "" if nothing.
 	Message(self, old any) string
+	// Cost is what asking the rule costs at most, as far as its schema bounds the values.
+	Cost() Cost
 }
+
+// Cost is in units of CEL.
+type Cost struct {
+	// Rule is that of the rule for one value, Message that of its own message.
+	Rule, Message uint64
+	// Values is how many such values a request has room for.
+	Values uint64
+}
+
+// MessageError is a mistake in the expression of a rule's message.
+type MessageError struct{ Err error }
+
+func (e MessageError) Error() string { return e.Err.Error() }
 
 // Compile makes a rule for the values of a schema ready; root says that they are
 // whole objects.

@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
+
+	"github.com/csisim/csisim/internal/world/definition/rule/bound"
 )
 
 // shown is how much of a value is shown, in bytes.
@@ -18,11 +20,11 @@ const shown = 200
 // and what the sides of a comparison are, as in "events.size() is 3". It is empty where there is no
 // more to say than that the statement is false.
 func (x *Expression) Because(source Source) string {
-	program, err := x.env.Program(x.ast, limited(cel.EvalOptions(cel.OptTrackState))...)
+	program, err := x.env.Program(x.ast, bound.Options(cel.EvalOptions(cel.OptTrackState))...)
 	if err != nil {
 		return ""
 	}
-	_, details, err := evaluate(program, runNames(source))
+	_, details, err := bound.Evaluate(program, runNames(source))
 	if err != nil {
 		return err.Error()
 	}

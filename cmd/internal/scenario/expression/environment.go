@@ -14,6 +14,7 @@ import (
 	"github.com/google/cel-go/ext"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/csisim/csisim/internal/world/definition/rule/bound"
 	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
@@ -75,7 +76,7 @@ func compile(text string, names ...cel.EnvOption) (*Expression, error) {
 	if out := ast.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("the expression gives %v, not true or false", out)
 	}
-	program, err := env.Program(ast, limited()...)
+	program, err := env.Program(ast, bound.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("prepare CEL expression: %w", err)
 	}
@@ -124,7 +125,7 @@ func runNames(source Source) map[string]any {
 }
 
 func (x *Expression) holds(names map[string]any) (bool, error) {
-	value, _, err := evaluate(x.program, names)
+	value, _, err := bound.Evaluate(x.program, names)
 	if err != nil {
 		if strings.Contains(err.Error(), "no such key") {
 			return false, nil

@@ -100,9 +100,9 @@ func TestAnExpressionEndsAfterSoManySteps(t *testing.T) {
 		"sets.contains(lists.range(10000), lists.range(10000))":                                         "it looks at more than 2000000 items, so it is given up",
 		"sets.equivalent(lists.range(10000), lists.range(10000))":                                       "it looks at more than 2000000 items, so it is given up",
 		"sets.intersects(lists.range(10000), lists.range(10000).map(i, -1 - i))":                        "it looks at more than 2000000 items, so it is given up",
-		"('a'" + strings.Repeat(".replace('a', 'aaaaaaaaaa')", 10) + ").size() > 0":                     "replace: a text has at most 1048576 bytes",
-		"['a']" + strings.Repeat(".map(x, x + x)", 40) + " == []":                                       "+: a text has at most 1048576 bytes",
-		"lists.range(10000).map(i, '" + strings.Repeat("a", 200) + "').join('').size() > 0":             "join: a text has at most 1048576 bytes",
+		"('a'" + strings.Repeat(".replace('a', 'aaaaaaaaaa')", 10) + ").size() > 0":                     "replace: a text has at most 4194304 bytes",
+		"['a']" + strings.Repeat(".map(x, x + x)", 40) + " == []":                                       "+: a text has at most 4194304 bytes",
+		"lists.range(10000).map(i, '" + strings.Repeat("a", 500) + "').join('').size() > 0":             "join: a text has at most 4194304 bytes",
 		"lists.range(10000000000).size() > 0":                                                           "lists.range(10000000000): a list has at most 10000 items",
 	} {
 		x, err := expression.Run(text, run{})

@@ -30,7 +30,9 @@ func (functions) CompileOptions() []cel.EnvOption {
 		onList("min", cel.DynType, func(l traits.Lister) ref.Val { return extreme(l, types.IntNegOne) }),
 		onList("max", cel.DynType, func(l traits.Lister) ref.Val { return extreme(l, types.IntOne) }),
 		cel.Function("indexOf", cel.MemberOverload("dyn_list_index_of", []*cel.Type{list, cel.DynType}, cel.IntType,
-			cel.BinaryBinding(func(l, item ref.Val) ref.Val { return indexOf(l.(traits.Lister), item) }))),
+			cel.BinaryBinding(func(l, item ref.Val) ref.Val { first, _ := positions(l.(traits.Lister), item); return first }))),
+		cel.Function("lastIndexOf", cel.MemberOverload("dyn_list_last_index_of", []*cel.Type{list, cel.DynType}, cel.IntType,
+			cel.BinaryBinding(func(l, item ref.Val) ref.Val { _, last := positions(l.(traits.Lister), item); return last }))),
 		cel.Function("find", cel.MemberOverload("text_find", []*cel.Type{cel.StringType, cel.StringType}, cel.StringType,
 			cel.BinaryBinding(find))),
 		cel.Function("isURL", cel.Overload("text_is_url", []*cel.Type{cel.StringType}, cel.BoolType,
@@ -90,14 +92,19 @@ func sum(l traits.Lister) ref.Val {
 	return total
 }
 
-func indexOf(l traits.Lister, item ref.Val) ref.Val {
+// positions are where an item of a list is first and last; -1 if it is not there.
+func positions(l traits.Lister, item ref.Val) (first, last types.Int) {
+	first, last = types.IntNegOne, types.IntNegOne
 	at := types.IntZero
 	for it := l.Iterator(); it.HasNext() == types.True; at++ {
-		if it.Next().Equal(item) == types.True {
-			return at
+		if it.Next().Equal(item) != types.True {
+			continue
+		}
+		if last = at; first == types.IntNegOne {
+			first = at
 		}
 	}
-	return types.IntNegOne
+	return first, last
 }
 
 func find(text, pattern ref.Val) ref.Val {

@@ -3,18 +3,16 @@
 package rule
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/ext"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/csisim/csisim/internal/world/definition"
+	"github.com/csisim/csisim/internal/world/definition/rule/bound"
 )
 
 func init() { definition.UseRules(compile) }
@@ -30,51 +28,39 @@ type rule struct {
 	root        bool
 	optionalOld bool
 	comparesOld bool
+	cost        definition.Cost
 	program     cel.Program
 	message     cel.Program // nil if it has none
 }
 
 func compile(s *schema.Structural, root bool, text apiextensionsv1.ValidationRule) (definition.Rule, error) {
 	r := &rule{schema: s, root: root, optionalOld: text.OptionalOldSelf != nil && *text.OptionalOldSelf}
-	env, err := environment()
+	self := declare(s, root, selfType)
+	c := &compiler{costs: costs{self}}
+	if err := c.open(self, r.optionalOld); err != nil {
+		return nil, err
+	}
+	checked, err := c.compile(text.Rule, cel.BoolType, "cel expression must evaluate to a bool", "")
 	if err != nil {
 		return nil, err
 	}
-	checked, issues := env.Compile(text.Rule)
-	if issues.Err() != nil {
-		return nil, fmt.Errorf("compilation failed: %w", issues.Err())
-	}
-	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
-		return nil, errors.New("cel expression must evaluate to a bool")
-	}
 	r.comparesOld = mentions(checked, nameOfOld)
-	if r.program, err = env.Program(checked, cel.CostLimit(perCallLimit)); err != nil {
-		return nil, fmt.Errorf("program instantiation failed: %w", err)
+	if r.program, r.cost.Rule, err = c.program(checked); err != nil {
+		return nil, err
 	}
+	r.cost.Values = valuesOf(self)
 	if text.MessageExpression != "" {
-		checked, issues := env.Compile(text.MessageExpression)
-		if issues.Err() != nil {
-			return nil, fmt.Errorf("messageExpression compilation failed: %w", issues.Err())
-		}
-		if r.message, err = env.Program(checked, cel.CostLimit(perCallLimit)); err != nil {
-			return nil, fmt.Errorf("messageExpression program instantiation failed: %w", err)
-		}
+		return r, c.addMessage(r, text.MessageExpression)
 	}
 	return r, nil
 }
 
-// perCallLimit is the cost at which the real server gives up on one rule.
-const perCallLimit = 1_000_000
-
-// environment has what rules can use. The types of values are found out when they
-// are looked at.
-func environment() (*cel.Env, error) {
-	return cel.NewEnv(
-		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.Lists(), ext.TwoVarComprehensions(), cel.OptionalTypes(),
-		cel.HomogeneousAggregateLiterals(), cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true),
-		library, quantities,
-		cel.Variable(nameOfSelf, cel.DynType), cel.Variable(nameOfOld, cel.DynType),
-	)
+// valuesOf is how many values of a type a request has room for. [schema/cel/compilation.go maxCardinality]
+func valuesOf(self *declared) uint64 {
+	if self == nil {
+		return maxRequest
+	}
+	return maxRequest / (self.least + 1)
 }
 
 // mentions reports whether an expression names a variable.
@@ -85,12 +71,15 @@ func mentions(checked *cel.Ast, name string) (found bool) {
 	return found
 }
 
+// Cost implements definition.Rule.
+func (r *rule) Cost() definition.Cost { return r.cost }
+
 // ComparesOld implements definition.Rule.
 func (r *rule) ComparesOld() bool { return r.comparesOld }
 
 // Holds implements definition.Rule.
 func (r *rule) Holds(self, old any) (bool, error) {
-	value, _, err := r.program.Eval(r.variables(self, old))
+	value, _, err := bound.Evaluate(r.program, r.variables(self, old))
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +91,7 @@ func (r *rule) Message(self, old any) string {
 	if r.message == nil {
 		return ""
 	}
-	value, _, err := r.message.Eval(r.variables(self, old))
+	value, _, err := bound.Evaluate(r.message, r.variables(self, old))
 	if err != nil {
 		return ""
 	}

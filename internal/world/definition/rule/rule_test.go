@@ -56,10 +56,11 @@ func TestRulesSeeValuesAsTheSchemaHasThem(t *testing.T) {
 		"self.list.max() == 3":             true,
 		"self.list.min() == 3":             false,
 		"self.list.indexOf(3) == 1":        true,
+		"[1, 1, 2].lastIndexOf(1) == 1":    true,
+		"[1].lastIndexOf(2) == -1":         true,
 		"self.size.find('[0-9]+') == '2'":  true,
 		"isURL('https://example.com/x')":   true,
 		"isURL('x')":                       false,
-		"has(self.other)":                  false,
 		"self.list.all(i, i > 1)":          false,
 		"oldSelf.size == self.size":        true,
 		"self.size.startsWith('2')":        true,
@@ -94,8 +95,27 @@ func TestRulesAboutChanges(t *testing.T) {
 }
 
 func TestWhatIsNoRule(t *testing.T) {
-	for _, text := range []string{"self ==", "1 + 1", "unknown(self)"} {
+	for _, text := range []string{"self ==", "1 + 1", "unknown(self)", "has(self.other)", "self.list == 'a'", "self.size"} {
 		_, err := compile(structural(t), false, apiextensionsv1.ValidationRule{Rule: text})
 		assert.Error(t, err, text)
+	}
+}
+
+// Short expressions that would run for years or take all memory are given up.
+func TestRulesEnd(t *testing.T) {
+	chain := "'aaaaaaaaaa'"
+	for range 10 {
+		chain += ".replace('a', 'aaaaaaaaaa')"
+	}
+	s := structural(t)
+	for text, says := range map[string]string{
+		chain + ".size() > 0":                                   "replace: a text has at most 4194304 bytes",
+		"lists.range(100000000000).size() > 0":                  "lists.range(100000000000): a list has at most 10000 items",
+		"sets.contains(lists.range(10000), lists.range(10000))": "it looks at more than 2000000 items",
+	} {
+		r, err := compile(s, false, apiextensionsv1.ValidationRule{Rule: text})
+		require.NoError(t, err, text)
+		_, err = r.Holds(map[string]any{}, nil)
+		assert.ErrorContains(t, err, says, text)
 	}
 }

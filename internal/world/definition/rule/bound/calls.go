@@ -1,4 +1,4 @@
-package expression
+package bound
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// maxText is the length, in bytes, of the longest text that an expression makes.
-const maxText = 1 << 20
+// maxText is the length, in bytes, of the longest text that an expression makes: of all texts of a request there are 3 MiB.
+const maxText = 4 << 20
 
 // boundCalls takes the place of functions with which a short expression makes lists or texts that no memory holds, or
 // compares each item of a list with each of another.

@@ -1,4 +1,6 @@
-package expression
+// Package bound keeps CEL expressions from running or growing without end: those of scenarios, and the rules
+// of custom resource definitions.
+package bound
 
 import (
 	"fmt"
@@ -16,8 +18,9 @@ const (
 	maxRange = 10_000
 )
 
-// limited has the loops of a program ask at each item whether they may go on: a counter answers them.
-func limited(options ...cel.ProgramOption) []cel.ProgramOption {
+// Options are those of a program that Evaluate runs: its loops ask at each item whether they may go on, and
+// calls that make lists or texts are bounded.
+func Options(options ...cel.ProgramOption) []cel.ProgramOption {
 	return append(options, cel.InterruptCheckFrequency(1), cel.CustomDecorator(boundCalls))
 }
 
@@ -36,8 +39,8 @@ func (c *counter) ResolveName(name string) (any, bool) {
 	return c.Activation.ResolveName(name)
 }
 
-// evaluate runs a program until it ends or has taken too many steps.
-func evaluate(program cel.Program, names map[string]any) (ref.Val, *cel.EvalDetails, error) {
+// Evaluate runs a program that has the Options until it ends or has looked at too many items, which is an error.
+func Evaluate(program cel.Program, names map[string]any) (ref.Val, *cel.EvalDetails, error) {
 	activation, err := cel.NewActivation(names)
 	if err != nil {
 		return nil, nil, err

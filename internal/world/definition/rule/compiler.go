@@ -1,0 +1,100 @@
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/ext"
+	"github.com/google/cel-go/interpreter"
+
+	"github.com/csisim/csisim/internal/world/definition"
+	"github.com/csisim/csisim/internal/world/definition/rule/bound"
+)
+
+// selfType is the name of the type of self in messages; Kubernetes adds a number that it draws.
+const selfType = "selfType"
+
+// perCallLimit is the cost at which the real server gives up on one rule.
+const perCallLimit = 1_000_000
+
+// base has what all rules can use. [apiserver/pkg/cel/environment/base.go]
+var base = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(
+		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.Lists(ext.ListsVersion(3)), ext.TwoVarComprehensions(), cel.OptionalTypes(),
+		cel.HomogeneousAggregateLiterals(), cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true),
+		cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)),
+		library, quantities,
+	)
+})
+
+// compiler makes programs of the expressions of one rule.
+type compiler struct {
+	costs costs
+	env   *cel.Env
+}
+
+// open makes the names self and oldSelf known, with their type.
+func (c *compiler) open(self *declared, optionalOld bool) error {
+	env, err := base()
+	if err != nil {
+		return fmt.Errorf("make CEL environment: %w", err)
+	}
+	registry, err := types.NewRegistry()
+	if err != nil {
+		return fmt.Errorf("make CEL types: %w", err)
+	}
+	is, objects := types.DynType, map[string]*declared{}
+	if self != nil {
+		is = self.is
+	}
+	known := &provider{registry, objects}
+	known.add(self)
+	old := is
+	if optionalOld {
+		old = types.NewOptionalType(is)
+	}
+	c.env, err = env.Extend(cel.CustomTypeProvider(known), cel.Variable(nameOfSelf, is), cel.Variable(nameOfOld, old))
+	return err
+}
+
+// compile checks the types of an expression. what stands before its mistakes.
+func (c *compiler) compile(text string, is *types.Type, otherwise, what string) (*cel.Ast, error) {
+	checked, issues := c.env.Compile(text)
+	if issues.Err() != nil {
+		return nil, fmt.Errorf("%scompilation failed: %w", what, issues.Err())
+	}
+	if !checked.OutputType().IsExactType(is) {
+		return nil, errors.New(otherwise)
+	}
+	return checked, nil
+}
+
+// program is what runs an expression, and its cost at most.
+func (c *compiler) program(checked *cel.Ast) (cel.Program, uint64, error) {
+	program, err := c.env.Program(checked, bound.Options(
+		cel.CostLimit(perCallLimit), cel.CostTracking(&c.costs), cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)))...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("program instantiation failed: %w", err)
+	}
+	cost, err := c.env.EstimateCost(checked, &c.costs)
+	if err != nil {
+		return nil, 0, fmt.Errorf("cost estimation failed: %w", err)
+	}
+	return program, cost.Max, nil
+}
+
+// addMessage compiles the expression of a rule's own message.
+func (c *compiler) addMessage(r *rule, text string) error {
+	checked, err := c.compile(text, types.StringType, "messageExpression must evaluate to a string", "messageExpression ")
+	if err == nil {
+		r.message, r.cost.Message, err = c.program(checked)
+	}
+	if err != nil {
+		return definition.MessageError{Err: err}
+	}
+	return nil
+}
