@@ -1,6 +1,8 @@
 package fakecontroller
 
 import (
+	"fmt"
+
 	"github.com/csisim/csisim/fakecontroller/internal/attachdetach"
 	"github.com/csisim/csisim/fakecontroller/internal/cronjob"
 	"github.com/csisim/csisim/fakecontroller/internal/daemonset"
@@ -20,6 +22,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/selinuxwarning"
 	"github.com/csisim/csisim/fakecontroller/internal/snapshot"
 	"github.com/csisim/csisim/fakecontroller/internal/statefulset"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 )
 
@@ -42,43 +45,69 @@ type Program interface {
 type Controller struct {
 	Name  string
 	Start func(Cluster) Program
+	// Replica is the zero value for a controller that runs once.
+	Replica Replica
+}
+
+// Replica is one of several controllers, or sidecars, of which one leads.
+type Replica struct {
+	// Of is the name of all of them.
+	Of string
+	// Lock is the Lease that the leader holds, Pod by what name.
+	Lock, Pod string
 }
 
 // ControllerManager is kube-controller-manager, in the order in which its controllers start.
 var ControllerManager = []Controller{
-	{"attachdetach", func(in Cluster) Program { return attachdetach.Start(in.World, attachdetach.Options{}) }},
-	{"persistentvolume", func(in Cluster) Program { return persistentvolume.Start(in.World) }},
-	{"pvc-protection", func(in Cluster) Program { return protection.StartClaims(in.World) }},
-	{"pv-protection", func(in Cluster) Program { return protection.StartVolumes(in.World) }},
-	{"vac-protection", func(in Cluster) Program { return protection.StartClasses(in.World) }},
-	{"expand", func(in Cluster) Program { return expand.Start(in.World) }},
-	{"ephemeral", func(in Cluster) Program { return ephemeral.Start(in.World) }},
-	{"garbagecollector", func(in Cluster) Program { return garbagecollector.Start(in.World) }},
-	{"nodelifecycle", func(in Cluster) Program { return nodelifecycle.Start(in.World, in.Heartbeats) }},
-	{"statefulset", func(in Cluster) Program { return statefulset.Start(in.World) }},
-	{"daemonset", func(in Cluster) Program { return daemonset.Start(in.World) }},
-	{"deployment", func(in Cluster) Program { return deployment.Start(in.World) }},
-	{"replicaset", func(in Cluster) Program { return replicaset.Start(in.World) }},
-	{"job", func(in Cluster) Program { return job.Start(in.World) }},
-	{"cronjob", func(in Cluster) Program { return cronjob.Start(in.World) }},
-	{"resourcequota", func(in Cluster) Program { return resourcequota.Start(in.World) }},
-	{"disruption", func(in Cluster) Program { return disruption.Start(in.World) }},
-	{"podgc", func(in Cluster) Program { return podgc.Start(in.World) }},
+	{Name: "attachdetach", Start: func(in Cluster) Program { return attachdetach.Start(in.World, attachdetach.Options{}) }},
+	{Name: "persistentvolume", Start: func(in Cluster) Program { return persistentvolume.Start(in.World) }},
+	{Name: "pvc-protection", Start: func(in Cluster) Program { return protection.StartClaims(in.World) }},
+	{Name: "pv-protection", Start: func(in Cluster) Program { return protection.StartVolumes(in.World) }},
+	{Name: "vac-protection", Start: func(in Cluster) Program { return protection.StartClasses(in.World) }},
+	{Name: "expand", Start: func(in Cluster) Program { return expand.Start(in.World) }},
+	{Name: "ephemeral", Start: func(in Cluster) Program { return ephemeral.Start(in.World) }},
+	{Name: "garbagecollector", Start: func(in Cluster) Program { return garbagecollector.Start(in.World) }},
+	{Name: "nodelifecycle", Start: func(in Cluster) Program { return nodelifecycle.Start(in.World, in.Heartbeats) }},
+	{Name: "statefulset", Start: func(in Cluster) Program { return statefulset.Start(in.World) }},
+	{Name: "daemonset", Start: func(in Cluster) Program { return daemonset.Start(in.World) }},
+	{Name: "deployment", Start: func(in Cluster) Program { return deployment.Start(in.World) }},
+	{Name: "replicaset", Start: func(in Cluster) Program { return replicaset.Start(in.World) }},
+	{Name: "job", Start: func(in Cluster) Program { return job.Start(in.World) }},
+	{Name: "cronjob", Start: func(in Cluster) Program { return cronjob.Start(in.World) }},
+	{Name: "resourcequota", Start: func(in Cluster) Program { return resourcequota.Start(in.World) }},
+	{Name: "disruption", Start: func(in Cluster) Program { return disruption.Start(in.World) }},
+	{Name: "podgc", Start: func(in Cluster) Program { return podgc.Start(in.World) }},
 }
 
 // SELinuxWarningName is how kube-controller-manager's --controllers names the one that is off by default.
 const SELinuxWarningName = selinuxwarning.Name
 
 // SELinuxWarning is the controller of kube-controller-manager that runs only if it is named.
-var SELinuxWarning = Controller{"selinux-warning", func(in Cluster) Program { return selinuxwarning.Start(in.World) }}
+var SELinuxWarning = Controller{Name: "selinux-warning", Start: func(in Cluster) Program { return selinuxwarning.Start(in.World) }}
 
 // Scheduler is kube-scheduler.
-var Scheduler = Controller{"scheduler", func(in Cluster) Program { return scheduler.Start(in.World) }}
+var Scheduler = Controller{Name: "scheduler", Start: func(in Cluster) Program { return scheduler.Start(in.World) }}
 
 // SnapshotControllerOptions are the flags of the snapshot-controller.
 type SnapshotControllerOptions = snapshot.Options
 
-// SnapshotController runs once for all drivers that make snapshots.
-func SnapshotController(o SnapshotControllerOptions) Controller {
-	return Controller{"snapshot-controller", func(in Cluster) Program { return snapshot.Start(in.World, o) }}
+// SnapshotControllerName is the program's.
+const SnapshotControllerName = snapshot.Name
+
+// SnapshotController runs once for all drivers that make snapshots, or in replicas.
+func SnapshotController(o SnapshotControllerOptions) []Controller {
+	if o.Replicas < 2 {
+		return []Controller{{Name: snapshot.Name, Start: func(in Cluster) Program { return snapshot.Start(in.World, o) }}}
+	}
+	var all []Controller
+	election := &sidecar.Election{}
+	for n := 1; n <= int(o.Replicas); n++ {
+		o := o
+		o.Replica, o.Pod, o.Election = n, fmt.Sprintf("%s-%d", snapshot.Name, n), election
+		all = append(all, Controller{
+			Name: o.Called(snapshot.Name), Start: func(in Cluster) Program { return snapshot.Start(in.World, o) },
+			Replica: Replica{Of: snapshot.Name, Lock: snapshot.Lock, Pod: o.Pod},
+		})
+	}
+	return all
 }

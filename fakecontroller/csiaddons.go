@@ -31,7 +31,7 @@ type Addons struct {
 
 // Manager is the controller manager.
 func (a *Addons) Manager(o AddonsManagerOptions) Controller {
-	return Controller{AddonsManager, func(in Cluster) Program { return manager.Start(in.World, &a.network, o) }}
+	return Controller{Name: AddonsManager, Start: func(in Cluster) Program { return manager.Start(in.World, &a.network, o) }}
 }
 
 // AddonsProgram is a sidecar that runs.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/fakecontroller/internal/attacher"
+	"github.com/csisim/csisim/fakecontroller/internal/clusterregistrar"
 	"github.com/csisim/csisim/fakecontroller/internal/healthmonitor"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
 	"github.com/csisim/csisim/fakecontroller/internal/resizer"
@@ -13,6 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/livenessprobe"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // The names under which sidecars call a driver and write to the API.
@@ -22,6 +24,8 @@ const (
 	Resizer       = resizer.Caller
 	Snapshotter   = snapshotter.Caller
 	HealthMonitor = healthmonitor.Caller
+	// ClusterRegistrar makes the CSIDriver object of its driver, in old clusters.
+	ClusterRegistrar = clusterregistrar.Name
 )
 
 // The flags of each sidecar.
@@ -32,7 +36,9 @@ type (
 	SnapshotterOptions   = snapshotter.Options
 	HealthMonitorOptions = healthmonitor.Options
 	RegistrarFlags       = registrar.Flags
-	LivenessProbeOptions = livenessprobe.Options
+	// ClusterRegistrarOptions are those of cluster-driver-registrar.
+	ClusterRegistrarOptions = clusterregistrar.Options
+	LivenessProbeOptions    = livenessprobe.Options
 	// SidecarFlags are those that all sidecars have.
 	SidecarFlags = sidecar.Flags
 )
@@ -45,6 +51,8 @@ type Sidecars struct {
 	Resizer       resizer.Options       `json:"csi-resizer,omitzero" doc:"Flags of csi-resizer."`
 	Snapshotter   snapshotter.Options   `json:"csi-snapshotter,omitzero" doc:"Flags of csi-snapshotter."`
 	HealthMonitor healthmonitor.Options `json:"csi-external-health-monitor-controller,omitzero" doc:"Flags of csi-external-health-monitor-controller, which runs beside drivers with VOLUME_CONDITION and LIST_VOLUMES or GET_VOLUME."`
+	// ClusterRegistrar makes the CSIDriver object instead of the deployment. Default: it does not run.
+	ClusterRegistrar *clusterregistrar.Options `json:"cluster-driver-registrar,omitempty" doc:"Has cluster-driver-registrar run, which makes the driver's CSIDriver object, for Kubernetes 1.13 to 1.21; {} for the usual flags. Default: it does not run, and the object comes with the deployment."`
 	// Registrar is beside the plugins on nodes.
 	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
 	// LivenessProbe is beside all plugins. Default: none runs, and nobody probes.
@@ -53,7 +61,11 @@ type Sidecars struct {
 
 // OfController are those beside a controller plugin, in the order in which they start.
 func (s Sidecars) OfController() []sidecar.Sidecar {
-	return []sidecar.Sidecar{s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter, s.HealthMonitor}
+	all := []sidecar.Sidecar{s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter, s.HealthMonitor}
+	if s.ClusterRegistrar != nil {
+		all = append(all, *s.ClusterRegistrar)
+	}
+	return all
 }
 
 // Mistaken is a sidecar with flags that cannot be.
@@ -62,10 +74,13 @@ type Mistaken struct {
 	Mistakes []sidecar.Mistake
 }
 
-// Mistakes are the flags that cannot be.
-func (s Sidecars) Mistakes() (found []Mistaken) {
+// Mistakes are the flags that cannot be in a cluster of that version.
+func (s Sidecars) Mistakes(v version.Version) (found []Mistaken) {
 	for _, program := range s.OfController() {
 		found = append(found, Mistaken{program.Name(), program.Mistakes()})
+	}
+	if s.ClusterRegistrar != nil {
+		found = append(found, Mistaken{clusterregistrar.Name, s.ClusterRegistrar.MistakesIn(v)})
 	}
 	if s.LivenessProbe != nil {
 		found = append(found, Mistaken{livenessprobe.Name, s.LivenessProbe.Mistakes()})
@@ -75,7 +90,7 @@ func (s Sidecars) Mistakes() (found []Mistaken) {
 
 // Names are those of all sidecars.
 func Names() (names []string) {
-	for _, s := range (Sidecars{}).OfController() {
+	for _, s := range (Sidecars{ClusterRegistrar: &clusterregistrar.Options{}}).OfController() {
 		names = append(names, s.Name())
 	}
 	return append(names, registrar.Program, livenessprobe.Name)

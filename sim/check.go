@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -44,10 +46,24 @@ func (o Options) check() error {
 		if err := d.check(i, nodes); err != nil {
 			return err
 		}
+		if err := checkFlags(d, cmp.Or(o.Kubernetes, version.Newest)); err != nil {
+			return err
+		}
 		if names[d.Name] && d.Name != "" {
 			return &ConfigError{fmt.Sprintf("driver %q", d.Name), "two drivers have this name"}
 		}
 		names[d.Name] = true
+	}
+	return nil
+}
+
+// checkFlags returns the first flag of a driver's sidecars that cannot be.
+func checkFlags(d Driver, v version.Version) error {
+	for _, program := range d.Sidecars.Mistakes(v) {
+		for _, m := range program.Mistakes {
+			subject := strings.TrimSuffix(program.Sidecar+"."+m.Field, ".")
+			return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("%s: found %s, want %s", subject, m.Found, m.Want)}
+		}
 	}
 	return nil
 }

@@ -14,9 +14,8 @@ type controller struct {
 	name    string
 	sidecar string  // its program; empty for what is no sidecar
 	beside  *plugin // of a sidecar
-	of      string  // the name of all replicas of a sidecar; empty if it has none
-	lock    string  // the name of the Lease that a sidecar holds if it leads
-	manager bool    // part of kube-controller-manager
+	replica fakecontroller.Replica
+	manager bool // part of kube-controller-manager
 	start   func() fakecontroller.Program
 	running fakecontroller.Program
 	pace    component.Pace
@@ -65,10 +64,13 @@ func (c *Simulation) startControllers() error {
 
 // addSnapshotController adds the controller as soon as some driver can make snapshots.
 func (c *Simulation) addSnapshotController() {
-	snapshots := fakecontroller.SnapshotController(c.options.SnapshotController)
-	there := func(ctl *controller) bool { return ctl.name == snapshots.Name }
-	if c.needsSnapshotController() && !slices.ContainsFunc(c.controllers, there) {
-		c.addController(snapshots)
+	all := fakecontroller.SnapshotController(c.options.SnapshotController)
+	there := func(ctl *controller) bool { return ctl.name == all[0].Name }
+	if !c.needsSnapshotController() || slices.ContainsFunc(c.controllers, there) {
+		return
+	}
+	for _, ctl := range all {
+		c.addController(ctl)
 	}
 }
 
@@ -77,7 +79,7 @@ func (c *Simulation) addController(ctl fakecontroller.Controller) *controller {
 	start := func() fakecontroller.Program {
 		return ctl.Start(fakecontroller.Cluster{World: c.World, Heartbeats: c.beats})
 	}
-	added := &controller{name: ctl.Name, start: start}
+	added := &controller{name: ctl.Name, replica: ctl.Replica, start: start}
 	c.controllers = append(c.controllers, added)
 	return added
 }
@@ -86,7 +88,7 @@ func (c *Simulation) addController(ctl fakecontroller.Controller) *controller {
 func (c *Simulation) controllersNamed(name string) ([]*controller, error) {
 	var found []*controller
 	for _, ctl := range c.controllers {
-		if ctl.name == name || (name == controllerManager && ctl.manager) || ctl.of != "" && ctl.of == name || ctl.of+"/"+leader == name && c.leads(ctl) {
+		if ctl.name == name || (name == controllerManager && ctl.manager) || ctl.replica.Of != "" && ctl.replica.Of == name || ctl.replica.Of+"/"+leader == name && c.leads(ctl) {
 			found = append(found, ctl)
 		}
 	}

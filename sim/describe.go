@@ -78,10 +78,14 @@ func (d *driver) named(p *plugin, name string) error {
 // PUBLISH_UNPUBLISH_VOLUME; none without a controller plugin.
 func (d *driver) promises() (map[string]bool, error) {
 	promised := map[string]bool{}
-	if d.controller == nil {
+	p := d.controller
+	if p == nil && d.Sidecars.Provisioner.NodeDeployment && len(d.nodes) > 0 {
+		p = values(d.nodes)[0]
+	}
+	if p == nil {
 		return promised, nil
 	}
-	err := d.controller.ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
+	err := p.ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
 		answer, err := csi.NewControllerClient(client).ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
 		for _, capability := range answer.GetCapabilities() {
 			promised[contract.ControllerCapability(capability)] = true
@@ -109,7 +113,7 @@ func (d *driver) expandsOnNodes() bool {
 
 // installCSIDriver makes the driver's CSIDriver object, as its deployment would.
 func (c *Simulation) installCSIDriver(d *driver) error {
-	if d.NoCSIDriver {
+	if d.NoCSIDriver || d.registersItself() && d.CSIDriver == nil {
 		return nil
 	}
 	spec := storagev1.CSIDriverSpec{}
@@ -124,6 +128,12 @@ func (c *Simulation) installCSIDriver(d *driver) error {
 		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "its CSIDriver object is refused: " + err.Error()}
 	}
 	return nil
+}
+
+// registersItself reports whether cluster-driver-registrar makes the driver's CSIDriver object. When it
+// ends, it leaves the object behind. C-CDR-3
+func (d *driver) registersItself() bool {
+	return d.Sidecars.ClusterRegistrar != nil || d.external(ClusterRegistrar)
 }
 
 // createCSIDriver makes the object in the form that the cluster knows. L-CDR-2

@@ -21,12 +21,14 @@ const (
 	Snapshotter Sidecar = fakecontroller.Snapshotter
 	// HealthMonitor asks the driver how volumes are.
 	HealthMonitor Sidecar = fakecontroller.HealthMonitor
+	// ClusterRegistrar makes the CSIDriver object, in clusters up to Kubernetes 1.21.
+	ClusterRegistrar Sidecar = fakecontroller.ClusterRegistrar
 	// Registrar is node-driver-registrar, on every node.
 	Registrar Sidecar = registrar.Program
 	// LivenessProbe answers the kubelet whether a plugin is healthy.
 	LivenessProbe Sidecar = livenessprobe.Name
 	// SnapshotController runs once for all drivers.
-	SnapshotController Sidecar = "snapshot-controller"
+	SnapshotController Sidecar = fakecontroller.SnapshotControllerName
 )
 
 // external reports whether somebody else runs a sidecar.

@@ -92,6 +92,9 @@ func (c *Simulation) removeSidecars(d *driver) {
 }
 
 func (c *Simulation) removeCSIDriver(d *driver) error {
+	if d.registersItself() {
+		return nil
+	}
 	if _, ok := store.Get[*storagev1.CSIDriver](c.World.Store, store.Key{Name: d.Name}); !ok {
 		return nil
 	}

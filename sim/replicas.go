@@ -68,10 +68,18 @@ func (c *Simulation) startReplicas(d *driver) error {
 	return nil
 }
 
+// controllers are the controller plugins; none if the driver has none.
+func (d *driver) controllers() []*plugin {
+	if d.controller == nil {
+		return nil
+	}
+	return append([]*plugin{d.controller}, d.replicas...)
+}
+
 // replica is nil if the driver's controller plugin has none of the number.
 func (d *driver) replica(number string) *plugin {
-	for _, p := range append([]*plugin{d.controller}, d.replicas...) {
-		if p != nil && strconv.Itoa(max(1, p.replica)) == number {
+	for _, p := range d.controllers() {
+		if strconv.Itoa(max(1, p.replica)) == number {
 			return p
 		}
 	}
@@ -117,18 +125,23 @@ func (p *plugin) podName() string {
 	return fmt.Sprintf("%s-controller-%d", p.driver.Name, cmp.Or(p.replica, 1))
 }
 
-// leads reports whether the sidecar holds a lease.
+// leads reports whether the replica holds its lease.
 func (c *Simulation) leads(ctl *controller) bool {
-	lease, ok := store.Get[*coordinationv1.Lease](c.World.Store, store.Key{Namespace: sidecar.Namespace, Name: ctl.lock})
-	return ok && ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.beside.podName())
+	lease, ok := store.Get[*coordinationv1.Lease](c.World.Store, store.Key{Namespace: sidecar.Namespace, Name: ctl.replica.Lock})
+	return ok && ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.replica.Pod)
 }
 
-// replicaNames are the further names of sidecars with replicas: of all of them, and of the
-// one that leads.
+// replicaNames are the further names of what has replicas: of all of them, and of the one that
+// leads, if they elect one.
 func (c *Simulation) replicaNames() (names []string) {
 	for _, ctl := range c.controllers {
-		if ctl.of != "" && !slices.Contains(names, ctl.of) {
-			names = append(names, ctl.of, ctl.of+"/"+leader)
+		of := ctl.replica.Of
+		if of == "" || slices.Contains(names, of) {
+			continue
+		}
+		names = append(names, of)
+		if ctl.replica.Lock != "" {
+			names = append(names, of+"/"+leader)
 		}
 	}
 	return names

@@ -69,10 +69,14 @@ func (s *serving) services() []machine.Service {
 	default:
 		node := s.mockNode()
 		node.Restart()
-		return append([]machine.Service{
+		services := []machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: node, Prompt: true},
 			{Desc: &csi.Node_ServiceDesc, Server: node, Prompt: true},
-		}, s.addons()...)
+		}
+		if d.Sidecars.Provisioner.NodeDeployment {
+			services = append(services, machine.Service{Desc: &csi.Controller_ServiceDesc, Server: d.mock.Controller(), Prompt: true})
+		}
+		return append(services, s.addons()...)
 	}
 }
 

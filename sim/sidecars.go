@@ -21,6 +21,7 @@ type (
 	SnapshotterOptions        = fakecontroller.SnapshotterOptions
 	HealthMonitorOptions      = fakecontroller.HealthMonitorOptions
 	RegistrarFlags            = fakecontroller.RegistrarFlags
+	ClusterRegistrarOptions   = fakecontroller.ClusterRegistrarOptions
 	LivenessProbeOptions      = fakecontroller.LivenessProbeOptions
 	SidecarFlags              = fakecontroller.SidecarFlags
 	SnapshotControllerOptions = fakecontroller.SnapshotControllerOptions
@@ -30,14 +31,11 @@ type (
 // else runs.
 func (c *Simulation) addSidecars(d *driver) {
 	c.addLivenessProbes(d)
-	if d.controller == nil {
-		return
-	}
 	promises := sidecar.Promises{Capabilities: d.promised, ExpandsOnNodes: d.expandsOnNodes()}
 	elections := map[string]*sidecar.Election{}
-	for _, p := range append([]*plugin{d.controller}, d.replicas...) {
+	for _, p := range d.controllers() {
 		for _, s := range d.Sidecars.OfController() {
-			if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) {
+			if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) && !onNodes(s) {
 				if elections[s.Name()] == nil {
 					elections[s.Name()] = &sidecar.Election{}
 				}
@@ -45,20 +43,48 @@ func (c *Simulation) addSidecars(d *driver) {
 			}
 		}
 	}
+	for _, n := range c.nodes {
+		for _, s := range d.Sidecars.OfController() {
+			if p := d.nodes[n.Name]; p != nil && onNodes(s) && !d.external(Sidecar(s.Name())) {
+				c.addNodeSidecar(s, p)
+			}
+		}
+	}
+}
+
+func onNodes(s sidecar.Sidecar) bool {
+	n, ok := s.(sidecar.NodeSidecar)
+	return ok && n.OnNodes()
 }
 
 // addSidecar adds one program beside a controller plugin.
 func (c *Simulation) addSidecar(s sidecar.Sidecar, p *plugin, election *sidecar.Election) {
 	at := sidecar.Target{Driver: p.driver.Name, Machine: p.machine, Socket: p.socket, Replica: p.replica, Pod: p.podName(), Election: election}
+	ctl := c.sidecar(s, p, at)
+	if p.replica > 0 {
+		ctl.replica = fakecontroller.Replica{Of: ctl.name, Pod: p.podName()}
+		if lock := s.Lock(p.driver.Name); lock != "" {
+			ctl.replica.Lock = sidecar.Sanitized(lock)
+		}
+		ctl.name = replicaName(ctl.name, p)
+	}
+}
+
+// addNodeSidecar adds one program beside the plugin of a node. Its name ends in that of the node;
+// without it the name is that of all of them.
+func (c *Simulation) addNodeSidecar(s sidecar.Sidecar, p *plugin) {
+	ctl := c.sidecar(s, p, sidecar.Target{Driver: p.driver.Name, Node: p.node, Machine: p.machine, Socket: p.socket})
+	ctl.replica.Of = ctl.name
+	ctl.name += "/" + p.node
+}
+
+func (c *Simulation) sidecar(s sidecar.Sidecar, p *plugin, at sidecar.Target) *controller {
 	ctl := &controller{
 		name: s.Name() + "/" + p.driver.Name, sidecar: s.Name(), beside: p,
 		start: func() fakecontroller.Program { return s.Start(c.World, c.Wire, at) },
 	}
-	if p.replica > 0 {
-		ctl.of, ctl.lock = ctl.name, sidecar.Sanitized(s.Lock(p.driver.Name))
-		ctl.name = replicaName(ctl.name, p)
-	}
 	c.controllers = append(c.controllers, ctl)
+	return ctl
 }
 
 // besides are the sidecars of a plugin, but for its registrar.

@@ -136,16 +136,21 @@ func (c *checker) controllers() []string {
 	if c.controls != nil || !all {
 		return slices.Clone(c.controls)
 	}
-	options := sim.Options{}
+	options := sim.Options{SnapshotController: c.scenario.Cluster.SnapshotController}
 	for _, d := range c.scenario.Drivers {
 		options.Drivers = append(options.Drivers, d.mocked())
+		if d.Sidecars.Provisioner.NodeDeployment && options.Nodes == nil {
+			for _, n := range c.scenario.Cluster.Nodes {
+				options.Nodes = append(options.Nodes, sim.Node{Name: n.Name})
+			}
+		}
 	}
-	cluster, err := sim.Start(options)
+	like, err := sim.Start(options)
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = cluster.Close() }() // nothing but memory
-	c.controls = append(cluster.Controllers(), controlPlane)
+	defer func() { _ = like.Close() }() // nothing but memory
+	c.controls = append(like.Controllers(), controlPlane)
 	slices.Sort(c.controls)
 	c.controls = slices.Compact(c.controls)
 	return slices.Clone(c.controls)

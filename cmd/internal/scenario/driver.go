@@ -92,6 +92,9 @@ func (d Driver) options(dir string) sim.Driver {
 	if d.profile != nil && d.Sidecars.Provisioner.ExtraCreateMetadata == nil {
 		o.Sidecars.Provisioner.ExtraCreateMetadata = &d.profile.ExtraCreateMetadata
 	}
+	if d.Sidecars.ClusterRegistrar != nil {
+		o.CSIDriver = nil // the sidecar makes it
+	}
 	o.Replicas = int(d.Replicas)
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController || o.NoController, d.NoCSIDriver
 	for _, name := range d.External {

@@ -58,6 +58,7 @@ func (c *checker) check() {
 		c.checkLegacy()
 	})
 	c.at("cluster.nodes", c.checkNodes)
+	c.at("cluster.snapshot-controller", c.checkSnapshotController)
 	c.at("drivers", c.checkDrivers)
 	for _, object := range all {
 		c.checkObject(object)

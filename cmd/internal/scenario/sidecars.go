@@ -12,11 +12,21 @@ import (
 
 // checkSidecars reports flags that cannot be.
 func (c *checker) checkSidecars(s sim.Sidecars) {
-	for _, program := range s.Mistakes() {
+	for _, program := range s.Mistakes(c.versions.controlPlane) {
 		for _, m := range program.Mistakes {
-			path := strict.Key(strict.Key(c.in("sidecars"), program.Sidecar), m.Field)
+			path := strict.Key(c.in("sidecars"), program.Sidecar)
+			if m.Field != "" {
+				path = strict.Key(path, m.Field)
+			}
 			c.document.Report(path, m.Found, m.Want)
 		}
+	}
+}
+
+// checkSnapshotController reports flags of the snapshot-controller that cannot be.
+func (c *checker) checkSnapshotController() {
+	for _, m := range c.scenario.Cluster.SnapshotController.Mistakes() {
+		c.report(m.Field, m.Found, m.Want)
 	}
 }
 

@@ -3,6 +3,7 @@ package provisioner
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
@@ -73,7 +75,7 @@ func (k *capacities) follow(p *kernel.Process) {
 			k.revise()
 		}
 		for e, ok := published.Next(); ok; e, ok = published.Next() {
-			if own(e.Object, k.driver) && k.isAmiss(e) {
+			if k.own(e.Object) && k.isAmiss(e) {
 				k.queue.Add(offerOf(e.Object))
 			}
 		}
@@ -98,8 +100,28 @@ func relabelled(e store.Event[*corev1.Node]) bool {
 	return e.Type != store.Modified || !maps.Equal(e.Old.Labels, e.Object.Labels)
 }
 
-func own(c *storagev1.CSIStorageCapacity, driver string) bool {
-	return c.Labels[driverLabel] == driver && c.Labels[managerLabel] == managerName
+func (k *capacities) own(c *storagev1.CSIStorageCapacity) bool {
+	return c.Labels[driverLabel] == k.driver && c.Labels[managerLabel] == k.manager()
+}
+
+// manager distinguishes the objects of one node's provisioner from those of others. The value of a
+// label has at most 63 characters: of a longer name the middle is a hash.
+func (k *capacities) manager() string {
+	node := k.options.Node
+	name := managerName + "-" + node
+	kept := validation.LabelValueMaxLength - len(node) - len("-12345678-")
+	hash := fnv.New32a()
+	switch {
+	case node == "":
+		return managerName
+	case len(name) <= validation.LabelValueMaxLength:
+		return name
+	case kept > 0:
+		hash.Write([]byte(managerName))
+		return fmt.Sprintf("%s-%08x-%s", managerName[:kept], hash.Sum32(), node)
+	}
+	hash.Write([]byte(name))
+	return fmt.Sprintf("%s-%08x", managerName, hash.Sum32())
 }
 
 func offerOf(c *storagev1.CSIStorageCapacity) offer {
@@ -170,6 +192,9 @@ func (k *capacities) reachable() []term {
 		return []term{nil}
 	}
 	var segments []term
+	if k.local != nil { // the driver of one node has one segment, whatever it is
+		return []term{termOf(k.local.node.Labels)}
+	}
 	for csiNode := range store.List[*storagev1.CSINode](k.Cache, "") {
 		keys := topologyKeys(csiNode, k.driver)
 		node, ok := component.Cached[*corev1.Node](k.Component, store.KeyOf(csiNode))
@@ -257,7 +282,7 @@ func (k *capacities) sync(p *kernel.Process, o offer) error {
 func (k *capacities) publishedFor(o offer) []*storagev1.CSIStorageCapacity {
 	var found []*storagev1.CSIStorageCapacity
 	for c := range store.List[*storagev1.CSIStorageCapacity](k.Cache, capacityNamespace) {
-		if own(c, k.driver) && offerOf(c) == o {
+		if k.own(c) && offerOf(c) == o {
 			found = append(found, c)
 		}
 	}
@@ -272,7 +297,7 @@ func (k *capacities) describe(o offer, segment term, capacity, largest *resource
 	return &storagev1.CSIStorageCapacity{
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: "csisc-", Namespace: capacityNamespace,
-			Labels: map[string]string{driverLabel: k.driver, managerLabel: managerName},
+			Labels: map[string]string{driverLabel: k.driver, managerLabel: k.manager()},
 		},
 		StorageClassName: o.class, NodeTopology: &metav1.LabelSelector{MatchLabels: labels},
 		Capacity: capacity, MaximumVolumeSize: largest,

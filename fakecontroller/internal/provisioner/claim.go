@@ -50,6 +50,9 @@ func (c *Provisioner) syncClaim(p *kernel.Process, uid types.UID) error {
 	if waitsForNode(pvc, class) {
 		return nil
 	}
+	if owned, err := c.owns(p, pvc, class); err == nil && !owned {
+		return nil
+	}
 	state, err := c.provisionClaim(p, pvc, class)
 	switch {
 	case err == nil || state == finished:

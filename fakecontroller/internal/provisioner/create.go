@@ -19,6 +19,12 @@ const cleanupTries = 5
 // createVolume has the driver make the volume of a claim and describes it as a
 // PersistentVolume.
 func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (*corev1.PersistentVolume, result) {
+	switch owned, err := c.owns(p, pvc, class); {
+	case err != nil:
+		return nil, result{state: noChange, err: fmt.Errorf("node check failed: %w", err)}
+	case !owned:
+		return nil, result{state: finished, err: errStop}
+	}
 	translated, err := migration.Class(class)
 	if err != nil {
 		return nil, result{state: finished, err: err}

@@ -2,7 +2,9 @@ package provisioner
 
 import (
 	"iter"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/internal/world/component"
@@ -18,6 +20,9 @@ func (c *Provisioner) isOld() bool { return !c.Began.Has(version.CSINode) }
 // matter to the sidecar. L-PROV-1
 func (c *Provisioner) csiNode(name string) (*storagev1.CSINode, bool) {
 	key := store.Key{Name: name}
+	if c.local != nil {
+		return c.local.csiNode, name == c.local.csiNode.Name
+	}
 	if !c.isOld() {
 		return component.Cached[*storagev1.CSINode](c.Component, key)
 	}
@@ -30,6 +35,9 @@ func (c *Provisioner) csiNode(name string) (*storagev1.CSINode, bool) {
 
 // csiNodes are those of all nodes.
 func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
+	if c.local != nil {
+		return slices.Values([]*storagev1.CSINode{c.local.csiNode})
+	}
 	if !c.isOld() {
 		return store.List[*storagev1.CSINode](c.Cache, "")
 	}
@@ -40,6 +48,21 @@ func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
 			}
 		}
 	}
+}
+
+// nodes are those of the cluster, or the one that it knows.
+func (c *Provisioner) nodes() iter.Seq[*corev1.Node] {
+	if c.local != nil {
+		return slices.Values([]*corev1.Node{c.local.node})
+	}
+	return store.List[*corev1.Node](c.Cache, "")
+}
+
+func (c *Provisioner) node(name string) (*corev1.Node, bool) {
+	if c.local != nil {
+		return c.local.node, name == c.local.node.Name
+	}
+	return component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
 }
 
 // degraded is what becomes of a claim whose selected node has no topology: a volume

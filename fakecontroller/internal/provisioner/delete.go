@@ -2,6 +2,7 @@ package provisioner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -47,7 +48,11 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	if !shouldDelete(pv) {
 		return nil
 	}
-	if err := c.deleteVolume(p, pv); err != nil {
+	err = c.deleteVolume(p, pv)
+	if errors.Is(err, errElsewhere) {
+		return nil
+	}
+	if err != nil {
 		c.event(pv, corev1.EventTypeWarning, "VolumeFailedDelete", "%v", err)
 		return err
 	}
@@ -101,6 +106,15 @@ func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error
 	}
 	if pv.Spec.CSI == nil {
 		return fmt.Errorf("persistentvolume %s is not a CSI volume", pv.Name)
+	}
+	if c.local != nil {
+		made, err := c.local.made(pv)
+		if err != nil {
+			return fmt.Errorf("checking volume affinity failed: %w", err)
+		}
+		if !made {
+			return errElsewhere
+		}
 	}
 	if c.promises.Can("PUBLISH_UNPUBLISH_VOLUME") {
 		for attachment := range store.Indexed[*storagev1.VolumeAttachment](c.Cache, kind.AttachmentsByVolume, pv.Name) {

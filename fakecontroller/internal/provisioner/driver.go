@@ -15,5 +15,5 @@ func (c *Provisioner) conn(p *kernel.Process) grpc.ClientConnInterface {
 }
 
 func (c *Provisioner) site() wire.Site {
-	return wire.Site{Caller: c.options.Called(Name), Driver: c.driver, Machine: c.options.Machine, Socket: c.options.Socket}
+	return wire.Site{Caller: c.options.Called(Name), Driver: c.driver, Node: c.options.Node, Machine: c.options.Machine, Socket: c.options.Socket}
 }

@@ -13,7 +13,9 @@ type Options struct {
 	// Driver is the name that calls to the driver are recorded under until the
 	// driver has given its own.
 	Driver string `json:"-"`
-	// Machine and Socket are where the controller plugin serves.
+	// Node is the node of the plugin, with NodeDeployment; else empty.
+	Node string `json:"-"`
+	// Machine and Socket are where the plugin serves.
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 
@@ -44,11 +46,27 @@ type Options struct {
 	// CapacityPollInterval is how often the driver is asked for its capacity again.
 	// Default 1 min. C-PROV-91
 	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
+	// NodeDeployment has one run beside the plugin of each node, for the volumes of that node, and
+	// none beside the controller plugin. The plugins of nodes serve the Controller service then, too.
+	// Default: false.
+	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: one runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
+	// NodeDeploymentImmediateBinding lets nodes take claims of classes with immediate binding. Default: true.
+	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims whose class binds immediately; default true."`
+	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay bound how long a node leaves such a claim to
+	// others before it takes it. Default: 20 s and 60 s.
+	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: for how long, at most, a node leaves such a claim to others at first; default 20s."`
+	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: for how long at most; default 60s."`
 	sidecar.Flags
 }
 
 // Workers is how many claims, and how many volumes, are worked on at once.
 const Workers = 100
+
+// The delays of --node-deployment. C-PROV-80
+const (
+	baseDelay = 20 * time.Second
+	maxDelay  = time.Minute
+)
 
 // infeasibleDelay is how long a claim rests that the driver called infeasible,
 // whatever the retry intervals are. C-PROV-15
@@ -62,6 +80,9 @@ func (o Options) withDefaults() Options {
 	o.KubeAPICapacityBurst = cmp.Or(o.KubeAPICapacityBurst, 5)
 	o.ExtraCreateMetadata = cmp.Or(o.ExtraCreateMetadata, new(true))
 	o.ImmediateTopology = cmp.Or(o.ImmediateTopology, new(true))
+	o.NodeDeploymentImmediateBinding = cmp.Or(o.NodeDeploymentImmediateBinding, new(true))
+	o.NodeDeploymentBaseDelay = cmp.Or(o.NodeDeploymentBaseDelay, baseDelay)
+	o.NodeDeploymentMaxDelay = cmp.Or(o.NodeDeploymentMaxDelay, maxDelay)
 	o.CapacityPollInterval = cmp.Or(o.CapacityPollInterval, time.Minute)
 	return o
 }

@@ -46,7 +46,8 @@ type Provisioner struct {
 	topologies map[types.UID]*chosenTopology
 	segments   map[string][]term // of all nodes, by topology keys; kept until a node changes
 	toSave     map[string]unsavedVolume
-	capacities *capacities // nil unless the driver reports its capacity
+	capacities *capacities     // nil unless the driver reports its capacity
+	local      *nodeDeployment // nil unless it is of one node
 }
 
 // Start runs a csi-provisioner for one driver. What an earlier run had under way
@@ -62,7 +63,7 @@ func Start(w *component.World, wire *wire.Wire, o Options) *sidecar.Program {
 
 func newProvisioner(w *component.World, wire *wire.Wire, o Options) *Provisioner {
 	c := &Provisioner{
-		Component:  w.Start(o.Called(Name), ""),
+		Component:  w.Start(o.Called(Name), o.Node),
 		wire:       wire,
 		options:    o.withDefaults(),
 		driver:     o.Driver,
@@ -91,10 +92,13 @@ func (c *Provisioner) run(p *kernel.Process) {
 	c.driver = c.promises.Name
 	c.plugin, _ = migration.PluginOf(c.driver)
 	c.nameItself()
+	if c.options.Node != "" {
+		c.meetNode(p)
+	}
 	c.life.Lead(p, c.options.Lock(c.driver))
 	claims := component.Watch[claim](c.Component, p)
 	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
-	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
+	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") && c.local == nil {
 		c.Go("nodes", c.followNodes)
 	}
 	if c.promises.Can("GET_CAPACITY") {
@@ -121,9 +125,12 @@ func (c *Provisioner) run(p *kernel.Process) {
 func (c *Provisioner) nameItself() {
 	now := c.Kernel.Now().UnixMilli()
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d %d", c.options.Called(c.driver), now, c.Store.Revision())
+	fmt.Fprintf(h, "%s %d %d", c.options.Called(c.driver)+c.options.Node, now, c.Store.Revision())
 	n := h.Sum64()
 	c.identity = fmt.Sprintf("%d-%d-%s", now, n%10000, c.driver)
+	if c.options.Node != "" {
+		c.identity += "-" + c.options.Node
+	}
 	c.source = fmt.Sprintf("%s_csisim_%08x-%04x-4%03x-8%03x-%012x", c.driver, uint32(n>>32), uint16(n>>16), n>>4&0xfff, n&0xfff, n&0xffffffffffff)
 }
 
@@ -137,6 +144,9 @@ func (c *Provisioner) claimChanged(e store.Event[claim]) {
 	}
 	if e.Type == store.Deleted {
 		delete(c.known, pvc.UID)
+		if c.local != nil {
+			delete(c.local.attempts, pvc.UID)
+		}
 		if c.inProgress[pvc.UID] == nil {
 			delete(c.topologies, pvc.UID)
 		}

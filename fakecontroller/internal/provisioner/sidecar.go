@@ -1,6 +1,8 @@
 package provisioner
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/csisim/csisim/internal/driver/sidecar"
@@ -16,16 +18,23 @@ func (Options) Name() string { return Name }
 // RunsBeside: csi-provisioner runs beside every driver with a controller plugin.
 func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 
+// OnNodes: with --node-deployment it runs beside the plugins of the nodes. C-PROV-6
+func (o Options) OnNodes() bool { return o.NodeDeployment }
+
 // Lock is the name of its Lease. C-LIB-5
 func (Options) Lock(driver string) string { return strings.ReplaceAll(driver, "/", "-") }
 
 // Start starts the program beside a plugin.
 func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *sidecar.Program {
-	o.Driver, o.Machine, o.Socket, o.Flags = at.Driver, at.Machine, at.Socket, o.Beside(at)
+	o.Driver, o.Node, o.Machine, o.Socket, o.Flags = at.Driver, at.Node, at.Machine, at.Socket, o.Beside(at)
 	return Start(w, wire, o)
 }
 
 // Mistakes are the flags that cannot be.
 func (o Options) Mistakes() []sidecar.Mistake {
-	return append(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)...)
+	found := append(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)...)
+	if base, longest := cmp.Or(o.NodeDeploymentBaseDelay, baseDelay), cmp.Or(o.NodeDeploymentMaxDelay, maxDelay); longest < base {
+		found = append(found, sidecar.Mistake{Field: "nodeDeploymentMaxDelay", Found: longest.String(), Want: fmt.Sprintf("at least nodeDeploymentBaseDelay, %v", base)})
+	}
+	return found
 }

@@ -66,7 +66,7 @@ func (c *Provisioner) lookUpNode(chosen *chosenTopology, name string) result {
 		}
 	}
 	if chosen.selected == nil {
-		node, ok := component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
+		node, ok := c.node(name)
 		if !ok {
 			return result{state: noChange, err: wrap(fmt.Errorf("error getting node %q", name))}
 		}
@@ -154,7 +154,7 @@ func (c *Provisioner) segmentsOf(keys []string) []term {
 		return known
 	}
 	var found []term
-	for node := range store.List[*corev1.Node](c.Cache, "") {
+	for node := range c.nodes() {
 		if segment, ok := segmentOf(node.Labels, keys); ok {
 			found = append(found, segment)
 		}

@@ -38,8 +38,11 @@ func TestWhatASnapshotTakesIsMeasured(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			w := newWorld(t, mock.Options{ListSnapshots: true})
+			w.controller.Crash()
+			c := newController(w.World, Options{})
+			c.lead()
 			times := func(operation string) float64 {
-				return w.controller.Metrics.Value(operationSeconds, "driver_name", tc.Driver, "operation_name", operation, "snapshot_type", kind, "operation_status", "success")
+				return c.Metrics.Value(operationSeconds, "driver_name", tc.Driver, "operation_name", operation, "snapshot_type", kind, "operation_status", "success")
 			}
 			s := given(w)
 			w.Run(time.Second)

@@ -40,20 +40,24 @@ type Controller struct {
 	operations map[operationKey]operationStart // those that are measured
 }
 
-// Options are what the program's flags say.
-type Options struct {
-	// KubeAPIQPS and KubeAPIBurst bound the requests of each client of the API: how many
-	// in a second on average, and how many at once. Default: 5 and 10, which the program
-	// has in flags of its own. KubeAPIQPS below 0 is no limit, as in client-go. C-LIB-7
-	KubeAPIQPS   sidecar.Rate `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: how many requests to the API server in a second; default 5, -1 is no limit."`
-	KubeAPIBurst uint         `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default 10."`
+// Start runs the snapshot-controller, or one of its replicas.
+func Start(w *component.World, o Options) *sidecar.Program {
+	return sidecar.Run(w, o.Flags, func(life *sidecar.Life) *component.Component {
+		c := newController(w, o)
+		if !o.Elects() {
+			c.lead()
+			return c.Component
+		}
+		c.Go("leader election", func(p *kernel.Process) {
+			life.Lead(p, Lock)
+			c.lead()
+		})
+		return c.Component
+	})
 }
 
-// Start runs the snapshot-controller.
-func Start(w *component.World, o Options) *Controller {
-	c := &Controller{Component: w.Start("snapshot-controller", ""), operations: map[operationKey]operationStart{}}
-	c.LimitRequests(component.Core, float64(o.KubeAPIQPS), int(o.KubeAPIBurst))
-	c.LimitRequests(component.Snapshots, float64(o.KubeAPIQPS), int(o.KubeAPIBurst))
+func newController(w *component.World, o Options) *Controller {
+	c := &Controller{Component: w.Start(o.Called(Name), ""), operations: map[operationKey]operationStart{}}
 	c.snapshots = component.NewOverlay[volumeSnapshot](c.Component)
 	c.contents = component.NewOverlay[content](c.Component)
 	c.groups = component.NewOverlay[groupSnapshot](c.Component)
@@ -63,9 +67,13 @@ func Start(w *component.World, o Options) *Controller {
 	c.contentQueue = workqueue.New("contents", retrying, c.Go, c.syncContentByKey)
 	c.groupQueue = workqueue.New("group snapshots", retrying, c.Go, c.syncGroupByKey)
 	c.groupContentQueue = workqueue.New("group contents", retrying, c.Go, c.syncGroupContentByKey)
+	return c
+}
+
+// lead is what the controller does, if it has replicas as the one that leads.
+func (c *Controller) lead() {
 	c.Go("informers", c.follow)
 	c.Go("informers of groups", c.followGroups)
-	return c
 }
 
 // follow queues every snapshot and content that the informers deliver, and of a

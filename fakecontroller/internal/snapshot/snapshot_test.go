@@ -33,7 +33,7 @@ const (
 // the sidecar.
 type world struct {
 	*tc.Cluster
-	controller *Controller
+	controller *sidecar.Program
 	sidecar    *sidecar.Program
 	perSecond  sidecar.Rate // requests to the API
 }
@@ -53,7 +53,7 @@ func newWorld(t *testing.T, o mock.Options) *world {
 }
 
 func (w *world) start() {
-	w.controller = Start(w.World, Options{KubeAPIQPS: w.perSecond})
+	w.controller = Start(w.World, Options{Flags: sidecar.Flags{KubeAPIQPS: w.perSecond}})
 	w.sidecar = snapshotter.Start(w.World, w.Wire, snapshotter.Options{
 		Driver: tc.Driver, Machine: w.Machine, Socket: tc.Socket, Flags: sidecar.Flags{KubeAPIQPS: w.perSecond},
 	})

@@ -21,7 +21,7 @@ const jitterFactor = 1.2
 
 // Lead returns when the sidecar leads, which is at once if it runs without leader election. C-LIB-2
 func (l *Life) Lead(p *kernel.Process, lock string) {
-	if l.program.flags.elects() {
+	if l.program.flags.Elects() {
 		l.Elect(p, Namespace, lock)
 	}
 }

@@ -57,7 +57,8 @@ func (f Flags) Called(name string) string {
 	return fmt.Sprintf("%s/%d", name, f.Replica)
 }
 
-func (f Flags) elects() bool {
+// Elects reports whether the program works only while it holds a Lease.
+func (f Flags) Elects() bool {
 	if f.LeaderElection != nil {
 		return *f.LeaderElection
 	}

@@ -24,6 +24,13 @@ type Sidecar interface {
 	Mistakes() []Mistake
 }
 
+// NodeSidecar is a Sidecar that can run beside the plugins of nodes instead.
+type NodeSidecar interface {
+	Sidecar
+	// OnNodes reports whether it does.
+	OnNodes() bool
+}
+
 // Promises are what a driver has promised.
 type Promises struct {
 	// Capabilities are those of its controller plugin, by their names in the CSI spec.

@@ -1,0 +1,68 @@
+package clusterregistrar
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/version"
+)
+
+// Name is the program's, also as the caller of drivers.
+const Name = "cluster-driver-registrar"
+
+// Newest is the last version of Kubernetes that serves an object that the program makes, the
+// CSIDriver of storage.k8s.io/v1beta1.
+const Newest version.Version = 21
+
+// Options are the flags of the program, which are not the same in 1.0, for Kubernetes 1.13, and in
+// 1.1, for those after it. L-CDR-1, C-CDR-1
+type Options struct {
+	// RequiresAttachment is in the object of Kubernetes 1.13. Default: true.
+	RequiresAttachment *bool `json:"driverRequiresAttachment,omitempty" doc:"--driver-requires-attachment, for Kubernetes 1.13: attachRequired of the CSIDriver; default true."`
+	// PodInfoVersion is in the object of Kubernetes 1.13. Default: empty, which is no information.
+	PodInfoVersion string `json:"podInfoMountVersion,omitempty" example:"v1" doc:"--pod-info-mount-version, for Kubernetes 1.13: podInfoOnMountVersion of the CSIDriver; default empty, no information."`
+	// PodInfo is in the object since Kubernetes 1.14. Default: false.
+	PodInfo bool `json:"podInfoMount,omitempty" doc:"--pod-info-mount, since Kubernetes 1.14: podInfoOnMount of the CSIDriver; default false."`
+	// Restart is for when it has exited. Default: sidecar.RestartAlways.
+	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+}
+
+var _ sidecar.Sidecar = Options{}
+
+// Name is the program's.
+func (Options) Name() string { return Name }
+
+// RunsBeside: it runs wherever it is asked for.
+func (Options) RunsBeside(sidecar.Promises) bool { return true }
+
+// Lock is empty: replicas make the object at the same time, and the first of them wins.
+func (Options) Lock(string) string { return "" }
+
+// Start starts the program beside a plugin.
+func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *sidecar.Program {
+	return start(w, wire, o, at)
+}
+
+// Mistakes are the flags that cannot be.
+func (Options) Mistakes() []sidecar.Mistake { return nil }
+
+// MistakesIn are those in a cluster of a version: 1.0 of the program, for Kubernetes 1.13, has other
+// flags than 1.1, and today's Kubernetes does not serve what either makes.
+func (o Options) MistakesIn(v version.Version) (found []sidecar.Mistake) {
+	if v > Newest {
+		return []sidecar.Mistake{{Found: Name, Want: fmt.Sprintf("none since Kubernetes 1.%d, which does not serve the objects that it makes: a deployment brings its CSIDriver", Newest+1)}}
+	}
+	old := !v.Has(version.CSINode)
+	for _, flag := range []struct {
+		name       string
+		given, old bool
+	}{{"driverRequiresAttachment", o.RequiresAttachment != nil, true}, {"podInfoMountVersion", o.PodInfoVersion != "", true}, {"podInfoMount", o.PodInfo, false}} {
+		if flag.given && flag.old != old {
+			since := map[bool]string{true: "for Kubernetes 1.13 alone", false: "since Kubernetes 1.14"}[flag.old]
+			found = append(found, sidecar.Mistake{Field: flag.name, Found: fmt.Sprintf("%s with Kubernetes %s", flag.name, v), Want: "no such flag: it is " + since})
+		}
+	}
+	return found
+}

@@ -1,0 +1,21 @@
+package snapshot
+
+import "github.com/csisim/csisim/internal/driver/sidecar"
+
+// Name is the program's.
+const Name = "snapshot-controller"
+
+// Lock is the name of the Lease of its replicas. C-LIB-5
+const Lock = "snapshot-controller-leader"
+
+// Options are what the program's flags say.
+type Options struct {
+	// Replicas is how many run; one works, which holds the Lease, unless the flag LeaderElection is
+	// false. Default: 1.
+	Replicas uint `json:"replicas,omitempty" example:"2" doc:"How many run. One works only while it holds the Lease, unless its flag leaderElection is false. Default 1."`
+	// Flags are those that it has in common with sidecars. C-LIB-7
+	sidecar.Flags
+}
+
+// Mistakes are the flags that cannot be.
+func (o Options) Mistakes() []sidecar.Mistake { return o.CheckElection() }
