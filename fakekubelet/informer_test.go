@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -57,6 +58,87 @@ func TestNothingIsMountedOrUnmountedBeforeTheCSIDriverInformerHasSynced(t *testi
 		for _, method := range []string{"Node/NodeUnpublishVolume", "Node/NodePublishVolume"} {
 			require.Contains(t, at, method)
 			assert.Equal(t, slow, at[method] >= sync, "%s at %v", method, at[method])
+		}
+	}
+}
+
+// breaking is a strategy under which watches break down while it is true; all else is calm.
+type breaking bool
+
+func (b *breaking) Choose(c kernel.Choice) int {
+	if c.Kind == kernel.Relist && bool(*b) {
+		return c.N - 1
+	}
+	return 0
+}
+
+func (*breaking) String() string { return "breaking watches" }
+
+// K-POD-5: a pod whose end was missed, and whose successor has its name, is known by its UID: to the
+// informer it is one pod that has changed, to the kubelet it is two. What the first one had is given
+// back, what the second one wants is mounted for it.
+func TestAPodThatWasReplacedWhileNobodyWatchedIsAnother(t *testing.T) {
+	var watches breaking
+	n := start(t, setting{strategy: &watches})
+	n.volume("data")
+	first := n.pod("web", using("data"))
+	n.waitRunning("web")
+	n.forget()
+
+	watches = true
+	_, err := store.Delete[*corev1.Pod](n.Store, store.Key{Namespace: "default", Name: "web"}, store.GracePeriod(0))
+	require.NoError(t, err)
+	second := n.pod("web", using("data"))
+	n.waitRunning("web")
+	n.pass(time.Minute)
+	of := map[types.UID][]string{}
+	for _, e := range n.news() {
+		target, ok := e.Request.(interface{ GetTargetPath() string })
+		if !ok || e.Kind != trace.Call {
+			continue
+		}
+		for _, uid := range []types.UID{first, second} {
+			if strings.Contains(target.GetTargetPath(), string(uid)) {
+				of[uid] = append(of[uid], e.Method)
+			}
+		}
+	}
+	assert.Equal(t, []string{"Node/NodeUnpublishVolume"}, of[first])
+	assert.Equal(t, []string{"Node/NodePublishVolume"}, of[second])
+}
+
+// slowList is a strategy under which the lists of a kubelet take as long as they can while it is true; all else is calm.
+type slowList bool
+
+func (s *slowList) Choose(c kernel.Choice) int {
+	if strings.HasPrefix(c.Label, "sync of informers of kubelet") && bool(*s) {
+		return c.N - 1
+	}
+	return 0
+}
+
+func (*slowList) String() string { return "slow list" }
+
+// K-DSW-1: without its pods a kubelet that starts wants no volume, and gives none back: the list is empty
+// because it has not come back yet.
+func TestAKubeletThatHasNotListedItsPodsUnmountsNothing(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		var strategy slowList
+		n := start(t, setting{strategy: &strategy})
+		n.volume("data")
+		n.pod("web", using("data"))
+		n.waitRunning("web")
+		n.killKubelet()
+		n.forget()
+		strategy = slowList(slow)
+		began := n.Kernel.Elapsed()
+		n.startKubelet()
+		n.until(n.kubelet.Up)
+		assert.Equal(t, slow, n.Kernel.Elapsed()-began > podsListed, "%v", n.Kernel.Elapsed()-began)
+		n.pass(time.Minute)
+		for _, e := range n.news() {
+			assert.NotEqual(t, "Node/NodeUnpublishVolume", e.Method)
+			assert.NotEqual(t, "Node/NodeUnstageVolume", e.Method)
 		}
 	}
 }

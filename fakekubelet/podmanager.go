@@ -36,6 +36,7 @@ func (m *podManager) startRelists() {
 func (m *podManager) start() {
 	m.Go("pods", func(p *kernel.Process) {
 		p.Sleep(nodeSyncPeriod)
+		m.AwaitList(p)
 		pods := component.Watch[*corev1.Pod](m.Component, p, store.ByIndex(kind.PodsByNode, m.options.Name))
 		nodes := component.Watch[*corev1.Node](m.Component, p, store.ByKey(store.Key{Name: m.options.Name}))
 		var follow func(*kernel.Process)

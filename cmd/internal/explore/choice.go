@@ -26,6 +26,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("%s%s: %s", c.Of, c.times(), c.Takes)
 	case kernel.RunNext.String(), kernel.GiveWay.String():
 		return fmt.Sprintf("at %s %s%s: %s runs first", c.At, c.Of, c.times(), c.Takes)
+	case kernel.Relist.String():
+		return fmt.Sprintf("%s%s: %s", c.Of, c.times(), c.Takes)
 	}
 	return fmt.Sprintf("%s of %s%s: %s", c.Kind, c.Of, c.times(), c.Takes)
 }
@@ -88,7 +90,7 @@ func (n *named) next(c kernel.Choice) (decision, int) {
 	return d, n.seen[d]
 }
 
-// alternative is the name of one of the alternatives.
+// alternative is the name of one of the alternatives; those of one name are the same.
 func (n *named) alternative(c kernel.Choice, i int) string {
 	switch {
 	case c.Process(i) != nil:
@@ -102,6 +104,10 @@ func (n *named) alternative(c kernel.Choice, i int) string {
 			return fmt.Sprintf("%s (%d)", name, before+1)
 		}
 		return name
+	case c.Kind == kernel.Relist && i == c.N-1:
+		return "its watches break down, it lists anew"
+	case c.Kind == kernel.Relist:
+		return "its watches go on"
 	case c.Kind == kernel.Fault && i == 0:
 		return "no fault"
 	case c.Kind == kernel.Fault && i <= len(n.faults):

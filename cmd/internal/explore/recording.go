@@ -20,8 +20,11 @@ func newRecording(s kernel.Strategy, space fault.Space) *recording {
 func (r *recording) Choose(c kernel.Choice) int {
 	d, nth := r.names.next(c)
 	i := r.Strategy.Choose(c)
-	if i > 0 && i < c.N {
-		r.choices = append(r.choices, Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth, Takes: r.names.alternative(c, i)})
+	if i <= 0 || i >= c.N {
+		return i
+	}
+	if takes := r.names.alternative(c, i); c.Kind != kernel.Relist || takes != r.names.alternative(c, 0) {
+		r.choices = append(r.choices, Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth, Takes: takes})
 	}
 	return i
 }

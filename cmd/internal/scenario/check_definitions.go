@@ -169,11 +169,28 @@ func (c *checker) refused(o manifest.Object, err error, want string) {
 			if cause.Field == "<nil>" {
 				continue // that rules were not asked, for what is wrong otherwise
 			}
-			c.problems = append(c.problems, o.Problem(pathInFile(cause.Field), cause.Message, want, ""))
+			c.problems = append(c.problems, o.Problem(pathInFile(inVersion(o, cause.Field)), cause.Message, want, ""))
 		}
 	default:
 		c.problems = append(c.problems, o.Problem("", err.Error(), want, ""))
 	}
+}
+
+// inVersion: what the versions of a definition have alike has a path of its own in the API server's mistakes; in
+// files it stands in each version.
+func inVersion(o manifest.Object, path string) string {
+	if _, ok := o.Object.(*apiextensionsv1.CustomResourceDefinition); !ok {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, "spec.validation."); ok {
+		return "spec.versions[0].schema." + rest
+	}
+	for _, part := range []string{"subresources", "additionalPrinterColumns", "selectableFields"} {
+		if rest, ok := strings.CutPrefix(path, "spec."+part); ok {
+			return "spec.versions[0]." + part + rest
+		}
+	}
+	return path
 }
 
 var keyInPath = regexp.MustCompile(`\[[^\]]+\]`)

@@ -14,7 +14,7 @@ const (
 	// [client-go tools/cache/shared_informer.go syncedPollPeriod]
 	syncPoll  = 100 * time.Millisecond
 	syncPolls = 3
-	// latePolls: a kubelet knows its pods about a second after its informers begin.
+	// latePolls: a kubelet knows its pods a second after its informers begin, or later.
 	latePolls = 16
 )
 
@@ -36,6 +36,7 @@ func Follow[T store.Object](c *Component, p *kernel.Process, sel ...store.Select
 // initialSync is when the first lists of a component have come back.
 type initialSync struct {
 	drawn bool
+	took  time.Duration
 	at    time.Duration // since the beginning
 }
 
@@ -45,7 +46,8 @@ func (c *Component) awaitSync(p *kernel.Process) {
 		return
 	}
 	if !c.sync.drawn {
-		c.sync = initialSync{true, p.Elapsed() + c.syncTime("informers", syncPolls)}
+		took := c.syncTime("informers", syncPolls)
+		c.sync = initialSync{true, took, p.Elapsed() + took}
 	}
 	if left := c.sync.at - p.Elapsed(); left > 0 {
 		p.Sleep(left)
@@ -54,6 +56,13 @@ func (c *Component) awaitSync(p *kernel.Process) {
 
 func (c *Component) syncTime(of string, polls int) time.Duration {
 	return syncPoll * time.Duration(c.Kernel.Choose(kernel.Jitter, polls, "sync of "+of+" of "+c.Group.Name))
+}
+
+// AwaitList waits for the first list of an informer that begins now, after the others of its component: it takes
+// as long as theirs did.
+func (c *Component) AwaitList(p *kernel.Process) {
+	c.awaitSync(p)
+	p.Sleep(c.sync.took)
 }
 
 // SyncLater makes the component's informer of type T, and none but that, show nothing
