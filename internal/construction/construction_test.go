@@ -28,6 +28,7 @@ var simulated = map[string][]string{
 	"internal/world/store":     nil,
 	"internal/world/component": nil,
 	"internal/world/operation": nil,
+	"internal/world/ordered":   nil,
 	"internal/world/workqueue": nil,
 	"internal/world/volume":    nil,
 	"internal/world/workload":  nil,

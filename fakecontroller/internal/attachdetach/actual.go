@@ -1,10 +1,9 @@
 package attachdetach
 
 import (
-	"maps"
-	"slices"
 	"time"
 
+	"github.com/csisim/csisim/internal/world/ordered"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -23,7 +22,7 @@ type actualState struct {
 // shared by all its nodes. C-ADC-41
 type attachedVolume struct {
 	spec  *spec
-	nodes map[string]*attachment
+	nodes ordered.Map[string, *attachment]
 }
 
 // attachment is one volume on one node; uncertain unless confirmed.
@@ -48,7 +47,7 @@ func newActualState() actualState {
 // get is nil for a volume that is detached.
 func (a *actualState) get(at pair) *attachment {
 	if v := a.volumes[at.volume]; v != nil {
-		return v.nodes[at.node]
+		return v.nodes.Get(at.node)
 	}
 	return nil
 }
@@ -78,26 +77,26 @@ func (a *actualState) markUncertain(at pair, s *spec) { a.add(at, s).confirmed =
 func (a *actualState) add(at pair, s *spec) *attachment {
 	v := a.volumes[at.volume]
 	if v == nil {
-		v = &attachedVolume{nodes: map[string]*attachment{}}
+		v = &attachedVolume{}
 		a.volumes[at.volume] = v
 	}
 	v.spec = s
-	if v.nodes[at.node] == nil {
-		v.nodes[at.node] = &attachment{}
+	if _, known := v.nodes.Find(at.node); !known {
+		v.nodes.Set(at.node, &attachment{})
 		insert(a.byNode, at.node, at.volume)
 		insert(a.inUse, at.node, at.volume) // C-ADC-40: mounted until the node says otherwise
 		a.byObject[objectName(at)] = at
 	}
-	return v.nodes[at.node]
+	return v.nodes.Get(at.node)
 }
 
 // remove records that a volume is detached. C-ADC-42
 func (a *actualState) remove(at pair) {
 	v := a.volumes[at.volume]
-	if v == nil || v.nodes[at.node] == nil {
+	if a.get(at) == nil {
 		return
 	}
-	delete(v.nodes, at.node)
+	v.nodes.Delete(at.node)
 	if len(v.nodes) == 0 {
 		delete(a.volumes, at.volume)
 	}
@@ -129,9 +128,9 @@ func (a *actualState) confirmedNodes(volume string) []string {
 		return nil
 	}
 	var nodes []string
-	for _, node := range slices.Sorted(maps.Keys(v.nodes)) {
-		if v.nodes[node].confirmed {
-			nodes = append(nodes, node)
+	for _, on := range v.nodes {
+		if on.Value.confirmed {
+			nodes = append(nodes, on.Key)
 		}
 	}
 	return nodes

@@ -127,8 +127,7 @@ func (c *Controller) markNode(node string) {
 // markRivals makes the next pass look at the nodes that want a volume which only
 // one can have.
 func (c *Controller) markRivals(volume string) {
-	// In any order, since a pass sorts the marks.
-	for node := range c.desired.byVolume[volume] {
+	for _, node := range c.desired.byVolume[volume] {
 		if c.desired.get(pair{volume, node}).spec.multiAttachAllowed() {
 			return
 		}
@@ -141,9 +140,8 @@ func (c *Controller) operationEnded(key operation.Key) {
 	if key.Node != "" {
 		c.mark(pair{key.Volume, key.Node})
 	} else if v := c.actual.volumes[key.Volume]; v != nil {
-		// In any order, since a pass sorts the marks.
-		for node := range v.nodes {
-			c.mark(pair{key.Volume, node})
+		for _, on := range v.nodes {
+			c.mark(pair{key.Volume, on.Key})
 		}
 	}
 	c.markRivals(key.Volume)

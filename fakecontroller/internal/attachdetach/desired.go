@@ -2,18 +2,19 @@ package attachdetach
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/internal/world/ordered"
 )
 
 // desiredState is the desired state of world: which volumes the pods scheduled to
 // a managed node need there. C-ADC-13
 type desiredState struct {
 	nodes    map[string]map[string]*desiredVolume // by node and volume; managed nodes only
-	byVolume map[string]map[string]bool           // nodes that want a volume
+	byVolume map[string]ordered.Set[string]       // nodes that want a volume
 	byPod    map[types.UID]*desiredPod
 }
 
@@ -21,19 +22,19 @@ type desiredState struct {
 // introduced it.
 type desiredVolume struct {
 	spec                *spec
-	pods                map[types.UID]*corev1.Pod
+	pods                ordered.Map[types.UID, *corev1.Pod]
 	multiAttachReported bool
 }
 
 type desiredPod struct {
 	pod     *corev1.Pod // as it was last seen: older states would only be held in memory
-	volumes map[string]bool
+	volumes ordered.Set[string]
 }
 
 func newDesiredState() desiredState {
 	return desiredState{
 		nodes:    map[string]map[string]*desiredVolume{},
-		byVolume: map[string]map[string]bool{},
+		byVolume: map[string]ordered.Set[string]{},
 		byPod:    map[types.UID]*desiredPod{},
 	}
 }
@@ -63,19 +64,16 @@ func (d *desiredState) add(s *spec, pod *corev1.Pod) bool {
 	want := d.get(at)
 	isNew := want == nil
 	if isNew {
-		want = &desiredVolume{spec: s, pods: map[types.UID]*corev1.Pod{}}
+		want = &desiredVolume{spec: s}
 		d.nodes[at.node][at.volume] = want
-		if d.byVolume[at.volume] == nil {
-			d.byVolume[at.volume] = map[string]bool{}
-		}
-		d.byVolume[at.volume][at.node] = true
+		d.byVolume[at.volume] = d.byVolume[at.volume].With(at.node)
 	}
-	want.pods[pod.UID] = pod
+	want.pods.Set(pod.UID, pod)
 	if d.byPod[pod.UID] == nil {
-		d.byPod[pod.UID] = &desiredPod{volumes: map[string]bool{}}
+		d.byPod[pod.UID] = &desiredPod{}
 	}
-	d.byPod[pod.UID].pod = pod
-	d.byPod[pod.UID].volumes[at.volume] = true
+	needs := d.byPod[pod.UID]
+	needs.pod, needs.volumes = pod, needs.volumes.With(at.volume)
 	return isNew
 }
 
@@ -83,22 +81,21 @@ func (d *desiredState) add(s *spec, pod *corev1.Pod) bool {
 // node does.
 func (d *desiredState) remove(volume string, uid types.UID) (at pair, last bool) {
 	needs := d.byPod[uid]
-	if needs == nil || !needs.volumes[volume] {
+	if needs == nil || !needs.volumes.Has(volume) {
 		return pair{}, false
 	}
-	delete(needs.volumes, volume)
+	needs.volumes = needs.volumes.Without(volume)
 	if len(needs.volumes) == 0 {
 		delete(d.byPod, uid)
 	}
 	at = pair{volume, needs.pod.Spec.NodeName}
 	want := d.get(at)
-	delete(want.pods, uid)
+	want.pods.Delete(uid)
 	if len(want.pods) > 0 {
 		return at, false
 	}
 	delete(d.nodes[at.node], volume)
-	delete(d.byVolume[volume], at.node)
-	if len(d.byVolume[volume]) == 0 {
+	if d.byVolume[volume] = d.byVolume[volume].Without(at.node); len(d.byVolume[volume]) == 0 {
 		delete(d.byVolume, volume)
 	}
 	return at, true
@@ -106,7 +103,12 @@ func (d *desiredState) remove(volume string, uid types.UID) (at pair, last bool)
 
 // scheduled is the pods that wait for the volume, by namespace and name.
 func (v *desiredVolume) scheduled() []*corev1.Pod {
-	return slices.SortedFunc(maps.Values(v.pods), func(a, b *corev1.Pod) int {
+	var pods []*corev1.Pod
+	for _, p := range v.pods {
+		pods = append(pods, p.Value)
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
+	return pods
 }

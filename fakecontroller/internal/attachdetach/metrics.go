@@ -38,7 +38,6 @@ func (c *Controller) collect(set func(name string, value float64, labels ...stri
 	}
 	// Volumes are counted in any order.
 	for _, v := range c.actual.volumes {
-		// Nodes are counted in any order.
 		for range v.nodes {
 			total.add("actual_state_of_world", v.spec)
 		}

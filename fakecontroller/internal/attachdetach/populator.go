@@ -100,7 +100,7 @@ func (c *Controller) removeLeftOver() {
 			delete(c.backlog.leftOver, uid)
 			continue
 		}
-		c.removeVolume(slices.Min(slices.Collect(maps.Keys(entry.volumes))), entry.pod)
+		c.removeVolume(entry.volumes[0], entry.pod)
 		if c.desired.byPod[uid] == nil {
 			delete(c.backlog.leftOver, uid)
 		}
@@ -121,7 +121,7 @@ func (c *Controller) removeDetachable() {
 	c.backlog.detachable = map[string]bool{}
 	for _, uid := range slices.Sorted(maps.Keys(c.desired.byPod)) {
 		entry := c.desired.byPod[uid]
-		for _, name := range slices.Sorted(maps.Keys(entry.volumes)) {
+		for _, name := range slices.Clone(entry.volumes) {
 			driver, _, _ := volume.SplitUniqueName(name)
 			if drivers[driver] && !volume.MustAttach(c.Component, driver) {
 				c.removeVolume(name, entry.pod)

@@ -1,18 +1,21 @@
 package volumemanager
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/internal/world/ordered"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 // actual is the actual state of world: what is attached, staged and published.
 type actual struct {
 	volumes map[string]*held
-	ofPod   map[types.UID]map[string]bool
+	ofPod   map[types.UID]ordered.Set[string]
 }
 
 // ternary is yes, no, or not known yet.
@@ -40,7 +43,7 @@ type held struct {
 	spec       *csi.Spec
 	attachable ternary // unknown only after reconstruction
 	device     deviceState
-	pods       map[types.UID]*heldBy
+	pods       ordered.Map[types.UID, *heldBy]
 	// reconstructed volumes never lose an uncertain device to a final error. K-ERR-3
 	reconstructed bool
 	// label is the SELinux label that it is mounted with, empty for none; nil until
@@ -95,14 +98,14 @@ type heldBy struct {
 }
 
 func newActual() *actual {
-	return &actual{volumes: map[string]*held{}, ofPod: map[types.UID]map[string]bool{}}
+	return &actual{volumes: map[string]*held{}, ofPod: map[types.UID]ordered.Set[string]{}}
 }
 
 // attach enters a volume that is attached, or needs no attaching.
 func (a *actual) attach(name string, spec *csi.Spec, attachable ternary) *held {
 	v := a.volumes[name]
 	if v == nil {
-		v = &held{name: name, device: notMounted, pods: map[types.UID]*heldBy{}}
+		v = &held{name: name, device: notMounted}
 		a.volumes[name] = v
 	}
 	v.spec, v.attachable = spec, attachable
@@ -118,23 +121,25 @@ func (a *actual) setPod(v *held, uid types.UID, spec *csi.Spec, state podState, 
 	if v.label == nil {
 		v.label = &label
 	}
-	by := v.pods[uid]
+	by := v.pods.Get(uid)
 	if by == nil {
 		by = &heldBy{uid: uid}
-		v.pods[uid] = by
+		v.pods.Set(uid, by)
 	}
 	by.spec, by.state = spec, state
-	if a.ofPod[uid] == nil {
-		a.ofPod[uid] = map[string]bool{}
-	}
-	a.ofPod[uid][v.name] = true
+	a.ofPod[uid] = a.ofPod[uid].With(v.name)
 	return by
 }
 
+// has reports whether the volume is published for a pod for sure, and need not be anew.
+func (v *held) has(uid types.UID) bool {
+	by := v.pods.Get(uid)
+	return by != nil && by.state != uncertain && !by.remount
+}
+
 func (a *actual) removePod(v *held, uid types.UID) {
-	delete(v.pods, uid)
-	delete(a.ofPod[uid], v.name)
-	if len(a.ofPod[uid]) == 0 {
+	v.pods.Delete(uid)
+	if a.ofPod[uid] = a.ofPod[uid].Without(v.name); len(a.ofPod[uid]) == 0 {
 		delete(a.ofPod, uid)
 	}
 }
@@ -144,17 +149,12 @@ func (a *actual) pod(name string, uid types.UID) *heldBy {
 	if v == nil {
 		return nil
 	}
-	return v.pods[uid]
+	return v.pods.Get(uid)
 }
 
 // mountedElsewhere reports another pod that has the volume, for sure or perhaps. K-MNT-3
 func (v *held) mountedElsewhere(uid types.UID) bool {
-	for other := range v.pods {
-		if other != uid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.pods, func(by ordered.Entry[types.UID, *heldBy]) bool { return by.Key != uid })
 }
 
 // deviceFailed is the device's state after a failed stage. K-ERR-1
@@ -170,7 +170,7 @@ func (v *held) deviceFailed(label string, err error) {
 // podFailed is the pod's state after a failed publish; remounts change nothing. K-ERR-2
 func (a *actual) podFailed(v *held, by *wantedBy, err error) {
 	uid := by.pod.UID
-	was := v.pods[uid]
+	was := v.pods.Get(uid)
 	switch {
 	case was != nil && was.state == mounted:
 	case csi.IsUncertain(err):

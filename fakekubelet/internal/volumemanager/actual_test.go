@@ -71,7 +71,7 @@ func TestThePodsUseAfterAFailedPublish(t *testing.T) { // K-ERR-2
 			after = by.state
 		}
 		assert.Equal(t, c.after, after, "%q, reconstructed %v, after %T", c.before, c.reconstructed, c.err)
-		assert.Equal(t, after != absent, a.ofPod["u1"]["v"])
+		assert.Equal(t, after != absent, a.ofPod["u1"].Has("v"))
 	}
 }
 

@@ -10,16 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/internal/world/ordered"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 // desired is the desired state of world: which pods want which volumes.
 type desired struct {
 	volumes map[string]*wanted
-	ofPod   map[types.UID]map[string]bool // the inverse: volume names by pod
+	ofPod   map[types.UID]ordered.Set[string] // the inverse: volume names by pod
 	errors  map[types.UID][]string
 	// others are pod volumes that other plugins of the kubelet mount, unseen and at once.
-	others map[types.UID]map[string]bool
+	others map[types.UID]ordered.Set[string]
 }
 
 // wanted is one volume that pods want.
@@ -32,7 +33,7 @@ type wanted struct {
 	size resource.Quantity
 	// newest is its size now.
 	newest resource.Quantity
-	pods   map[types.UID]*wantedBy
+	pods   ordered.Map[types.UID, *wantedBy]
 	// lastTurn is the pod for which the volume was mounted or expanded last. K-RACE-22
 	lastTurn types.UID
 	// grown reports a change of the volume that the next sync of a pod will find.
@@ -50,17 +51,14 @@ type wantedBy struct {
 
 func newDesired() *desired {
 	return &desired{
-		volumes: map[string]*wanted{}, ofPod: map[types.UID]map[string]bool{}, errors: map[types.UID][]string{},
-		others: map[types.UID]map[string]bool{},
+		volumes: map[string]*wanted{}, ofPod: map[types.UID]ordered.Set[string]{}, errors: map[types.UID][]string{},
+		others: map[types.UID]ordered.Set[string]{},
 	}
 }
 
 // leaveToOthers notes a pod volume that is none of CSI's.
 func (d *desired) leaveToOthers(pod types.UID, volumeName string) {
-	if d.others[pod] == nil {
-		d.others[pod] = map[string]bool{}
-	}
-	d.others[pod][volumeName] = true
+	d.others[pod] = d.others[pod].With(volumeName)
 }
 
 // hasGrown reports whether the volume is bigger than when a pod was last looked at.
@@ -76,7 +74,7 @@ func (w *wanted) hasGrown() bool {
 
 // addVolume enters a volume that no pod has wanted so far.
 func (d *desired) addVolume(name string, attachable bool, l labels) *wanted {
-	v := &wanted{name: name, attachable: attachable, labels: l, pods: map[types.UID]*wantedBy{}}
+	v := &wanted{name: name, attachable: attachable, labels: l}
 	d.volumes[name] = v
 	return v
 }
@@ -85,24 +83,20 @@ func (d *desired) addVolume(name string, attachable bool, l labels) *wanted {
 // pod's newest spec counts.
 func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.Spec, now time.Duration) (isNew bool) {
 	by := &wantedBy{pod: pod, spec: spec, since: now, label: v.labels.mount, volumeNames: []string{volumeName}}
-	was := v.pods[pod.UID]
+	was := v.pods.Get(pod.UID)
 	if was != nil && !slices.Contains(was.volumeNames, volumeName) {
 		by.volumeNames = append(by.volumeNames, was.volumeNames...)
 	} else if was != nil {
 		by.volumeNames = was.volumeNames
 	}
-	v.pods[pod.UID] = by
-	if d.ofPod[pod.UID] == nil {
-		d.ofPod[pod.UID] = map[string]bool{}
-	}
-	d.ofPod[pod.UID][v.name] = true
+	v.pods.Set(pod.UID, by)
+	d.ofPod[pod.UID] = d.ofPod[pod.UID].With(v.name)
 	return was == nil
 }
 
 // refresh lets go of an older state of a pod, which nobody else may hold any more.
 func (d *desired) refresh(pod *corev1.Pod) {
-	// In any order: each wish gets the same pod.
-	for name := range d.ofPod[pod.UID] {
+	for _, name := range d.ofPod[pod.UID] {
 		d.wants(name, pod.UID).pod = pod
 	}
 }
@@ -113,15 +107,14 @@ func (d *desired) remove(name string, pod types.UID) {
 	if v == nil {
 		return
 	}
-	delete(v.pods, pod)
+	v.pods.Delete(pod)
 	if len(v.pods) == 0 {
 		if v.grown != nil {
 			v.grown.Close()
 		}
 		delete(d.volumes, name)
 	}
-	delete(d.ofPod[pod], name)
-	if len(d.ofPod[pod]) == 0 {
+	if d.ofPod[pod] = d.ofPod[pod].Without(name); len(d.ofPod[pod]) == 0 {
 		delete(d.ofPod, pod)
 	}
 }
@@ -138,7 +131,7 @@ func (d *desired) wants(name string, pod types.UID) *wantedBy {
 	if v == nil {
 		return nil
 	}
-	return v.pods[pod]
+	return v.pods.Get(pod)
 }
 
 // fail keeps an error for whoever waits for the pod; about ten distinct ones are kept. K-DSW-10

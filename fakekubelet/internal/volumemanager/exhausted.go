@@ -17,7 +17,7 @@ import (
 // still waits for; empty if there is none. Only drivers that have their limit
 // refreshed are looked at. K-ALLOC-3
 func (m *Manager) exhausted(p *kernel.Process, pod *corev1.Pod, unattached []string) string {
-	for _, name := range sortedKeys(m.desired.ofPod[pod.UID]) {
+	for _, name := range slices.Clone(m.desired.ofPod[pod.UID]) {
 		by := m.desired.wants(name, pod.UID)
 		if !m.desired.volumes[name].attachable || !slices.Contains(unattached, by.volumeNames[0]) {
 			continue

@@ -148,8 +148,7 @@ func (m *Manager) ReportedInUse() bool {
 
 // SpecOf is the volume behind a pod volume's name; nil if it is not wanted.
 func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
-	// In any order: one is enough.
-	for name := range m.desired.ofPod[uid] {
+	for _, name := range m.desired.ofPod[uid] {
 		if by := m.desired.wants(name, uid); slices.Contains(by.volumeNames, volumeName) {
 			return by.spec
 		}
@@ -161,8 +160,7 @@ func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
 // names in the pod. K-STAT-2
 func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
 	specs := map[string]*csi.Spec{}
-	// Specs are entered in any order.
-	for name := range m.desired.ofPod[uid] {
+	for _, name := range m.desired.ofPod[uid] {
 		if held := m.actual.pod(name, uid); held == nil || held.state != mounted {
 			continue
 		}
@@ -177,8 +175,7 @@ func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
 // NeedsSyncs reports whether regular syncs of a pod do anything for its volumes:
 // a driver wants one of them published anew. K-PUB-16
 func (m *Manager) NeedsSyncs(uid types.UID) bool {
-	// In any order: one is enough.
-	for name := range m.desired.ofPod[uid] {
+	for _, name := range m.desired.ofPod[uid] {
 		if m.republishes(m.desired.wants(name, uid).spec.Driver()) {
 			return true
 		}
@@ -189,9 +186,8 @@ func (m *Manager) NeedsSyncs(uid types.UID) bool {
 // HasGrown reports whether the next sync of a pod will find a volume bigger than
 // it was. K-EXP-2
 func (m *Manager) HasGrown(uid types.UID) bool {
-	// In any order: one is enough.
-	for name := range m.desired.ofPod[uid] {
-		if w := m.desired.volumes[name]; !w.pods[uid].spec.ReadOnly && w.hasGrown() {
+	for _, name := range m.desired.ofPod[uid] {
+		if w := m.desired.volumes[name]; !w.pods.Get(uid).spec.ReadOnly && w.hasGrown() {
 			return true
 		}
 	}

@@ -31,17 +31,15 @@ func (m *Manager) collect(set func(name string, value float64, labels ...string)
 	wants, has := map[string]int{}, map[string]int{}
 	// Pods are counted in any order.
 	for _, w := range m.desired.volumes {
-		// Pods are counted in any order.
 		for _, by := range w.pods {
-			wants[by.spec.Driver()]++
+			wants[by.Value.spec.Driver()]++
 		}
 	}
 	// Pods are counted in any order.
 	for _, v := range m.actual.volumes {
-		// Pods are counted in any order.
 		for _, by := range v.pods {
-			if by.state == mounted {
-				has[by.spec.Driver()]++
+			if by.Value.state == mounted {
+				has[by.Value.spec.Driver()]++
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func exclusive(spec *csi.Spec) bool {
 // keepsDirs: a final error leaves the directories of a remount and of a
 // reconstructed volume alone. K-PUB-10, K-RECON-9
 func (v *held) keepsDirs(by *wantedBy) bool {
-	held := v.pods[by.pod.UID]
+	held := v.pods.Get(by.pod.UID)
 	return held != nil && (held.reconstructed || held.state == mounted)
 }
 

@@ -1,6 +1,7 @@
 package volumemanager
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -154,7 +155,7 @@ func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, cl
 		po.watchSize(w, spec)
 		po.admit(spec, l)
 	}
-	if w.pods[pod.UID] == nil {
+	if w.pods.Get(pod.UID) == nil {
 		if err := po.conflict(w, spec, l); err != nil {
 			return err
 		}
@@ -171,7 +172,7 @@ func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, cl
 // mountRequested is when the pod's wish came up: anew at each look for a driver
 // that wants its volumes published anew. K-MET-2
 func (po *populator) mountRequested(w *wanted, pod *corev1.Pod, spec *csi.Spec) time.Duration {
-	if was := w.pods[pod.UID]; was != nil && !po.republishes(spec.Driver()) {
+	if was := w.pods.Get(pod.UID); was != nil && !po.republishes(spec.Driver()) {
 		return was.since
 	}
 	return po.kubelet.Kernel.Elapsed()
@@ -199,7 +200,7 @@ func (po *populator) watchSize(w *wanted, spec *csi.Spec) {
 	w.size = storageOf(spec.PV.Spec.Capacity)
 	w.grown = store.Watch[*corev1.PersistentVolume](po.kubelet.Cache, store.ByKey(store.KeyOf(spec.PV)))
 	w.grown.OnEvent(func() {
-		for _, uid := range sortedKeys(w.pods) {
+		for _, uid := range w.pods.Keys() {
 			po.pods.VolumesChanged(uid)
 		}
 	})
@@ -207,8 +208,7 @@ func (po *populator) watchSize(w *wanted, spec *csi.Spec) {
 
 // remount flags the pod's volumes whose driver wants them published anew. K-DSW-10, K-PUB-16
 func (po *populator) remount(uid types.UID) {
-	// In any order: a pass sorts what it looks at.
-	for name := range po.actual.ofPod[uid] {
+	for _, name := range po.actual.ofPod[uid] {
 		if by := po.actual.pod(name, uid); po.republishes(by.spec.Driver()) {
 			by.remount = true
 			po.reconciler.look(name)
@@ -227,8 +227,8 @@ func (m *Manager) republishes(driver string) bool {
 func (po *populator) driverChanged(driver string) {
 	for _, name := range sortedKeys(po.desired.volumes) {
 		w := po.desired.volumes[name]
-		for _, uid := range sortedKeys(w.pods) {
-			if w.pods[uid].spec.Driver() != driver {
+		for _, uid := range w.pods.Keys() {
+			if w.pods.Get(uid).spec.Driver() != driver {
 				break
 			}
 			if w.attachable && !volume.MustAttach(po.kubelet, driver) {
@@ -247,7 +247,7 @@ func (po *populator) remove(uid types.UID) {
 		return
 	}
 	_, known := po.pods.Pod(uid)
-	for _, name := range sortedKeys(po.desired.ofPod[uid]) {
+	for _, name := range slices.Clone(po.desired.ofPod[uid]) {
 		if known && po.actual.pod(name, uid) == nil {
 			continue
 		}

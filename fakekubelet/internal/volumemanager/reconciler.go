@@ -144,9 +144,9 @@ func (r *reconciler) unmountVolume(name string) {
 	if v == nil {
 		return
 	}
-	for _, uid := range sortedKeys(v.pods) {
+	for _, uid := range v.pods.Keys() {
 		if (r.desired.wants(name, uid) == nil || !r.desired.wantsAs(name, v)) && !r.ops.IsPending(unmountKey(name, uid)) {
-			r.startUnmount(v, v.pods[uid])
+			r.startUnmount(v, v.pods.Get(uid))
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 		if r.ops.IsPending(deviceKey(name)) {
 			return
 		}
-		by, v := w.pods[uid], r.actual.volumes[name]
+		by, v := w.pods.Get(uid), r.actual.volumes[name]
 		switch {
 		case v == nil:
 			r.startVerify(w, by)
@@ -170,7 +170,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 			r.desired.fail(uid, fmt.Errorf("waiting for unmount of volume %q, because it is already mounted to a different pod with a different SELinux label", name))
 			r.pods.VolumesChanged(uid)
 			r.look(name)
-		case v.pods[uid] == nil || v.pods[uid].state == uncertain || v.pods[uid].remount:
+		case !v.has(uid):
 			r.startMount(p, v, by)
 		case v.needsExpansion(w.size):
 			r.startExpansion(v, w, by)

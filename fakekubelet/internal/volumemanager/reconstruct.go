@@ -53,8 +53,7 @@ func (r *reconciler) cleanLost() {
 }
 
 func (r *reconciler) wantsSpec(l csi.Lost) bool {
-	// In any order: one is enough.
-	for name := range r.desired.ofPod[l.Pod] {
+	for _, name := range r.desired.ofPod[l.Pod] {
 		if r.desired.wants(name, l.Pod).spec.Name == l.Name {
 			return true
 		}

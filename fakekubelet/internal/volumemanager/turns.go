@@ -13,7 +13,7 @@ import (
 // anew at each pass, and no pod is kept waiting for ever by another whose mount
 // fails. Here they take turns; a strategy that explores lets chance decide. K-REC-5, K-RACE-22
 func (r *reconciler) turns(w *wanted) []types.UID {
-	uids := sortedKeys(w.pods)
+	uids := w.pods.Keys()
 	if len(uids) < 2 {
 		return uids
 	}
@@ -30,9 +30,8 @@ func (r *reconciler) turns(w *wanted) []types.UID {
 
 // waiting counts the pods that want the volume and do not have it for sure.
 func (r *reconciler) waiting(w *wanted) (count int) {
-	// Pods are counted in any order.
-	for uid := range w.pods {
-		if held := r.actual.pod(w.name, uid); held == nil || held.state != mounted {
+	for _, by := range w.pods {
+		if held := r.actual.pod(w.name, by.Key); held == nil || held.state != mounted {
 			count++
 		}
 	}

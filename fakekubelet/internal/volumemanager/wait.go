@@ -94,7 +94,7 @@ func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, l
 
 // mountedOf names the volumes that are mounted for a pod for sure.
 func (m *Manager) mountedOf(uid types.UID) (names []string) {
-	for _, name := range sortedKeys(m.actual.ofPod[uid]) {
+	for _, name := range m.actual.ofPod[uid] {
 		if m.actual.pod(name, uid).state == mounted {
 			names = append(names, name)
 		}
@@ -152,12 +152,10 @@ func (m *Manager) missing(pod *corev1.Pod, expected []string) *WaitError {
 	without := func(names, gone []string) []string {
 		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(gone, name) })
 	}
-	// Volumes are struck off the lists in any order.
-	for name := range m.desired.others[pod.UID] {
+	for _, name := range m.desired.others[pod.UID] {
 		e.Failed, e.Unmounted = without(e.Failed, []string{name}), without(e.Unmounted, []string{name})
 	}
-	// These too, in any order.
-	for name := range m.desired.ofPod[pod.UID] {
+	for _, name := range m.desired.ofPod[pod.UID] {
 		names := m.desired.wants(name, pod.UID).volumeNames
 		e.Failed = without(e.Failed, names)
 		if held := m.actual.pod(name, pod.UID); held != nil && held.state == mounted {

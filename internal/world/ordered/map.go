@@ -1,0 +1,64 @@
+// Package ordered has maps and sets for the many that have one or two members: the
+// nodes of a volume, the volumes of a pod. They are sorted slices, in which a member
+// takes 16 to 24 bytes; a Go map takes 200 to 300 for its first. Who walks one does so
+// in the order of its keys, and must not change it meanwhile.
+package ordered
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Map is a map from few keys. The zero value is empty.
+type Map[K cmp.Ordered, V any] []Entry[K, V]
+
+// Entry is a key and what it stands for.
+type Entry[K cmp.Ordered, V any] struct {
+	Key   K
+	Value V
+}
+
+func (m Map[K, V]) find(key K) (at int, ok bool) {
+	return slices.BinarySearchFunc(m, key, func(e Entry[K, V], key K) int { return cmp.Compare(e.Key, key) })
+}
+
+// Get is the value of a key, the zero value if there is none.
+func (m Map[K, V]) Get(key K) (value V) {
+	value, _ = m.Find(key)
+	return value
+}
+
+// Find is Get that says whether there is one.
+func (m Map[K, V]) Find(key K) (value V, ok bool) {
+	at, ok := m.find(key)
+	if ok {
+		value = m[at].Value
+	}
+	return value, ok
+}
+
+// Set gives a key a value.
+func (m *Map[K, V]) Set(key K, value V) {
+	at, ok := m.find(key)
+	if ok {
+		(*m)[at].Value = value
+		return
+	}
+	*m = slices.Insert(*m, at, Entry[K, V]{key, value})
+}
+
+// Delete removes a key.
+func (m *Map[K, V]) Delete(key K) {
+	if at, ok := m.find(key); ok {
+		*m = slices.Delete(*m, at, at+1)
+	}
+}
+
+// Keys are the keys, to be walked by who changes the map.
+func (m Map[K, V]) Keys() []K {
+	keys := make([]K, len(m))
+	for i, e := range m {
+		keys[i] = e.Key
+	}
+	return keys
+}

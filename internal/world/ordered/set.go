@@ -1,0 +1,33 @@
+package ordered
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Set is a set of few members. The zero value is empty.
+type Set[K cmp.Ordered] []K
+
+// Has reports whether something is a member.
+func (s Set[K]) Has(member K) bool {
+	_, ok := slices.BinarySearch(s, member)
+	return ok
+}
+
+// With is the set and a member.
+func (s Set[K]) With(member K) Set[K] {
+	at, ok := slices.BinarySearch(s, member)
+	if ok {
+		return s
+	}
+	return slices.Insert(s, at, member)
+}
+
+// Without is the set less a member. The set it was is not to be used any more.
+func (s Set[K]) Without(member K) Set[K] {
+	at, ok := slices.BinarySearch(s, member)
+	if !ok {
+		return s
+	}
+	return slices.Delete(s, at, at+1)
+}
