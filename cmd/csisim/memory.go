@@ -13,7 +13,7 @@ import (
 const (
 	gcPercent      = 400
 	smallestMemory = 976 << 20 // what is not heap keeps the whole below 1 GiB
-	enoughMemory   = 2 << 30   // to allocate between two collections
+	enoughMemory   = 3 << 30   // to allocate between two collections
 )
 
 func (env environment) tuneMemory() {
@@ -38,13 +38,18 @@ func followLife(smallest, machine int64) (stop func()) {
 	})
 }
 
-// memoryLimit is the memory from which on garbage is collected as often as it takes:
-// half as much again as what lives, of which 2 GiB are enough, but no more than three
-// quarters of the machine's. What does not fit into those would not become less by
-// collecting: a quarter of what lives always remains to work with, or the collector would
-// take the processor and free nothing.
+// memoryLimit is the memory from which on garbage is collected as often as it takes. A
+// run of which less than half the smallest lives gets by with that. Each collection of a
+// larger one takes seconds of the processor, so that there are to be few: it may allocate
+// twice what lives, of which 3 GiB are enough, and a quarter of what lives lies unused
+// between what does. Three quarters of the machine's memory are the most that is taken. What
+// does not fit into those would not become less by collecting: a quarter of what lives always
+// remains to work with, or the collector would take the processor and free nothing.
 func memoryLimit(alive, smallest, machine int64) int64 {
-	limit := max(smallest, alive+min(alive/2, enoughMemory))
+	limit := smallest
+	if alive > smallest/2 {
+		limit = alive + alive/4 + min(2*alive, enoughMemory)
+	}
 	if machine > 0 {
 		limit = min(limit, machine/4*3)
 	}

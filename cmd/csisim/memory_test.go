@@ -16,11 +16,12 @@ func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
 	for _, of := range []struct{ alive, machine, want int64 }{
 		{0, 0, 976 * mib},
 		{10 * mib, 16 * gib, 976 * mib},
-		{400 * mib, 16 * gib, 976 * mib},
-		{4 * gib, 16 * gib, 6 * gib},
-		{4 * gib, 0, 6 * gib},
-		{6 * gib, 16 * gib, 8 * gib},
-		{20 * gib, 64 * gib, 25 * gib},
+		{488 * mib, 16 * gib, 976 * mib},
+		{512 * mib, 16 * gib, 1664 * mib}, // it does not fit into the smallest any more
+		{gib, 16 * gib, 3*gib + 256*mib},
+		{4 * gib, 16 * gib, 8 * gib},
+		{4 * gib, 0, 8 * gib},
+		{20 * gib, 64 * gib, 28 * gib},
 		{5 * gib, 9 * gib, 6*gib + 768*mib}, // three quarters of the machine
 		{12 * gib, 16 * gib, 15 * gib},      // more lives than fits: a quarter remains to work with
 		{10 * mib, 512 * mib, 384 * mib},
@@ -39,13 +40,13 @@ func TestTheMemoryLimitFollowsWhatLives(t *testing.T) {
 	kept := make([]byte, 64<<20)
 	assert.Eventually(t, func() bool {
 		runtime.GC()
-		return debug.SetMemoryLimit(-1) >= 96<<20
+		return debug.SetMemoryLimit(-1) >= 208<<20
 	}, time.Minute, time.Millisecond)
 	runtime.KeepAlive(kept)
 	kept = nil
 	assert.Eventually(t, func() bool {
 		runtime.GC()
-		return debug.SetMemoryLimit(-1) < 96<<20
+		return debug.SetMemoryLimit(-1) < 208<<20
 	}, time.Minute, time.Millisecond, "what is gone needs no room")
 }
 
