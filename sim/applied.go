@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -9,10 +10,7 @@ import (
 // applied is an object as it was last applied. Few are applied again and there may
 // be many, so it is kept in the form that the API server stores: that is small, and
 // quickly made. Kinds without that form are kept as JSON.
-type applied struct {
-	stored []byte
-	text   []byte
-}
+type applied string
 
 // stored is what the Go types of Kubernetes' own kinds offer for that form.
 type stored interface {
@@ -20,25 +18,27 @@ type stored interface {
 	Unmarshal([]byte) error
 }
 
-func compact(obj store.Object) (a applied, err error) {
-	if form, ok := obj.(stored); ok {
-		a.stored, err = form.Marshal()
+func compact(obj store.Object) (applied, error) {
+	var form []byte
+	var err error
+	if kept, ok := obj.(stored); ok {
+		form, err = kept.Marshal()
 	} else {
-		a.text, err = json.Marshal(obj)
+		form, err = json.Marshal(obj)
 	}
-	return a, err
+	return applied(form), err
 }
 
 // json is the object as JSON; {} if there is none.
 func (a applied) json(res *store.Resource) ([]byte, error) {
-	switch {
-	case a.text != nil:
-		return a.text, nil
-	case a.stored == nil:
+	if a == "" {
 		return []byte("{}"), nil
 	}
+	if strings.HasPrefix(string(a), "{") { // the other form never begins so
+		return []byte(a), nil
+	}
 	obj := res.New()
-	if err := obj.(stored).Unmarshal(a.stored); err != nil {
+	if err := obj.(stored).Unmarshal([]byte(a)); err != nil {
 		return nil, err
 	}
 	return json.Marshal(obj)

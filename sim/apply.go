@@ -46,7 +46,7 @@ func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 		if err != nil {
 			return "", err
 		}
-		c.applied[appliedKey{res, store.KeyOf(created)}] = applied
+		c.keepApplied(res, store.KeyOf(created), applied)
 		return "created", nil
 	}
 	merged, err := c.merge(res, live, given)
@@ -57,17 +57,18 @@ func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 	if err != nil {
 		return "", err
 	}
-	c.applied[appliedKey{res, store.KeyOf(given)}] = applied
+	c.keepApplied(res, store.KeyOf(given), applied)
 	if updated.GetResourceVersion() == live.GetResourceVersion() {
 		return "unchanged", nil
 	}
 	return "configured", nil
 }
 
-// appliedKey names what was applied.
-type appliedKey struct {
-	*store.Resource
-	store.Key
+func (c *Simulation) keepApplied(res *store.Resource, key store.Key, form applied) {
+	if c.applied[res] == nil {
+		c.applied[res] = map[store.Key]applied{}
+	}
+	c.applied[res][key] = form
 }
 
 // merge is the three-way merge of what was applied before, what is given now and
@@ -81,7 +82,7 @@ func (c *Simulation) merge(res *store.Resource, live, given store.Object) (store
 	if err != nil {
 		return nil, err
 	}
-	before, err := c.applied[appliedKey{res, store.KeyOf(live)}].json(res)
+	before, err := c.applied[res][store.KeyOf(live)].json(res)
 	if err != nil {
 		return nil, err
 	}

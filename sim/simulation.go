@@ -41,7 +41,7 @@ type Simulation struct {
 	drivers         []*driver
 	controllers     []*controller
 	beats           *heartbeats
-	applied         map[appliedKey]applied
+	applied         map[*store.Resource]map[store.Key]applied
 	csiAddons       bool // whether the kinds of CSI-Addons have been defined
 	addons          fakecontroller.Addons
 	addonsPods      int // made for sidecars of CSI-Addons so far
@@ -68,7 +68,7 @@ func Start(o Options) (*Simulation, error) {
 		return nil, err
 	}
 	c := &Simulation{
-		options: o, applied: map[appliedKey]applied{},
+		options: o, applied: map[*store.Resource]map[store.Key]applied{},
 	}
 	k := kernel.New(kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,

@@ -60,3 +60,20 @@ func (v *volume) supportsAll(list []*csi.VolumeCapability) bool {
 func sameUse(a *csi.VolumeCapability, aReadOnly bool, b *csi.VolumeCapability, bReadOnly bool) bool {
 	return aReadOnly == bReadOnly && proto.Equal(a, b)
 }
+
+// maxAlike is how many capabilities a driver keeps in common; then it begins anew.
+const maxAlike = 16
+
+// alike is a copy of a capability, which very many volumes have alike and in common.
+func (d *Driver) alike(c *csi.VolumeCapability) *csi.VolumeCapability {
+	for _, known := range d.used {
+		if proto.Equal(known, c) {
+			return known
+		}
+	}
+	if len(d.used) == maxAlike {
+		d.used = nil
+	}
+	d.used = append(d.used, proto.CloneOf(c))
+	return d.used[len(d.used)-1]
+}

@@ -6,7 +6,6 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 )
 
 // publishContext is what every attachment hands to the node.
@@ -49,7 +48,7 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 	if n == nil {
 		return status.Errorf(codes.NotFound, "node %s does not exist", req.GetNodeId())
 	}
-	at, attached := v.attachments[n.id]
+	at, attached := v.attachments.Find(n.id)
 	if attached && d.options.strict() && !d.faults[attachNotIdempotent] && !sameUse(at.capability, at.readOnly, req.GetVolumeCapability(), req.GetReadonly()) {
 		return status.Errorf(codes.AlreadyExists, "volume %s is attached to node %s with another volume_capability or readonly", v.id, n.id)
 	}
@@ -74,7 +73,7 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 	if limit := n.limit; limit > 0 && d.attachedTo(n.id) >= limit {
 		return status.Errorf(codes.ResourceExhausted, "node %s has %d volumes attached, its maximum", n.id, limit)
 	}
-	v.attachments[n.id] = attachment{capability: proto.CloneOf(req.GetVolumeCapability()), readOnly: req.GetReadonly()}
+	v.attachments.Set(n.id, attachment{capability: d.alike(req.GetVolumeCapability()), readOnly: req.GetReadonly()})
 	return nil
 }
 
@@ -85,7 +84,7 @@ func (d *Driver) mayAttachBeside(v *volume, req *csi.ControllerPublishVolumeRequ
 	}
 	mode := req.GetVolumeCapability().GetAccessMode().GetMode()
 	for _, other := range v.nodeIDs() {
-		at := v.attachments[other]
+		at := v.attachments.Get(other)
 		if !multiNode(mode) || !multiNode(at.capability.GetAccessMode().GetMode()) {
 			return status.Errorf(codes.FailedPrecondition, "volume %s is attached to node %s already", v.id, other)
 		}
@@ -99,7 +98,7 @@ func (d *Driver) mayAttachBeside(v *volume, req *csi.ControllerPublishVolumeRequ
 func (d *Driver) attachedTo(nodeID string) int64 {
 	var count int64
 	for _, v := range d.volumes {
-		if _, attached := v.attachments[nodeID]; attached {
+		if _, attached := v.attachments.Find(nodeID); attached {
 			count++
 		}
 	}
@@ -125,9 +124,9 @@ func (s *Controller) ControllerUnpublishVolume(_ context.Context, req *csi.Contr
 	switch {
 	case v == nil || d.faults[detachLeaks]:
 	case req.GetNodeId() == "":
-		clear(v.attachments)
+		v.attachments = nil
 	default:
-		delete(v.attachments, req.GetNodeId())
+		v.attachments.Delete(req.GetNodeId())
 	}
 	return &csi.ControllerUnpublishVolumeResponse{}, nil
 }

@@ -9,6 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/internal/world/ordered"
 )
 
 // createdBy marks a volume context as made by the driver, so that a trace shows who wrote what.
@@ -80,7 +82,7 @@ func (v *volume) differsFrom(req *csi.CreateVolumeRequest) string {
 		return "capacity_range"
 	case !v.supportsAll(req.GetVolumeCapabilities()):
 		return "volume_capabilities"
-	case !maps.Equal(v.parameters, req.GetParameters()):
+	case !maps.Equal(v.parameters.Go(), req.GetParameters()):
 		return "parameters"
 	case !containsAll(v.mutable, req.GetMutableParameters()):
 		return "mutable_parameters"
@@ -117,19 +119,18 @@ func (d *Driver) create(req *csi.CreateVolumeRequest) (*volume, error) {
 	v := &volume{
 		name:       req.GetName(),
 		bytes:      bytes,
-		parameters: maps.Clone(req.GetParameters()),
+		parameters: ordered.Of(req.GetParameters()),
 		mutable:    maps.Clone(req.GetMutableParameters()),
-		context:    map[string]string{},
 		topology:   topology,
 	}
 	if !d.options.NoVolumeContext {
-		maps.Copy(v.context, req.GetParameters())
+		v.context = ordered.Of(req.GetParameters())
 	}
 	if d.options.marks() && !d.options.NoVolumeContext {
-		v.context[createdBy] = "create-volume"
+		v.context.Set(createdBy, "create-volume")
 	}
 	for _, c := range req.GetVolumeCapabilities() {
-		v.capabilities = append(v.capabilities, proto.CloneOf(c))
+		v.capabilities = append(v.capabilities, d.alike(c))
 	}
 	if req.GetVolumeContentSource() != nil {
 		v.source = proto.CloneOf(req.GetVolumeContentSource())

@@ -10,6 +10,8 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/csisim/csisim/internal/world/ordered"
 )
 
 // Driver is the storage system: volumes, snapshots and attachments, and what each node has mounted.
@@ -32,6 +34,7 @@ type Driver struct {
 	groupNames   map[string]*groupSnapshot
 	nodes        map[string]*nodeState
 	addons       addonsState
+	used         []*csi.VolumeCapability // see alike
 	usedBytes    int64
 	volumeSerial int
 	snapSerial   int
@@ -42,13 +45,13 @@ type volume struct {
 	serial       int
 	id, name     string
 	bytes        int64
-	parameters   map[string]string
+	parameters   ordered.Map[string, string]
 	mutable      map[string]string
-	context      map[string]string
+	context      ordered.Map[string, string]
 	capabilities []*csi.VolumeCapability // none: any
 	source       *csi.VolumeContentSource
 	topology     []*csi.Topology
-	attachments  map[string]attachment // by node id
+	attachments  ordered.Map[string, attachment] // by node id
 	adverse      *Condition
 }
 
@@ -112,7 +115,7 @@ func (d *Driver) Restart() {
 		return
 	}
 	for _, v := range d.volumes {
-		clear(v.attachments)
+		v.attachments = nil
 	}
 }
 
@@ -141,7 +144,7 @@ func (d *Driver) Detach(volumeID, nodeID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if v := d.volumes[volumeID]; v != nil {
-		delete(v.attachments, nodeID)
+		v.attachments.Delete(nodeID)
 	}
 }
 
@@ -151,7 +154,6 @@ func (d *Driver) insertVolume(v *volume) {
 	if v.id == "" {
 		v.id = d.options.idOf(v.name, fmt.Sprintf("%s%04d", d.options.volumeIDPrefix(), v.serial-len(d.options.Existing)))
 	}
-	v.attachments = map[string]attachment{}
 	d.volumes[v.id] = v
 	d.everKnown[v.id] = true
 	if v.name != "" {
@@ -189,7 +191,7 @@ func (v *volume) message() *csi.Volume {
 	m := &csi.Volume{
 		VolumeId:      v.id,
 		CapacityBytes: v.bytes,
-		VolumeContext: maps.Clone(v.context),
+		VolumeContext: v.context.Go(),
 	}
 	if v.source != nil {
 		m.ContentSource = proto.CloneOf(v.source)
@@ -200,4 +202,4 @@ func (v *volume) message() *csi.Volume {
 	return m
 }
 
-func (v *volume) nodeIDs() []string { return slices.Sorted(maps.Keys(v.attachments)) }
+func (v *volume) nodeIDs() []string { return v.attachments.Keys() }

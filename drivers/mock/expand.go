@@ -136,7 +136,7 @@ func (d *Driver) validate(v *volume, req *csi.ValidateVolumeCapabilitiesRequest)
 	if !v.supportsAll(req.GetVolumeCapabilities()) {
 		return invalid("the volume was not made for these capabilities")
 	}
-	if len(req.GetParameters()) > 0 && !maps.Equal(v.parameters, req.GetParameters()) {
+	if len(req.GetParameters()) > 0 && !maps.Equal(v.parameters.Go(), req.GetParameters()) {
 		return invalid("the volume was made with other parameters")
 	}
 	if len(req.GetMutableParameters()) > 0 && !d.options.ModifyVolume {

@@ -58,7 +58,7 @@ func (d *Driver) Attachments() []Attachment {
 	var list []Attachment
 	for _, v := range d.volumesInOrder() {
 		for _, node := range v.nodeIDs() {
-			list = append(list, Attachment{VolumeID: v.id, NodeID: node, ReadOnly: v.attachments[node].readOnly})
+			list = append(list, Attachment{VolumeID: v.id, NodeID: node, ReadOnly: v.attachments.Get(node).readOnly})
 		}
 	}
 	return list

@@ -153,7 +153,7 @@ func (n *Node) attached(v *volume, given map[string]string) error {
 		}
 		return nil
 	}
-	if _, ok := v.attachments[n.state.id]; !ok {
+	if _, ok := v.attachments.Find(n.state.id); !ok {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is not attached to node %s", v.id, n.state.id)
 	}
 	if d.options.strict() && !maps.Equal(given, d.publishContext()) {

@@ -41,9 +41,9 @@ func (d *Driver) ChangeNode(id string, info NodeInfo) error {
 
 func (d *Driver) renameNode(state *nodeState, id string) {
 	for _, v := range d.volumes { // any order: each by itself
-		if at, attached := v.attachments[state.id]; attached {
-			delete(v.attachments, state.id)
-			v.attachments[id] = at
+		if at, attached := v.attachments.Find(state.id); attached {
+			v.attachments.Delete(state.id)
+			v.attachments.Set(id, at)
 		}
 	}
 	delete(d.nodes, state.id)

@@ -43,7 +43,7 @@ func (n *Node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 		n.driver.everKnown[v.id] = true
 		n.state.published[req.GetTargetPath()] = mount{
 			volumeID:   v.id,
-			capability: proto.CloneOf(req.GetVolumeCapability()),
+			capability: n.driver.alike(req.GetVolumeCapability()),
 			asked:      req.GetReadonly(),
 			readOnly:   readOnly,
 		}

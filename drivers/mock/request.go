@@ -126,8 +126,8 @@ func (d *Driver) contextOf(v *volume, given map[string]string) error {
 	if !d.options.strict() {
 		return nil
 	}
-	for key, want := range v.context {
-		if got, ok := given[key]; !ok || got != want {
+	for _, want := range v.context {
+		if got, ok := given[want.Key]; !ok || got != want.Value {
 			return invalid("volume_context is not the one of volume %s", v.id)
 		}
 	}

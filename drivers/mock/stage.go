@@ -40,7 +40,7 @@ func (n *Node) NodeStageVolume(_ context.Context, req *csi.NodeStageVolumeReques
 		return nil, err
 	}
 	return &csi.NodeStageVolumeResponse{}, n.locked(func() error {
-		n.state.staged[req.GetStagingTargetPath()] = mount{volumeID: v.id, capability: proto.CloneOf(req.GetVolumeCapability())}
+		n.state.staged[req.GetStagingTargetPath()] = mount{volumeID: v.id, capability: n.driver.alike(req.GetVolumeCapability())}
 		return nil
 	})
 }

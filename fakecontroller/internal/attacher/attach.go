@@ -30,7 +30,7 @@ func (r *run) syncAttachment(p *kernel.Process, key store.Key) error {
 	forced := r.force[key]
 	delete(r.force, key)
 	if va.DeletionTimestamp != nil {
-		if !forced && !slices.Contains(va.Finalizers, r.finalizer()) {
+		if !forced && !slices.Contains(va.Finalizers, r.features.finalizer) {
 			return nil
 		}
 		return r.syncDetach(p, va)
@@ -131,12 +131,12 @@ func (r *run) publishRequest(p *kernel.Process, va *storagev1.VolumeAttachment, 
 
 // prepare writes finalizer and node id in one patch. C-ATT-12 (9)
 func (r *run) prepare(p *kernel.Process, va *storagev1.VolumeAttachment, nodeID string) error {
-	if slices.Contains(va.Finalizers, r.finalizer()) && va.Annotations[volume.NodeIDAnnotation] == nodeID {
+	if slices.Contains(va.Finalizers, r.features.finalizer) && va.Annotations[volume.NodeIDAnnotation] == nodeID {
 		return nil
 	}
 	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(va), func(va *storagev1.VolumeAttachment) {
-		if !slices.Contains(va.Finalizers, r.finalizer()) {
-			va.Finalizers = append(va.Finalizers, r.finalizer())
+		if !slices.Contains(va.Finalizers, r.features.finalizer) {
+			va.Finalizers = append(va.Finalizers, r.features.finalizer)
 		}
 		metav1.SetMetaDataAnnotation(&va.ObjectMeta, volume.NodeIDAnnotation, nodeID)
 	})

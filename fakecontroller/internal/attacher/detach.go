@@ -55,7 +55,7 @@ func (r *run) detach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 // is still there. C-ATT-20
 func (r *run) markDetached(p *kernel.Process, key store.Key) error {
 	_, err := component.PatchMetadata(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
-		va.Finalizers = volume.WithoutFinalizers(va.Finalizers, r.finalizer())
+		va.Finalizers = volume.WithoutFinalizers(va.Finalizers, r.features.finalizer)
 	})
 	if apierrors.IsNotFound(err) {
 		return nil

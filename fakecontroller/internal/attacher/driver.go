@@ -16,7 +16,8 @@ const shortCall = time.Second
 // features is what the driver says about itself, asked once per start. C-LIB-3
 type features struct {
 	driver                string
-	attach                bool // C-ATT-2
+	finalizer             string // on attachments and volumes. C-ATT-13
+	attach                bool   // C-ATT-2
 	readOnly              bool
 	singleNodeMultiWriter bool
 	listsPublished        bool
@@ -27,7 +28,7 @@ func (r *run) askDriver(p *kernel.Process) features {
 	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	publish := d.Can("PUBLISH_UNPUBLISH_VOLUME")
 	return features{
-		driver: d.Name, attach: publish, readOnly: d.Can("PUBLISH_READONLY"),
+		driver: d.Name, finalizer: finalizerOf(d.Name), attach: publish, readOnly: d.Can("PUBLISH_READONLY"),
 		singleNodeMultiWriter: d.Can("SINGLE_NODE_MULTI_WRITER"),
 		listsPublished:        publish && d.Can("LIST_VOLUMES") && d.Can("LIST_VOLUMES_PUBLISHED_NODES"),
 	}

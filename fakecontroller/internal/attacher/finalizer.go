@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// finalizer is the sidecar's finalizer on attachments and volumes. C-ATT-13
-func (r *run) finalizer() string { return "external-attacher/" + sanitized(r.features.driver) }
+// finalizerOf is the sidecar's finalizer on attachments and volumes. C-ATT-13
+func finalizerOf(driver string) string { return "external-attacher/" + sanitized(driver) }
 
 // sanitized replaces what is neither letter, digit nor dash by a dash. A name must
 // not end with one. C-LIB-4
@@ -38,11 +38,11 @@ func sanitized(driver string) string {
 
 // guardVolume keeps a PersistentVolume from vanishing while it is attached. C-ATT-12
 func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error {
-	if slices.Contains(pv.Finalizers, r.finalizer()) {
+	if slices.Contains(pv.Finalizers, r.features.finalizer) {
 		return nil
 	}
 	err := r.patchFinalizers(p, pv, func(now []string) ([]string, bool) {
-		return append(now, r.finalizer()), (len(now) == 0) == (len(pv.Finalizers) == 0)
+		return append(now, r.features.finalizer), (len(now) == 0) == (len(pv.Finalizers) == 0)
 	})
 	if err != nil {
 		return fmt.Errorf("could not add PersistentVolume finalizer: %w", err)
@@ -68,7 +68,7 @@ func (r *run) patchFinalizers(p *kernel.Process, pv *corev1.PersistentVolume, ch
 
 // mayRelease: C-ATT-4
 func (r *run) mayRelease(pv *corev1.PersistentVolume) bool {
-	return r.features.attach && (pv.DeletionTimestamp != nil || r.isOthers(pv)) && slices.Contains(pv.Finalizers, r.finalizer())
+	return r.features.attach && (pv.DeletionTimestamp != nil || r.isOthers(pv)) && slices.Contains(pv.Finalizers, r.features.finalizer)
 }
 
 // migratedTo names the driver that a volume of an in-tree class was handed over to.
@@ -92,12 +92,12 @@ func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 	for range store.Indexed[*storagev1.VolumeAttachment](r.Cache, kind.AttachmentsByVolume, pv.Name) {
 		return nil // the end of that attachment brings the volume back
 	}
-	at := slices.Index(pv.Finalizers, r.finalizer())
+	at := slices.Index(pv.Finalizers, r.features.finalizer)
 	err := r.patchFinalizers(p, pv, func(now []string) ([]string, bool) {
-		if at >= len(now) || now[at] != r.finalizer() {
+		if at >= len(now) || now[at] != r.features.finalizer {
 			return nil, false
 		}
-		return volume.WithoutFinalizers(now, r.finalizer()), true
+		return volume.WithoutFinalizers(now, r.features.finalizer), true
 	})
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -190,7 +190,7 @@ func TestHandlesOfMigratedVolumesAreCompletedForTheListOnly(t *testing.T) {
 		Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
 		PersistentVolumeSource: corev1.PersistentVolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}},
 	}})
-	r := &run{Component: c.world.Start("csi-attacher", ""), features: features{driver: gce}}
+	r := &run{Component: c.world.Start("csi-attacher", ""), features: features{driver: gce, finalizer: finalizerOf(gce)}}
 	name := "disk"
 	va := &storagev1.VolumeAttachment{Spec: storagev1.VolumeAttachmentSpec{Attacher: gce, NodeName: "node-b", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}}
 	var published, listed string
@@ -243,7 +243,7 @@ func TestPatchesOfFinalizersTestTheList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newSite(t, nil, mock.Options{})
-			r := &run{Component: c.world.Start("csi-attacher", ""), features: features{driver: driverName, attach: true}}
+			r := &run{Component: c.world.Start("csi-attacher", ""), features: features{driver: driverName, finalizer: finalizerOf(driverName), attach: true}}
 			set := func(finalizers []string) {
 				_, err := store.Modify(c.store, store.Key{Name: "v"}, func(pv *corev1.PersistentVolume) { pv.Finalizers = finalizers })
 				require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/csisim/csisim/internal/world/ordered"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
 )
@@ -47,14 +48,13 @@ type cluster struct {
 	listed     []*node // the same, in the order in which they came
 	byHostname map[string][]*node
 	placed     map[types.UID]*placement
-	users      map[store.Key]map[types.UID]*placement // by claim
-	namedBy    map[store.Key]int                      // pods that name a claim
+	users      map[store.Key]ordered.Map[types.UID, *placement] // by claim
 }
 
 func newCluster() *cluster {
 	return &cluster{
 		nodes: map[string]*node{}, byHostname: map[string][]*node{},
-		placed: map[types.UID]*placement{}, users: map[store.Key]map[types.UID]*placement{}, namedBy: map[store.Key]int{},
+		placed: map[types.UID]*placement{}, users: map[store.Key]ordered.Map[types.UID, *placement]{},
 	}
 }
 
@@ -152,9 +152,12 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 			p.named = append(p.named, key)
 		}
 	}
+	if len(p.named) == len(p.claims) {
+		p.named = p.claims
+	}
 	c.placed[pod.UID] = p
 	c.moving(n, func() { n.pods[pod.UID] = p })
-	c.changeUse(p, 1)
+	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Set(p.uid, p) })
 }
 
 // remove takes a pod off its node, on which it was at the place that is returned; nil
@@ -166,27 +169,19 @@ func (c *cluster) remove(uid types.UID) *placement {
 	}
 	delete(c.placed, uid)
 	c.moving(p.node, func() { delete(p.node.pods, uid) })
-	c.changeUse(p, -1)
+	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Delete(uid) })
 	return p
 }
 
-func (c *cluster) changeUse(p *placement, n int) {
+func (c *cluster) changeUse(p *placement, change func(users *ordered.Map[types.UID, *placement])) {
 	if p.hasVolumes() {
 		p.node.volumes = nil
 	}
 	for _, claim := range p.claims {
-		if n > 0 {
-			if c.users[claim] == nil {
-				c.users[claim] = map[types.UID]*placement{}
-			}
-			c.users[claim][p.uid] = p
-		} else if delete(c.users[claim], p.uid); len(c.users[claim]) == 0 {
+		users := c.users[claim]
+		change(&users)
+		if c.users[claim] = users; len(users) == 0 {
 			delete(c.users, claim)
-		}
-	}
-	for _, claim := range p.named {
-		if c.namedBy[claim] += n; c.namedBy[claim] == 0 {
-			delete(c.namedBy, claim)
 		}
 	}
 }
@@ -197,9 +192,11 @@ func (p *placement) hasVolumes() bool { return len(p.claims)+len(p.disks) > 0 }
 // claimChanged has the volumes looked up again on the nodes where the claim is used.
 func (c *cluster) claimChanged(claim store.Key) {
 	for _, p := range c.users[claim] {
-		p.node.volumes = nil
+		p.Value.node.volumes = nil
 	}
 }
 
 // inUse reports whether a pod on some node names the claim. C-SCHED-50
-func (c *cluster) inUse(claim store.Key) bool { return c.namedBy[claim] > 0 }
+func (c *cluster) inUse(claim store.Key) bool {
+	return slices.ContainsFunc(c.users[claim], func(p ordered.Entry[types.UID, *placement]) bool { return slices.Contains(p.Value.named, claim) })
+}

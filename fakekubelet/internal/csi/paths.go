@@ -41,7 +41,10 @@ func (pl *Plugin) StagingPath(s *Spec) string {
 	if !pl.kubelet.Version.Has(version.StagingByHandle) {
 		return oldStagingPath(s.Name)
 	}
-	return StagingPath(s.Driver(), s.Handle(""))
+	if s.staging == "" {
+		s.staging = StagingPath(s.Driver(), s.Handle(""))
+	}
+	return s.staging
 }
 
 // PodDir is the pod's directory.

@@ -23,6 +23,8 @@ type Spec struct {
 
 	// merged are the attributes with what was added to them for a pod. K-PUB-8
 	merged map[string]string
+	// staging is where a kubelet of today stages it, as soon as somebody has asked.
+	staging string
 }
 
 // HasClaim is false for an inline volume, also for one that a migrated in-tree plugin

@@ -38,8 +38,9 @@ type Options struct {
 
 // sandbox knows of its pod what is in the labels of its containers.
 type sandbox struct {
-	pod     *metav1.PartialObjectMetadata
-	running []string
+	kind                          metav1.TypeMeta
+	namespace, name, version, uid string
+	running                       []string
 }
 
 // Mount is what a container sees of a volume.
@@ -68,7 +69,7 @@ func (r *Runtime) Pods() []types.UID { return slices.Sorted(maps.Keys(r.sandboxe
 // Run starts a pod's sandbox and its containers.
 func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	name := pod.Namespace + "/" + pod.Name
-	s := &sandbox{pod: labelsOf(pod)}
+	s := &sandbox{kind: pod.TypeMeta, namespace: pod.Namespace, name: pod.Name, version: pod.ResourceVersion, uid: string(pod.UID)}
 	r.sandboxes[pod.UID] = s
 	r.record("RunPodSandbox", name, nil)
 	for i := range pod.Spec.Containers {
@@ -86,9 +87,10 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	}
 }
 
-func labelsOf(pod *corev1.Pod) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{TypeMeta: pod.TypeMeta, ObjectMeta: metav1.ObjectMeta{
-		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+// pod is what is known of it.
+func (s *sandbox) pod() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: s.kind, ObjectMeta: metav1.ObjectMeta{
+		Namespace: s.namespace, Name: s.name, UID: types.UID(s.uid), ResourceVersion: s.version,
 	}}
 }
 
@@ -117,13 +119,13 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 	for _, name := range slices.Sorted(maps.Keys(r.programs[uid])) {
 		r.programs[uid][name].Kill() // unless the kubelet has stopped it
 	}
-	name := s.pod.Namespace + "/" + s.pod.Name
+	name := s.namespace + "/" + s.name
 	for range s.running {
 		r.record("StopContainer", name, nil)
 	}
 	r.record("StopPodSandbox", name, nil)
 	delete(r.sandboxes, uid)
-	return s.pod, s.running
+	return s.pod(), s.running
 }
 
 // PowerOff ends all containers without a trace of an orderly stop.

@@ -20,8 +20,8 @@ type compactEvent struct {
 	alike                 unique.Handle[eventTraits]
 	uid, about            [16]byte
 	aboutName, message    string
-	version, aboutVersion uint64
 	created, first, last  int64 // see instant
+	version, aboutVersion uint32
 	count, series         int32
 }
 
@@ -142,20 +142,20 @@ func timeAt(instant int64) time.Time {
 	return time.Unix(0, instant).UTC()
 }
 
-// number is that of a resource version, 0 of none and of one that is no number.
-func number(version string) uint64 {
-	n, err := strconv.ParseUint(version, 10, 64)
+// number is that of a resource version, 0 of none and of one that is no such number.
+func number(version string) uint32 {
+	n, err := strconv.ParseUint(version, 10, 32)
 	if err != nil {
 		return 0
 	}
-	return n
+	return uint32(n)
 }
 
-func version(number uint64) string {
+func version(number uint32) string {
 	if number == 0 {
 		return ""
 	}
-	return strconv.FormatUint(number, 10)
+	return strconv.FormatUint(uint64(number), 10)
 }
 
 // uidBytes are those that a uid spells; any others if it is none.

@@ -59,6 +59,7 @@ var podRules = rules{
 	copyPart:       store.CopyOf(func(o *corev1.Pod) (*corev1.PodSpec, *corev1.PodStatus) { return &o.Spec, &o.Status }),
 	room:           roomForPod,
 	fill:           func(obj store.Object) { fillPod(obj.(*corev1.Pod)) },
+	share:          func(_ *store.Shared, obj store.Object, _ bool) { sharePod(obj.(*corev1.Pod)) },
 	admit:          func(a admission, obj store.Object) error { return admitPod(a, obj.(*corev1.Pod)) },
 	prepareStatus:  keepPodStatus,
 	validate:       func(obj store.Object) field.ErrorList { return checkPod(obj.(*corev1.Pod)) },
@@ -161,10 +162,12 @@ func tolerate(pod *corev1.Pod, taint string) {
 			return
 		}
 	}
+	pod.Spec.Tolerations = append(pod.Spec.Tolerations, tolerationOf(taint))
+}
+
+func tolerationOf(taint string) corev1.Toleration {
 	seconds := int64(tolerationSeconds)
-	pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
-		Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
-	})
+	return corev1.Toleration{Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds}
 }
 
 // systemPriorities are the classes that every cluster has.

@@ -33,7 +33,9 @@ var attachmentRules = rules{
 		return &o.Spec, &o.Status
 	}),
 	share: func(s *store.Shared, obj store.Object, _ bool) {
-		s.Text(&obj.(*storagev1.VolumeAttachment).Annotations)
+		va := obj.(*storagev1.VolumeAttachment)
+		s.Text(&va.Annotations)
+		s.Text(&va.Status.AttachmentMetadata)
 	},
 	statusOnly: true,
 	validate:   func(obj store.Object) field.ErrorList { return checkAttachment(obj.(*storagev1.VolumeAttachment)) },

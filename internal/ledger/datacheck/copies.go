@@ -32,8 +32,8 @@ func (c *Check) Attempted(copied Copy) {
 
 // contentOf is what is known of a volume. Machines in memory copy nothing.
 func (c *Check) contentOf(v Volume) origin {
-	r := c.written[v][""]
-	if r == nil {
+	r, isKnown := c.written[v].Find("")
+	if !isKnown {
 		return c.copies[v]
 	}
 	if r.foreign {

@@ -23,15 +23,15 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 		{"of another volume", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^other", 3)), false},
 		{"of what was there before", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^v", 2)), false},
 		{"of what was there at an attempt whose answer was lost", func(c *Check) {
-			c.written[source] = known{"": {generation: 2}}
+			c.written[source] = known{{Value: record{generation: 2}}}
 			c.Attempted(snapshot)
-			c.written[source] = known{"": {generation: 3}}
+			c.written[source] = known{{Value: record{generation: 3}}}
 			c.Attempted(snapshot)
 		}, parse(text("d^v", 2)), true},
 		{"of a volume that had nothing at the first attempt", func(c *Check) {
 			delete(c.written, source)
 			c.Attempted(snapshot)
-			c.written[source] = known{"": {generation: 3}}
+			c.written[source] = known{{Value: record{generation: 3}}}
 			c.Attempted(snapshot)
 		}, content{there: true, empty: true}, true},
 	} {
@@ -42,7 +42,7 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 			check := New()
 			var got []string
 			check.OnViolation = func(_ Use, text string) { got = append(got, text) }
-			check.written[source] = known{"": {generation: 3}}
+			check.written[source] = known{{Value: record{generation: 3}}}
 			c.do(check)
 			check.Snapped(Volume{"d", "s"}, snapshot)
 			check.Made(copied, false)

@@ -9,6 +9,7 @@ import (
 	"maps"
 
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/ordered"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -50,7 +51,7 @@ type Check struct {
 
 // known are the contents of a volume: one or, where each machine has content of its
 // own, one for each node.
-type known map[string]*record
+type known = ordered.Map[string, record]
 
 // record is what was written last.
 type record struct {
@@ -61,14 +62,14 @@ type record struct {
 }
 
 // owner is the volume that the content names.
-func (r *record) owner(v Volume) string {
+func (r record) owner(v Volume) string {
 	if r.volume != "" {
 		return r.volume
 	}
 	return v.String()
 }
 
-func (r *record) String() string {
+func (r record) String() string {
 	switch {
 	case r.volume != "":
 		return fmt.Sprintf("generation %d of volume %s, of which it is a copy", r.generation, r.volume)
@@ -101,7 +102,12 @@ func (c *Check) Gone(v Volume) {
 // be on a disk.
 func (c *Check) PowerLost(node string) {
 	maps.DeleteFunc(c.written, func(v Volume, contents known) bool {
-		return volume.IsInlineHandle(v.Handle) && (contents[node] != nil || contents[""] != nil && contents[""].node == node)
+		if !volume.IsInlineHandle(v.Handle) {
+			return false
+		}
+		_, its := contents.Find(node)
+		shared, isShared := contents.Find("")
+		return its || isShared && shared.node == node
 	})
 }
 
@@ -116,16 +122,16 @@ func (c *Check) Start(u Use) {
 // Read holds what is there against what was written last. It reports whether the
 // volume is there and has what it should have.
 func (c *Check) Read(u Use) bool {
-	wrote := c.written[u.Volume][place(u)]
-	if wrote != nil && wrote.foreign || c.Serves != nil && !c.Serves(u.Volume.Driver, u.Node) {
+	wrote, isKnown := c.written[u.Volume].Find(place(u))
+	if wrote.foreign || c.Serves != nil && !c.Serves(u.Volume.Driver, u.Node) {
 		return false
 	}
 	found := look(u)
 	switch {
-	case wrote == nil && found.generation > 0 && found.volume == u.Volume.String(): // of an earlier run
-		c.remember(u, &record{generation: found.generation})
+	case !isKnown && found.generation > 0 && found.volume == u.Volume.String(): // of an earlier run
+		c.remember(u, record{generation: found.generation})
 		return true
-	case wrote == nil:
+	case !isKnown:
 		return c.fresh(u, found)
 	case found.problem == "" && found.volume == wrote.owner(u.Volume) && found.generation == wrote.generation:
 		return true
@@ -146,37 +152,33 @@ func (c *Check) fresh(u Use, found content) bool {
 	case found.volume != "" && c.made[u.Volume]:
 		c.violation(u, "a new volume without content", found)
 	}
-	c.remember(u, &record{foreign: true})
+	c.remember(u, record{foreign: true})
 	return false
 }
 
 // copied judges a volume that was made of another, when it is first seen.
 func (c *Check) copied(u Use, of origin, found content) bool {
 	if !of.has(found) {
-		expected := &record{generation: of.newest, volume: of.volume}
+		expected := record{generation: of.newest, volume: of.volume}
 		c.violation(u, expected.String(), found)
-		c.remember(u, &record{foreign: true})
+		c.remember(u, record{foreign: true})
 		return false
 	}
-	c.remember(u, &record{generation: found.generation, volume: found.volume})
+	c.remember(u, record{generation: found.generation, volume: found.volume})
 	return true
 }
 
 func (c *Check) write(u Use) {
-	next := 1
-	if before := c.written[u.Volume][place(u)]; before != nil {
-		next = before.generation + 1
-	}
+	next := c.written[u.Volume].Get(place(u)).generation + 1
 	if put(u, next) == nil { // a volume may be full, or read-only for the pod's node
-		c.remember(u, &record{generation: next, pod: u.Pod, node: u.Node})
+		c.remember(u, record{generation: next, pod: u.Pod, node: u.Node})
 	}
 }
 
-func (c *Check) remember(u Use, r *record) {
-	if c.written[u.Volume] == nil {
-		c.written[u.Volume] = known{}
-	}
-	c.written[u.Volume][place(u)] = r
+func (c *Check) remember(u Use, r record) {
+	contents := c.written[u.Volume]
+	contents.Set(place(u), r)
+	c.written[u.Volume] = contents
 }
 
 // violation reports one, once for each pod and volume.

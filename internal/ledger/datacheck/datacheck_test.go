@@ -188,5 +188,5 @@ func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
 	n.OnViolation = func(_ Use, text string) { n.got = append(n.got, text) }
 	n.Check.Start(n.use("a", "v"))
 	assert.Empty(t, n.got)
-	assert.Equal(t, 2, n.written[Volume{"d", "v"}]["node-a"].generation)
+	assert.Equal(t, 2, n.written[Volume{"d", "v"}].Get("node-a").generation)
 }

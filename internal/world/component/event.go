@@ -26,6 +26,7 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 	if len(args) > 0 {
 		message = fmt.Sprintf(format, args...)
 	}
+	message = c.again(reason, message)
 	kind := about.GetObjectKind().GroupVersionKind().Kind
 	count := c.countEvent(source, kind, about, eventType, reason, message)
 	c.Trace.Add(trace.Entry{
@@ -58,6 +59,19 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 	}
 	c.events.keep(id, created)
 	return created.Count
+}
+
+// again is a message as the event before it had it, if it had the same: many pods in a row
+// hear the same.
+func (w *World) again(reason, message string) string {
+	if known := w.said[reason]; known == message {
+		return known
+	}
+	if w.said == nil {
+		w.said = map[string]string{}
+	}
+	w.said[reason] = message
+	return message
 }
 
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {

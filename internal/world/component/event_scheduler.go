@@ -12,6 +12,7 @@ import (
 // uses: without a count. The first repetition makes the event a series; further
 // ones are not sent for many minutes and stay unseen.
 func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
+	note = c.again(reason, note)
 	kind := about.GetObjectKind().GroupVersionKind().Kind
 	id := eventIdentity{c.Name, about.GetUID(), kind, reason, note}
 	now := metav1.NewMicroTime(c.Kernel.Now())

@@ -37,7 +37,8 @@ type World struct {
 	// Migration are the in-tree plugins as the control plane treats them.
 	Migration migration.Plugins
 
-	events int // Event objects made so far
+	events int               // Event objects made so far
+	said   map[string]string // the newest message of each reason
 }
 
 // NewWorld connects a kernel, a store and a trace: every commit becomes an event

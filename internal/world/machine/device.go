@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"syscall"
 )
 
@@ -93,7 +92,8 @@ func (m *Memory) WriteStart(p string, data []byte) error {
 		if err != nil {
 			return pathError("open", p, err)
 		}
-		at.node.data = append(slices.Clone(data), at.node.data[min(len(data), len(at.node.data)):]...)
+		old := at.node.data()
+		at.node.inside = content(string(data) + old[min(len(data), len(old)):])
 		return nil
 	})
 }

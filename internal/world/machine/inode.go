@@ -2,29 +2,35 @@ package machine
 
 import (
 	"io/fs"
-	"slices"
 	"syscall"
 	"time"
+	"unique"
 )
 
 // umask is what a node's daemons run with.
 const umask fs.FileMode = 0o022
 
 // inode is a file, directory, symlink or socket in memory. It stands in exactly
-// one directory; hard links do not exist.
+// one directory; hard links do not exist. There are very many of them.
 type inode struct {
 	name     string
 	parent   *inode // nil for the root
+	inside   inside
 	mode     fs.FileMode
-	deleted  bool
 	uid, gid int32
-	mounts   int32           // how many mounts lie on this inode
-	data     []byte          // a file's content, a symlink's target
-	children []*inode        // sorted by name: most directories have one or two
-	server   *memoryListener // of a socket, nil if nobody serves there
+	mounts   int32 // how many mounts lie on this inode
+	deleted  bool
 }
 
+// commonName is the longest name that is worth sharing: shorter ones, such as "mount" and
+// "volumes", are those of very many inodes, and would keep the paths alive that they were
+// cut from. Longer ones are ids.
+const commonName = 20
+
 func (n *inode) add(name string, mode fs.FileMode) *inode {
+	if len(name) <= commonName {
+		name = unique.Make(name).Value()
+	}
 	child := &inode{name: name, parent: n, mode: mode}
 	if n.mode&fs.ModeSetgid != 0 { // what is made in such a directory is of its group
 		child.gid = n.gid
@@ -32,41 +38,13 @@ func (n *inode) add(name string, mode fs.FileMode) *inode {
 			child.mode |= fs.ModeSetgid
 		}
 	}
-	i, _ := n.find(name)
-	n.children = slices.Insert(n.children, i, child)
+	n.insert(child)
 	return child
 }
 
 func (n *inode) unlink() {
-	if i, ok := n.parent.find(n.name); ok {
-		n.parent.children = slices.Delete(n.parent.children, i, i+1)
-	}
+	n.parent.drop(n)
 	n.deleted = true
-}
-
-// child is the entry of a directory, nil if there is none of that name.
-func (n *inode) child(name string) *inode {
-	if i, ok := n.find(name); ok {
-		return n.children[i]
-	}
-	return nil
-}
-
-// find is written out: every path that is looked up passes here for each of its parts.
-func (n *inode) find(name string) (at int, ok bool) {
-	low, high := 0, len(n.children)
-	for low < high {
-		middle := (low + high) / 2
-		switch found := n.children[middle].name; {
-		case found == name:
-			return middle, true
-		case found < name:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return low, false
 }
 
 // path is where the inode lies in the tree of the root file system, which is how
@@ -112,7 +90,7 @@ type inodeInfo struct {
 }
 
 func (n *inode) info(name string) inodeInfo {
-	return inodeInfo{name: name, size: int64(len(n.data)), mode: n.mode, uid: int(n.uid), gid: int(n.gid)}
+	return inodeInfo{name: name, size: int64(len(n.data())), mode: n.mode, uid: int(n.uid), gid: int(n.gid)}
 }
 
 func (i inodeInfo) Name() string       { return i.name }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"syscall"
 )
 
@@ -82,7 +81,7 @@ func (m *Memory) writeFile(p string, data []byte, perm fs.FileMode) error {
 	if err := at.node.notReadable(); err != nil {
 		return err
 	}
-	at.node.data = slices.Clone(data)
+	at.node.inside = content(data)
 	return nil
 }
 
@@ -96,7 +95,7 @@ func (m *Memory) ReadFile(p string) (data []byte, err error) {
 		if err := at.node.notReadable(); err != nil {
 			return pathError("open", p, err)
 		}
-		data = append([]byte{}, at.node.data...)
+		data = []byte(at.node.data())
 		return nil
 	})
 	return data, err
@@ -112,7 +111,7 @@ func (m *Memory) ReadDir(p string) (entries []fs.DirEntry, err error) {
 		if !at.node.mode.IsDir() {
 			return pathError("open", p, syscall.ENOTDIR)
 		}
-		for _, child := range at.node.children {
+		for _, child := range at.node.children() {
 			shown := m.top(location{at.mount, child}).node
 			entries = append(entries, fs.FileInfoToDirEntry(shown.info(child.name)))
 		}
@@ -171,7 +170,7 @@ func (m *Memory) Symlink(target, link string) error {
 		if err != nil {
 			return &os.LinkError{Op: "symlink", Old: target, New: link, Err: err}
 		}
-		node.data = []byte(target)
+		node.inside = content(target)
 		return nil
 	})
 }
@@ -189,7 +188,7 @@ func (m *Memory) Relink(target, link string) error {
 		if err != nil {
 			return &os.LinkError{Op: "rename", Old: target, New: link, Err: err}
 		}
-		at.node.data = []byte(target)
+		at.node.inside = content(target)
 		return nil
 	})
 }
@@ -204,7 +203,7 @@ func (m *Memory) Readlink(p string) (target string, err error) {
 		if err != nil {
 			return pathError("readlink", p, err)
 		}
-		target = string(at.node.data)
+		target = at.node.data()
 		return nil
 	})
 	return target, err

@@ -28,7 +28,7 @@ func (m *Memory) remove(p string) error {
 		return syscall.EROFS
 	case node.mounts > 0:
 		return syscall.EBUSY
-	case len(node.children) > 0:
+	case len(node.children()) > 0:
 		return syscall.ENOTEMPTY
 	}
 	m.notify(Removed, node)
@@ -54,7 +54,7 @@ func (m *Memory) removeAll(p string) error {
 		return pathError("unlinkat", p, syscall.EBUSY)
 	}
 	var first error
-	for _, child := range slices.Clone(at.node.children) {
+	for _, child := range slices.Clone(at.node.children()) {
 		if err := m.removeAll(path.Join(p, child.name)); err != nil && first == nil {
 			first = err
 		}

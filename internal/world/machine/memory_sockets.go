@@ -36,7 +36,7 @@ func (m *Memory) BindSocket(p string, services ...Service) (Listener, error) {
 		if err != nil {
 			return err
 		}
-		node.server = l
+		node.inside = l
 		l.node = node
 		m.listeners = append(m.listeners, l)
 		return nil
@@ -78,7 +78,7 @@ func (l *memoryListener) Abandon() {
 
 func (l *memoryListener) die() {
 	l.dead = true
-	l.node.server = nil
+	l.node.inside = nil
 }
 
 func (m *Memory) forget(l *memoryListener) {
@@ -99,7 +99,7 @@ func (m *Memory) serving(p string) (l *memoryListener, err error) {
 		if err != nil {
 			return dialError(p, err)
 		}
-		if l = at.node.server; l == nil {
+		if l = at.node.server(); l == nil {
 			return dialError(p, syscall.ECONNREFUSED)
 		}
 		return nil

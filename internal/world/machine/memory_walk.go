@@ -102,7 +102,7 @@ func (w *walk) step() error {
 		return syscall.ENOENT
 	}
 	if child.mode.Type() == fs.ModeSymlink && (w.followEnd || len(w.rest) > 0) {
-		return w.into(string(child.data))
+		return w.into(child.data())
 	}
 	w.at = w.m.top(location{w.at.mount, child})
 	return nil

@@ -47,7 +47,7 @@ func (m *Memory) Watch(dir string, onEvent func(Event)) (stop func(), err error)
 
 // announce reports what is there when a watch begins (K-REG-2).
 func (m *Memory) announce(w *memoryWatch, dir *inode) {
-	for _, child := range dir.children {
+	for _, child := range dir.children() {
 		m.send(w, Created, child)
 		m.announce(w, child)
 	}

@@ -6,6 +6,7 @@ package ordered
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -16,6 +17,27 @@ type Map[K cmp.Ordered, V any] []Entry[K, V]
 type Entry[K cmp.Ordered, V any] struct {
 	Key   K
 	Value V
+}
+
+// Of is a Go map as a Map.
+func Of[K cmp.Ordered, V any](from map[K]V) Map[K, V] {
+	m := make(Map[K, V], 0, len(from))
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		m = append(m, Entry[K, V]{key, from[key]})
+	}
+	return m
+}
+
+// Go is a new Go map with the same entries, nil if there are none.
+func (m Map[K, V]) Go() map[K]V {
+	if len(m) == 0 {
+		return nil
+	}
+	all := make(map[K]V, len(m))
+	for _, e := range m {
+		all[e.Key] = e.Value
+	}
+	return all
 }
 
 func (m Map[K, V]) find(key K) (at int, ok bool) {

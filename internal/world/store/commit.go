@@ -32,7 +32,7 @@ type moment struct {
 // move is what a commit changes in one index: the values that the object had and
 // has.
 type move struct {
-	index    Index
+	index    *resourceIndex
 	old, now []string
 }
 

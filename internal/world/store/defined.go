@@ -11,8 +11,7 @@ import (
 // are JSON, as unstructured.Unstructured. To be called again when the version in which
 // they are stored, or whether they have a status, has changed.
 func (s *Store) Define(res *Resource) {
-	res.prefix = res.String() + "\x00"
-	res.indexers = append(slices.Clone(res.Indexes), byOwner)
+	res.prefix, res.indexers = res.String()+"\x00", res.allIndexes()
 	res.shape = content{status: res.Status}
 	s.defined[res.String()] = res
 }

@@ -76,7 +76,7 @@ func (s subscribers) dispatch(c *commit, moves []move) {
 		c.send(a.byKey[c.Key])
 	}
 	for _, m := range moves {
-		watches := a.byIndex[m.index]
+		watches := a.byIndex[m.index.index]
 		if len(watches) == 0 {
 			continue
 		}

@@ -7,9 +7,15 @@ import (
 // lease is the time that is left to an object with a TTL, as of one of its writes.
 type lease struct {
 	ends     int64 // in nanoseconds of Unix time
-	res      *Resource
-	key      Key
+	place    *leasePlace
+	name     string
 	revision uint64
+}
+
+// leasePlace is what very many leases have alike.
+type leasePlace struct {
+	res       *Resource
+	namespace string
 }
 
 // leases are in the order of their ends, in blocks: there may be a million of them.
@@ -40,7 +46,11 @@ func (l *leases) over(now int64) (first lease, ok bool) {
 
 // grant gives an object that was written its time.
 func (s *Store) grant(res *Resource, key Key, revision uint64) {
-	s.leases.push(lease{s.options.Now().Add(res.TTL).UnixNano(), res, key, revision})
+	at := leasePlace{res, key.Namespace}
+	if s.leased == nil || *s.leased != at {
+		s.leased = &at
+	}
+	s.leases.push(lease{s.options.Now().Add(res.TTL).UnixNano(), s.leased, key.Name, revision})
 }
 
 // Expire removes the objects whose time is over by the store's clock. Whoever moves that
@@ -51,9 +61,10 @@ func (s *Store) Expire() {
 	}
 	now := s.options.Now().UnixNano()
 	for l, over := s.leases.over(now); over; l, over = s.leases.over(now) {
-		obj, ok := s.head.GetObject(l.res, l.key)
+		key := Key{l.place.namespace, l.name}
+		obj, ok := s.head.GetObject(l.place.res, key)
 		if ok && obj.GetResourceVersion() == strconv.FormatUint(l.revision, 10) {
-			s.Commit(l.res, l.key, obj, nil)
+			s.Commit(l.place.res, key, obj, nil)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 // anybody looks.
 type head struct {
 	db       *memdb.MemDB
-	objects  map[*Resource]map[Key]Object
-	compact  map[*Resource]map[Key]Compact // instead, of resources that are kept so
+	objects  map[*Resource]*shelf[Object]
+	compact  map[*Resource]*shelf[Compact] // instead, of resources that are kept so
 	unsaved  map[*Resource]map[Key]bool    // what the database has to learn; true if it knows an older state; nil before anybody looks
 	indexes  *treeSet
 	edition  edition // of the indexes
@@ -27,8 +27,8 @@ type head struct {
 func newHead() *head {
 	return &head{
 		db:      emptyDatabase.Snapshot(),
-		objects: map[*Resource]map[Key]Object{},
-		compact: map[*Resource]map[Key]Compact{},
+		objects: map[*Resource]*shelf[Object]{},
+		compact: map[*Resource]*shelf[Compact]{},
 	}
 }
 
@@ -36,25 +36,18 @@ func newHead() *head {
 func (h *head) apply(c *commit, moves []move) {
 	switch {
 	case c.New == nil:
-		delete(h.objects[c.Resource], c.Key)
-		delete(h.compact[c.Resource], c.Key)
+		h.objects[c.Resource].remove(c.Key)
+		h.compact[c.Resource].remove(c.Key)
 	case c.Resource.Compact != nil:
-		shelve(h.compact, c, c.Resource.Compact(c.Key, c.New))
+		on(h.compact, c.Resource).put(c.Key, c.Resource.Compact(c.Key, c.New))
 	default:
-		shelve(h.objects, c, c.New)
+		on(h.objects, c.Resource).put(c.Key, c.New)
 	}
 	if h.unsaved != nil {
 		h.note(c)
 	}
 	h.index(c, moves)
 	h.revision, h.shown = c.Revision, nil
-}
-
-func shelve[T any](in map[*Resource]map[Key]T, c *commit, kept T) {
-	if in[c.Resource] == nil {
-		in[c.Resource] = map[Key]T{}
-	}
-	in[c.Resource][c.Key] = kept
 }
 
 // note remembers what the database has to learn of a commit.
@@ -77,12 +70,12 @@ func (h *head) index(c *commit, moves []move) {
 	for _, m := range moves {
 		for _, value := range m.old {
 			if !slices.Contains(m.now, value) {
-				h.indexes = h.indexes.without(entry(c.Resource, m.index, value, c.Key), h.edition)
+				h.indexes = h.indexes.without(&entry{m.index, value, c.Key}, h.edition)
 			}
 		}
 		for _, value := range m.now {
 			if !slices.Contains(m.old, value) {
-				h.indexes = h.indexes.with(entry(c.Resource, m.index, value, c.Key), h.edition)
+				h.indexes = h.indexes.with(&entry{m.index, value, c.Key}, h.edition)
 			}
 		}
 	}
@@ -126,11 +119,10 @@ func (h *head) saveAll(txn *memdb.Txn) {
 	saveAll(txn, h, h.compact)
 }
 
-func saveAll[T any](txn *memdb.Txn, h *head, kept map[*Resource]map[Key]T) {
+func saveAll[T any](txn *memdb.Txn, h *head, shelves map[*Resource]*shelf[T]) {
 	// In any order: each key is a row of its own.
-	for res, objects := range kept {
-		// In any order, too.
-		for key := range objects {
+	for res, kept := range shelves {
+		for _, key := range kept.keys("") {
 			must(txn.Insert(objectsTable, h.row(res, key)))
 		}
 	}
@@ -138,15 +130,17 @@ func saveAll[T any](txn *memdb.Txn, h *head, kept map[*Resource]map[Key]T) {
 
 // row is what the database learns of an object.
 func (h *head) row(res *Resource, key Key) *row {
-	return &row{objectID(res, key), h.objects[res][key], h.compact[res][key]}
+	object, _ := h.objects[res].get(key)
+	compact, _ := h.compact[res].get(key)
+	return &row{objectID(res, key), object, compact}
 }
 
 // count is how many objects of a resource there are.
-func (h *head) count(res *Resource) int { return len(h.objects[res]) + len(h.compact[res]) }
+func (h *head) count(res *Resource) int { return h.objects[res].len() + h.compact[res].len() }
 
 // GetObject is Get for callers that know the resource only at run time.
 func (h *head) GetObject(res *Resource, key Key) (Object, bool) {
-	obj, ok := h.objects[res][key]
+	obj, ok := h.objects[res].get(key)
 	if !ok && res.Compact != nil {
 		return h.expanded(res, key)
 	}
@@ -154,7 +148,7 @@ func (h *head) GetObject(res *Resource, key Key) (Object, bool) {
 }
 
 func (h *head) expanded(res *Resource, key Key) (Object, bool) {
-	kept, ok := h.compact[res][key]
+	kept, ok := h.compact[res].get(key)
 	if !ok {
 		return nil, false
 	}
@@ -163,7 +157,7 @@ func (h *head) expanded(res *Resource, key Key) (Object, bool) {
 
 // ListObjects is List for callers that know the resource only at run time.
 func (h *head) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
-	keys := append(keysIn(h.objects[res], namespace), keysIn(h.compact[res], namespace)...)
+	keys := append(h.objects[res].keys(namespace), h.compact[res].keys(namespace)...)
 	slices.SortFunc(keys, Key.compare)
 	found := make([]Object, len(keys))
 	for i, key := range keys {
@@ -172,21 +166,11 @@ func (h *head) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
 	return slices.Values(found)
 }
 
-// keysIn are the keys of a namespace, or all, in no order.
-func keysIn[T any](objects map[Key]T, namespace string) (keys []Key) {
-	for key := range objects {
-		if namespace == "" || key.Namespace == namespace {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
 // IndexedObjects is Indexed for callers that know the resource only at run time.
 func (h *head) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
 	var found []Object
-	for name := range h.indexes.after(entryPrefix(res, index, value)) {
-		obj, _ := h.GetObject(res, keyNamed(name))
+	for key := range h.indexes.having(res.indexNamed(index), value) {
+		obj, _ := h.GetObject(res, key)
 		found = append(found, obj)
 	}
 	return slices.Values(found)

@@ -1,6 +1,10 @@
 package store
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Index names a secondary index: a question by something else than the key.
 type Index string
@@ -44,3 +48,57 @@ var byOwner = Indexer{OwnerUID, func(appendTo []string, obj Object) []string {
 	}
 	return appendTo
 }}
+
+// resourceIndex is an index as one resource has it.
+type resourceIndex struct {
+	Indexer
+	resource string
+}
+
+func (r *Resource) allIndexes() (all []*resourceIndex) {
+	for _, ix := range r.Indexes {
+		all = append(all, &resourceIndex{ix, r.String()})
+	}
+	return append(all, &resourceIndex{byOwner, r.String()})
+}
+
+// indexNamed is nil if the resource has no such index.
+func (r *Resource) indexNamed(index Index) *resourceIndex {
+	for _, ix := range r.indexers {
+		if ix.index == index {
+			return ix
+		}
+	}
+	return nil
+}
+
+// compare orders by resource and name. A resource that is defined anew keeps its place.
+func (ix *resourceIndex) compare(other *resourceIndex) int {
+	if ix == other {
+		return 0
+	}
+	return cmp.Or(strings.Compare(ix.resource, other.resource), strings.Compare(string(ix.index), string(other.index)))
+}
+
+// entry says that an object has a value in an index. It holds no object, so that a write
+// which moves an object in no index leaves the indexes alone.
+type entry struct {
+	index *resourceIndex
+	value string
+	key   Key
+}
+
+func (e *entry) compare(other *entry) int {
+	if c := e.compareValue(other); c != 0 {
+		return c
+	}
+	return e.key.compare(other.key)
+}
+
+// compareValue is compare without the keys.
+func (e *entry) compareValue(other *entry) int {
+	if c := e.index.compare(other.index); c != 0 {
+		return c
+	}
+	return strings.Compare(e.value, other.value)
+}

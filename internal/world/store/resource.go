@@ -32,7 +32,7 @@ type Resource struct {
 
 	Strategy
 	prefix   string
-	indexers []Indexer
+	indexers []*resourceIndex
 	shape    shape
 	goType   reflect.Type
 }
@@ -42,7 +42,7 @@ type Resource struct {
 func (d *sheet) moves(r *Resource, old, obj Object) []move {
 	d.all, d.values = d.all[:0], d.values[:0]
 	for _, ix := range r.indexers {
-		if m := (move{ix.index, d.valuesOf(ix, old), d.valuesOf(ix, obj)}); len(m.old)+len(m.now) > 0 {
+		if m := (move{ix, d.valuesOf(ix.Indexer, old), d.valuesOf(ix.Indexer, obj)}); len(m.old)+len(m.now) > 0 {
 			d.all = append(d.all, m)
 		}
 	}
@@ -67,10 +67,8 @@ func (d *sheet) valuesOf(ix Indexer, obj Object) []string {
 
 // valuesOf returns the values that obj has in one index.
 func (r *Resource) valuesOf(index Index, obj Object) []string {
-	for _, ix := range r.indexers {
-		if ix.index == index {
-			return ix.of(obj)
-		}
+	if ix := r.indexNamed(index); ix != nil {
+		return ix.of(obj)
 	}
 	return nil
 }
@@ -78,12 +76,9 @@ func (r *Resource) valuesOf(index Index, obj Object) []string {
 // mustHave panics for an index that the resource does not have: a mistake in the
 // calling program.
 func (r *Resource) mustHave(index Index) {
-	for _, ix := range r.indexers {
-		if ix.index == index {
-			return
-		}
+	if r.indexNamed(index) == nil {
+		panic(fmt.Sprintf("store: %s have no index %q", r, index))
 	}
-	panic(fmt.Sprintf("store: %s have no index %q", r, index))
 }
 
 // String is the resource's name with its group: "volumeattachments.storage.k8s.io".
@@ -99,8 +94,7 @@ var (
 // while a program initializes.
 func Register(res Resource) *Resource {
 	r := &res
-	r.prefix = r.String() + "\x00"
-	r.indexers = append(slices.Clone(r.Indexes), byOwner)
+	r.prefix, r.indexers = r.String()+"\x00", r.allIndexes()
 	r.goType = reflect.TypeOf(r.New())
 	r.shape = fieldsOf(r.goType.Elem(), r.CopyPart)
 	if _, taken := byKind[r.GVK]; taken {

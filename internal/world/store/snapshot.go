@@ -49,8 +49,8 @@ func (s *Snapshot) ListObjects(res *Resource, namespace string) iter.Seq[Object]
 // IndexedObjects is Indexed for callers that know the resource only at run time.
 func (s *Snapshot) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
-		for name := range s.indexes.after(entryPrefix(res, index, value)) {
-			obj, ok := s.get(res.prefix + name)
+		for key := range s.indexes.having(res.indexNamed(index), value) {
+			obj, ok := s.get(objectID(res, key))
 			if ok && !yield(obj) {
 				return
 			}

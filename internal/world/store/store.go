@@ -19,7 +19,8 @@ type Store struct {
 	defined     map[string]*Resource // by their names with their groups
 	admission   Admission
 	sheet       sheet
-	leases      leases // of objects with a TTL
+	leases      leases      // of objects with a TTL
+	leased      *leasePlace // that of the newest lease
 	shared      Shared
 }
 

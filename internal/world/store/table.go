@@ -68,18 +68,3 @@ func objectID(res *Resource, key Key) string {
 	}
 	return res.prefix + key.Namespace + "/" + key.Name
 }
-
-// entryPrefix begins the index entries of all objects that have the value; what
-// follows it is the object's key. Entries hold no object, so a write that moves an
-// object in no index leaves the indexes alone.
-func entryPrefix(res *Resource, index Index, value string) string {
-	return res.prefix + string(index) + "\x00" + value + "\x00"
-}
-
-// entry is the index entry of an object.
-func entry(res *Resource, index Index, value string, key Key) string {
-	if key.Namespace == "" {
-		return res.prefix + string(index) + "\x00" + value + "\x00" + key.Name
-	}
-	return res.prefix + string(index) + "\x00" + value + "\x00" + key.Namespace + "/" + key.Name
-}

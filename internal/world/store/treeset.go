@@ -2,40 +2,39 @@ package store
 
 import (
 	"iter"
-	"strings"
 )
 
-// treeSet is an ordered set of strings of which past states can be kept. A change
+// treeSet is an ordered set of index entries of which past states can be kept. A change
 // makes a new set that shares all but one path with the old one, except for what
 // the same edition made before: that nobody else holds yet, and it is changed in
 // place. It is a treap whose priorities are hashes of the elements, so its shape
 // depends on nothing but what it holds. Nil is the empty set.
 type treeSet struct {
-	element     string
-	priority    uint64
+	entry
 	left, right *treeSet
+	priority    uint32
 	made        edition
 }
 
 // edition numbers the states of a set that are kept: who keeps one begins the next.
-type edition uint64
+type edition uint32
 
 // in is the node, if the edition made it, or a copy that the edition may change.
 func (t *treeSet) in(now edition) *treeSet {
 	if t.made == now {
 		return t
 	}
-	return &treeSet{t.element, t.priority, t.left, t.right, now}
+	return &treeSet{t.entry, t.left, t.right, t.priority, now}
 }
 
-// with returns the set and the element.
-func (t *treeSet) with(element string, now edition) *treeSet {
+// with returns the set and an entry.
+func (t *treeSet) with(e *entry, now edition) *treeSet {
 	if t == nil {
-		return &treeSet{element: element, priority: priorityOf(element), made: now}
+		return &treeSet{entry: *e, priority: e.priority(), made: now}
 	}
-	switch strings.Compare(element, t.element) {
+	switch e.compare(&t.entry) {
 	case -1:
-		left := t.left.with(element, now)
+		left := t.left.with(e, now)
 		t = t.in(now)
 		if left.priority > t.priority {
 			t.left, left.right = left.right, t
@@ -43,7 +42,7 @@ func (t *treeSet) with(element string, now edition) *treeSet {
 		}
 		t.left = left
 	case 1:
-		right := t.right.with(element, now)
+		right := t.right.with(e, now)
 		t = t.in(now)
 		if right.priority > t.priority {
 			t.right, right.left = right.left, t
@@ -54,19 +53,19 @@ func (t *treeSet) with(element string, now edition) *treeSet {
 	return t
 }
 
-// without returns the set less the element.
-func (t *treeSet) without(element string, now edition) *treeSet {
+// without returns the set less an entry.
+func (t *treeSet) without(e *entry, now edition) *treeSet {
 	if t == nil {
 		return nil
 	}
-	switch strings.Compare(element, t.element) {
+	switch e.compare(&t.entry) {
 	case -1:
 		t = t.in(now)
-		t.left = t.left.without(element, now)
+		t.left = t.left.without(e, now)
 		return t
 	case 1:
 		t = t.in(now)
-		t.right = t.right.without(element, now)
+		t.right = t.right.without(e, now)
 		return t
 	}
 	return joined(t.left, t.right, now)
@@ -90,39 +89,35 @@ func joined(first, second *treeSet, now edition) *treeSet {
 	return second
 }
 
-// after ranges in order over what follows the prefix in the elements that begin
-// with it.
-func (t *treeSet) after(prefix string) iter.Seq[string] {
-	return func(yield func(string) bool) { t.walk(prefix, yield) }
+// having ranges in order over the keys of the objects that have a value in an index.
+func (t *treeSet) having(index *resourceIndex, value string) iter.Seq[Key] {
+	return func(yield func(Key) bool) { t.walk(&entry{index: index, value: value}, yield) }
 }
 
-func (t *treeSet) walk(prefix string, yield func(string) bool) bool {
+func (t *treeSet) walk(of *entry, yield func(Key) bool) bool {
 	if t == nil {
 		return true
 	}
-	rest, ok := strings.CutPrefix(t.element, prefix)
-	if ok || t.element > prefix {
-		if !t.left.walk(prefix, yield) {
-			return false
-		}
-	}
-	if ok && !yield(rest) {
+	side := of.compareValue(&t.entry)
+	if side <= 0 && !t.left.walk(of, yield) {
 		return false
 	}
-	if ok || t.element < prefix {
-		return t.right.walk(prefix, yield)
+	if side == 0 && !yield(t.key) {
+		return false
+	}
+	if side >= 0 {
+		return t.right.walk(of, yield)
 	}
 	return true
 }
 
-// priorityOf is the FNV-1a hash, mixed once more because treaps need good high
-// bits.
-func priorityOf(element string) uint64 {
+// priority is the FNV-1a hash, mixed once more because treaps need good high bits.
+func (e *entry) priority() uint32 {
 	h := uint64(14695981039346656037)
-	for i := range len(element) {
-		h = (h ^ uint64(element[i])) * 1099511628211
+	for _, text := range [...]string{string(e.index.index), e.value, e.key.Namespace, e.key.Name} {
+		h = mixed(h, text)
 	}
 	h ^= h >> 32
 	h *= 0x9e3779b97f4a7c15
-	return h ^ h>>29
+	return uint32((h ^ h>>29) >> 32)
 }

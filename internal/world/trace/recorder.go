@@ -29,13 +29,14 @@ type Recorder struct {
 	sinks   []Sink
 	queue   []*Event // not yet handed to the sinks: an earlier call is still open
 	open    map[*Event]bool
-	shown   uint64   // somebody may hold on to the events up to this Seq
-	room    []*Event // of changes that were forgotten and never shown
+	last    map[*Site]*Exchange // calls of one kind that say the same share one
+	shown   uint64              // somebody may hold on to the events up to this Seq
+	room    []*Event            // of changes that were forgotten and never shown
 }
 
 // NewRecorder returns an empty recorder.
 func NewRecorder(clock Clock) *Recorder {
-	return &Recorder{clock: clock, KeepChanges: 4_000, sites: sites{}, open: map[*Event]bool{}}
+	return &Recorder{clock: clock, KeepChanges: 4_000, sites: sites{}, open: map[*Event]bool{}, last: map[*Site]*Exchange{}}
 }
 
 // To adds a sink that sees all events from now on.
@@ -84,20 +85,21 @@ func (r *Recorder) AddChange(e Entry) {
 
 // Begin records an event whose outcome is not known yet. End completes it.
 func (r *Recorder) Begin(e Entry) *Event {
-	begun := &struct {
-		Event
-		own Exchange
-	}{e.event(), e.exchange()}
-	event := &begun.Event
-	event.Site, event.Exchange, event.Diff = r.sites.shared(e.site()), &begun.own, noDiff
-	r.open[event] = true
-	return r.add(event)
+	event, exchange := e.event(), e.exchange()
+	event.Site, event.Exchange, event.Diff = r.sites.shared(e.site()), &exchange, noDiff
+	r.open[&event] = true
+	return r.add(&event)
 }
 
 // End completes an event recorded by Begin.
 func (r *Recorder) End(e *Event) {
 	delete(r.open, e)
 	e.Took = r.clock.Elapsed() - e.At
+	if last := r.last[e.Site]; last != nil && *last == *e.Exchange {
+		e.Exchange = last
+	} else {
+		r.last[e.Site] = e.Exchange
+	}
 	r.clock.Mark(e.Seq)
 	r.flush()
 }
@@ -157,7 +159,7 @@ func (r *Recorder) forget(sort *passing) {
 			r.holes++
 		}
 	}
-	if r.holes > len(r.events)/2 {
+	if r.holes > len(r.events)/4 {
 		r.closeHoles()
 	}
 }

@@ -1,0 +1,96 @@
+package machine
+
+import "slices"
+
+// inside is what is in an inode: nil for nothing, the only entry of a directory or its
+// entries, the content of a file or symlink, the server of a socket. Most directories
+// have one entry.
+type inside interface{ isInside() }
+
+type (
+	entries []*inode // sorted by name
+	content string   // a file's content, a symlink's target
+)
+
+func (*inode) isInside()          {}
+func (entries) isInside()         {}
+func (content) isInside()         {}
+func (*memoryListener) isInside() {}
+
+// children are the entries of a directory, sorted by name.
+func (n *inode) children() []*inode {
+	switch in := n.inside.(type) {
+	case *inode:
+		return []*inode{in}
+	case entries:
+		return in
+	}
+	return nil
+}
+
+// insert adds an entry to a directory that has none of its name.
+func (n *inode) insert(child *inode) {
+	if n.inside == nil {
+		n.inside = child
+		return
+	}
+	all := entries(n.children())
+	at, _ := all.find(child.name)
+	n.inside = slices.Insert(all, at, child)
+}
+
+// drop takes an entry out of a directory.
+func (n *inode) drop(child *inode) {
+	all := entries(n.children())
+	if at, ok := all.find(child.name); !ok {
+		return
+	} else if all = slices.Delete(all, at, at+1); len(all) == 0 {
+		n.inside = nil
+	} else {
+		n.inside = all
+	}
+}
+
+// child is the entry of a directory, nil if there is none of that name.
+func (n *inode) child(name string) *inode {
+	switch in := n.inside.(type) {
+	case *inode:
+		if in.name == name {
+			return in
+		}
+	case entries:
+		if at, ok := in.find(name); ok {
+			return in[at]
+		}
+	}
+	return nil
+}
+
+// find is written out: every path that is looked up passes here for each of its parts.
+func (e entries) find(name string) (at int, ok bool) {
+	low, high := 0, len(e)
+	for low < high {
+		middle := (low + high) / 2
+		switch found := e[middle].name; {
+		case found == name:
+			return middle, true
+		case found < name:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, false
+}
+
+// data is the content of a file, the target of a symlink.
+func (n *inode) data() string {
+	text, _ := n.inside.(content)
+	return string(text)
+}
+
+// server serves at a socket, nil if nobody does.
+func (n *inode) server() *memoryListener {
+	server, _ := n.inside.(*memoryListener)
+	return server
+}

@@ -1,0 +1,69 @@
+package store
+
+// shelf is what is kept of the objects of one resource, by namespace and name: a map from
+// keys would be half as large again. Nil is an empty one.
+type shelf[T any] struct {
+	spaces map[string]map[string]T
+	count  int
+}
+
+// on is the shelf of a resource, which is made for its first object.
+func on[T any](shelves map[*Resource]*shelf[T], res *Resource) *shelf[T] {
+	if shelves[res] == nil {
+		shelves[res] = &shelf[T]{spaces: map[string]map[string]T{}}
+	}
+	return shelves[res]
+}
+
+func (s *shelf[T]) get(key Key) (kept T, ok bool) {
+	if s != nil {
+		kept, ok = s.spaces[key.Namespace][key.Name]
+	}
+	return kept, ok
+}
+
+func (s *shelf[T]) put(key Key, kept T) {
+	space := s.spaces[key.Namespace]
+	if space == nil {
+		space = map[string]T{}
+		s.spaces[key.Namespace] = space
+	}
+	before := len(space)
+	space[key.Name] = kept
+	s.count += len(space) - before
+}
+
+func (s *shelf[T]) remove(key Key) {
+	if _, ok := s.get(key); !ok {
+		return
+	}
+	space := s.spaces[key.Namespace]
+	delete(space, key.Name)
+	s.count--
+	if len(space) == 0 {
+		delete(s.spaces, key.Namespace)
+	}
+}
+
+func (s *shelf[T]) len() int {
+	if s == nil {
+		return 0
+	}
+	return s.count
+}
+
+// keys are those of a namespace, or all, in no order.
+func (s *shelf[T]) keys(namespace string) (keys []Key) {
+	if s == nil {
+		return nil
+	}
+	for space, objects := range s.spaces {
+		if namespace != "" && space != namespace {
+			continue
+		}
+		for name := range objects {
+			keys = append(keys, Key{space, name})
+		}
+	}
+	return keys
+}
