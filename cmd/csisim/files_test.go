@@ -69,7 +69,7 @@ func TestTraceFilesAreNamedAfterScenarios(t *testing.T) {
 		{"a directory", dir, one, []string{dir + "/basic.jsonl"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			files := traceFiles(test.wanted, test.scenarios)
+			files := traceFiles(test.wanted, ".jsonl", test.scenarios)
 			for i, s := range test.scenarios {
 				assert.Equal(t, test.want[i], files[s.File])
 			}

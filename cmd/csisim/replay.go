@@ -40,6 +40,7 @@ instead is printed, and the exit code is 2.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`")
+	reportFlag(command, &f.report)
 	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
 	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
 	return command

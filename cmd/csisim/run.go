@@ -16,6 +16,7 @@ type runFlags struct {
 	seed             uint64
 	parallel         int
 	trace            string
+	report           string
 	junit, json      string
 	until            string
 	patience         time.Duration
@@ -64,6 +65,7 @@ failure names makes the same run again.`,
 	flags.StringSliceVar(&f.only, "only", nil, "run the scenarios of these names only: `NAME,…`, * for any text")
 	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
+	reportFlag(command, &f.report)
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write how each scenario went as JSON to `FILE`")
 	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; the output keeps their order. Scenarios with a driver on a socket run one at a time")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -21,6 +22,7 @@ type session struct {
 	terminal report.Terminal
 	printer  *report.Printer
 	traces   map[string]string // by scenario file
+	pages    map[string]string // the same of reports
 	runs     []report.Run
 	apart    bool // what keeps the nodes apart has been printed
 	planned  int
@@ -34,7 +36,7 @@ func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *se
 	options.Live = terminal.Live && f.verbose == 0 // the timeline shows the progress
 	return &session{
 		env: env, flags: f, terminal: terminal, printer: report.NewPrinter(env.stdout, options),
-		traces: traceFiles(f.trace, scenarios), planned: len(scenarios),
+		traces: traceFiles(f.trace, ".jsonl", scenarios), pages: traceFiles(f.report, ".html", scenarios), planned: len(scenarios),
 	}
 }
 
@@ -68,9 +70,9 @@ func (s *session) finished(ctx context.Context, run report.Run) {
 func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Writer, progress func(scenario.StepResult)) report.Run {
 	run := report.Run{
 		Program: self(),
-		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File],
+		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File], Page: s.pages[sc.File],
 	}
-	outputs, err := s.openOutputs(run.Trace, out)
+	outputs, err := s.openOutputs(run, out)
 	if err != nil {
 		run.Err = err
 		return run
@@ -90,6 +92,7 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 	}
 	run.Err = errors.Join(err, outputs.close())
 	run.Logs = withLogs(options.DriverLogs)
+	run.Err = errors.Join(run.Err, outputs.writePage(run))
 	return run
 }
 
@@ -162,6 +165,7 @@ func (f runFlags) forReplay() []string {
 type outputs struct {
 	sinks   []trace.Sink
 	closers []func() error
+	page    *view.Encoder // nil if no report for a browser is wanted
 }
 
 func (o *outputs) close() error {
@@ -172,10 +176,14 @@ func (o *outputs) close() error {
 	return errors.Join(errs...)
 }
 
-func (s *session) openOutputs(traceFile string, out io.Writer) (*outputs, error) {
+func (s *session) openOutputs(run report.Run, out io.Writer) (*outputs, error) {
 	o := &outputs{}
-	if traceFile != "" {
-		if err := o.traceTo(traceFile); err != nil {
+	if run.Page != "" {
+		o.page = view.NewEncoder()
+		o.sinks = append(o.sinks, o.page.Sink)
+	}
+	if run.Trace != "" {
+		if err := o.traceTo(run.Trace); err != nil {
 			return nil, &sim.EnvironmentError{Doing: "write trace", Err: err}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // traceFiles names the trace file of each scenario: the wanted file itself for a
 // single one, else a file per scenario, in the wanted directory or with the
 // scenario's name before the wanted one. None is wanted if the name is empty.
-func traceFiles(wanted string, scenarios []*scenario.Scenario) map[string]string {
+func traceFiles(wanted, extension string, scenarios []*scenario.Scenario) map[string]string {
 	files := map[string]string{}
 	if wanted == "" {
 		return files
@@ -25,7 +25,7 @@ func traceFiles(wanted string, scenarios []*scenario.Scenario) map[string]string
 		taken[name] = true
 		switch {
 		case isDirectory(wanted):
-			files[s.File] = filepath.Join(wanted, name+".jsonl")
+			files[s.File] = filepath.Join(wanted, name+extension)
 		case len(scenarios) > 1:
 			files[s.File] = filepath.Join(filepath.Dir(wanted), name+"-"+filepath.Base(wanted))
 		default:

@@ -29,6 +29,8 @@ type Run struct {
 	Flags []string
 	// Trace is the file that holds the trace; empty if none was written.
 	Trace string
+	// Page is the file with the report for a browser; empty if none was written.
+	Page string
 	// Logs is the directory with the output of driver programs; empty if it was not kept.
 	Logs string
 	// Again is the command that makes the same run again. Default: Program run with

@@ -22,7 +22,7 @@ func (p *Printer) failure(run Run, f scenario.Failure) string {
 		fmt.Fprintf(&b, "\n%s\n", trail)
 	}
 	for _, row := range [][2]string{
-		{"expected", shortLines(f.Expected)}, {"got", shortLines(f.Got)}, {"hint", shortLines(f.Hint)}, {"nodes", run.Result.Apart}, {"replay", run.Replay()}, {"trace", run.Trace}, {"spec", f.Spec},
+		{"expected", shortLines(f.Expected)}, {"got", shortLines(f.Got)}, {"hint", shortLines(f.Hint)}, {"nodes", run.Result.Apart}, {"replay", run.Replay()}, {"trace", run.Trace}, {"report", run.Page}, {"spec", f.Spec},
 		{"logs", run.Logs},
 	} {
 		if row[1] != "" {

@@ -145,3 +145,25 @@ func Read(r io.Reader) ([]Line, error) {
 
 // At is the virtual time of the line since the run began.
 func (l Line) At() time.Duration { return time.Duration(l.T) * time.Millisecond }
+
+// event is the line as an event, without the messages and objects that it shows.
+func (l Line) event() *Event {
+	var detail any = l.Obj
+	if l.K == KubeEvent {
+		detail = l.count()
+	}
+	return Entry{
+		Seq: l.Seq, Cause: l.Cause, At: l.At(), Kind: l.K, Actor: l.From, Node: l.Node, Driver: l.Driver, Method: l.M, Resource: l.R,
+		Name: l.Name, Message: l.Msg, Code: l.Code, Took: time.Duration(l.Ms) * time.Millisecond, Injected: l.Inj, Change: l.Ev, Detail: detail,
+	}.Event()
+}
+
+// count is how often a Kubernetes event was emitted.
+func (l Line) count() int32 {
+	fields, _ := l.Obj.(map[string]any)
+	if count, ok := fields["count"].(int32); ok {
+		return count
+	}
+	count, _ := fields["count"].(float64) // as it was read
+	return int32(count)
+}

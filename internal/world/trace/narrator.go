@@ -22,7 +22,17 @@ type Words struct {
 var tones = map[tone]string{quiet: "quiet", strong: "strong", warning: "warning", failure: "failure"}
 
 // Describe finds the words for an event.
-func (t *Narrator) Describe(e *Event) Words {
-	shown := t.narrator.describe(e)
+func (t *Narrator) Describe(e *Event) Words { return wordsOf(t.narrator.describe(e)) }
+
+// DescribeLine finds the words for a line of a trace. before is its object before the change, as lines show it; nil if
+// there was none. What the line holds is used up.
+func (t *Narrator) DescribeLine(l Line, before map[string]any) Words {
+	return wordsOf(t.narrator.words(l.event(), l, before))
+}
+
+// Short is a text with its ids and paths as short as in the words for events.
+func (t *Narrator) Short(text string) string { return t.narrator.names.in(text) }
+
+func wordsOf(shown entry) Words {
 	return Words{shown.lane, shown.text, shown.outcome, tones[max(shown.tone, shown.ended)], shown.hidden || shown.fold != "" || shown.tone == quiet}
 }

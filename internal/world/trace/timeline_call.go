@@ -130,6 +130,9 @@ func accessMode(content fields) string {
 
 // texts are the strings of a list.
 func texts(list any) []string {
+	if all, ok := list.([]string); ok {
+		return all
+	}
 	var found []string
 	all, _ := list.([]any)
 	for _, item := range all {

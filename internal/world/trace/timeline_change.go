@@ -18,17 +18,12 @@ type change struct {
 }
 
 // change describes an API write.
-func (t *narrator) change(shown *entry, e *Event, line Line) {
+func (t *narrator) change(shown *entry, e *Event, line Line, before map[string]any) {
 	object := t.names.object(e.Resource, e.Name)
 	switch e.Change {
 	case "DELETED":
 		shown.text = object + "  gone"
 	case "MODIFIED":
-		before, err := Pruned(e.Resource, e.Old)
-		if err != nil {
-			shown.text, shown.tone = err.Error(), failure
-			return
-		}
 		c := &change{names: t.names, before: before, patch: line.Patch}
 		c.describe(e.Resource)
 		shown.text, shown.tone = object+"  "+strings.Join(c.words, ", "), c.tone

@@ -31,17 +31,26 @@ func newNarrator(verbose bool) *narrator {
 }
 
 func (t *narrator) describe(e *Event) entry {
-	shown := entry{lane: laneOf(e)}
 	line, err := e.Line()
-	if err != nil {
-		shown.text, shown.tone = err.Error(), failure
-		return shown
+	var before map[string]any
+	if err == nil && e.Kind == API && e.Change == "MODIFIED" {
+		before, err = Pruned(e.Resource, e.Old)
 	}
+	if err != nil {
+		return entry{lane: laneOf(e), text: err.Error(), tone: failure}
+	}
+	return t.words(e, line, before)
+}
+
+// words describes an event by its line. before is the object before its change, in the form of lines. The patch of the
+// line is used up.
+func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
+	shown := entry{lane: laneOf(e)}
 	switch e.Kind {
 	case Call:
 		t.call(&shown, line)
 	case API:
-		t.change(&shown, e, line)
+		t.change(&shown, e, line, before)
 	case KubeEvent:
 		t.kubeEvent(&shown, e)
 	case Step:
@@ -143,8 +152,8 @@ func (t *narrator) registration(e *Event) string {
 
 func (t *narrator) listing(line Line) string {
 	text := "files " + line.Msg
-	entries, ok := line.Obj.([]string)
-	if !ok {
+	entries := texts(line.Obj)
+	if entries == nil {
 		return text
 	}
 	if t.verbose {

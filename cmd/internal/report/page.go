@@ -1,0 +1,83 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Page writes the report of a run for a browser, in one file, with the trace that the encoder has.
+func Page(w io.Writer, run Run, shown *view.Encoder) error {
+	page := pageOf(run)
+	shown.Explain(&page)
+	chunks, err := shown.Chunks()
+	if err != nil {
+		return fmt.Errorf("report of %s: %w", scenarioName(run), err)
+	}
+	return view.Write(w, page, chunks)
+}
+
+func pageOf(run Run) view.Report {
+	page := view.Report{Name: wholeName(run), Verdict: verdictFailed, Replay: run.Replay()}
+	switch {
+	case run.Err != nil:
+		page.Verdict, page.Sentence = verdictError, firstLine(run.Err.Error())
+		page.Findings = []view.Finding{{Verdict: run.Err.Error()}}
+	case run.Passed():
+		page.Verdict, page.Sentence = verdictPassed, "All that the scenario expects came about."
+	}
+	result := run.Result
+	if result == nil {
+		return page
+	}
+	for _, f := range result.Failures {
+		page.Findings = append(page.Findings, findingOf(run, f))
+	}
+	if len(page.Findings) > 0 {
+		page.Sentence = cmp.Or(page.Sentence, firstLine(page.Findings[0].Verdict))
+	}
+	for _, s := range result.Steps {
+		page.Steps = append(page.Steps, view.Step{Number: s.Number, Title: s.Title, State: string(s.State), At: s.Began.Milliseconds(), Took: s.Took.Milliseconds()})
+	}
+	page.Facts, page.Notes, page.End = facts(run), result.Notes, result.VirtualTime.Milliseconds()
+	return page
+}
+
+func findingOf(run Run, f scenario.Failure) view.Finding {
+	shown := view.Finding{Verdict: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec, Where: place(run, f)}
+	for _, e := range f.Trail {
+		shown.Trail = append(shown.Trail, e.Seq)
+	}
+	if f.About != nil {
+		shown.About = f.About.Seq
+	}
+	return shown
+}
+
+func facts(run Run) [][2]string {
+	result := run.Result
+	rows := [][2]string{
+		{"Scenario", run.File}, {"Calls", count(result.Calls, "driver call")},
+		{"Time", trace.Span(result.VirtualTime) + " of cluster time, simulated in " + trace.Span(result.WallTime)},
+	}
+	if run.Strategy != "" && run.Strategy != "calm" {
+		rows = append(rows, [2]string{"Strategy", run.Strategy + ", seed " + strconv.FormatUint(run.Seed, 10)})
+	}
+	return append(rows, rowsOf([2]string{"Nodes", result.Apart}, [2]string{"Trace", run.Trace}, [2]string{"Logs", run.Logs})...)
+}
+
+// rowsOf are the rows that say something.
+func rowsOf(rows ...[2]string) [][2]string {
+	var kept [][2]string
+	for _, row := range rows {
+		if row[1] != "" {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}

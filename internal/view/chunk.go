@@ -1,0 +1,124 @@
+package view
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+)
+
+// Chunk is a stretch of a trace as a page gets it, each part deflated and in base64.
+type Chunk struct {
+	// Columns is the JSON of the names that the chunk adds, its length before it, and then
+	// the columns, one after the other, each a varint for every event.
+	Columns string `json:"columns"`
+	// Details has two lines for every event: the event as the trace has it, and its words.
+	Details string `json:"details"`
+	// Events is how many there are.
+	Events int `json:"events"`
+}
+
+// added are the names that a chunk adds. Columns refer to names by their places in all lists so far.
+type added struct {
+	Events  int         `json:"n"`
+	Strings []string    `json:"strings,omitempty"`
+	Lanes   []string    `json:"lanes,omitempty"`
+	Objects [][2]string `json:"objects,omitempty"` // resource and name
+	Paths   []string    `json:"paths,omitempty"`
+	Volumes []volume    `json:"volumes,omitempty"` // also those that are known better than before
+}
+
+// volume is a volume as people know it.
+type volume struct {
+	Place int    `json:"i"`
+	ID    string `json:"id"`
+	Label string `json:"label"` // the claim or else the PersistentVolume or else the id
+	PV    string `json:"pv,omitempty"`
+}
+
+// row is what the columns say of an event. Places are counted from 1, and 0 is none.
+type row struct {
+	at, seq      uint64 // at in ms
+	cause        uint64
+	kind, method int
+	lane, node   int
+	object, path int
+	volume, code int
+	took         int64 // ms
+	flags        int
+	first        int // how many events ago the first attempt was
+	state, info  int // of an object: in a word, and in a few
+	stateTone    int
+}
+
+// The flags of a row; the lowest three bits are its tone.
+const (
+	tones        = 1<<3 - 1
+	flagQuiet    = 1 << 3
+	flagInjected = 1 << 4
+	flagOpen     = 1 << 5
+)
+
+// columns writes rows column by column. Times and numbers are differences to those before.
+func columns(rows []row) []byte {
+	var out []byte
+	column := func(value func(i int) int64) {
+		for i := range rows {
+			out = binary.AppendVarint(out, value(i))
+		}
+	}
+	before := func(i int) row {
+		if i == 0 {
+			return row{}
+		}
+		return rows[i-1]
+	}
+	column(func(i int) int64 { return int64(rows[i].at) - int64(before(i).at) })
+	column(func(i int) int64 { return int64(rows[i].seq) - int64(before(i).seq) })
+	column(func(i int) int64 {
+		if rows[i].cause == 0 {
+			return 0
+		}
+		return int64(rows[i].seq) - int64(rows[i].cause)
+	})
+	for _, of := range []func(r row) int{
+		func(r row) int { return r.kind }, func(r row) int { return r.method }, func(r row) int { return r.lane },
+		func(r row) int { return r.node }, func(r row) int { return r.object }, func(r row) int { return r.path },
+		func(r row) int { return r.volume }, func(r row) int { return r.code }, func(r row) int { return int(r.took) },
+		func(r row) int { return r.flags }, func(r row) int { return r.first }, func(r row) int { return r.state },
+		func(r row) int { return r.info }, func(r row) int { return r.stateTone },
+	} {
+		column(func(i int) int64 { return int64(of(rows[i])) })
+	}
+	return out
+}
+
+// packed makes a chunk of rows, the names that they add, and their details.
+func packed(names added, rows []row, details []byte) (Chunk, error) {
+	head, err := json.Marshal(names)
+	if err != nil {
+		return Chunk{}, fmt.Errorf("names of a chunk: %w", err)
+	}
+	text := binary.AppendUvarint(nil, uint64(len(head)))
+	text = append(text, head...)
+	text = append(text, columns(rows)...)
+	return Chunk{Columns: deflated(text), Details: deflated(details), Events: len(rows)}, nil
+}
+
+// deflated is what DecompressionStream("deflate-raw") of a browser unpacks.
+func deflated(text []byte) string {
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.DefaultCompression)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic(err) // a buffer takes what it is given
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes())
+}

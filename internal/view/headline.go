@@ -1,0 +1,50 @@
+package view
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// headline is a verdict in a sentence for somebody who sees it for the first time: what is known of the event that
+// shows it, or else the verdict with short ids and paths.
+func (e *Encoder) headline(f Finding) string {
+	if at := e.story.find(f.About); at >= 0 {
+		if text := e.ineffective(e.story.told[at]); text != "" {
+			return text
+		}
+	}
+	first, _, _ := strings.Cut(f.Verdict, "\n")
+	return shortPaths(e.narrator.Short(first))
+}
+
+// shortPaths keeps the ends of long paths.
+func shortPaths(text string) string { return longPath.ReplaceAllString(text, "…/$1") }
+
+var longPath = regexp.MustCompile(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'",;:)\]]+)`)
+
+// ineffective is the sentence for a call that answered OK and did not take away what it had to.
+func (e *Encoder) ineffective(t told) string {
+	undone, is := map[string]string{
+		"NodeUnpublishVolume": "still mounted at the target path", "NodeUnstageVolume": "still mounted at the staging path",
+	}[t.method]
+	if t.kind != trace.Violation || !is || !strings.Contains(t.text, "has no effect") {
+		return ""
+	}
+	return fmt.Sprintf("The driver answered OK to %s, but the volume %sis %s on %s.", t.method, e.volumeWords(t), undone, t.node)
+}
+
+// volumeWords name the volume of an event and its pod, as far as they are known.
+func (e *Encoder) volumeWords(t told) string {
+	at := e.story.culprit(e.story.find(t.seq))
+	text := ""
+	if place := e.story.told[at].volume; place > 0 {
+		text = e.volumes.all[place-1].Label + " "
+	}
+	if pod := e.volumes.pod(e.story.told[at].path); pod != "" {
+		text += "of pod " + strings.TrimPrefix(pod, "default/") + " "
+	}
+	return text
+}

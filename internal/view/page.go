@@ -1,0 +1,69 @@
+package view
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+)
+
+// What runs in the browser is made of web/src by make viewer.
+var (
+	//go:embed web/dist/viewer.js
+	script []byte
+	//go:embed web/dist/viewer.css
+	style []byte
+)
+
+// policy is the Content-Security-Policy of a page: its own script and style, and nothing from anywhere else.
+func policy(connect string) string {
+	hash := func(text []byte) string {
+		sum := sha256.Sum256(text)
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src %s; base-uri 'none'; form-action 'none'", hash(style), hash(script), connect)
+}
+
+// Policy is the Content-Security-Policy with which a server sends a page: it may ask that server for what is new.
+func Policy() string { return policy("'self'") + "; frame-ancestors 'none'" }
+
+// Write writes a page that needs nothing else: the report, and the trace in chunks.
+func Write(w io.Writer, r Report, chunks []Chunk) error { return write(w, r, chunks, policy("'none'")) }
+
+// Live writes a page that asks the server it comes from for chunks.
+func Live(w io.Writer, r Report) error { return write(w, r, nil, policy("'self'")) }
+
+func write(w io.Writer, r Report, chunks []Chunk, policy string) error {
+	about, err := json.Marshal(r) // escapes what would end a script
+	if err != nil {
+		return fmt.Errorf("render report: %w", err)
+	}
+	var page bytes.Buffer
+	fmt.Fprintf(&page, `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>%s · csisim</title>
+<style>%s</style>
+</head>
+<body>
+<div id="app"><p class="loading">Reading the trace …</p></div>
+<noscript>%s. This page needs JavaScript to show the trace.</noscript>
+<script type="application/json" id="report">%s</script>
+`, policy, html.EscapeString(r.Name), style, html.EscapeString(r.Sentence), about)
+	for _, c := range chunks {
+		fmt.Fprintf(&page, "<script type=\"text/plain\" class=\"chunk\">%s %s</script>\n", c.Columns, c.Details)
+	}
+	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
+	if _, err := w.Write(page.Bytes()); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}

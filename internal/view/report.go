@@ -1,0 +1,93 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Report is what a page says of a trace as a whole. The zero value says nothing.
+type Report struct {
+	Name string `json:"name"`
+	// Verdict is passed, failed, error, trace (nobody judged it) or live.
+	Verdict string `json:"verdict"`
+	// Sentence is the verdict in words.
+	Sentence string    `json:"sentence"`
+	Findings []Finding `json:"findings,omitempty"`
+	Steps    []Step    `json:"steps,omitempty"`
+	// Replay is the command that makes the run again.
+	Replay string `json:"replay,omitempty"`
+	// Facts are further things to know, a name and a text each.
+	Facts [][2]string `json:"facts,omitempty"`
+	Notes []string    `json:"notes,omitempty"`
+	// Problems are what could not be read.
+	Problems []string `json:"problems,omitempty"`
+	// End is the virtual time at the end, in ms.
+	End int64 `json:"end,omitempty"`
+}
+
+// Finding is one thing that was not as expected.
+type Finding struct {
+	Verdict  string `json:"verdict"`
+	Short    string `json:"short"` // for who sees it for the first time
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+	Spec     string `json:"spec,omitempty"`
+	Where    string `json:"where,omitempty"`
+	// About is the event that shows most of it, 0 for none; Trail are others that led there.
+	About uint64   `json:"about,omitempty"`
+	Trail []uint64 `json:"-"`
+	Chain []Link   `json:"chain,omitempty"`
+}
+
+// Step is a step of a scenario.
+type Step struct {
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	State  string `json:"state"`
+	At     int64  `json:"at"` // ms
+	Took   int64  `json:"took"`
+}
+
+// Explain completes the findings of a report by what the trace says of them.
+func (e *Encoder) Explain(r *Report) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Short = e.headline(*f)
+		f.Chain = e.story.chain(f.About, f.Trail)
+	}
+	if len(r.Findings) > 0 {
+		r.Sentence = r.Findings[0].Short
+	}
+}
+
+// Findings are those of a trace that nobody has judged: what a driver did against the CSI spec, lost data, foreign
+// unmounts and deaths.
+func (e *Encoder) Findings() []Finding {
+	titles := map[trace.Kind]string{trace.Violation: "CSI spec violated: ", trace.DataLost: "data lost: ", trace.Unmounted: "unmounted: ", trace.Died: "died: "}
+	var found []Finding
+	for _, t := range e.story.told {
+		if title, is := titles[t.kind]; is {
+			found = append(found, Finding{Verdict: title + t.text, About: t.seq})
+		}
+	}
+	return found
+}
+
+// Recorded is the report of a trace without a run.
+func (e *Encoder) Recorded(name string, problems []string) Report {
+	r := Report{Name: name, Verdict: "trace", Findings: e.Findings(), Problems: problems}
+	calls, failed := 0, 0
+	for _, t := range e.story.told {
+		if t.kind == trace.Call {
+			calls++
+			if t.failed {
+				failed++
+			}
+		}
+	}
+	r.Sentence = fmt.Sprintf("A recording with %s that %s something, %d of them failed", count(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], failed)
+	e.Explain(&r)
+	return r
+}

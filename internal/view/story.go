@@ -1,0 +1,207 @@
+package view
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Link is an event of a chain of causes, and what it has to do with its end.
+type Link struct {
+	Seq uint64 `json:"seq"`
+	Why string `json:"why"`
+}
+
+// story keeps of a trace what explains how something came about.
+type story struct {
+	told   []told            // in their order
+	causes map[uint64]uint64 // of the events that have one
+}
+
+// told is an event that can be part of an explanation.
+type told struct {
+	seq          uint64
+	kind         trace.Kind
+	method, path string
+	node, text   string
+	volume       int
+	failed       bool
+}
+
+func newStory() *story { return &story{causes: map[uint64]uint64{}} }
+
+// undoes are the calls that take away what others have made.
+var undoes = map[string]string{
+	"DeleteVolume": "CreateVolume", "DeleteSnapshot": "CreateSnapshot", "ControllerUnpublishVolume": "ControllerPublishVolume",
+	"NodeUnstageVolume": "NodeStageVolume", "NodeUnpublishVolume": "NodePublishVolume",
+}
+
+// changing are the calls that make or take away something.
+var changing = func() map[string]bool {
+	all := map[string]bool{"ControllerExpandVolume": true, "NodeExpandVolume": true, "ControllerModifyVolume": true}
+	for undo, make := range undoes {
+		all[undo], all[make] = true, true
+	}
+	return all
+}()
+
+func (s *story) add(l trace.Line, where string, volume int) {
+	if l.Cause != 0 {
+		s.causes[l.Seq] = l.Cause
+	}
+	t := told{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != ""}
+	switch l.K {
+	case trace.Call:
+		if changing[t.method] {
+			s.told = append(s.told, t)
+		}
+	case trace.KubeEvent:
+		if l.R == "Warning" {
+			s.told = append(s.told, t)
+		}
+	case trace.Step, trace.FaultFired, trace.Violation, trace.AnswerLost, trace.DataLost, trace.Unmounted, trace.Died:
+		s.told = append(s.told, t)
+	}
+}
+
+// find is the event of a number, -1 if it explains nothing.
+func (s *story) find(seq uint64) int {
+	at, ok := slices.BinarySearchFunc(s.told, seq, func(t told, seq uint64) int { return int(int64(t.seq) - int64(seq)) })
+	if !ok {
+		return -1
+	}
+	return at
+}
+
+// longest is how many events a chain has.
+const longest = 9
+
+// few is how many events are too few to explain anything.
+const few = 4
+
+// chain is the shortest explanation of an event: what the user did, what made the thing that it is about, what went
+// wrong meanwhile, and the call that should have ended well. further are events that others hold to be part of it.
+func (s *story) chain(end uint64, further []uint64) []Link {
+	c := &chain{story: s, why: map[uint64]string{}}
+	last := s.find(end)
+	if last < 0 {
+		for _, seq := range further {
+			c.add(seq, "")
+		}
+		return c.links()
+	}
+	culprit := s.culprit(last)
+	c.add(s.told[last].seq, map[bool]string{true: "found after it", false: ""}[culprit != last])
+	c.add(s.told[culprit].seq, whyOf(s.told[culprit], culprit == last))
+	from := culprit
+	if made := s.maker(culprit); made >= 0 {
+		c.add(s.told[made].seq, "makes it")
+		from = made
+	}
+	c.between(from, last)
+	if len(c.why) < few {
+		for _, seq := range further {
+			c.add(seq, "")
+		}
+	}
+	return c.links()
+}
+
+// culprit is the call in which an event was found, itself if there is none.
+func (s *story) culprit(at int) int {
+	t := s.told[at]
+	if t.kind == trace.Call {
+		return at
+	}
+	for i := at - 1; i >= 0 && t.method != "" && t.method != "."; i-- {
+		if c := s.told[i]; c.kind == trace.Call && c.method == t.method && c.node == t.node && (s.causes[t.seq] == c.seq || s.causes[t.seq] == 0) {
+			return i
+		}
+	}
+	return at
+}
+
+// maker is the call that made what another was to take away, -1 for none.
+func (s *story) maker(undo int) int {
+	u := s.told[undo]
+	makes, ok := undoes[u.method]
+	if !ok {
+		return -1
+	}
+	for i := undo - 1; i >= 0; i-- {
+		if m := s.told[i]; m.kind == trace.Call && m.method == makes && m.volume == u.volume && m.path == u.path && !m.failed {
+			return i
+		}
+	}
+	return -1
+}
+
+func whyOf(t told, isEnd bool) string {
+	switch {
+	case isEnd && t.failed:
+		return "failed"
+	case undoes[t.method] != "" && !t.failed:
+		return "should undo it"
+	}
+	return ""
+}
+
+// chain chooses events, each once.
+type chain struct {
+	story *story
+	why   map[uint64]string
+}
+
+func (c *chain) add(seq uint64, why string) {
+	if was, chosen := c.why[seq]; (!chosen && len(c.why) < longest) || chosen && was == "" {
+		c.why[seq] = why
+	}
+}
+
+// between adds what the user did and what failed, the newest first: before the thing was made only what led to that.
+func (c *chain) between(from, to int) {
+	told := c.story.told
+	for i := to - 1; i > from && len(c.why) < longest-1; i-- {
+		switch t := told[i]; {
+		case t.kind == trace.Step && isDeed(t.text):
+			c.add(t.seq, "")
+		case t.kind == trace.FaultFired && !c.isSaid(i), t.kind == trace.AnswerLost, t.kind == trace.Died:
+			c.add(t.seq, "meanwhile")
+		case t.kind == trace.Call && t.failed && t.volume == told[to].volume && t.volume != 0:
+			c.add(t.seq, "failed before")
+		}
+	}
+	for i := from - 1; i >= 0; i-- {
+		if told[i].kind == trace.Step && isDeed(told[i].text) {
+			c.add(told[i].seq, "")
+			return
+		}
+	}
+}
+
+// isSaid reports whether a fault is what the step before it does.
+func (c *chain) isSaid(at int) bool {
+	if at == 0 {
+		return false
+	}
+	before := c.story.told[at-1]
+	return before.kind == trace.Step && isDeed(before.text) || before.kind == trace.FaultFired && before.node == c.story.told[at].node
+}
+
+// isDeed reports whether a step does something, and does not only wait or look.
+func isDeed(step string) bool {
+	word, _, _ := strings.Cut(step, " ")
+	return !slices.Contains([]string{"wait", "settle", "expect", "observed:", "advance", "ledger"}, strings.TrimSuffix(word, ":"))
+}
+
+// links are the chosen events in their order.
+func (c *chain) links() []Link {
+	var all []Link
+	for seq, why := range c.why {
+		all = append(all, Link{seq, why})
+	}
+	slices.SortFunc(all, func(a, b Link) int { return int(int64(a.Seq) - int64(b.Seq)) })
+	return all
+}

@@ -1,0 +1,22 @@
+package view
+
+import "strings"
+
+// subject is the object that a Kubernetes event is about. Events name its kind; of its namespace they say nothing, and
+// most objects are in the default one.
+func subject(name string) key {
+	kind, name, _ := strings.Cut(name, "/")
+	resource := strings.ToLower(kind) + "s"
+	if strings.HasSuffix(resource, "classs") {
+		resource = strings.TrimSuffix(resource, "s") + "es"
+	}
+	if namespaced[resource] && !strings.Contains(name, "/") {
+		name = "default/" + name
+	}
+	return key{resource, name}
+}
+
+var namespaced = map[string]bool{
+	"pods": true, "persistentvolumeclaims": true, "volumesnapshots": true, "deployments": true, "statefulsets": true, "daemonsets": true,
+	"replicasets": true, "jobs": true, "cronjobs": true, "volumegroupsnapshots": true,
+}

@@ -1,0 +1,88 @@
+package view_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/view"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// encoded is a trace of testdata.
+func encoded(t *testing.T, file string) *view.Encoder {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	e := view.NewEncoder()
+	for line := range bytes.Lines(text) {
+		require.NoError(t, e.Add(bytes.TrimSpace(line)))
+	}
+	return e
+}
+
+// A driver that forgets to unmount: who reads the report finds the call that made the mount, what the user did, and the
+// call that answered OK and did nothing.
+func TestTheChainLeadsFromTheMountToTheCallThatLeftIt(t *testing.T) {
+	r := encoded(t, "testdata/unpublish-leaves-mount.jsonl").Recorded("unpublish-leaves-mount", nil)
+	text, err := json.MarshalIndent(r, "", "  ")
+	require.NoError(t, err)
+	golden(t, "testdata/unpublish-leaves-mount.json", string(text)+"\n")
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(string(want), got), "run with -update if this is right")
+}
+
+func pageOf(t *testing.T, file string) string {
+	t.Helper()
+	e := encoded(t, file)
+	r := e.Recorded(strings.TrimSuffix(filepath.Base(file), ".jsonl"), nil)
+	chunks, err := e.Chunks()
+	require.NoError(t, err)
+	var page bytes.Buffer
+	require.NoError(t, view.Write(&page, r, chunks))
+	return page.String()
+}
+
+func TestAPageAsksNobodyForAnything(t *testing.T) {
+	page := pageOf(t, "testdata/unpublish-leaves-mount.jsonl")
+	assert.Contains(t, page, `default-src 'none'`)
+	assert.Contains(t, page, `connect-src 'none'`)
+	assert.NotContains(t, page, "unsafe-inline")
+	assert.NotRegexp(t, regexp.MustCompile(`<(link|img|script src|iframe)\b`), page)
+	assert.Less(t, len(page), 400<<10)
+}
+
+func TestWhatATraceSaysIsNoMarkup(t *testing.T) {
+	e := view.NewEncoder()
+	require.NoError(t, e.Add([]byte(`{"t":1,"k":"violation","seq":1,"msg":"</script><script>alert(1)</script>"}`)))
+	r := e.Recorded("</title><script>", []string{"<!--"})
+	chunks, err := e.Chunks()
+	require.NoError(t, err)
+	var page bytes.Buffer
+	require.NoError(t, view.Write(&page, r, chunks))
+	assert.NotContains(t, page.String(), "alert(1)</script>")
+	assert.NotContains(t, page.String(), "</title><script>")
+	assert.Equal(t, 3, strings.Count(page.String(), "</script>"), "report, chunk, viewer")
+}
+
+func TestALineThatIsNoEventIsRefused(t *testing.T) {
+	assert.Error(t, view.NewEncoder().Add([]byte(`{"t":1`)))
+}

@@ -1,0 +1,99 @@
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { type Place, read, type Tab, written } from "./address.ts";
+import { Cluster } from "./cluster.tsx";
+import { fitting, search } from "./filter.ts";
+import type { Report } from "./report.ts";
+import { Summary } from "./summary.tsx";
+import { Timeline } from "./timeline.tsx";
+import type { Trace } from "./trace.ts";
+
+/** What all parts of the page share. */
+export interface Shared {
+  report: Report; trace: Trace; place: Place; shown: Uint8Array;
+  row: number; // of the instant that is looked at
+  go(change: Partial<Place>): void;
+  look(seq: number): void; // at an event, in the timeline
+}
+
+export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", trace: "Recording", live: "Live" };
+
+export function App({ report, trace }: { report: Report; trace: Trace }) {
+  const [place, setPlace] = useState(() => read(location.hash, report.verdict === "live" ? "cluster" : "summary"));
+  const [found, setFound] = useState<Set<number>>();
+  const go = useCallback((change: Partial<Place>) => setPlace((was) => ({ ...was, ...change })), []);
+
+  useEffect(() => history.replaceState(null, "", written(place)), [place]);
+  useEffect(() => {
+    const follow = () => setPlace(read(location.hash, "summary"));
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  useEffect(() => {
+    if (!place.filter.q) { setFound(undefined); return; }
+    let stopped = false;
+    const timer = setTimeout(() => search(trace, place.filter.q, () => stopped).then((f) => stopped || setFound(f)), 120);
+    return () => { stopped = true; clearTimeout(timer); };
+  }, [place.filter.q, trace.length]);
+
+  const shown = useMemo(() => fitting(trace, place.filter, found), [place.filter, found, trace.length]);
+  const row = place.at ? Math.max(0, trace.row(place.at)) : trace.length - 1;
+  const look = useCallback((seq: number) => go({ tab: "timeline", at: seq }), []);
+  const shared: Shared = { report, trace, place, shown, row, go, look };
+
+  useEffect(() => {
+    const press = (e: KeyboardEvent) => keys(e, shared);
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+
+  const tabs: [Tab, string][] = [["summary", report.verdict === "failed" ? "Why it failed" : "Summary"], ["timeline", "Timeline"], ["cluster", "Cluster"]];
+  return (
+    <>
+      <header>
+        <span class={"verdict " + report.verdict}>{verdicts[report.verdict]}</span>
+        <h1 title={report.name}>{report.name}</h1>
+        <nav role="tablist" aria-label="Views">
+          {tabs.map(([tab, title], i) => (
+            <button key={tab} role="tab" id={"tab-" + tab} aria-selected={place.tab === tab} aria-controls="view" title={`${title} (${i + 1})`} onClick={() => go({ tab })}>{title}</button>
+          ))}
+        </nav>
+      </header>
+      <main id="view" role="tabpanel" aria-labelledby={"tab-" + place.tab} class={place.tab}>
+        {place.tab === "summary" && <Summary {...shared} />}
+        {place.tab === "timeline" && <Timeline {...shared} />}
+        {place.tab === "cluster" && <Cluster {...shared} />}
+      </main>
+    </>
+  );
+}
+
+/** The keyboard: steps through time, in both directions, and between views. */
+function keys(e: KeyboardEvent, { trace, place, shown, row, go }: Shared) {
+  const target = e.target as HTMLElement;
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
+    if (e.key === "Escape") target.blur();
+    return;
+  }
+  const step = (by: 1 | -1, wanted: (i: number) => boolean = () => true) => {
+    for (let i = row + by; i >= 0 && i < trace.length; i += by) {
+      if (shown[i] && wanted(i)) { go({ at: trace.seq[i] }); return; }
+    }
+  };
+  const tab = (["summary", "timeline", "cluster"] as const)[Number(e.key) - 1];
+  if (tab) return go({ tab });
+  switch (e.key) {
+    case "ArrowRight": case "j": step(1); break;
+    case "ArrowLeft": case "k": step(-1); break;
+    case "n": step(1, (i) => trace.failed(i)); break;
+    case "p": step(-1, (i) => trace.failed(i)); break;
+    case "Home": go({ at: trace.seq[shown.indexOf(1)] || 0 }); break;
+    case "End": go({ at: 0 }); break;
+    case "/":
+      if (place.tab === "timeline") document.getElementById("search")?.focus();
+      else { go({ tab: "timeline" }); setTimeout(() => document.getElementById("search")?.focus()); }
+      break;
+    default: return;
+  }
+  e.preventDefault();
+}

@@ -1,0 +1,37 @@
+import type { Trace } from "./trace.ts";
+
+/** Where the events stand side by side. In virtual time many happen at one instant: each shown event gets a place of its
+ * own, in their order, and a pause gets more the longer it is, but far less than its share. */
+export class Axis {
+  readonly place: Float64Array; // of every event; those that are not shown stand where the last shown one does
+  readonly width: number;
+  readonly pauses: { from: number; to: number; ms: number }[] = [];
+
+  constructor(private readonly trace: Trace, shown: Uint8Array) {
+    this.place = new Float64Array(trace.length);
+    let at = 0, last = -1;
+    for (let i = 0; i < trace.length; i++) {
+      if (shown[i]) {
+        if (last >= 0) {
+          const gap = trace.at[i] - trace.at[last];
+          const more = gap <= 0 ? 0 : Math.min(6, Math.log10(1 + gap / 10));
+          if (gap >= 1000) this.pauses.push({ from: at + 0.5, to: at + 0.5 + more, ms: gap });
+          at += 1 + more;
+        }
+        last = i;
+      }
+      this.place[i] = at;
+    }
+    this.width = at + 1;
+  }
+
+  /** The first event at or after a place. */
+  firstAfter(place: number): number {
+    let low = 0, high = this.trace.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.place[middle] < place) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+}

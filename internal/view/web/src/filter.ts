@@ -1,0 +1,49 @@
+import type { Trace } from "./trace.ts";
+
+/** What of a trace is shown. All of it is in the address, so that a view can be sent to somebody. */
+export interface Filter {
+  q: string; // a text
+  volume: string; node: string; object: string; call: string; lane: string;
+  failures: boolean;
+  all: boolean; // also what happens again and again and says the same
+}
+export const everything: Filter = { q: "", volume: "", node: "", object: "", call: "", lane: "", failures: false, all: false };
+
+export function isFiltered(f: Filter): boolean { return !!(f.q || f.volume || f.node || f.object || f.call || f.lane || f.failures); }
+
+export function objectName(o: [string, string]): string { return o[0] + "/" + o[1].replace(/^default\//, ""); }
+
+/** Which events fit. found are those that contain the text, undefined as long as nobody has looked. */
+export function fitting(trace: Trace, f: Filter, found?: Set<number>): Uint8Array {
+  const shown = new Uint8Array(trace.length);
+  const volume = f.volume ? trace.volumes.findIndex((v) => v && v.label === f.volume) : -1;
+  const node = f.node ? trace.strings.indexOf(f.node) : -1;
+  const object = f.object ? trace.objects.findIndex((o) => objectName(o) === f.object) : -1;
+  const lane = f.lane ? trace.lanes.indexOf(f.lane) : -1;
+  for (let i = 0; i < trace.length; i++) {
+    if (!f.all && trace.isQuiet(i) && !found?.has(i) && !(object >= 0 && trace.object[i] === object)) continue;
+    const landmark = trace.isKind(i, "step") || trace.isKind(i, "fault");
+    if (f.volume && !landmark && trace.volume[i] !== volume) continue;
+    if (f.node && !landmark && trace.node[i] !== node) continue;
+    if (f.object && trace.object[i] !== object) continue;
+    if (f.lane && trace.lane[i] !== lane) continue;
+    if (f.call && !(trace.isKind(i, "csi") && trace.methodOf(i) === f.call)) continue;
+    if (f.failures && !trace.failed(i) && trace.toneOf(i) !== "wait") continue;
+    if (f.q && !found?.has(i)) continue;
+    shown[i] = 1;
+  }
+  return shown;
+}
+
+/** The events that contain a text, chunk by chunk; stops when asked to. */
+export async function search(trace: Trace, text: string, stop: () => boolean): Promise<Set<number>> {
+  const found = new Set<number>();
+  const wanted = text.toLowerCase();
+  for (let c = 0; c < trace.chunkCount && !stop(); c++) {
+    const from = trace.firstOf(c);
+    (await trace.unpacked(c)).forEach((d, i) => {
+      if ((d.text + "\n" + d.outcome + "\n" + d.raw).toLowerCase().includes(wanted)) found.add(from + i);
+    });
+  }
+  return found;
+}

@@ -1,0 +1,36 @@
+import type { Shared } from "./app.tsx";
+import { everything, type Filter, isFiltered, objectName } from "./filter.ts";
+import { Export } from "./export.tsx";
+
+/** What is shown, and what can be taken away. */
+export function Filters(shared: Shared) {
+  const { trace, place, go, shown } = shared;
+  const set = (change: Partial<Filter>) => go({ filter: { ...place.filter, ...change } });
+  const methods = new Set<string>(), nodes = new Set<string>();
+  for (let i = 0; i < trace.length; i++) {
+    if (trace.isKind(i, "csi")) methods.add(trace.methodOf(i));
+    if (trace.node[i]) nodes.add(trace.nodeOf(i));
+  }
+  let count = 0;
+  for (const s of shown) count += s;
+  const select = (label: string, key: "volume" | "node" | "object" | "call" | "lane", options: string[]) => (
+    <select aria-label={label} value={place.filter[key]} class={place.filter[key] ? "on" : ""} onChange={(e) => set({ [key]: e.currentTarget.value })}>
+      <option value="">{label}</option>
+      {options.map((o) => <option key={o} value={o}>{o}</option>)}
+    </select>
+  );
+  return (
+    <div class="filters" role="search">
+      <input id="search" type="search" placeholder="Search  /" aria-label="Search the trace" value={place.filter.q} onInput={(e) => set({ q: e.currentTarget.value })} />
+      {select("Any volume", "volume", [...new Set(trace.volumes.slice(1).map((v) => v.label))].slice(0, 500))}
+      {select("Any node", "node", [...nodes].sort())}
+      {select("Any call", "call", [...methods].sort())}
+      {select("Any object", "object", trace.objects.slice(1).map(objectName).slice(0, 500).sort())}
+      <label class={place.filter.failures ? "on" : ""}><input type="checkbox" checked={place.filter.failures} onChange={(e) => set({ failures: e.currentTarget.checked })} />Only trouble</label>
+      <label class={place.filter.all ? "on" : ""}><input type="checkbox" checked={place.filter.all} onChange={(e) => set({ all: e.currentTarget.checked })} />Routine, too</label>
+      {(isFiltered(place.filter) || place.filter.all) && <button class="small" onClick={() => go({ filter: everything })}>Clear</button>}
+      <span class="soft count" role="status">{count.toLocaleString("en")} of {trace.length.toLocaleString("en")}</span>
+      <Export {...shared} />
+    </div>
+  );
+}

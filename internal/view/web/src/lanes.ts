@@ -1,0 +1,75 @@
+import type { Trace } from "./trace.ts";
+
+export type Group = "user" | "api" | "control plane" | "sidecar" | "node" | "driver" | "volume";
+export interface Lane { name: string; group: Group; rows: number[]; spans: Span[] }
+
+/** A stretch of a volume's life on a node: attached, staged or published, from one event to another. */
+export interface Span { what: "attached" | "staged" | "published"; from: number; to: number; left?: boolean; pod?: string }
+
+const order: Group[] = ["user", "api", "control plane", "sidecar", "node", "driver", "volume"];
+const makes: Record<string, Span["what"]> = { ControllerPublishVolume: "attached", NodeStageVolume: "staged", NodePublishVolume: "published" };
+const undoes: Record<string, Span["what"]> = { ControllerUnpublishVolume: "attached", NodeUnstageVolume: "staged", NodeUnpublishVolume: "published" };
+
+/** The lanes of a trace: who acts, which plugin is called, and what becomes of each volume on each node. */
+export function lanesOf(trace: Trace): Lane[] {
+  const byName = new Map<string, Lane>();
+  const lane = (name: string, group: Group): Lane => {
+    let known = byName.get(name);
+    if (!known) byName.set(name, (known = { name, group, rows: [], spans: [] }));
+    return known;
+  };
+  const open = new Map<string, Span>();
+  const unmountedStill = new Set<number>(); // calls after which a mount was still there
+  for (let i = 0; i < trace.length; i++) {
+    if (trace.isKind(i, "violation")) unmountedStill.add(trace.cause[i]);
+  }
+  for (let i = 0; i < trace.length; i++) {
+    const kind = trace.kindOf(i);
+    const name = laneName(trace, i);
+    lane(name, groupOf(name)).rows.push(i);
+    if (kind === "api") lane("API server", "api").rows.push(i);
+    if (kind !== "csi") continue;
+    lane(pluginOf(trace, i), "driver").rows.push(i);
+    life(trace, i, open, unmountedStill, lane);
+  }
+  for (const span of open.values()) span.to = trace.length;
+  return [...byName.values()].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group) || (a.group === "volume" || a.group === "node" ? a.name.localeCompare(b.name) : 0));
+}
+
+/** The lane of an event: what befalls a node is shown with its kubelet. */
+export function laneName(trace: Trace, row: number): string {
+  const name = trace.lanes[trace.lane[row]];
+  return trace.isKind(row, "fault") && name === trace.nodeOf(row) ? "kubelet " + name : name;
+}
+
+function groupOf(name: string): Group {
+  if (name === "scenario") return "user";
+  if (/^(kubelet|registrar|node-driver-registrar|driver)( |$)/.test(name) || /^node-/.test(name)) return "node";
+  if (name.startsWith("csi-") || /sidecar|snapshot/.test(name)) return "sidecar";
+  return "control plane";
+}
+
+/** The plugin that a call goes to. */
+export function pluginOf(trace: Trace, row: number): string {
+  const service = trace.strings[trace.method[row]].split("/")[0];
+  const caller = trace.lanes[trace.lane[row]];
+  const node = /^(kubelet|driver|registrar) (.+)$/.exec(caller)?.[2];
+  return node && service !== "Controller" ? "driver on " + node : "driver, controller";
+}
+
+function life(trace: Trace, row: number, open: Map<string, Span>, still: Set<number>, lane: (name: string, group: Group) => Lane) {
+  const method = trace.methodOf(row), begins = makes[method], ends = undoes[method];
+  if ((!begins && !ends) || trace.code[row] || !trace.volume[row]) return;
+  const volume = trace.volumes[trace.volume[row]].label, node = trace.nodeOf(row);
+  const key = [volume, node, begins ?? ends, (begins ?? ends) === "published" ? trace.path[row] : ""].join("\n");
+  if (begins && !open.has(key)) {
+    const span: Span = { what: begins, from: row, to: row, pod: trace.objects[trace.object[row]][1] };
+    open.set(key, span);
+    lane(volume + (node ? " on " + node : ""), "volume").spans.push(span);
+  }
+  const known = ends && open.get(key);
+  if (!known) return;
+  if (still.has(trace.seq[row])) { known.left = true; return; } // the driver answered OK and did nothing
+  known.to = row;
+  open.delete(key);
+}

@@ -1,0 +1,22 @@
+import { render } from "preact";
+import { App } from "./app.tsx";
+import type { Report } from "./report.ts";
+import { Trace } from "./trace.ts";
+
+async function start() {
+  const report: Report = JSON.parse(document.getElementById("report")!.textContent!);
+  const trace = new Trace();
+  for (const chunk of document.querySelectorAll("script.chunk")) {
+    const [columns, details] = chunk.textContent!.split(" ");
+    await trace.append(columns, details);
+    chunk.remove();
+  }
+  await trace.readSteps();
+  const root = document.getElementById("app")!;
+  root.replaceChildren();
+  render(<App report={report} trace={trace} />, root);
+}
+
+start().catch((problem) => {
+  document.getElementById("app")!.textContent = "This trace cannot be shown: " + (problem instanceof Error ? problem.message : String(problem));
+});

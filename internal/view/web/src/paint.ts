@@ -1,0 +1,248 @@
+import type { Axis } from "./axis.ts";
+import { type Lane, laneName, type Span } from "./lanes.ts";
+import { span } from "./time.ts";
+import type { Trace } from "./trace.ts";
+
+export const rowHeight = 24;
+const head = 22; // the ruler
+
+/** What is to be painted: the part of the axis from a place on, at a scale of pixels a place. */
+export interface Picture {
+  trace: Trace; axis: Axis; lanes: Lane[]; shown: Uint8Array; row: number;
+  from: number; scale: number; labels: number; width: number; height: number; top: number;
+}
+
+/** The lanes in which something is shown. */
+export function shownLanes(all: Lane[], shown: Uint8Array, trace: Trace): Lane[] {
+  return all.filter((lane) => lane.rows.some((r) => shown[r]) || (lane.group === "volume" && lane.spans.some((s) => shown[s.from] || (s.to < trace.length && shown[s.to]))));
+}
+
+type Colors = Record<"ground" | "card" | "line" | "text" | "soft" | "accent" | "good" | "bad" | "wait" | "mark" | "attached" | "staged" | "published", string>;
+
+function colors(of: Element): Colors {
+  const style = getComputedStyle(of), found = {} as Colors;
+  for (const name of ["ground", "card", "line", "text", "soft", "accent", "good", "bad", "wait", "mark", "attached", "staged", "published"] as const) found[name] = style.getPropertyValue("--" + name).trim();
+  return found;
+}
+
+export function paint(canvas: HTMLCanvasElement, p: Picture) {
+  const ratio = devicePixelRatio || 1;
+  if (canvas.width !== Math.round(p.width * ratio) || canvas.height !== Math.round(p.height * ratio)) {
+    canvas.width = Math.round(p.width * ratio);
+    canvas.height = Math.round(p.height * ratio);
+    canvas.style.width = p.width + "px";
+    canvas.style.height = p.height + "px";
+  }
+  const c = canvas.getContext("2d")!, color = colors(canvas);
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.fillStyle = color.card;
+  c.fillRect(0, 0, p.width, p.height);
+  c.font = "12px " + getComputedStyle(canvas).fontFamily;
+  c.textBaseline = "middle";
+  const x = (place: number) => p.labels + (place - p.from) * p.scale;
+
+  c.save();
+  c.beginPath();
+  c.rect(p.labels, 0, p.width - p.labels, p.height);
+  c.clip();
+  pauses(c, p, color, x);
+  const first = Math.max(0, Math.floor(p.top / rowHeight)), last = Math.min(p.lanes.length, Math.ceil((p.top + p.height) / rowHeight));
+  c.save();
+  c.beginPath();
+  c.rect(p.labels, head, p.width, p.height - head);
+  c.clip();
+  for (let i = first; i < last; i++) {
+    const y = head + i * rowHeight - p.top;
+    if (i && p.lanes[i].group !== p.lanes[i - 1].group) { c.fillStyle = color.line; c.fillRect(p.labels, y, p.width, 1); }
+    if (p.lanes[i].group === "volume") spans(c, p, p.lanes[i], y, color, x); else events(c, p, p.lanes[i], y, color, x);
+  }
+  arrows(c, p, color, x);
+  c.restore();
+  ruler(c, p, color, x);
+  c.restore();
+  labels(c, p, color, first, last);
+}
+
+/** Stretches in which nothing happened. */
+function pauses(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
+  let free = -Infinity;
+  for (const pause of p.axis.pauses) {
+    const left = x(pause.from), right = x(pause.to);
+    if (right < p.labels || left > p.width) continue;
+    c.fillStyle = color.ground;
+    c.fillRect(left, head, right - left, p.height);
+    const text = "+" + span(pause.ms), wide = c.measureText(text).width;
+    if (wide < right - left + 24 && left > free) {
+      c.fillStyle = color.soft;
+      c.textAlign = "center";
+      c.fillText(text, (left + right) / 2, head / 2);
+      free = (left + right) / 2 + wide / 2 + 8;
+    }
+  }
+}
+
+/** When things happened, wherever there is room to say so. */
+function ruler(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
+  c.fillStyle = color.line;
+  c.fillRect(p.labels, head - 1, p.width, 1);
+  c.textAlign = "left";
+  let free = p.labels;
+  const taken = p.axis.pauses.map((pause) => { const middle = (x(pause.from) + x(pause.to)) / 2, half = c.measureText("+" + span(pause.ms)).width / 2 + 4; return [middle - half, middle + half]; }).filter(([, right]) => right > p.labels);
+  let next = 0, before = -1;
+  for (let i = p.axis.firstAfter(p.from); i < p.trace.length; i++) {
+    if (!p.shown[i] || p.trace.at[i] === before) continue;
+    before = p.trace.at[i];
+    const at = x(p.axis.place[i]);
+    if (at > p.width) break;
+    if (at < free) continue;
+    const text = (p.trace.at[i] / 1000).toFixed(3).replace(/\.?0+$/, "") + " s", wide = c.measureText(text).width + 6;
+    while (next < taken.length && taken[next][1] < at) next++;
+    if (next < taken.length && taken[next][0] < at + wide) continue;
+    c.fillStyle = color.line;
+    c.fillRect(at, head - 6, 1, 6);
+    c.fillStyle = color.soft;
+    c.fillText(text, at + 3, head / 2);
+    free = at + wide + 14;
+  }
+}
+
+function events(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, color: Colors, x: (place: number) => number) {
+  const { trace, axis } = p, rows = lane.rows;
+  let low = 0, high = rows.length;
+  while (low < high) { const middle = (low + high) >> 1; if (axis.place[rows[middle]] < p.from - 1) low = middle + 1; else high = middle; }
+  let painted = -1, nextText = -Infinity;
+  const plugin = lane.group === "driver", middle = y + rowHeight / 2, wide = Math.max(3, Math.min(p.scale - 2, 16));
+  for (let i = low; i < rows.length; i++) {
+    const r = rows[i];
+    if (!p.shown[r]) continue;
+    const at = x(axis.place[r]);
+    if (at > p.width + 20) break;
+    const failed = trace.failed(r), kind = trace.kindOf(r);
+    const pixel = Math.round(at);
+    if (pixel === painted && !failed && r !== p.row) continue; // a place that is taken
+    painted = pixel;
+    const tone = trace.toneOf(r);
+    const fill = failed ? color.bad : tone === "wait" || kind === "fault" ? color.wait : kind === "csi" ? color.good : kind === "step" ? color.accent : color.soft;
+    c.fillStyle = fill;
+    if (kind === "csi") {
+      c.beginPath();
+      c.roundRect(at - wide / 2, middle - (plugin ? 5 : 7), wide, plugin ? 10 : 14, 3);
+      c.fill();
+    } else if (kind === "violation" || kind === "data" || kind === "unmount" || kind === "died") {
+      mark(c, at, middle, 7);
+    } else if (kind === "fault" || tone === "wait") {
+      mark(c, at, middle, 5);
+    } else if (kind === "step") {
+      c.beginPath();
+      c.moveTo(at - 4, middle - 6); c.lineTo(at + 6, middle); c.lineTo(at - 4, middle + 6);
+      c.fill();
+    } else {
+      c.fillRect(at - 1, middle - 5, 2, 10);
+    }
+    if (r === p.row) { c.strokeStyle = color.text; c.lineWidth = 2; c.strokeRect(at - Math.max(wide / 2, 8) - 2, middle - 10, Math.max(wide, 16) + 4, 20); }
+    if (at - 6 > nextText || kind === "step") nextText = label(c, p, lane, rows, i, at + Math.max(wide / 2, 8), middle, color, nextText);
+    if (trace.first[r]) retried(c, x(axis.place[r - trace.first[r]]), at, middle, color);
+  }
+}
+
+/** The name of what happened, if there is room up to the next thing in the lane. */
+function label(c: CanvasRenderingContext2D, p: Picture, lane: Lane, rows: number[], i: number, at: number, y: number, color: Colors, free: number): number {
+  let next = p.width + 200;
+  for (let k = i + 1; k < rows.length; k++) if (p.shown[rows[k]]) { next = p.labels + (p.axis.place[rows[k]] - p.from) * p.scale - 8; break; }
+  const kind = p.trace.kindOf(rows[i]);
+  if (lane.group === "api" || next - at < 24 || at < free) return free;
+  const text = kind === "step" ? p.trace.steps.get(rows[i]) ?? "step" : kind === "api" ? p.trace.objects[p.trace.object[rows[i]]][0] : p.trace.methodOf(rows[i]) || kind;
+  const cut = fit(c, text, next - at - 4);
+  if (!cut) return free;
+  c.fillStyle = p.trace.failed(rows[i]) ? color.bad : color.text;
+  c.textAlign = "left";
+  c.fillText(cut, at + 2, y);
+  return at + c.measureText(cut).width;
+}
+
+const widths = new Map<string, number>();
+function fit(c: CanvasRenderingContext2D, text: string, room: number): string {
+  let wide = widths.get(text);
+  if (wide === undefined) widths.set(text, (wide = c.measureText(text).width));
+  if (wide <= room) return text;
+  const letters = Math.floor((room / wide) * text.length) - 1;
+  return letters >= 4 ? text.slice(0, letters) + "…" : "";
+}
+
+function mark(c: CanvasRenderingContext2D, x: number, y: number, r: number) {
+  c.beginPath();
+  c.moveTo(x, y - r); c.lineTo(x + r, y); c.lineTo(x, y + r); c.lineTo(x - r, y);
+  c.fill();
+}
+
+/** Attempts of one call hang together. */
+function retried(c: CanvasRenderingContext2D, from: number, to: number, y: number, color: Colors) {
+  c.strokeStyle = color.wait;
+  c.lineWidth = 2;
+  c.beginPath();
+  c.moveTo(from, y + 9); c.lineTo(to, y + 9);
+  c.stroke();
+}
+
+/** Stretches of a volume's life on a node. */
+function spans(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, color: Colors, x: (place: number) => number) {
+  const inset: Record<Span["what"], number> = { attached: 3, staged: 6, published: 9 };
+  const ordered = [...lane.spans].sort((a, b) => inset[a.what] - inset[b.what]);
+  for (const s of ordered) {
+    const left = x(p.axis.place[s.from]), right = s.to >= p.trace.length ? p.width + 10 : x(p.axis.place[s.to]);
+    if (right < p.labels || left > p.width) continue;
+    c.fillStyle = s.left ? color.bad : color[s.what];
+    c.beginPath();
+    c.roundRect(left, y + inset[s.what], Math.max(2, right - left), rowHeight - 2 * inset[s.what], 3);
+    c.fill();
+  }
+}
+
+/** Why: from the event that is looked at back to what led to it. */
+function arrows(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
+  if (p.row < 0) return;
+  const at = x(p.axis.place[p.row]);
+  c.fillStyle = color.accent;
+  c.globalAlpha = 0.35;
+  c.fillRect(at - 0.5, head, 1, p.height);
+  c.globalAlpha = 1;
+  c.strokeStyle = color.accent;
+  c.lineWidth = 1.5;
+  let to = p.row;
+  for (let depth = 0, from = p.trace.causeOf(to); from >= 0 && depth < 12; depth++, from = p.trace.causeOf(from)) {
+    if (!p.shown[from]) continue;
+    const a = place(p, from, x), b = place(p, to, x);
+    if (a && b && (a.x !== b.x || a.y !== b.y)) {
+      c.beginPath();
+      c.moveTo(a.x, a.y);
+      c.bezierCurveTo((a.x + b.x) / 2, a.y, (a.x + b.x) / 2, b.y, b.x, b.y);
+      c.stroke();
+    }
+    to = from;
+  }
+}
+
+function place(p: Picture, row: number, x: (place: number) => number) {
+  const name = laneName(p.trace, row), lane = p.lanes.findIndex((l) => l.name === name);
+  return lane < 0 ? undefined : { x: x(p.axis.place[row]), y: head + lane * rowHeight - p.top + rowHeight / 2 };
+}
+
+function labels(c: CanvasRenderingContext2D, p: Picture, color: Colors, first: number, last: number) {
+  c.fillStyle = color.card;
+  c.fillRect(0, 0, p.labels, p.height);
+  c.fillStyle = color.line;
+  c.fillRect(p.labels - 1, 0, 1, p.height);
+  c.fillRect(0, head - 1, p.labels, 1);
+  c.save();
+  c.beginPath();
+  c.rect(0, head, p.labels, p.height);
+  c.clip();
+  c.textAlign = "left";
+  for (let i = first; i < last; i++) {
+    const lane = p.lanes[i], y = head + i * rowHeight - p.top;
+    if (i && lane.group !== p.lanes[i - 1].group) { c.fillStyle = color.line; c.fillRect(0, y, p.labels, 1); }
+    c.fillStyle = lane.spans.some((s) => s.left) ? color.bad : color.text;
+    c.fillText(fit(c, lane.name, p.labels - 18), 12, y + rowHeight / 2);
+  }
+  c.restore();
+}

@@ -1,0 +1,10 @@
+/** What the page says of a trace as a whole. */
+export interface Report {
+  name: string; verdict: "passed" | "failed" | "error" | "trace" | "live"; sentence: string;
+  findings?: Finding[]; steps?: Step[]; replay?: string; facts?: [string, string][]; notes?: string[]; problems?: string[]; end?: number;
+}
+export interface Link { seq: number; why: string }
+export interface Finding {
+  verdict: string; short: string; expected?: string; got?: string; hint?: string; spec?: string; where?: string; about?: number; chain?: Link[];
+}
+export interface Step { number: number; title: string; state: string; at: number; took: number }

@@ -1,0 +1,140 @@
+import type { Shared } from "./app.tsx";
+import { purpose } from "./calls.ts";
+import { lanesOf } from "./lanes.ts";
+import { Copy, useDetails } from "./parts.tsx";
+import type { Finding } from "./report.ts";
+import { instant, span } from "./time.ts";
+import type { Trace } from "./trace.ts";
+
+/** The first screen: what came of it, why, and how to see it again. */
+export function Summary(shared: Shared) {
+  const { report } = shared;
+  const [first, ...further] = report.findings ?? [];
+  return (
+    <article>
+      {report.problems?.map((p) => <p class="problem" role="alert" key={p}>{p}</p>)}
+      {first ? <Why {...shared} finding={first} main /> : <h2 class="sentence">{report.sentence}</h2>}
+      {report.replay && (
+        <section>
+          <h3>See it again</h3>
+          <p class="command"><code>{report.replay}</code><Copy text={report.replay} /></p>
+        </section>
+      )}
+      {further.length > 0 && (
+        <section>
+          <h3>{further.length === 1 ? "What else was found" : `What else was found · ${further.length}`}</h3>
+          {further.slice(0, 20).map((f, i) => <Why {...shared} finding={f} key={i} />)}
+          {further.length > 20 && <p class="soft">… and {further.length - 20} more; the timeline shows them all.</p>}
+        </section>
+      )}
+      <Covered {...shared} />
+    </article>
+  );
+}
+
+function Why(props: Shared & { finding: Finding; main?: boolean }) {
+  const { finding: f, main } = props;
+  const same = f.got && f.verdict.endsWith(f.got);
+  return (
+    <div class={main ? "why main" : "why"}>
+      {main ? <h2 class="sentence">{f.short}</h2> : <h4>{f.short}</h4>}
+      {f.where && <p class="where">{f.where}</p>}
+      {f.chain && f.chain.length > 0 && <Chain {...props} finding={f} />}
+      <dl class="facts">
+        {f.expected && <><dt>Expected</dt><dd>{f.expected}</dd></>}
+        {f.got && !same && <><dt>Found</dt><dd class="pre">{f.got}</dd></>}
+        {f.hint && <><dt>Hint</dt><dd class="pre">{f.hint}</dd></>}
+        {f.spec && <><dt>Spec</dt><dd><a href={f.spec} rel="noreferrer" target="_blank">{f.spec.replace(/^.*\/(spec\.md)/, "CSI $1")}</a></dd></>}
+        {same && f.got !== f.short && <><dt>In full</dt><dd class="pre full">{f.got}</dd></>}
+      </dl>
+    </div>
+  );
+}
+
+/** The shortest chain of causes. */
+function Chain({ trace, finding, look }: Shared & { finding: Finding }) {
+  const links = finding.chain!.filter((l) => trace.row(l.seq) >= 0);
+  const rows = links.map((l) => trace.row(l.seq));
+  const details = useDetails(trace, rows);
+  return (
+    <ol class="chain" aria-label="How it came about">
+      {links.map((link, i) => {
+        const d = details[i], row = rows[i], gap = i ? trace.at[row] - trace.at[rows[i - 1]] : 0, explained = purpose[trace.methodOf(row)];
+        const end = i === links.length - 1;
+        return (
+          <li key={link.seq} class={[trace.kindOf(row), trace.toneOf(row), end ? "end" : ""].join(" ")}>
+            {gap >= 1000 && <p class="gap">{span(gap)} later</p>}
+            <a href={`#tab=timeline&at=${link.seq}`} onClick={(e) => { e.preventDefault(); look(link.seq); }}>
+              <span class="at">{instant(trace.at[row])}</span>
+              <span class="who">{trace.lanes[trace.lane[row]]}</span>
+              <span class="what">{d?.text ?? "…"} {d?.outcome && <span class={"outcome " + outcomeTone(trace, row)}>{d.outcome}</span>}</span>
+              <span class="role">{link.why}</span>
+            </a>
+            {trace.isKind(row, "csi") && explained && <p class="purpose">{explained}</p>}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+export function outcomeTone(trace: Trace, row: number): string {
+  if (trace.code[row]) return "bad";
+  return trace.isKind(row, "csi") ? "good" : trace.toneOf(row);
+}
+
+/** What a trace covers: its figures, its calls, the lives of its volumes, its steps. */
+function Covered({ report, trace, go, place }: Shared) {
+  const calls = new Map<string, { ok: number; failed: number }>();
+  for (let i = 0; i < trace.length; i++) {
+    if (!trace.isKind(i, "csi")) continue;
+    const method = trace.methodOf(i);
+    if (!calls.has(method)) calls.set(method, { ok: 0, failed: 0 });
+    calls.get(method)![trace.code[i] ? "failed" : "ok"]++;
+  }
+  const volumes = lanesOf(trace).filter((l) => l.group === "volume");
+  const filtered = (filter: Partial<Shared["place"]["filter"]>) => go({ tab: "timeline", filter: { ...place.filter, ...filter } });
+  return (
+    <div class="covered">
+      <section>
+        <h3>The run</h3>
+        <dl class="facts">{report.facts?.map(([name, text]) => <><dt>{name}</dt><dd>{text}</dd></>)}</dl>
+        {report.steps && (
+          <ol class="steps">
+            {report.steps.map((s) => (
+              <li key={s.number} class={s.state}>
+                <span class="mark" aria-label={s.state}>{s.state === "passed" ? "✓" : s.state === "failed" ? "✗" : "·"}</span>
+                <span>{s.title}</span><span class="soft">{s.took ? span(s.took) : ""}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+        {report.notes?.map((n) => <p class="soft" key={n}>{n}</p>)}
+      </section>
+      <section>
+        <h3>Driver calls</h3>
+        {calls.size === 0 ? <p class="soft">none</p> : (
+          <table>
+            <thead><tr><th>Call</th><th class="number">OK</th><th class="number">Failed</th></tr></thead>
+            <tbody>{[...calls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([method, n]) => (
+              <tr key={method}>
+                <td><button class="link" onClick={() => filtered({ call: method, all: true })}>{method}</button></td>
+                <td class="number">{n.ok || ""}</td><td class={"number" + (n.failed ? " bad" : "")}>{n.failed || ""}</td>
+              </tr>
+            ))}</tbody>
+          </table>
+        )}
+        {volumes.length > 0 && <>
+          <h3>Volumes on nodes</h3>
+          <ul class="plain">{volumes.slice(0, 30).map((v) => (
+            <li key={v.name}>
+              <button class="link" onClick={() => filtered({ volume: v.name.replace(/ on .*$/, "") })}>{v.name}</button>{" "}
+              <span class="soft">{[...new Set(v.spans.map((s) => s.what))].join(", ")}</span>
+              {v.spans.some((s) => s.left) && <span class="bad"> still mounted</span>}
+            </li>
+          ))}</ul>
+        </>}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,140 @@
+import { inflate, Reader } from "./bytes.ts";
+
+/** A line of a trace, as csisim writes it. */
+export interface Line {
+  t: number; k: string; seq?: number; cause?: number; ev?: string; node?: string; from?: string; driver?: string; m?: string;
+  msg?: string; r?: string; name?: string; obj?: unknown; patch?: Fields; req?: Fields; resp?: Fields; code?: string; ms?: number; inj?: string;
+}
+export type Fields = Record<string, unknown>;
+
+/** An event in full. */
+export interface Detail { line: Line; raw: string; text: string; outcome: string; full?: Fields }
+
+export interface Volume { i: number; id: string; label: string; pv?: string }
+interface Added { n: number; strings?: string[]; lanes?: string[]; objects?: [string, string][]; paths?: string[]; volumes?: Volume[] }
+
+export const QUIET = 8, INJECTED = 16, OPEN = 32;
+export const tones = ["", "quiet", "strong", "wait", "bad", "good"];
+
+const names = ["at", "seq", "cause", "kind", "method", "lane", "node", "object", "path", "volume", "code", "took", "flags", "first", "state", "info", "stateTone"] as const;
+type Column = (typeof names)[number];
+type Numbers = Float64Array | Int32Array;
+const differences = new Set<Column>(["at", "seq"]);
+
+/** The events of a trace by columns; what they say is unpacked when somebody looks. */
+export class Trace implements Record<Column, Numbers> {
+  at: Numbers = new Float64Array(0);
+  seq: Numbers = new Int32Array(0);
+  cause = this.seq; kind = this.seq; method = this.seq; lane = this.seq; node = this.seq; object = this.seq; path = this.seq; volume = this.seq;
+  code = this.seq; took = this.seq; flags = this.seq; first = this.seq; state = this.seq; info = this.seq; stateTone = this.seq;
+  length = 0;
+  steps = new Map<number, string>(); // what the steps of the scenario say, by their rows
+  strings = [""]; lanes = [""]; paths = [""];
+  objects: [string, string][] = [["", ""]];
+  volumes: Volume[] = [{ i: 0, id: "", label: "" }];
+
+  private chunks: { from: number; count: number; packed: string; details?: Promise<Detail[]> }[] = [];
+  private bySeq?: Map<number, number>;
+
+  async append(columns: string, details: string): Promise<void> {
+    const bytes = await inflate(columns);
+    const reader = new Reader(bytes);
+    const added: Added = JSON.parse(reader.text(reader.uvarint()));
+    for (const text of added.strings ?? []) this.strings.push(text);
+    for (const text of added.lanes ?? []) this.lanes.push(text);
+    for (const text of added.paths ?? []) this.paths.push(text);
+    for (const object of added.objects ?? []) this.objects.push(object);
+    for (const volume of added.volumes ?? []) this.volumes[volume.i] = volume;
+    this.grow(this.length + added.n);
+    for (const name of names) {
+      const column = this[name];
+      let before = 0;
+      for (let i = 0; i < added.n; i++) {
+        let value = reader.varint();
+        if (differences.has(name)) value = before += value;
+        column[this.length + i] = value;
+      }
+    }
+    for (let i = this.length; i < this.length + added.n; i++) if (this.cause[i]) this.cause[i] = this.seq[i] - this.cause[i];
+    this.chunks.push({ from: this.length, count: added.n, packed: details });
+    this.length += added.n;
+    this.bySeq = undefined;
+  }
+
+  private grow(to: number) {
+    if (to <= this.at.length) return;
+    const room = Math.max(to, this.at.length * 2);
+    for (const name of names) {
+      const bigger = name === "at" ? new Float64Array(room) : new Int32Array(room);
+      bigger.set(this[name].subarray(0, this.length));
+      this[name] = bigger;
+    }
+  }
+
+  /** The place of an event by its number, -1 if there is none. */
+  row(seq: number): number {
+    if (this.seq[seq - 1] === seq && seq <= this.length) return seq - 1;
+    if (!this.bySeq) {
+      this.bySeq = new Map();
+      for (let i = 0; i < this.length; i++) this.bySeq.set(this.seq[i], i);
+    }
+    return this.bySeq.get(seq) ?? -1;
+  }
+
+  /** The row of the event that led to another, -1 for none. */
+  causeOf(row: number): number { return this.cause[row] ? this.row(this.cause[row]) : -1; }
+
+  isKind(row: number, kind: string): boolean { return this.strings[this.kind[row]] === kind; }
+  kindOf(row: number): string { return this.strings[this.kind[row]]; }
+  methodOf(row: number): string { return this.strings[this.method[row]].replace(/^.*\//, ""); }
+  nodeOf(row: number): string { return this.strings[this.node[row]]; }
+  toneOf(row: number): string { return tones[this.flags[row] & 7]; }
+  isQuiet(row: number): boolean { return (this.flags[row] & QUIET) !== 0; }
+  failed(row: number): boolean { return this.code[row] !== 0 || (this.flags[row] & 7) === 4; }
+
+  async detail(row: number): Promise<Detail> {
+    let low = 0, high = this.chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.chunks[middle].from <= row) low = middle; else high = middle - 1;
+    }
+    return (await this.unpacked(low))[row - this.chunks[low].from];
+  }
+
+  /** Reads what the steps of the scenario say, for the lanes. */
+  async readSteps(): Promise<void> {
+    for (let i = 0; i < this.length; i++) {
+      if (this.isKind(i, "step") && !this.steps.has(i)) this.steps.set(i, (await this.detail(i)).text);
+    }
+  }
+
+  get chunkCount() { return this.chunks.length; }
+  firstOf(chunk: number) { return this.chunks[chunk].from; }
+
+  /** All events of a chunk in full. The few chunks that were looked at last are kept. */
+  unpacked(number: number): Promise<Detail[]> {
+    const chunk = this.chunks[number];
+    if (!chunk.details) {
+      const kept = this.chunks.filter((c) => c.details);
+      if (kept.length > 24) kept[0].details = undefined;
+      chunk.details = unpack(chunk.packed);
+    }
+    return chunk.details;
+  }
+}
+
+async function unpack(packed: string): Promise<Detail[]> {
+  const lines = new TextDecoder().decode(await inflate(packed)).split("\n");
+  const details: Detail[] = [];
+  for (let i = 0; i + 1 < lines.length; i += 2) {
+    const [text, outcome, full] = JSON.parse(lines[i + 1]);
+    details.push(lazy(lines[i], text, outcome, full));
+  }
+  return details;
+}
+
+/** Parses a line when it is read. */
+function lazy(raw: string, text: string, outcome: string, full?: Fields): Detail {
+  let parsed: Line | undefined;
+  return { raw, text, outcome, full, get line() { return (parsed ??= JSON.parse(raw)); } };
+}

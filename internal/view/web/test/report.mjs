@@ -1,0 +1,79 @@
+// The report of a driver that forgets to unmount: node report.mjs CHROMIUM FILE
+import { check, has, run, until } from "./browser.mjs";
+
+const [program, file] = process.argv.slice(2);
+const address = "file://" + file;
+
+const looks = {};
+for (const [width, scheme] of [[390, "dark"], [1600, "light"]]) for (const tab of ["summary", "timeline", "cluster"]) {
+  looks[`${tab}, ${width} px, ${scheme}`] = async (open) => check(await open(`${address}#tab=${tab}&at=${tab === "summary" ? 0 : 121}`, width, scheme));
+}
+
+await run(program, {
+  ...looks,
+  "the first screen says why": async (open) => {
+    const page = await open(address);
+    await has(page, "h2", "The driver answered OK to NodeUnpublishVolume, but the volume data of pod web is still mounted at the target path on node-a.");
+    await has(page, ".chain li", "NodePublishVolume");
+    await has(page, ".chain li", "delete pod web");
+    await has(page, ".chain li.end", "1 mounted still");
+  },
+  "a link of the chain leads to its event": async (open) => {
+    const page = await open(address);
+    await page.locator(".chain a", { hasText: "NodeUnpublishVolume" }).first().click();
+    await has(page, ".detail h2", "NodeUnpublishVolume");
+    await has(page, ".detail .yaml", "target_path: /var/lib/kubelet/pods/");
+    await has(page, ".findings", "VIOLATION");
+  },
+  "the keyboard steps through time, both ways": async (open) => {
+    const page = await open(address + "#tab=timeline&at=121");
+    await page.keyboard.press("ArrowRight");
+    await has(page, ".detail h2", "VIOLATION");
+    await page.keyboard.press("ArrowLeft");
+    await has(page, ".detail h2", "NodeUnpublishVolume");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("n");
+    await page.waitForTimeout(200);
+    await has(page, ".detail h2", "VIOLATION");
+    await page.keyboard.press("1");
+    await page.waitForSelector(".chain");
+    await page.keyboard.press("3");
+    await page.waitForSelector(".objects");
+  },
+  "what is searched for is shown, and stands in the address": async (open) => {
+    const page = await open(address + "#tab=timeline");
+    await page.keyboard.press("/");
+    await page.keyboard.type("NodeStageVolume");
+    await until(page, () => document.querySelectorAll(".row").length === 1);
+    await until(page, () => location.hash.includes("q=NodeStageVolume"));
+    const again = await open(page.url());
+    await until(again, () => document.querySelectorAll(".row").length === 1);
+    await again.locator("button", { hasText: "Clear" }).click();
+    await until(again, () => document.querySelectorAll(".row").length > 10);
+  },
+  "filters leave what they name": async (open) => {
+    const page = await open(address + "#tab=timeline");
+    await page.getByLabel("Only trouble").check();
+    await until(page, () => document.querySelectorAll(".row").length === 5);
+    await page.getByLabel("Only trouble").uncheck();
+    await page.getByLabel("Any call").selectOption("CreateVolume");
+    await until(page, () => document.querySelectorAll(".row").length === 1);
+    await has(page, ".row", "= vol-");
+  },
+  "an object is shown as it was": async (open) => {
+    const page = await open(address + "#tab=cluster&at=102&show=pods/web");
+    await has(page, ".objects tr.chosen", "Running");
+    await has(page, ".yaml ins", "phase: Running");
+    await has(page, ".yaml del", "phase: Pending");
+    await page.getByLabel("Step back").click();
+    await until(page, () => document.querySelector(".objects tr.chosen").innerText.includes("Pending"));
+    await page.goto(address + "#tab=cluster&at=50&show=pods/web");
+    await until(page, () => document.querySelector(".detail").innerText.includes("not there yet"));
+  },
+  "a mount that was left is marked": async (open) => {
+    const page = await open(address + "#tab=cluster&at=122");
+    await has(page, ".paths", "still there");
+    await page.goto(address + "#tab=cluster&at=94");
+    await until(page, () => document.querySelector(".paths").innerText.includes("published"));
+  },
+});
