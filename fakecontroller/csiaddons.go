@@ -18,6 +18,8 @@ const (
 type (
 	// AddonsManagerOptions are the flags of the controller manager of CSI-Addons.
 	AddonsManagerOptions = manager.Options
+	// AddonsVolumeCondition are the flags of a sidecar's reporter of volume conditions.
+	AddonsVolumeCondition = addons.VolumeCondition
 	// AddonsSidecarOptions are the flags of a sidecar of CSI-Addons, and where it is.
 	AddonsSidecarOptions = addons.Options
 )

@@ -100,5 +100,5 @@ func Names() (names []string) {
 func Callers() []string {
 	callers := Names()
 	callers[slices.Index(callers, registrar.Program)] = registrar.Name
-	return callers
+	return append(callers, AddonsSidecar)
 }

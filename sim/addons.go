@@ -33,6 +33,8 @@ type AddonsSidecar struct {
 	Port int `json:"port,omitempty" doc:"--controller-port; default 9070."`
 	// Down leaves it out until it is started.
 	Down bool `json:"down,omitempty" doc:"Leaves it out until a start-controller step; default false."`
+	// VolumeCondition has it report the conditions of volumes. Default: it does not.
+	VolumeCondition *fakecontroller.AddonsVolumeCondition `json:"volumeCondition,omitempty" doc:"--enable-volume-condition: has it report the conditions of the volumes that are attached to its node; {} for the usual flags. Default: it does not."`
 	fakecontroller.SidecarFlags
 }
 
@@ -86,6 +88,7 @@ func (c *Simulation) addonsOptions(d *driver, p *plugin, s AddonsSidecar) fakeco
 	return fakecontroller.AddonsSidecarOptions{
 		Driver: d.Name, Machine: p.machine, Socket: p.socket, Node: p.node, NodeID: nodeID,
 		Pod: store.Key{Namespace: namespace, Name: name}, Port: cmp.Or(s.Port, addonsPort), Flags: s.SidecarFlags,
+		VolumeCondition: s.VolumeCondition,
 	}
 }
 

@@ -33,6 +33,7 @@ type Usage struct {
 
 // FenceClient is a client of the storage system.
 type FenceClient struct {
+	Node  string   `json:"node,omitempty" doc:"The node whose plugin lists it; default all."`
 	ID    string   `json:"id" doc:"The client's id."`
 	CIDRs []string `json:"cidrs" doc:"Its addresses."`
 }

@@ -198,6 +198,9 @@ func (s AddonsFence) GetFenceClients(context.Context, *fence.GetFenceClientsRequ
 	}
 	answer := &fence.GetFenceClientsResponse{}
 	for _, c := range clients {
+		if c.Node != "" && c.Node != s.node {
+			continue
+		}
 		answer.Clients = append(answer.Clients, &fence.ClientDetails{Id: c.ID, Addresses: cidrsOf(c.CIDRs)})
 	}
 	return answer, nil

@@ -57,7 +57,7 @@ func (d *Driver) fillCondition(v *volume, m proto.Message) {
 	if !d.options.VolumeCondition {
 		return
 	}
-	condition := contract.VolumeCondition{Message: "The volume is healthy"}
+	condition := contract.VolumeCondition{Message: or(d.options.HealthyMessage, "The volume is healthy")}
 	if v.adverse != nil {
 		condition = contract.VolumeCondition{Abnormal: true, Message: v.adverse.Message}
 	}

@@ -47,10 +47,11 @@ type Options struct {
 	ModifyVolume      bool     `json:"modifyVolume,omitempty" doc:"Controller capability MODIFY_VOLUME; default false."`
 	MutableParameters []string `json:"mutableParameters,omitempty" doc:"Keys of mutable parameters that are accepted, others are InvalidArgument; default any key."`
 
-	VolumeMountGroup bool `json:"volumeMountGroup,omitempty" doc:"Node capability VOLUME_MOUNT_GROUP; default false."`
-	Stats            bool `json:"stats,omitempty" doc:"Node capability GET_VOLUME_STATS; default false."`
-	VolumeCondition  bool `json:"volumeCondition,omitempty" doc:"Capability VOLUME_CONDITION of CSI up to 1.12, in the answers of the list, get and stats calls; default false."`
-	VolumeHealth     bool `json:"volumeHealth,omitempty" doc:"Capability GET_VOLUME_HEALTH of controller and node, which follows VOLUME_CONDITION in CSI 1.13; default false."`
+	VolumeMountGroup bool   `json:"volumeMountGroup,omitempty" doc:"Node capability VOLUME_MOUNT_GROUP; default false."`
+	Stats            bool   `json:"stats,omitempty" doc:"Node capability GET_VOLUME_STATS; default false."`
+	VolumeCondition  bool   `json:"volumeCondition,omitempty" doc:"Capability VOLUME_CONDITION of CSI up to 1.12, in the answers of the list, get and stats calls; default false."`
+	HealthyMessage   string `json:"healthyMessage,omitempty" doc:"With volumeCondition: what is said of a volume that is well; default The volume is healthy."`
+	VolumeHealth     bool   `json:"volumeHealth,omitempty" doc:"Capability GET_VOLUME_HEALTH of controller and node, which follows VOLUME_CONDITION in CSI 1.13; default false."`
 
 	Topology    bool   `json:"topology,omitempty" doc:"Plugin capability VOLUME_ACCESSIBILITY_CONSTRAINTS; default false."`
 	TopologyKey string `json:"topologyKey,omitempty" doc:"Key of the one topology segment that a node has unless it is given its own; default <name>/zone, value the node id."`

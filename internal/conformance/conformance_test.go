@@ -132,6 +132,8 @@ var scenarioTests = map[string]string{
 	"programs":    "TestScenariosWithDriverProgramsReallyMount",
 	"scenarios":   "TestEveryScenarioPassesWithItsGoldenCallSequence",
 	"conformance": "TestConformance",
+	"golden":      "TestSimulatedRunsEqualTheRecordings",
+	"csi-addons":  "TestCSIAddons",
 }
 
 // comments are the text behind the hashes at the top of a scenario.

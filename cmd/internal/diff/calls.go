@@ -20,6 +20,7 @@ type call struct {
 	request      map[string]any
 	heldUp       bool // by a fault
 	doubled      bool // the second of a double call
+	repeated     bool // after a conflict of the writes of two controllers
 	capabilities int  // NodeGetCapabilities before it
 }
 
@@ -30,6 +31,7 @@ const (
 	oneRound          = 2_000 // ms in which all drivers of a node are registered
 	controllerPublish = "Controller/ControllerPublishVolume"
 	deleteVolume      = "Controller/DeleteVolume"
+	volumeGroups      = "volumegroup."
 )
 
 // periodic calls come when their loop is due.
@@ -42,8 +44,11 @@ var teardown = map[string]bool{
 }
 
 func (s *side) call(i int, l trace.Line) {
-	c := &call{line: i, at: l.T, ended: l.T + l.Ms, caller: l.From, node: l.Node, method: l.M, code: l.Code}
+	c := &call{line: i, at: l.T, ended: l.T + l.Ms, caller: l.From, node: l.Node, method: strings.TrimPrefix(l.M, "csi.v1."), code: l.Code}
 	switch {
+	case s.records && !strings.HasPrefix(l.From, "csi-addons-"):
+		s.allow(Bystanders, "")
+		return
 	case l.M == "Identity/Probe":
 		s.allow(Probe, "")
 		return
@@ -60,6 +65,9 @@ func (s *side) call(i int, l trace.Line) {
 	if leftOver(c.volume) && teardown[l.M] {
 		s.allow(LeftOver, "")
 		return
+	}
+	if c.volume == "" && strings.HasPrefix(l.M, volumeGroups) {
+		c.volume = "groups" // their controller does not wait for that of replications
 	}
 	c.heldUp = l.Inj != ""
 	c.request = s.normalFields(l.Req)
@@ -105,7 +113,7 @@ func (s *side) ordered(abridged bool) map[series][]*call {
 		}
 		on := series{c.volume, c.caller, c.node}
 		switch {
-		case c.method == nodeCapabilities && c.code == "":
+		case c.method == nodeCapabilities && c.code == "" && !s.records:
 			pending[c.node]++
 			continue
 		case c.caller == "kubelet":
@@ -118,7 +126,11 @@ func (s *side) ordered(abridged bool) map[series][]*call {
 		}
 		earlier := all[on]
 		c.doubled = len(earlier) > 0 && isDouble(earlier[len(earlier)-1], c)
+		c.repeated = isRepeated(earlier, c)
 		all[on] = append(earlier, c)
+	}
+	for _, on := range sortedSeries(all) {
+		s.inOneOrder(all[on])
 	}
 	return all
 }
@@ -179,7 +191,7 @@ func (d *comparison) compareCalls() map[series][]matched {
 func (d *comparison) compareSeries(on series, a, b []*call) (pairs []matched) {
 	alone := func(calls []*call) func(int) float64 {
 		return func(i int) float64 {
-			if calls[i].doubled {
+			if calls[i].doubled || calls[i].repeated {
 				return 0.25
 			}
 			return 1
@@ -215,6 +227,8 @@ func (d *comparison) compareSeries(on series, a, b []*call) (pairs []matched) {
 			d.allow(Bystanders)
 		case row.a >= 0 && a[row.a].doubled, row.b >= 0 && b[row.b].doubled:
 			d.allow(DoubleCall)
+		case row.a >= 0 && a[row.a].repeated, row.b >= 0 && b[row.b].repeated:
+			d.allow(ConflictRepeat)
 		case row.a >= 0:
 			d.differ(Calls, on.String(), path.Base(a[row.a].method)+" is only in A", shown, i)
 		default:

@@ -47,7 +47,7 @@ func TestTheTableIsNeitherTooLongNorTooShort(t *testing.T) {
 		}
 	}
 	// Simulated traces need these, or recordings that are not abridged.
-	for _, tolerance := range []Tolerance{Setup, Probe, Capabilities, EventCounts, NotReached} {
+	for _, tolerance := range []Tolerance{Setup, Probe, Capabilities, EventCounts, NotReached, RegistrationRounds, ConflictRepeat, ClaimOrder} {
 		used[tolerance] = true
 	}
 	inTable := map[Tolerance]bool{}

@@ -189,6 +189,12 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 			for _, key := range sortedKeys(all) {
 				all[key] = append(all[key], trigger{l.T, what + " of node " + l.Name, i})
 			}
+		case "reclaimspacejobs", "encryptionkeyrotationjobs":
+			if claim := text(l.Obj, "spec", "target", "persistentVolumeClaim"); claim != "" {
+				namespace, name, _ := strings.Cut(l.Name, "/")
+				key := volumes[namespace+"/"+claim]
+				all[key] = append(all[key], trigger{l.T, what + " of job " + s.names.in(name), i})
+			}
 		case "persistentvolumeclaims":
 			key := volumes[l.Name]
 			all[key] = append(all[key], trigger{l.T, what + " of claim " + l.Name, i})
@@ -215,7 +221,7 @@ func claimsOf(l trace.Line) (claims []string) {
 func (s *side) volumesByClaim(lines []trace.Line) map[string]string {
 	handles, keys := map[string]string{}, map[string]string{}
 	for _, l := range lines {
-		if handle := text(l.Obj, "spec", "csi", "volumeHandle"); handle != "" {
+		if handle := text(l.Obj, "spec", "csi", "volumeHandle"); l.R == "persistentvolumes" && handle != "" {
 			handles[l.Name] = handle
 		}
 	}

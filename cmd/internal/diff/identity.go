@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +29,7 @@ func discover(lines []trace.Line) *identities {
 		role: map[string]string{}, kind: map[string]string{}, taken: map[string]int{},
 		volume: map[string]string{}, created: map[string]string{}, drivers: map[string]bool{},
 	}
+	n.timed(lines)
 	n.objects(lines, false)
 	for _, l := range byEnd(lines) {
 		n.made(l)
@@ -35,6 +38,25 @@ func discover(lines []trace.Line) *identities {
 	n.objects(lines, true)
 	return n
 }
+
+// timed notes the names that cron jobs and their jobs have of a time. The cron jobs of one claim are one role: two made
+// within a second have one name.
+func (n *identities) timed(lines []trace.Line) {
+	for _, l := range lines {
+		base := timedName.FindStringSubmatch(l.Name)
+		switch {
+		case base == nil || l.Ev != "ADDED":
+		case strings.HasSuffix(l.R, "cronjobs"):
+			name := path.Base(l.Name)
+			n.role[name], n.kind[name] = "<cron job of "+base[1]+">", "name"
+		case strings.HasSuffix(l.R, "jobs"):
+			n.is(path.Base(l.Name), "name", "job of "+base[1])
+		}
+	}
+}
+
+// timedName is a name that ends with seconds since 1970.
+var timedName = regexp.MustCompile(`^(.+)-\d{10}$`)
 
 // byEnd are the lines in the order in which they ended: what a call made is there
 // when it is over.

@@ -108,7 +108,7 @@ type fieldChange struct {
 	text string
 }
 
-// compareNode compares each field of a Node by itself.
+// compareNode compares each field of a Node, or of another object in byField, by itself.
 func (d *comparison) compareNode(o object, a, b []*change) {
 	fieldsA, fieldsB := d.a.nodeFields(o, a), d.b.nodeFields(o, b)
 	if len(fieldsA) > 1 && len(a) > 1 {
@@ -134,7 +134,7 @@ func (s *side) nodeFields(o object, changes []*change) map[string][]fieldChange 
 				for _, v := range volumesOf(field(state, l.path...), l.value) {
 					add(l.path[1]+" "+v.volume, v.what)
 				}
-			case c.how == "MODIFIED":
+			case c.how == "MODIFIED" || o.resource != "nodes":
 				add(name, shown(l.value))
 			}
 		}

@@ -110,6 +110,10 @@ func (s *side) normalFields(fields map[string]any) map[string]any {
 			s.allow(why, key)
 			continue
 		}
+		if s.records && (key == "acquireTime" || key == "renewTime") {
+			s.allow(Times, key)
+			continue
+		}
 		if s.records && (key == "generation" || key == "deletionGracePeriodSeconds") {
 			s.allow(NotCompared, key)
 			continue
@@ -119,10 +123,13 @@ func (s *side) normalFields(fields map[string]any) map[string]any {
 			continue
 		}
 		value := s.normal(fields[key])
+		if key == "persistentVolumeClaimsRefList" {
+			value = s.sorted(value)
+		}
 		if inner, ok := value.(map[string]any); ok && s.records && len(inner) == 0 && key == "metadata" {
 			continue // it had a generation
 		}
-		out[s.names.in(key)] = value
+		out[s.healthOf(s.names.in(key))] = value
 	}
 	return out
 }

@@ -6,12 +6,16 @@ import (
 	"strings"
 )
 
-// compareObjects compares the changes of every object. Nodes are compared field
-// by field, for several programs write them.
+// byField are the resources whose objects several programs or controllers write: they are compared field by field.
+var byField = map[string]bool{"nodes": true, "volumegroupreplications": true, "volumegroupreplicationcontents": true}
+
+// compareObjects compares the changes of every object.
 func (d *comparison) compareObjects() {
 	a, b := d.a.byObject(d.plays()), d.b.byObject(d.plays())
 	for _, o := range union(a, b, objectOrder) {
-		if o.resource == "nodes" {
+		if d.foreign(o, a[o], b[o]) {
+			d.allow(Bystanders)
+		} else if byField[o.resource] {
 			d.compareNode(o, a[o], b[o])
 		} else {
 			d.compareObject(o, a[o], b[o])

@@ -84,10 +84,12 @@ var watched = map[string]bool{
 
 // newSide reads a trace.
 func newSide(lines []trace.Line) *side {
-	s := &side{names: discover(lines), allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}}
+	s := &side{allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}, records: setUpEnd(lines) >= 0}
+	lines = s.withoutRounds(lines)
+	s.names = discover(lines)
 	s.abridged = isAbridged(lines)
 	s.block = slices.ContainsFunc(lines, func(l trace.Line) bool { return has(l.Req, "volume_capability", "block") })
-	s.lines, s.records = lines, hasSetUp(lines)
+	s.lines = lines
 	s.staged = stagingDrivers(lines)
 	lines = s.start(lines)
 	for i, l := range lines {
@@ -96,12 +98,18 @@ func newSide(lines []trace.Line) *side {
 			s.call(i, l)
 		case trace.API:
 			s.change(l)
-		case trace.KubeEvent:
+		case trace.KubeEvent, trace.Runtime:
+			if s.records && (l.K == trace.Runtime || strings.HasPrefix(l.Name, "Pod/") || strings.HasPrefix(l.Name, "Node/")) {
+				s.allow(NotCompared, "") // pods and nodes are records
+				continue
+			}
+			if l.K == trace.Runtime {
+				s.requests = append(s.requests, &request{l.T, s.names.in(l.Name), l.Node, strings.TrimSpace(l.M + " " + compact(s.normal(l.Obj)))})
+				continue
+			}
 			s.event(l)
 		case trace.Files:
 			s.listing(l)
-		case trace.Runtime:
-			s.requests = append(s.requests, &request{l.T, s.names.in(l.Name), l.Node, strings.TrimSpace(l.M + " " + compact(s.normal(l.Obj)))})
 		default:
 			s.allow(NotCompared, "")
 		}
@@ -126,8 +134,9 @@ func stagingDrivers(lines []trace.Line) map[string]bool {
 func (s *side) allow(t Tolerance, _ string) { s.allowed[t]++ }
 
 func isAbridged(lines []trace.Line) bool {
+	setUp := setUpEnd(lines) >= 0
 	for _, l := range lines {
-		if l.Ev == "INIT" || isSetUpDone(l) || l.M == "Node/NodeGetCapabilities" || l.K == trace.KubeEvent && outOfRepeats[l.M] {
+		if l.Ev == "INIT" || setUp || l.M == "Node/NodeGetCapabilities" || l.K == trace.KubeEvent && outOfRepeats[l.M] {
 			return false
 		}
 		if l.Seq > 0 {
@@ -147,7 +156,7 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 	if first == len(lines) {
 		first = 0 // a trace without steps
 	}
-	if done := slices.IndexFunc(lines, isSetUpDone); done > 0 {
+	if done := setUpEnd(lines); done > 0 {
 		first = done
 	}
 	var rest []trace.Line

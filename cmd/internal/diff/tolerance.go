@@ -34,6 +34,10 @@ const (
 	InPassing       Tolerance = "in-passing"
 	NodeHealth      Tolerance = "node-health-events"
 	MachineCapacity Tolerance = "machine-capacity"
+
+	RegistrationRounds Tolerance = "registration-rounds"
+	ConflictRepeat     Tolerance = "conflict-repeat"
+	ClaimOrder         Tolerance = "order-of-claims"
 )
 
 // Rule says what a tolerance allows and why.
@@ -64,13 +68,13 @@ var Tolerances = []Rule{
 		"how the cluster came to the state in which the first step finds it, and RegisteredNode of a node that is in it",
 		"a recording begins with a cluster that runs, a simulation makes its cluster first; the state itself is compared"},
 	{Bystanders, []Level{Calls, Objects, Files},
-		"drivers, classes and directories that have no part in the scenario, and the NodeGetInfo of such a driver: in the same round as another, or changing nothing in a trace that does not name its drivers",
-		"the recorded scenarios shared one cluster, with other drivers and what earlier scenarios left on disk"},
+		"drivers, classes and directories that have no part in the scenario, and the NodeGetInfo of such a driver: in the same round as another, or changing nothing in a trace that does not name its drivers; where sidecars of CSI-Addons are started, calls of other programs and objects of drivers that serve no CSI-Addons",
+		"the recorded scenarios shared one cluster, with other drivers and what earlier scenarios left on disk; that of CSI-Addons had no kubelet and no other sidecars"},
 	{Abridged, []Level{Calls, Objects, Events},
 		"initial objects, capability and identity calls and the events Pulled, Created, Started, Killing, Provisioning and ExternalProvisioning, if a trace has none of them at all",
 		"the second recordings were stored without them"},
 	{NotCompared, Levels,
-		"lines that only one kind of trace has: steps, registration calls, single changes on disk, choices, faults, violations, and objects of other resources than recordings hold; in a recording with a step `-- set-up done`, whose nodes and pods are only objects, also nodes, csinodes, csidrivers, pods, storageclasses, generation and deletionGracePeriodSeconds",
+		"lines that only one kind of trace has: steps, registration calls, single changes on disk, choices, faults, violations, and objects of other resources than recordings hold; where sidecars of CSI-Addons are started and nodes and pods are only objects, also nodes, csinodes, csidrivers, pods, storageclasses, generation and deletionGracePeriodSeconds",
 		"they say how the run was made, or were not watched by the recorder; what came of it is compared"},
 	{Probe, []Level{Calls},
 		"Identity/Probe",
@@ -100,8 +104,8 @@ var Tolerances = []Rule{
 		"\"no such file or directory\" or \"connection refused\" where a dead driver's socket is dialled",
 		"in the recordings a dead driver's socket file was removed; a driver that is killed leaves it"},
 	{NodeFields, []Level{Objects},
-		"in which order different fields of a Node change",
-		"kubelet, attach/detach controller and node controller write the Node independently; volumesInUse comes before or after volumesAttached"},
+		"in which order different fields of a Node, of a VolumeGroupReplication or of its content change",
+		"kubelet, attach/detach controller and node controller write the Node independently; volumesInUse comes before or after volumesAttached; the three controllers of a group write each other's objects"},
 	{LastFinalizers, []Level{Objects},
 		"in which order the finalizers of an object that is being deleted disappear, and in how many writes",
 		"the protection controllers and sidecars do not wait for each other"},
@@ -109,7 +113,7 @@ var Tolerances = []Rule{
 		"a VolumeFailedDelete \"is still attached to node\", and the second that it costs",
 		"a race between the provisioner's cache and the VolumeAttachment's end (fact 31)"},
 	{Together, []Level{Calls, Objects},
-		"the order of a cause and its effect, or of two callers' calls on one volume, within 25 ms",
+		"the order of a cause and its effect, or of two callers' calls on one volume, within 25 ms; of the questions that the parts of a sidecar of CSI-Addons ask at once when it starts",
 		"recordings see objects through watches, which are not ordered against each other or against calls"},
 	{RetryGap, []Level{Gaps},
 		"15 % of the gap, at least 150 ms; 600 ms for events of the attach/detach controller",
@@ -129,6 +133,15 @@ var Tolerances = []Rule{
 	{InPassing, []Level{Files},
 		"the staging directory of a volume that is unstaged within a second before the listing in one trace and within a second after it in the other, and the directory of a pod that went within two seconds before it",
 		"whether NodeUnstageVolume comes before or after the pod's deletion is decided by milliseconds (fact 3); the kubelet's housekeeping looks every two seconds"},
+	{RegistrationRounds, []Level{Objects},
+		"in a recording with a step `-- set-up done`, how often a CSIAddonsNode is tried in vain, deleted and made again before it is connected",
+		"its sidecar listens only when it has made its key; the manager's tries take milliseconds (0 to 4 rounds between repeats)"},
+	{ConflictRepeat, []Level{Calls, Gaps},
+		"a call of CSI-Addons that forms or ends a group, disables replication or fences, repeated with the same request and outcome within 250 ms",
+		"controllers that write the same object meet (409), and the pass with its call is repeated: how often differs between repeats"},
+	{ClaimOrder, []Level{Objects},
+		"the order of persistentVolumeClaimsRefList",
+		"it is that of the manager's cache, a map, and flips between two passes"},
 	{NodeHealth, []Level{Events},
 		"events NodeHasSufficientMemory, NodeHasNoDiskPressure and NodeHasSufficientPID",
 		"the health of the recording machine, emitted anew each time that any part of a kubelet makes up a Node object"},

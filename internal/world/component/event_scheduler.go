@@ -12,9 +12,14 @@ import (
 // uses: without a count. The first repetition makes the event a series; further
 // ones are not sent for many minutes and stay unseen.
 func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
+	c.ReportFrom(c.Name, about, eventType, reason, action, note)
+}
+
+// ReportFrom is Report with another source than the component's name.
+func (c *Component) ReportFrom(source string, about store.Object, eventType, reason, action, note string) {
 	note = c.again(reason, note)
 	kind := about.GetObjectKind().GroupVersionKind().Kind
-	id := eventIdentity{c.Name, about.GetUID(), kind, reason, note}
+	id := eventIdentity{source, about.GetUID(), kind, reason, note}
 	now := metav1.NewMicroTime(c.Kernel.Now())
 	if known, ok := c.events.find(id); ok {
 		if known, ok := store.Get[*corev1.Event](c.Store, eventKey(about, known.name)); ok {
@@ -26,23 +31,23 @@ func (c *Component) Report(about store.Object, eventType, reason, action, note s
 			})
 			if err == nil {
 				c.events.keep(id, series)
-				c.recordEvent(kind, about, eventType, reason, note)
+				c.recordEvent(source, kind, about, eventType, reason, note)
 			}
 			return
 		}
 	}
 	event := c.newEvent("", about, eventType, reason, note, metav1.Time{})
 	event.Source, event.Count = corev1.EventSource{}, 0
-	event.EventTime, event.ReportingController, event.ReportingInstance, event.Action = now, c.Name, c.Name, action
+	event.EventTime, event.ReportingController, event.ReportingInstance, event.Action = now, source, source, action
 	if created, err := store.Adopt(c.Store, event); err == nil {
 		c.events.keep(id, created)
 	}
-	c.recordEvent(kind, about, eventType, reason, note)
+	c.recordEvent(source, kind, about, eventType, reason, note)
 }
 
-func (c *Component) recordEvent(kind string, about store.Object, eventType, reason, note string) {
+func (c *Component) recordEvent(source, kind string, about store.Object, eventType, reason, note string) {
 	c.Trace.Add(trace.Entry{
-		Kind: trace.KubeEvent, Actor: c.Name, Node: c.Node, Method: reason, Message: note,
+		Kind: trace.KubeEvent, Actor: source, Node: c.Node, Method: reason, Message: note,
 		Resource: eventType, Name: kind + "/" + about.GetName(),
 	})
 }

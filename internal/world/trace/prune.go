@@ -42,7 +42,9 @@ func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 }
 
 // optionalStatus are the resources whose status may be missing: an empty one says something.
-var optionalStatus = map[string]bool{"volumesnapshots": true, "volumesnapshotcontents": true}
+var optionalStatus = map[string]bool{
+	"volumesnapshots": true, "volumesnapshotcontents": true, "reclaimspacecronjobs": true, "encryptionkeyrotationcronjobs": true,
+}
 
 var (
 	podSpecKept   = keys("containers", "initContainers", "nodeSelector", "securityContext", "volumes", "nodeName", "affinity", "hostname", "subdomain")

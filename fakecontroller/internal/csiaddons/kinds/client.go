@@ -132,3 +132,15 @@ func read(stored store.Object, obj Object) error {
 	reflect.ValueOf(obj).Elem().SetZero()
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(stored.(*unstructured.Unstructured).Object, obj)
 }
+
+// Differ reports whether two states of an object differ in one of these parts of it, "spec" or
+// "status".
+func Differ(old, obj store.Object, parts ...string) bool {
+	before, after := old.(*unstructured.Unstructured).Object, obj.(*unstructured.Unstructured).Object
+	for _, part := range parts {
+		if !reflect.DeepEqual(before[part], after[part]) {
+			return true
+		}
+	}
+	return false
+}

@@ -99,6 +99,9 @@ type Job struct {
 	Status JobStatus `json:"status,omitempty"`
 }
 
+// Shared is what both kinds of jobs have.
+func (j *Job) Shared() *Job { return j }
+
 // ReclaimSpaceJob frees space of a volume. A-RS-1
 type ReclaimSpaceJob struct {
 	Job `json:",inline"`
@@ -121,7 +124,7 @@ type CronJob struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	Spec   CronJobSpec   `json:"spec"`
-	Status CronJobStatus `json:"status,omitempty"`
+	Status CronJobStatus `json:"status"`
 }
 
 // CronJobSpec says when jobs begin.
@@ -144,6 +147,9 @@ type CronJobStatus struct {
 	LastScheduleTime   *metav1.Time            `json:"lastScheduleTime,omitempty"`
 	LastSuccessfulTime *metav1.Time            `json:"lastSuccessfulTime,omitempty"`
 }
+
+// Shared is what both kinds of cron jobs have.
+func (c *CronJob) Shared() *CronJob { return c }
 
 // ReclaimSpaceCronJob makes ReclaimSpaceJobs.
 type ReclaimSpaceCronJob struct {

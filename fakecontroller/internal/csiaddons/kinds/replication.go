@@ -53,7 +53,7 @@ type GroupReplication struct {
 // GroupReplicationSpec says which volumes.
 type GroupReplicationSpec struct {
 	ClassName            string `json:"volumeGroupReplicationClassName"`
-	ReplicationClassName string `json:"volumeReplicationClassName,omitempty"`
+	ReplicationClassName string `json:"volumeReplicationClassName"`
 	ReplicationName      string `json:"volumeReplicationName,omitempty"`
 	ContentName          string `json:"volumeGroupReplicationContentName,omitempty"`
 	Source               struct {
@@ -86,7 +86,7 @@ type GroupContent struct {
 // GroupContentSpec is the group.
 type GroupContentSpec struct {
 	Ref         *corev1.ObjectReference `json:"volumeGroupReplicationRef,omitempty"`
-	Handle      string                  `json:"volumeGroupReplicationHandle,omitempty"`
+	Handle      string                  `json:"volumeGroupReplicationHandle"`
 	Provisioner string                  `json:"provisioner"`
 	ClassName   string                  `json:"volumeGroupReplicationClassName"`
 	Attributes  map[string]string       `json:"volumeGroupAttributes,omitempty"`

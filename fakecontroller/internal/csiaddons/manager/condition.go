@@ -1,9 +1,12 @@
 package manager
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
 	"github.com/csisim/csisim/internal/world/addons/replication"
 )
 
@@ -30,9 +33,12 @@ func subject(dataSource string) string {
 
 // say sets a condition; its time changes with its status only. A-VR-15
 func (v *replicationPass) say(kind string, status metav1.ConditionStatus, reason, message string) {
-	meta.SetStatusCondition(&v.vr.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: v.vr.Generation,
-		LastTransitionTime: metav1.NewTime(v.now()),
+	setCondition(&v.vr.Status, v.vr.Generation, v.now(), kind, status, reason, message)
+}
+
+func setCondition(s *kinds.ReplicationStatus, generation int64, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	})
 }
 

@@ -21,7 +21,7 @@ const fenceClasses = "csiaddons.openshift.io/networkfenceclass-names"
 
 // startFenceClasses runs the controller that names the classes to the nodes. A-NF-6
 func (m *Manager) startFenceClasses() {
-	queue := workqueue.New("fence classes", backoff(single), m.Go, m.syncFenceClass)
+	queue := workqueue.New("fence classes", m.oneByOne(), m.Go, m.syncFenceClass)
 	m.follow("fence classes", (&kinds.NetworkFenceClass{}).Of(), func(e store.Event[store.Object]) { queue.Add(store.KeyOf(e.Object)) })
 	m.follow("nodes of fence classes", (&kinds.Node{}).Of(), func(e store.Event[store.Object]) {
 		if e.Type != store.Added {

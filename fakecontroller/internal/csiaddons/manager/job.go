@@ -48,6 +48,8 @@ type job struct {
 	try func(*kernel.Process, target) error
 	// done is the message of success.
 	done string
+	// timeout bounds each call, unless the spec says otherwise.
+	timeout time.Duration
 }
 
 // run makes one pass.
@@ -98,7 +100,7 @@ func (j *job) pass(p *kernel.Process) error {
 		j.end(p, "Failed", "Time limit reached")
 		return nil
 	}
-	on, err := j.manager.targetOf(j.Namespace, j.Spec)
+	on, err := j.manager.targetOf(j.Namespace, j.Spec, j.timeout)
 	if err != nil {
 		j.failed(p, "Failed to get target details")
 		return err
@@ -135,7 +137,7 @@ func (j *job) failed(p *kernel.Process, message string) {
 }
 
 // targetOf: A-RS-5, A-RS-7
-func (m *Manager) targetOf(namespace string, spec kinds.JobSpec) (target, error) {
+func (m *Manager) targetOf(namespace string, spec kinds.JobSpec, timeout time.Duration) (target, error) {
 	key := store.Key{Namespace: namespace, Name: spec.Target.Claim}
 	pvc, ok := component.Cached[*corev1.PersistentVolumeClaim](m.Component, key)
 	switch {
@@ -151,7 +153,7 @@ func (m *Manager) targetOf(namespace string, spec kinds.JobSpec) (target, error)
 	case pv.Spec.CSI == nil:
 		return target{}, fmt.Errorf("%q PV is not a CSI PVC", pv.Name)
 	}
-	t := target{driver: pv.Spec.CSI.Driver, volume: pv.Name, node: m.nodeOf(pv.Name), timeout: m.opts.Timeout}
+	t := target{driver: pv.Spec.CSI.Driver, volume: pv.Name, node: m.nodeOf(pv.Name), timeout: timeout}
 	if spec.Timeout != nil {
 		t.timeout = time.Duration(*spec.Timeout) * time.Second
 	}

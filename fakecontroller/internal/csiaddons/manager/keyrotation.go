@@ -15,7 +15,7 @@ func (m *Manager) syncKeyRotationJob(p *kernel.Process, key store.Key) error {
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	j := &job{manager: m, object: object, Job: &object.Job, kind: "EncryptionKeyRotationJob", done: "Key rotation operation successfully completed."}
+	j := &job{manager: m, object: object, Job: &object.Job, kind: "EncryptionKeyRotationJob", done: "Key rotation operation successfully completed.", timeout: defaultTimeout}
 	j.try = j.rotate
 	return j.run(p)
 }

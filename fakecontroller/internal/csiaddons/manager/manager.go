@@ -3,7 +3,6 @@
 package manager
 
 import (
-	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,21 +17,6 @@ import (
 
 // Name is the program's, in traces and to scenarios.
 const Name = "csi-addons-controller-manager"
-
-// Options are the flags of the program. A-MGR-1
-type Options struct {
-	// Timeout bounds each call to a sidecar. Default: 3 min.
-	Timeout time.Duration `json:"reclaimSpaceTimeout,omitzero" example:"1m" doc:"--reclaim-space-timeout: the deadline of each call to a sidecar; default 3m."`
-	// NodeRetryDelay is the pause before a sidecar that could not be reached is tried again,
-	// which doubles. Default: 5 ns, which is what the flag's 5 means. A-NODE-8
-	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns, which is what the flag's default 5 comes to."`
-}
-
-func (o Options) withDefaults() Options {
-	o.Timeout = cmp.Or(o.Timeout, 3*time.Minute)
-	o.NodeRetryDelay = cmp.Or(o.NodeRetryDelay, 5*time.Nanosecond)
-	return o
-}
 
 // Manager is one running controller manager.
 type Manager struct {
@@ -49,9 +33,28 @@ func Start(w *component.World, network *relay.Network, opts Options) *Manager {
 	return m
 }
 
-// main starts the controllers once their kinds are defined. A-VR-18
+// main reads the ConfigMap and starts the controllers once their kinds are defined. A-VR-18
 func (m *Manager) main(p *kernel.Process) {
-	for _, obj := range []kinds.Object{&kinds.Node{}, &kinds.VolumeReplicationClass{}, &kinds.VolumeReplication{}} {
+	m.configure(p)
+	m.await(p, &kinds.Node{}, &kinds.VolumeReplicationClass{}, &kinds.VolumeReplication{})
+	m.reconcile("nodes", &kinds.Node{}, byGenerationOrAnnotations, m.syncNode)
+	m.reconcile("reclaim space jobs", &kinds.ReclaimSpaceJob{}, byGeneration, m.syncReclaimSpaceJob)
+	m.reconcile("key rotation jobs", &kinds.KeyRotationJob{}, byGeneration, m.syncKeyRotationJob)
+	m.startCron("reclaim space cron jobs", reclaimSpaceCron)
+	m.startCron("key rotation cron jobs", keyRotationCron)
+	m.startAutomation()
+	m.reconcile("fences", &kinds.NetworkFence{}, byGeneration, m.syncFence)
+	m.startFenceClasses()
+	m.reconcile("replications", &kinds.VolumeReplication{}, byGeneration, m.syncReplication)
+	m.await(p, &kinds.GroupReplicationClass{}, &kinds.GroupReplication{}, &kinds.GroupContent{})
+	m.startGroups()
+	m.startContents()
+	m.Go("volume health", m.tidyHealth)
+}
+
+// await waits until kinds are defined. A-VR-18
+func (m *Manager) await(p *kernel.Process, objects ...kinds.Object) {
+	for _, obj := range objects {
 		for {
 			if _, ok := kinds.Resource(m.Component, obj.Of()); ok {
 				break
@@ -59,26 +62,21 @@ func (m *Manager) main(p *kernel.Process) {
 			p.Idle(definitionPoll)
 		}
 	}
-	m.reconcile("nodes", &kinds.Node{}, byGenerationOrAnnotations, m.syncNode)
-	m.reconcile("reclaim space jobs", &kinds.ReclaimSpaceJob{}, byGeneration, m.syncReclaimSpaceJob)
-	m.reconcile("key rotation jobs", &kinds.KeyRotationJob{}, byGeneration, m.syncKeyRotationJob)
-	m.reconcile("fences", &kinds.NetworkFence{}, byGeneration, m.syncFence)
-	m.startFenceClasses()
-	m.reconcile("replications", &kinds.VolumeReplication{}, byGeneration, m.syncReplication)
 }
 
 // definitionPoll is how often the program looks for its kinds. A-VR-18
 const definitionPoll = 5 * time.Second
 
-// Workers of a queue. A-MGR-3
-const (
-	workers = 100
-	single  = 1
-)
-
 // backoff is that of controller-runtime's queue: one entry for each object, no bucket.
-func backoff(workers int) workqueue.Options {
-	return workqueue.Options{Workers: workers, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, OneEntry: true}
+func (m *Manager) backoff() workqueue.Options {
+	return workqueue.Options{Workers: m.opts.Workers, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, OneEntry: true}
+}
+
+// oneByOne is backoff for the controllers that work on one object at a time. A-MGR-3
+func (m *Manager) oneByOne() workqueue.Options {
+	o := m.backoff()
+	o.Workers = 1
+	return o
 }
 
 type handler func(*kernel.Process, store.Key) error
@@ -115,7 +113,7 @@ func sameText(a, b map[string]string) bool {
 
 // reconcile runs a controller of one kind.
 func (m *Manager) reconcile(name string, of kinds.Object, when trigger, do handler) *workqueue.Queue[store.Key] {
-	queue := workqueue.New(name, backoff(workers), m.Go, do)
+	queue := workqueue.New(name, m.backoff(), m.Go, do)
 	m.follow(name, of.Of(), func(e store.Event[store.Object]) {
 		if e.Type != store.Modified || when(e.Old, e.Object) {
 			queue.Add(store.KeyOf(e.Object))

@@ -19,7 +19,7 @@ func (m *Manager) syncReclaimSpaceJob(p *kernel.Process, key store.Key) error {
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	j := &job{manager: m, object: object, Job: &object.Job, kind: "ReclaimSpaceJob", done: "Reclaim Space operation successfully completed."}
+	j := &job{manager: m, object: object, Job: &object.Job, kind: "ReclaimSpaceJob", done: "Reclaim Space operation successfully completed.", timeout: m.opts.Timeout}
 	j.try = j.reclaim
 	return j.run(p)
 }

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -139,12 +140,7 @@ func (v *replicationPass) unprepared(what string, cause error) error {
 }
 
 // state is the stored state.
-func (v *replicationPass) state() string {
-	if v.vr.Status.State == "" {
-		return unknown
-	}
-	return v.vr.Status.State
-}
+func (v *replicationPass) state() string { return cmp.Or(v.vr.Status.State, unknown) }
 
 func (v *replicationPass) save(state, message string) error {
 	v.vr.Status.State, v.vr.Status.Message, v.vr.Status.ObservedGeneration = state, message, v.vr.Generation
@@ -278,7 +274,7 @@ func (v *replicationPass) ask(operation relay.Operation, force bool) (answer pro
 	request := relay.Replication{
 		Operation: operation, ID: v.vr.Spec.ReplicationHandle, Force: force, Parameters: v.parameters, Secret: v.secret, Source: v.source.message(),
 	}
-	err = v.conn.call(v.process, string(operation), v.opts.Timeout, func(s relay.Service, call relay.Call) (err error) {
+	err = v.conn.call(v.process, string(operation), defaultTimeout, func(s relay.Service, call relay.Call) (err error) {
 		answer, err = s.Replicate(call, request)
 		return err
 	})

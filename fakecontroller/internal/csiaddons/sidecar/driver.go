@@ -58,11 +58,18 @@ func (d dialled) Invoke(ctx context.Context, method string, request, answer any,
 	if d.run.lost {
 		d.run.exit(d.process)
 	}
+	d.run.goOn(d.process)
 	return d.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+}
+
+// goOn returns unless the sidecar is exiting.
+func (r *run) goOn(p *kernel.Process) {
+	p.Wait("the sidecar's end", func() bool { return !r.ends })
 }
 
 // exit ends the sidecar; it does not return.
 func (r *run) exit(p *kernel.Process) {
+	r.ends = true
 	r.life.Lost()
 	p.Wait("the sidecar's end", func() bool { return false })
 }

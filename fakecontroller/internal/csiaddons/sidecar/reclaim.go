@@ -40,7 +40,7 @@ func (s service) NodeReclaimSpace(c relay.Call, name string) (relay.Usage, error
 	if err != nil {
 		return relay.Usage{}, err
 	}
-	request := &reclaimspace.NodeReclaimSpaceRequest{VolumeId: pv.Spec.CSI.VolumeHandle, StagingTargetPath: stagingOf(pv)}
+	request := &reclaimspace.NodeReclaimSpaceRequest{VolumeId: pv.Spec.CSI.VolumeHandle, StagingTargetPath: stagedAt(pv)}
 	if request.VolumeCapability, err = capabilityOf(pv); err != nil {
 		return relay.Usage{}, err
 	}
@@ -63,12 +63,17 @@ func (s service) volume(c relay.Call, name string) (*corev1.PersistentVolume, er
 	return pv, nil
 }
 
-// stagingOf is where the kubelet has staged a volume. A-TR-3
-func stagingOf(pv *corev1.PersistentVolume) string {
+// stagingOf is where the kubelet stages a volume that has a file system.
+func stagingOf(driver, handle string) string {
+	return path.Join(stagingPath, driver, volume.HandleHash(handle), "globalmount")
+}
+
+// stagedAt is where the kubelet has staged a volume. A-TR-3
+func stagedAt(pv *corev1.PersistentVolume) string {
 	if volume.IsBlock(pv.Spec.VolumeMode) {
 		return path.Join(stagingPath, "volumeDevices", "staging", pv.Name)
 	}
-	return path.Join(stagingPath, pv.Spec.CSI.Driver, volume.HandleHash(pv.Spec.CSI.VolumeHandle), "globalmount")
+	return stagingOf(pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle)
 }
 
 // capabilityOf is how a volume is used: as all its access modes together allow. A-TR-3

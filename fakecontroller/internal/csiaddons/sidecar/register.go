@@ -25,7 +25,10 @@ const (
 
 // register announces the sidecar, and does so anew whenever the object is deleted. A failure
 // ends the program. A-REG-6, A-REG-7
-func (r *run) register(p *kernel.Process, pod *corev1.Pod, driver string) {
+func (r *run) register(p *kernel.Process) {
+	pod, driver := r.describe(p)
+	p.Sleep(atOnce)
+	r.goOn(p)
 	node, err := r.node(p, pod, driver)
 	if err == nil {
 		err = r.announce(p, node)

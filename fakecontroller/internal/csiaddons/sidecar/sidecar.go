@@ -42,6 +42,8 @@ type Options struct {
 	Timeout time.Duration
 	// LeaseNamespace is where the lease is. Default: that of the pod. A-LEAD-2
 	LeaseNamespace string
+	// VolumeCondition are the flags of its reporter of volume conditions; nil leaves it off.
+	VolumeCondition *VolumeCondition
 	sidecar.Flags
 }
 
@@ -53,6 +55,7 @@ type run struct {
 	network *relay.Network
 	life    *sidecar.Life
 	lost    bool // the driver has gone, which it has not noticed yet
+	ends    bool // it is exiting: nothing in it does anything more
 }
 
 // Sidecar is one that was started.
@@ -85,18 +88,19 @@ func Start(w *component.World, over *wire.Wire, network *relay.Network, opts Opt
 	return s
 }
 
-// main gets to know the driver, registers, serves, and stands for election if the driver's
-// controller is served. A-SIDE-2
+// main probes the driver, serves, and stands for election if the driver's controller is
+// served. The sidecar registers beside that. A-SIDE-2
 func (r *run) main(p *kernel.Process) {
-	r.awaitPod(p)
+	pod := r.awaitPod(p)
 	r.LimitEachGroup() // A-SIDE-6
 	r.probeForEver(p)
-	pod, name := r.describe(p)
+	if r.opts.VolumeCondition != nil {
+		r.Go("volume conditions", r.report)
+	}
+	r.Go("registration", r.register)
 	caps := r.capabilities(p)
-	driver := r.nameForLease(p, caps)
 	r.Go("server", r.serve(pod))
-	r.Go("registration", func(q *kernel.Process) { r.register(q, pod, name) })
-	if driver != "" {
+	if driver := r.nameForLease(p, caps); driver != "" {
 		r.life.Elect(p, r.opts.LeaseNamespace, LeaseName(driver)) // A-LEAD-1, A-LEAD-2
 		p.Wait("the end of its lease", func() bool { return false })
 	}
@@ -104,13 +108,12 @@ func (r *run) main(p *kernel.Process) {
 
 // awaitPod waits until the pod has an address: it is in a container of it. The end of the
 // pod is its own.
-func (r *run) awaitPod(p *kernel.Process) {
+func (r *run) awaitPod(p *kernel.Process) (pod *corev1.Pod) {
 	pods := component.Watch[*corev1.Pod](r.Component, p, store.ByKey(r.opts.Pod))
-	address := ""
-	for address == "" {
+	for pod == nil || pod.Status.PodIP == "" {
 		p.Wait("its pod to run", func() bool { return pods.Len() > 0 })
 		if e, _ := pods.Next(); e.Type != store.Deleted {
-			address = e.Object.Status.PodIP
+			pod = e.Object
 		}
 	}
 	pods.Close()
@@ -123,10 +126,14 @@ func (r *run) awaitPod(p *kernel.Process) {
 			}
 		}
 	})
+	return pod
 }
 
 // fail ends the sidecar with exit code 1; it does not return.
-func (r *run) fail(p *kernel.Process) { r.life.Failed(p) }
+func (r *run) fail(p *kernel.Process) {
+	r.ends = true
+	r.life.Failed(p)
+}
 
 // describe asks the driver for its name and the API for the pod. A-REG-1
 func (r *run) describe(p *kernel.Process) (*corev1.Pod, string) {
@@ -141,8 +148,13 @@ func (r *run) describe(p *kernel.Process) (*corev1.Pod, string) {
 	return pod, answer.GetName()
 }
 
+// atOnce is the time that a call takes: the other parts of the sidecar ask the driver
+// meanwhile, whatever comes of it. A-SIDE-2
+const atOnce = time.Millisecond
+
 func (r *run) capabilities(p *kernel.Process) []*identity.Capability {
 	answer, err := r.identity(p).GetCapabilities(ctx, &identity.GetCapabilitiesRequest{})
+	p.Sleep(atOnce)
 	if err != nil {
 		r.fail(p)
 	}

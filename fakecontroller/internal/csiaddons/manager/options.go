@@ -1,0 +1,58 @@
+package manager
+
+import (
+	"cmp"
+	"time"
+)
+
+// Options are the flags of the program. The ConfigMap csi-addons-config in its namespace
+// overrides them. A-MGR-1, A-MGR-2
+type Options struct {
+	// Timeout bounds the calls that reclaim space. Default: 3 min.
+	Timeout time.Duration `json:"reclaimSpaceTimeout,omitzero" example:"1m" doc:"--reclaim-space-timeout: the deadline of each call that reclaims space; default 3m."`
+	// NodeRetryDelay is the pause before a sidecar that could not be reached is tried again,
+	// which doubles. Default: 5 ns, which is what the flag's 5 means. A-NODE-8
+	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns, which is what the flag's default 5 comes to."`
+	// Namespace is where its ConfigMap is. Default: csi-addons-system.
+	Namespace string `json:"namespace,omitempty" doc:"--namespace: where its ConfigMap csi-addons-config is read from when it starts; default csi-addons-system."`
+	// SchedulePrecedence says whose schedule counts. Default: pvc.
+	SchedulePrecedence string `json:"schedulePrecedence,omitempty" enum:"pvc|storageclass" doc:"--schedule-precedence: whether the schedule of a claim, else of its namespace, else of its class counts, or that of its class only; default pvc."`
+	// StaggerHours are the hours within which cron jobs of one schedule are staggered.
+	// Default: 2. 0 turns it off.
+	StaggerHours *int `json:"cronjobStaggerWindow,omitempty" example:"0" doc:"--cronjob-stagger-window: the hours over which jobs that begin at the same time are spread, 0 for none; default 2."`
+	// MaxGroupClaims is the number of claims in a group, at most. Default: 100.
+	MaxGroupClaims int `json:"maxGroupPVC,omitempty" doc:"--max-group-pvc: the number of claims in a group, at most; default 100."`
+	// Workers is the number of objects of a kind that are worked on at once. Default: 100.
+	Workers int `json:"maxConcurrentReconciles,omitempty" doc:"--max-concurrent-reconciles; default 100."`
+	// HealthInterval is how often old annotations of volume conditions are looked for, and
+	// HealthThreshold how old they are then. Defaults: 30 min and 2 h. A-COND-6
+	HealthInterval  time.Duration `json:"volumeHealthCleanupInterval,omitzero" doc:"--volume-health-cleanup-interval: how often annotations of volume conditions that nobody renews are removed; default 30m."`
+	HealthThreshold time.Duration `json:"volumeHealthStaleThreshold,omitzero" doc:"--volume-health-stale-threshold: how old they are then; default 2h."`
+}
+
+const (
+	defaultTimeout      = 3 * time.Minute
+	defaultStaggerHours = 2
+	defaultMaxClaims    = 100
+)
+
+func (o Options) withDefaults() Options {
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.NodeRetryDelay = cmp.Or(o.NodeRetryDelay, 5*time.Nanosecond)
+	o.Namespace = cmp.Or(o.Namespace, "csi-addons-system")
+	o.SchedulePrecedence = cmp.Or(o.SchedulePrecedence, byClaim)
+	if o.StaggerHours == nil {
+		hours := defaultStaggerHours
+		o.StaggerHours = &hours
+	}
+	o.MaxGroupClaims = cmp.Or(o.MaxGroupClaims, defaultMaxClaims)
+	o.Workers = cmp.Or(o.Workers, 100)
+	o.HealthInterval = cmp.Or(o.HealthInterval, 30*time.Minute)
+	o.HealthThreshold = cmp.Or(o.HealthThreshold, 2*time.Hour)
+	return o
+}
+
+// staggerWindow is the time over which jobs are spread. A-RS-13
+func (o Options) staggerWindow() time.Duration {
+	return time.Duration(*o.StaggerHours) * time.Hour
+}

@@ -1,0 +1,61 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
+)
+
+// maxMissed is how many runs may have been missed. A-RS-12
+const maxMissed = 100
+
+var errTooManyMissed = errors.New("too many missed start times (> 100)")
+
+// runs are the last run of a cron job that was missed, zero for none, and the next one. Both
+// are staggered, but whether a run was missed is judged without. A-RS-12, A-RS-13
+func runs(c *kinds.CronJob, now time.Time, window time.Duration) (missed, next time.Time, err error) {
+	schedule, err := cron.ParseStandard(c.Spec.Schedule)
+	if err != nil {
+		return missed, next, fmt.Errorf("unparsable schedule %q: %w", c.Spec.Schedule, err)
+	}
+	earliest := c.CreationTimestamp.Time
+	if c.Status.LastScheduleTime != nil {
+		earliest = c.Status.LastScheduleTime.Time
+	}
+	plain := schedule.Next(now)
+	next = staggered(c.UID, plain, schedule, window)
+	if seconds := c.Spec.StartingDeadlineSeconds; seconds != nil {
+		if limit := now.Add(-time.Duration(*seconds)*time.Second - next.Sub(plain)); limit.After(earliest) {
+			earliest = limit
+		}
+	}
+	count := 0
+	for at := schedule.Next(earliest); !at.After(now); at = schedule.Next(at) {
+		missed = at
+		if count++; count > maxMissed {
+			return time.Time{}, time.Time{}, errTooManyMissed
+		}
+	}
+	return staggered(c.UID, missed, schedule, window), next, nil
+}
+
+// staggered is a run put off by what the cron job's uid says, less than the window and the
+// interval to the run after it: not all jobs of a schedule begin at once. A-RS-13
+func staggered(uid types.UID, at time.Time, schedule cron.Schedule, window time.Duration) time.Time {
+	if window == 0 || at.IsZero() {
+		return at
+	}
+	seconds := int64(min(schedule.Next(at).Sub(at), window).Seconds())
+	if seconds <= 0 {
+		return at
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(uid)) // never fails
+	return at.Add(time.Duration(int64(hash.Sum32())%seconds) * time.Second)
+}
