@@ -21,10 +21,12 @@ type podManager struct {
 	listed bool
 	// relistPhase is when in each second the runtime is looked at.
 	relistPhase time.Duration
+	began       time.Duration
+	rounds      *kernel.Process // of the status manager, while something is not written
 }
 
 func newPodManager(k *Kubelet) *podManager {
-	return &podManager{Kubelet: k, known: map[types.UID]*corev1.Pod{}, workers: map[types.UID]*podWorker{}}
+	return &podManager{Kubelet: k, known: map[types.UID]*corev1.Pod{}, workers: map[types.UID]*podWorker{}, began: k.Kernel.Elapsed()}
 }
 
 // startRelists makes the runtime be looked at for the first time now, or a little later.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/world/component"
@@ -11,13 +12,30 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// setStatus writes the pod's status, unless the pod is gone.
+// setStatus writes the pod's status, unless the pod is gone. What the API server does not take is
+// written in the next round.
 func (w *podWorker) setStatus(p *kernel.Process, change func(*corev1.PodStatus)) {
-	_, _ = component.PatchStatus(p, w.Component, store.KeyOf(w.pod), func(pod *corev1.Pod) {
-		if pod.UID == w.pod.UID {
+	w.unwritten = append(w.unwritten, change)
+	if !w.writeStatus(p) {
+		w.writeLater()
+	}
+}
+
+// writeStatus writes what is not written, and reports whether nothing is left.
+func (w *podWorker) writeStatus(p *kernel.Process) bool {
+	changes := w.unwritten
+	_, err := component.PatchStatus(p, w.Component, store.KeyOf(w.pod), func(pod *corev1.Pod) {
+		if pod.UID != w.pod.UID {
+			return
+		}
+		for _, change := range changes {
 			change(&pod.Status)
 		}
 	})
+	if err == nil || apierrors.IsNotFound(err) {
+		w.unwritten = w.unwritten[min(len(changes), len(w.unwritten)):]
+	}
+	return len(w.unwritten) == 0
 }
 
 func (w *podWorker) condition(s *corev1.PodStatus, t corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/volumemanager"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -37,6 +36,8 @@ type podWorker struct {
 
 	synced   time.Duration // when its last sync ended; 0 before the first
 	nextSync time.Duration // of a pod that runs, when its next regular sync is due
+
+	unwritten []func(*corev1.PodStatus) // changes of its status that the API server has not taken
 
 	programs []*container // the containers of a pod with programs, once they start
 }
@@ -81,8 +82,11 @@ func (w *podWorker) run(p *kernel.Process) {
 
 // sync is one SyncPod. After one that failed it waits for the next try. K-POD-1
 func (w *podWorker) sync(p *kernel.Process) {
-	if !w.running() {
+	switch {
+	case !w.running():
 		w.setStatus(p, w.waitingStatus())
+	case w.programs == nil && w.pod.Status.Phase != corev1.PodRunning: // the kubelet before this one could not write it
+		w.setStatus(p, w.runningStatus())
 	}
 	w.makePodDirectories()
 	err := w.volumes.WaitForAttachAndMount(p, w.pod, func() bool { return w.terminating })
@@ -231,9 +235,6 @@ func (w *podWorker) end(p *kernel.Process, status func(*corev1.PodStatus)) {
 func (w *podWorker) finish(p *kernel.Process) {
 	w.end(p, w.failedStatus())
 	p.Wait("the pod's deletion", func() bool { return w.gone || w.pod.DeletionTimestamp != nil })
-	if !w.gone {
-		_, _ = component.Delete[*corev1.Pod](p, w.Component, store.KeyOf(w.pod),
-			store.GracePeriod(0), store.PreconditionUID(w.pod.UID))
-	}
+	w.remove(p)
 	p.Wait("the removal of the pod's finalizers", func() bool { return w.gone })
 }

@@ -1,0 +1,66 @@
+package fakekubelet
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// statusRound is how often the status manager looks at all pods: what it could not write or delete,
+// it tries again then. [pkg/kubelet/status/status_manager.go syncPeriod]
+const statusRound = 10 * time.Second
+
+// nextRound is how long it takes to the next round of the status manager.
+func (m *podManager) nextRound(p *kernel.Process) time.Duration {
+	return statusRound - (p.Elapsed()-m.began)%statusRound
+}
+
+// writeLater has the statuses that are not written tried again, until all are.
+func (m *podManager) writeLater() {
+	if m.rounds != nil && !m.rounds.Ended() {
+		return
+	}
+	m.rounds = m.Go("status manager", func(p *kernel.Process) {
+		for left := true; left; {
+			p.Sleep(m.nextRound(p))
+			left = false
+			for _, w := range m.inOrder() {
+				left = len(w.unwritten) > 0 && !w.writeStatus(p) || left
+			}
+		}
+	})
+}
+
+// inOrder are the workers in an order that is the same in every run.
+func (m *podManager) inOrder() (all []*podWorker) {
+	var uids []types.UID
+	for uid := range m.workers {
+		uids = append(uids, uid)
+	}
+	slices.Sort(uids)
+	for _, uid := range uids {
+		all = append(all, m.workers[uid])
+	}
+	return all
+}
+
+// remove asks for the deletion that the API server has waited for, once the pod's final status is
+// written. K-POD-6
+func (w *podWorker) remove(p *kernel.Process) {
+	for !w.gone {
+		if len(w.unwritten) == 0 || w.writeStatus(p) {
+			_, err := component.Delete[*corev1.Pod](p, w.Component, store.KeyOf(w.pod), store.GracePeriod(0), store.PreconditionUID(w.pod.UID))
+			if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+				return
+			}
+		}
+		p.Sleep(w.nextRound(p))
+	}
+}
