@@ -14,13 +14,13 @@ import (
 // resyncPeriod is how often the informers deliver everything again. C-SNAP-30
 const resyncPeriod = 15 * time.Minute
 
-// resync looks again at contents whose snapshots are not ready: what others write into
-// their status the sidecar does not hear of otherwise. Those that are ready would be left
-// alone. C-SNAP-31
+// resync looks again at contents whose snapshots are not ready, what others write into
+// their status the sidecar does not hear of otherwise, and at those that are to be deleted: a deletion that
+// could not begin is not heard of again either. Others would be left alone. C-SNAP-31
 func (r *run) resync(p *kernel.Process) {
 	started := p.Elapsed()
 	for {
-		p.Wait("contents that are not ready", func() bool { return len(r.unready)+len(r.unreadyGroups) > 0 })
+		p.Wait("contents that a resync is for", func() bool { return len(r.unready)+len(r.unreadyGroups) > 0 })
 		at := started + ((p.Elapsed()-started)/resyncPeriod+1)*resyncPeriod
 		for p.IdleUntil("resync of the informers", at) {
 		}
@@ -38,11 +38,11 @@ func addAll(queue *workqueue.Queue[store.Key], keys map[store.Key]bool) {
 
 // noteReadiness remembers which contents a resync is for.
 func (r *run) noteReadiness(e store.Event[content]) {
-	r.note(r.unready, store.KeyOf(e.Object), e.Type != store.Deleted && !isReady(e.Object) && r.own(e.Object))
+	r.note(r.unready, store.KeyOf(e.Object), e.Type != store.Deleted && (!isReady(e.Object) || e.Object.DeletionTimestamp != nil) && r.own(e.Object))
 }
 
 func (r *run) noteGroupReadiness(e store.Event[groupContent]) {
-	r.note(r.unreadyGroups, store.KeyOf(e.Object), e.Type != store.Deleted && !isGroupReady(e.Object) && r.ownGroup(e.Object))
+	r.note(r.unreadyGroups, store.KeyOf(e.Object), e.Type != store.Deleted && (!isGroupReady(e.Object) || e.Object.DeletionTimestamp != nil) && r.ownGroup(e.Object))
 }
 
 func (r *run) note(unready map[store.Key]bool, key store.Key, is bool) {
