@@ -11,16 +11,25 @@ import (
 // crashes lets faults kill parts of the cluster at calls.
 type crashes struct{ *Simulation }
 
-// Kill ends the victim.
+// Kill ends the victim, unless it is dead already.
 func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
-	switch victim = c.named(victim, at); victim {
-	case fault.Driver:
+	var n *node
+	if at.Node != "" {
+		var err error
+		if n, err = c.node(at.Node); err != nil {
+			return err
+		}
+	}
+	switch victim = c.named(victim, at); {
+	case n != nil && n.off, victim == fault.Kubelet && n != nil && n.kubelet == nil:
+		return nil
+	case victim == fault.Driver:
 		return c.killPlugin(c.pluginAt(at), at.Node)
-	case fault.Kubelet:
+	case victim == fault.Kubelet:
 		return c.killKubelet(at.Node)
-	case fault.Node:
+	case victim == fault.Node:
 		return c.PowerOff(at.Node)
-	case registrar.Name:
+	case victim == registrar.Name:
 		return c.killRegistrar(c.pluginAt(at), at.Node)
 	default:
 		return c.killController(string(victim))

@@ -96,7 +96,7 @@ func Start(o Options) (*Simulation, error) {
 	for _, f := range o.Faults {
 		c.Wire.Faults.Inject(f)
 	}
-	c.Wire.DrawFaults(o.FaultSpace)
+	c.drawFaults(o.FaultSpace)
 	c.startDataCheck()
 	if err := c.start(); err != nil {
 		return nil, errors.Join(err, c.Close())

@@ -75,7 +75,7 @@ func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 			return err
 		}
 		fmt.Fprintf(out, "\nFINDING %d  %s\n", i+1, trace.Escaped(f.Verdict))
-		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural(found.Runs, "run"), x.reached(f))
+		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural(found.Runs, "run"), reached(f))
 		writeChoices(out, f.Choices)
 		fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
 	}
@@ -84,12 +84,11 @@ func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 }
 
 // reached says how the choices of a finding were come by.
-func (x *exploring) reached(f *explore.Finding) string {
-	of := fmt.Sprintf("%s of the run with %s, seed %d", plural(f.Before, "choice"), x.flags.strategy, f.Seed)
-	if f.Swept {
-		return fmt.Sprintf("such as %s; this fault alone shows it:", of)
+func reached(f *explore.Finding) string {
+	if f.Before == len(f.Choices) {
+		return "such as " + f.Found + ":"
 	}
-	return fmt.Sprintf("shrunk from %s, to:", of)
+	return fmt.Sprintf("shrunk from %s of the run with %s, to:", plural(f.Before, "choice"), f.Found)
 }
 
 // mostShown bounds the choices that are printed; the file has all.

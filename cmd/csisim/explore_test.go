@@ -24,11 +24,11 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 
 func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
-	got := csisim(t, "explore", file, "--runs", "6", "--out", dir)
+	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir)
 	assert.Equal(t, 1, got.code, got.stderr)
-	assert.Regexp(t, `(?m)^mine  6 runs, \d+ a second, 1 finding$`, got.stdout)
+	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, 1 finding$`, got.stdout)
 	assert.Contains(t, got.stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
-	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 3: repeated\n")
+	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: repeated\n")
 
 	replay := filepath.Join(dir, "mine-controllerpublishvolume-is-not-idempotent-ok-then-internal.csisim.yaml")
 	assert.Contains(t, got.stdout, " replay "+replay+"\n")

@@ -69,7 +69,7 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	if err != nil {
 		return err
 	}
-	strategy := explore.NewReplay(file.Choices, file.Space())
+	strategy := explore.NewReplay(file.Choices)
 	s := newSession(env, f, scenarios)
 	s.replayed = &replayed{file: name, space: file.Space(), strategy: strategy}
 	s.runAll(ctx, scenarios)

@@ -16,13 +16,16 @@ const (
 	Late     Kind = "late"   // the answer comes when the caller has given up
 	Repeated Kind = "repeat" // the driver gets the same call again
 	Killed   Kind = "kill"   // the driver is killed at the call, and started again
+	Crashed  Kind = "crash"  // who calls, or writes to the API, is killed, and started again
+	Power    Kind = "power"  // the called plugin's node loses power, and gets it back
+	API      Kind = "api"    // a write to the API conflicts, is refused, or its answer is lost
 )
 
 // Kinds lists them.
-func Kinds() []Kind { return []Kind{Lost, Errors, Late, Repeated, Killed} }
+func Kinds() []Kind { return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API} }
 
-// Space is what may go wrong at the calls of a run that change something: the run's strategy
-// decides whether and what. The zero value is nothing.
+// Space is what may go wrong at the calls and the writes to the API of a run that change something:
+// the run's strategy decides whether and what. The zero value is nothing.
 type Space struct {
 	// Kinds are the kinds of faults that may happen. Default: none.
 	Kinds []Kind
@@ -30,18 +33,37 @@ type Space struct {
 	Budget int
 }
 
-// restartTime is how long, in virtual time, a killed driver is gone.
-const restartTime = 2 * time.Second
+const (
+	// RestartTime is how long, in virtual time, a program is gone that a fault of a Space killed.
+	RestartTime = 2 * time.Second
+	// bootTime is how long a node is without power: it is back before anybody takes it for lost.
+	bootTime = 20 * time.Second
+)
 
-// Alternatives are the faults that can befall a call, each with a name of its own, in an
-// order that depends on the kinds alone.
-func (s Space) Alternatives() []Fault {
+// Has reports whether faults of the kind may happen.
+func (s Space) Has(kind Kind) bool {
+	if s.Budget == 0 {
+		return false
+	}
+	for _, k := range s.Kinds {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// AtCall are the faults that can befall a call, to a plugin on a node or to a controller plugin, each with a name of its own,
+// in an order that depends on the kinds alone.
+func (s Space) AtCall(onNode bool) []Fault {
 	if s.Budget == 0 {
 		return nil
 	}
 	var all []Fault
 	for _, kind := range s.Kinds {
-		all = append(all, kind.alternatives()...)
+		if kind != Power || onNode {
+			all = append(all, kind.atCall()...)
+		}
 	}
 	for i := range all {
 		all[i].Message = "injected: " + all[i].Name
@@ -49,7 +71,7 @@ func (s Space) Alternatives() []Fault {
 	return all
 }
 
-func (k Kind) alternatives() []Fault {
+func (k Kind) atCall() []Fault {
 	switch k {
 	case Lost:
 		return []Fault{{Name: "answer lost", Effect: LoseAnswer, Code: codes.Unavailable}}
@@ -64,10 +86,19 @@ func (k Kind) alternatives() []Fault {
 	case Repeated:
 		return []Fault{{Name: "repeated", Effect: Repeat}}
 	case Killed:
-		return []Fault{
-			{Name: "driver killed before it acts", Effect: Kill, Victim: Driver, At: OnReceipt, RestartAfter: restartTime},
-			{Name: "driver killed before it answers", Effect: Kill, Victim: Driver, At: BeforeAnswer, RestartAfter: restartTime},
-		}
+		return deaths(Driver, "driver killed", RestartTime)
+	case Crashed:
+		return deaths(Caller, "caller killed", RestartTime)
+	case Power:
+		return deaths(Node, "node loses power", bootTime)
 	}
 	return nil
+}
+
+// deaths are those of a victim before and after the driver acts.
+func deaths(of Victim, name string, restart time.Duration) []Fault {
+	return []Fault{
+		{Name: name + " before the driver acts", Effect: Kill, Victim: of, At: OnReceipt, RestartAfter: restart},
+		{Name: name + " before the answer", Effect: Kill, Victim: of, At: BeforeAnswer, RestartAfter: restart},
+	}
 }

@@ -8,17 +8,24 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-func TestAlternativesOfAFaultSpaceHaveNamesOfTheirOwn(t *testing.T) {
+func TestFaultsOfASpaceHaveNamesOfTheirOwn(t *testing.T) {
 	names := map[string]bool{}
-	for _, f := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).Alternatives() {
+	for _, f := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).AtCall(true) {
 		assert.NotEmpty(t, f.Name)
 		assert.NotEmpty(t, f.Effect, f.Name)
 		assert.False(t, names[f.Name], f.Name)
 		names[f.Name] = true
 	}
 	for _, k := range fault.Kinds() {
-		assert.NotEmpty(t, fault.Space{Kinds: []fault.Kind{k}, Budget: 1}.Alternatives(), k)
+		assert.Equal(t, k != fault.API, len(fault.Space{Kinds: []fault.Kind{k}, Budget: 1}.AtCall(true)) > 0, "%s: of the API there is none at calls", k)
 	}
-	assert.Empty(t, fault.Space{Kinds: fault.Kinds()}.Alternatives(), "nothing without a budget")
-	assert.Empty(t, fault.Space{Budget: 1}.Alternatives(), "nothing without a kind")
+	assert.Empty(t, fault.Space{Kinds: fault.Kinds()}.AtCall(true), "nothing without a budget")
+	assert.Empty(t, fault.Space{Budget: 1}.AtCall(true), "nothing without a kind")
+	assert.Empty(t, fault.Space{Kinds: []fault.Kind{fault.Power}, Budget: 1}.AtCall(false), "a controller plugin is on no node")
+}
+
+func TestASpaceHasItsKindsAsLongAsThereIsABudget(t *testing.T) {
+	assert.True(t, fault.Space{Kinds: []fault.Kind{fault.Lost, fault.API}, Budget: 1}.Has(fault.API))
+	assert.False(t, fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 1}.Has(fault.API))
+	assert.False(t, fault.Space{Kinds: []fault.Kind{fault.API}}.Has(fault.API))
 }

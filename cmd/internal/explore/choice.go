@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -22,7 +21,7 @@ type Choice struct {
 // String is the choice as a line for people.
 func (c Choice) String() string {
 	switch c.Kind {
-	case kernel.Fault.String():
+	case kernel.Fault.String(), kernel.Outcome.String():
 		return fmt.Sprintf("%s%s: %s", c.Of, c.times(), c.Takes)
 	case kernel.RunNext.String(), kernel.GiveWay.String():
 		return fmt.Sprintf("at %s %s%s: %s runs first", c.At, c.Of, c.times(), c.Takes)
@@ -44,7 +43,9 @@ func (c Choice) schedules() bool {
 	return c.Kind == kernel.RunNext.String() || c.Kind == kernel.GiveWay.String()
 }
 
-func (c Choice) isFault() bool { return c.Kind == kernel.Fault.String() }
+func (c Choice) isFault() bool {
+	return c.Kind == kernel.Fault.String() || c.Kind == kernel.Outcome.String()
+}
 
 // decision is what a choice of the kernel decides.
 type decision struct {
@@ -71,14 +72,9 @@ func (d decision) String() string {
 }
 
 // named gives decisions their names, in the order in which they come.
-type named struct {
-	faults []fault.Fault
-	seen   map[decision]int
-}
+type named struct{ seen map[decision]int }
 
-func newNamed(space fault.Space) *named {
-	return &named{faults: space.Alternatives(), seen: map[decision]int{}}
-}
+func newNamed() *named { return &named{seen: map[decision]int{}} }
 
 // next is what the choice decides, and the how-manieth time.
 func (n *named) next(c kernel.Choice) (decision, int) {
@@ -104,14 +100,12 @@ func (n *named) alternative(c kernel.Choice, i int) string {
 			return fmt.Sprintf("%s (%d)", name, before+1)
 		}
 		return name
+	case c.Alternatives != nil:
+		return c.Alternatives[i]
 	case c.Kind == kernel.Relist && i == c.N-1:
 		return "its watches break down, it lists anew"
 	case c.Kind == kernel.Relist:
 		return "its watches go on"
-	case c.Kind == kernel.Fault && i == 0:
-		return "no fault"
-	case c.Kind == kernel.Fault && i <= len(n.faults):
-		return n.faults[i-1].Name
 	}
 	return fmt.Sprint(i)
 }

@@ -2,8 +2,10 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,45 +45,66 @@ func search(t *testing.T, name string, o Options, faulty ...string) *Search {
 }
 
 // seeded are mistakes of a driver that no calm run shows.
-var seeded = []struct {
-	faulty, scenario, want string
-	runs                   int
-}{
-	{"create-not-idempotent", "lifecycle", "CreateVolume is not idempotent: volume … then …", 40},
-	{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 10},
-	{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume is not idempotent: OK, then Internal", 10},
-	{"detach-not-idempotent", "lifecycle", "ControllerUnpublishVolume is not idempotent: OK, then Internal", 10},
-	{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 10},
-	{"unstage-not-idempotent", "lifecycle", "NodeUnstageVolume is not idempotent: OK, then Internal", 40},
-	{"publish-not-idempotent", "lifecycle", "NodePublishVolume is not idempotent: OK, then Internal", 10},
-	{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal: volume … is not published", 20},
-	{"forget-attachment-on-restart", "lifecycle", "NodeStageVolume fails for good: FailedPrecondition: volume … is not attached to node …", 10},
-	{"snapshot-not-idempotent", "snapshot", "CreateSnapshot is not idempotent: snapshot …, then …", 40},
+var seeded = []struct{ faulty, scenario, want string }{
+	{"create-not-idempotent", "lifecycle", "CreateVolume is not idempotent: volume … then …"},
+	{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist"},
+	{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume is not idempotent: OK, then Internal"},
+	{"detach-not-idempotent", "lifecycle", "ControllerUnpublishVolume is not idempotent: OK, then Internal"},
+	{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already"},
+	{"unstage-not-idempotent", "lifecycle", "NodeUnstageVolume is not idempotent: OK, then Internal"},
+	{"publish-not-idempotent", "lifecycle", "NodePublishVolume is not idempotent: OK, then Internal"},
+	{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal: volume … is not published"},
+	{"snapshot-not-idempotent", "snapshot", "CreateSnapshot is not idempotent: snapshot …, then …"},
 }
 
 // shortStory is how many choices people take in as a story.
 const shortStory = 4
 
+// enough is how many runs show each of the mistakes.
+const enough = 2000
+
+// find searches until something of that name is found that makes a short story.
+func find(t *testing.T, name, faulty, want string) (*Search, *Finding) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	named := func(f *Finding) bool { return f.Name == want }
+	o := usual(enough)
+	o.Progress = func(s *Search) {
+		if slices.ContainsFunc(s.Findings, func(f *Finding) bool { return named(f) && len(f.Choices) <= shortStory }) {
+			cancel()
+		}
+	}
+	s, err := Of(ctx, filepath.Join(scenarios, name+".yaml"), textOf(t, name, faulty), o)
+	require.NoError(t, err)
+	require.Equal(t, scenario.Passed, s.Calm.Exit, "the mistake must not show in the calm run")
+	i := slices.IndexFunc(s.Findings, named)
+	require.GreaterOrEqual(t, i, 0, "%s in %d runs", want, enough)
+	return s, s.Findings[i]
+}
+
 func TestMistakesThatNoCalmRunShowsAreFoundShrunkAndReplayed(t *testing.T) {
 	for _, c := range seeded {
 		t.Run(c.faulty, func(t *testing.T) {
-			s := search(t, c.scenario, usual(c.runs), c.faulty)
-			var names []string
-			for _, f := range s.Findings {
-				names = append(names, f.Name)
-			}
-			require.Contains(t, names, c.want)
-			for _, f := range s.Findings {
-				t.Logf("seed %d, %d runs, %d choices of %d: %s", f.Seed, f.Runs, len(f.Choices), f.Before, f.Verdict)
-				assert.LessOrEqual(t, len(f.Choices), shortStory, f.Name)
-				replay := NewReplay(f.Choices, s.options.Space)
-				result, err := s.subject.run(context.Background(), replay)
-				require.NoError(t, err)
-				assert.Empty(t, replay.Unfit())
-				assert.NotNil(t, Shows(result, f.Name), "the replay of %s", f.Name)
-			}
+			s, f := find(t, c.scenario, c.faulty, c.want)
+			t.Logf("%s, %d runs, %d choices of %d: %s", f.Found, f.Runs, len(f.Choices), f.Before, f.Verdict)
+			assert.LessOrEqual(t, len(f.Choices), shortStory, f.Name)
+			replay := NewReplay(f.Choices)
+			result, err := s.subject.run(context.Background(), replay)
+			require.NoError(t, err)
+			assert.Empty(t, replay.Unfit())
+			assert.NotNil(t, Shows(result, f.Name), "the replay of %s", f.Name)
 		})
 	}
+}
+
+// The attachment is lost when the driver dies at a second call that attaches the volume: it takes a stale view for that to
+// come, and a fault at it.
+func TestAMistakeThatTakesAFaultAndAnOrderIsFound(t *testing.T) {
+	o := usual(200)
+	o.Space.Kinds = []fault.Kind{fault.Killed}
+	s := search(t, "lifecycle", o, "forget-attachment-on-restart")
+	require.NotEmpty(t, s.Findings)
+	assert.Equal(t, "NodeStageVolume fails for good: FailedPrecondition: volume … is not attached to node …", s.Findings[0].Name)
 }
 
 func TestASoundDriverHasNoFinding(t *testing.T) {
@@ -98,11 +121,12 @@ func TestASoundDriverHasNoFinding(t *testing.T) {
 
 // The same seeds find the same, however many workers there are.
 func TestASearchIsAFunctionOfItsSeed(t *testing.T) {
-	stories := func(jobs int) (all []string) {
-		o := usual(12)
-		o.Jobs = jobs
+	stories := func(strategy string, jobs int) (all []string) {
+		o := usual(130)
+		o.Strategy, o.Jobs = strategy, jobs
+		o.Space.Kinds = []fault.Kind{fault.Lost, fault.Repeated}
 		for _, f := range search(t, "lifecycle", o, "attach-not-idempotent").Findings {
-			story := []string{f.Name, f.Verdict}
+			story := []string{f.Name, f.Verdict, f.Found, fmt.Sprint(f.Runs)}
 			for _, c := range f.Choices {
 				story = append(story, c.String())
 			}
@@ -110,9 +134,40 @@ func TestASearchIsAFunctionOfItsSeed(t *testing.T) {
 		}
 		return all
 	}
-	once := stories(1)
-	require.NotEmpty(t, once)
-	assert.Equal(t, once, stories(3))
+	for _, strategy := range []string{"pct", "guided"} {
+		once := stories(strategy, 1)
+		require.NotEmpty(t, once)
+		assert.Equal(t, once, stories(strategy, 3), strategy)
+	}
+}
+
+// A guide has more to add faults to when runs have shown something new.
+func TestAGuidedSearchReachesMoreThanItsFirstRuns(t *testing.T) {
+	reached := func(runs int) int {
+		o := usual(runs)
+		o.Strategy = "guided"
+		return search(t, "lifecycle", o).plan.guide.reached()
+	}
+	few, more := reached(40), reached(250)
+	assert.Positive(t, few)
+	assert.Greater(t, more, few)
+}
+
+// A run of a swarm lacks some faults; together its runs have all.
+func TestARunOfASwarmLacksSomeFaults(t *testing.T) {
+	names := map[string]int{}
+	for seed := uint64(1); seed <= 20; seed++ {
+		f := faultPoints{absent: seed}
+		for _, a := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).AtCall(true) {
+			if f.has(a.Name) {
+				names[a.Name]++
+			}
+		}
+	}
+	for name, runs := range names {
+		assert.Less(t, runs, 20, name)
+	}
+	assert.Len(t, names, len(fault.Space{Kinds: fault.Kinds(), Budget: 1}.AtCall(true)))
 }
 
 func TestNoFaultHappensBeyondTheBudget(t *testing.T) {

@@ -22,7 +22,7 @@ type File struct {
 	Digest     string       `json:"digest" want:"required" doc:"SHA-256 of the scenario's text when the finding was made."`
 	Finding    string       `json:"finding" want:"required" doc:"What is wrong, in the words that are the same in every run."`
 	Verdict    string       `json:"verdict,omitempty" doc:"How the run shows it."`
-	Found      string       `json:"found,omitempty" doc:"The strategy and seed that found it."`
+	Found      string       `json:"found,omitempty" doc:"The run that showed it."`
 	Faults     []fault.Kind `json:"faults,omitempty" doc:"The kinds of faults that may happen."`
 	Budget     int          `json:"budget,omitempty" doc:"How many faults may happen."`
 	Choices    []Choice     `json:"choices,omitempty" doc:"The decisions that are not the calm ones."`
@@ -45,7 +45,7 @@ func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 	}
 	file := &File{
 		APIVersion: "csisim.dev/v1alpha1", Kind: "Replay", Scenario: path, Digest: Digest(s.text),
-		Finding: f.Name, Verdict: f.Verdict, Found: fmt.Sprintf("%s, seed %d", s.options.Strategy, f.Seed), Choices: f.Choices,
+		Finding: f.Name, Verdict: f.Verdict, Found: f.Found, Choices: f.Choices,
 	}
 	if slices.ContainsFunc(f.Choices, Choice.isFault) {
 		file.Faults, file.Budget = s.options.Space.Kinds, s.options.Space.Budget

@@ -15,14 +15,12 @@ type Finding struct {
 	Name string
 	// Verdict is how the shrunk run shows it.
 	Verdict string
-	// Seed is that of the run that was shrunk; Runs is how many runs show it.
-	Seed uint64
-	Runs int
+	// Found is the run that was shrunk, such as "pct, seed 7"; Runs is how many runs show it.
+	Found string
+	Runs  int
 	// Choices are enough to show it, of so many that were not calm Before.
 	Choices []Choice
 	Before  int
-	// Swept says that they are a single fault in the calm order, which shows the same as that run.
-	Swept bool
 
 	shrinking *shrinking
 	examples  int // runs that were looked at
@@ -33,17 +31,17 @@ const mostExamples = 8
 
 // example makes a finding of a run that shows it: it repeats the run, keeps its choices, and leaves out
 // what is easy to leave out.
-func (s *Search) example(ctx context.Context, seed uint64, name, verdict string) (*Finding, error) {
-	recording := newRecording(s.strategy(seed), s.subject.space)
+func (s *Search) example(ctx context.Context, c course, name, verdict string) (*Finding, error) {
+	recording := newRecording(s.plan.strategy(c))
 	if _, err := s.subject.run(ctx, recording); err != nil {
 		return nil, err
 	}
-	f := &Finding{Name: name, Verdict: verdict, Seed: seed, Runs: 1, Before: len(recording.choices), examples: 1}
+	f := &Finding{Name: name, Verdict: verdict, Found: s.plan.name(c), Runs: 1, Before: len(recording.choices), examples: 1}
 	f.shrinking = &shrinking{best: recording.choices, try: func(fewer []Choice) ([]Choice, bool) {
 		if ctx.Err() != nil {
 			return nil, false
 		}
-		replay := NewReplay(fewer, s.subject.space)
+		replay := NewReplay(fewer)
 		result, err := s.subject.run(ctx, replay)
 		if err != nil {
 			return nil, false
@@ -60,13 +58,13 @@ func (s *Search) example(ctx context.Context, seed uint64, name, verdict string)
 }
 
 // again takes notice of a further run that shows the finding: it may be simpler.
-func (s *Search) again(ctx context.Context, f *Finding, seed uint64) error {
+func (s *Search) again(ctx context.Context, f *Finding, c course) error {
 	f.Runs++
 	if f.shrinking.isShort() || f.examples >= mostExamples {
 		return nil
 	}
 	f.examples++
-	other, err := s.example(ctx, seed, f.Name, f.Verdict)
+	other, err := s.example(ctx, c, f.Name, f.Verdict)
 	if err == nil && len(other.Choices) < len(f.Choices) {
 		other.Runs, other.examples = f.Runs, f.examples
 		*f = *other

@@ -19,11 +19,17 @@ func (c chance) points(n, limit int) map[int]bool {
 	return drawn
 }
 
+// point is a decision at which faults can happen.
+type point struct {
+	Choice
+	alternatives []string // the first is no fault
+}
+
 // known is what a calm run shows of those with faults: how many decisions there are about the
-// order of processes, and at which calls faults can happen.
+// order of processes, and at which calls and writes faults can happen.
 type known struct {
-	order  int
-	faults []Choice
+	order         int
+	calls, writes []point
 }
 
 // counting takes the calm decisions and counts them.
@@ -38,43 +44,92 @@ func (n *counting) Choose(c kernel.Choice) int {
 	case c.Process(0) != nil:
 		n.order++
 	case c.Kind == kernel.Fault:
-		d, nth := n.names.next(c)
-		n.faults = append(n.faults, Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth})
+		n.calls = append(n.calls, n.point(c))
+	case c.Kind == kernel.Outcome:
+		n.writes = append(n.writes, n.point(c))
 	}
 	return 0
 }
 
+func (n *counting) point(c kernel.Choice) point {
+	d, nth := n.names.next(c)
+	return point{Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth}, c.Alternatives}
+}
+
 func (n *counting) String() string { return "calm" }
+
+// writeOdds is how many faults befall calls of a driver for one that befalls a write to the API.
+const writeOdds = 3
 
 // faultPoints are where, among the fault choices of a run, faults happen: as many as are drawn
 // from 0 to the budget, somewhere in what the calm run has, or just after where a fault makes
 // calls be repeated.
 type faultPoints struct {
-	chance chance
+	chance        chance
+	calls, writes sequence
+	absent        uint64 // decides which faults the run does not have; 0: it has all
+}
+
+// sequence is where, among decisions of one kind, something else than the calm one is chosen.
+type sequence struct {
 	points map[int]bool
 	next   int
 }
 
+// here reports whether it is at the decision that has come.
+func (s *sequence) here() bool {
+	s.next++
+	return s.points[s.next-1]
+}
+
 func newFaultPoints(c chance, calm known, budget int) faultPoints {
-	f := faultPoints{chance: c, points: map[int]bool{}}
-	at := 0
-	for i := range c.below(budget + 1) {
-		if i == 0 || c.below(2) == 0 {
-			at = c.below(len(calm.faults))
-		} else {
+	f := faultPoints{chance: c, calls: sequence{points: map[int]bool{}}, writes: sequence{points: map[int]bool{}}}
+	at := -1
+	for range c.below(budget + 1) {
+		switch {
+		case len(calm.writes) > 0 && (len(calm.calls) == 0 || c.below(writeOdds) == 0):
+			f.writes.points[c.below(len(calm.writes))] = true
+		case at < 0 || c.below(2) == 0:
+			at = c.below(len(calm.calls))
+			f.calls.points[at] = true
+		default:
 			at += 1 + c.below(3)
+			f.calls.points[at] = true
 		}
-		f.points[at] = true
 	}
 	return f
 }
 
 // choose decides on the next fault choice.
 func (f *faultPoints) choose(c kernel.Choice) int {
-	here := f.points[f.next]
-	f.next++
-	if !here {
+	s := &f.calls
+	if c.Kind == kernel.Outcome {
+		s = &f.writes
+	}
+	if !s.here() {
 		return 0
 	}
-	return 1 + f.chance.below(c.N-1)
+	i := 1 + f.chance.below(c.N-1)
+	for range c.N {
+		if f.has(c.Alternatives[i]) {
+			return i
+		}
+		i = 1 + i%(c.N-1)
+	}
+	return 0
 }
+
+// has reports whether the run has faults of a name: half of them, if some are absent.
+func (f *faultPoints) has(name string) bool {
+	if f.absent == 0 {
+		return true
+	}
+	seed := f.absent
+	for _, b := range []byte(name) {
+		seed = seed*31 + uint64(b)
+	}
+	return newChance(seed).below(2) == 0
+}
+
+// isFault reports whether it is decided whether something goes wrong.
+func isFault(c kernel.Choice) bool { return c.Kind == kernel.Fault || c.Kind == kernel.Outcome }

@@ -1,9 +1,6 @@
 package explore
 
-import (
-	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/world/kernel"
-)
+import "github.com/csisim/csisim/internal/world/kernel"
 
 // recording keeps the choices of a strategy that are not calm, by their names.
 type recording struct {
@@ -12,8 +9,8 @@ type recording struct {
 	choices []Choice
 }
 
-func newRecording(s kernel.Strategy, space fault.Space) *recording {
-	return &recording{Strategy: s, names: newNamed(space)}
+func newRecording(s kernel.Strategy) *recording {
+	return &recording{Strategy: s, names: newNamed()}
 }
 
 // Choose asks the strategy.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -21,9 +20,9 @@ type Replay struct {
 	taken   []Choice
 }
 
-// NewReplay returns the strategy that repeats the choices of a run with this fault space.
-func NewReplay(choices []Choice, space fault.Space) *Replay {
-	r := &Replay{names: newNamed(space), wanted: choices, at: map[Choice]int{}, met: make([]bool, len(choices)), present: map[string][]string{}}
+// NewReplay returns the strategy that repeats the choices of a run.
+func NewReplay(choices []Choice) *Replay {
+	r := &Replay{names: newNamed(), wanted: choices, at: map[Choice]int{}, met: make([]bool, len(choices)), present: map[string][]string{}}
 	for i, c := range choices {
 		c.Takes = ""
 		r.at[c] = i

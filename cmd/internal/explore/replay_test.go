@@ -32,7 +32,7 @@ func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 		{[]Choice{later}, "choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 99: answer lost) never came up: there were fewer than 99 decisions of that name"},
 		{[]Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late`},
 	} {
-		replay := NewReplay(c.choices, space)
+		replay := NewReplay(c.choices)
 		_, err := subject.run(context.Background(), replay)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, replay.Unfit())
@@ -44,7 +44,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 	text := append(textOf(t, "lifecycle", "attach-not-idempotent"), "- advance: 1m\n"...)
 	subject, err := newSubject("x.yaml", text, usual(1).Space)
 	require.NoError(t, err)
-	replay := NewReplay([]Choice{lost}, subject.space)
+	replay := NewReplay([]Choice{lost})
 	result, err := subject.run(context.Background(), replay)
 	require.NoError(t, err)
 	assert.Empty(t, replay.Unfit())
@@ -53,7 +53,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 
 func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
 	s := &Search{options: usual(1), file: filepath.Join(scenarios, "lifecycle.yaml"), text: textOf(t, "lifecycle")}
-	file, err := s.FileOf(&Finding{Name: "n: …", Verdict: "v", Seed: 7, Choices: []Choice{lost}}, scenarios)
+	file, err := s.FileOf(&Finding{Name: "n: …", Verdict: "v", Found: "pct, seed 7", Choices: []Choice{lost}}, scenarios)
 	require.NoError(t, err)
 	assert.Equal(t, "lifecycle.yaml", file.Scenario)
 	text, err := file.Text()

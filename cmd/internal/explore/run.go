@@ -39,7 +39,7 @@ func (s *subject) calm(ctx context.Context) (*scenario.Result, known, error) {
 	if err != nil || result.Exit != scenario.Passed {
 		return result, known{}, err
 	}
-	counted := &counting{names: newNamed(s.space)}
+	counted := &counting{names: newNamed()}
 	result, err = s.run(ctx, counted)
 	return result, counted.known, err
 }

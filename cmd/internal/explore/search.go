@@ -18,7 +18,7 @@ import (
 type Options struct {
 	// Strategy is one of Strategies.
 	Strategy string
-	// Seed is that of the first run; the others follow.
+	// Seed is that of the first run with the strategy; the others follow.
 	Seed uint64
 	// Runs is how many runs there are at most; 0 is no limit.
 	Runs int
@@ -38,7 +38,7 @@ type Search struct {
 	Calm *scenario.Result
 	// Runs is how many runs have ended.
 	Runs int
-	// Findings are in the order in which the seeds show them.
+	// Findings are in the order in which the runs show them.
 	Findings []*Finding
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
@@ -47,7 +47,7 @@ type Search struct {
 	file    string
 	text    []byte
 	subject *subject // of the calm run, and to shrink
-	known   known
+	plan    *plan
 }
 
 // Of searches the scenario of a file with this text. When ctx ends it returns what was found;
@@ -59,10 +59,12 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 		return nil, err
 	}
 	s := &Search{options: o, file: file, text: text, subject: subject}
-	s.Calm, s.known, err = subject.calm(ctx)
+	var calm known
+	s.Calm, calm, err = subject.calm(ctx)
 	if err != nil || s.Calm.Exit != scenario.Passed {
 		return s, err
 	}
+	s.plan = newPlan(o, calm)
 	if err := s.all(ctx, began); err != nil {
 		return s, err
 	}
@@ -70,16 +72,16 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	return s, nil
 }
 
-func (s *Search) strategy(seed uint64) kernel.Strategy {
-	return newStrategy(s.options.Strategy, seed, s.known, s.options.Space.Budget)
-}
-
-// ended is one run: of the seed that is so many after the first.
+// ended is one run, counted from 0.
 type ended struct {
-	after uint64
-	err   error
+	run    uint64
+	course course
+	err    error
 	// name and verdict are of what the run shows first; empty if it passed.
 	name, verdict string
+	// points and states are what a guide learns of.
+	points []point
+	states []string
 }
 
 // show keeps what a run shows first.
@@ -89,18 +91,21 @@ func (e *ended) show(result *scenario.Result) {
 	}
 }
 
-// all makes the runs, several at once, and looks at them in the order of their seeds.
+// all makes the runs, several at once, and looks at them in their order.
 func (s *Search) all(ctx context.Context, began time.Time) error {
 	working, cancel := context.WithCancel(ctx)
 	defer cancel()
+	drawing := working // runs that are not drawn when the time is over never begin
+	if s.options.Time > 0 {
+		var timeout context.CancelFunc
+		drawing, timeout = context.WithDeadline(working, began.Add(s.options.Time))
+		defer timeout()
+	}
 	results := make(chan ended, 16*s.options.Jobs)
 	var next atomic.Uint64
-	over := func() bool {
-		return working.Err() != nil || (s.options.Time > 0 && time.Since(began) >= s.options.Time)
-	}
 	var workers sync.WaitGroup
 	for range s.options.Jobs {
-		workers.Go(func() { s.work(working, &next, over, results) })
+		workers.Go(func() { s.work(working, drawing, &next, results) })
 	}
 	go func() { workers.Wait(); close(results) }()
 	err := s.collect(ctx, began, results)
@@ -110,41 +115,55 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	return err
 }
 
-func (s *Search) work(ctx context.Context, next *atomic.Uint64, over func() bool, results chan<- ended) {
+func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results chan<- ended) {
 	subject, err := newSubject(s.file, s.text, s.options.Space)
-	for err == nil && !over() {
-		after := next.Add(1) - 1
-		if s.options.Runs > 0 && after >= uint64(s.options.Runs) {
+	for err == nil {
+		e := ended{run: next.Add(1) - 1}
+		if s.options.Runs > 0 && e.run >= uint64(s.options.Runs) {
 			return
 		}
-		e := ended{after: after}
+		if e.course = s.plan.of(drawing, e.run); drawing.Err() != nil {
+			return
+		}
+		strategy := s.plan.strategy(e.course)
 		var result *scenario.Result
-		if result, err = subject.run(ctx, s.strategy(s.options.Seed+after)); err == nil {
+		if result, err = subject.run(ctx, strategy); err == nil {
 			e.show(result)
+			e.note(strategy, result)
 		}
 		e.err = err
 		results <- e
 	}
 }
 
-// collect looks at the runs in the order of their seeds, so that as many workers as there are find the same.
+// note keeps what a guide learns of a run.
+func (e *ended) note(strategy kernel.Strategy, result *scenario.Result) {
+	if s, ok := strategy.(*steered); ok && e.name == "" {
+		e.points, e.states = s.points(), statesOf(result.Trace)
+	}
+}
+
+// collect looks at the runs in their order, so that as many workers as there are find the same.
 func (s *Search) collect(ctx context.Context, began time.Time, results <-chan ended) error {
 	waiting := map[uint64]ended{}
 	for e := range results {
-		waiting[e.after] = e
+		waiting[e.run] = e
 		for {
 			e, ok := waiting[uint64(s.Runs)]
 			if !ok {
 				break
 			}
-			delete(waiting, e.after)
+			delete(waiting, e.run)
 			if ctx.Err() != nil {
 				return nil // what an interrupt cut short shows nothing
 			}
 			if e.err != nil {
-				return fmt.Errorf("seed %d: %w", s.options.Seed+e.after, e.err)
+				return fmt.Errorf("run %d (%s): %w", e.run+1, s.plan.name(e.course), e.err)
 			}
 			s.Runs++
+			if s.plan.guide != nil {
+				s.plan.guide.learn(e.course.faults, e.points, e.states)
+			}
 			if err := s.enter(ctx, e); err != nil && ctx.Err() == nil {
 				return err
 			}
@@ -162,12 +181,11 @@ func (s *Search) enter(ctx context.Context, e ended) error {
 	if e.name == "" {
 		return nil
 	}
-	seed := s.options.Seed + e.after
 	i := slices.IndexFunc(s.Findings, func(f *Finding) bool { return f.Name == e.name })
 	if i >= 0 {
-		return s.again(ctx, s.Findings[i], seed)
+		return s.again(ctx, s.Findings[i], e.course)
 	}
-	f, err := s.example(ctx, seed, e.name, e.verdict)
+	f, err := s.example(ctx, e.course, e.name, e.verdict)
 	if err == nil {
 		s.Findings = append(s.Findings, f)
 	}
@@ -177,24 +195,11 @@ func (s *Search) enter(ctx context.Context, e ended) error {
 // finish shrinks what is long still, and puts the forms of one defect together.
 func (s *Search) finish() {
 	for _, f := range s.Findings {
-		if !f.shrinking.isShort() && !s.sweep(f) {
+		if !f.shrinking.isShort() {
+			f.shrinking.trials = 0
 			f.shrinking.halve()
 		}
 		f.Choices = f.shrinking.best
 	}
 	s.Findings = unite(s.Findings)
-}
-
-// sweep looks for a single fault in the calm order that shows a finding which took a whole order of processes.
-func (s *Search) sweep(f *Finding) bool {
-	for _, at := range s.known.faults {
-		for _, alternative := range s.subject.space.Alternatives() {
-			at.Takes = alternative.Name
-			if taken, ok := f.shrinking.try([]Choice{at}); ok {
-				f.shrinking.best, f.Swept = taken, true
-				return true
-			}
-		}
-	}
-	return false
 }

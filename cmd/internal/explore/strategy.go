@@ -7,12 +7,24 @@ import (
 )
 
 // Strategies are the names of the strategies of a search, the default one first.
-func Strategies() []string { return []string{"pct", "random"} }
+func Strategies() []string { return []string{"pct", guided, swarm, "random"} }
+
+const (
+	// guided adds faults to runs that reached something new; its seeds are those of pct.
+	guided = "guided"
+	// swarm is pct with some of the faults: each run draws which there are at all (Groce et al., ISSTA 2012).
+	swarm = "swarm"
+)
 
 // newStrategy makes the strategy of a name for one run.
 func newStrategy(name string, seed uint64, calm known, budget int) kernel.Strategy {
-	if name == "random" {
+	switch name {
+	case "random":
 		return newRandom(seed, calm, budget)
+	case swarm:
+		s := newPCT(seed, calm, budget)
+		s.faults.absent = seed
+		return s
 	}
 	return newPCT(seed, calm, budget)
 }
@@ -30,7 +42,7 @@ func newRandom(seed uint64, calm known, budget int) *random {
 
 // Choose draws.
 func (r *random) Choose(c kernel.Choice) int {
-	if c.Kind == kernel.Fault {
+	if isFault(c) {
 		return r.faults.choose(c)
 	}
 	return r.Random.Choose(c)
@@ -69,7 +81,7 @@ func (s *pct) String() string { return fmt.Sprintf("pct, seed %d", s.seed) }
 // Choose decides by priority.
 func (s *pct) Choose(c kernel.Choice) int {
 	switch {
-	case c.Kind == kernel.Fault:
+	case isFault(c):
 		return s.faults.choose(c)
 	case c.Process(0) != nil:
 		return s.order(c)

@@ -130,16 +130,22 @@ func (c *call) crashByClock(p *kernel.Process, f *fault.Fault, answer proto.Mess
 }
 
 func (c *call) kill(f *fault.Fault) {
-	k, site := c.wire.World.Kernel, c.site
+	c.wire.KillAndRestart(f.Victim, c.site, f.RestartAfter, c.method)
+}
+
+// KillAndRestart kills a victim at a site, and starts it again when it was gone for a time of virtual time; never if that
+// is 0. What it was killed at is for messages.
+func (w *Wire) KillAndRestart(victim fault.Victim, site Site, after time.Duration, what string) {
+	k := w.World.Kernel
 	try := func(do func(fault.Victim, Site) error, failed string) {
-		if err := do(f.Victim, site); err != nil {
-			k.Interrupt(fmt.Errorf(failed+": %w", f.Victim, c.method, err))
+		if err := do(victim, site); err != nil {
+			k.Interrupt(fmt.Errorf(failed+": %w", victim, what, err))
 		}
 	}
-	try(c.wire.Crasher.Kill, "kill %s at %s")
-	if f.RestartAfter > 0 {
-		k.After(nil, fmt.Sprintf("restart of %s", f.Victim), f.RestartAfter, func(*kernel.Process) {
-			try(c.wire.Crasher.Restart, "%s, killed at %s, does not start again")
+	try(w.Crasher.Kill, "kill %s at %s")
+	if after > 0 {
+		k.After(nil, fmt.Sprintf("restart of %s", victim), after, func(*kernel.Process) {
+			try(w.Crasher.Restart, "%s, killed at %s, does not start again")
 		})
 	}
 }

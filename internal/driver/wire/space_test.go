@@ -2,12 +2,14 @@ package wire_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/api/kind"
@@ -19,62 +21,48 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// offered keeps the fault choices that it is asked about, and takes the last alternative.
+// offered keeps the calls at which a fault may happen, and takes one at each.
 type offered struct {
-	labels       []string
-	alternatives int
+	labels []string
+	fault  *fault.Fault
 }
 
-func (o *offered) Choose(c kernel.Choice) int {
-	if c.Kind != kernel.Fault {
-		return 0
-	}
-	o.labels, o.alternatives = append(o.labels, c.Label), c.N
-	return c.N - 1
+func (o *offered) AtCall(onNode bool, label string) *fault.Fault {
+	o.labels = append(o.labels, fmt.Sprintf("%s, on a node: %t", label, onNode))
+	return o.fault
 }
 
-func (*offered) String() string { return "offered" }
-
-// staged stages a volume, asks for capabilities, and stages it again, with this fault space.
-func staged(t *testing.T, space fault.Space) (*offered, []string) {
-	strategy := &offered{}
-	k := kernel.New(kernel.Options{Strategy: strategy})
+// staged stages a volume, asks for capabilities, and stages it again; with this fault at each call that is asked about.
+func staged(t *testing.T, f *fault.Fault) (asked, injected []string) {
+	chance := &offered{fault: f}
+	k := kernel.New(kernel.Options{})
 	w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	l := &line{World: w, wire: wire.New(w), server: &server{}, on: machine.NewMemory("node-a")}
 	_, err := l.on.BindSocket(socket, machine.Service{Desc: &csi.Node_ServiceDesc, Server: l.server})
 	require.NoError(t, err)
 	t.Cleanup(func() { k.Close(); l.wire.Close(); l.on.Close() })
-	l.wire.DrawFaults(space)
+	l.wire.Chance = chance
 	l.stage(t)
 	k.Spawn(nil, "kubelet", func(p *kernel.Process) {
 		conn := l.wire.Conn(p, wire.Site{Caller: "kubelet", Driver: "d", Node: "node-a", Machine: l.on, Socket: socket, Deadline: time.Hour})
 		_, _ = csi.NewNodeClient(conn).NodeGetCapabilities(context.Background(), &csi.NodeGetCapabilitiesRequest{})
 	})
 	l.stage(t)
-	var injected []string
 	for _, e := range l.Trace.Events() {
 		if e.Kind == trace.Call && e.Injected != "" {
 			injected = append(injected, e.Method+": "+e.Injected)
 		}
 	}
-	return strategy, injected
+	return chance.labels, injected
 }
 
-func TestWithoutAFaultSpaceTheStrategyIsAskedForNoFault(t *testing.T) {
-	for name, space := range map[string]fault.Space{"none": {}, "no budget": {Kinds: fault.Kinds()}, "no kinds": {Budget: 3}} {
-		strategy, injected := staged(t, space)
-		assert.Empty(t, strategy.labels, name)
-		assert.Empty(t, injected, name)
-	}
-}
+func TestChanceIsAskedAtCallsThatChangeSomething(t *testing.T) {
+	const call = "NodeStageVolume of vol-0001 on node-a by d, on a node: true"
+	asked, injected := staged(t, nil)
+	assert.Equal(t, []string{call, call}, asked)
+	assert.Empty(t, injected)
 
-func TestTheStrategyIsAskedAtCallsThatChangeSomethingUntilTheBudgetIsSpent(t *testing.T) {
-	const call = "NodeStageVolume of vol-0001 on node-a by d"
-	for budget, want := range map[int][]string{1: {call}, 2: {call, call}, 3: {call, call}} {
-		strategy, injected := staged(t, fault.Space{Kinds: []fault.Kind{fault.Errors, fault.Lost}, Budget: budget})
-		assert.Equal(t, want, strategy.labels)
-		assert.Equal(t, 6, strategy.alternatives, "no fault, four codes, and a lost answer")
-		assert.Len(t, injected, len(want))
-		assert.Equal(t, "Node/NodeStageVolume: driver did it, answer lost, code Unavailable", injected[0])
-	}
+	_, injected = staged(t, &fault.Fault{Effect: fault.LoseAnswer, Code: codes.Unavailable})
+	lost := "Node/NodeStageVolume: driver did it, answer lost, code Unavailable"
+	assert.Equal(t, []string{lost, lost}, injected)
 }

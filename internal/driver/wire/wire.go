@@ -29,6 +29,8 @@ type Wire struct {
 	Faults fault.Set
 	// Crasher is needed by faults that kill.
 	Crasher Crasher
+	// Chance decides whether faults that nobody ordered befall calls. Default: none does.
+	Chance Chance
 	// Observer is called for every call. Default: nobody.
 	Observer Observer
 	// Strict makes breaches of the CSI spec of remarks.
@@ -49,7 +51,6 @@ type Wire struct {
 	stamps      map[string]stamp           // by driver and what was created
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
-	space       space
 }
 
 // Observer is called when a call is sent and when its caller has the outcome. It must

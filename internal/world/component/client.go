@@ -13,24 +13,36 @@ import (
 // Create creates an object.
 func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
 	request[T](p, c, "create")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "create", store.KeyOf(obj)), func() (T, error) { return store.Create(c.Store, obj) })
+	}
 	return store.Create(c.Store, obj)
 }
 
 // Update writes the main resource; with a stale resourceVersion it conflicts.
 func Update[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
 	request[T](p, c, "update")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "update", store.KeyOf(obj)), func() (T, error) { return store.Update(c.Store, obj) })
+	}
 	return store.Update(c.Store, obj)
 }
 
 // UpdateStatus writes the status subresource; with a stale resourceVersion it conflicts.
 func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
 	request[T](p, c, "update status")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "update status", store.KeyOf(obj)), func() (T, error) { return store.UpdateStatus(c.Store, obj) })
+	}
 	return store.UpdateStatus(c.Store, obj)
 }
 
 // Patch changes the main resource without regard to who changed it meanwhile.
 func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	request[T](p, c, "patch")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "patch", key), func() (T, error) { return store.Modify(c.Store, key, change) })
+	}
 	return store.Modify(c.Store, key, change)
 }
 
@@ -38,18 +50,27 @@ func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, chang
 // only.
 func PatchMetadata[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	request[T](p, c, "patch")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "patch", key), func() (T, error) { return store.ModifyMetadata(c.Store, key, change) })
+	}
 	return store.ModifyMetadata(c.Store, key, change)
 }
 
 // PatchStatus is Patch for the status subresource.
 func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	request[T](p, c, "patch status")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "patch status", key), func() (T, error) { return store.ModifyStatus(c.Store, key, change) })
+	}
 	return store.ModifyStatus(c.Store, key, change)
 }
 
 // Delete asks for the object's deletion.
 func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
 	request[T](p, c, "delete")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "delete", key), func() (T, error) { return store.Delete[T](c.Store, key, opts...) })
+	}
 	return store.Delete[T](c.Store, key, opts...)
 }
 
@@ -57,6 +78,10 @@ func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts
 func Subresource[T store.Object, Answer any](p *kernel.Process, c *Component, what string, serve func(*store.Store) (Answer, error)) (Answer, error) {
 	request[T](p, c, what)
 	return serve(c.Store)
+}
+
+func writeOf[T store.Object](c *Component, verb string, key store.Key) Write {
+	return Write{c, verb, store.GroupResourceOf[T](), key}
 }
 
 // Live reads from the API server, past the component's cache. The error is the

@@ -13,25 +13,40 @@ import (
 // CreateObject is Create.
 func CreateObject(p *kernel.Process, c *Component, res *store.Resource, obj store.Object) (store.Object, error) {
 	ask(p, c, res, "create")
+	if c.Chance != nil {
+		return write(p, Write{c, "create", res.GVR.GroupResource(), store.KeyOf(obj)}, func() (store.Object, error) { return c.Store.CreateObject(res, obj) })
+	}
 	return c.Store.CreateObject(res, obj)
 }
 
 // UpdateObject is Update.
 func UpdateObject(p *kernel.Process, c *Component, res *store.Resource, obj store.Object) (store.Object, error) {
 	ask(p, c, res, "update")
+	if c.Chance != nil {
+		return write(p, Write{c, "update", res.GVR.GroupResource(), store.KeyOf(obj)}, func() (store.Object, error) { return c.Store.UpdateObject(res, obj) })
+	}
 	return c.Store.UpdateObject(res, obj)
 }
 
 // UpdateStatusObject is UpdateStatus.
 func UpdateStatusObject(p *kernel.Process, c *Component, res *store.Resource, obj store.Object) (store.Object, error) {
 	ask(p, c, res, "update status")
+	if c.Chance != nil {
+		return write(p, Write{c, "update status", res.GVR.GroupResource(), store.KeyOf(obj)}, func() (store.Object, error) { return c.Store.UpdateStatusObject(res, obj) })
+	}
 	return c.Store.UpdateStatusObject(res, obj)
 }
 
 // DeleteObject is Delete.
 func DeleteObject(p *kernel.Process, c *Component, res *store.Resource, key store.Key, opts ...store.DeleteOption) error {
 	ask(p, c, res, "delete")
-	_, err := c.Store.DeleteObject(res, key, opts...)
+	do := func() (store.Object, error) { return c.Store.DeleteObject(res, key, opts...) }
+	var err error
+	if c.Chance != nil {
+		_, err = write(p, Write{c, "delete", res.GVR.GroupResource(), key}, do)
+	} else {
+		_, err = do()
+	}
 	return err
 }
 

@@ -36,6 +36,8 @@ type World struct {
 	Began version.Version
 	// Migration are the in-tree plugins as the control plane treats them.
 	Migration migration.Plugins
+	// Chance decides what becomes of writes; nil if all are served.
+	Chance Chance
 
 	events int               // Event objects made so far
 	said   map[string]string // the newest message of each reason

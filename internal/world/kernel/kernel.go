@@ -236,6 +236,11 @@ func (k *Kernel) Choose(kind ChoiceKind, n int, label string) int {
 	return k.choose(Choice{Kind: kind, N: n, Label: label})
 }
 
+// ChooseNamed is Choose among alternatives that have names.
+func (k *Kernel) ChooseNamed(kind ChoiceKind, label string, names []string) int {
+	return k.choose(Choice{Kind: kind, N: len(names), Label: label, Alternatives: names})
+}
+
 func (k *Kernel) choose(c Choice) int {
 	c.Index = k.choices
 	c.At = k.now

@@ -30,10 +30,12 @@ const (
 	// Relist: whether a component's watches break down, with the last alternative,
 	// and its objects are listed anew, so that it misses what happened in between.
 	Relist
+	// Outcome: what becomes of a write to the API (0 = it is served).
+	Outcome
 )
 
 func (k ChoiceKind) String() string {
-	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter", "relist"}[k]
+	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter", "relist", "outcome"}[k]
 }
 
 // Choice is one decision to be taken among N alternatives, numbered from 0; 0 is
@@ -47,6 +49,8 @@ type Choice struct {
 	At time.Duration
 	// Label says what the decision is about.
 	Label string
+	// Alternatives are the names of the alternatives; nil if they are numbers or processes.
+	Alternatives []string
 
 	first *Process // that asks whether to give way
 	ready *queue

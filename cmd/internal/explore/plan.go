@@ -1,0 +1,85 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// plan says what the runs of a search are. First, one to a run, come all single faults at calls of the driver in the calm
+// order: what one of them shows needs no search, and has the shortest story. Then comes the strategy: if it has seeds, all
+// single faults at writes to the API are between them.
+type plan struct {
+	calls, writes []Choice
+	options       Options
+	known         known
+	guide         *guide // nil for strategies that learn nothing
+}
+
+func newPlan(o Options, calm known) *plan {
+	p := &plan{calls: singles(calm.calls), writes: singles(calm.writes), options: o, known: calm}
+	if o.Strategy == guided {
+		p.guide = newGuide(uint64(len(p.calls)), o, calm)
+	}
+	return p
+}
+
+// singles are the faults that can happen at some points, each by itself: the first that each point has, then the second.
+func singles(points []point) (all []Choice) {
+	for i, more := 1, true; more; i++ {
+		more = false
+		for _, at := range points {
+			if i < len(at.alternatives) {
+				at.Takes, more = at.alternatives[i], true
+				all = append(all, at.Choice)
+			}
+		}
+	}
+	return all
+}
+
+// course is how one run decides.
+type course struct {
+	faults []Choice // in the calm order; nil if there is a seed
+	seed   uint64
+}
+
+// of is the course of a run, counted from 0. It may have to wait for runs before it.
+func (p *plan) of(ctx context.Context, run uint64) course {
+	calls, writes := uint64(len(p.calls)), uint64(len(p.writes))
+	later := run - calls
+	switch {
+	case run < calls:
+		return course{faults: p.calls[run : run+1]}
+	case p.guide != nil:
+		return course{p.guide.of(ctx, run), p.options.Seed + later}
+	case later >= 2*writes:
+		return course{seed: p.options.Seed + later - writes}
+	case later%2 == 1:
+		return course{faults: p.writes[later/2 : later/2+1]}
+	}
+	return course{seed: p.options.Seed + later/2}
+}
+
+// strategy makes the strategy of a course.
+func (p *plan) strategy(c course) kernel.Strategy {
+	switch {
+	case c.faults == nil:
+		return newStrategy(p.options.Strategy, c.seed, p.known, p.options.Space.Budget)
+	case p.guide != nil:
+		return newSteered(c.faults)
+	}
+	return NewReplay(c.faults)
+}
+
+// name is how people call a run with a course.
+func (p *plan) name(c course) string {
+	switch {
+	case len(c.faults) == 1:
+		return "one fault in the calm order"
+	case c.faults != nil:
+		return fmt.Sprintf("%d faults in the calm order", len(c.faults))
+	}
+	return fmt.Sprintf("%s, seed %d", p.options.Strategy, c.seed)
+}

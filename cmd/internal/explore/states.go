@@ -1,0 +1,94 @@
+package explore
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// volumeState is what a run has done with a volume on a node, as far as the answers of its driver say.
+type volumeState struct{ attached, staged, published int }
+
+// mostCounted is from where on a repetition is like the one before.
+const mostCounted = 3
+
+// statesOf are the abstract states that a run has reached: for each call about a volume its outcome, the state of the volume
+// on that node, how often it was made, and what had been killed before. Names of volumes do not count, nor does time.
+func statesOf(events []*trace.Event) []string {
+	s := stateReader{volumes: map[string]volumeState{}, calls: map[string]int{}, seen: map[string]bool{}}
+	for _, e := range events {
+		switch e.Kind {
+		case trace.Call:
+			s.call(e)
+		case trace.FaultFired:
+			s.fault(e)
+		}
+	}
+	return s.states
+}
+
+type stateReader struct {
+	volumes map[string]volumeState
+	calls   map[string]int
+	killed  string
+	seen    map[string]bool
+	states  []string
+}
+
+// call takes notice of a call and of what it has made of its volume.
+func (s *stateReader) call(e *trace.Event) {
+	volume, ok := e.Request.(interface{ GetVolumeId() string })
+	if !ok {
+		s.reach(e, volumeState{})
+		return
+	}
+	node := e.Node
+	if n, ok := e.Request.(interface{ GetNodeId() string }); ok {
+		node = n.GetNodeId()
+	}
+	at := volume.GetVolumeId() + " on " + node
+	state := s.volumes[at]
+	if e.Code == "" || e.Code == "OK" {
+		state = state.after(path.Base(e.Method))
+		s.volumes[at] = state
+	}
+	s.reach(e, state)
+}
+
+func (v volumeState) after(method string) volumeState {
+	switch method {
+	case "ControllerPublishVolume":
+		v.attached = min(v.attached+1, mostCounted)
+	case "ControllerUnpublishVolume":
+		v.attached = 0
+	case "NodeStageVolume":
+		v.staged = min(v.staged+1, mostCounted)
+	case "NodeUnstageVolume":
+		v.staged = 0
+	case "NodePublishVolume":
+		v.published = min(v.published+1, mostCounted)
+	case "NodeUnpublishVolume":
+		v.published = max(v.published-1, 0)
+	}
+	return v
+}
+
+func (s *stateReader) reach(e *trace.Event, v volumeState) {
+	s.calls[e.Method+e.Code]++
+	state := fmt.Sprint(e.Method, e.Code, v, min(s.calls[e.Method+e.Code], mostCounted), s.killed)
+	if !s.seen[state] {
+		s.seen[state] = true
+		s.states = append(s.states, state)
+	}
+}
+
+// fault takes notice of who was killed last.
+func (s *stateReader) fault(e *trace.Event) {
+	if who, killed := strings.CutSuffix(e.Message, " killed"); killed {
+		s.killed = who
+	} else if strings.HasPrefix(e.Message, "power lost") {
+		s.killed = "power"
+	}
+}

@@ -1,0 +1,93 @@
+package component
+
+import (
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Outcome is what becomes of a write to the API.
+type Outcome string
+
+// The outcomes.
+const (
+	Served     Outcome = ""                             // as it should be
+	Conflicts  Outcome = "conflict"                     // somebody else's write was first; nothing is written
+	Refused    Outcome = "API server away"              // nothing is written
+	Unanswered Outcome = "API answer lost"              // it is written, its writer sees an error
+	DiesFirst  Outcome = "writer killed before it"      // nothing is written
+	DiesAfter  Outcome = "writer killed right after it" // it is written
+)
+
+// Chance lets the strategy of a run decide what becomes of writes to the API.
+type Chance interface {
+	// AtWrite is what becomes of a write.
+	AtWrite(Write) Outcome
+	// Kill ends the program of a component as SIGKILL does, and sees to it that it starts again.
+	Kill(*Component)
+}
+
+// Write is a request of a component that is about to change an object.
+type Write struct {
+	Component *Component
+	Verb      string
+	Kind      schema.GroupResource
+	Key       store.Key
+}
+
+// String names the write among those of a run, but for how often it is made.
+func (w Write) String() string {
+	return fmt.Sprintf("%s of %s %s by %s", w.Verb, w.Kind.Resource, w.Key, w.Component.processName(""))
+}
+
+// CanConflict reports whether the API server compares resource versions.
+func (w Write) CanConflict() bool { return w.Verb == "update" || w.Verb == "update status" }
+
+var (
+	errOverwritten = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+	errAway        = apierrors.NewServiceUnavailable("the server is currently unable to handle the request")
+	errUnanswered  = apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
+)
+
+// write makes a write, with the outcome that the run's strategy decides on.
+func write[T any](p *kernel.Process, w Write, do func() (T, error)) (T, error) {
+	c := w.Component
+	outcome := c.Chance.AtWrite(w)
+	if outcome == Served {
+		return do()
+	}
+	c.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: c.Node, Message: fmt.Sprintf("%v: %s", w, outcome)})
+	var none T
+	switch outcome {
+	case Conflicts:
+		return none, apierrors.NewConflict(w.Kind, w.Key.Name, errOverwritten)
+	case Refused:
+		return none, errAway
+	case DiesFirst:
+		c.die(p)
+		return none, errAway
+	}
+	_, err := do()
+	if outcome == DiesAfter {
+		c.die(p)
+	}
+	if err == nil {
+		err = errUnanswered
+	}
+	return none, err
+}
+
+// die has the component killed, and waits for that.
+func (c *Component) die(p *kernel.Process) {
+	c.Kernel.Spawn(nil, "death of "+c.Group.Name, func(*kernel.Process) { c.Chance.Kill(c) })
+	p.Wait("its death", func() bool { return false })
+}
+
+// Keeps reports whether p is the pace of the component, which it shares with no other program.
+func (c *Component) Keeps(p *Pace) bool { return c.pace == p }

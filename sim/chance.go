@@ -1,0 +1,127 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// chance lets the strategy draw faults of a space, at calls and at writes to the API, until the budget is spent.
+type chance struct {
+	cluster              *Simulation
+	left                 int
+	onNode, onController alternatives
+	versioned, others    []string // outcomes of writes, first that which is as it should be
+}
+
+// alternatives are faults and their names, which begin with that of no fault.
+type alternatives struct {
+	faults []fault.Fault
+	names  []string
+}
+
+// noFault is the name of the calm alternative.
+const noFault = "no fault"
+
+func alternativesOf(faults []fault.Fault) alternatives {
+	a := alternatives{faults, []string{noFault}}
+	for _, f := range faults {
+		a.names = append(a.names, f.Name)
+	}
+	return a
+}
+
+// drawFaults lets the run's strategy draw faults; of a space without any it is not asked.
+func (c *Simulation) drawFaults(s fault.Space) {
+	d := &chance{
+		cluster: c, left: s.Budget, onNode: alternativesOf(s.AtCall(true)), onController: alternativesOf(s.AtCall(false)),
+		versioned: outcomes(s, true), others: outcomes(s, false),
+	}
+	if len(d.onNode.faults) > 0 {
+		c.Wire.Chance = d
+	}
+	if len(d.versioned) > 1 {
+		c.World.Chance = d
+	}
+}
+
+// outcomes are those that a write may have.
+func outcomes(s fault.Space, versioned bool) []string {
+	names := []string{noFault}
+	if s.Has(fault.API) {
+		if versioned {
+			names = append(names, string(component.Conflicts))
+		}
+		names = append(names, string(component.Refused), string(component.Unanswered))
+	}
+	if s.Has(fault.Crashed) {
+		names = append(names, string(component.DiesFirst), string(component.DiesAfter))
+	}
+	return names
+}
+
+// AtCall draws a fault for a call.
+func (d *chance) AtCall(onNode bool, label string) *fault.Fault {
+	among := d.onController
+	if onNode {
+		among = d.onNode
+	}
+	i := d.draw(kernel.Fault, label, among.names)
+	if i == 0 {
+		return nil
+	}
+	f := among.faults[i-1]
+	return &f
+}
+
+// AtWrite draws the outcome of a write.
+func (d *chance) AtWrite(w component.Write) component.Outcome {
+	among := d.others
+	if w.CanConflict() {
+		among = d.versioned
+	}
+	if w.Kind.Resource == "leases" || d.programOf(w.Component) == "" {
+		return component.Served
+	}
+	if i := d.draw(kernel.Outcome, w.String(), among); i > 0 {
+		return component.Outcome(among[i])
+	}
+	return component.Served
+}
+
+func (d *chance) draw(kind kernel.ChoiceKind, label string, names []string) int {
+	if d.left == 0 || len(names) == 1 {
+		return 0
+	}
+	i := d.cluster.World.Kernel.ChooseNamed(kind, label, names)
+	if i > 0 {
+		d.left--
+	}
+	return i
+}
+
+// Kill kills the program of a component.
+func (d *chance) Kill(c *component.Component) {
+	d.cluster.Wire.KillAndRestart(d.programOf(c), wire.Site{Node: c.Node}, fault.RestartTime, "a write of "+c.Name)
+}
+
+// programOf is the program that a component is or belongs to: a kubelet, a sidecar, or kube-controller-manager with all
+// its controllers; empty if it cannot be killed.
+func (d *chance) programOf(c *component.Component) fault.Victim {
+	for _, ctl := range d.cluster.controllers {
+		switch {
+		case !c.Keeps(&ctl.pace):
+		case ctl.manager:
+			return controllerManager
+		default:
+			return fault.Victim(ctl.name)
+		}
+	}
+	if slices.ContainsFunc(d.cluster.nodes, func(n *node) bool { return c.Keeps(&n.pace) }) {
+		return fault.Kubelet
+	}
+	return ""
+}
