@@ -54,6 +54,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 			for range test.lines {
 				require.True(t, lines.Scan(), lines.Err())
 			}
+			began := time.Now()
 			r.signal(t, test.signal)
 			if test.reads {
 				go func() {
@@ -62,6 +63,8 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 				}()
 			}
 			code := r.awaitEnd(t, soon)
+			usage := r.command.ProcessState.SysUsage().(*syscall.Rusage)
+			t.Logf("it ended %v after the signal; it had %d MiB", time.Since(began).Round(10*time.Millisecond), usage.Maxrss>>10)
 			if status := r.command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it did not listen yet
 				code = 128 + int(status.Signal())
 			}
