@@ -82,7 +82,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 			}
 			defer release()
 			terminal := report.TerminalOf(env.stdout, env.getenv)
-			c := &checking{env: env, flags: f, described: described, terminal: terminal, progress: newProgress(env, terminal), replay: replayOf(command.Flags(), args)}
+			c := &checking{env: env, flags: f, described: described, terminal: terminal, progress: newProgress(env, terminal), replay: replayOf(command.Flags(), args), release: release}
 			return c.run(command.Context(), subject)
 		},
 	}

@@ -29,6 +29,8 @@ type checking struct {
 	replay   func(*check.Trial) string
 	// described is the profile that --save writes.
 	described *profile.Profile
+	// release takes away what was made for reports that are not written.
+	release func()
 }
 
 func (c *checking) run(ctx context.Context, subject check.Subject) error {
@@ -204,6 +206,7 @@ func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
 
 // end writes the reports, also of what an interrupt has left.
 func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
+	defer endsSoon(ctx, c.env, nil, c.release)() // what is left is to report
 	if ctx.Err() != nil {
 		err = nil // it is the interrupt's
 	}

@@ -45,7 +45,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { reader.Close() })
 			lines := bufio.NewScanner(reader)
-			lines.Buffer(nil, 1<<20)
+			lines.Buffer(nil, 1<<28) // a list of all volumes is one line
 
 			r := startCommand(t, p, p.command("run", "--trace", pipe, largeScenario(t, *largeNodes, *largePods)), func() bool { return true })
 			if test.lines == 0 {

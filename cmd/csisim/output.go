@@ -16,6 +16,12 @@ type outputFiles map[string]string
 func (files outputFiles) reserve() (release func(), err error) {
 	var made []string
 	release = func() {
+		for _, name := range files { // any order: they are independent
+			if target, err := filepath.EvalSymlinks(name); err == nil {
+				name = target
+			}
+			_ = os.Remove(partOf(name)) // of an end in the middle
+		}
 		for _, name := range made {
 			if info, err := os.Stat(name); err == nil && info.Size() == 0 {
 				_ = os.Remove(name) // an empty report is none
@@ -67,14 +73,48 @@ func reason(err error) error {
 	return err
 }
 
-// writeFile writes a report to a file, if one is wanted.
+// writeFile writes a report to a file, if one is wanted: beside it, and puts it there when it is whole, so
+// that an interrupt leaves the whole of it or none. What is no regular file is written as it is.
 func writeFile(name, what string, write func(io.Writer) error) (err error) {
 	if name == "" {
 		return nil
 	}
+	if err := writeWhole(name, write); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	return nil
+}
+
+func writeWhole(name string, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fill(name, write)
+	}
+	part := partOf(name)
+	file, err := createWithParents(part)
+	if err != nil {
+		return fill(name, write) // nothing can be put beside it
+	}
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	if err := os.Rename(part, name); err != nil { // it is a mount
+		return errors.Join(os.Remove(part), fill(name, write))
+	}
+	return nil
+}
+
+// partOf is where a report is written until it is whole.
+func partOf(name string) string {
+	return filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
+}
+
+func fill(name string, write func(io.Writer) error) (err error) {
 	file, err := createWithParents(name)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", what, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	return write(file)

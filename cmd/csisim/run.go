@@ -142,5 +142,6 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	defer endsSoon(ctx, env, scenarios, release)()
 	s := newSession(env, f, scenarios)
 	s.runAll(ctx, scenarios)
+	defer endsSoon(ctx, env, nil, release)() // what is left is to report
 	return s.end(ctx)
 }

@@ -27,6 +27,7 @@ type session struct {
 	apart    bool // what keeps the nodes apart has been printed
 	planned  int
 	code     int
+	left     error     // programs that could not be ended
 	replayed *replayed // the finding whose run is made again; nil for none
 }
 
@@ -44,6 +45,7 @@ func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *se
 func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
 	if s.flags.parallel > 1 && !sharesDriver(scenarios) {
 		s.runParallel(ctx, scenarios)
+		s.left = killOrphans()
 		return
 	}
 	for _, next := range scenarios {
@@ -116,10 +118,7 @@ func (s *session) warnOfNodesTogether(result *scenario.Result) {
 
 // end writes the summary and the reports.
 func (s *session) end(ctx context.Context) error {
-	err := s.printer.Summary()
-	if s.flags.parallel > 1 {
-		err = errors.Join(err, killOrphans())
-	}
+	err := errors.Join(s.left, s.printer.Summary())
 	err = errors.Join(err, writeFile(s.flags.json, "JSON report", func(w io.Writer) error { return report.JSON(w, s.runs, s.planned) }))
 	err = errors.Join(err, writeFile(s.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, s.runs) }))
 	switch {

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A report is at its place when it is whole; until then there is the one of before, or none.
+func TestAReportIsWrittenWholeOrNotAtAll(t *testing.T) {
+	for name, test := range map[string]struct {
+		before string
+		fails  error
+		after  string
+	}{
+		"a new one":             {"", nil, "all of it"},
+		"in place of another":   {"of yesterday, and longer", nil, "all of it"},
+		"a new one fails":       {"", errors.New("no space"), ""},
+		"the other one remains": {"of yesterday", errors.New("no space"), "of yesterday"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "report.json")
+			if test.before != "" {
+				require.NoError(t, os.WriteFile(file, []byte(test.before), 0o600))
+			}
+			release, err := outputFiles{"json": file}.reserve()
+			require.NoError(t, err)
+			err = writeFile(file, "JSON report", func(w io.Writer) error {
+				_, _ = io.WriteString(w, "all ")
+				text, _ := os.ReadFile(file)
+				assert.Equal(t, test.before, string(text), "in the middle")
+				_, _ = io.WriteString(w, "of it")
+				return test.fails
+			})
+			assert.ErrorIs(t, err, test.fails)
+			release()
+			text, err := os.ReadFile(file)
+			assert.Equal(t, test.after == "", errors.Is(err, os.ErrNotExist))
+			assert.Equal(t, test.after, string(text))
+			entries, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			assert.LessOrEqual(t, len(entries), 1, "nothing is left beside it")
+		})
+	}
+}
+
+// Where nothing can be put beside a report, it is written in its place.
+func TestAReportThroughALink(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "report.json"), filepath.Join(dir, "link.json")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Symlink(file, link))
+	require.NoError(t, writeFile(link, "JSON report", func(w io.Writer) error { _, err := io.WriteString(w, "text"); return err }))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, "text", string(text))
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeSymlink, info.Mode().Type())
+}
+
+// An interrupt while reports are written ends the command, also where somebody has stopped reading one: the
+// others are whole or not there.
+func TestAnInterruptWhileReportsAreWritten(t *testing.T) {
+	bin := build(t)
+	p := newPlace(t, bin)
+	const scenarios = 400 // their report is more than a pipe holds
+	var files []string
+	for i := range scenarios {
+		name := fmt.Sprintf("s%03d.yaml", i)
+		p.write(name, header+"steps:\n- advance: 1s\n")
+		files = append(files, name)
+	}
+	pipe, junit := filepath.Join(p.dir, "pipe.json"), filepath.Join(p.dir, "report.xml")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // it does not wait for a writer
+	require.NoError(t, err)
+	defer reader.Close()
+
+	r := startCommand(t, p, p.command(append([]string{"run", "--json", pipe, "--junit", junit}, files...)...), func() bool { return true })
+	_, err = reader.Read(make([]byte, 1)) // it writes
+	require.NoError(t, err)
+	r.signal(t, syscall.SIGINT)
+	assert.Equal(t, exitInterrupted, r.awaitEnd(t, 10*time.Second))
+	assert.Contains(t, r.output.String(), "csisim: interrupted")
+	entries, err := os.ReadDir(p.dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		assert.False(t, strings.Contains(e.Name(), "report.xml"), "%s is left", e.Name())
+	}
+}
