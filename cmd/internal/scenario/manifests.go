@@ -102,7 +102,7 @@ func (p manifestPart) read(dir string, room *int) ([]manifest.Object, strict.Pro
 	case !bytes.Contains(data, []byte(copyNumber)):
 		return nil, p.problem(fmt.Sprintf("copies of file %q, which are all alike", name), copyNumber+" in the names of its objects, for the number of the copy")
 	}
-	return copies(path, data, p.copies)
+	return manifest.Copies(strict.Source{File: path, Text: data}, copyNumber, p.copies)
 }
 
 // text is that of the file, relative to dir; none if the manifests are inline.
@@ -116,26 +116,6 @@ func (p manifestPart) text(dir string) (path string, data []byte, err error) {
 	}
 	data, err = strict.ReadFile(path)
 	return path, data, err
-}
-
-// copies reads n copies of a file, or what is wrong with the first.
-func copies(path string, data []byte, n int) ([]manifest.Object, strict.Problems) {
-	var objects, first []manifest.Object
-	for i := range n {
-		text := bytes.ReplaceAll(data, []byte(copyNumber), strconv.AppendInt(nil, int64(i), 10))
-		more, problems := manifest.DecodeText(strict.Source{File: path, Text: text})
-		if len(problems) > 0 {
-			return nil, problems
-		}
-		if i == 0 {
-			first = more
-		}
-		for j := range more {
-			more[j].StandWhere(first[j]) // all copies have the lines of the one file
-		}
-		objects = append(objects, more...)
-	}
-	return objects, nil
 }
 
 // problem is one about the file.
