@@ -12,8 +12,7 @@ import (
 
 // notes are what was left behind without making the run fail, one a line, and what
 // could not be looked at.
-func (r *runner) notes(allowed *expect.Allowed) []string {
-	found := r.cluster.Ledger()
+func notes(found sim.Ledger, allowed *expect.Allowed) []string {
 	return append(lines("left behind: ", allowed.Without(found.Litter)), unseen(found)...)
 }
 

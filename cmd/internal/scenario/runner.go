@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
@@ -191,13 +193,15 @@ func (r *runner) expectAtEnd() {
 	if r.interrupted() != nil {
 		return
 	}
+	look := sync.OnceValue(r.cluster.Ledger) // nothing happens any more, and a large cluster has much to look at
+	r.evidence.Leftovers = func() []ledger.Entry { return slices.Clone(look().Leaks) }
 	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
 	for _, f := range wanted.failures(r) {
 		r.fail(f, line, 0)
 	}
 	r.fail(expect.Mounts{}.Failure(r.evidence), line, 0)
 	r.fail(expect.Data{}.Failure(r.evidence), line, 0)
-	r.result.Notes = r.notes(wanted.Leftovers)
+	r.result.Notes = notes(look(), wanted.Leftovers)
 }
 
 func (r *runner) allowedViolations() *expect.Allowed {
