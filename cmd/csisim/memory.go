@@ -13,7 +13,7 @@ import (
 const (
 	gcPercent      = 400
 	smallestMemory = 976 << 20 // what is not heap keeps the whole below 1 GiB
-	enoughMemory   = 3 << 30   // to allocate between two collections
+	enoughMemory   = 5 << 29   // 2.5 GiB, to allocate between two collections
 )
 
 func (env environment) tuneMemory() {
@@ -41,7 +41,7 @@ func followLife(smallest, machine int64) (stop func()) {
 // memoryLimit is the memory from which on garbage is collected as often as it takes. A
 // run of which less than half the smallest lives gets by with that. Each collection of a
 // larger one takes seconds of the processor, so that there are to be few: it may allocate
-// twice what lives, of which 3 GiB are enough, and a quarter of what lives lies unused
+// twice what lives, of which 2.5 GiB are enough, and a quarter of what lives lies unused
 // between what does. Three quarters of the machine's memory are the most that is taken. What
 // does not fit into those would not become less by collecting: a quarter of what lives always
 // remains to work with, or the collector would take the processor and free nothing.
