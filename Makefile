@@ -16,7 +16,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,7 +25,7 @@ build: ## build bin/csisim and the reference driver bin/hostdir
 	$(GO) build -ldflags "-s -w" -o $(BIN)/csisim ./cmd/csisim
 	$(GO) build -ldflags "-s -w" -o $(BIN)/hostdir ./drivers/hostdir
 
-test: lint test-fast race nested ## everything that CI runs
+test: lint test-fast race nested explore ## everything that CI runs
 
 test-fast: build ## all tests of the main module, and how many were skipped for lack of what
 	$(GO) run ./cmd/internal/testsummary ./...
@@ -44,6 +44,12 @@ darwin: ## build all for macOS, which has no namespaces; without a cache it take
 
 nightly: ## the scenario library under SEEDS=200 seeds each: minutes
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
+
+explore: build ## 30 s of search over scenarios/explore, from seed 1
+	@out=$$(mktemp -d) && $(BIN)/csisim explore scenarios/explore --seed 1 --time 30s --out $$out && rm -r $$out
+
+explore-bench: ## how many runs each strategy takes to find each seeded mistake, over ten seeds: half an hour
+	$(GO) test ./cmd/internal/explore -run '^$$' -bench SeededMistakes -benchtime 1x -timeout 2h
 
 nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-sanity, clients of tests, the examples
 	cd test/e2emock && $(GO) test ./...

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -69,18 +70,44 @@ func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s  %s, %.0f a second, %s\n", s.Name, plural(found.Runs, "run"), rate(found), plural(len(found.Findings), "finding"))
 	for i, f := range found.Findings {
-		x.code = exitFailed
+		if f.Blame == check.Driver {
+			x.code = exitFailed
+		}
 		file, err := x.writeFinding(found, f)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\nFINDING %d  %s\n", i+1, trace.Escaped(f.Verdict))
+		fmt.Fprintf(out, "\n%s %d  %s\n", headings[f.Blame], i+1, trace.Escaped(f.Verdict))
 		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural(found.Runs, "run"), reached(f))
 		writeChoices(out, f.Choices)
-		fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
+		x.writeStory(out, f)
+		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blames[f.Blame], self(), report.Quoted(file))
 	}
 	_, err := io.WriteString(x.env.stdout, out.String())
 	return err
+}
+
+// headings are what findings are called, by whose doing they are.
+var headings = map[check.Blame]string{check.Driver: "FINDING", check.Kubernetes: "HAZARD", check.Scenario: "EXPECTATION"}
+
+// blames say whose doing a finding is.
+var blames = map[check.Blame]string{
+	check.Driver:     "the driver is to blame: others did what the CSI spec allows them",
+	check.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
+	check.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change",
+}
+
+// writeStory prints what happened, in order.
+func (x *exploring) writeStory(out io.Writer, f *explore.Finding) {
+	if len(f.Story) == 0 {
+		return
+	}
+	timeline := trace.NewTimeline(out, trace.TimelineOptions{Color: x.progress.terminal.Color, Width: x.progress.terminal.Width, Indent: "    "})
+	fmt.Fprintln(out, "  what happened:")
+	for _, e := range f.Story {
+		timeline.Add(e)
+	}
+	_ = timeline.Close() // a strings.Builder takes all
 }
 
 // reached says how the choices of a finding were come by.

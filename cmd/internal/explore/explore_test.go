@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -24,7 +25,7 @@ func usual(runs int) Options {
 	return Options{Strategy: "pct", Seed: 1, Runs: runs, Jobs: 1, Space: fault.Space{Kinds: fault.Kinds(), Budget: 3}}
 }
 
-func textOf(t *testing.T, name string, faulty ...string) []byte {
+func textOf(t testing.TB, name string, faulty ...string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(scenarios, name+".yaml"))
 	require.NoError(t, err)
@@ -88,6 +89,9 @@ func TestMistakesThatNoCalmRunShowsAreFoundShrunkAndReplayed(t *testing.T) {
 			s, f := find(t, c.scenario, c.faulty, c.want)
 			t.Logf("%s, %d runs, %d choices of %d: %s", f.Found, f.Runs, len(f.Choices), f.Before, f.Verdict)
 			assert.LessOrEqual(t, len(f.Choices), shortStory, f.Name)
+			assert.Equal(t, check.Driver, f.Blame, f.Name)
+			assert.True(t, slices.ContainsFunc(f.Story, byChance), "the story of %s has the fault", f.Name)
+			assert.LessOrEqual(t, len(f.Story), longestStory, f.Name)
 			replay := NewReplay(f.Choices)
 			result, err := s.subject.run(context.Background(), replay)
 			require.NoError(t, err)

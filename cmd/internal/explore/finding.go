@@ -7,6 +7,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Finding is one thing that is wrong, and the choices that show it.
@@ -21,6 +22,9 @@ type Finding struct {
 	// Choices are enough to show it, of so many that were not calm Before.
 	Choices []Choice
 	Before  int
+	// Blame is whose doing it is, and Story what happened in the shrunk run, in order.
+	Blame check.Blame
+	Story []*trace.Event
 
 	shrinking *shrinking
 	examples  int // runs that were looked at
@@ -33,7 +37,8 @@ const mostExamples = 8
 // what is easy to leave out.
 func (s *Search) example(ctx context.Context, c course, name, verdict string) (*Finding, error) {
 	recording := newRecording(s.plan.strategy(c))
-	if _, err := s.subject.run(ctx, recording); err != nil {
+	first, err := s.subject.run(ctx, recording)
+	if err != nil {
 		return nil, err
 	}
 	f := &Finding{Name: name, Verdict: verdict, Found: s.plan.name(c), Runs: 1, Before: len(recording.choices), examples: 1}
@@ -48,13 +53,21 @@ func (s *Search) example(ctx context.Context, c course, name, verdict string) (*
 		}
 		shown := Shows(result, name)
 		if shown != nil {
-			f.Verdict = shown.Verdict
+			f.keep(result, shown)
 		}
 		return replay.taken, shown != nil
 	}}
+	if shown := Shows(first, name); shown != nil {
+		f.keep(first, shown)
+	}
 	f.shrinking.simplify()
 	f.Choices = f.shrinking.best
 	return f, nil
+}
+
+// keep keeps how a run shows the finding.
+func (f *Finding) keep(result *scenario.Result, shown *check.Finding) {
+	f.Verdict, f.Blame, f.Story = shown.Verdict, shown.Blame(), storyOf(result, shown)
 }
 
 // again takes notice of a further run that shows the finding: it may be simpler.

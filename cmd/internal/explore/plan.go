@@ -18,7 +18,10 @@ type plan struct {
 }
 
 func newPlan(o Options, calm known) *plan {
-	p := &plan{calls: singles(calm.calls), writes: singles(calm.writes), options: o, known: calm}
+	p := &plan{options: o, known: calm}
+	if !o.Alone {
+		p.calls, p.writes = singles(calm.calls), singles(calm.writes)
+	}
 	if o.Strategy == guided {
 		p.guide = newGuide(uint64(len(p.calls)), o, calm)
 	}

@@ -20,6 +20,8 @@ type Options struct {
 	Strategy string
 	// Seed is that of the first run with the strategy; the others follow.
 	Seed uint64
+	// Alone leaves out the runs with a single fault in the calm order.
+	Alone bool
 	// Runs is how many runs there are at most; 0 is no limit.
 	Runs int
 	// Time is how long the search may take, in wall time; 0 is no limit.
