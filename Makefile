@@ -82,11 +82,18 @@ conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewr
 	cd test/sanity && $(GO) test -json ./... >> $(CURDIR)/$(BIN)/conformance.json || { grep '"Action":"fail"' $(CURDIR)/$(BIN)/conformance.json; exit 1; }
 	$(GO) test ./internal/conformance -count 1 -update -results $(CURDIR)/$(BIN)/conformance.json
 
-determinism: ## make 500 runs with driver programs twice each, idle and loaded, on one core and on all, and compare
-	GOMAXPROCS=1 taskset -c 0 $(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125
-	GOMAXPROCS=1 taskset -c 0 $(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125 -loaded
-	$(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125
-	$(GO) test ./cmd/internal/library -count 1 -run ComeAgain -pairs 125 -loaded
+determinism: build ## make 500 runs with driver programs twice each, idle and loaded, on one core and on all, and those of csisim check: DETERMINISM=-for=3m for less
+	@rm -rf $(BIN)/trials
+	@$(BIN)/csisim check --profile hostdir --binary $(CURDIR)/$(BIN)/hostdir --out $(BIN)/trials --names again --only life/* --allow-untried > /dev/null
+	@code=0; \
+	one() { GOMAXPROCS=1 taskset -c 0 "$$@" || code=1; }; all() { "$$@" || code=1; }; \
+	test="$(GO) test ./cmd/internal/library -count 1 -v -timeout 1h -run ComeAgain -pairs 125 $(DETERMINISM)"; \
+	for load in "" -loaded; do \
+		echo "one core $$load"; one $$test $$load; \
+		echo "all cores $$load"; all $$test $$load; \
+	done; \
+	echo "the scenarios of csisim check"; all $$test -scenarios '$(CURDIR)/$(BIN)/trials/*.yaml'; \
+	exit $$code
 
 fuzz: ## search for input that the API layer and the reader of scenarios cannot stand, FUZZTIME=10m for each fuzzer
 	@for name in Decode Patch Selectors Definition Path; do \

@@ -13,7 +13,7 @@ import (
 
 // orderly is how long, in wall time, an interrupted run of scenarios that are all in memory
 // may take to end by itself.
-const orderly = time.Second
+const orderly = time.Second / 2
 
 // endsSoon ends this process a moment after an interrupt, until the returned function is
 // called: the largest of clusters takes its time to end, an output may be one that nobody

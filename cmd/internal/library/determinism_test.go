@@ -2,6 +2,7 @@ package library_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/require"
@@ -18,39 +20,97 @@ import (
 )
 
 var (
-	pairs  = flag.Int("pairs", 16, "how many runs of scenarios with programs are made twice and compared")
-	loaded = flag.Bool("loaded", false, "keep all processors busy meanwhile")
+	pairs     = flag.Int("pairs", 16, "how many runs of scenarios with programs are made twice and compared")
+	loaded    = flag.Bool("loaded", false, "keep all processors busy meanwhile")
+	fitting   = flag.Duration("for", 0, "make as many of the pairs as fit in so much wall time; those that are left are no failure then")
+	scenarios = flag.String("scenarios", "programs/*.yaml", "the scenarios that are run, below the library or by their whole path")
 )
+
+// A pair of runs takes some seconds on a busy machine. One that takes longer than endOfPair hangs.
+const endOfPair = 2 * time.Minute
 
 // TestRunsWithProgramsComeAgain makes each run twice: what a driver's program does enters a run in an order that the
 // strategy chooses, and not the clock. The reference driver is deterministic; runs that differ since it differs fail, too,
-// unless a fault has killed it at work.
+// unless a fault has killed it at work. Each pair prints a line as it ends, and all together one at the end.
 func TestRunsWithProgramsComeAgain(t *testing.T) {
 	withHostdir(t)
 	if *loaded {
 		burn(t)
 	}
-	files, err := filepath.Glob("programs/*.yaml")
+	files, err := filepath.Glob(*scenarios)
 	require.NoError(t, err)
-	for i := range *pairs {
-		file, seed := files[i%len(files)], uint64(i/len(files))
+	require.NotEmpty(t, files, *scenarios)
+	counts := map[outcome]int{}
+	began, longest, made := time.Now(), time.Duration(0), 0
+	for ; made < *pairs && hasTime(t, began, longest); made++ {
+		file, seed := files[made%len(files)], uint64(made/len(files))
 		t.Run(fmt.Sprintf("%s seed %d", strings.TrimSuffix(filepath.Base(file), ".yaml"), seed), func(t *testing.T) {
-			s, err := scenario.Load(file)
-			require.NoError(t, err)
-			s.Expect.Fails = "" // a run that fails has to come again like any other
-			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{Seed: seed, CheckDeterminism: true})
-			require.NoError(t, err)
-			for _, f := range result.Failures {
-				switch {
-				case !strings.HasPrefix(f.Verdict, "the second run"):
-				case strings.HasSuffix(f.Verdict, "is up to the real clock"):
-					t.Log(f.Verdict + "\n" + f.Got)
-				default:
-					t.Error(f.Verdict + "\n" + f.Got)
-				}
-			}
+			start := time.Now()
+			how := again(t, file, seed)
+			longest = max(longest, time.Since(start))
+			counts[how]++
+			fmt.Printf("pair %d of %d: %s, %.1fs: %s\n", made+1, *pairs, t.Name(), time.Since(start).Seconds(), how)
 		})
 	}
+	var parts []string
+	for _, how := range []outcome{same, clockDecided, driverDiffers, differs, noEnd} {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[how], how))
+	}
+	fmt.Printf("%d of %d pairs in %v: %s\n", made, *pairs, time.Since(began).Round(time.Second), strings.Join(parts, ", "))
+	if made < *pairs && *fitting == 0 {
+		t.Errorf("%d pairs were not made before the end of go test's time: give it more with -timeout, or say with -for how long it may take", *pairs-made)
+	}
+}
+
+// hasTime reports whether one more pair fits in what -for allows, and in the time of go test, which would
+// end it without a word of the others.
+func hasTime(t *testing.T, began time.Time, longest time.Duration) bool {
+	needs := longest + 5*time.Second
+	if *fitting > 0 && time.Since(began)+needs > *fitting {
+		return false
+	}
+	end, ok := t.Deadline()
+	return !ok || time.Until(end) > 2*needs
+}
+
+// outcome is what the second run of a pair was like.
+type outcome string
+
+const (
+	same          outcome = "the same"
+	clockDecided  outcome = "up to the real clock"
+	driverDiffers outcome = "the driver differs"
+	differs       outcome = "csisim differs"
+	noEnd         outcome = "without an end"
+)
+
+// again runs a scenario twice.
+func again(t *testing.T, file string, seed uint64) outcome {
+	ctx, end := context.WithTimeout(t.Context(), endOfPair)
+	defer end()
+	s, err := scenario.Load(file)
+	require.NoError(t, err)
+	s.Expect.Fails = "" // a run that fails has to come again like any other
+	result, err := scenario.Run(ctx, s, scenario.RunOptions{Seed: seed, CheckDeterminism: true})
+	if err != nil || ctx.Err() != nil {
+		t.Errorf("the runs have not ended: %v", errors.Join(err, ctx.Err()))
+		return noEnd
+	}
+	for _, f := range result.Failures {
+		switch {
+		case !strings.HasPrefix(f.Verdict, "the second run"):
+		case strings.HasSuffix(f.Verdict, "is up to the real clock"):
+			t.Log(f.Verdict + "\n" + f.Got)
+			return clockDecided
+		default:
+			t.Error(f.Verdict + "\n" + f.Got)
+			if strings.Contains(f.Verdict, "the driver did not do the same twice") {
+				return driverDiffers
+			}
+			return differs
+		}
+	}
+	return same
 }
 
 // Where nodes are kept apart by directories, programs find everything below the run's: a path that a driver answers, here
