@@ -20,6 +20,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	"k8s.io/kubernetes/pkg/capabilities"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
 	"k8s.io/kubernetes/pkg/registry/apps/deployment"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
@@ -59,6 +60,9 @@ var strategies = map[string]rest.RESTCreateStrategy{
 	"ConfigMap": configmap.Strategy, "Secret": secret.Strategy, "Namespace": namespace.Strategy, "Node": node.Strategy,
 	"ServiceAccount": serviceaccount.Strategy, "Lease": lease.Strategy, "PriorityClass": priorityclass.Strategy,
 }
+
+// An API server is started with --allow-privileged, as kubeadm does.
+func init() { capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) }
 
 // defaulted is the object with the defaults of its kind.
 func defaulted(obj runtime.Object) runtime.Object {

@@ -2,11 +2,11 @@ package kind
 
 import (
 	"math"
-	"path"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -22,41 +22,143 @@ func checkPod(pod *corev1.Pod) field.ErrorList {
 // checkPodSpec is for templates of pods, too: these have no name.
 func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorList {
 	volumes, errs := podVolumes(spec, pod, at.Child("volumes"))
-	if len(spec.Containers) == 0 {
-		errs = append(errs, field.Required(at.Child("containers"), ""))
-	}
-	var names []string
-	for i := range spec.Containers {
-		at, c := at.Child("containers").Index(i), &spec.Containers[i]
-		errs = append(errs, container(at, c, volumes, names)...)
-		errs = append(errs, probes(at, c)...)
-		names = append(names, c.Name)
-	}
-	for i := range spec.InitContainers {
-		at, c := at.Child("initContainers").Index(i), &spec.InitContainers[i]
-		errs = append(errs, container(at, c, volumes, names)...)
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			errs = append(errs, probes(at, c)...)
-		} else {
-			errs = append(errs, noProbes(at, c)...)
-		}
-		names = append(names, c.Name)
-	}
+	errs = append(errs, containers(spec, volumes, at.Child("containers"))...)
+	errs = append(errs, initContainers(spec, volumes, at.Child("initContainers"))...)
+	errs = append(errs, hostPorts(at.Child("containers"), spec, pod == "")...)
 	errs = append(errs, oneOf(at.Child("restartPolicy"), spec.RestartPolicy,
 		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
 	errs = append(errs, oneOf(at.Child("dnsPolicy"), spec.DNSPolicy,
 		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
-	if spec.ServiceAccountName != "" {
-		errs = append(errs, subdomain(at.Child("serviceAccountName"), spec.ServiceAccountName)...)
-	}
-	if spec.NodeName != "" {
-		errs = append(errs, subdomain(at.Child("nodeName"), spec.NodeName)...)
-		if len(spec.SchedulingGates) > 0 {
-			errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
-		}
-	}
+	errs = append(errs, metav1validation.ValidateLabels(spec.NodeSelector, at.Child("nodeSelector"))...)
+	errs = append(errs, podSecurityContext(at.Child("securityContext"), spec)...)
+	errs = append(errs, affinity(at.Child("affinity"), spec.Affinity)...)
+	errs = append(errs, dnsConfig(at.Child("dnsConfig"), spec.DNSConfig, spec.DNSPolicy)...)
+	errs = append(errs, conditionTypes(at.Child("readinessGates"), spec.ReadinessGates)...)
+	errs = append(errs, schedulingGates(at.Child("schedulingGates"), spec.SchedulingGates)...)
+	errs = append(errs, topologySpread(at.Child("topologySpreadConstraints"), spec.TopologySpreadConstraints)...)
+	errs = append(errs, hostUsers(at, spec)...)
+	errs = append(errs, hostnames(at, spec)...)
+	errs = append(errs, otherNames(at, spec)...)
 	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
 		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *d, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
+	}
+	errs = append(errs, tolerations(at.Child("tolerations"), spec.Tolerations)...)
+	errs = append(errs, hostAliases(at.Child("hostAliases"), spec.HostAliases)...)
+	if p := spec.PreemptionPolicy; p != nil {
+		if *p == "" {
+			errs = append(errs, field.Required(at.Child("preemptionPolicy"), ""))
+		} else {
+			errs = append(errs, oneOf(at.Child("preemptionPolicy"), *p, corev1.PreemptLowerPriority, corev1.PreemptNever)...)
+		}
+	}
+	switch os := spec.OS; {
+	case os == nil:
+	case os.Name == "":
+		errs = append(errs, field.Required(at.Child("os", "name"), ""))
+	default:
+		errs = append(errs, oneOf(at.Child("os"), os.Name, corev1.Linux, corev1.Windows)...)
+	}
+	if pod != "" && len(spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(at.Child("ephemeralContainers"), "cannot be set on create"))
+	}
+	if spec.NodeName != "" && len(spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+	}
+	return errs
+}
+
+// otherNames are those of objects that a pod names, and its own in the network.
+func otherNames(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
+	for _, of := range []struct{ field, name string }{
+		{"serviceAccountName", spec.ServiceAccountName}, {"nodeName", spec.NodeName},
+	} {
+		if of.name != "" {
+			errs = append(errs, subdomain(at.Child(of.field), of.name)...)
+		}
+	}
+	errs = append(errs, label(at.Child("hostname"), spec.Hostname)...)
+	errs = append(errs, label(at.Child("subdomain"), spec.Subdomain)...)
+	if spec.PriorityClassName != "" {
+		errs = append(errs, subdomain(at.Child("priorityClassName"), spec.PriorityClassName)...)
+	}
+	if name := spec.RuntimeClassName; name != nil {
+		errs = append(errs, subdomain(at.Child("runtimeClassName"), *name)...)
+	}
+	return errs
+}
+
+// hostUsers: who has users of its own does not share the processes of the node.
+func hostUsers(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
+	if spec.HostUsers == nil || *spec.HostUsers {
+		return nil
+	}
+	for _, of := range []struct {
+		name  string
+		given bool
+	}{{"hostNetwork", spec.HostNetwork}, {"HostPID", spec.HostPID}, {"HostIPC", spec.HostIPC}} {
+		if of.given {
+			errs = append(errs, field.Forbidden(at.Child(of.name), "when `hostUsers` is false"))
+		}
+	}
+	for _, all := range []struct {
+		name       string
+		containers []corev1.Container
+	}{{"initContainers", spec.InitContainers}, {"containers", spec.Containers}} {
+		for i, c := range all.containers {
+			if len(c.VolumeDevices) > 0 {
+				errs = append(errs, field.Forbidden(at.Child(all.name).Index(i).Child("volumeDevices"), "when `hostUsers` is false"))
+			}
+		}
+	}
+	return errs
+}
+
+func containers(spec *corev1.PodSpec, volumes map[string]*corev1.VolumeSource, at *field.Path) field.ErrorList {
+	if len(spec.Containers) == 0 {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
+	var names []string
+	for i := range spec.Containers {
+		at, c := at.Index(i), &spec.Containers[i]
+		errs = append(errs, container(at, c, volumes, spec)...)
+		if slices.Contains(names, c.Name) {
+			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
+		}
+		errs = append(errs, lifecycle(at.Child("lifecycle"), c.Lifecycle, spec)...)
+		errs = append(errs, probes(at, c)...)
+		errs = append(errs, restartRules(at, c, false)...)
+		names = append(names, c.Name)
+	}
+	return append(errs, hostPortConflicts(spec.Containers, at)...)
+}
+
+func initContainers(spec *corev1.PodSpec, volumes map[string]*corev1.VolumeSource, at *field.Path) (errs field.ErrorList) {
+	var names []string
+	for _, c := range spec.Containers {
+		names = append(names, c.Name)
+	}
+	for i := range spec.InitContainers {
+		list, at, c := at, at.Index(i), &spec.InitContainers[i]
+		errs = append(errs, container(at, c, volumes, spec)...)
+		errs = append(errs, restartRules(at, c, true)...)
+		if slices.Contains(names, c.Name) {
+			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
+		} else if c.Name != "" {
+			names = append(names, c.Name)
+		}
+		errs = append(errs, hostPortConflicts(spec.InitContainers[i:i+1], list)...)
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			errs = append(errs, lifecycle(at.Child("lifecycle"), c.Lifecycle, spec)...)
+			errs = append(errs, probes(at, c)...)
+			continue
+		}
+		errs = append(errs, noProbes(at, c)...)
+		for j, p := range c.ResizePolicy {
+			if p.RestartPolicy == corev1.RestartContainer {
+				errs = append(errs, field.Invalid(at.Child("resizePolicy").Index(j).Child("restartPolicy"), p.RestartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers"))
+			}
+		}
 	}
 	return errs
 }
@@ -96,14 +198,12 @@ func makesClaim(spec *corev1.PodSpec, pod, claim string) bool {
 	})
 }
 
-func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource, taken []string) field.ErrorList {
+// container checks what all containers have.
+func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource, spec *corev1.PodSpec) field.ErrorList {
 	var errs field.ErrorList
-	switch {
-	case c.Name == "":
+	if c.Name == "" {
 		errs = append(errs, field.Required(at.Child("name"), ""))
-	case slices.Contains(taken, c.Name):
-		errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
-	default:
+	} else {
 		errs = append(errs, invalid(at.Child("name"), c.Name, objectname.Label(c.Name))...)
 	}
 	if c.Image == "" {
@@ -113,10 +213,14 @@ func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.V
 		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)...)
 	errs = append(errs, ports(at.Child("ports"), c.Ports)...)
 	errs = append(errs, environment(at.Child("env"), c.Env)...)
+	errs = append(errs, environmentFrom(at.Child("envFrom"), c.EnvFrom)...)
 	errs = append(errs, volumeMounts(at.Child("volumeMounts"), c, volumes)...)
 	errs = append(errs, volumeDevices(at.Child("volumeDevices"), c, volumes)...)
-	return append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
+	errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
 		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
+	errs = append(errs, resources(at.Child("resources"), &c.Resources)...)
+	errs = append(errs, resizePolicy(at.Child("resizePolicy"), c.ResizePolicy, spec.RestartPolicy)...)
+	return append(errs, containerSecurity(at.Child("securityContext"), c.SecurityContext, spec.HostUsers == nil || *spec.HostUsers)...)
 }
 
 func volumeMounts(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource) field.ErrorList {
@@ -144,24 +248,36 @@ func volumeMounts(at *field.Path, c *corev1.Container, volumes map[string]*corev
 		if slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.DevicePath == mount.MountPath }) {
 			errs = append(errs, field.Invalid(at.Child("mountPath"), mount.MountPath, "must not already exist as a path in volumeDevices"))
 		}
-		errs = append(errs, subPath(at, mount)...)
+		errs = append(errs, subPath(all, at, mount)...)
 		errs = append(errs, propagation(all.Child("mountPropagation"), mount.MountPropagation, c)...)
+		if r := mount.RecursiveReadOnly; r != nil {
+			errs = append(errs, recursiveReadOnly(all.Child("recursiveReadOnly"), *r, mount)...)
+		}
 	}
 	return errs
 }
 
-func subPath(at *field.Path, mount corev1.VolumeMount) field.ErrorList {
-	var errs field.ErrorList
+func recursiveReadOnly(at *field.Path, mode corev1.RecursiveReadOnlyMode, mount corev1.VolumeMount) field.ErrorList {
+	errs := oneOf(at, mode, corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled, corev1.RecursiveReadOnlyIfPossible)
+	if len(errs) > 0 || mode == corev1.RecursiveReadOnlyDisabled {
+		return errs
+	}
+	if !mount.ReadOnly {
+		errs = append(errs, field.Forbidden(at, "may only be specified when readOnly is true"))
+	}
+	if p := mount.MountPropagation; p != nil && *p != corev1.MountPropagationNone {
+		errs = append(errs, field.Forbidden(at, "may only be specified when mountPropagation is None or not specified"))
+	}
+	return errs
+}
+
+// subPath: mistakes of the paths are those of the list, as Kubernetes reports them.
+func subPath(list, at *field.Path, mount corev1.VolumeMount) field.ErrorList {
+	errs := descending(list.Child("subPath"), mount.SubPath)
 	if mount.SubPath != "" && mount.SubPathExpr != "" {
 		errs = append(errs, field.Invalid(at.Child("subPathExpr"), mount.SubPathExpr, "subPathExpr and subPath are mutually exclusive"))
 	}
-	if path.IsAbs(mount.SubPath) {
-		errs = append(errs, field.Invalid(at.Child("subPath"), mount.SubPath, "must be a relative path"))
-	}
-	if climbs(mount.SubPath) {
-		errs = append(errs, field.Invalid(at.Child("subPath"), mount.SubPath, "must not contain '..'"))
-	}
-	return errs
+	return append(errs, descending(list.Child("subPathExpr"), mount.SubPathExpr)...)
 }
 
 func climbs(p string) bool { return slices.Contains(strings.Split(p, "/"), "..") }

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 func ports(at *field.Path, all []corev1.ContainerPort) field.ErrorList {
@@ -47,6 +49,35 @@ func environment(at *field.Path, all []corev1.EnvVar) field.ErrorList {
 		}
 		if v.ValueFrom != nil {
 			errs = append(errs, valueFrom(at.Child("valueFrom"), v)...)
+		}
+	}
+	return errs
+}
+
+// environmentFrom checks what a container takes whole config maps and secrets from.
+func environmentFrom(at *field.Path, all []corev1.EnvFromSource) (errs field.ErrorList) {
+	reference := func(at *field.Path, name string) field.ErrorList {
+		if name == "" {
+			return field.ErrorList{field.Required(at.Child("name"), "")}
+		}
+		return invalid(at.Child("name"), name, objectname.Subdomain(name, true))
+	}
+	for i, from := range all {
+		list, at := at, at.Index(i)
+		if from.Prefix != "" {
+			errs = append(errs, invalid(at.Child("prefix"), from.Prefix, utilvalidation.IsRelaxedEnvVarName(from.Prefix))...)
+		}
+		if from.ConfigMapRef != nil {
+			errs = append(errs, reference(at.Child("configMapRef"), from.ConfigMapRef.Name)...)
+		}
+		if from.SecretRef != nil {
+			errs = append(errs, reference(at.Child("secretRef"), from.SecretRef.Name)...)
+		}
+		switch {
+		case from.ConfigMapRef == nil && from.SecretRef == nil:
+			errs = append(errs, field.Invalid(list, "", "must specify one of: `configMapRef` or `secretRef`"))
+		case from.ConfigMapRef != nil && from.SecretRef != nil:
+			errs = append(errs, field.Invalid(list, "", "may not have more than one field specified at a time"))
 		}
 	}
 	return errs
@@ -157,7 +188,7 @@ func probe(at *field.Path, p *corev1.Probe, once bool) field.ErrorList {
 	if p == nil {
 		return nil
 	}
-	errs := handler(at, &p.ProbeHandler)
+	errs := handler(at, &p.ProbeHandler, nil, nil)
 	for _, n := range []struct {
 		name  string
 		value int32
@@ -180,7 +211,8 @@ func probe(at *field.Path, p *corev1.Probe, once bool) field.ErrorList {
 	return errs
 }
 
-func handler(at *field.Path, h *corev1.ProbeHandler) field.ErrorList {
+// handler checks what is done with a container; it may sleep at the start and end of its life.
+func handler(at *field.Path, h *corev1.ProbeHandler, sleep *corev1.SleepAction, grace *int64) field.ErrorList {
 	var errs field.ErrorList
 	given := false
 	add := func(name string, mistakes func(at *field.Path) field.ErrorList) {
@@ -201,7 +233,11 @@ func handler(at *field.Path, h *corev1.ProbeHandler) field.ErrorList {
 	}
 	if h.HTTPGet != nil {
 		add("httpGet", func(at *field.Path) field.ErrorList {
-			errs := port(at.Child("port"), h.HTTPGet.Port)
+			var errs field.ErrorList
+			if h.HTTPGet.Path == "" {
+				errs = append(errs, field.Required(at.Child("path"), ""))
+			}
+			errs = append(errs, port(at.Child("port"), h.HTTPGet.Port)...)
 			errs = append(errs, oneOf(at.Child("scheme"), h.HTTPGet.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
 			for _, header := range h.HTTPGet.HTTPHeaders {
 				errs = append(errs, invalid(at.Child("httpHeaders"), header.Name, utilvalidation.IsHTTPHeaderName(header.Name))...)
@@ -214,6 +250,9 @@ func handler(at *field.Path, h *corev1.ProbeHandler) field.ErrorList {
 	}
 	if h.GRPC != nil {
 		add("grpc", func(at *field.Path) field.ErrorList { return port(at.Child("port"), intstr.FromInt32(h.GRPC.Port)) })
+	}
+	if sleep != nil {
+		add("sleep", func(at *field.Path) field.ErrorList { return sleeps(at, sleep, grace) })
 	}
 	if !given {
 		return field.ErrorList{field.Required(at, "must specify a handler type")}

@@ -16,11 +16,19 @@ func fillPod(pod *corev1.Pod) {
 	for i := range pod.Spec.InitContainers {
 		requestLimits(&pod.Spec.InitContainers[i].Resources)
 	}
+	if pod.Spec.HostNetwork {
+		fillHostPorts(pod.Spec.Containers)
+		fillHostPorts(pod.Spec.InitContainers)
+	}
 	fillPodSpec(&pod.Spec)
+	if grace := pod.Spec.TerminationGracePeriodSeconds; *grace < 0 {
+		pod.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	}
 }
 
 // fillPodSpec sets the defaults that pods and templates of pods share.
 func fillPodSpec(spec *corev1.PodSpec) {
+	setEmpty(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	setEmpty(&spec.DNSPolicy, corev1.DNSClusterFirst)
 	setEmpty(&spec.RestartPolicy, corev1.RestartPolicyAlways)
 	setEmpty(&spec.SchedulerName, corev1.DefaultSchedulerName)
@@ -37,6 +45,17 @@ func fillPodSpec(spec *corev1.PodSpec) {
 	}
 }
 
+// fillHostPorts: on the network of its node a container's ports are the node's.
+func fillHostPorts(containers []corev1.Container) {
+	for _, c := range containers {
+		for i := range c.Ports {
+			if c.Ports[i].HostPort == 0 {
+				c.Ports[i].HostPort = c.Ports[i].ContainerPort
+			}
+		}
+	}
+}
+
 func fillContainer(c *corev1.Container) {
 	setEmpty(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
 	setEmpty(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
@@ -46,6 +65,13 @@ func fillContainer(c *corev1.Container) {
 	for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		if probe != nil {
 			fillProbe(probe)
+		}
+	}
+	if l := c.Lifecycle; l != nil {
+		for _, h := range []*corev1.LifecycleHandler{l.PostStart, l.PreStop} {
+			if h != nil && h.HTTPGet != nil {
+				fillHTTPGet(h.HTTPGet)
+			}
 		}
 	}
 	for i := range c.Ports {
@@ -78,9 +104,13 @@ func fillProbe(probe *corev1.Probe) {
 		}
 	}
 	if probe.HTTPGet != nil {
-		setEmpty(&probe.HTTPGet.Path, "/")
-		setEmpty(&probe.HTTPGet.Scheme, corev1.URISchemeHTTP)
+		fillHTTPGet(probe.HTTPGet)
 	}
+}
+
+func fillHTTPGet(get *corev1.HTTPGetAction) {
+	setEmpty(&get.Path, "/")
+	setEmpty(&get.Scheme, corev1.URISchemeHTTP)
 }
 
 // requestLimits requests what is limited and not requested.

@@ -71,6 +71,7 @@ func checkStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
 		errs = append(errs, invalid(at.Child("serviceName"), s.Spec.ServiceName, objectname.Label(s.Spec.ServiceName))...)
 	}
 	template := s.Spec.Template.DeepCopy()
+	template.Spec.Hostname, template.Spec.Subdomain = "", "" // the controller names its pods
 	template.Spec.Volumes = withClaims(template.Spec.Volumes, s.Spec.VolumeClaimTemplates)
 	return append(errs, workloadSpec{kind: "statefulset", pods: "StatefulSet", selector: s.Spec.Selector, template: template}.check()...)
 }
