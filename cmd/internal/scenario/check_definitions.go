@@ -196,11 +196,7 @@ func inVersion(o manifest.Object, path string) string {
 var keyInPath = regexp.MustCompile(`\[[^\]]+\]`)
 
 // pathInFile writes a path of the API server as paths in files are written: spec.sizes["a.b"] for spec.sizes[a.b].
-// What all versions of a definition have in common the API server calls spec.validation; in a file it is in each.
 func pathInFile(path string) string {
-	if below, ok := strings.CutPrefix(path, "spec.validation."); ok {
-		path = "spec.versions[0].schema." + below
-	}
 	return keyInPath.ReplaceAllStringFunc(path, func(key string) string {
 		name := key[1 : len(key)-1]
 		if _, err := strconv.Atoi(name); err == nil {
