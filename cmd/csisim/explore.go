@@ -27,6 +27,10 @@ type exploreFlags struct {
 	budget   int
 	jobs     int
 	out      string
+	corpus   string
+	shard    string
+	index    int // of the shard, and how many there are
+	shards   int
 }
 
 // usualTime is how long a search takes that nothing else bounds.
@@ -64,10 +68,13 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.IntVar(&f.budget, "budget", 3, "how many faults a run may have")
 	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
+	flags.StringVar(&f.corpus, "corpus", "", "`DIR` that keeps how far searches have come: with the same flags they go on from there")
+	flags.StringVar(&f.shard, "shard", "0/1", "make only every n-th run, from the i-th, as `i/n`, counted from 0: n machines share a search")
+	complete(command, "corpus", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	complete(command, "strategy", cobra.FixedCompletions(explore.Strategies(), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "faults", cobra.FixedCompletions(append(kindNames(), noFaults), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs"} {
+	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs", "shard"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command
@@ -109,8 +116,19 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 	if f.time == 0 && f.runs == 0 {
 		f.time = usualTime
 	}
-	if info, err := os.Stat(f.out); err != nil || !info.IsDir() {
-		return usage("--out %s: it must be a directory", f.out)
+	for _, dir := range [][2]string{{"out", f.out}, {"corpus", f.corpus}} {
+		if info, err := os.Stat(dir[1]); given(dir[0]) && (err != nil || !info.IsDir()) {
+			return usage("--%s %s: it must be a directory", dir[0], dir[1])
+		}
+	}
+	return f.readShard()
+}
+
+// readShard reads which shard it is.
+func (f *exploreFlags) readShard() error {
+	var rest string
+	if n, _ := fmt.Sscanf(f.shard+"\n", "%d/%d%s", &f.index, &f.shards, &rest); n != 2 || f.index < 0 || f.index >= f.shards {
+		return usage("--shard %s: it must be i/n with i from 0 to n-1, such as 0/4", f.shard)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	}
 	found, err := explore.Of(ctx, s.File, text, explore.Options{
 		Strategy: x.flags.strategy, Seed: x.flags.seed, Runs: x.flags.runs, Time: x.flags.time,
-		Space: x.flags.space(), Jobs: x.flags.jobs, Progress: func(at *explore.Search) { x.show(s.Name, at) },
+		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Jobs: x.flags.jobs, Progress: func(at *explore.Search) { x.show(s.Name, at) },
 	})
 	x.progress.erase()
 	switch {
@@ -56,6 +56,14 @@ func (x *exploring) show(name string, at *explore.Search) {
 
 func rate(s *explore.Search) float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 0.001) }
 
+// after says how many runs a corpus had before.
+func after(found *explore.Search) string {
+	if found.Before() == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" after %d before", found.Before())
+}
+
 // failsCalmly reports a scenario that fails without any fault: there is nothing to search for.
 func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) error {
 	x.code = exitFailed
@@ -68,7 +76,7 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 // report prints what a search has found, and writes a file for each finding.
 func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "%s  %s, %.0f a second, %s\n", s.Name, plural(found.Runs, "run"), rate(found), plural(len(found.Findings), "finding"))
+	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural(found.Runs, "run"), after(found), rate(found), plural(len(found.Findings), "finding"))
 	for i, f := range found.Findings {
 		if f.Blame == check.Driver {
 			x.code = exitFailed

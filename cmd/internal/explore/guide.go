@@ -35,8 +35,8 @@ type keptRun struct {
 	points, novel []point // novel are those that the calm run does not have
 }
 
-func newGuide(first uint64, o Options, calm known) *guide {
-	g := &guide{first: first, budget: o.Space.Budget, calm: map[Choice]bool{}, chance: newChance(o.Seed), states: map[string]bool{}}
+func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
+	g := &guide{first: first, budget: o.Space.Budget, calm: map[Choice]bool{}, chance: newChance(seed), states: map[string]bool{}}
 	g.learnt = sync.NewCond(&g.mu)
 	for _, p := range slices.Concat(calm.calls, calm.writes) {
 		g.calm[p.Choice] = true
@@ -81,6 +81,16 @@ func (g *guide) learn(choices []Choice, points []point, states []string) {
 	if isNew && len(points) > 0 {
 		g.keep(choices, points)
 	}
+}
+
+// choices are those of the runs that were kept, but for the calm one.
+func (g *guide) choices() (all [][]Choice) {
+	for _, k := range g.kept {
+		if len(k.choices) > 0 {
+			all = append(all, k.choices)
+		}
+	}
+	return all
 }
 
 // reached is how many states the runs have reached.

@@ -11,19 +11,24 @@ import (
 // order: what one of them shows needs no search, and has the shortest story. Then comes the strategy: if it has seeds, all
 // single faults at writes to the API are between them.
 type plan struct {
+	again         [][]Choice // what a corpus has kept; for strategies that learn
+	from          int        // runs that were made before
 	calls, writes []Choice
 	options       Options
 	known         known
 	guide         *guide // nil for strategies that learn nothing
 }
 
-func newPlan(o Options, calm known) *plan {
-	p := &plan{options: o, known: calm}
+func newPlan(o Options, calm known, before *Corpus) *plan {
+	p := &plan{options: o, known: calm, from: before.Runs}
 	if !o.Alone {
 		p.calls, p.writes = singles(calm.calls), singles(calm.writes)
 	}
 	if o.Strategy == guided {
-		p.guide = newGuide(uint64(len(p.calls)), o, calm)
+		p.again = before.Kept
+		mine := (len(p.calls) + o.Shards - 1 - o.Shard) / o.Shards
+		first := uint64(len(p.again) + max(0, mine-p.from))
+		p.guide = newGuide(first, o.Seed+uint64(o.Shard)<<32+uint64(p.from)<<16, o, calm)
 	}
 	return p
 }
@@ -48,13 +53,18 @@ type course struct {
 	seed   uint64
 }
 
-// of is the course of a run, counted from 0. It may have to wait for runs before it.
+// of is the course of a run of this shard, counted from 0. It may have to wait for runs before it.
 func (p *plan) of(ctx context.Context, run uint64) course {
+	again := uint64(len(p.again))
+	if run < again {
+		return course{faults: p.again[run]}
+	}
+	inAll := (uint64(p.from)+run-again)*uint64(p.options.Shards) + uint64(p.options.Shard)
 	calls, writes := uint64(len(p.calls)), uint64(len(p.writes))
-	later := run - calls
+	later := inAll - calls
 	switch {
-	case run < calls:
-		return course{faults: p.calls[run : run+1]}
+	case inAll < calls:
+		return course{faults: p.calls[inAll : inAll+1]}
 	case p.guide != nil:
 		return course{p.guide.of(ctx, run), p.options.Seed + later}
 	case later >= 2*writes:

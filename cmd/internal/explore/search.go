@@ -28,6 +28,10 @@ type Options struct {
 	Time time.Duration
 	// Space is which faults may happen.
 	Space fault.Space
+	// Shard is which of the Shards of the search this is, from 0: each makes every so-manieth run. Default: the only one.
+	Shard, Shards int
+	// Corpus is a directory that says how far the search has come before, and that keeps how far it comes now. Default: none.
+	Corpus string
 	// Jobs is how many runs there are at once.
 	Jobs int
 	// Progress is called after every run, and when a finding has been shrunk.
@@ -50,29 +54,51 @@ type Search struct {
 	text    []byte
 	subject *subject // of the calm run, and to shrink
 	plan    *plan
+	corpus  *Corpus
 }
 
 // Of searches the scenario of a file with this text. When ctx ends it returns what was found;
 // the error is for a run that could not be made.
 func Of(ctx context.Context, file string, text []byte, o Options) (*Search, error) {
 	began := time.Now()
+	o.Shards = max(o.Shards, 1)
 	subject, err := newSubject(file, text, o.Space)
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{options: o, file: file, text: text, subject: subject}
+	s := &Search{options: o, file: file, text: text, subject: subject, corpus: corpusOf(file, text, o)}
+	if o.Corpus != "" {
+		if err := s.corpus.read(o.Corpus); err != nil {
+			return nil, err
+		}
+	}
 	var calm known
 	s.Calm, calm, err = subject.calm(ctx)
 	if err != nil || s.Calm.Exit != scenario.Passed {
 		return s, err
 	}
-	s.plan = newPlan(o, calm)
+	s.plan = newPlan(o, calm, s.corpus)
 	if err := s.all(ctx, began); err != nil {
 		return s, err
 	}
 	s.finish()
-	return s, nil
+	return s, s.keepCorpus()
 }
+
+// keepCorpus writes how far the search has come.
+func (s *Search) keepCorpus() error {
+	if s.options.Corpus == "" {
+		return nil
+	}
+	s.corpus.Runs += max(0, s.Runs-len(s.plan.again))
+	if s.plan.guide != nil {
+		s.corpus.Kept = s.plan.guide.choices()
+	}
+	return s.corpus.write(s.options.Corpus)
+}
+
+// Before is how many runs the search had made when it began this time.
+func (s *Search) Before() int { return s.plan.from }
 
 // ended is one run, counted from 0.
 type ended struct {

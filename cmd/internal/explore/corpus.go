@@ -1,0 +1,109 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// Corpus is what one search of a scenario has come to: a further one goes on from there. The shards of a search write one
+// each, and corpora are merged by putting their files into one directory.
+type Corpus struct {
+	APIVersion string       `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the format."`
+	Kind       string       `json:"kind" want:"required" enum:"Corpus" doc:"Always Corpus."`
+	Scenario   string       `json:"scenario" want:"required" doc:"The name of the scenario's file."`
+	Digest     string       `json:"digest" want:"required" doc:"SHA-256 of the scenario's text."`
+	Strategy   string       `json:"strategy" want:"required" doc:"The strategy of the search."`
+	Seed       uint64       `json:"seed" doc:"The seed of the first run with the strategy."`
+	Shard      int          `json:"shard" doc:"Which of the shards it was, from 0."`
+	Shards     int          `json:"shards" want:"required" doc:"How many shards there are."`
+	Faults     []fault.Kind `json:"faults,omitempty" doc:"The kinds of faults that may happen."`
+	Budget     int          `json:"budget" doc:"How many faults a run may have."`
+	Runs       int          `json:"runs" doc:"How many runs have ended."`
+	Kept       [][]Choice   `json:"kept,omitempty" doc:"The faults of runs that reached something new."`
+}
+
+// corpusExtension is how the names of such files end.
+const corpusExtension = ".corpus.yaml"
+
+// corpusOf is that of a search with these options that has not begun.
+func corpusOf(file string, text []byte, o Options) *Corpus {
+	return &Corpus{
+		APIVersion: "csisim.dev/v1alpha1", Kind: "Corpus", Scenario: filepath.Base(file), Digest: Digest(text),
+		Strategy: o.Strategy, Seed: o.Seed, Shard: o.Shard, Shards: o.Shards, Faults: o.Space.Kinds, Budget: o.Space.Budget,
+	}
+}
+
+// continues reports whether the other corpus is of an earlier part of the same search.
+func (c *Corpus) continues(other *Corpus) bool {
+	return c.Strategy == other.Strategy && c.Seed == other.Seed && c.Shard == other.Shard && c.Shards == other.Shards && c.sameSpace(other)
+}
+
+func (c *Corpus) sameSpace(other *Corpus) bool {
+	return c.Budget == other.Budget && slices.Equal(c.Faults, other.Faults)
+}
+
+// name is that of its file.
+func (c *Corpus) name() string {
+	return fmt.Sprintf("%s-%s-%d-%dof%d%s", strings.TrimSuffix(c.Scenario, ".yaml"), c.Strategy, c.Seed, c.Shard, c.Shards, corpusExtension)
+}
+
+// read takes in what the corpora of a directory say of the scenario: how far this search has come, and what all of
+// them have kept.
+func (c *Corpus) read(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*"+corpusExtension))
+	if err != nil {
+		return fmt.Errorf("list the corpora of %s: %w", dir, err)
+	}
+	for _, name := range names {
+		other, err := loadCorpus(name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case other.Scenario != c.Scenario:
+			continue
+		case other.Digest != c.Digest:
+			return fmt.Errorf("corpus %s is of another text of %s: give another directory, or remove it", name, c.Scenario)
+		case c.continues(other):
+			c.Runs = other.Runs
+		}
+		if c.sameSpace(other) {
+			c.Kept = append(c.Kept, other.Kept...)
+		}
+	}
+	return nil
+}
+
+func loadCorpus(name string) (*Corpus, error) {
+	text, err := strict.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read corpus: %w", err)
+	}
+	c := &Corpus{}
+	if document, problems := strict.Decode(name, text, c); document == nil || len(problems) > 0 {
+		return nil, problems
+	}
+	return c, nil
+}
+
+// write puts the file of the corpus in place when it is whole.
+func (c *Corpus) write(dir string) error {
+	text, err := yaml.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("write corpus: %w", err)
+	}
+	name := filepath.Join(dir, c.name())
+	if err := os.WriteFile(name+".part", text, 0o666); err != nil {
+		return fmt.Errorf("write corpus: %w", errors.Join(err, os.Remove(name+".part")))
+	}
+	return os.Rename(name+".part", name)
+}
