@@ -46,7 +46,7 @@ func New(t T, opts ...Option) *Cluster {
 		option(&o)
 	}
 	c := &Cluster{t: t, record: newRecord()}
-	o.Sinks = append(slices.Clip(o.Sinks), c.record.sinks()...)
+	o.Sinks = append(slices.Clip(o.Sinks), c.record.sinks...)
 	simulation, err := Start(o)
 	c.must(err, "start the cluster")
 	c.simulation = simulation

@@ -254,6 +254,23 @@ func TestTheTraceOfAFailedTestIsWritten(t *testing.T) {
 	assert.Contains(t, methods, "Node/NodeStageVolume")
 }
 
+func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "reports")
+	setFlag(t, "csisim.report", dir)
+	sim.New(t) // passes: of it nothing is written
+	seen := failing(t, func(f *testOf) {
+		lifeOf(sim.New(f, withMock))
+		sim.New(f).Expect(running)
+	})
+	assert.Contains(t, seen, "the report is in "+filepath.Join(dir, t.Name()+".html"))
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	text, err := os.ReadFile(filepath.Join(dir, t.Name()+".html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"verdict":"failed"`)
+}
+
 func setFlag(t *testing.T, name, value string) {
 	t.Helper()
 	require.NoError(t, flag.Set(name, value))

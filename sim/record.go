@@ -10,61 +10,78 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 var traceDir = flag.String("csisim.trace", "", "write a trace of each failed test's clusters to `DIR`")
 
-// record is the trace of a test's cluster as it is written if the test fails.
+// record is the trace of a test's cluster as it is written if the test fails: as lines, as a report for a browser, or both.
 type record struct {
 	text  bytes.Buffer
-	sink  trace.Sink
-	flush func() error
+	flush func() error  // nil without lines
+	page  *view.Encoder // nil without a report
+	sinks []trace.Sink
 }
 
-// newRecord is nil if no traces are wanted.
+// newRecord records nothing if nothing is wanted.
 func newRecord() *record {
-	if *traceDir == "" {
-		return nil
-	}
 	r := &record{}
-	r.sink, r.flush = trace.Writer(&r.text)
+	if *traceDir != "" {
+		var sink trace.Sink
+		sink, r.flush = trace.Writer(&r.text)
+		r.sinks = append(r.sinks, sink)
+	}
+	if *reportDir != "" {
+		r.page = view.NewEncoder()
+		r.sinks = append(r.sinks, r.page.Sink)
+	}
 	return r
 }
 
-func (r *record) sinks() []trace.Sink {
-	if r == nil {
-		return nil
-	}
-	return []trace.Sink{r.sink}
-}
-
-// end writes the trace of a test that failed, and says where it is.
+// end writes what was recorded of a test that failed, and says where it is.
 func (r *record) end(t T) {
 	t.Helper()
-	if r == nil || !t.Failed() {
+	if !t.Failed() {
 		return
 	}
-	name, err := r.write(t.Name())
-	if err != nil {
-		t.Errorf("write the trace: %v", err)
-		return
+	kept := func(what string, write func(test string) (string, error)) {
+		name, err := write(t.Name())
+		if err != nil {
+			t.Errorf("write the %s: %v", what, err)
+			return
+		}
+		t.Logf("the %s is in %s", what, name)
 	}
-	t.Logf("the trace is in %s", name)
+	if r.flush != nil {
+		kept("trace", r.write)
+	}
+	if r.page != nil {
+		kept("report", r.writePage)
+	}
 }
 
-// written counts the traces of a test, by its name.
+// written counts the files of a test, by its name and their extension.
 var written struct {
 	sync.Mutex
 	of map[string]int
 }
 
-// write makes a file that is named after the test; its further clusters get a number.
+// write writes the trace.
 func (r *record) write(test string) (string, error) {
 	if err := r.flush(); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(*traceDir, 0o755); err != nil {
+	path, err := placeOf(*traceDir, test, ".jsonl")
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, r.text.Bytes(), 0o644)
+}
+
+// placeOf is a file of a directory that is named after a test; for its further clusters it has a number.
+func placeOf(dir, test, extension string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	written.Lock()
@@ -72,13 +89,13 @@ func (r *record) write(test string) (string, error) {
 	if written.of == nil {
 		written.of = map[string]int{}
 	}
+	test += extension
 	written.of[test]++
-	name := strings.Map(inFileNames, test)
+	name := strings.Map(inFileNames, strings.TrimSuffix(test, extension))
 	if n := written.of[test]; n > 1 {
 		name += fmt.Sprintf("-%d", n)
 	}
-	path := filepath.Join(*traceDir, name+".jsonl")
-	return path, os.WriteFile(path, r.text.Bytes(), 0o644)
+	return filepath.Join(dir, name+extension), nil
 }
 
 // inFileNames keeps what is harmless in the name of a file.

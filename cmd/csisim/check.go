@@ -20,6 +20,7 @@ type checkFlags struct {
 	print, out        string
 	known, writeKnown string
 	junit, json       string
+	reports           string // a directory
 	names             string
 	strict            bool
 	strategy          string
@@ -99,6 +100,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
+	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each scenario that failed to `DIR`")
 	flags.StringVar(&f.names, "names", "", "`TEXT` by which the names of volumes differ from those of other checks (default another one each time)")
 	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks and nothing in Kubernetes depends on fails, too; it is a note otherwise")
 	flags.StringVar(&f.known, "known", "", "findings that `FILE` has do not fail the check; those that are gone are named")
@@ -118,7 +120,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	for _, flag := range []string{"known", "write-known"} {
 		complete(command, flag, cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt))
 	}
-	for _, flag := range []string{"work-dir", "out"} {
+	for _, flag := range []string{"work-dir", "out", "report"} {
 		complete(command, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	}
 	for _, flag := range []string{"budget", "parallel", "only", "allow-untried", "print", "seed", "patience"} {

@@ -14,7 +14,7 @@ import (
 // sets itself.
 var notForReplay = map[string]bool{
 	"budget": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
-	"allow-untried": true, "known": true, "write-known": true, "save": true,
+	"report": true, "allow-untried": true, "known": true, "write-known": true, "save": true,
 }
 
 // chooseNames makes the names of volumes differ from those of other checks, unless the user

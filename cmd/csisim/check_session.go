@@ -222,6 +222,9 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	if err == nil {
 		err = writeFile(c.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, c.runs(card)) })
 	}
+	if err == nil {
+		err = c.writePages(card)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return wasInterrupted(ctx)

@@ -3,22 +3,21 @@ package main
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"strconv"
 
-	_ "embed"
+	"github.com/csisim/csisim/internal/view"
 )
 
-//go:embed page.html
-var pageText []byte
-
-// page shows a live cluster in a browser, on the port of the API. Its token opens the
-// page and nothing else. Who brings it in the address gets it as a cookie; without it
-// nothing is shown.
+// page shows a trace or a live cluster in a browser, the latter on the port of the API. Its
+// token opens the page and nothing else. Who brings it in the address gets it as a cookie;
+// without it nothing is shown.
 type page struct {
 	token, host, port string // host is the address and port at which it is
-	look              *lookout
+	text              func() ([]byte, error)
+	look              *lookout // nil if nothing changes
 }
 
 func newPage(host string) (*page, error) {
@@ -41,7 +40,7 @@ func (p *page) cookie() string { return "csisim-token-" + p.port }
 // plain HTTP, and what asks for the page, has to name its address: a name that somebody
 // else lets lead to loopback is refused.
 func (p *page) beside(api http.Handler) http.Handler {
-	own := map[string]http.HandlerFunc{"/": p.show, "/state": p.state}
+	own := map[string]http.HandlerFunc{"/": p.show, "/news": p.news}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, isOwn := own[r.URL.Path]
 		if !isOwn || r.Method != http.MethodGet {
@@ -68,28 +67,53 @@ func (p *page) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	_, _ = w.Write(pageText) // a browser that is gone needs none
+	w.Header().Set("Content-Security-Policy", view.Policy())
+	text, err := p.text()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	_, _ = w.Write(text) // a browser that is gone needs none
 }
 
-func (p *page) state(w http.ResponseWriter, r *http.Request) {
+// news answers with what the page does not have yet.
+func (p *page) news(w http.ResponseWriter, r *http.Request) {
 	if !p.admits(w, r) {
 		return
 	}
-	query := r.URL.Query()
-	since, err := strconv.ParseUint(query.Get("since"), 10, 64)
+	epoch, chunks, err := p.asked(r)
 	if err != nil {
-		http.Error(w, "since: the number of an event", http.StatusBadRequest)
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	text, err := json.Marshal(p.look.state(since, query.Get("object")))
+	found, err := p.look.since(epoch, chunks)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	text, err := json.Marshal(found)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(text)
+}
+
+// asked is what a page has: how many chunks of which epoch.
+func (p *page) asked(r *http.Request) (epoch, chunks int, err error) {
+	if p.look == nil {
+		return 0, 0, errors.New("nothing changes here")
+	}
+	query := r.URL.Query()
+	epoch, err = strconv.Atoi(query.Get("epoch"))
+	if err == nil {
+		chunks, err = strconv.Atoi(query.Get("chunks"))
+	}
+	if err != nil || chunks < 0 {
+		return 0, 0, errors.New("epoch and chunks: what the page has, two numbers")
+	}
+	return epoch, chunks, nil
 }
 
 // admits rejects requests without the token.

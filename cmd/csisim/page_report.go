@@ -2,15 +2,40 @@ package main
 
 import (
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/internal/view"
 )
 
 func reportFlag(command *cobra.Command, file *string) {
 	command.Flags().StringVar(file, "report", "", "write a report for a browser to `FILE`, which needs nothing else: why it failed, what happened, the cluster at every instant; of several scenarios one file each, as --trace does")
 	complete(command, "report", cobra.FixedCompletions([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
+}
+
+// writePages writes a report for a browser of each trial that failed, if reports are wanted.
+func (c *checking) writePages(card *check.Card) error {
+	if c.flags.reports == "" {
+		return nil
+	}
+	for _, run := range c.runs(card) {
+		if run.Result == nil || run.Passed() {
+			continue
+		}
+		shown := view.NewEncoder()
+		for _, e := range run.Result.Trace {
+			shown.Sink(e)
+		}
+		file := filepath.Join(c.flags.reports, strings.ReplaceAll(run.Name, "/", "-")+".html")
+		if err := writeFile(file, "report", func(w io.Writer) error { return report.Page(w, run, shown) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writePage writes the report of a run for a browser, if one is wanted.

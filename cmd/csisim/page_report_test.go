@@ -51,3 +51,13 @@ func TestSeveralScenariosHaveAReportEach(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "rwo-filesystem.html"))
 	assert.FileExists(t, filepath.Join(dir, "attach-limit.html"))
 }
+
+func TestACheckReportsOnEachScenarioThatFailed(t *testing.T) {
+	p := newPlace(t, build(t))
+	got := p.checks(t, "--only life/filesystem --only life/block --report reports", "--broken", "unpublish-leaves-mount")
+	require.Equal(t, exitFailed, got.code, got.stderr)
+	text, err := os.ReadFile(filepath.Join(p.dir, "reports", "life-filesystem.html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "The driver answered OK to NodeUnpublishVolume")
+	assert.Contains(t, string(text), "csisim check --only life/filesystem")
+}

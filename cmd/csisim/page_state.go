@@ -1,119 +1,166 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
+	"slices"
 	"strings"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/expect"
 )
 
-// lookout sees a live cluster for the page.
+// lookout sees a live cluster for the page: it makes chunks of what happens when a browser asks.
 type lookout struct {
-	cluster  *sim.Simulation
-	name     string
-	version  string
-	evidence *expect.Evidence
-	narrator *trace.Narrator
-	shown    []pageEvent // in the order of their Seq
-	seen     uint64      // Seq of the last event that was shown
+	cluster *sim.Simulation
+	name    string
+
+	epoch   int // counts how often it began anew
+	encoder *view.Encoder
+	chunks  []view.Chunk
+	events  int
+	seen    uint64         // Seq of the last event that was encoded
+	open    []*trace.Event // calls that had no answer then
 }
 
-func newLookout(c *sim.Simulation, name string) *lookout {
-	return &lookout{cluster: c, name: name, version: c.World.Version.String(), evidence: c.Evidence(), narrator: trace.NewNarrator()}
+// mostEvents is how many events the page of a live cluster has at most, before it begins anew with the newest.
+const mostEvents = 50_000
+
+func newLookout(c *sim.Simulation, name string) *lookout { return &lookout{cluster: c, name: name} }
+
+// news is what a page does not have yet.
+type news struct {
+	// Epoch distinguishes chunks that do not go together: a page that has chunks of another drops them.
+	Epoch  int          `json:"epoch"`
+	Chunks []view.Chunk `json:"chunks"`
+	Now    int64        `json:"now"` // ms of virtual time
+	Mounts []pageMount  `json:"mounts"`
 }
 
-// pageState is what the page shows.
-type pageState struct {
-	Name    string      `json:"name"`
-	Version string      `json:"version"`
-	Now     string      `json:"now"`
-	Tables  []pageTable `json:"tables"`
-	Events  []pageEvent `json:"events"`
-	// Object is the chosen object in full, as JSON; empty if there is none.
-	Object string `json:"object"`
+// pageMount is a mount that a node has.
+type pageMount struct {
+	Node   string `json:"node"`
+	Target string `json:"target"`
+	Source string `json:"source"`
 }
 
-type pageTable struct {
-	Title   string    `json:"title"`
-	Columns []string  `json:"columns"`
-	Widths  []int     `json:"widths,omitempty"` // of the columns in per cent, nil for the usual ones
-	Rows    []pageRow `json:"rows"`
-}
-
-// pageRow is one object. Its key is kind and name; With are the keys of those whose
-// calls and events are part of its history.
-type pageRow struct {
-	Key   string     `json:"key"`
-	With  []string   `json:"with,omitempty"`
-	Cells []pageCell `json:"cells"`
-}
-
-// pageCell is a text and how it should strike the reader: good, bad, wait, soft or as usual.
-type pageCell struct {
-	Text string `json:"text"`
-	Tone string `json:"tone,omitempty"`
-}
-
-// state is the cluster now, with the events after since.
-func (l *lookout) state(since uint64, object string) (s pageState) {
-	l.cluster.Exclusively(func() {
-		s = pageState{Name: l.name, Version: l.version, Now: l.cluster.World.Kernel.Elapsed().Round(time.Second).String()}
-		s.Tables = l.tables()
-		s.Events = l.eventsAfter(since)
-		s.Object = l.inFull(object)
+// page is the page without what happened.
+func (l *lookout) page() ([]byte, error) {
+	var text bytes.Buffer
+	err := view.Live(&text, view.Report{
+		Name: l.name, Verdict: "live", Sentence: "A live cluster",
+		Facts: [][2]string{{"Cluster", l.name}, {"Kubernetes", l.cluster.World.Version.String()}},
 	})
-	return s
+	return text.Bytes(), err
 }
 
-// inFull is an object by its key.
-func (l *lookout) inFull(key string) string {
-	kind, name, _ := strings.Cut(key, " ")
-	res, ok := expect.KindsIn(l.cluster.World.Store).Named(kind)
-	if !ok {
-		return ""
-	}
-	at := store.Key{Name: name}
-	if namespace, rest, ok := strings.Cut(name, "/"); ok && res.Namespaced {
-		at = store.Key{Namespace: namespace, Name: rest}
-	}
-	obj, ok := l.cluster.World.Store.GetObject(res, at)
-	if !ok {
-		return ""
-	}
-	shown := obj.DeepCopyObject().(store.Object)
-	shown.SetManagedFields(nil)
-	hideSecrets(shown)
-	text, err := json.MarshalIndent(shown, "", "  ")
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
+// since is what is new to a page that has so many chunks of an epoch.
+func (l *lookout) since(epoch, chunks int) (n news, err error) {
+	l.cluster.Exclusively(func() {
+		if err = l.update(); err != nil {
+			return
+		}
+		if epoch != l.epoch || chunks > len(l.chunks) {
+			chunks = 0
+		}
+		n = news{Epoch: l.epoch, Chunks: append([]view.Chunk{}, l.chunks[max(chunks, 0):]...), Now: l.cluster.World.Kernel.Elapsed().Milliseconds(), Mounts: l.mounts()}
+	})
+	return n, err
 }
 
-// hidden stands for the values of a Secret: the page's token opens less than the API's does.
-const hidden = "***"
+// update encodes what has happened since the last time.
+func (l *lookout) update() error {
+	events := l.cluster.World.Trace.Events()
+	from := l.firstAfter(events)
+	forgotten := from < len(events) && events[from].Seq != l.seen+1
+	if l.encoder == nil || forgotten || l.events > mostEvents {
+		from = l.begin(events)
+	}
+	l.open = slices.DeleteFunc(l.open, func(e *trace.Event) bool {
+		answered := calls.Answered(e)
+		if answered {
+			l.encode(e)
+		}
+		return answered
+	})
+	for _, e := range events[from:] {
+		l.encode(e)
+		l.seen = e.Seq
+		if e.Kind == trace.Call && !calls.Answered(e) {
+			l.open = append(l.open, e)
+		}
+	}
+	fresh, err := l.encoder.Chunks()
+	l.chunks = append(l.chunks, fresh...)
+	return err
+}
 
-// hideSecrets leaves the keys of a Secret, wherever kubectl has put its values.
-func hideSecrets(obj store.Object) {
-	secret, is := obj.(*corev1.Secret)
-	if !is {
-		return
+func (l *lookout) encode(e *trace.Event) {
+	l.encoder.Sink(e)
+	l.events++
+}
+
+func (l *lookout) firstAfter(events []*trace.Event) int {
+	at, _ := slices.BinarySearchFunc(events, l.seen+1, func(e *trace.Event, seq uint64) int { return int(int64(e.Seq) - int64(seq)) })
+	return at
+}
+
+// begin begins anew, with all events if the recorder still has them; else with the objects as they are, and what is
+// kept of calls and the rest.
+func (l *lookout) begin(events []*trace.Event) (from int) {
+	l.epoch++
+	l.encoder, l.chunks, l.open, l.events, l.seen = view.NewEncoder(), nil, nil, 0, 0
+	if len(events) == 0 || events[0].Seq == 1 && isWhole(events) && len(events) <= mostEvents {
+		return 0
 	}
-	shown := map[string]string{}
-	for key := range secret.Data {
-		shown[key] = hidden
+	const kept = mostEvents / 10
+	recent := events[max(0, len(events)-kept):]
+	l.objects(recent[0])
+	for _, e := range recent {
+		if e.Kind != trace.API {
+			l.encode(e)
+			if e.Kind == trace.Call && !calls.Answered(e) {
+				l.open = append(l.open, e)
+			}
+		}
 	}
-	for key := range secret.StringData {
-		shown[key] = hidden
+	l.seen = events[len(events)-1].Seq
+	return len(events)
+}
+
+func isWhole(events []*trace.Event) bool { return events[len(events)-1].Seq == uint64(len(events)) }
+
+// objects encodes the objects that there are, as they stand before an event.
+func (l *lookout) objects(before *trace.Event) {
+	s := l.cluster.World.Store
+	for _, res := range s.Resources() {
+		if res.GVR.Resource == "events" || res.GVR.Resource == "leases" {
+			continue
+		}
+		for obj := range s.ListObjects(res, "") {
+			l.encode(trace.Entry{
+				Seq: before.Seq, At: before.At, Kind: trace.API, Change: "INIT", Resource: res.GVR.Resource, Name: store.KeyOf(obj).String(), New: obj,
+			}.Event())
+		}
 	}
-	secret.Data, secret.StringData = nil, shown
-	if _, applied := secret.Annotations[corev1.LastAppliedConfigAnnotation]; applied {
-		secret.Annotations[corev1.LastAppliedConfigAnnotation] = hidden
+}
+
+// mounts are those below the kubelets' directories.
+func (l *lookout) mounts() []pageMount {
+	found := []pageMount{}
+	for _, node := range l.cluster.Nodes() {
+		mounts, err := l.cluster.Mounts(node)
+		if err != nil {
+			found = append(found, pageMount{Node: node, Target: err.Error()})
+		}
+		for _, m := range mounts {
+			if strings.HasPrefix(m.Target, machine.KubeletDir+"/") {
+				found = append(found, pageMount{Node: node, Target: m.Target, Source: m.Source + strings.TrimSuffix(m.Root, "/")})
+			}
+		}
 	}
+	return found
 }

@@ -43,8 +43,8 @@ func TestOnePortServesTheAPIAndThePageWithAndWithoutTLS(t *testing.T) {
 		{"/api/v1/nodes", pageToken, http.StatusUnauthorized, "Unauthorized"},
 		{"/", token, http.StatusUnauthorized, "it carries the token"},
 		{"/?token=" + token, "", http.StatusUnauthorized, "it carries the token"},
-		{"/?token=" + pageToken, "", http.StatusOK, "<title>csisim</title>"},
-		{"/state?since=0", "", http.StatusUnauthorized, "it carries the token"},
+		{"/?token=" + pageToken, "", http.StatusOK, "· csisim</title>"},
+		{"/news?epoch=0&chunks=0", "", http.StatusUnauthorized, "it carries the token"},
 	} {
 		for scheme, protocol := range map[string]string{"http": "HTTP/1.1", "https": "HTTP/2.0"} {
 			jar, err := cookiejar.New(nil)

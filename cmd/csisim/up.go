@@ -175,6 +175,7 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listen
 		return err
 	}
 	shown.look = newLookout(c, a.name)
+	shown.text = shown.look.page
 	stop := serve(at, shown.beside(c.API()))
 	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nSee it in a browser: %s\nStop it with Ctrl-C or: csisim down --name %s\n",
 		a.name, a.address, a.hint(), a.page, a.name)

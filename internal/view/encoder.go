@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/world/trace"
@@ -28,6 +29,7 @@ type Encoder struct {
 	rows    []row
 	details bytes.Buffer
 	events  int
+	unknown []trace.Kind // that this version does not know
 	chunks  []Chunk
 }
 
@@ -81,6 +83,9 @@ func (e *Encoder) Add(raw []byte) error {
 // add uses up the line.
 func (e *Encoder) add(l trace.Line, raw []byte) error {
 	e.events++
+	if !kinds[l.K] && !slices.Contains(e.unknown, l.K) && len(e.unknown) < mentioned {
+		e.unknown = append(e.unknown, l.K)
+	}
 	if l.Seq == 0 { // recordings of real clusters have no numbers
 		l.Seq = uint64(e.events)
 	}
@@ -215,7 +220,7 @@ func pathOf(l trace.Line) string {
 // flagsOf is a row's tone and what else is to be seen of it at a glance.
 func flagsOf(l trace.Line, words trace.Words) int {
 	flags := int(map[string]tone{"quiet": quiet, "strong": strong, "warning": waiting, "failure": bad}[words.Tone])
-	if words.Quiet || l.K == trace.Call && l.Code == "" && l.Inj == "" && isAsking(path.Base(l.M)) {
+	if words.Quiet || l.K == trace.API && routine[l.R] || l.K == trace.Call && l.Code == "" && l.Inj == "" && isAsking(path.Base(l.M)) {
 		flags |= flagQuiet
 	}
 	if l.Inj != "" {
@@ -225,6 +230,11 @@ func flagsOf(l trace.Line, words trace.Words) int {
 		flags |= flagOpen
 	}
 	return flags
+}
+
+// routine are the resources that keep a cluster going, whatever happens to volumes.
+var routine = map[string]bool{
+	"customresourcedefinitions": true, "serviceaccounts": true, "configmaps": true, "endpoints": true, "endpointslices": true, "controllerrevisions": true,
 }
 
 // isAsking reports whether a call only asks: such calls come again and again and say the same.

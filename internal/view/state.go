@@ -49,6 +49,11 @@ func stateOf(resource string, object map[string]any) state {
 			return state{"Ready", "", good}
 		}
 		return state{"NotReady", strings.TrimSpace(strings.TrimPrefix(ready, "False")), bad}
+	case "csinodes":
+		return state{info: registered(object)}
+	case "csidrivers":
+		spec, _ := object["spec"].(map[string]any)
+		return state{info: map[bool]string{true: "without attach", false: ""}[spec["attachRequired"] == false]}
 	case "volumesnapshots", "volumesnapshotcontents":
 		status, _ := object["status"].(map[string]any)
 		switch {
@@ -60,6 +65,18 @@ func stateOf(resource string, object map[string]any) state {
 		return state{"taking", "", waiting}.leaving(deleted)
 	}
 	return state{word: phase, tone: plain}.leaving(deleted)
+}
+
+// registered are the drivers of a CSINode.
+func registered(object map[string]any) string {
+	spec, _ := object["spec"].(map[string]any)
+	drivers, _ := spec["drivers"].([]any)
+	var names []string
+	for _, d := range drivers {
+		driver, _ := d.(map[string]any)
+		names = append(names, textAt(driver, "name"))
+	}
+	return joined(names...)
 }
 
 func attachment(object map[string]any, deleted bool) state {

@@ -77,6 +77,8 @@ func TestABrowserShowsAReport(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
 	require.NoError(t, os.WriteFile(file, []byte(pageOf(t, "testdata/unpublish-leaves-mount.jsonl")), 0o600))
-	out, err := node(t, "test/report.mjs", chromium, file).CombinedOutput()
+	trace, err := filepath.Abs("testdata/unpublish-leaves-mount.jsonl")
+	require.NoError(t, err)
+	out, err := node(t, "test/report.mjs", chromium, file, trace).CombinedOutput()
 	assert.NoError(t, err, string(out))
 }

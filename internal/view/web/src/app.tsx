@@ -2,9 +2,11 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Place, read, type Tab, written } from "./address.ts";
 import { Cluster } from "./cluster.tsx";
 import { fitting, search } from "./filter.ts";
+import { follow, type Live } from "./live.ts";
 import type { Report } from "./report.ts";
 import { Summary } from "./summary.tsx";
 import { Timeline } from "./timeline.tsx";
+import { span } from "./time.ts";
 import type { Trace } from "./trace.ts";
 
 /** What all parts of the page share. */
@@ -13,11 +15,20 @@ export interface Shared {
   row: number; // of the instant that is looked at
   go(change: Partial<Place>): void;
   look(seq: number): void; // at an event, in the timeline
+  live?: Live;
 }
 
 export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", trace: "Recording", live: "Live" };
 
-export function App({ report, trace }: { report: Report; trace: Trace }) {
+export function LiveApp({ report }: { report: Report }) {
+  const [live, setLive] = useState<Live>();
+  useEffect(() => follow(setLive), []);
+  if (!live) return <p class="loading">Connecting …</p>;
+  if (live.trace.length === 0) return <p class="loading" role="status">{live.problem || "Nothing has happened yet."}</p>;
+  return <App report={report} trace={live.trace} live={live} />;
+}
+
+export function App({ report, trace, live }: { report: Report; trace: Trace; live?: Live }) {
   const [place, setPlace] = useState(() => read(location.hash, report.verdict === "live" ? "cluster" : "summary"));
   const [found, setFound] = useState<Set<number>>();
   const go = useCallback((change: Partial<Place>) => setPlace((was) => ({ ...was, ...change })), []);
@@ -38,7 +49,7 @@ export function App({ report, trace }: { report: Report; trace: Trace }) {
   const shown = useMemo(() => fitting(trace, place.filter, found), [place.filter, found, trace.length]);
   const row = place.at ? Math.max(0, trace.row(place.at)) : trace.length - 1;
   const look = useCallback((seq: number) => go({ tab: "timeline", at: seq }), []);
-  const shared: Shared = { report, trace, place, shown, row, go, look };
+  const shared: Shared = { report, trace, place, shown, row, go, look, live };
 
   useEffect(() => {
     const press = (e: KeyboardEvent) => keys(e, shared);
@@ -52,6 +63,7 @@ export function App({ report, trace }: { report: Report; trace: Trace }) {
       <header>
         <span class={"verdict " + report.verdict}>{verdicts[report.verdict]}</span>
         <h1 title={report.name}>{report.name}</h1>
+        {live && <span class={"link-state " + (live.problem ? "bad" : "soft")} role="status">{live.problem || "up " + span(live.now)}</span>}
         <nav role="tablist" aria-label="Views">
           {tabs.map(([tab, title], i) => (
             <button key={tab} role="tab" id={"tab-" + tab} aria-selected={place.tab === tab} aria-controls="view" title={`${title} (${i + 1})`} onClick={() => go({ tab })}>{title}</button>

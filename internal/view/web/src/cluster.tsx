@@ -36,7 +36,13 @@ export function Cluster(shared: Shared) {
             ))}</ul>
           </section>}
           {titles.filter(([resource]) => groups.get(resource)!.length).map(([resource, title]) => <Table key={resource} {...shared} title={title} all={groups.get(resource)!} chosen={chosen} />)}
-          <section>
+          {shared.live && !place.at ? <section>
+            <h3>Mounts · {shared.live.mounts.length}</h3>
+            {shared.live.mounts.length === 0 ? <p class="soft">none</p> : (
+              <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Source</th></tr></thead>
+                <tbody>{shared.live.mounts.map((m) => <tr key={m.node + m.target}><td>{m.node}</td><td class="path" title={m.target}><bdi>{m.target}</bdi></td><td class="soft path" title={m.source}><bdi>{m.source}</bdi></td></tr>)}</tbody></table>
+            )}
+          </section> : <section>
             <h3>Mounts · {nodes.mounts.length}</h3>
             <p class="soft note">as the driver answered and the kubelet wrote</p>
             {nodes.mounts.length === 0 ? <p class="soft">none</p> : (
@@ -48,7 +54,7 @@ export function Cluster(shared: Shared) {
                   </tr>
                 ))}</tbody></table>
             )}
-          </section>
+          </section>}
           {nodes.files.length > 0 && <section>
             <h3>Files of kubelets · {nodes.files.length}</h3>
             <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Made by</th></tr></thead>
@@ -65,7 +71,7 @@ export function Cluster(shared: Shared) {
 }
 
 /** The objects of a kind, trouble on top. */
-function Table({ trace, row, go, title, all, chosen }: Shared & { title: string; all: Known[]; chosen: number }) {
+function Table({ trace, row, place, go, live, title, all, chosen }: Shared & { title: string; all: Known[]; chosen: number }) {
   return (
     <section>
       <h3>{title} · {all.length}</h3>
@@ -77,7 +83,7 @@ function Table({ trace, row, go, title, all, chosen }: Shared & { title: string;
             <tr key={k.object} class={[k.object === chosen ? "chosen" : "", k.row === row ? "fresh" : ""].join(" ")} onClick={() => go({ object: name })}>
               <td><button class="link" title={name} aria-pressed={k.object === chosen}>{name.slice(name.indexOf("/") + 1)}</button></td>
               <td class={k.tone}>{k.state}</td><td class="soft" title={k.info}>{k.info}</td>
-              <td class="soft number">{k.state && span(trace.at[row] - k.since)}</td>
+              <td class="soft number">{k.state && span((live && !place.at ? live.now : trace.at[row]) - k.since)}</td>
             </tr>
           );
         })}</tbody>

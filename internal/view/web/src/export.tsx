@@ -1,3 +1,39 @@
+import { useRef } from "preact/hooks";
 import type { Shared } from "./app.tsx";
+import { chromeTrace, openTelemetry } from "./machines.ts";
+import { markdown } from "./markdown.ts";
+import { download } from "./parts.tsx";
+import { mermaid, sequence, svg } from "./sequence.ts";
+import type { Trace } from "./trace.ts";
 
-export function Export(_: Shared) { return null; }
+/** What can be taken away: of what is shown, or of all of it. Secrets are redacted in the trace already. */
+const forms: [string, string, (s: Shared, rows: number[]) => Promise<string>][] = [
+  ["Markdown for an issue", "md", markdown],
+  ["Sequence diagram, Mermaid", "mmd", async (s, rows) => mermaid(await sequence(s.trace, rows))],
+  ["Sequence diagram, SVG", "svg", async (s, rows) => svg(await sequence(s.trace, rows))],
+  ["Chrome trace (Perfetto)", "trace.json", ({ trace }, rows) => chromeTrace(trace, rows)],
+  ["OpenTelemetry, OTLP JSON", "otlp.json", ({ trace, report }, rows) => openTelemetry(trace, rows, report.name)],
+  ["The trace itself, JSON Lines", "jsonl", ({ trace }) => whole(trace)],
+];
+
+export function Export(shared: Shared) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const take = async (extension: string, make: (s: Shared, rows: number[]) => Promise<string>) => {
+    const rows: number[] = [];
+    for (let i = 0; i < shared.trace.length; i++) if (shared.shown[i]) rows.push(i);
+    download(`${shared.report.name.replace(/[^\w.-]+/g, "-")}.${extension}`, await make(shared, rows));
+    menu.current!.open = false;
+  };
+  return (
+    <details class="take-away" ref={menu} onKeyDown={(e) => { if (e.key === "Escape") menu.current!.open = false; }}>
+      <summary>Export</summary>
+      <ul>{forms.map(([title, extension, make]) => <li key={extension}><button class="link" onClick={() => take(extension, make)}>{title}</button></li>)}</ul>
+    </details>
+  );
+}
+
+async function whole(trace: Trace): Promise<string> {
+  const lines: string[] = [];
+  for (let c = 0; c < trace.chunkCount; c++) for (const d of await trace.unpacked(c)) lines.push(d.raw);
+  return lines.join("\n") + "\n";
+}

@@ -21,6 +21,7 @@ export function fitting(trace: Trace, f: Filter, found?: Set<number>): Uint8Arra
   const object = f.object ? trace.objects.findIndex((o) => objectName(o) === f.object) : -1;
   const lane = f.lane ? trace.lanes.indexOf(f.lane) : -1;
   for (let i = 0; i < trace.length; i++) {
+    if (!trace.kind[i]) continue;
     if (!f.all && trace.isQuiet(i) && !found?.has(i) && !(object >= 0 && trace.object[i] === object)) continue;
     const landmark = trace.isKind(i, "step") || trace.isKind(i, "fault");
     if (f.volume && !landmark && trace.volume[i] !== volume) continue;

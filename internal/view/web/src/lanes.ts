@@ -25,6 +25,7 @@ export function lanesOf(trace: Trace): Lane[] {
   }
   for (let i = 0; i < trace.length; i++) {
     const kind = trace.kindOf(i);
+    if (!kind) continue;
     const name = laneName(trace, i);
     lane(name, groupOf(name)).rows.push(i);
     if (kind === "api") lane("API server", "api").rows.push(i);

@@ -1,10 +1,16 @@
 import { render } from "preact";
-import { App } from "./app.tsx";
+import { App, LiveApp } from "./app.tsx";
 import type { Report } from "./report.ts";
 import { Trace } from "./trace.ts";
 
 async function start() {
   const report: Report = JSON.parse(document.getElementById("report")!.textContent!);
+  const root = document.getElementById("app")!;
+  if (report.verdict === "live") {
+    root.replaceChildren();
+    render(<LiveApp report={report} />, root);
+    return;
+  }
   const trace = new Trace();
   for (const chunk of document.querySelectorAll("script.chunk")) {
     const [columns, details] = chunk.textContent!.split(" ");
@@ -12,7 +18,6 @@ async function start() {
     chunk.remove();
   }
   await trace.readSteps();
-  const root = document.getElementById("app")!;
   root.replaceChildren();
   render(<App report={report} trace={trace} />, root);
 }

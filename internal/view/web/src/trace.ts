@@ -34,6 +34,7 @@ export class Trace implements Record<Column, Numbers> {
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
 
   private chunks: { from: number; count: number; packed: string; details?: Promise<Detail[]> }[] = [];
+  private unanswered = new Map<number, number>();
   private bySeq?: Map<number, number>;
 
   async append(columns: string, details: string): Promise<void> {
@@ -56,9 +57,21 @@ export class Trace implements Record<Column, Numbers> {
       }
     }
     for (let i = this.length; i < this.length + added.n; i++) if (this.cause[i]) this.cause[i] = this.seq[i] - this.cause[i];
+    for (let i = this.length; i < this.length + added.n; i++) this.supersede(i);
     this.chunks.push({ from: this.length, count: added.n, packed: details });
     this.length += added.n;
     this.bySeq = undefined;
+  }
+
+  /** Of a live cluster, a call comes again when it was answered: then it stands there alone. */
+  private supersede(row: number) {
+    const before = this.unanswered.get(this.seq[row]);
+    if (before !== undefined) {
+      this.kind[before] = 0;
+      this.flags[before] = QUIET;
+      this.unanswered.delete(this.seq[row]);
+    }
+    if (this.flags[row] & OPEN) this.unanswered.set(this.seq[row], row);
   }
 
   private grow(to: number) {

@@ -1,7 +1,8 @@
 // The report of a driver that forgets to unmount: node report.mjs CHROMIUM FILE
-import { check, has, run, until } from "./browser.mjs";
+import { readFileSync } from "node:fs";
+import { check, expect, has, run, until } from "./browser.mjs";
 
-const [program, file] = process.argv.slice(2);
+const [program, file, trace] = process.argv.slice(2);
 const address = "file://" + file;
 
 const looks = {};
@@ -75,5 +76,19 @@ await run(program, {
     await has(page, ".paths", "still there");
     await page.goto(address + "#tab=cluster&at=94");
     await until(page, () => document.querySelector(".paths").innerText.includes("published"));
+  },
+  "all forms can be taken away": async (open) => {
+    const page = await open(address + "#tab=timeline&failures=");
+    const take = async (title) => {
+      await page.locator(".take-away summary").click();
+      const [file] = await Promise.all([page.waitForEvent("download"), page.locator(".take-away button", { hasText: title }).click()]);
+      return readFileSync(await file.path(), "utf8");
+    };
+    expect((await take("Markdown")).includes("| 12.530 s | kubelet node-a | VIOLATION"), "Markdown");
+    expect((await take("Mermaid")).startsWith("sequenceDiagram\n  participant p0"), "Mermaid");
+    expect((await take("SVG")).startsWith("<svg "), "SVG");
+    expect(JSON.parse(await take("Chrome")).traceEvents.some((e) => e.ph === "i" && e.name.startsWith("VIOLATION")), "Chrome trace");
+    expect(JSON.parse(await take("OpenTelemetry")).resourceSpans[0].scopeSpans[0].spans[0].events.length === 5, "OTLP");
+    expect((await take("JSON Lines")) === readFileSync(trace, "utf8"), "the trace comes out as it went in");
   },
 });

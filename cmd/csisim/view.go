@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/view"
+)
+
+// viewFlags are the flags of csisim view.
+type viewFlags struct {
+	output string
+}
+
+func newView(env environment) *cobra.Command {
+	var f viewFlags
+	command := &cobra.Command{
+		Use:   "view TRACE",
+		Short: "Show a trace in a browser",
+		Long: `Show a trace in a browser: one that csisim run --trace has written, or a recording
+of a real cluster. The page shows what happened in lanes over virtual time, every
+call, and the objects, mounts and files at any instant.
+
+It is served on loopback, to who has the token in its address, until Ctrl-C; with
+--output it is written to a file that needs nothing else. Of a trace that is cut
+off or damaged what can be read is shown.`,
+		Example: `  csisim view mine.jsonl
+  csisim view scenarios/golden/lifecycle-attach.jsonl --output lifecycle.html`,
+		Args: func(command *cobra.Command, args []string) error {
+			if err := needs("a TRACE")(command, args); err != nil {
+				return err
+			}
+			return atMost(1)(command, args)
+		},
+		ValidArgsFunction: cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt),
+		RunE: func(command *cobra.Command, args []string) error {
+			return viewTrace(command.Context(), env, f, args[0])
+		},
+	}
+	command.Flags().StringVarP(&f.output, "output", "o", "", "write the page to `FILE`")
+	complete(command, "output", cobra.FixedCompletions([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
+	return command
+}
+
+func viewTrace(ctx context.Context, env environment, f viewFlags, name string) error {
+	release, err := outputFiles{"output": f.output}.reserve()
+	if err != nil {
+		return err
+	}
+	defer release()
+	shown := view.NewEncoder()
+	problems, err := readView(name, shown)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		fmt.Fprintf(env.stderr, "csisim: %s: %s\n", name, p)
+	}
+	r := shown.Recorded(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), problems)
+	r.Facts = [][2]string{{"Trace", name}}
+	chunks, err := shown.Chunks()
+	if err != nil {
+		return err
+	}
+	if f.output != "" {
+		return writeFile(f.output, "page", func(w io.Writer) error { return view.Write(w, r, chunks) })
+	}
+	var text bytes.Buffer
+	if err := view.Write(&text, r, chunks); err != nil {
+		return err
+	}
+	return serveView(ctx, env, text.Bytes())
+}
+
+// largestView is the size in bytes of the largest trace that is shown.
+const largestView = 4 << 30
+
+func readView(name string, to *view.Encoder) ([]string, error) {
+	file, err := strict.OpenFile(name, largestView, "a trace")
+	if err != nil {
+		return nil, usage("%s: %w", name, errors.Unwrap(err))
+	}
+	defer file.Close()
+	problems, err := to.Read(file)
+	if err != nil {
+		return nil, usage("%s: %w", name, reason(err))
+	}
+	return problems, nil
+}
+
+// serveView serves a page on loopback until ctx is done.
+func serveView(ctx context.Context, env environment, text []byte) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return &failure{code: exitEnvironment, err: fmt.Errorf("listening for a browser: %w", err)}
+	}
+	shown, err := newPage(listener.Addr().String())
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	shown.text = func() ([]byte, error) { return text, nil }
+	stop := serve(listener, shown.beside(http.NotFoundHandler()))
+	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", shown.address())
+	<-ctx.Done()
+	return stop()
+}

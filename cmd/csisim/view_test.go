@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const recording = "../../scenarios/golden/lifecycle-attach.jsonl"
+
+func TestARecordingOfARealClusterIsShown(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "lifecycle.html")
+	got := csisim(t, "view", recording, "--output", page)
+	require.Zero(t, got.code, got.stderr)
+	assert.Empty(t, got.stderr)
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "<title>lifecycle-attach · csisim</title>")
+	assert.Less(t, len(text), 400<<10)
+}
+
+// Of a damaged trace what can be read is shown, and what cannot is named; of one without any event nothing is.
+func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
+	whole, err := os.ReadFile(recording)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(whole), "\n")
+	for _, test := range []struct {
+		name, trace string
+		code        int
+		said        string
+	}{
+		{"cut off", string(whole[:len(whole)-20]), 0, "is cut off: the trace was not written to its end"},
+		{"with lines that are no JSON", lines[0] + "oh no\n" + lines[1], 0, "Line 2 is no JSON object: invalid character 'o'"},
+		{"of a newer csisim", lines[0] + `{"t":1,"k":"quantum","msg":"leap"}` + "\n", 0, `Events of kind "quantum" are of a newer csisim`},
+		{"with lines that are no events", lines[0] + `{"a":1}` + "\n", 0, "Line 2 has no kind (field k)"},
+		{"empty", "", 2, "there is no event in it"},
+		{"something else", "a: b\nc: d\n", 2, "no line of it is an event of a trace: line 1 is no JSON object"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file, page := filepath.Join(dir, "some.jsonl"), filepath.Join(dir, "page.html")
+			require.NoError(t, os.WriteFile(file, []byte(test.trace), 0o600))
+			got := csisim(t, "view", file, "--output", page)
+			assert.Equal(t, test.code, got.code, got.stderr)
+			assert.Contains(t, got.stderr, file+": ")
+			assert.Contains(t, got.stderr, test.said)
+			if test.code != 0 {
+				assert.NoFileExists(t, page)
+				return
+			}
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			assert.Contains(t, string(text), `"problems":[`)
+		})
+	}
+}

@@ -1,0 +1,30 @@
+import { Trace } from "./trace.ts";
+
+/** A live cluster as the page last heard of it. */
+export interface Live { trace: Trace; now: number; mounts: { node: string; target: string; source: string }[]; problem: string }
+
+interface News { epoch: number; chunks: { columns: string; details: string }[]; now: number; mounts: Live["mounts"] }
+
+/** Asks the server for what is new, once a second, until stopped. */
+export function follow(heard: (live: Live) => void): () => void {
+  let stopped = false, epoch = 0, live: Live = { trace: new Trace(), now: 0, mounts: [], problem: "" };
+  const ask = async () => {
+    try {
+      const answer = await fetch(`news?epoch=${epoch}&chunks=${live.trace.chunkCount}`, { credentials: "same-origin" });
+      if (!answer.ok) throw new Error(answer.status === 401 ? "open the address that csisim up printed" : await answer.text());
+      const news: News = await answer.json();
+      const trace = news.epoch === epoch ? live.trace : new Trace();
+      epoch = news.epoch;
+      for (const chunk of news.chunks) await trace.append(chunk.columns, chunk.details);
+      if (news.chunks.length) await trace.readSteps();
+      live = { trace, now: news.now, mounts: news.mounts, problem: "" };
+    } catch (problem) {
+      live = { ...live, problem: problem instanceof TypeError ? "the cluster is gone" : (problem as Error).message };
+    }
+    if (stopped) return;
+    heard(live);
+    setTimeout(ask, 1000);
+  };
+  ask();
+  return () => { stopped = true; };
+}
