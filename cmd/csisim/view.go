@@ -25,7 +25,7 @@ type viewFlags struct {
 func newView(env environment) *cobra.Command {
 	var f viewFlags
 	command := &cobra.Command{
-		Use:   "view TRACE",
+		Use:   "view TRACE [OTHER]",
 		Short: "Show a trace in a browser",
 		Long: `Show a trace in a browser: one that csisim run --trace has written, or a recording
 of a real cluster. The page shows what happened in lanes over virtual time, every
@@ -33,18 +33,21 @@ call, and the objects, mounts and files at any instant.
 
 It is served on loopback, to who has the token in its address, until Ctrl-C; with
 --output it is written to a file that needs nothing else. Of a trace that is cut
-off or damaged what can be read is shown.`,
+off or damaged what can be read is shown. With OTHER, a second trace, the page shows
+both side by side, aligned as csisim diff does, with the first difference of each
+level.`,
 		Example: `  csisim view mine.jsonl
-  csisim view scenarios/golden/lifecycle-attach.jsonl --output lifecycle.html`,
+  csisim view scenarios/golden/lifecycle-attach.jsonl --output lifecycle.html
+  csisim view scenarios/golden/lifecycle-attach.jsonl mine.jsonl`,
 		Args: func(command *cobra.Command, args []string) error {
 			if err := needs("a TRACE")(command, args); err != nil {
 				return err
 			}
-			return atMost(1)(command, args)
+			return atMost(2)(command, args)
 		},
 		ValidArgsFunction: cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(command *cobra.Command, args []string) error {
-			return viewTrace(command.Context(), env, f, args[0])
+			return viewTrace(command.Context(), env, f, args)
 		},
 	}
 	command.Flags().StringVarP(&f.output, "output", "o", "", "write the page to `FILE`")
@@ -52,7 +55,8 @@ off or damaged what can be read is shown.`,
 	return command
 }
 
-func viewTrace(ctx context.Context, env environment, f viewFlags, name string) error {
+func viewTrace(ctx context.Context, env environment, f viewFlags, names []string) error {
+	name := names[0]
 	release, err := outputFiles{"output": f.output}.reserve()
 	if err != nil {
 		return err
@@ -68,6 +72,12 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, name string) e
 	}
 	r := shown.Recorded(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), problems)
 	r.Facts = [][2]string{{"Trace", name}}
+	if len(names) > 1 {
+		if r.Compare, err = compared(name, names[1]); err != nil {
+			return err
+		}
+		r.Sentence = sentenceOf(r.Compare)
+	}
 	chunks, err := shown.Chunks()
 	if err != nil {
 		return err

@@ -58,3 +58,17 @@ func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
 		})
 	}
 }
+
+func TestTwoTracesAreShownSideBySide(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "both.html")
+	got := csisim(t, "view", recording, "../../scenarios/golden/kubelet-restart.jsonl", "--output", page)
+	require.Zero(t, got.code, got.stderr)
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Regexp(t, `"sentence":"The two traces differ on \d of 7 levels\."`, string(text))
+	got = csisim(t, "view", recording, recording, "--output", page)
+	require.Zero(t, got.code, got.stderr)
+	text, err = os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "The two traces are equal on all levels.")
+}

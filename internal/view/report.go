@@ -22,6 +22,8 @@ type Report struct {
 	Notes []string    `json:"notes,omitempty"`
 	// Problems are what could not be read.
 	Problems []string `json:"problems,omitempty"`
+	// Compare is another trace beside this one; nil if there is none.
+	Compare *Comparison `json:"compare,omitempty"`
 	// End is the virtual time at the end, in ms.
 	End int64 `json:"end,omitempty"`
 }

@@ -29,6 +29,9 @@ const (
 // Levels are all levels, in the order in which they are printed.
 var Levels = []Level{Calls, Requests, Objects, Gaps, Events, Files, Runtime}
 
+// Title says what the level compares.
+func (l Level) Title() string { return title[l] }
+
 // title says what a level compares.
 var title = map[Level]string{
 	Calls:    "method, caller, node and code, in order, per volume",

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Place, read, type Tab, written } from "./address.ts";
 import { Cluster } from "./cluster.tsx";
+import { Compare } from "./compare.tsx";
 import { fitting, search } from "./filter.ts";
 import { follow, type Live } from "./live.ts";
 import type { Report } from "./report.ts";
@@ -29,7 +30,7 @@ export function LiveApp({ report }: { report: Report }) {
 }
 
 export function App({ report, trace, live }: { report: Report; trace: Trace; live?: Live }) {
-  const [place, setPlace] = useState(() => read(location.hash, report.verdict === "live" ? "cluster" : "summary"));
+  const [place, setPlace] = useState(() => read(location.hash, report.verdict === "live" ? "cluster" : report.compare ? "compare" : "summary"));
   const [found, setFound] = useState<Set<number>>();
   const go = useCallback((change: Partial<Place>) => setPlace((was) => ({ ...was, ...change })), []);
 
@@ -58,6 +59,7 @@ export function App({ report, trace, live }: { report: Report; trace: Trace; liv
   });
 
   const tabs: [Tab, string][] = [["summary", report.verdict === "failed" ? "Why it failed" : "Summary"], ["timeline", "Timeline"], ["cluster", "Cluster"]];
+  if (report.compare) tabs.push(["compare", "Compare"]);
   return (
     <>
       <header>
@@ -74,13 +76,14 @@ export function App({ report, trace, live }: { report: Report; trace: Trace; liv
         {place.tab === "summary" && <Summary {...shared} />}
         {place.tab === "timeline" && <Timeline {...shared} />}
         {place.tab === "cluster" && <Cluster {...shared} />}
+        {place.tab === "compare" && report.compare && <Compare {...shared} />}
       </main>
     </>
   );
 }
 
 /** The keyboard: steps through time, in both directions, and between views. */
-function keys(e: KeyboardEvent, { trace, place, shown, row, go }: Shared) {
+function keys(e: KeyboardEvent, { report, trace, place, shown, row, go }: Shared) {
   const target = e.target as HTMLElement;
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
@@ -92,7 +95,7 @@ function keys(e: KeyboardEvent, { trace, place, shown, row, go }: Shared) {
       if (shown[i] && wanted(i)) { go({ at: trace.seq[i] }); return; }
     }
   };
-  const tab = (["summary", "timeline", "cluster"] as const)[Number(e.key) - 1];
+  const tab = (["summary", "timeline", "cluster", ...(report.compare ? ["compare"] as const : [])] as const)[Number(e.key) - 1];
   if (tab) return go({ tab });
   switch (e.key) {
     case "ArrowRight": case "j": step(1); break;

@@ -1,10 +1,13 @@
 /** What the page says of a trace as a whole. */
 export interface Report {
   name: string; verdict: "passed" | "failed" | "error" | "trace" | "live"; sentence: string;
-  findings?: Finding[]; steps?: Step[]; replay?: string; facts?: [string, string][]; notes?: string[]; problems?: string[]; end?: number;
+  findings?: Finding[]; steps?: Step[]; replay?: string; facts?: [string, string][]; notes?: string[]; problems?: string[]; end?: number; compare?: Comparison;
 }
 export interface Link { seq: number; why: string }
 export interface Finding {
   verdict: string; short: string; expected?: string; got?: string; hint?: string; spec?: string; where?: string; about?: number; chain?: Link[];
 }
 export interface Step { number: number; title: string; state: string; at: number; took: number }
+
+export interface Comparison { a: string; b: string; levels: { name: string; what: string; compared: number; differences: number; first?: Difference }[] }
+export interface Difference { subject: string; what: string; index: number; rows: { a: string; b: string; timeA: number; timeB: number; same?: boolean }[] }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/cmd/internal/diff"
+	"github.com/csisim/csisim/internal/view"
+)
+
+// compared is what two traces have in common and where they part, as csisim diff finds it.
+func compared(nameA, nameB string) (*view.Comparison, error) {
+	a, err := openTrace(nameA)
+	if err != nil {
+		return nil, err
+	}
+	b, err := openTrace(nameB)
+	if err != nil {
+		return nil, err
+	}
+	found := diff.Compare(a, b)
+	c := &view.Comparison{A: described(nameA, a), B: described(nameB, b)}
+	for _, level := range diff.Levels {
+		differences := found.Of(level)
+		shown := view.Level{Name: string(level), What: level.Title(), Compared: found.Compared[level], Differences: len(differences)}
+		if len(differences) > 0 {
+			shown.First = differenceOf(differences[0])
+		}
+		c.Levels = append(c.Levels, shown)
+	}
+	return c, nil
+}
+
+// shownAround is how many rows before and after a difference are shown.
+const shownAround = 100
+
+func differenceOf(d diff.Difference) *view.Difference {
+	from, to := max(0, d.Index-shownAround), min(len(d.Rows), d.Index+shownAround+1)
+	shown := &view.Difference{Subject: d.Subject, What: d.What, Index: d.Index - from}
+	for _, r := range d.Rows[from:to] {
+		shown.Rows = append(shown.Rows, view.Aligned{A: r.A.Text, B: r.B.Text, TimeA: r.A.At, TimeB: r.B.At, Same: r.Same})
+	}
+	return shown
+}
+
+// sentenceOf says on how many levels traces differ.
+func sentenceOf(c *view.Comparison) string {
+	differ := 0
+	for _, l := range c.Levels {
+		if l.Differences > 0 {
+			differ++
+		}
+	}
+	if differ == 0 {
+		return "The two traces are equal on all levels."
+	}
+	return fmt.Sprintf("The two traces differ on %d of %d levels.", differ, len(c.Levels))
+}
