@@ -23,8 +23,8 @@ type AddonsManagerOptions = fakecontroller.AddonsManagerOptions
 // component is "csi-addons-sidecar/" and that of its pod.
 type AddonsSidecar struct {
 	// Pod is the pod that it runs in, "namespace/name", which others make: it begins when
-	// the pod has an address, and ends with it.
-	Pod string `json:"pod" want:"required" example:"kube-system/driver-controller-0" doc:"The pod that it runs in, with its namespace: it begins when the pod has an address."`
+	// the pod has an address, and ends with it. Default: one that is made for it.
+	Pod string `json:"pod,omitempty" example:"kube-system/driver-controller-0" doc:"The pod that it runs in, with its namespace: it begins when the pod has an address; default one in kube-system that is made for it."`
 	// Node is the node whose plugin it is beside. Default: the controller plugin.
 	Node string `json:"node,omitempty" example:"node-a" doc:"The node whose plugin it is beside; default the controller plugin."`
 	// NodeID is its flag. Default: Node, or the first node of the cluster.
@@ -45,9 +45,9 @@ const addonsPort = 9070
 // the first of them. A mock driver that serves CSI-Addons has one beside each plugin, in pods
 // of their own.
 func (c *Simulation) addAddons(d *driver) error {
-	sidecars, own := d.Addons, false
+	sidecars := d.Addons
 	if len(sidecars) == 0 && d.mock != nil && d.mock.ServesAddons() {
-		sidecars, own = c.addonsOf(d), true
+		sidecars = c.addonsOf(d)
 	}
 	if len(sidecars) == 0 {
 		return nil
@@ -66,7 +66,8 @@ func (c *Simulation) addAddons(d *driver) error {
 		if p == nil {
 			return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("there is no plugin for the sidecar in pod %s", s.Pod)}
 		}
-		if own {
+		if s.Pod == "" {
+			s.Pod = ownPod(d.Name, s.Node)
 			c.makeAddonsPod(s)
 		}
 		o := c.addonsOptions(d, p, s)
@@ -101,16 +102,20 @@ func (c *Simulation) addAddonsManager() {
 
 // addonsOf are sidecars beside every plugin of a driver.
 func (c *Simulation) addonsOf(d *driver) (all []AddonsSidecar) {
-	name := strings.ReplaceAll(d.Name, ".", "-")
 	if d.controller != nil {
-		all = append(all, AddonsSidecar{Pod: metav1.NamespaceSystem + "/" + name + "-controller-0"})
+		all = append(all, AddonsSidecar{})
 	}
 	for _, n := range c.nodes {
 		if d.nodes[n.Name] != nil {
-			all = append(all, AddonsSidecar{Pod: metav1.NamespaceSystem + "/" + name + "-" + n.Name + "-0", Node: n.Name})
+			all = append(all, AddonsSidecar{Node: n.Name})
 		}
 	}
 	return all
+}
+
+// ownPod is the pod that is made for a sidecar.
+func ownPod(driver, node string) string {
+	return metav1.NamespaceSystem + "/" + strings.ReplaceAll(driver, ".", "-") + "-" + cmp.Or(node, "controller") + "-0"
 }
 
 // makeAddonsPod makes the pod of a sidecar, by a StatefulSet of one, and gives it an address.

@@ -15,11 +15,33 @@ import (
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
 )
 
 // Each test sees the defect with the switch and none without it.
 func TestBrokenBehaviours(t *testing.T) {
 	for name, shows := range map[string]func(t *testing.T, d *driver) bool{
+		"reclaim-loses-data": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			file := d.w.path("backend", "volumes", v.id, "data", "f")
+			require.NoError(t, os.WriteFile(file, []byte("data"), 0o644))
+			_, err := reclaimspace.NewReclaimSpaceControllerClient(d.conn).ControllerReclaimSpace(t.Context(), &reclaimspace.ControllerReclaimSpaceRequest{VolumeId: v.id})
+			require.NoError(t, err)
+			return missing(file)
+		},
+		"fence-ignored": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			require.NoError(t, v.attach())
+			require.NoError(t, d.fence("10.0.0.7/32"))
+			return v.stage() == nil
+		},
+		"demoted-stays-writable": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			require.NoError(t, v.attach())
+			require.NoError(t, d.replica(v.id).enable())
+			return v.stage() == nil
+		},
 		"publish-not-idempotent": func(t *testing.T, d *driver) bool {
 			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
 			require.NoError(t, v.publish(target))
@@ -182,8 +204,8 @@ func TestBrokenBehaviours(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.False(t, shows(t, newWorld(t).start("node-a")), "a correct driver shows it as well")
-			assert.True(t, shows(t, newWorld(t).start("node-a", "--broken", name)))
+			assert.False(t, shows(t, newWorld(t).startAddons()), "a correct driver shows it as well")
+			assert.True(t, shows(t, newWorld(t).startAddons("--broken", name)))
 		})
 	}
 }

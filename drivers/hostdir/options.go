@@ -3,10 +3,12 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
@@ -37,6 +39,11 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.Int64Var(&c.MaxVolumes, "max-volumes", 0, "most volumes attached to this node; 0 means no limit")
 	flags.BoolVar(&noAttach, "no-attach", false, "do without ControllerPublishVolume")
 	flags.BoolVar(&noStage, "no-stage", false, "do without NodeStageVolume")
+	flags.BoolVar(&c.Addons, "csi-addons", false, "serve CSI-Addons on the same socket: reclaim space, key rotation, fencing, replication, groups")
+	flags.Func("node-address", "with --csi-addons: the `address` of this node, by which it can be fenced (default: one in 10.0.0.0/8 that is made of --node-id)", func(s string) (err error) {
+		c.NodeAddress, err = netip.ParseAddr(s)
+		return err
+	})
 	flags.Func("inline", "serve volumes that pods have in their own specs: also, or `only`", func(s string) error {
 		c.Inline, c.InlineOnly = true, s == "only"
 		if s != "only" && s != "also" {
@@ -67,9 +74,18 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		return o, err
 	}
 	c.Attach, c.Stage = !noAttach, !noStage
+	if c.NodeAddress == (netip.Addr{}) && c.NodeID != "" {
+		c.NodeAddress = addressOf(c.NodeID)
+	}
 	c.Controller = mode == "controller" || mode == "all"
 	c.Node = mode == "node" || mode == "all"
 	return o, o.check(mode, flags.Args())
+}
+
+// addressOf is the address of a node that was given none.
+func addressOf(nodeID string) netip.Addr {
+	sum := sha256.Sum256([]byte(nodeID))
+	return netip.AddrFrom4([4]byte{10, sum[0], sum[1], sum[2]})
 }
 
 // check collects everything that is wrong with the options.

@@ -67,6 +67,11 @@ var brokenDrivers = []struct{ broken, file, want string }{
 	{"stage-trusts-records", "hostdir-restarts.yaml",
 		"data lost: pod default/b does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-b: " +
 			"expected generation 2, which pod default/b wrote on node-b, found an empty directory"},
+	{"reclaim-loses-data", "hostdir-addons.yaml",
+		"data lost: pod default/first does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-a: " +
+			"expected generation 1, which pod default/first wrote on node-a, found an empty directory"},
+	{"fence-ignored", "hostdir-addons.yaml", "NodeStageVolume, code FailedPrecondition, message *is fenced"},
+	{"demoted-stays-writable", "hostdir-addons.yaml", "NodeStageVolume, code FailedPrecondition, message *is demoted*"},
 	{"stage-panics", "hostdir-move.yaml",
 		"driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: panic: no backend for volume VOLUME (exit status 2)"},
 	{"publish-exits", "hostdir-move.yaml",
@@ -107,7 +112,9 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	}
 	asProgram, err := scenario.Load("programs/hostdir-block.yaml") // others may name the driver's profile
 	require.NoError(t, err)
-	s.Drivers[0] = asProgram.Drivers[0]
+	if p := s.Drivers[0].Program; p == nil || len(p.Command) == 0 {
+		s.Drivers[0] = asProgram.Drivers[0]
+	}
 	program := s.Drivers[0].Program
 	program.Command = append(program.Command, "--broken="+broken)
 	return s

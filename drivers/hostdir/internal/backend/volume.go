@@ -151,7 +151,13 @@ func (b *Backend) DeleteVolume(id string) error {
 		if len(v.Attachments) > 0 {
 			return fmt.Errorf("volume %s is attached to %v: %w", id, v.AttachedNodes(), ErrInUse)
 		}
-		return b.remove(volumesDir, id)
+		if err := b.remove(volumesDir, id); err != nil {
+			return err
+		}
+		if _, err := b.replica(id); errors.Is(err, ErrNotReplicated) {
+			return nil
+		}
+		return b.remove(replicasDir, id)
 	})
 }
 

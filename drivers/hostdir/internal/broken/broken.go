@@ -52,6 +52,10 @@ const (
 	PublishExits             Behaviour = "publish-exits"
 	UnpublishLeavesMount     Behaviour = "unpublish-leaves-mount"
 	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
+
+	ReclaimLosesData     Behaviour = "reclaim-loses-data"
+	FenceIgnored         Behaviour = "fence-ignored"
+	DemotedStaysWritable Behaviour = "demoted-stays-writable"
 )
 
 var catalogue = []struct {
@@ -97,6 +101,9 @@ var catalogue = []struct {
 	{PublishExits, "NodePublishVolume ends the program with exit status 3 when it has mounted"},
 	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
 	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
+	{ReclaimLosesData, "reclaiming space takes the volume's content away"},
+	{FenceIgnored, "a node that is fenced stages and publishes volumes"},
+	{DemotedStaysWritable, "a volume that is demoted is staged and published writable"},
 }
 
 // Set is the chosen defects. The empty set is a correct driver.

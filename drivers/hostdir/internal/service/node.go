@@ -81,6 +81,14 @@ func (p nodePromises) NodeGetCapabilities(ctx context.Context, req *csi.NodeGetC
 // usable finds a volume that may be used on this node in that way, and says
 // whether it may only be read.
 func (n *node) usable(id string, a access, publishContext map[string]string) (v backend.Volume, readOnly bool, err error) {
+	if n.cfg.Addons {
+		if err := n.admitted(); err != nil {
+			return v, false, err
+		}
+		if err := n.writable(id, a.readerOnly()); err != nil {
+			return v, false, err
+		}
+	}
 	if v, err = n.store.Volume(id); err != nil {
 		return v, false, answer(err)
 	}

@@ -5,6 +5,7 @@ package service
 
 import (
 	"fmt"
+	"net/netip"
 	"path/filepath"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -36,8 +37,12 @@ type Config struct {
 	// Inline serves volumes that pods have in their own specs; InlineOnly serves nothing
 	// else.
 	Inline, InlineOnly bool
-	Without            Without
-	Broken             broken.Set
+	// Addons serves CSI-Addons as well. NodeAddress is the address of this node, by which it
+	// can be fenced; none by default.
+	Addons      bool
+	NodeAddress netip.Addr
+	Without     Without
+	Broken      broken.Set
 }
 
 // Register opens the state and adds the services to the server.
@@ -47,6 +52,9 @@ func Register(server *grpc.Server, cfg Config) error {
 		return err
 	}
 	csi.RegisterIdentityServer(server, identity{cfg: cfg})
+	if cfg.Addons {
+		registerAddons(server, cfg, store)
+	}
 	if cfg.Controller && !cfg.InlineOnly {
 		c, err := newController(cfg, store)
 		if err != nil {

@@ -1,0 +1,72 @@
+//go:build linux
+
+package backend
+
+import (
+	"errors"
+	"io/fs"
+	"net/netip"
+	"path/filepath"
+	"slices"
+)
+
+const fencesFile = "fences.json"
+
+// Fence keeps clients with these addresses off the storage, Unfence lets them on it again.
+// Each address range is one entry, however often it is fenced.
+func (b *Backend) Fence(ranges []string) error {
+	return b.changeFences(func(all []string) []string {
+		for _, r := range ranges {
+			if !slices.Contains(all, r) {
+				all = append(all, r)
+			}
+		}
+		return all
+	})
+}
+
+// Unfence is the opposite of Fence; a range that is not fenced is no error.
+func (b *Backend) Unfence(ranges []string) error {
+	return b.changeFences(func(all []string) []string {
+		return slices.DeleteFunc(all, func(r string) bool { return slices.Contains(ranges, r) })
+	})
+}
+
+func (b *Backend) changeFences(change func([]string) []string) error {
+	return b.exclusively(func() error {
+		all, err := b.fences()
+		if err != nil {
+			return err
+		}
+		return WriteJSON(filepath.Join(b.dir, fencesFile), change(all))
+	})
+}
+
+// Fences lists the address ranges that are fenced.
+func (b *Backend) Fences() (all []string, err error) {
+	err = b.exclusively(func() error {
+		all, err = b.fences()
+		return err
+	})
+	return all, err
+}
+
+func (b *Backend) fences() (all []string, err error) {
+	err = ReadJSON(filepath.Join(b.dir, fencesFile), &all)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return all, err
+}
+
+// IsFenced reports whether a client's address is in a range that is fenced.
+func (b *Backend) IsFenced(address netip.Addr) (bool, error) {
+	all, err := b.Fences()
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(all, func(text string) bool {
+		r, err := netip.ParsePrefix(text)
+		return err == nil && r.Contains(address)
+	}), nil
+}

@@ -1,0 +1,103 @@
+//go:build linux
+
+package service
+
+import (
+	"context"
+	"net/netip"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+	"github.com/csisim/csisim/internal/world/addons/fence"
+)
+
+// fenceController keeps nodes off the storage. The controller plugin fences, a node's plugin
+// says which address is its own.
+type fenceController struct {
+	fence.UnimplementedFenceControllerServer
+	cfg   Config
+	store *backend.Backend
+}
+
+// FenceClusterNetwork fences address ranges.
+func (f fenceController) FenceClusterNetwork(_ context.Context, req *fence.FenceClusterNetworkRequest) (*fence.FenceClusterNetworkResponse, error) {
+	ranges, err := rangesOf(req.GetCidrs())
+	if err == nil {
+		err = answer(f.store.Fence(ranges))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &fence.FenceClusterNetworkResponse{}, nil
+}
+
+// UnfenceClusterNetwork lets address ranges on the storage again.
+func (f fenceController) UnfenceClusterNetwork(_ context.Context, req *fence.UnfenceClusterNetworkRequest) (*fence.UnfenceClusterNetworkResponse, error) {
+	ranges, err := rangesOf(req.GetCidrs())
+	if err == nil {
+		err = answer(f.store.Unfence(ranges))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &fence.UnfenceClusterNetworkResponse{}, nil
+}
+
+// ListClusterFence lists the ranges that are fenced.
+func (f fenceController) ListClusterFence(context.Context, *fence.ListClusterFenceRequest) (*fence.ListClusterFenceResponse, error) {
+	all, err := f.store.Fences()
+	if err != nil {
+		return nil, answer(err)
+	}
+	list := &fence.ListClusterFenceResponse{}
+	for _, r := range all {
+		list.Cidrs = append(list.Cidrs, &fence.CIDR{Cidr: r})
+	}
+	return list, nil
+}
+
+// GetFenceClients is the node itself, if it knows its address.
+func (f fenceController) GetFenceClients(context.Context, *fence.GetFenceClientsRequest) (*fence.GetFenceClientsResponse, error) {
+	if f.cfg.NodeAddress == (netip.Addr{}) {
+		return nil, unimplemented("the lack of --node-address")
+	}
+	own := netip.PrefixFrom(f.cfg.NodeAddress, f.cfg.NodeAddress.BitLen())
+	return &fence.GetFenceClientsResponse{Clients: []*fence.ClientDetails{{Id: f.cfg.NodeID, Addresses: []*fence.CIDR{{Cidr: own.String()}}}}}, nil
+}
+
+func rangesOf(cidrs []*fence.CIDR) (ranges []string, err error) {
+	for _, c := range cidrs {
+		if _, err := netip.ParsePrefix(c.GetCidr()); err != nil {
+			return nil, invalid("%q is no address range: %v", c.GetCidr(), err)
+		}
+		ranges = append(ranges, c.GetCidr())
+	}
+	return ranges, nil
+}
+
+// admitted refuses the calls of a node that is fenced.
+func (n *node) admitted() error {
+	if n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) {
+		return nil
+	}
+	fenced, err := n.store.IsFenced(n.cfg.NodeAddress)
+	if err == nil && fenced {
+		return status.Errorf(codes.FailedPrecondition, "node %s with address %s is fenced", n.cfg.NodeID, n.cfg.NodeAddress)
+	}
+	return answer(err)
+}
+
+// writable refuses to let a volume be written that is demoted.
+func (n *node) writable(id string, readOnly bool) error {
+	if readOnly || n.cfg.Broken.Has(broken.DemotedStaysWritable) {
+		return nil
+	}
+	may, err := n.store.Writable(id)
+	if err == nil && !may {
+		return precondition("volume %s is demoted: it can be used read-only", id)
+	}
+	return answer(err)
+}
