@@ -33,6 +33,9 @@ type Wire struct {
 	Chance Chance
 	// Observer is called for every call. Default: nobody.
 	Observer Observer
+	// RealClock says that drivers and their callers follow the real clock: times in answers
+	// stay as drivers say them.
+	RealClock bool
 	// Strict makes breaches of the CSI spec of remarks.
 	Strict bool
 	// ProgramAt is the program that serves a socket; nil if none of the run does. Default:

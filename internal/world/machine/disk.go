@@ -23,6 +23,7 @@ import (
 type Disk struct {
 	name string
 	dir  string   // on the host, absolute and without symlinks
+	host bool     // its tree is that of the host itself
 	own  *ownRoot // the root in a mount namespace of its own, nil without
 	// thread is in the namespace; nil without.
 	thread *thread
@@ -72,6 +73,9 @@ func (d *Disk) Name() string { return d.name }
 
 // kubelet is the host directory that is the node's /var/lib/kubelet.
 func (d *Disk) kubelet() string {
+	if d.host {
+		return KubeletDir
+	}
 	if d.own != nil && d.own.kubelet == "" {
 		return d.own.outside() + KubeletDir
 	}
@@ -80,6 +84,9 @@ func (d *Disk) kubelet() string {
 
 // rest is the host directory that is the node's root, but for the kubelet's part.
 func (d *Disk) rest() string {
+	if d.host {
+		return ""
+	}
 	if d.own != nil {
 		return d.own.outside()
 	}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/cmd/internal/proxy"
+)
+
+// tokenVariable is the variable of the environment with the token that clients of a proxy have to bear.
+const tokenVariable = "CSISIM_TOKEN"
+
+func newProxy(env environment) *cobra.Command {
+	var o proxy.Options
+	command := &cobra.Command{
+		Use:   "proxy --driver NAME --upstream SOCKET --listen CALLER=SOCKET... --records DIR [-- COMMAND...]",
+		Short: "Stand between the callers of a driver and the driver, and record every call",
+		Long: `Stand between the callers of a CSI driver (kubelet, registrar, sidecars) and the
+driver, with one socket for each caller. Every call is recorded with its secrets
+redacted, held against the CSI spec, and may be befallen by a fault.
+
+Records are written to --records before an answer goes to its caller. With
+--address they are read, and faults set, over HTTP:
+
+  GET /records?follow=true   the records as JSON Lines, and those that come
+  POST /faults               a fault as JSON;  DELETE /faults?name=NAME ends it
+  POST /driver/kill          SIGKILL for the driver given as COMMAND; also stop, start
+
+Clients bear the token of the variable ` + tokenVariable + ` in the header ` + proxy.TokenHeader + `.
+A driver given as COMMAND is started, and started again when it ends, as the kubelet
+does with containers.`,
+		Example: `  csisim proxy --driver disk.example.com --node node-a --upstream /csi/driver.sock \
+    --listen kubelet=/csi/csi.sock --listen node-driver-registrar=/csi/registrar.sock --records /var/log/csi`,
+		RunE: func(command *cobra.Command, args []string) error {
+			o.Command, o.Token = args, os.Getenv(tokenVariable)
+			if err := checkProxy(o); err != nil {
+				return err
+			}
+			if err := proxy.Run(command.Context(), o); err != nil {
+				return &failure{code: exitEnvironment, err: fmt.Errorf("%s: %w", o, err)}
+			}
+			return nil
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.Driver, "driver", "", "the driver's `NAME`")
+	flags.StringVar(&o.Node, "node", "", "`NAME` of the plugin's node (default none: the controller plugin)")
+	flags.StringVar(&o.Upstream, "upstream", "", "the driver's `SOCKET`")
+	flags.StringToStringVar(&o.Listen, "listen", nil, "`CALLER=SOCKET`: the socket that a caller uses")
+	flags.StringVar(&o.Records, "records", "", "`DIR` of the records")
+	flags.StringVar(&o.Address, "address", "", "`HOST:PORT` at which records are read and faults set (default nowhere)")
+	flags.BoolVar(&o.Strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on is a violation, too")
+	for _, flag := range []string{"driver", "node", "listen", "address"} {
+		complete(command, flag, cobra.NoFileCompletions)
+	}
+	return command
+}
+
+func checkProxy(o proxy.Options) error {
+	var missing []string
+	for _, flag := range []struct{ name, value string }{{"--driver", o.Driver}, {"--upstream", o.Upstream}, {"--records", o.Records}} {
+		if flag.value == "" {
+			missing = append(missing, flag.name)
+		}
+	}
+	if len(o.Listen) == 0 {
+		missing = append(missing, "--listen")
+	}
+	if len(missing) > 0 {
+		return usage("csisim proxy needs %s", strings.Join(missing, ", "))
+	}
+	for caller, socket := range o.Listen {
+		if socket == o.Upstream {
+			return usage("--listen %s=%s: that is the driver's own socket", caller, socket)
+		}
+	}
+	if o.Address != "" && o.Token == "" {
+		return &failure{code: exitInput, err: errors.New("--address without a token: anybody could set faults"), hint: "Set the variable " + tokenVariable + "."}
+	}
+	return nil
+}

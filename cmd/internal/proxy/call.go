@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+// bind listens at a path for whoever may enter its directory.
+func bind(path string) (net.Listener, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	return net.Listen("unix", path)
+}
+
+// handler passes the calls of one caller on.
+func (p *Proxy) handler(caller string) grpc.StreamHandler {
+	return func(_ any, stream grpc.ServerStream) error {
+		method, _ := grpc.MethodFromServerStream(stream)
+		request, answer, err := messagesOf(method)
+		if err != nil {
+			return err
+		}
+		if err := stream.RecvMsg(request); err != nil {
+			return err
+		}
+		if err := p.pass(stream.Context(), caller, method, request, answer); err != nil {
+			return err
+		}
+		return stream.SendMsg(answer)
+	}
+}
+
+// messagesOf are an empty request and an empty answer of a method.
+func messagesOf(fullMethod string) (request, answer proto.Message, err error) {
+	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	method, ok := found.(protoreflect.MethodDescriptor)
+	if err != nil || !ok {
+		return nil, nil, status.Errorf(codes.Unimplemented, "unknown method %s: the proxy knows those of CSI %s", fullMethod, "v1.13.0")
+	}
+	in, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
+	if err != nil {
+		return nil, nil, status.Errorf(codes.Unimplemented, "request of %s: %v", fullMethod, err)
+	}
+	out, err := protoregistry.GlobalTypes.FindMessageByName(method.Output().FullName())
+	if err != nil {
+		return nil, nil, status.Errorf(codes.Unimplemented, "answer of %s: %v", fullMethod, err)
+	}
+	return in.New().Interface(), out.New().Interface(), nil
+}
+
+// patient bounds a call whose caller has no deadline.
+const patient = 24 * time.Hour
+
+// pass makes a call as a process of the kernel, which ends when its caller goes away.
+func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer proto.Message) error {
+	limit := patient
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = time.Until(deadline)
+	}
+	k, group, done := p.world.Kernel, kernel.NewGroup(caller), make(chan error, 1)
+	k.Post(func() {
+		site := wire.Site{
+			Caller: caller, Driver: p.options.Driver, Node: p.options.Node, Machine: p.machine,
+			Socket: p.options.Upstream, Deadline: k.Elapsed() + limit,
+		}
+		process := k.Spawn(group, caller+" "+method, func(q *kernel.Process) {
+			done <- p.wire.Conn(q, site).Invoke(ctx, method, request, answer)
+		})
+		process.OnEnd(func() {
+			p.records.take()
+			select {
+			case done <- status.Error(codes.Canceled, "the proxy ended the call"):
+			default:
+			}
+		})
+	})
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		if ctx.Err() == context.Canceled {
+			k.Post(group.Crash)
+		}
+		return status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// String names the proxy in logs.
+func (o Options) String() string {
+	if o.Node == "" {
+		return fmt.Sprintf("proxy of %s", o.Driver)
+	}
+	return fmt.Sprintf("proxy of %s on %s", o.Driver, o.Node)
+}

@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/wire"
+)
+
+// TokenHeader bears the token. It is not Authorization: the API server, through which a proxy is reached, takes that
+// for its own.
+const TokenHeader = "X-Csisim-Token"
+
+// serveControl answers whoever reads records and sets faults.
+func (p *Proxy) serveControl(failed chan<- error) (stop func() error, err error) {
+	if p.options.Address == "" {
+		return func() error { return nil }, nil
+	}
+	listener, err := net.Listen("tcp", p.options.Address)
+	if err != nil {
+		return func() error { return nil }, fmt.Errorf("listen for readers of the records: %w", err)
+	}
+	server := &http.Server{Handler: p.control(), ReadHeaderTimeout: time.Minute}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serve the records: %w", err)
+		}
+	}()
+	return server.Close, nil
+}
+
+// control is the HTTP interface: records, faults, and the driver's life.
+func (p *Proxy) control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /records", p.serveRecords)
+	mux.HandleFunc("POST /faults", p.injectFault)
+	mux.HandleFunc("DELETE /faults", p.clearFaults)
+	for name, do := range map[string]func(*program){"kill": (*program).kill, "stop": (*program).stop, "start": (*program).start} {
+		mux.HandleFunc("POST /driver/"+name, func(w http.ResponseWriter, _ *http.Request) {
+			if p.program == nil {
+				http.Error(w, "the driver was not started by this proxy", http.StatusConflict)
+				return
+			}
+			do(p.program)
+			p.forget()
+		})
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(p.options.Token)) != 1 {
+			http.Error(w, "the token is missing or wrong", http.StatusForbidden)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// serveRecords writes the records after the first ?skip=, and with ?follow=true goes on as they come.
+func (p *Proxy) serveRecords(w http.ResponseWriter, r *http.Request) {
+	skip, _ := strconv.Atoi(r.FormValue("skip"))
+	var stop <-chan struct{}
+	if r.FormValue("follow") == "true" {
+		stop = r.Context().Done()
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	_ = p.records.follow(w, func() { _ = http.NewResponseController(w).Flush() }, skip, stop) // the reader is gone
+}
+
+func (p *Proxy) injectFault(w http.ResponseWriter, r *http.Request) {
+	var f fault.Fault
+	if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
+		http.Error(w, "read the fault: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if f.Effect == fault.Kill && (f.Victim != fault.Driver || p.program == nil) {
+		http.Error(w, fmt.Sprintf("a proxy can kill the driver at a call if it has started it, not the %s", f.Victim), http.StatusConflict)
+		return
+	}
+	p.do(func() { p.wire.Faults.Inject(&f) })
+}
+
+func (p *Proxy) clearFaults(_ http.ResponseWriter, r *http.Request) {
+	p.do(func() { p.wire.Faults.Clear(r.FormValue("name")) })
+}
+
+// forget drops the connection to a driver that was ended.
+func (p *Proxy) forget() {
+	p.do(func() { p.wire.Forget(p.machine, p.options.Upstream) })
+}
+
+// do does something between two steps of the kernel.
+func (p *Proxy) do(what func()) {
+	done := make(chan struct{})
+	p.world.Kernel.Post(func() {
+		defer close(done)
+		what()
+	})
+	<-done
+}
+
+// crasher ends the driver at a call. Who else dies, dies by other hands: the proxy lives in the driver's pod.
+type crasher struct{ *Proxy }
+
+func (c crasher) Kill(victim fault.Victim, _ wire.Site) error {
+	if victim != fault.Driver || c.program == nil {
+		return fmt.Errorf("the proxy can only kill a driver that it has started, not the %s", victim)
+	}
+	c.program.kill()
+	c.wire.Forget(c.machine, c.options.Upstream)
+	return nil
+}
+
+func (c crasher) Restart(victim fault.Victim, _ wire.Site) error {
+	if victim == fault.Driver && c.program != nil {
+		c.program.start()
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+// Package proxy stands between the callers of a CSI driver and the driver: one socket for each caller, so that
+// every call has its caller. Calls pass the wire of the simulation, here by the real clock: it records them with
+// secrets redacted, holds them against the CSI spec and injects faults. Records go to a file before an answer goes
+// to its caller, so that none is lost with the proxy, and from there to whoever asks for them.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Options describe a proxy.
+type Options struct {
+	// Driver is the driver's name, as records and faults have it; Node the name of its plugin's node, empty for
+	// the controller plugin.
+	Driver, Node string
+	// Upstream is the path of the driver's socket.
+	Upstream string
+	// Listen are the paths of the sockets by the caller that uses them: kubelet, csi-attacher.
+	Listen map[string]string
+	// Records is the directory of the records; required. Each start of a proxy adds a file.
+	Records string
+	// Address is where records are read and faults are set, host:port. Default: nowhere.
+	Address string
+	// Token is what clients of Address have to bear.
+	Token string
+	// Command starts the driver as a child of the proxy. Default: somebody else starts it.
+	Command []string
+	// Strict is that of the wire.
+	Strict bool
+}
+
+// Proxy is a proxy that runs.
+type Proxy struct {
+	options Options
+	world   *component.World
+	wire    *wire.Wire
+	machine machine.Machine
+	records *records
+	program *program // nil if somebody else starts the driver
+	servers []*grpc.Server
+}
+
+// Run serves until ctx ends: then the driver, if it is a child, gets SIGTERM, and the sockets are removed.
+func Run(ctx context.Context, o Options) (err error) {
+	p, err := start(o)
+	if err != nil {
+		return err
+	}
+	live, end := context.WithCancel(ctx)
+	defer end()
+	failed := make(chan error, len(o.Listen)+2)
+	stopControl, err := p.serveControl(failed)
+	if err == nil {
+		err = p.listen(failed)
+	}
+	if err != nil {
+		return errors.Join(err, stopControl(), p.close())
+	}
+	if p.program != nil {
+		p.program.start()
+	}
+	go func() {
+		p.world.Kernel.RunLive(live.Done(), 1)
+		failed <- p.world.Kernel.Err()
+	}()
+	select {
+	case <-ctx.Done():
+		if p.program != nil {
+			p.program.stop()
+		}
+		for _, s := range p.servers {
+			s.Stop()
+		}
+		end()
+		err = <-failed
+	case err = <-failed:
+		if p.program != nil {
+			p.program.stop()
+		}
+	}
+	return errors.Join(err, stopControl(), p.close())
+}
+
+func start(o Options) (*Proxy, error) {
+	began := time.Now()
+	k := kernel.New(kernel.Options{Start: began})
+	p := &Proxy{
+		options: o, machine: machine.NewHost(o.Node),
+		world: component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k)),
+	}
+	p.wire = wire.New(p.world)
+	p.wire.RealClock, p.wire.Strict = true, o.Strict
+	p.wire.Crasher, p.wire.Observer = crasher{p}, observer{p}
+	var err error
+	if p.records, err = openRecords(o.Records, p.world.Trace, began); err != nil {
+		return nil, err
+	}
+	if len(o.Command) > 0 {
+		p.program = newProgram(o.Command, p.programEnded)
+	}
+	return p, nil
+}
+
+// listen binds the sockets; files that an earlier proxy left behind are replaced.
+func (p *Proxy) listen(failed chan<- error) error {
+	for _, caller := range slices.Sorted(keysOf(p.options.Listen)) {
+		path := p.options.Listen[caller]
+		listener, err := bind(path)
+		if err != nil {
+			return fmt.Errorf("listen for %s at %s: %w", caller, path, err)
+		}
+		server := grpc.NewServer(grpc.UnknownServiceHandler(p.handler(caller)))
+		p.servers = append(p.servers, server)
+		go func() {
+			if err := server.Serve(listener); err != nil {
+				failed <- fmt.Errorf("serve %s: %w", caller, err)
+			}
+		}()
+	}
+	return nil
+}
+
+func (p *Proxy) close() error {
+	for _, s := range p.servers {
+		s.Stop()
+	}
+	p.world.Kernel.Close()
+	p.world.Trace.Close()
+	p.records.take()
+	p.wire.Close()
+	for _, path := range p.options.Listen {
+		_ = os.Remove(path) // the listener has removed it, as a rule
+	}
+	return p.records.close()
+}
+
+// programEnded records that the driver ended by itself.
+func (p *Proxy) programEnded(how string) {
+	p.world.Kernel.Post(func() {
+		p.world.Trace.Add(trace.Entry{Kind: trace.Died, Driver: p.options.Driver, Node: p.options.Node, Message: fmt.Sprintf("%s: %s", filepath.Base(p.options.Command[0]), how)})
+		p.records.take()
+	})
+}
+
+// observer writes records when calls begin and end.
+type observer struct{ *Proxy }
+
+func (o observer) Began(wire.Site, *trace.Event) { o.records.take() }
+func (o observer) Ended(wire.Site, *trace.Event) { o.records.take() }

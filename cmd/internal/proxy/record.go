@@ -1,0 +1,210 @@
+package proxy
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Record is a line of the records: an event of the proxy's trace with its time by the real clock. A call has one
+// when it begins, and one when it has ended, both with the same Start and Seq.
+type Record struct {
+	trace.Line
+	// Start is when the proxy was started, in nanoseconds since 1970: with Seq it distinguishes an event.
+	Start int64 `json:"start"`
+	// At is when it happened, of a call when it began, and Took how long it took, both in nanoseconds.
+	At   int64 `json:"at"`
+	Took int64 `json:"took,omitempty"`
+	// Open is a call that had not ended when this was written.
+	Open bool `json:"open,omitempty"`
+}
+
+// records are the files in a directory, one for each start of a proxy, in the order of their names.
+type records struct {
+	dir      string
+	recorder *trace.Recorder
+	began    time.Time
+	seen     uint64         // Seq of the last event that was written
+	open     []*trace.Event // calls that have begun
+
+	mu    sync.Mutex
+	file  *os.File
+	news  chan struct{} // closed when there is more to read
+	ended bool
+	err   error // of the first write that failed
+}
+
+// recordSuffix is that of the files.
+const recordSuffix = ".jsonl"
+
+func openRecords(dir string, r *trace.Recorder, began time.Time) (*records, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of records: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, strconv.FormatInt(began.UnixNano(), 10)+recordSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("make a file for records: %w", err)
+	}
+	return &records{dir: dir, recorder: r, began: began, file: file, news: make(chan struct{})}, nil
+}
+
+// take writes what has happened since the last time. It is called by the kernel's goroutine.
+func (r *records) take() {
+	var lines []byte
+	write := func(e *trace.Event, open bool) {
+		line, err := e.Line()
+		if err != nil {
+			line = trace.Line{K: e.Kind, Seq: e.Seq, M: e.Method, Msg: "cannot be shown: " + err.Error()}
+		}
+		text, err := json.Marshal(recordLine{Line: line, recordTimes: recordTimes{r.began.UnixNano(), r.began.Add(e.At).UnixNano(), e.Took.Nanoseconds(), open}})
+		if err == nil {
+			lines = append(append(lines, text...), '\n')
+		}
+	}
+	if last := r.recorder.Last(); last > r.seen {
+		all := r.recorder.Events()
+		from, _ := slices.BinarySearchFunc(all, r.seen+1, func(e *trace.Event, seq uint64) int { return int(int64(e.Seq) - int64(seq)) })
+		for _, e := range all[from:] {
+			open := e.Kind == trace.Call && !calls.Answered(e)
+			if open {
+				r.open = append(r.open, e)
+			}
+			write(e, open)
+		}
+		r.seen = last
+	}
+	r.open = slices.DeleteFunc(r.open, func(e *trace.Event) bool {
+		ended := calls.Answered(e)
+		if ended {
+			write(e, false)
+		}
+		return ended
+	})
+	if len(lines) > 0 {
+		r.append(lines)
+	}
+}
+
+// recordLine is a Record as it is written: trace.Line has a MarshalJSON of its own, which would hide the rest.
+type recordLine struct {
+	Line trace.Line `json:"line"`
+	recordTimes
+}
+
+type recordTimes struct {
+	Start int64 `json:"start"`
+	At    int64 `json:"at"`
+	Took  int64 `json:"took,omitempty"`
+	Open  bool  `json:"open,omitempty"`
+}
+
+// UnmarshalJSON reads a line.
+func (r *Record) UnmarshalJSON(text []byte) error {
+	var line recordLine
+	if err := json.Unmarshal(text, &line); err != nil {
+		return err
+	}
+	*r = Record{line.Line, line.Start, line.At, line.Took, line.Open}
+	return nil
+}
+
+func (r *records) append(lines []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.file.Write(lines); err != nil && r.err == nil {
+		r.err = fmt.Errorf("write a record: %w", err)
+	}
+	close(r.news)
+	r.news = make(chan struct{})
+}
+
+func (r *records) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return r.err
+	}
+	r.ended = true
+	close(r.news)
+	if err := r.file.Close(); err != nil && r.err == nil {
+		r.err = err
+	}
+	return r.err
+}
+
+// follow writes all records but for the first skip of them to out, line by line, and goes on as they come until
+// stop, or to the end of those that are there if it is nil.
+func (r *records) follow(out io.Writer, flush func(), skip int, stop <-chan struct{}) error {
+	read := map[string]int64{}
+	for {
+		r.mu.Lock()
+		news, ended := r.news, r.ended
+		r.mu.Unlock()
+		for _, name := range r.files() {
+			n, err := copyLines(out, name, read[name], &skip)
+			if err != nil {
+				return err
+			}
+			read[name] += n
+		}
+		flush()
+		if stop == nil || ended {
+			return nil
+		}
+		select {
+		case <-stop:
+			return nil
+		case <-news:
+		}
+	}
+}
+
+// files are those with records, the oldest first.
+func (r *records) files() []string {
+	names, _ := filepath.Glob(filepath.Join(r.dir, "*"+recordSuffix)) // the pattern is well-formed
+	slices.SortFunc(names, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// copyLines copies whole lines from an offset on; half a line is one that was being written when its proxy was killed,
+// or is. It returns how many bytes it has read.
+func copyLines(out io.Writer, name string, from int64, skip *int) (n int64, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return 0, err
+	}
+	for in := bufio.NewReader(file); ; {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return n, nil
+		}
+		n += int64(len(line))
+		if *skip > 0 {
+			*skip--
+			continue
+		}
+		if _, err := out.Write(line); err != nil {
+			return n, err
+		}
+	}
+}
