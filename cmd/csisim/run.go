@@ -27,6 +27,7 @@ type runFlags struct {
 	keep             bool
 	checkDeterminism bool
 	verbose          int
+	onFlags
 }
 
 func newRun(env environment) *cobra.Command {
@@ -75,8 +76,9 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on fails, too; it is a note otherwise")
-	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
+	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs; with --on kind the cluster")
 	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare; where the runs differ, say whether csisim or a driver did, and in which answer")
+	f.onFlags.add(command)
 	complete(command, "strategy", completeStrategies)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
@@ -130,6 +132,9 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 		if s.Lives() {
 			return usage("%s: external sidecars and programs in containers take the real clock and an API: use csisim up -f %s", s.File, s.File)
 		}
+	}
+	if f.on != "" {
+		return runOn(ctx, env, f, scenarios)
 	}
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err

@@ -29,6 +29,8 @@ type session struct {
 	code     int
 	left     error     // programs that could not be ended
 	replayed *replayed // the finding whose run is made again; nil for none
+	// world is the cluster of a scenario; nil for a simulation.
+	world func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error)
 }
 
 func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *session {
@@ -80,7 +82,7 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 		return run
 	}
 	options := s.options(outputs)
-	options.Progress = progress
+	options.Progress, options.World = progress, s.world
 	if s.replayed != nil {
 		s.replayed.into(&options)
 		run.Again = self() + " replay " + report.Quoted(s.replayed.file)

@@ -41,7 +41,7 @@ func bind(path string) (net.Listener, error) {
 func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	return func(_ any, stream grpc.ServerStream) error {
 		method, _ := grpc.MethodFromServerStream(stream)
-		request, answer, err := messagesOf(method)
+		request, answer, err := Messages(method)
 		if err != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	}
 }
 
-// messagesOf are an empty request and an empty answer of a method.
-func messagesOf(fullMethod string) (request, answer proto.Message, err error) {
+// Messages are an empty request and an empty answer of a method.
+func Messages(fullMethod string) (request, answer proto.Message, err error) {
 	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
 	method, ok := found.(protoreflect.MethodDescriptor)

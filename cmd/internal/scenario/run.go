@@ -58,6 +58,8 @@ type RunOptions struct {
 	// trust, for programs in containers. Default: it will not.
 	Address   string
 	Authority []byte
+	// World is the cluster that the scenario runs on; the run closes it. Default: a simulation.
+	World func(context.Context, *Scenario, RunOptions) (World, error)
 	// Inspect is called with the cluster at the end of a run, before it is closed: to look at objects, files,
 	// or to serve its API. Default: none.
 	Inspect func(*sim.Simulation) error
@@ -69,10 +71,36 @@ func Run(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	if _, err := s.last(o.Until); err != nil {
 		return nil, err
 	}
+	if o.World != nil {
+		return runOn(ctx, s, o)
+	}
 	if !o.CheckDeterminism {
 		return runOnce(ctx, s, o, nil)
 	}
 	return runTwice(ctx, s, o)
+}
+
+// runOn runs a scenario on a cluster that is no simulation.
+func runOn(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
+	watch := startStopwatch()
+	result := &Result{Scenario: s, Exit: Passed}
+	cluster, err := o.World(ctx, s, o)
+	if err != nil {
+		result.Exit = exitOf(err)
+		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
+	}
+	defer context.AfterFunc(ctx, func() { cluster.Interrupt(context.Cause(ctx)) })()
+	r := newRunner(s, cluster, o, result)
+	r.interrupted = func() error { return context.Cause(ctx) }
+	r.run()
+	r.finish()
+	err = errors.Join(context.Cause(ctx), r.environment, cluster.Close())
+	result.WallTime = watch.elapsed()
+	if err != nil {
+		result.Exit = exitOf(err)
+		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
+	}
+	return result, nil
 }
 
 func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Recorder) (*Result, error) {

@@ -29,6 +29,8 @@ type runner struct {
 	began     uint64            // Seq of the last event before the first step
 	stepBegan map[string]uint64 // the same of each step with a name
 	output    []string          // of the step that runs
+	// environment is why the cluster could not do what a step asked of it, if it is no fault of the scenario's.
+	environment error
 	// interrupted is why the run ends before its time, nil as long as it does not.
 	interrupted func() error
 }
@@ -220,9 +222,12 @@ func (fs failures) Error() string { return plural(len(fs), "failed expectation")
 func (r *runner) failed(err error, line, step int) bool {
 	var several failures
 	var one *Failure
+	var environment *sim.EnvironmentError
 	switch {
 	case err == nil:
 		return false
+	case r.options.World != nil && errors.As(err, &environment):
+		r.environment = err
 	case errors.As(err, &several):
 		for _, f := range several {
 			r.fail(f, line, step)

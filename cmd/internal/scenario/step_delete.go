@@ -45,12 +45,12 @@ func (s *deleteStep) check(c *checker) {
 }
 
 func (s *deleteStep) do(r *runner) error {
-	var options []store.DeleteOption
+	var grace *int64
 	switch {
 	case s.Force:
-		options = append(options, store.GracePeriod(0))
+		grace = new(int64)
 	case s.Grace != nil:
-		options = append(options, store.GracePeriod(int64(s.Grace.Seconds())))
+		grace = new(int64(s.Grace.Seconds()))
 	}
 	found := s.Find(r.store())
 	if len(found) == 0 {
@@ -58,7 +58,7 @@ func (s *deleteStep) do(r *runner) error {
 	}
 	res, _ := s.In(r.store())
 	for _, obj := range found {
-		if err := r.cluster.Delete(res, store.KeyOf(obj), options...); err != nil {
+		if err := r.cluster.Delete(res, store.KeyOf(obj), grace); err != nil {
 			return fmt.Errorf("delete %s %s: %w", s.Word, obj.GetName(), err)
 		}
 		r.say(fmt.Sprintf("%s/%s deleted", s.Word, obj.GetName()))

@@ -36,6 +36,13 @@ func modify(s *store.Store, res *store.Resource, key store.Key, subresource stri
 	return wrong
 }
 
+func (s simulated) Delete(res *store.Resource, key store.Key, grace *int64) error {
+	if grace != nil {
+		return s.Simulation.Delete(res, key, store.GracePeriod(*grace))
+	}
+	return s.Simulation.Delete(res, key)
+}
+
 func (s simulated) Inject(f *fault.Fault) error {
 	s.Wire.Faults.Inject(f)
 	return nil

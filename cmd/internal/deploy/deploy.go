@@ -1,0 +1,277 @@
+// Package deploy makes the manifests with which a driver is deployed on a real cluster: the plugin on every node with
+// its registrar, the controller plugin with its sidecars, what they may do, and the CSIDriver object.
+package deploy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/csisim/csisim/internal/driver/registrar"
+)
+
+// Driver is a driver that is to be deployed.
+type Driver struct {
+	// Name is what GetPluginInfo answers.
+	Name string
+	// CSIDriver is its CSIDriver object; nil for none.
+	CSIDriver *storagev1.CSIDriver
+	// Node and Controller are its plugins; nil for one that it does not have.
+	Node, Controller *Program
+	// Sidecars are the programs beside the controller plugin: csi-provisioner.
+	Sidecars []string
+	// Flags are those of the sidecars that are not the defaults, by the sidecar's name.
+	Flags map[string][]string
+	// Shared is a directory that all nodes share and the plugins have; empty for none.
+	Shared string
+	// Port is where nodes reach the controller plugin; 0 for nowhere.
+	Port int32
+}
+
+// Program is a plugin as a container runs it.
+type Program struct {
+	Image   string
+	Command []string
+	Env     map[string]string
+}
+
+// Options say how drivers are deployed.
+type Options struct {
+	// Namespace of all that has one. Default: csisim-system.
+	Namespace string
+	// Images are those of sidecars that are not the pinned ones, by name.
+	Images map[string]string
+	// Proxy puts a recording proxy before every plugin, whose clients bear this token; the images must have
+	// the program /csisim. Default: none.
+	Proxy string
+	// ControlPlane keeps controller plugins on the control plane's node and node plugins off it.
+	// Default: both are where there is room.
+	ControlPlane bool
+}
+
+// Names and labels.
+const (
+	// Namespace is the default.
+	Namespace = "csisim-system"
+	// ManagedBy and By label all that is made.
+	ManagedBy = "app.kubernetes.io/managed-by"
+	By        = "csisim"
+	// DriverLabel and PartLabel are on the pods: the driver's Slug, and node or controller.
+	DriverLabel = "csisim.dev/driver"
+	PartLabel   = "csisim.dev/part"
+	// ProxyPort is where the proxy of a pod is reached.
+	ProxyPort = 9808
+	// PluginContainer is the container of the plugin, and of its proxy.
+	PluginContainer = "driver"
+)
+
+// Slug is a driver's name as objects can have it in theirs: disk-example-com.
+func Slug(driver string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(driver)), "-")
+}
+
+// Manifests are the objects of a driver, in the order in which they are applied.
+func Manifests(d Driver, o Options) []runtime.Object {
+	if o.Namespace == "" {
+		o.Namespace = Namespace
+	}
+	m := maker{Driver: d, Options: o, slug: Slug(d.Name)}
+	all := m.access()
+	if d.CSIDriver != nil {
+		csiDriver := d.CSIDriver.DeepCopy()
+		csiDriver.ObjectMeta = metav1.ObjectMeta{Name: d.Name, Labels: map[string]string{ManagedBy: By}}
+		csiDriver.TypeMeta = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSIDriver"}
+		all = append(all, csiDriver)
+	}
+	if d.Controller != nil {
+		all = append(all, m.controller())
+		if d.Port > 0 {
+			all = append(all, m.service())
+		}
+	}
+	if d.Node != nil {
+		all = append(all, m.node())
+	}
+	return all
+}
+
+type maker struct {
+	Driver
+	Options
+	slug string
+}
+
+func (m maker) meta(suffix string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: m.slug + suffix, Namespace: m.Namespace, Labels: map[string]string{ManagedBy: By}}
+}
+
+func (m maker) labels(part string) map[string]string {
+	return map[string]string{DriverLabel: m.slug, PartLabel: part, ManagedBy: By}
+}
+
+// shared is the directory of the plugin's own socket and of those of the proxy, and state a directory of the node that
+// outlives its pods.
+const (
+	shared   = "/run/csi"
+	upstream = shared + "/driver.sock"
+	// State is the directory of nodes that drivers keep their state in.
+	State = "/var/lib/csisim"
+)
+
+func (m maker) service() *corev1.Service {
+	return &corev1.Service{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: m.meta(""),
+		Spec: corev1.ServiceSpec{Selector: m.labels("controller"), Ports: []corev1.ServicePort{{Port: m.Port, TargetPort: intstr.FromInt32(m.Port)}}},
+	}
+}
+
+func (m maker) controller() *appsv1.Deployment {
+	one, labels := int32(1), m.labels("controller")
+	sockets := map[string]string{}
+	for _, s := range m.Sidecars {
+		sockets[s] = shared + "/" + s + ".sock"
+	}
+	plugin := m.plugin(m.Controller, sockets, "controller", shared+"/csi.sock")
+	containers := []corev1.Container{plugin}
+	for _, s := range m.Sidecars {
+		socket := shared + "/csi.sock"
+		if m.Proxy != "" {
+			socket = sockets[s]
+		}
+		containers = append(containers, corev1.Container{
+			Name: s, Image: m.image(s), Args: append([]string{"--csi-address=" + socket, "--v=2"}, m.Flags[s]...),
+			VolumeMounts: []corev1.VolumeMount{{Name: "sockets", MountPath: shared}},
+		})
+	}
+	spec := corev1.PodSpec{
+		ServiceAccountName: m.slug, Containers: containers, TerminationGracePeriodSeconds: new(int64(5)),
+		Volumes: m.withShared(empty("sockets"), host("state", State)),
+	}
+	if m.ControlPlane {
+		spec.NodeSelector = map[string]string{controlPlane: ""}
+		spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	}
+	return &appsv1.Deployment{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: m.meta("-controller"),
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec},
+		},
+	}
+}
+
+const controlPlane = "node-role.kubernetes.io/control-plane"
+
+func (m maker) node() *appsv1.DaemonSet {
+	labels, both, kubelet := m.labels("node"), corev1.MountPropagationBidirectional, "/var/lib/kubelet"
+	plugin := m.plugin(m.Node, map[string]string{"kubelet": "/csi/csi.sock", registrar.Name: shared + "/registrar.sock"}, "node", "/csi/csi.sock")
+	plugin.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+	plugin.VolumeMounts = append(plugin.VolumeMounts,
+		corev1.VolumeMount{Name: "plugin", MountPath: "/csi"}, corev1.VolumeMount{Name: "dev", MountPath: "/dev"},
+		corev1.VolumeMount{Name: "kubelet", MountPath: kubelet, MountPropagation: &both})
+	asked := "/csi/csi.sock"
+	if m.Proxy != "" {
+		asked = shared + "/registrar.sock"
+	}
+	spec := corev1.PodSpec{
+		ServiceAccountName: m.slug, TerminationGracePeriodSeconds: new(int64(5)), PriorityClassName: "system-node-critical",
+		Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+		Containers: []corev1.Container{plugin, {
+			Name: registrar.Program, Image: m.image(registrar.Program),
+			Args: append([]string{"--csi-address=" + asked, "--kubelet-registration-path=" + kubelet + "/plugins/" + m.Name + "/csi.sock", "--v=2"}, m.Flags[registrar.Program]...),
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "sockets", MountPath: shared}, {Name: "plugin", MountPath: "/csi"}, {Name: "registration", MountPath: "/registration"},
+			},
+		}},
+		Volumes: m.withShared(
+			empty("sockets"), host("state", State), host("plugin", kubelet+"/plugins/"+m.Name), host("registration", kubelet+"/plugins_registry"),
+			host("kubelet", kubelet), host("dev", "/dev"),
+		),
+	}
+	if m.ControlPlane {
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: controlPlane, Operator: corev1.NodeSelectorOpDoesNotExist}}}},
+		}}}
+	}
+	return &appsv1.DaemonSet{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}, ObjectMeta: m.meta("-node"),
+		Spec: appsv1.DaemonSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec},
+		},
+	}
+}
+
+// plugin is the container of a plugin: the driver's program, or the proxy that starts it and serves its callers.
+func (m maker) plugin(p *Program, sockets map[string]string, part, direct string) corev1.Container {
+	c := corev1.Container{
+		Name: PluginContainer, Image: p.Image, Command: p.Command,
+		Env: []corev1.EnvVar{field("NODE_NAME", "spec.nodeName"), field("POD_IP", "status.podIP"), {Name: "CSI_ENDPOINT", Value: "unix://" + direct}},
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: "sockets", MountPath: shared}, {Name: "state", MountPath: State},
+		},
+	}
+	if m.Proxy != "" {
+		c.Env[2].Value = "unix://" + upstream
+		command := []string{"/csisim", "proxy", "--driver", m.Name, "--upstream", upstream, "--records", State + "/records/" + m.slug + "-" + part, "--address", fmt.Sprintf(":%d", ProxyPort)}
+		if part == "node" {
+			command = append(command, "--node", "$(NODE_NAME)")
+		}
+		for _, caller := range slices.Sorted(maps.Keys(sockets)) {
+			command = append(command, "--listen", caller+"="+sockets[caller])
+		}
+		c.Command = append(append(command, "--"), p.Command...)
+		c.Env = append(c.Env, corev1.EnvVar{Name: "CSISIM_TOKEN", Value: m.Proxy})
+	}
+	if m.Shared != "" {
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "shared", MountPath: m.Shared})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: p.Env[name]})
+	}
+	return c
+}
+
+func (m maker) withShared(volumes ...corev1.Volume) []corev1.Volume {
+	if m.Shared != "" {
+		volumes = append(volumes, host("shared", m.Shared))
+	}
+	return volumes
+}
+
+// Endpoint is the socket at which a plugin serves in its container.
+func (o Options) Endpoint(part string) string {
+	switch {
+	case o.Proxy != "":
+		return upstream
+	case part == "node":
+		return "/csi/csi.sock"
+	}
+	return shared + "/csi.sock"
+}
+
+func field(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
+}
+
+func empty(name string) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+}
+
+func host(name, path string) corev1.Volume {
+	kind := corev1.HostPathDirectoryOrCreate
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path, Type: &kind}}}
+}

@@ -1,0 +1,31 @@
+package deploy
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Pinned are the images of sidecars, in the versions whose rules the simulation follows.
+var Pinned = map[string]string{
+	"csi-provisioner":       "registry.k8s.io/sig-storage/csi-provisioner:v6.3.0",
+	"csi-attacher":          "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
+	"csi-resizer":           "registry.k8s.io/sig-storage/csi-resizer:v2.2.0",
+	"csi-snapshotter":       "registry.k8s.io/sig-storage/csi-snapshotter:v8.6.0",
+	"snapshot-controller":   "registry.k8s.io/sig-storage/snapshot-controller:v8.6.0",
+	"node-driver-registrar": "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
+}
+
+func (o Options) image(sidecar string) string { return cmp.Or(o.Images[sidecar], Pinned[sidecar]) }
+
+// SidecarImages are the images of a driver's sidecars.
+func (o Options) SidecarImages(d Driver) (all []string) {
+	for _, s := range d.Sidecars {
+		all = append(all, o.image(s))
+	}
+	if d.Node != nil {
+		all = append(all, o.image("node-driver-registrar"))
+	}
+	return all
+}
+
+func fields(words string) []string { return strings.Fields(words) }

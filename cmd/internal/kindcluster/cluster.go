@@ -1,0 +1,276 @@
+// Package kindcluster makes and deletes clusters with the library of kind, loads images into them and reaches the
+// computers of their nodes, which are containers.
+package kindcluster
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodes"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+	kindexec "sigs.k8s.io/kind/pkg/exec"
+
+	"github.com/csisim/csisim/sim"
+)
+
+// DefaultName is that of a cluster that is made for a run and deleted with it.
+const DefaultName = "csisim"
+
+// Options describe a cluster.
+type Options struct {
+	// Name of the cluster. Default: DefaultName.
+	Name string
+	// Nodes are the workers' names.
+	Nodes []string
+	// Image is that of the nodes. Default: kind's own.
+	Image string
+	// Kubeconfig is a file that kind may write; that of the user is left alone.
+	Kubeconfig string
+	// Shared is a directory of this machine that all nodes see at SharedAt. Default: none.
+	Shared, SharedAt string
+	// Progress is where kind's status lines go. Default: nowhere.
+	Progress io.Writer
+}
+
+// Cluster is a kind cluster.
+type Cluster struct {
+	name     string
+	provider *cluster.Provider
+	engine   string // docker, podman or nerdctl
+	options  Options
+	nodes    map[string]nodes.Node // by the names that the cluster has for them
+}
+
+// Find returns the cluster of a name; nil if there is none.
+func Find(o Options) (*Cluster, error) {
+	c, err := connect(o)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.provider.List()
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
+	}
+	if !slices.Contains(names, c.name) {
+		return nil, nil
+	}
+	return c, c.findNodes()
+}
+
+// Create makes a cluster. It is an error if there is one of that name: it is somebody's.
+func Create(ctx context.Context, o Options) (*Cluster, error) {
+	c, err := connect(o)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.provider.List()
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
+	}
+	if slices.Contains(names, c.name) {
+		return nil, &sim.ConfigError{Subject: fmt.Sprintf("cluster %q", c.name), Problem: fmt.Sprintf("kind has one of that name: use it with --on kind:%s, or delete it with 'kind delete cluster --name %s'", c.name, c.name)}
+	}
+	if err := c.create(); err != nil {
+		return nil, errors.Join(&sim.EnvironmentError{Doing: fmt.Sprintf("make the kind cluster %q", c.name), Err: err}, c.Delete())
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, errors.Join(err, c.Delete())
+	}
+	if err := c.findNodes(); err != nil {
+		return nil, errors.Join(err, c.Delete())
+	}
+	return c, nil
+}
+
+// readyTime is how long nodes may take to be Ready.
+const readyTime = 2 * time.Minute
+
+// create makes the cluster. kind panics where 'kubectl get nodes' prints nothing.
+func (c *Cluster) create() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("kind panicked: %v; its nodes did not come up", p)
+		}
+	}()
+	options := []cluster.CreateOption{
+		cluster.CreateWithV1Alpha4Config(c.options.config()), cluster.CreateWithWaitForReady(readyTime),
+		cluster.CreateWithKubeconfigPath(c.options.Kubeconfig), cluster.CreateWithDisplayUsage(false), cluster.CreateWithDisplaySalutation(false),
+	}
+	if c.options.Image != "" {
+		options = append(options, cluster.CreateWithNodeImage(c.options.Image))
+	}
+	return c.provider.Create(c.name, options...)
+}
+
+// config has a control plane and a worker for each node, under the node's own name.
+func (o Options) config() *v1alpha4.Cluster {
+	config := &v1alpha4.Cluster{TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"}}
+	var mounts []v1alpha4.Mount
+	if o.Shared != "" {
+		mounts = []v1alpha4.Mount{{HostPath: o.Shared, ContainerPath: o.SharedAt}}
+	}
+	config.Nodes = append(config.Nodes, v1alpha4.Node{Role: v1alpha4.ControlPlaneRole, ExtraMounts: mounts})
+	for _, name := range o.Nodes {
+		config.Nodes = append(config.Nodes, v1alpha4.Node{
+			Role: v1alpha4.WorkerRole, ExtraMounts: mounts,
+			KubeadmConfigPatches: []string{"kind: JoinConfiguration\nnodeRegistration:\n  name: " + name + "\n"},
+		})
+	}
+	v1alpha4.SetDefaultsCluster(config)
+	return config
+}
+
+// connect finds the engine.
+func connect(o Options) (*Cluster, error) {
+	engine, err := findEngine()
+	if err != nil {
+		return nil, err
+	}
+	options := []cluster.ProviderOption{cluster.ProviderWithLogger(newLogger(o.Progress))}
+	switch engine {
+	case "podman":
+		options = append(options, cluster.ProviderWithPodman())
+	case "nerdctl":
+		options = append(options, cluster.ProviderWithNerdctl(engine))
+	default:
+		options = append(options, cluster.ProviderWithDocker())
+	}
+	return &Cluster{name: cmp.Or(o.Name, DefaultName), provider: cluster.NewProvider(options...), engine: engine, options: o}, nil
+}
+
+// engines are those that kind works with.
+var engines = []string{"docker", "podman", "nerdctl"}
+
+// findEngine is the engine that kind's own variable names, or the first one that answers.
+func findEngine() (string, error) {
+	if wanted := os.Getenv("KIND_EXPERIMENTAL_PROVIDER"); wanted != "" {
+		return wanted, nil
+	}
+	var tried []string
+	for _, engine := range engines {
+		path, err := exec.LookPath(engine)
+		if err != nil {
+			continue
+		}
+		out, err := exec.Command(path, "info", "--format", "{{.OSType}}").CombinedOutput()
+		if err == nil {
+			return engine, nil
+		}
+		tried = append(tried, fmt.Sprintf("%s: %s", engine, lastLine(string(out))))
+	}
+	if len(tried) > 0 {
+		return "", &sim.EnvironmentError{Doing: "find a container engine for kind", Err: fmt.Errorf("none answers: %s. Start it, or allow this user to use it", strings.Join(tried, "; "))}
+	}
+	return "", &sim.EnvironmentError{Doing: "find a container engine for kind", Err: errors.New("neither docker nor podman nor nerdctl is in PATH: install one of them")}
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// findNodes matches the containers with the names that the cluster has for its nodes.
+func (c *Cluster) findNodes() error {
+	all, err := c.provider.ListInternalNodes(c.name)
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "list the nodes of the kind cluster", Err: err}
+	}
+	c.nodes = map[string]nodes.Node{}
+	for _, n := range all {
+		name, err := output(n.Command("sh", "-c", "sed -n 's/.*--hostname-override=\\([^ \"]*\\).*/\\1/p' /var/lib/kubelet/kubeadm-flags.env"))
+		if err != nil {
+			return &sim.EnvironmentError{Doing: "look at node " + n.String(), Err: err}
+		}
+		c.nodes[cmp.Or(strings.TrimSpace(name), n.String())] = n
+	}
+	return nil
+}
+
+func output(command kindexec.Cmd) (string, error) {
+	var out, problem bytes.Buffer
+	err := command.SetStdout(&out).SetStderr(&problem).Run()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, strings.TrimSpace(problem.String()))
+	}
+	return out.String(), err
+}
+
+// Name is that of the cluster.
+func (c *Cluster) Name() string { return c.name }
+
+// Kubeconfig is how the cluster's API is reached.
+func (c *Cluster) Kubeconfig() ([]byte, error) {
+	text, err := c.provider.KubeConfig(c.name, false)
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "read the kubeconfig of the kind cluster", Err: err}
+	}
+	return []byte(text), nil
+}
+
+// Delete deletes the cluster.
+func (c *Cluster) Delete() error {
+	if err := c.provider.Delete(c.name, c.options.Kubeconfig); err != nil {
+		return &sim.EnvironmentError{Doing: fmt.Sprintf("delete the kind cluster %q", c.name), Err: err}
+	}
+	return nil
+}
+
+// Load loads an archive of images into all nodes.
+func (c *Cluster) Load(archive string) error {
+	for name, n := range c.nodes { // any order will do
+		if err := load(n, archive); err != nil {
+			return &sim.EnvironmentError{Doing: "load images into " + name, Err: err}
+		}
+	}
+	return nil
+}
+
+func load(n nodes.Node, archive string) error {
+	file, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return nodeutils.LoadImageArchive(n, file)
+}
+
+// Missing are those of the images that a node has not.
+func (c *Cluster) Missing(images []string) (missing []string) {
+	for _, image := range images {
+		for _, n := range c.nodes { // any order will do
+			if id, err := nodeutils.ImageID(n, image); err != nil || id == "" {
+				missing = append(missing, image)
+				break
+			}
+		}
+	}
+	return missing
+}
+
+// Save writes those of the images that the engine has as an archive; it returns which these are.
+func (c *Cluster) Save(images []string, archive string) (saved []string, err error) {
+	for _, image := range images {
+		if exec.Command(c.engine, "image", "inspect", image).Run() == nil {
+			saved = append(saved, image)
+		}
+	}
+	if len(saved) == 0 {
+		return nil, nil
+	}
+	out, err := exec.Command(c.engine, append([]string{"save", "-o", archive}, saved...)...).CombinedOutput()
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "save images of the engine", Err: fmt.Errorf("%w: %s", err, lastLine(string(out)))}
+	}
+	return saved, nil
+}

@@ -1,0 +1,49 @@
+package kindcluster
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"sigs.k8s.io/kind/pkg/cluster/nodes"
+)
+
+func (c *Cluster) node(name string) (nodes.Node, error) {
+	n, ok := c.nodes[name]
+	if !ok {
+		return nil, fmt.Errorf("the kind cluster %q has no node %s", c.name, name)
+	}
+	return n, nil
+}
+
+// Run runs a command on a node and returns what it printed.
+func (c *Cluster) Run(ctx context.Context, name string, command ...string) (string, error) {
+	n, err := c.node(name)
+	if err != nil {
+		return "", err
+	}
+	return output(n.CommandContext(ctx, command[0], command[1:]...))
+}
+
+// PowerOff kills a node's container, with all that runs in it.
+func (c *Cluster) PowerOff(ctx context.Context, name string) error { return c.order(ctx, name, "kill") }
+
+// PowerOn starts it again.
+func (c *Cluster) PowerOn(ctx context.Context, name string) error { return c.order(ctx, name, "start") }
+
+// orderTime bounds what the engine may take.
+const orderTime = 2 * time.Minute
+
+func (c *Cluster) order(ctx context.Context, name, verb string) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, orderTime)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, c.engine, verb, n.String()).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s %s: %w: %s", c.engine, verb, n, err, lastLine(string(out)))
+	}
+	return nil
+}

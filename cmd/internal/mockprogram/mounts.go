@@ -1,0 +1,159 @@
+package mockprogram
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// remoteMounter has a node do its mounts.
+type remoteMounter struct{ address, token string }
+
+var _ mock.Mounter = remoteMounter{}
+
+// order is what a node is asked to do.
+type order struct {
+	Do             string
+	Source, Target string
+	ReadOnly       bool
+}
+
+func (m remoteMounter) Mount(source, target string, readOnly bool) error {
+	_, err := m.ask(order{"mount", source, target, readOnly})
+	return err
+}
+
+func (m remoteMounter) MountDevice(source, target string) error {
+	_, err := m.ask(order{"device", source, target, false})
+	return err
+}
+
+func (m remoteMounter) Unmount(target string) error {
+	_, err := m.ask(order{"unmount", "", target, false})
+	return err
+}
+
+func (m remoteMounter) IsMounted(target string) (bool, error) {
+	answer, err := m.ask(order{"look", "", target, false})
+	return answer == "mounted", err
+}
+
+// client gives a node that is gone a minute.
+var client = &http.Client{Timeout: time.Minute}
+
+func (m remoteMounter) ask(o order) (string, error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return "", err
+	}
+	request, err := http.NewRequest(http.MethodPost, "http://"+m.address, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set(tokenKey, m.token)
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	answer := strings.TrimSpace(string(text))
+	switch {
+	case err != nil:
+		return "", err
+	case response.StatusCode != http.StatusOK:
+		return "", errors.New(answer)
+	}
+	return answer, nil
+}
+
+// mounts does on this node what the backend asks for.
+type mounts struct {
+	host    machine.Machine
+	volumes string
+	token   string
+}
+
+func newMounts(volumes, token string) http.Handler {
+	return &mounts{host: machine.NewHost(""), volumes: volumes, token: token}
+}
+
+func (m *mounts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var o order
+	if r.Header.Get(tokenKey) != m.token {
+		http.Error(w, "the token is missing or wrong", http.StatusForbidden)
+		return
+	}
+	err := json.NewDecoder(r.Body).Decode(&o)
+	answer := "done"
+	if err == nil {
+		answer, err = m.obey(o)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	fmt.Fprintln(w, answer)
+}
+
+func (m *mounts) obey(o order) (string, error) {
+	switch o.Do {
+	case "mount":
+		return "done", m.mount(o)
+	case "unmount":
+		return "done", m.unmount(o.Target)
+	case "look":
+		mounted, err := m.isMounted(o.Target)
+		if mounted {
+			return "mounted", err
+		}
+		return "not mounted", err
+	}
+	return "", fmt.Errorf("the mock driver has no %s on a real node", o.Do)
+}
+
+func (m *mounts) mount(o order) error {
+	if !path.IsAbs(o.Source) {
+		o.Source = path.Join(m.volumes, o.Source)
+		if err := m.host.MkdirAll(o.Source, 0o777); err != nil {
+			return err
+		}
+	}
+	if err := m.host.MkdirAll(o.Target, 0o755); err != nil {
+		return err
+	}
+	return m.host.BindMount(o.Source, o.Target, o.ReadOnly)
+}
+
+// unmount leaves the staging directory, which is the kubelet's.
+func (m *mounts) unmount(target string) error {
+	mounted, err := m.isMounted(target)
+	if err == nil && mounted {
+		err = m.host.Unmount(target)
+	}
+	if err != nil || path.Base(target) == "globalmount" {
+		return err
+	}
+	if err := m.host.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (m *mounts) isMounted(target string) (bool, error) {
+	mounted, err := m.host.IsMountPoint(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return mounted, err
+}

@@ -1,0 +1,118 @@
+// Package promotion takes a scenario to a real cluster: what its drivers become there, what its steps become, and
+// what cannot be done there.
+package promotion
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/cmd/internal/image"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/sim"
+)
+
+// Deployment is what a scenario needs on a real cluster.
+type Deployment struct {
+	Drivers []deploy.Driver
+	// Built are images that are made here, Pulled those that the cluster has or gets from a registry.
+	Built  []image.Image
+	Pulled []string
+}
+
+// SharedState is the directory of nodes that all of them share, for what drivers keep in their backends.
+const SharedState = "/var/lib/csisim-shared"
+
+// builtTag is the tag of images that are made here.
+const builtTag = ":csisim"
+
+// Deploy finds out what the drivers of a scenario need.
+func Deploy(ctx context.Context, s *scenario.Scenario, o deploy.Options) (*Deployment, error) {
+	installed, err := s.Install(ctx, scenario.RunOptions{Isolation: sim.None})
+	if err != nil {
+		return nil, err
+	}
+	d := &Deployment{}
+	for _, i := range installed {
+		driver, built, err := describe(i, o)
+		if err != nil {
+			return nil, err
+		}
+		d.Drivers = append(d.Drivers, driver)
+		d.Built = append(d.Built, built)
+		d.Pulled = append(d.Pulled, o.SidecarImages(driver)...)
+	}
+	d.addContainers(s)
+	slices.Sort(d.Pulled)
+	d.Pulled = slices.Compact(d.Pulled)
+	return d, nil
+}
+
+// standInPrefix begins the names of images that stand for any container.
+const standInPrefix = "registry.local/"
+
+// addContainers adds the images of the scenario's own containers: those of registry.local are made, and only sleep.
+func (d *Deployment) addContainers(s *scenario.Scenario) {
+	var stood []string
+	for _, name := range s.ContainerImages() {
+		if strings.HasPrefix(name, standInPrefix) {
+			stood = append(stood, name)
+		} else if name != "" {
+			d.Pulled = append(d.Pulled, name)
+		}
+	}
+	if len(stood) > 0 {
+		d.Built = append(d.Built, image.Image{Names: stood, Files: map[string]string{self: executable()}, Entrypoint: []string{self, "sleep"}})
+	}
+}
+
+// self is csisim in images.
+const self = "/csisim"
+
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// describe is a driver and the image of its program.
+func describe(i scenario.Installed, o deploy.Options) (deploy.Driver, image.Image, error) {
+	slug := deploy.Slug(i.Name)
+	built := image.Image{Names: []string{"csisim.dev/" + slug + builtTag}, Files: map[string]string{self: executable()}}
+	d := deploy.Driver{Name: i.Name, CSIDriver: i.CSIDriver, Flags: flagsOf(i)}
+	for _, s := range i.Sidecars {
+		if deploy.Pinned[s] != "" && s != registrar.Program {
+			d.Sidecars = append(d.Sidecars, s)
+		}
+	}
+	switch {
+	case i.Mock != nil:
+		if err := addMock(&d, *i.Mock, slug, o); err != nil {
+			return d, built, err
+		}
+	case i.Program != nil:
+		if err := addProgram(&d, i, slug, o, built.Files); err != nil {
+			return d, built, err
+		}
+	default:
+		return d, built, &sim.ConfigError{Subject: fmt.Sprintf("driver %q", i.Name), Problem: "a driver that runs already on a socket of this machine is in no pod: give its program"}
+	}
+	if i.NoNode {
+		d.Node = nil
+	}
+	if i.NoController {
+		d.Controller, d.Sidecars = nil, nil
+	}
+	for _, p := range []*deploy.Program{d.Node, d.Controller} {
+		if p != nil {
+			p.Image = built.Names[0]
+		}
+	}
+	return d, built, nil
+}

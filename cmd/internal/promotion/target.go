@@ -1,0 +1,305 @@
+package promotion
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/cmd/internal/image"
+	"github.com/csisim/csisim/cmd/internal/kindcluster"
+	"github.com/csisim/csisim/cmd/internal/realcluster"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/sim"
+)
+
+// TargetOptions say on which cluster scenarios run.
+type TargetOptions struct {
+	// On is kind, kind:NAME, or PATH[@CONTEXT] of a kubeconfig.
+	On string
+	// NodeImage is that of a kind cluster's nodes. Default: kind's own.
+	NodeImage string
+	// AllowContext names the context of a kubeconfig whose cluster csisim did not make.
+	AllowContext string
+	// Keep leaves a cluster that was made where it is.
+	Keep bool
+	// Images are those of sidecars that are not the pinned ones.
+	Images map[string]string
+	// WorkDir is the parent of what is needed on disk. Default: os.TempDir().
+	WorkDir string
+	// Progress is where it is said what goes on.
+	Progress io.Writer
+}
+
+// IsKind reports whether a target is a kind cluster, and its name; empty for one of the run's own.
+func (o TargetOptions) IsKind() (name string, is bool) {
+	kind, name, _ := strings.Cut(o.On, ":")
+	return name, kind == "kind"
+}
+
+// Target is a cluster on which scenarios run, one after the other.
+type Target struct {
+	options     TargetOptions
+	config      *rest.Config
+	kind        *kindcluster.Cluster
+	made        bool // the kind cluster is of this run
+	dir         string
+	token       string
+	deployments map[string]*Deployment // by the scenario's file
+}
+
+// Open finds or makes the cluster, with all that the scenarios need on it. Close takes away what was made.
+func Open(ctx context.Context, scenarios []*scenario.Scenario, o TargetOptions) (*Target, error) {
+	secret := make([]byte, 16)
+	_, _ = rand.Read(secret) // it never fails
+	t := &Target{options: o, token: hex.EncodeToString(secret), deployments: map[string]*Deployment{}}
+	for _, s := range scenarios {
+		d, err := Deploy(ctx, s, t.deploy())
+		if err != nil {
+			return nil, err
+		}
+		t.deployments[s.File] = d
+	}
+	var err error
+	if t.dir, err = os.MkdirTemp(o.WorkDir, "csisim-on-"); err != nil {
+		return nil, &sim.EnvironmentError{Doing: "make a directory for the run", Err: err}
+	}
+	if name, isKind := o.IsKind(); isKind {
+		err = t.openKind(ctx, name, scenarios)
+	} else {
+		err = t.openKubeconfig(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+func (t *Target) deploy() deploy.Options {
+	_, isKind := t.options.IsKind()
+	return deploy.Options{Proxy: t.token, ControlPlane: isKind, Images: t.options.Images}
+}
+
+func (t *Target) say(format string, args ...any) {
+	if t.options.Progress != nil {
+		fmt.Fprintf(t.options.Progress, format+"\n", args...)
+	}
+}
+
+// openKind takes the kind cluster of a name, or makes one.
+func (t *Target) openKind(ctx context.Context, name string, scenarios []*scenario.Scenario) error {
+	shared := filepath.Join(t.dir, "shared")
+	if err := os.MkdirAll(shared, 0o755); err != nil {
+		return &sim.EnvironmentError{Doing: "make a directory for the nodes", Err: err}
+	}
+	o := kindcluster.Options{
+		Name: name, Nodes: nodesOf(scenarios), Image: t.options.NodeImage, Progress: t.options.Progress,
+		Kubeconfig: filepath.Join(t.dir, "kubeconfig"), Shared: shared, SharedAt: SharedState,
+	}
+	var err error
+	if name != "" {
+		if t.kind, err = kindcluster.Find(o); err != nil {
+			return err
+		}
+	}
+	if t.kind == nil {
+		if t.kind, err = kindcluster.Create(ctx, o); err != nil {
+			return err
+		}
+		t.made = true
+	}
+	text, err := t.kind.Kubeconfig()
+	if err != nil {
+		return err
+	}
+	if t.config, err = clientcmd.RESTConfigFromKubeConfig(text); err != nil {
+		return &sim.EnvironmentError{Doing: "read the kubeconfig of the kind cluster", Err: err}
+	}
+	swift(t.config)
+	if t.made {
+		if err := t.furnish(ctx); err != nil {
+			return err
+		}
+	}
+	return t.load()
+}
+
+// swift lifts the client's own limits: the cluster is the run's alone.
+func swift(config *rest.Config) { config.QPS, config.Burst = 200, 400 }
+
+// furnish takes kind's own storage class away, and marks the cluster as csisim's.
+func (t *Target) furnish(ctx context.Context) error {
+	clients, err := kubernetes.NewForConfig(t.config)
+	if err == nil {
+		err = clients.StorageV1().StorageClasses().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	}
+	if err == nil { // one is enough, and a kernel without the match statistic has no services with two endpoints
+		_, err = clients.AppsV1().Deployments(metav1.NamespaceSystem).UpdateScale(ctx, "coredns", &autoscalingv1.Scale{
+			ObjectMeta: metav1.ObjectMeta{Name: "coredns", Namespace: metav1.NamespaceSystem}, Spec: autoscalingv1.ScaleSpec{Replicas: 1},
+		}, metav1.UpdateOptions{})
+	}
+	if err == nil {
+		_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: marker, Labels: map[string]string{deploy.ManagedBy: deploy.By}}}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "prepare the cluster", Err: err}
+	}
+	return nil
+}
+
+// marker is the ConfigMap in kube-system of a cluster that csisim made.
+const marker = "csisim-made-this-cluster"
+
+// load brings images to the nodes: those that are made here, and those that the engine has.
+func (t *Target) load() error {
+	var built []image.Image
+	var pulled []string
+	for _, file := range slices.Sorted(keys(t.deployments)) {
+		d := t.deployments[file]
+		built, pulled = append(built, d.Built...), append(pulled, d.Pulled...)
+	}
+	t.say("Loading images …")
+	archive := filepath.Join(t.dir, "images.tar")
+	if err := t.write(archive, built); err != nil {
+		return err
+	}
+	if err := t.kind.Load(archive); err != nil {
+		return err
+	}
+	slices.Sort(pulled)
+	if missing := t.kind.Missing(slices.Compact(pulled)); len(missing) > 0 {
+		saved, err := t.kind.Save(missing, archive)
+		if err != nil {
+			return err
+		}
+		if len(saved) > 0 {
+			if err := t.kind.Load(archive); err != nil {
+				return err
+			}
+		}
+		for _, name := range missing {
+			if !slices.Contains(saved, name) {
+				t.say("Image %s is not on this machine: the nodes pull it", name)
+			}
+		}
+	}
+	_ = os.Remove(archive) // the directory goes in the end
+	return nil
+}
+
+func (t *Target) write(archive string, images []image.Image) error {
+	file, err := os.Create(archive)
+	if err == nil {
+		err = errors.Join(image.Write(file, runtime.GOARCH, unique(images)...), file.Close())
+	}
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "make images", Err: err}
+	}
+	return nil
+}
+
+// unique are images without those whose names all came before.
+func unique(images []image.Image) (all []image.Image) {
+	seen := map[string]bool{}
+	for _, i := range images {
+		i.Names = slices.DeleteFunc(slices.Clone(i.Names), func(name string) bool { return seen[name] })
+		for _, name := range i.Names {
+			seen[name] = true
+		}
+		if len(i.Names) > 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func keys[V any](m map[string]V) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m { // sorted by the caller
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// nodesOf are the nodes of all scenarios.
+func nodesOf(scenarios []*scenario.Scenario) (names []string) {
+	for _, s := range scenarios {
+		names = append(names, s.NodeNames()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// openKubeconfig reaches the cluster of a kubeconfig.
+func (t *Target) openKubeconfig(ctx context.Context) error {
+	path, wanted, _ := strings.Cut(t.options.On, "@")
+	raw, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return &sim.ConfigError{Subject: "--on " + t.options.On, Problem: fmt.Sprintf("neither kind, nor kind:NAME, nor a kubeconfig: %v", err)}
+	}
+	name := cmp.Or(wanted, raw.CurrentContext)
+	if raw.Contexts[name] == nil {
+		return &sim.ConfigError{Subject: "--on " + t.options.On, Problem: fmt.Sprintf("the kubeconfig has no context %q; it has %s", name, strings.Join(slices.Sorted(keys(raw.Contexts)), ", "))}
+	}
+	t.config, err = clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		return &sim.ConfigError{Subject: "--on " + t.options.On, Problem: err.Error()}
+	}
+	swift(t.config)
+	clients, err := kubernetes.NewForConfig(t.config)
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
+	}
+	_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, marker, metav1.GetOptions{})
+	switch {
+	case err == nil, name == t.options.AllowContext:
+		return nil
+	case apierrors.IsNotFound(err):
+		return &sim.ConfigError{Subject: fmt.Sprintf("context %q", name), Problem: fmt.Sprintf("csisim did not make this cluster, and scenarios install drivers and delete objects: allow it with --allow-context %s", name)}
+	}
+	return &sim.EnvironmentError{Doing: fmt.Sprintf("reach the cluster of context %q", name), Err: err}
+}
+
+// World is the cluster for one scenario.
+func (t *Target) World(ctx context.Context, s *scenario.Scenario, o scenario.RunOptions) (scenario.World, error) {
+	real := realcluster.Options{Config: t.config, Nodes: s.NodeNames(), Drivers: t.deployments[s.File].Drivers, Deploy: t.deploy(), Sinks: o.Sinks}
+	if t.kind != nil {
+		real.Machines = t.kind
+	}
+	return realcluster.New(ctx, real)
+}
+
+// Close deletes the cluster if it was made, unless it is to be kept.
+func (t *Target) Close() error {
+	var err error
+	switch {
+	case t.kind != nil && t.made && !t.options.Keep:
+		err = t.kind.Delete()
+	case t.kind != nil && t.made:
+		t.say("The cluster stays: use it with --on kind:%s, delete it with 'kind delete cluster --name %s'", t.kind.Name(), t.kind.Name())
+		return nil // its nodes have the directory
+	}
+	if t.dir != "" {
+		err = errors.Join(err, os.RemoveAll(t.dir))
+	}
+	return err
+}

@@ -1,0 +1,32 @@
+package realcluster
+
+import "time"
+
+// clock is the wall clock since the run began; what is recorded late has the time at which it happened.
+type clock struct {
+	began time.Time
+	then  time.Duration // of what is being recorded; negative for now
+}
+
+func newClock() *clock { return &clock{began: time.Now(), then: -1} }
+
+// Elapsed is the time since the run began.
+func (c *clock) Elapsed() time.Duration {
+	if c.then >= 0 {
+		return c.then
+	}
+	return time.Since(c.began)
+}
+
+// Mark links nothing: what caused what is not seen from outside.
+func (c *clock) Mark(uint64) uint64 { return 0 }
+
+// at records with the time at which something happened.
+func (c *clock) at(when time.Time, record func()) {
+	c.then = max(when.Sub(c.began), 0)
+	defer func() { c.then = -1 }()
+	record()
+}
+
+// Elapsed is the time since the run began.
+func (c *Cluster) Elapsed() time.Duration { return c.clock.Elapsed() }

@@ -1,0 +1,193 @@
+package realcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim"
+)
+
+// errNotReal is the error of what a real cluster cannot do yet; a plan says so before a run.
+var errNotReal = errors.New("this cannot be done on a real cluster")
+
+// Kill ends a program as SIGKILL does.
+func (c *Cluster) Kill(component sim.Component) error {
+	switch p := component.(type) {
+	case sim.Kubelet:
+		if _, err := c.run(string(p), "systemctl", "kill", "--signal=SIGKILL", "kubelet"); err != nil {
+			return err
+		}
+		_, err := c.run(string(p), "systemctl", "stop", "kubelet") // systemd would start it again
+		return err
+	case sim.Plugin:
+		return c.order(p, "/driver/kill")
+	case sim.Controller:
+		return c.killContainer(string(p))
+	}
+	return fmt.Errorf("kill %s: %w", component, errNotReal)
+}
+
+// Stop ends a program as SIGTERM does.
+func (c *Cluster) Stop(component sim.Component) error {
+	if p, ok := component.(sim.Plugin); ok {
+		return c.order(p, "/driver/stop")
+	}
+	return fmt.Errorf("stop %s: %w", component, errNotReal)
+}
+
+// Start starts a program that was killed or stopped.
+func (c *Cluster) Start(component sim.Component) error {
+	switch p := component.(type) {
+	case sim.Kubelet:
+		_, err := c.run(string(p), "systemctl", "start", "kubelet")
+		return err
+	case sim.Plugin:
+		return c.order(p, "/driver/start")
+	case sim.Controller:
+		return nil // the kubelet starts its container again
+	}
+	return fmt.Errorf("start %s: %w", component, errNotReal)
+}
+
+// order sends the proxies of a plugin an order.
+func (c *Cluster) order(p sim.Plugin, path string) error {
+	part := "node"
+	if p.Node == "" {
+		part = "controller"
+	}
+	pods, err := c.pods(p.Driver, part, p.Node)
+	if err != nil {
+		return environment(err, "find the pod of the %s", p)
+	}
+	if len(pods) == 0 {
+		return &sim.EnvironmentError{Doing: "find the pod of the " + p.String(), Err: errors.New("none runs")}
+	}
+	for _, pod := range pods {
+		if _, err := c.ask(c.ctx, pod.Name, "POST", path, nil, nil); err != nil {
+			return environment(err, "order %s of the %s", path, p)
+		}
+	}
+	return nil
+}
+
+// killContainer kills the container of a sidecar, or of kube-controller-manager.
+func (c *Cluster) killContainer(name string) error {
+	container, driver, isSidecar := strings.Cut(name, "/")
+	node := ""
+	if isSidecar {
+		pods, err := c.pods(driver, "controller", "")
+		if err != nil || len(pods) == 0 {
+			return environment(errors.Join(err, errNotReal), "find the pod of %s", name)
+		}
+		node = pods[0].Spec.NodeName
+	} else {
+		pods, err := c.clients.CoreV1().Pods("kube-system").List(c.ctx, labelled("component="+name))
+		if err != nil || len(pods.Items) == 0 {
+			return environment(errors.Join(err, errNotReal), "find the pod of %s", name)
+		}
+		node = pods.Items[0].Spec.NodeName
+	}
+	_, err := c.run(node, "sh", "-c", fmt.Sprintf("kill -9 $(crictl inspect --output go-template --template '{{.info.pid}}' $(crictl ps -q --name '^%s$' | head -n 1))", container))
+	return environment(err, "kill %s on %s", name, node)
+}
+
+func (c *Cluster) run(node string, command ...string) (string, error) {
+	if c.options.Machines == nil {
+		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("only the nodes of kind clusters are reached so far")}
+	}
+	out, err := c.options.Machines.Run(c.ctx, node, command...)
+	return out, environment(err, "run %q on %s", strings.Join(command, " "), node)
+}
+
+// PowerOff takes a node's power away.
+func (c *Cluster) PowerOff(node string) error {
+	if c.options.Machines == nil {
+		return &sim.EnvironmentError{Doing: "power off " + node, Err: errNotReal}
+	}
+	c.dark[node] = true
+	return environment(c.options.Machines.PowerOff(c.ctx, node), "power off %s", node)
+}
+
+// PowerOn boots a node again.
+func (c *Cluster) PowerOn(node string) error {
+	if c.options.Machines == nil {
+		return &sim.EnvironmentError{Doing: "power on " + node, Err: errNotReal}
+	}
+	delete(c.dark, node)
+	return environment(c.options.Machines.PowerOn(c.ctx, node), "power on %s", node)
+}
+
+// ShutDown is not possible: the kubelets of kind's nodes have no grace for it.
+func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return errNotReal }
+
+// Inject puts a fault in force at all proxies that it may concern.
+func (c *Cluster) Inject(f *fault.Fault) error {
+	return c.eachProxy(f.Driver, f.Node, func(pod string) error {
+		_, err := c.ask(c.ctx, pod, "POST", "/faults", nil, f)
+		return err
+	})
+}
+
+// ClearFaults ends the fault of a name, all if it is empty.
+func (c *Cluster) ClearFaults(name string) error {
+	return c.eachProxy("", "", func(pod string) error {
+		_, err := c.ask(c.ctx, pod, "DELETE", "/faults", map[string]string{"name": name}, nil)
+		return err
+	})
+}
+
+func (c *Cluster) eachProxy(driver, node string, do func(pod string) error) error {
+	pods, err := c.pods(driver, "", "")
+	if err != nil {
+		return environment(err, "list the pods of the drivers")
+	}
+	for _, p := range pods {
+		if node != "" && p.Labels[deploy.PartLabel] == "node" && p.Spec.NodeName != node || c.dark[p.Spec.NodeName] {
+			continue
+		}
+		if err := do(p.Name); err != nil {
+			return environment(err, "reach the proxy in pod %s", p.Name)
+		}
+	}
+	return nil
+}
+
+// Files lists what a node's kubelet directory holds.
+func (c *Cluster) Files(string) []string { return nil }
+
+// RecordFiles is not possible yet.
+func (c *Cluster) RecordFiles(node, _ string) error {
+	return fmt.Errorf("list the files of %s: %w", node, errNotReal)
+}
+
+// RunsAs is the user and the group of a pod's containers.
+func (c *Cluster) RunsAs(key store.Key) (uid, gid int) {
+	pod, ok := store.Get[*corev1.Pod](c.world.Store, key)
+	if !ok || pod.Spec.SecurityContext == nil {
+		return 0, 0
+	}
+	if id := pod.Spec.SecurityContext.RunAsUser; id != nil {
+		uid = int(*id)
+	}
+	if id := pod.Spec.SecurityContext.RunAsGroup; id != nil {
+		gid = int(*id)
+	}
+	return uid, gid
+}
+
+// stopTime bounds what takes away what a run has made.
+const stopTime = 2 * time.Minute
+
+// afterwards is a context for cleaning up, which an interrupt does not end.
+func afterwards() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), stopTime)
+}

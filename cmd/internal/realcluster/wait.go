@@ -1,0 +1,178 @@
+package realcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim"
+)
+
+// glance is how often something is looked at that brings no news of itself.
+const glance = 20 * time.Millisecond
+
+// WaitFor waits until cond holds, at most for limit.
+func (c *Cluster) WaitFor(what string, limit time.Duration, cond func() bool) error {
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for end := time.Now().Add(limit); ; {
+		c.pump()
+		if cond() {
+			return nil
+		}
+		if time.Now().After(end) {
+			return &sim.StuckError{What: what, Reason: kernel.Deadline, After: limit}
+		}
+		select {
+		case <-c.ctx.Done():
+			return context.Cause(c.ctx)
+		case <-c.queue.news:
+		case <-tick.C:
+		}
+	}
+}
+
+// Advance lets d pass.
+func (c *Cluster) Advance(d time.Duration) error {
+	end := time.Now().Add(d)
+	return c.WaitFor(fmt.Sprintf("%v to pass", d), d+time.Minute, func() bool { return !time.Now().Before(end) })
+}
+
+// calm is how long nothing may happen before a cluster counts as quiet.
+const calm = 3 * time.Second
+
+// Settle waits until nothing happens any more and nothing is on its way: no call is under way, no object is being
+// deleted, and every volume that is attached or in use has a pod on its node.
+func (c *Cluster) Settle(limit time.Duration) error {
+	last, at := c.world.Trace.Last(), time.Now()
+	return c.WaitFor("the cluster to settle", limit, func() bool {
+		if now := c.world.Trace.Last(); now != last || c.busy() {
+			last, at = now, time.Now()
+		}
+		return time.Since(at) >= calm
+	})
+}
+
+func (c *Cluster) busy() bool {
+	if len(c.calls.open) > 0 {
+		return true
+	}
+	s := c.world.Store
+	used := map[string]bool{} // node and claim
+	for pod := range store.List[*corev1.Pod](s, "") {
+		if pod.DeletionTimestamp != nil && !c.dark[pod.Spec.NodeName] {
+			return true
+		}
+		used[pod.Spec.NodeName] = true
+	}
+	for claim := range store.List[*corev1.PersistentVolumeClaim](s, "") {
+		if claim.DeletionTimestamp != nil {
+			return true
+		}
+	}
+	for node := range store.List[*corev1.Node](s, "") {
+		if len(node.Status.VolumesInUse) > 0 && !used[node.Name] && !c.dark[node.Name] {
+			return true
+		}
+	}
+	for va := range store.List[*storagev1.VolumeAttachment](s, "") {
+		if va.DeletionTimestamp != nil || !used[va.Spec.NodeName] && !c.dark[va.Spec.NodeName] {
+			return true
+		}
+	}
+	for pv := range store.List[*corev1.PersistentVolume](s, "") {
+		if pv.DeletionTimestamp != nil || pv.Status.Phase == corev1.VolumeReleased && pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete && pv.Annotations["pv.kubernetes.io/provisioned-by"] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// bootTime is how long drivers may take to come up, with images that are there.
+const bootTime = 3 * time.Minute
+
+// Boot waits until all nodes are Ready and all drivers registered on them.
+func (c *Cluster) Boot() error {
+	var missing string
+	err := c.WaitFor("nodes Ready and drivers registered", bootTime, func() bool {
+		missing = c.missing()
+		return missing == ""
+	})
+	if err != nil && missing != "" {
+		return &sim.EnvironmentError{Doing: "wait for " + missing, Err: errors.New(strings.Join(append([]string{err.Error()}, c.troubles()...), "\n"))}
+	}
+	return err
+}
+
+func (c *Cluster) missing() string {
+	for _, name := range c.options.Nodes {
+		node, ok := store.Get[*corev1.Node](c.world.Store, store.Key{Name: name})
+		if !ok || !isReady(node) {
+			return "node " + name + " to be Ready"
+		}
+		for _, d := range c.options.Drivers {
+			if d.Node != nil && !c.IsInstalled(d.Name, name) {
+				return fmt.Sprintf("driver %s to be registered on %s", d.Name, name)
+			}
+		}
+	}
+	for _, d := range c.options.Drivers {
+		if pods, err := c.pods(d.Name, "controller", ""); d.Controller != nil && (err != nil || len(pods) == 0) {
+			return fmt.Sprintf("the controller plugin of %s to run", d.Name)
+		}
+	}
+	if err := c.calls.readNew(); err != nil {
+		return "the pods of the drivers to be listed: " + err.Error()
+	}
+	return ""
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// IsInstalled reports whether a node says that it has a driver.
+func (c *Cluster) IsInstalled(driver, node string) bool {
+	info, ok := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: node})
+	if !ok {
+		return false
+	}
+	for _, d := range info.Spec.Drivers {
+		if d.Name == driver {
+			return true
+		}
+	}
+	return false
+}
+
+// troubles are what the pods of the drivers wait for, one a line.
+func (c *Cluster) troubles() (lines []string) {
+	pods, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, listManaged)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, p := range pods.Items {
+		for _, s := range p.Status.ContainerStatuses {
+			switch {
+			case s.State.Waiting != nil:
+				lines = append(lines, fmt.Sprintf("pod %s, container %s: %s %s", p.Name, s.Name, s.State.Waiting.Reason, s.State.Waiting.Message))
+			case s.State.Terminated != nil:
+				lines = append(lines, fmt.Sprintf("pod %s, container %s: %s, exit code %d", p.Name, s.Name, s.State.Terminated.Reason, s.State.Terminated.ExitCode))
+			}
+		}
+	}
+	return lines
+}

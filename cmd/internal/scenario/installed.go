@@ -1,0 +1,85 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim"
+)
+
+// Installed is a driver as the simulation deploys it: what a real deployment has to have as well.
+type Installed struct {
+	sim.Driver
+	// CSIDriver is its CSIDriver object; nil if the scenario has it among its objects, or none.
+	CSIDriver *storagev1.CSIDriver
+	// Sidecars are those beside its controller plugin, by what it can do.
+	Sidecars []string
+}
+
+// Install starts the scenario's drivers in a simulation to learn what they need.
+func (s *Scenario) Install(ctx context.Context, o RunOptions) (all []Installed, err error) {
+	cluster, err := sim.Start(s.options(ctx, o, nil))
+	if err != nil {
+		return nil, fmt.Errorf("start the drivers of %s: %w", s.Name, err)
+	}
+	defer func() { err = joined(err, cluster.Close()) }()
+	for i, name := range cluster.Drivers() {
+		d := Installed{Driver: s.options(ctx, o, nil).Drivers[i]}
+		d.Name = name
+		if d.Mock != nil {
+			d.Mock.Name = name
+		}
+		if object, ok := store.Get[*storagev1.CSIDriver](cluster.World.Store, store.Key{Name: name}); ok {
+			d.CSIDriver = object
+		}
+		for _, controller := range cluster.Controllers() {
+			if sidecar, ok := strings.CutSuffix(controller, "/"+name); ok && !slices.Contains(d.Sidecars, sidecar) {
+				d.Sidecars = append(d.Sidecars, sidecar)
+			}
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+func joined(err, closing error) error {
+	if err != nil {
+		return err
+	}
+	return closing
+}
+
+// NodeNames are the names of the scenario's nodes.
+func (s *Scenario) NodeNames() []string {
+	var names []string
+	for _, n := range s.Cluster.Nodes {
+		names = append(names, n.Name)
+	}
+	if len(names) == 0 {
+		names = []string{nodeName(0), nodeName(1)}
+	}
+	return names
+}
+
+// ContainerImages are the images of the containers that the scenario's own manifests have, sorted.
+func (s *Scenario) ContainerImages() []string {
+	var found []string
+	look := func(objects []object) {
+		for _, o := range objects {
+			found = append(found, imagesOf(o.Object)...)
+		}
+	}
+	look(s.objects)
+	for _, step := range s.Steps {
+		if apply, ok := step.action.(*applyStep); ok {
+			look(apply.objects)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
