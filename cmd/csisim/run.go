@@ -133,6 +133,9 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 			return usage("%s: external sidecars and programs in containers take the real clock and an API: use csisim up -f %s", s.File, s.File)
 		}
 	}
+	if f.plan && f.on == "" {
+		return usage("--plan says what a run on a real cluster is: --on kind is missing")
+	}
 	if f.on != "" {
 		return runOn(ctx, env, f, scenarios)
 	}

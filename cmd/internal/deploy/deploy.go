@@ -201,9 +201,9 @@ func (m maker) node() *appsv1.DaemonSet {
 			host("kubelet", kubelet), host("dev", "/dev"),
 		),
 	}
-	if m.ControlPlane {
+	if avoided := m.avoided(); len(avoided) > 0 {
 		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: controlPlane, Operator: corev1.NodeSelectorOpDoesNotExist}}}},
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: avoided}},
 		}}}
 	}
 	return &appsv1.DaemonSet{
@@ -214,6 +214,23 @@ func (m maker) node() *appsv1.DaemonSet {
 		},
 	}
 }
+
+// avoided are the nodes on which the driver's plugin is not.
+func (m maker) avoided() (all []corev1.NodeSelectorRequirement) {
+	if m.ControlPlane {
+		all = append(all, corev1.NodeSelectorRequirement{Key: controlPlane, Operator: corev1.NodeSelectorOpDoesNotExist})
+	}
+	if m.Proxy != "" {
+		all = append(all, corev1.NodeSelectorRequirement{Key: AwayLabel(m.Name), Operator: corev1.NodeSelectorOpDoesNotExist})
+	}
+	return all
+}
+
+// AwayPrefix begins the names of labels that keep drivers off a node.
+const AwayPrefix = "away.csisim.dev/"
+
+// AwayLabel keeps a driver's plugin off a node that has it.
+func AwayLabel(driver string) string { return AwayPrefix + Slug(driver) }
 
 // plugin is the container of a plugin: the driver's program, or the proxy that starts it and serves its callers.
 func (m maker) plugin(p *Program, sockets map[string]string, part, direct string) corev1.Container {

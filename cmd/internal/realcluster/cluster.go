@@ -61,10 +61,10 @@ type Cluster struct {
 	mirror  *mirror
 	calls   *callLog
 	watch   *ledger.Watch
-	made    []made                // by the scenario, in order
-	own     []made                // the drivers' deployment
-	downed  map[sim.Plugin]string // plugins that steps have ended, and how
-	dark    map[string]bool       // nodes without power
+	made    []made              // by the scenario, in order
+	own     []made              // the drivers' deployment
+	evicted map[sim.Plugin]bool // plugins that are kept off their nodes
+	dark    map[string]bool     // nodes without power
 	violate []contract.Violation
 }
 
@@ -78,7 +78,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
-	c := &Cluster{options: o, clients: clients, dynamic: objects, clock: newClock(), queue: newQueue(), downed: map[sim.Plugin]string{}, dark: map[string]bool{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	idle := kernel.New(kernel.Options{}) // the world's, which has no processes here
 	c.world = component.NewWorld(idle, store.New(store.Options{Now: time.Now}), trace.NewRecorder(c.clock))

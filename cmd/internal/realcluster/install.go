@@ -81,7 +81,7 @@ func (c *Cluster) Close() error {
 	defer cancel()
 	c.pump()
 	c.world.Trace.Close()
-	err := c.remove(ctx, c.made)
+	err := errors.Join(c.readmitAll(ctx), c.remove(ctx, c.made))
 	if err != nil {
 		return environment(err, "take away what the scenario has made; 'csisim clean --on' tries again")
 	}

@@ -3,6 +3,7 @@ package realcluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -153,13 +154,15 @@ func decoded(res *store.Resource, u *unstructured.Unstructured) (store.Object, e
 	}
 	object.GetObjectKind().SetGroupVersionKind(res.GVK)
 	object.SetManagedFields(nil)
-	if labels := object.GetLabels(); labels[deploy.ManagedBy] == deploy.By {
+	labels := object.GetLabels()
+	if labels[deploy.ManagedBy] == deploy.By {
 		delete(labels, deploy.ManagedBy)
-		if len(labels) == 0 {
-			labels = nil
-		}
-		object.SetLabels(labels)
 	}
+	maps.DeleteFunc(labels, func(name, _ string) bool { return strings.HasPrefix(name, deploy.AwayPrefix) })
+	if len(labels) == 0 {
+		labels = nil
+	}
+	object.SetLabels(labels)
 	return object, nil
 }
 

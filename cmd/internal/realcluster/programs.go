@@ -39,7 +39,10 @@ func (c *Cluster) Kill(component sim.Component) error {
 // Stop ends a program as SIGTERM does.
 func (c *Cluster) Stop(component sim.Component) error {
 	if p, ok := component.(sim.Plugin); ok {
-		return c.order(p, "/driver/stop")
+		if p.Node == "" || p.Alone {
+			return c.order(p, "/driver/stop")
+		}
+		return c.evict(p)
 	}
 	return fmt.Errorf("stop %s: %w", component, errNotReal)
 }
@@ -51,6 +54,9 @@ func (c *Cluster) Start(component sim.Component) error {
 		_, err := c.run(string(p), "systemctl", "start", "kubelet")
 		return err
 	case sim.Plugin:
+		if c.evicted[p] {
+			return c.readmit(p)
+		}
 		return c.order(p, "/driver/start")
 	case sim.Controller:
 		return nil // the kubelet starts its container again

@@ -1,0 +1,76 @@
+package realcluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/sim"
+)
+
+// podTime is how long a pod of a driver may take to end or to start.
+const podTime = time.Minute
+
+// evict takes the pod of a plugin off its node, with its registrar, and keeps it away: its DaemonSet avoids nodes with
+// the driver's label.
+func (c *Cluster) evict(p sim.Plugin) error {
+	c.evicted[p] = true
+	if err := c.mark(c.ctx, p, "true"); err != nil {
+		return environment(err, "keep driver %s off %s", p.Driver, p.Node)
+	}
+	return c.WaitFor(fmt.Sprintf("the pod of the %s to end", p), podTime, func() bool {
+		list, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, metav1.ListOptions{
+			LabelSelector: deploy.DriverLabel + "=" + deploy.Slug(p.Driver) + "," + deploy.PartLabel + "=node", FieldSelector: "spec.nodeName=" + p.Node,
+		})
+		return err == nil && len(list.Items) == 0
+	})
+}
+
+// readmit lets the pod come back.
+func (c *Cluster) readmit(p sim.Plugin) error {
+	delete(c.evicted, p)
+	if err := c.mark(c.ctx, p, ""); err != nil {
+		return environment(err, "let driver %s back on %s", p.Driver, p.Node)
+	}
+	err := c.WaitFor(fmt.Sprintf("the pod of the %s to run", p), podTime, func() bool {
+		pods, err := c.pods(p.Driver, "node", p.Node)
+		return err == nil && len(pods) > 0
+	})
+	if err != nil {
+		return err
+	}
+	return environment(c.calls.readNew(), "read the records of the %s", p)
+}
+
+// mark sets the label of a node that keeps a driver away; an empty value removes it.
+func (c *Cluster) mark(ctx context.Context, p sim.Plugin, value string) error {
+	text := "null"
+	if value != "" {
+		text = fmt.Sprintf("%q", value)
+	}
+	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, deploy.AwayLabel(p.Driver), text)
+	_, err := c.clients.CoreV1().Nodes().Patch(ctx, p.Node, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
+	return err
+}
+
+// readmitAll removes the labels that are left at the end.
+func (c *Cluster) readmitAll(ctx context.Context) error {
+	var all []sim.Plugin
+	for p := range c.evicted {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b sim.Plugin) int {
+		return slices.Compare([]string{a.Driver, a.Node}, []string{b.Driver, b.Node})
+	})
+	for _, p := range all {
+		if err := c.mark(ctx, p, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/version"
+)
+
+// Promotion is what something in a scenario becomes on a real cluster.
+type Promotion struct {
+	What string // the step's title, or what else it is about
+	Line int
+	// Becomes is what is done there, Never why it cannot be done; one of them is empty.
+	Becomes, Never string
+	// Warning is what its user should know before; empty for nothing.
+	Warning string
+}
+
+// Promote says what the steps become on a real cluster, and, first, what of the rest of the scenario cannot be there.
+func (s *Scenario) Promote() (all []Promotion) {
+	all = s.neverThere()
+	for _, step := range s.Steps {
+		p := promoted(step.action)
+		p.What, p.Line = step.title, step.Line
+		all = append(all, p)
+	}
+	for i, statement := range s.Expect.That {
+		if why := statement.unseen(); why != "" {
+			all = append(all, Promotion{What: "expect that " + statement.text, Line: s.lineOf("expect", "that", i), Never: why})
+		}
+	}
+	return all
+}
+
+func becomes(format string, args ...any) Promotion {
+	return Promotion{Becomes: fmt.Sprintf(format, args...)}
+}
+func never(format string, args ...any) Promotion {
+	return Promotion{Never: fmt.Sprintf(format, args...)}
+}
+
+// longAdvance is how long a run may stand still without a warning.
+const longAdvance = 10 * time.Minute
+
+// promoted is what a kind of step becomes.
+func promoted(a action) Promotion {
+	switch s := a.(type) {
+	case *applyStep:
+		return becomes("server-side apply of %s", named(s.objects))
+	case *deleteStep, *patchStep, *labelStep, cordonStep, uncordonStep, *taintStep, *untaintStep:
+		return becomes("a request to the API")
+	case *waitStep:
+		return becomes("wait for it, as long by the wall clock")
+	case *settleStep:
+		return becomes("wait until nothing happens for 3 s")
+	case *advanceStep:
+		p := becomes("sleep %v", s.Duration.Duration)
+		if s.Duration.Duration > longAdvance {
+			p.Warning = fmt.Sprintf("nothing happens for %v", s.Duration.Duration)
+		}
+		return p
+	case noteStep, *ledgerStep:
+		return becomes("the same")
+	case *expectStep:
+		for _, statement := range s.That {
+			if why := statement.unseen(); why != "" {
+				return never("%s", why)
+			}
+		}
+		return becomes("the same, held against the real run")
+	case *faultStep:
+		return s.promoted()
+	case clearFaultStep:
+		return becomes("a request to the proxies in the drivers' pods")
+	case killKubeletStep, restartKubeletStep, startKubeletStep:
+		return becomes("SIGKILL for the kubelet, or its start, with systemctl on the node")
+	case *killDriverStep, *startDriverStep, *restartDriverStep:
+		return becomes("an order to the proxy that has started the driver")
+	case powerOffStep, powerOnStep:
+		return becomes("the engine kills, or starts, the node's container")
+	case restartControllerStep:
+		return s.promoted()
+	}
+	return unpromoted(a)
+}
+
+// unpromoted is why a step cannot be taken there.
+func unpromoted(a action) Promotion {
+	switch a.(type) {
+	case *slowDownStep:
+		return never("nobody can slow a real program's requests down")
+	case *upgradeStep:
+		return never("a real cluster is not upgraded in mid-run")
+	case *failServiceStep, *recoverServicesStep:
+		return never("stand-ins for services run in the simulation only")
+	case *nodeInfoStep, *volumeConditionStep, *detachStep:
+		return never("the reference driver cannot be reached behind Kubernetes' back in its pod")
+	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep, *stopDriverStep:
+		return never("the kubelet starts a container again that has ended, and the registrar is one")
+	case killControllerStep, startControllerStep:
+		return never("the kubelet starts a container again that has ended; restart-controller can be done")
+	case *installDriverStep, *uninstallDriverStep:
+		return never("drivers are deployed before the first step")
+	case *shutDownStep:
+		return never("the kubelets of kind's nodes have no grace for a shutdown")
+	case *recordFilesStep, *readFileStep, *writeFileStep:
+		return never("files of real nodes are not reached yet")
+	}
+	return never("only a simulated cluster can do this")
+}
+
+func (s restartControllerStep) promoted() Promotion {
+	if sidecar, _, is := strings.Cut(string(s), "/"); is {
+		return becomes("SIGKILL for the container %s, which the kubelet starts again", sidecar)
+	}
+	if s == controlPlane {
+		return becomes("SIGKILL for the static pod's container, which the kubelet starts again")
+	}
+	return never("%s is a part of kube-controller-manager, which dies as a whole", string(s))
+}
+
+func (s *faultStep) promoted() Promotion {
+	switch {
+	case s.InUse:
+		return never("the proxy does not see the driver's unmounts")
+	case s.Kill != "" && s.Kill != string(fault.Driver):
+		return never("the proxy in the driver's pod can kill the driver at a call, not the %s", s.Kill)
+	}
+	return becomes("a fault in the proxies of the drivers' pods, each of which counts for itself")
+}
+
+// unseen is why an expression cannot be evaluated there; empty if it can.
+func (s Statement) unseen() string {
+	for _, function := range []string{"files(", "metrics("} {
+		if strings.Contains(s.text, function) {
+			return strings.TrimSuffix(function, "(") + " of real nodes are not read yet"
+		}
+	}
+	return ""
+}
+
+// neverThere is what cannot be on a real cluster of the scenario's cluster and its drivers.
+func (s *Scenario) neverThere() (all []Promotion) {
+	add := func(field, what, why string) {
+		all = append(all, Promotion{What: what, Line: s.positions.At(field).Line, Never: why})
+	}
+	if v := version.Version(s.Kubernetes); v != 0 && v != version.Newest {
+		add("kubernetes", "kubernetes "+v.String(), "the node's image decides the version: run it without, with --node-image")
+	}
+	if len(s.Cluster.Migration) > 0 || s.Cluster.Legacy != nil {
+		add("cluster", "cluster.migration, cluster.legacy", "a real cluster of today has neither")
+	}
+	if s.Cluster.FeatureGates != (FeatureGates{}) || len(s.Cluster.Controllers.names()) > 0 {
+		add("cluster", "cluster.featureGates, cluster.controllers", "the cluster is made with the defaults")
+	}
+	for i, n := range s.Cluster.Nodes {
+		if n.SELinux || n.ChownTime.Duration > 0 || n.Kubernetes != 0 || n.Zone != "" || n.Region != "" || len(n.Labels)+len(n.Taints) > 0 || n.MaxPods > 0 {
+			add(strict.Index("cluster.nodes", i), "node "+n.Name, "nodes have names only so far")
+		}
+	}
+	for i, d := range s.Drivers {
+		if why := d.neverThere(); why != "" {
+			add(strict.Index("drivers", i), "driver "+d.name(), why)
+		}
+	}
+	return all
+}
+
+func (d Driver) neverThere() string {
+	switch {
+	case d.Socket != nil:
+		return "a driver that runs already on a socket of this machine is in no pod: give its program"
+	case d.profile != nil:
+		return "drivers of profiles are not put into pods yet: give the program"
+	case d.Program != nil && (d.Program.Single || d.Program.PluginSocket != ""):
+		return "a program that is single, or serves at a socket of its own, is not put into pods yet"
+	case len(d.NodeIDs) > 0:
+		return "all pods of a DaemonSet are alike: the node id is the node's name"
+	case len(d.Down) > 0 || len(d.Plugins) > 0 || d.Later:
+		return "all plugins are there from the start, one on a node"
+	case d.Replicas > 1 || len(d.External) > 0 || len(d.CSIAddons) > 0:
+		return "one controller plugin with the usual sidecars is deployed"
+	case d.Mock != nil && (d.Mock.CSIAddons != nil || d.Mock.Topology):
+		return "the reference driver knows neither zones nor CSI-Addons in its pod"
+	}
+	return ""
+}
