@@ -52,6 +52,8 @@ type Options struct {
 	// Proxy puts a recording proxy before every plugin, whose clients bear this token; the images must have
 	// the program /csisim. Default: none.
 	Proxy string
+	// Run distinguishes the pods of a run from those of others. Default: nothing does.
+	Run string
 	// ControlPlane keeps controller plugins on the control plane's node and node plugins off it.
 	// Default: both are where there is room.
 	ControlPlane bool
@@ -67,6 +69,8 @@ const (
 	// DriverLabel and PartLabel are on the pods: the driver's Slug, and node or controller.
 	DriverLabel = "csisim.dev/driver"
 	PartLabel   = "csisim.dev/part"
+	// RunLabel is on the pods of a run: those of an earlier one may still be there.
+	RunLabel = "csisim.dev/run"
 	// ProxyPort is where the proxy of a pod is reached.
 	ProxyPort = 9808
 	// PluginContainer is the container of the plugin, and of its proxy.
@@ -122,6 +126,15 @@ func (m maker) labels(part string) map[string]string {
 	return map[string]string{DriverLabel: m.slug, PartLabel: part, ManagedBy: By}
 }
 
+// ofRun are the labels of pods.
+func (m maker) ofRun(labels map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	if m.Run != "" {
+		labels[RunLabel] = m.Run
+	}
+	return labels
+}
+
 // shared is the directory of the plugin's own socket and of those of the proxy, and state a directory of the node that
 // outlives its pods.
 const (
@@ -168,7 +181,7 @@ func (m maker) controller() *appsv1.Deployment {
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: m.meta("-controller"),
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: m.ofRun(labels)}, Spec: spec},
 		},
 	}
 }
@@ -210,7 +223,7 @@ func (m maker) node() *appsv1.DaemonSet {
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}, ObjectMeta: m.meta("-node"),
 		Spec: appsv1.DaemonSetSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: m.ofRun(labels)}, Spec: spec},
 		},
 	}
 }

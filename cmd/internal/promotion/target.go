@@ -94,7 +94,7 @@ func Open(ctx context.Context, scenarios []*scenario.Scenario, o TargetOptions) 
 
 func (t *Target) deploy() deploy.Options {
 	_, isKind := t.options.IsKind()
-	return deploy.Options{Proxy: t.token, ControlPlane: isKind, Images: t.options.Images}
+	return deploy.Options{Proxy: t.token, Run: t.token[:8], ControlPlane: isKind, Images: t.options.Images}
 }
 
 func (t *Target) say(format string, args ...any) {

@@ -74,7 +74,7 @@ func (c *Cluster) request(pod, verb, path string, params map[string]string) *res
 
 // pods are the running pods of a driver: part is node or controller, empty for both; node narrows it down.
 func (c *Cluster) pods(driver, part, node string) ([]corev1.Pod, error) {
-	selector := deploy.DriverLabel
+	selector := deploy.RunLabel + "=" + c.options.Deploy.Run + "," + deploy.DriverLabel
 	if driver != "" {
 		selector += "=" + deploy.Slug(driver)
 	}
