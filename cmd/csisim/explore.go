@@ -31,6 +31,8 @@ type exploreFlags struct {
 	shard    string
 	index    int // of the shard, and how many there are
 	shards   int
+	job      int
+	image    string
 }
 
 // usualTime is how long a search takes that nothing else bounds.
@@ -70,11 +72,14 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
 	flags.StringVar(&f.corpus, "corpus", "", "`DIR` that keeps how far searches have come: with the same flags they go on from there")
 	flags.StringVar(&f.shard, "shard", "0/1", "make only every n-th run, from the i-th, as `i/n`, counted from 0: n machines share a search")
+	flags.IntVar(&f.job, "job", 0, "search nothing, but print the manifests of a Kubernetes Job that makes the search in `N` shards")
+	flags.StringVar(&f.image, "image", "ghcr.io/csisim/csisim:latest", "image of the containers of --job")
+	complete(command, "image", cobra.NoFileCompletions)
 	complete(command, "corpus", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	complete(command, "strategy", cobra.FixedCompletions(explore.Strategies(), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "faults", cobra.FixedCompletions(append(kindNames(), noFaults), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs", "shard"} {
+	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs", "shard", "job"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command
@@ -102,6 +107,12 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 		return usage("--time %v: it must be more than 0", f.time)
 	case f.jobs < 1:
 		return usage("--jobs %d: it must be at least 1", f.jobs)
+	case f.job < 0 || given("job") && f.job == 0:
+		return usage("--job %d: it must be at least 1", f.job)
+	case given("job") && (given("shard") || given("corpus") || given("out")):
+		return usage("--job: its shards have --shard, --corpus and --out of their own")
+	case given("image") && !given("job"):
+		return usage("--image is for --job")
 	case f.budget < 0:
 		return usage("--budget %d: it must not be negative", f.budget)
 	}
@@ -157,6 +168,9 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 		if slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return d.Mock == nil }) {
 			return usage("%s: a search takes a fresh driver for every run, which only a mock is; csisim run and csisim check run other drivers", s.File)
 		}
+	}
+	if f.job > 0 {
+		return f.writeJob(env, scenarios, f.image)
 	}
 	f.time /= time.Duration(len(scenarios))
 	x := &exploring{env: env, flags: f, progress: newProgress(env, report.TerminalOf(env.stdout, env.getenv))}

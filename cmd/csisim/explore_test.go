@@ -62,6 +62,35 @@ func TestASearchOfASoundDriverFindsNothing(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(got.stdout, ", 0 findings"), got.stdout)
 }
 
+// The manifests of a Job are what the API takes: a scenario that applies them has no mistake.
+func TestAJobMakesTheShardsOfASearch(t *testing.T) {
+	const file = "../../scenarios/explore/lifecycle.yaml"
+	got := csisim(t, "explore", file, "--job", "4", "--runs", "1000", "--faults", "none", "--image", "registry.example/csisim:v1")
+	require.Zero(t, got.code, got.stderr)
+	for _, want := range []string{
+		"completionMode: Indexed\n", "completions: 4\n", "parallelism: 4\n", "image: registry.example/csisim:v1\n",
+		"- $(JOB_COMPLETION_INDEX)/4\n", "- /scenarios/lifecycle.yaml\n", "- none\n", "  lifecycle.yaml: |\n", "- ReadWriteMany\n",
+	} {
+		assert.Contains(t, got.stdout, want)
+	}
+	text := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\ndescription: The manifests of a search.\ndrivers: [{name: d.example.com, mock: {}}]\nsteps:\n- apply: |\n    " +
+		strings.ReplaceAll(strings.TrimSpace(got.stdout), "\n", "\n    ") + "\n"
+	applied := filepath.Join(t.TempDir(), "job.yaml")
+	require.NoError(t, os.WriteFile(applied, []byte(text), 0o600))
+	got = csisim(t, "validate", applied)
+	assert.Zero(t, got.code, got.stdout+got.stderr)
+
+	for args, message := range map[string]string{
+		"--job 0":             "--job 0: it must be at least 1",
+		"--job 2 --shard 0/2": "--job: its shards have --shard, --corpus and --out of their own",
+		"--image x":           "--image is for --job",
+	} {
+		got := csisim(t, append([]string{"explore", file}, strings.Fields(args)...)...)
+		assert.Equal(t, 2, got.code, args)
+		assert.Contains(t, got.stderr, message)
+	}
+}
+
 func TestAScenarioThatFailsCalmlyIsReportedAndNotSearched(t *testing.T) {
 	dir, file := exploredIn(t, "unstage-leaks")
 	got := csisim(t, "explore", file, "--runs", "5", "--out", dir)
