@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -18,6 +19,9 @@ import (
 func (c *call) sendOverlapping(f *fault.Fault) error {
 	other, began := c.again(f, c.request), time.Now()
 	c.overlap = &overlap{inTurn: InProcess(c.site.Machine)}
+	if !c.overlap.inTurn {
+		c.wire.World.Kernel.LetClockDecide(fmt.Sprintf("a fault made calls of %s overlap: which one the driver takes first is up to the real clock", c.method))
+	}
 	err := other.whileCallerLives(func() error { return c.pass(c.process, c.answer) })
 	if err == errDeadline || c.overlap.answer == nil {
 		other.end(err)
