@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -153,4 +154,38 @@ func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	last := result.Failures[len(result.Failures)-1]
 	require.Contains(t, last.Verdict, "the second run was not like the first: the driver did not do the same twice, csisim did")
 	require.Contains(t, last.Got, "answer of driver hostdir.csi.csisim.dev on node-a to Node/NodeGetInfo: {")
+}
+
+// Which of two overlapping calls a driver takes first is up to its threads: where runs differ afterwards, that is said.
+// Here they differ since the plugin has another node id after its restart, in each run.
+func TestWhatFollowsOverlappingCallsIsUpToTheRealClock(t *testing.T) {
+	withHostdir(t)
+	text, err := os.ReadFile("programs/hostdir-block.yaml")
+	require.NoError(t, err)
+	before, _, found := strings.Cut(string(text), "steps:\n")
+	require.True(t, found)
+	file := filepath.Join(t.TempDir(), "overlap.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(before+`steps:
+- fault: {call: CreateVolume, overlap: true, times: 1}
+- apply: |
+    apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: data}
+    spec:
+      accessModes: [ReadWriteOnce]
+      resources: {requests: {storage: 16Mi}}
+      storageClassName: hostdir
+- wait: {call: CreateVolume, count: 2}
+- restart-driver: {node: node-a}
+- advance: 10s
+`), 0o600))
+	s, err := scenario.Load(file)
+	require.NoError(t, err)
+	program := s.Drivers[0].Program
+	started := "{{.NodeStateDir}}/started"
+	program.Command = []string{"sh", "-c", "ID=node; test -e " + started + " && ID=$$; touch " + started + "; exec " + strings.Join(program.Command, " ") + " --node-id=$ID"}
+	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{CheckDeterminism: true})
+	require.NoError(t, err)
+	last := result.Failures[len(result.Failures)-1]
+	require.Contains(t, last.Verdict, "CreateVolume overlap: which one the driver takes first is up to the real clock")
 }
