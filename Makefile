@@ -16,7 +16,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: pictures explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -109,6 +109,9 @@ bench: ## the benchmarks behind the figures in docs/figures.md; those of cluster
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
 	$(GO) test -run '^$$' -bench . ./internal/world/kernel ./internal/world/store ./internal/api/apiserver ./internal/world/machine ./internal/driver/wire ./drivers/mock
+
+pictures: build ## the pictures of docs/view.md and README.md, from real runs in chromium
+	cd internal/view/web && npm ci --no-audit --no-fund --silent && node test/screenshots.mjs "$$(command -v chromium)" ../../../$(BIN)/csisim ../../../docs/pictures
 
 viewer: ## bundle what the viewer runs in the browser, internal/view/web/dist, with the tools of its package-lock.json
 	cd internal/view/web && npm ci --no-audit --no-fund --silent && npx tsc --noEmit && node build.mjs

@@ -203,8 +203,11 @@ func methodOf(l trace.Line) string {
 	return l.M
 }
 
-// pathOf is the path that an event is about, on its node.
+// pathOf is the path that an event is about, on its node; of a step what it does, which lanes show.
 func pathOf(l trace.Line) string {
+	if l.K == trace.Step {
+		return l.Msg
+	}
 	if l.K == trace.FileChange || l.K == trace.Unmounted {
 		return l.Name
 	}

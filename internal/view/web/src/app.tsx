@@ -95,13 +95,14 @@ function keys(e: KeyboardEvent, { report, trace, place, shown, row, go }: Shared
       if (shown[i] && wanted(i)) { go({ at: trace.seq[i] }); return; }
     }
   };
+  const trouble = (i: number) => trace.failed(i) || trace.toneOf(i) === "wait";
   const tab = (["summary", "timeline", "cluster", ...(report.compare ? ["compare"] as const : [])] as const)[Number(e.key) - 1];
   if (tab) return go({ tab });
   switch (e.key) {
     case "ArrowRight": case "j": step(1); break;
     case "ArrowLeft": case "k": step(-1); break;
-    case "n": step(1, (i) => trace.failed(i)); break;
-    case "p": step(-1, (i) => trace.failed(i)); break;
+    case "n": step(1, trouble); break;
+    case "p": step(-1, trouble); break;
     case "Home": go({ at: trace.seq[shown.indexOf(1)] || 0 }); break;
     case "End": go({ at: 0 }); break;
     case "/":

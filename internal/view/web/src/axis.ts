@@ -25,6 +25,18 @@ export class Axis {
     this.width = at + 1;
   }
 
+  /** The pauses that lie between two places, at least in part. */
+  pausesIn(from: number, to: number): Axis["pauses"] {
+    let low = 0, high = this.pauses.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.pauses[middle].to < from) low = middle + 1; else high = middle;
+    }
+    let end = low;
+    while (end < this.pauses.length && this.pauses[end].from <= to) end++;
+    return this.pauses.slice(low, end);
+  }
+
   /** The first event at or after a place. */
   firstAfter(place: number): number {
     let low = 0, high = this.trace.length;

@@ -15,7 +15,7 @@ export function EventDetail(shared: Shared) {
   const { trace, row, place, go } = shared;
   const d = useDetail(trace, row);
   if (!place.at && place.tab === "timeline") {
-    return <aside class="detail" aria-label="Event" tabIndex={0}><p class="soft none">Choose an event: click, or step with <kbd>←</kbd> <kbd>→</kbd>. <kbd>n</kbd> and <kbd>p</kbd> go to the next and the previous failure, <kbd>+</kbd> and <kbd>−</kbd> zoom.</p></aside>;
+    return <aside class="detail" aria-label="Event" tabIndex={0}><p class="soft none">Choose an event: click, or step with <kbd>←</kbd> <kbd>→</kbd>. <kbd>n</kbd> and <kbd>p</kbd> go to the next and the previous trouble, <kbd>+</kbd> and <kbd>−</kbd> zoom.</p></aside>;
   }
   if (!d || d.line.t !== trace.at[row]) return <aside class="detail" aria-label="Event" tabIndex={0} />;
   const l = d.line, method = trace.methodOf(row), call = l.k === "csi";

@@ -1,18 +1,25 @@
+import { useMemo } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { everything, type Filter, isFiltered, objectName } from "./filter.ts";
 import { Export } from "./export.tsx";
+import type { Trace } from "./trace.ts";
+
+/** The calls and nodes that a trace has. */
+function choices(trace: Trace) {
+  const methods = new Set<number>(), nodes = new Set<number>();
+  for (let i = 0; i < trace.length; i++) {
+    if (trace.isKind(i, "csi")) methods.add(trace.method[i]);
+    if (trace.node[i]) nodes.add(trace.node[i]);
+  }
+  return { methods: new Set([...methods].map((m) => trace.strings[m].replace(/^.*\//, ""))), nodes: new Set([...nodes].map((n) => trace.strings[n])) };
+}
 
 /** What is shown, and what can be taken away. */
 export function Filters(shared: Shared) {
   const { trace, place, go, shown } = shared;
   const set = (change: Partial<Filter>) => go({ filter: { ...place.filter, ...change } });
-  const methods = new Set<string>(), nodes = new Set<string>();
-  for (let i = 0; i < trace.length; i++) {
-    if (trace.isKind(i, "csi")) methods.add(trace.methodOf(i));
-    if (trace.node[i]) nodes.add(trace.nodeOf(i));
-  }
-  let count = 0;
-  for (const s of shown) count += s;
+  const { methods, nodes } = useMemo(() => choices(trace), [trace, trace.length]);
+  const count = useMemo(() => shown.reduce((sum, s) => sum + s, 0), [shown]);
   const select = (label: string, key: "volume" | "node" | "object" | "call" | "lane", options: string[]) => (
     <select aria-label={label} value={place.filter[key]} class={place.filter[key] ? "on" : ""} onChange={(e) => set({ [key]: e.currentTarget.value })}>
       <option value="">{label}</option>

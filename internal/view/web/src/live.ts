@@ -16,7 +16,6 @@ export function follow(heard: (live: Live) => void): () => void {
       const trace = news.epoch === epoch ? live.trace : new Trace();
       epoch = news.epoch;
       for (const chunk of news.chunks) await trace.append(chunk.columns, chunk.details);
-      if (news.chunks.length) await trace.readSteps();
       live = { trace, now: news.now, mounts: news.mounts, problem: "" };
     } catch (problem) {
       live = { ...live, problem: problem instanceof TypeError ? "the cluster is gone" : (problem as Error).message };

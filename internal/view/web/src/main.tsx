@@ -17,7 +17,6 @@ async function start() {
     await trace.append(columns, details);
     chunk.remove();
   }
-  await trace.readSteps();
   root.replaceChildren();
   render(<App report={report} trace={trace} />, root);
 }

@@ -66,7 +66,7 @@ export function paint(canvas: HTMLCanvasElement, p: Picture) {
 /** Stretches in which nothing happened. */
 function pauses(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
   let free = -Infinity;
-  for (const pause of p.axis.pauses) {
+  for (const pause of p.axis.pausesIn(p.from, p.from + (p.width - p.labels) / p.scale)) {
     const left = x(pause.from), right = x(pause.to);
     if (right < p.labels || left > p.width) continue;
     c.fillStyle = color.ground;
@@ -87,7 +87,7 @@ function ruler(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place
   c.fillRect(p.labels, head - 1, p.width, 1);
   c.textAlign = "left";
   let free = p.labels;
-  const taken = p.axis.pauses.map((pause) => { const middle = (x(pause.from) + x(pause.to)) / 2, half = c.measureText("+" + span(pause.ms)).width / 2 + 4; return [middle - half, middle + half]; }).filter(([, right]) => right > p.labels);
+  const taken = p.axis.pausesIn(p.from, p.from + (p.width - p.labels) / p.scale).map((pause) => { const middle = (x(pause.from) + x(pause.to)) / 2, half = c.measureText("+" + span(pause.ms)).width / 2 + 4; return [middle - half, middle + half]; }).filter(([, right]) => right > p.labels);
   let next = 0, before = -1;
   for (let i = p.axis.firstAfter(p.from); i < p.trace.length; i++) {
     if (!p.shown[i] || p.trace.at[i] === before) continue;
@@ -151,7 +151,7 @@ function label(c: CanvasRenderingContext2D, p: Picture, lane: Lane, rows: number
   for (let k = i + 1; k < rows.length; k++) if (p.shown[rows[k]]) { next = p.labels + (p.axis.place[rows[k]] - p.from) * p.scale - 8; break; }
   const kind = p.trace.kindOf(rows[i]);
   if (lane.group === "api" || next - at < 24 || at < free) return free;
-  const text = kind === "step" ? p.trace.steps.get(rows[i]) ?? "step" : kind === "api" ? p.trace.objects[p.trace.object[rows[i]]][0] : p.trace.methodOf(rows[i]) || kind;
+  const text = kind === "step" ? p.trace.paths[p.trace.path[rows[i]]] : kind === "api" ? p.trace.objects[p.trace.object[rows[i]]][0] : p.trace.methodOf(rows[i]) || kind;
   const cut = fit(c, text, next - at - 4);
   if (!cut) return free;
   c.fillStyle = p.trace.failed(rows[i]) ? color.bad : color.text;

@@ -28,8 +28,8 @@ export class Trace implements Record<Column, Numbers> {
   cause = this.seq; kind = this.seq; method = this.seq; lane = this.seq; node = this.seq; object = this.seq; path = this.seq; volume = this.seq;
   code = this.seq; took = this.seq; flags = this.seq; first = this.seq; state = this.seq; info = this.seq; stateTone = this.seq;
   length = 0;
-  steps = new Map<number, string>(); // what the steps of the scenario say, by their rows
-  strings = [""]; lanes = [""]; paths = [""];
+  strings = [""]; lanes = [""];
+  paths = [""]; // of a step what it does
   objects: [string, string][] = [["", ""]];
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
 
@@ -112,13 +112,6 @@ export class Trace implements Record<Column, Numbers> {
       if (this.chunks[middle].from <= row) low = middle; else high = middle - 1;
     }
     return (await this.unpacked(low))[row - this.chunks[low].from];
-  }
-
-  /** Reads what the steps of the scenario say, for the lanes. */
-  async readSteps(): Promise<void> {
-    for (let i = 0; i < this.length; i++) {
-      if (this.isKind(i, "step") && !this.steps.has(i)) this.steps.set(i, (await this.detail(i)).text);
-    }
   }
 
   get chunkCount() { return this.chunks.length; }

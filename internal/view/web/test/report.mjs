@@ -33,8 +33,12 @@ await run(program, {
     await page.keyboard.press("ArrowLeft");
     await has(page, ".detail h2", "NodeUnpublishVolume");
     await page.keyboard.press("Home");
+    await until(page, () => document.querySelector(".detail h2").innerText.includes("created"));
     await page.keyboard.press("n");
-    await page.waitForTimeout(200);
+    await has(page, ".detail h2", "FailedScheduling");
+    await page.keyboard.press("End");
+    await until(page, () => !location.hash.includes("at="));
+    await page.keyboard.press("p");
     await has(page, ".detail h2", "VIOLATION");
     await page.keyboard.press("1");
     await page.waitForSelector(".chain");
