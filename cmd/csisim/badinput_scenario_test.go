@@ -53,7 +53,7 @@ var badScenarios = []badInput{
 ` + podStep,
 		code: 1, says: []string{
 			"timed out waiting for the condition: pod web in phase Running", "pod default/web: waits for its volumes to be mounted: v",
-			"fault NodeStageVolume still befalls every NodeStageVolume",
+			"fault NodeStageVolume is still in force for every NodeStageVolume",
 		},
 	},
 }

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Fault is one misbehaviour and the calls that it befalls. Empty filters match all.
+// Fault is one misbehaviour and the calls that it affects. Empty filters match all.
 type Fault struct {
 	// Name is how the fault is cleared and named in reports.
 	Name string
@@ -22,11 +22,11 @@ type Fault struct {
 	// CreateVolume, the requested name.
 	Driver, Node, From, Volume string
 	// LargerThan narrows it down to calls that require more bytes than that; 0 is
-	// no limit. Calls that require no size are not befallen then.
+	// no limit. Calls that require no size are not affected then.
 	LargerThan int64
 	// After lets this many matching calls pass first.
 	After int
-	// Times is how many calls it befalls; 0 is all until it is cleared.
+	// Times is the number of calls affected; 0 is all until the fault is cleared.
 	Times int
 
 	// Effect is what happens to the call.
@@ -87,11 +87,11 @@ const (
 	// Hang: the driver never sees the call and never answers.
 	Hang Effect = "hang"
 	// Repeat: right after its OK the driver gets the same call again, which must
-	// change nothing more and be answered the same. It befalls only calls that have
+	// change nothing more and be answered the same. It affects only calls that have
 	// an effect; the caller sees the first answer.
 	Repeat Effect = "repeat"
 	// Overlap: the driver gets the same call twice at once and may answer either with
-	// ABORTED; the effect must be that of one. It befalls only calls that have an effect;
+	// ABORTED; the effect must be that of one. It affects only calls that have an effect;
 	// the caller sees one answer.
 	Overlap Effect = "overlap"
 	// Contradict: right after its OK the driver gets a call that cannot be granted

@@ -15,7 +15,7 @@ import (
 func (ev *Evidence) hint() string {
 	for _, f := range ev.Faults.InForce() {
 		if f.Times == 0 && f.Effect != fault.Repeat && f.Effect != fault.Contradict { // callers do not notice that one
-			return fmt.Sprintf("fault %s still befalls every %s, until it is cleared", f.Name, f.Call)
+			return fmt.Sprintf("fault %s is still in force for every %s, until it is cleared", f.Name, f.Call)
 		}
 	}
 	for _, f := range ev.Faults.Unused() {

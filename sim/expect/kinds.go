@@ -31,11 +31,8 @@ func namesOf(res *store.Resource) []string {
 	if known, _ := store.ResourceNamed(plural); known != res {
 		return []string{res.String(), singular + "." + res.GVR.Group}
 	}
-	names := append([]string{plural, singular}, kind.Of(res).ShortNames...)
-	if singular == "volumeattachment" {
-		names = append(names, "va") // kubectl has no short name for it
-	}
-	return names
+	of := kind.Of(res)
+	return slices.Concat([]string{plural, singular}, of.ShortNames, of.Aliases)
 }
 
 // Kinds are those there are: the built-in ones and those that definitions in a

@@ -34,7 +34,7 @@ type faultStep struct {
 	Volume       string            `json:"volume,omitempty" doc:"Only calls about this volume id or, of CreateVolume, requested name; * stands for any letters."`
 	LargerThan   resource.Quantity `json:"largerThan,omitempty" example:"512Mi" doc:"Only calls that require a bigger volume than that: of CreateVolume, ControllerExpandVolume and NodeExpandVolume."`
 	After        uint              `json:"after,omitempty" doc:"Lets so many such calls pass first; default 0."`
-	Times        uint              `json:"times,omitempty" doc:"Befalls so many calls; default all until it is cleared, of kill 1."`
+	Times        uint              `json:"times,omitempty" doc:"Number of calls affected. Default: all until the fault is cleared; 1 with kill."`
 	Code         calls.Code        `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
 	Message      string            `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
 	Answer       map[string]any    `json:"answer,omitempty" example:"{pre_usage: {usage_bytes: 100}}" doc:"The driver does not see the call, its caller gets this answer, with the fields of the protocol."`

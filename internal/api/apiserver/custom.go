@@ -109,16 +109,16 @@ func (o *customKind) new() store.Object {
 
 // form: objects are stored in one version and shown in each with the defaults that
 // it has now.
-func (o *customKind) form(stored *definition.Version) *form {
-	return &form{
-		new: o.new,
-		present: func(obj store.Object) store.Object {
+func (o *customKind) form(stored *definition.Version) *kind.Form {
+	return &kind.Form{
+		New: o.new,
+		Present: func(obj store.Object) store.Object {
 			shown := obj.DeepCopyObject().(*unstructured.Unstructured)
 			shown.SetGroupVersionKind(o.gvk)
 			_, _ = o.version.Read(shown.Object) // it was read before
 			return shown
 		},
-		accept: func(obj store.Object) store.Object {
+		Accept: func(obj store.Object) store.Object {
 			obj.GetObjectKind().SetGroupVersionKind(o.gvk.GroupKind().WithVersion(stored.Spec.Name))
 			return obj
 		},

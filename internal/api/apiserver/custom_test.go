@@ -151,7 +151,7 @@ func TestARuleThatIsNoneIsRefused(t *testing.T) {
 	c := converse(t)
 	answer := c.say("POST", definitionsPath, "application/yaml", strings.Replace(widgets, "self == oldSelf", "self ==", 1))
 	assert.Equal(t, http.StatusUnprocessableEntity, answer.code)
-	assert.Contains(t, answer.field("message"), "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[id].x-kubernetes-validations[0].rule: Invalid value")
+	assert.Contains(t, answer.field("message"), "spec.validation.openAPIV3Schema.properties[spec].properties[id].x-kubernetes-validations[0].rule: Invalid value")
 }
 
 func TestServerSideApplyMergesListsByTheirKeys(t *testing.T) {

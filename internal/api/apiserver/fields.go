@@ -31,8 +31,8 @@ func (k *servedKind) settleFields(sel fields.Selector) (fields.Selector, error) 
 // field is how the value of a label is read.
 func (k *servedKind) field(label string) (func(store.Object) string, bool) {
 	if k.custom == nil {
-		if k.form != nil && k.form.fields != nil {
-			label = k.form.fields(label)
+		if k.form != nil && k.form.Label != nil {
+			label = k.form.Label(label)
 		}
 		value, ok := kind.Of(k.res).Fields[label]
 		return value, ok

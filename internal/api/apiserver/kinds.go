@@ -28,7 +28,7 @@ type servedKind struct {
 	// state, not with a Status.
 	answersDeleted bool
 	// form is set if the kind is another shape of the stored one.
-	form *form
+	form *kind.Form
 	// hasStatus says that writes of the object leave its status alone.
 	hasStatus bool
 	// warning is what clients of a deprecated version are warned of.
@@ -49,7 +49,7 @@ func (k *servedKind) newObject() store.Object {
 	case k.custom != nil:
 		return k.custom.new()
 	case k.form != nil:
-		return k.form.new()
+		return k.form.New()
 	}
 	return k.res.New()
 }
@@ -81,9 +81,11 @@ var builtIn = sync.OnceValue(func() []*servedKind {
 	for _, res := range store.Resources() {
 		k := kindOf(res)
 		kinds = append(kinds, k)
-		kinds = append(kinds, olderGroupSnapshots(k)...)
-		if res.String() == "events" {
-			kinds = append(kinds, newEvents(k))
+		for _, form := range kind.Of(res).Forms {
+			other := *k
+			other.gvk, other.gvr, other.warning = form.WithKind(k.gvk.Kind), form.WithResource(k.gvr.Resource), form.Deprecated
+			other.form = &form
+			kinds = append(kinds, &other)
 		}
 	}
 	return kinds

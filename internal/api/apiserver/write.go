@@ -161,8 +161,8 @@ func (w writing) forStore(k *servedKind) (options []store.WriteOption) {
 	if w.dryRun {
 		options = append(options, store.DryRun())
 	}
-	if k != nil && k.form != nil && k.form.check != nil {
-		options = append(options, store.Checked(k.form.check))
+	if k != nil && k.form != nil && k.form.Check != nil {
+		options = append(options, store.Checked(k.form.Check))
 	}
 	return options
 }

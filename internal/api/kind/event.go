@@ -19,6 +19,7 @@ func init() {
 		ShortNames: []string{"ev"},
 		rules:      eventRules,
 		Columns:    eventColumns,
+		Forms:      []Form{newEvents},
 		Fields: map[string]func(store.Object) string{
 			"involvedObject.kind":            func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Kind },
 			"involvedObject.namespace":       func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Namespace },
@@ -93,9 +94,9 @@ func noLonger(name, text string, limit int) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", limit))}
 }
 
-// CheckNewEvent are the mistakes of an event that comes by events.k8s.io, which is
+// checkNewEvent are the mistakes of an event that comes by events.k8s.io, which is
 // stricter. old is what it replaces, nil if it is new.
-func CheckNewEvent(obj, old store.Object) field.ErrorList {
+func checkNewEvent(obj, old store.Object) field.ErrorList {
 	event := obj.(*corev1.Event)
 	errs := checkEvent(event, "reportingController")
 	if old != nil {

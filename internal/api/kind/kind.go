@@ -26,6 +26,8 @@ type Kind struct {
 	Plural string
 	// ShortNames and Categories are what kubectl calls its objects, too.
 	ShortNames, Categories []string
+	// Aliases are short names in scenarios that kubectl does not have.
+	Aliases []string
 	// Columns are what kubectl shows of its objects. Default: their names and ages.
 	Columns []Column
 	// Fields read the labels of field selectors that the kind offers besides name and
@@ -34,6 +36,8 @@ type Kind struct {
 	// Warnings are what the API server says of an object that it takes. old is what it
 	// replaces, nil for a new one.
 	Warnings func(obj, old store.Object) []string
+	// Forms are the other groups and versions in which the kind is served. Default: none.
+	Forms []Form
 	// Deprecated is what clients are warned of that use the kind.
 	Deprecated string
 	// Scale says where replicas are, of a kind that has a scale subresource.

@@ -14,6 +14,7 @@ func init() {
 	register(Kind{
 		Group: "storage.k8s.io", Version: "v1", Name: "VolumeAttachment",
 		traits: clusterScoped | withStatus | conditional, rules: attachmentRules,
+		Aliases:        []string{"va"},
 		Columns:        attachmentColumns,
 		AnswersDeleted: true,
 	})

@@ -2,6 +2,8 @@ package kind
 
 import (
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
+	groupv1beta1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta1"
+	groupv1beta2 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -13,7 +15,9 @@ func init() {
 		Group: "groupsnapshot.storage.k8s.io", Version: "v1", Name: "VolumeGroupSnapshot",
 		ShortNames: []string{"vgs"},
 		fresh:      func() store.Object { return &groupv1.VolumeGroupSnapshot{} },
-		traits:     ofDefinition | withStatus, rules: groupSnapshotRules,
+		Forms: olderGroupForms("VolumeGroupSnapshot", func() store.Object { return &groupv1beta2.VolumeGroupSnapshot{} },
+			func() store.Object { return &groupv1beta1.VolumeGroupSnapshot{} }, func() store.Object { return &groupv1.VolumeGroupSnapshot{} }),
+		traits: ofDefinition | withStatus, rules: groupSnapshotRules,
 		Columns: columnsOfDefinition(
 			readyColumn,
 			wantedColumn{Name: "VolumeGroupSnapshotClass", Type: "string", JSONPath: ".spec.volumeGroupSnapshotClassName"},

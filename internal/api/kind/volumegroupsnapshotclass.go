@@ -2,6 +2,8 @@ package kind
 
 import (
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
+	groupv1beta1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta1"
+	groupv1beta2 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -13,7 +15,9 @@ func init() {
 		Group: "groupsnapshot.storage.k8s.io", Version: "v1", Name: "VolumeGroupSnapshotClass",
 		ShortNames: []string{"vgsclass", "vgsclasses"},
 		fresh:      func() store.Object { return &groupv1.VolumeGroupSnapshotClass{} },
-		traits:     ofDefinition | clusterScoped, rules: groupSnapshotClassRules,
+		Forms: olderGroupForms("VolumeGroupSnapshotClass", func() store.Object { return &groupv1beta2.VolumeGroupSnapshotClass{} },
+			func() store.Object { return &groupv1beta1.VolumeGroupSnapshotClass{} }, func() store.Object { return &groupv1.VolumeGroupSnapshotClass{} }),
+		traits: ofDefinition | clusterScoped, rules: groupSnapshotClassRules,
 		Columns: snapshotClassColumns,
 	})
 }

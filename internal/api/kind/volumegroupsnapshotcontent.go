@@ -2,6 +2,8 @@ package kind
 
 import (
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
+	groupv1beta1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta1"
+	groupv1beta2 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1beta2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -14,7 +16,9 @@ func init() {
 		Group: "groupsnapshot.storage.k8s.io", Version: "v1", Name: "VolumeGroupSnapshotContent",
 		ShortNames: []string{"vgsc", "vgscs"},
 		fresh:      func() store.Object { return &groupv1.VolumeGroupSnapshotContent{} },
-		traits:     ofDefinition | clusterScoped | withStatus, rules: groupSnapshotContentRules,
+		Forms: olderGroupForms("VolumeGroupSnapshotContent", func() store.Object { return &groupv1beta2.VolumeGroupSnapshotContent{} },
+			func() store.Object { return &groupv1beta1.VolumeGroupSnapshotContent{} }, func() store.Object { return &groupv1.VolumeGroupSnapshotContent{} }),
+		traits: ofDefinition | clusterScoped | withStatus, rules: groupSnapshotContentRules,
 		Columns: columnsOfDefinition(
 			readyColumn, policyColumn, driverColumn,
 			wantedColumn{Name: "VolumeGroupSnapshotClass", Type: "string", JSONPath: ".spec.volumeGroupSnapshotClassName"},

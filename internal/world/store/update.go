@@ -218,7 +218,7 @@ func (r *Resource) sameUnservedStatus(obj, old Object) bool {
 
 // check refuses an update that the API server would refuse; same says that what is
 // checked has not changed. The real server checks metadata as that of all kinds and
-// once more in passes of the kind: what is wrong is told as often.
+// once more in passes of the kind: what is wrong is reported as often.
 func (s *Store) check(res *Resource, obj, old Object, what Part, same bool, w writing) error {
 	m := res.checkMetadata(obj, old)
 	errs := m.common
@@ -243,7 +243,7 @@ func (s *Store) check(res *Resource, obj, old Object, what Part, same bool, w wr
 }
 
 // metadata are the mistakes in what an update makes of metadata: those that every
-// kind tells, and those of the passes.
+// kind reports, and those of the passes.
 type metadata struct {
 	differs        bool
 	common         field.ErrorList

@@ -1,0 +1,55 @@
+package kind
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Form is another group or version in which a kind is served. Its objects are stored as those of the
+// kind.
+type Form struct {
+	schema.GroupVersion
+	// New makes an empty object.
+	New func() store.Object
+	// Present shows a stored object, Accept makes one to be stored.
+	Present, Accept func(store.Object) store.Object
+	// Label is the field label of the kind for one of the form, "" if there is none. Default: the same.
+	Label func(label string) string
+	// Check finds the mistakes of the stored object in the words of the form. Default: the kind's own.
+	Check func(obj, old store.Object) field.ErrorList
+	// Deprecated is what clients are warned of that use the form.
+	Deprecated string
+}
+
+// formWithSameFields is a version that has the fields of the stored one, but for those that it does not know.
+func formWithSameFields(name string, gv schema.GroupVersion, fresh, stored func() store.Object) Form {
+	return Form{
+		GroupVersion: gv, New: fresh,
+		Present: func(obj store.Object) store.Object { return recast(obj, fresh(), gv.WithKind(name)) },
+		Accept: func(obj store.Object) store.Object {
+			return recast(obj, stored(), schema.GroupVersionKind{Group: gv.Group, Version: "v1", Kind: name})
+		},
+	}
+}
+
+func recast(obj, into store.Object, gvk schema.GroupVersionKind) store.Object {
+	if err := CopyFields(obj, into); err != nil {
+		panic(fmt.Sprintf("kind: %s as %s: %v", obj.GetName(), gvk, err))
+	}
+	into.GetObjectKind().SetGroupVersionKind(gvk)
+	return into
+}
+
+// CopyFields gives an object the fields of another that it knows, too.
+func CopyFields(from, into any) error {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
