@@ -83,9 +83,9 @@ func (c *Cluster) Close() error {
 	c.world.Trace.Close()
 	err := errors.Join(c.readmitAll(ctx), c.remove(ctx, c.made))
 	if err != nil {
-		return environment(err, "take away what the scenario has made; 'csisim clean --on' tries again")
+		return environment(err, "take away what the scenario has made")
 	}
-	return environment(c.remove(ctx, c.own), "take away the drivers; 'csisim clean --on' tries again")
+	return environment(c.remove(ctx, c.own), "take away the drivers")
 }
 
 // remove deletes objects, the last first, and waits until they are gone.

@@ -163,7 +163,23 @@ func decoded(res *store.Resource, u *unstructured.Unstructured) (store.Object, e
 		labels = nil
 	}
 	object.SetLabels(labels)
+	plain(object)
 	return object, nil
+}
+
+// plain takes out what the network and the service accounts of a cluster add to objects: recorded traces have it neither.
+func plain(object store.Object) {
+	switch o := object.(type) {
+	case *corev1.Node:
+		o.Spec.PodCIDR, o.Spec.PodCIDRs, o.Spec.ProviderID = "", nil, ""
+	case *corev1.Pod:
+		isToken := func(mount corev1.VolumeMount) bool { return strings.HasPrefix(mount.Name, "kube-api-access-") }
+		for _, containers := range [][]corev1.Container{o.Spec.InitContainers, o.Spec.Containers} {
+			for i := range containers {
+				containers[i].VolumeMounts = slices.DeleteFunc(containers[i].VolumeMounts, isToken)
+			}
+		}
+	}
 }
 
 // event records an Event that was emitted, again if its count has changed.
@@ -172,15 +188,14 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &e); err != nil {
 		return
 	}
-	count := max(e.Count, 1)
+	count := e.Count // 0 of one that is not counted, such as the scheduler's
 	if e.Series != nil {
 		count = max(count, e.Series.Count)
 	}
 	about := e.InvolvedObject
-	if slices.Contains(systemNamespaces, about.Namespace) || m.emitted[e.UID] == count || e.CreationTimestamp.Time.Before(m.began.Truncate(time.Second)) {
+	if slices.Contains(systemNamespaces, about.Namespace) || m.known(e.UID, count) || e.CreationTimestamp.Time.Before(m.began.Truncate(time.Second)) {
 		return
 	}
-	m.emitted[e.UID] = count
 	source := e.Source.Component
 	if source == "" {
 		source = e.ReportingController
@@ -189,6 +204,13 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 		Kind: trace.KubeEvent, Actor: source, Node: e.Source.Host, Method: e.Reason, Message: e.Message, Resource: e.Type,
 		Name: about.Kind + "/" + about.Name, Detail: count,
 	})
+}
+
+// known reports whether an Event was recorded with this count already, and remembers it.
+func (m *mirror) known(uid types.UID, count int32) bool {
+	before, there := m.emitted[uid]
+	m.emitted[uid] = count
+	return there && before == count
 }
 
 // checkNodes looks whether the cluster has the nodes of the scenario.

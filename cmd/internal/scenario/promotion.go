@@ -80,6 +80,11 @@ func promoted(a action) Promotion {
 		return becomes("SIGKILL for the kubelet, or its start, with systemctl on the node")
 	case *killDriverStep, *startDriverStep, *restartDriverStep:
 		return becomes("an order to the proxy that has started the driver")
+	case *stopDriverStep:
+		if s.KeepRegistrar {
+			return never("the pod of a plugin ends with its registrar")
+		}
+		return becomes("the driver's pod is taken off the node, or the proxy stops the controller plugin")
 	case powerOffStep, powerOnStep:
 		return becomes("the engine kills, or starts, the node's container")
 	case restartControllerStep:
@@ -99,7 +104,7 @@ func unpromoted(a action) Promotion {
 		return never("stand-ins for services run in the simulation only")
 	case *nodeInfoStep, *volumeConditionStep, *detachStep:
 		return never("the reference driver cannot be reached behind Kubernetes' back in its pod")
-	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep, *stopDriverStep:
+	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
 		return never("the kubelet starts a container again that has ended, and the registrar is one")
 	case killControllerStep, startControllerStep:
 		return never("the kubelet starts a container again that has ended; restart-controller can be done")
