@@ -156,10 +156,7 @@ func (c *Simulation) Close() error {
 func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
 func (c *Simulation) recordChoice(choice kernel.Choice, pick int) {
-	c.World.Trace.AddChange(trace.Entry{
-		Kind: trace.ChoiceMade, Message: choiceText(choice, pick),
-		Detail: trace.Choice{Index: choice.Index, Of: choice.N, Pick: pick},
-	})
+	c.World.Trace.AddChoice(choiceText(choice, pick), trace.Choice{Index: choice.Index, Of: choice.N, Pick: pick})
 }
 
 func choiceText(choice kernel.Choice, pick int) string {

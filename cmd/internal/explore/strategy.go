@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -61,7 +62,7 @@ const oddness = 8
 type pct struct {
 	seed       uint64
 	chance     chance
-	priorities map[int]int // by process; negative after a change
+	priorities []int // by process; negative after a change, none before it is seen
 	changes    map[int]bool
 	lowest     int
 	step       int
@@ -71,7 +72,7 @@ type pct struct {
 func newPCT(seed uint64, calm known, budget int) *pct {
 	c := newChance(seed)
 	return &pct{
-		seed: seed, chance: c, priorities: map[int]int{},
+		seed: seed, chance: c,
 		changes: c.points(1+c.below(mostChanges), calm.order), faults: newFaultPoints(c, calm, budget),
 	}
 }
@@ -112,14 +113,18 @@ func (s *pct) highest(c kernel.Choice) int {
 	return best
 }
 
+// none is no priority.
+const none = math.MinInt
+
 // spread is how many priorities there are.
 const spread = 1 << 30
 
 func (s *pct) priority(p *kernel.Process) int {
-	known, ok := s.priorities[p.ID()]
-	if !ok {
-		known = s.chance.below(spread)
-		s.priorities[p.ID()] = known
+	for p.ID() >= len(s.priorities) {
+		s.priorities = append(s.priorities, none)
 	}
-	return known
+	if s.priorities[p.ID()] == none {
+		s.priorities[p.ID()] = s.chance.below(spread)
+	}
+	return s.priorities[p.ID()]
 }

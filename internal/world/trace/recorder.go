@@ -67,8 +67,14 @@ type passing struct {
 	oldest int // none stands before it
 }
 
-// AddChange records the change of an object, a file or a container, or a choice. There
-// are many, and most are soon forgotten: their room is used again.
+// AddChoice records a decision of the strategy. In a run that explores these are most of
+// what is recorded, and they say little.
+func (r *Recorder) AddChoice(text string, c Choice) {
+	r.add(&Event{Site: r.sites.shared(Site{Kind: ChoiceMade}), Exchange: noExchange, Diff: noDiff, Message: text, Detail: c})
+}
+
+// AddChange records the change of an object, a file or a container. There are many, and
+// most are soon forgotten: their room is used again.
 func (r *Recorder) AddChange(e Entry) {
 	var kept *Event
 	if n := len(r.room); n > 0 {
@@ -151,7 +157,7 @@ func (r *Recorder) passing(e *Event) *passing {
 func (r *Recorder) forget(sort *passing) {
 	for ; sort.kept > r.KeepChanges; sort.oldest++ {
 		if e := r.events[sort.oldest]; e != nil && r.passing(e) == sort {
-			if len(r.sinks) == 0 && e.Seq > r.shown {
+			if len(r.sinks) == 0 && e.Seq > r.shown && sort == &r.changes {
 				r.room = append(r.room, e)
 			}
 			r.events[sort.oldest] = nil

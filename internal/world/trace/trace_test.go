@@ -175,7 +175,7 @@ func TestOldChoicesAreForgottenAndDoNotDriveOutChanges(t *testing.T) {
 			r := trace.NewRecorder(&clock{})
 			r.KeepChanges = 10
 			for i := range 1000 {
-				r.AddChange(trace.Entry{Kind: trace.ChoiceMade})
+				r.AddChoice("", trace.Choice{})
 				if i%50 == 0 {
 					r.AddChange(trace.Entry{Kind: trace.API, Name: strconv.Itoa(i)})
 					r.Add(trace.Entry{Kind: trace.Call})
