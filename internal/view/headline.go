@@ -12,7 +12,7 @@ import (
 // shows it, or else the verdict with short ids and paths.
 func (e *Encoder) headline(f Finding) string {
 	if at := e.story.find(f.About); at >= 0 {
-		if text := e.ineffective(e.story.told[at]); text != "" {
+		if text := e.ineffective(e.story.parts[at]); text != "" {
 			return text
 		}
 	}
@@ -26,7 +26,7 @@ func shortPaths(text string) string { return longPath.ReplaceAllString(text, "â€
 var longPath = regexp.MustCompile(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'",;:)\]]+)`)
 
 // ineffective is the sentence for a call that answered OK and did not take away what it had to.
-func (e *Encoder) ineffective(t told) string {
+func (e *Encoder) ineffective(t part) string {
 	undone, is := map[string]string{
 		"NodeUnpublishVolume": "still mounted at the target path", "NodeUnstageVolume": "still mounted at the staging path",
 	}[t.method]
@@ -37,13 +37,13 @@ func (e *Encoder) ineffective(t told) string {
 }
 
 // volumeWords name the volume of an event and its pod, as far as they are known.
-func (e *Encoder) volumeWords(t told) string {
+func (e *Encoder) volumeWords(t part) string {
 	at := e.story.culprit(e.story.find(t.seq))
 	text := ""
-	if place := e.story.told[at].volume; place > 0 {
+	if place := e.story.parts[at].volume; place > 0 {
 		text = e.volumes.all[place-1].Label + " "
 	}
-	if pod := e.volumes.pod(e.story.told[at].path); pod != "" {
+	if pod := e.volumes.pod(e.story.parts[at].path); pod != "" {
 		text += "of pod " + strings.TrimPrefix(pod, "default/") + " "
 	}
 	return text

@@ -69,7 +69,7 @@ func (e *Encoder) Explain(r *Report) {
 func (e *Encoder) Findings() []Finding {
 	titles := map[trace.Kind]string{trace.Violation: "CSI spec violated: ", trace.DataLost: "data lost: ", trace.Unmounted: "unmounted: ", trace.Died: "died: "}
 	var found []Finding
-	for _, t := range e.story.told {
+	for _, t := range e.story.parts {
 		if title, is := titles[t.kind]; is {
 			found = append(found, Finding{Verdict: title + t.text, About: t.seq})
 		}
@@ -81,7 +81,7 @@ func (e *Encoder) Findings() []Finding {
 func (e *Encoder) Recorded(name string, problems []string) Report {
 	r := Report{Name: name, Verdict: "trace", Findings: e.Findings(), Problems: problems}
 	calls, failed := 0, 0
-	for _, t := range e.story.told {
+	for _, t := range e.story.parts {
 		if t.kind == trace.Call {
 			calls++
 			if t.failed {

@@ -16,12 +16,12 @@ type Link struct {
 
 // story keeps of a trace what explains how something came about.
 type story struct {
-	told   []told            // in their order
+	parts  []part            // in their order
 	causes map[uint64]uint64 // of the events that have one
 }
 
-// told is an event that can be part of an explanation.
-type told struct {
+// part is an event that can be part of an explanation.
+type part struct {
 	seq          uint64
 	kind         trace.Kind
 	method, path string
@@ -51,24 +51,24 @@ func (s *story) add(l trace.Line, where string, volume int) {
 	if l.Cause != 0 {
 		s.causes[l.Seq] = l.Cause
 	}
-	t := told{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != ""}
+	t := part{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != ""}
 	switch l.K {
 	case trace.Call:
 		if changing[t.method] {
-			s.told = append(s.told, t)
+			s.parts = append(s.parts, t)
 		}
 	case trace.KubeEvent:
 		if l.R == "Warning" {
-			s.told = append(s.told, t)
+			s.parts = append(s.parts, t)
 		}
 	case trace.Step, trace.FaultFired, trace.Violation, trace.AnswerLost, trace.DataLost, trace.Unmounted, trace.Died:
-		s.told = append(s.told, t)
+		s.parts = append(s.parts, t)
 	}
 }
 
 // find is the event of a number, -1 if it explains nothing.
 func (s *story) find(seq uint64) int {
-	at, ok := slices.BinarySearchFunc(s.told, seq, func(t told, seq uint64) int { return int(int64(t.seq) - int64(seq)) })
+	at, ok := slices.BinarySearchFunc(s.parts, seq, func(t part, seq uint64) int { return int(int64(t.seq) - int64(seq)) })
 	if !ok {
 		return -1
 	}
@@ -93,11 +93,11 @@ func (s *story) chain(end uint64, further []uint64) []Link {
 		return c.links()
 	}
 	culprit := s.culprit(last)
-	c.add(s.told[last].seq, map[bool]string{true: "found after it", false: ""}[culprit != last])
-	c.add(s.told[culprit].seq, whyOf(s.told[culprit], culprit == last))
+	c.add(s.parts[last].seq, map[bool]string{true: "found after it", false: ""}[culprit != last])
+	c.add(s.parts[culprit].seq, whyOf(s.parts[culprit], culprit == last))
 	from := culprit
 	if made := s.maker(culprit); made >= 0 {
-		c.add(s.told[made].seq, "makes it")
+		c.add(s.parts[made].seq, "makes it")
 		from = made
 	}
 	c.between(from, last)
@@ -111,12 +111,12 @@ func (s *story) chain(end uint64, further []uint64) []Link {
 
 // culprit is the call in which an event was found, itself if there is none.
 func (s *story) culprit(at int) int {
-	t := s.told[at]
+	t := s.parts[at]
 	if t.kind == trace.Call {
 		return at
 	}
 	for i := at - 1; i >= 0 && t.method != "" && t.method != "."; i-- {
-		if c := s.told[i]; c.kind == trace.Call && c.method == t.method && c.node == t.node && (s.causes[t.seq] == c.seq || s.causes[t.seq] == 0) {
+		if c := s.parts[i]; c.kind == trace.Call && c.method == t.method && c.node == t.node && (s.causes[t.seq] == c.seq || s.causes[t.seq] == 0) {
 			return i
 		}
 	}
@@ -125,20 +125,20 @@ func (s *story) culprit(at int) int {
 
 // maker is the call that made what another was to take away, -1 for none.
 func (s *story) maker(undo int) int {
-	u := s.told[undo]
+	u := s.parts[undo]
 	makes, ok := undoes[u.method]
 	if !ok {
 		return -1
 	}
 	for i := undo - 1; i >= 0; i-- {
-		if m := s.told[i]; m.kind == trace.Call && m.method == makes && m.volume == u.volume && m.path == u.path && !m.failed {
+		if m := s.parts[i]; m.kind == trace.Call && m.method == makes && m.volume == u.volume && m.path == u.path && !m.failed {
 			return i
 		}
 	}
 	return -1
 }
 
-func whyOf(t told, isEnd bool) string {
+func whyOf(t part, isEnd bool) string {
 	switch {
 	case isEnd && t.failed:
 		return "failed"
@@ -162,20 +162,20 @@ func (c *chain) add(seq uint64, why string) {
 
 // between adds what the user did and what failed, the newest first: before the thing was made only what led to that.
 func (c *chain) between(from, to int) {
-	told := c.story.told
+	parts := c.story.parts
 	for i := to - 1; i > from && len(c.why) < longest-1; i-- {
-		switch t := told[i]; {
+		switch t := parts[i]; {
 		case t.kind == trace.Step && isDeed(t.text):
 			c.add(t.seq, "")
 		case t.kind == trace.FaultFired && !c.isSaid(i), t.kind == trace.AnswerLost, t.kind == trace.Died:
 			c.add(t.seq, "meanwhile")
-		case t.kind == trace.Call && t.failed && t.volume == told[to].volume && t.volume != 0:
+		case t.kind == trace.Call && t.failed && t.volume == parts[to].volume && t.volume != 0:
 			c.add(t.seq, "failed before")
 		}
 	}
 	for i := from - 1; i >= 0; i-- {
-		if told[i].kind == trace.Step && isDeed(told[i].text) {
-			c.add(told[i].seq, "")
+		if parts[i].kind == trace.Step && isDeed(parts[i].text) {
+			c.add(parts[i].seq, "")
 			return
 		}
 	}
@@ -186,8 +186,8 @@ func (c *chain) isSaid(at int) bool {
 	if at == 0 {
 		return false
 	}
-	before := c.story.told[at-1]
-	return before.kind == trace.Step && isDeed(before.text) || before.kind == trace.FaultFired && before.node == c.story.told[at].node
+	before := c.story.parts[at-1]
+	return before.kind == trace.Step && isDeed(before.text) || before.kind == trace.FaultFired && before.node == c.story.parts[at].node
 }
 
 // isDeed reports whether a step does something, and does not only wait or look.
