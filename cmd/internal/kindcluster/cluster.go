@@ -79,9 +79,11 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
 	}
 	if slices.Contains(names, c.name) {
-		return nil, &sim.ConfigError{Subject: fmt.Sprintf("cluster %q", c.name), Problem: fmt.Sprintf("kind has one of that name: use it with --on kind:%s, or delete it with 'kind delete cluster --name %s'", c.name, c.name)}
+		return nil, c.taken()
 	}
-	if err := c.create(); err != nil {
+	if err := c.create(); isTaken(err) {
+		return nil, c.taken() // somebody was faster: it is theirs
+	} else if err != nil {
 		return nil, errors.Join(&sim.EnvironmentError{Doing: fmt.Sprintf("make the kind cluster %q", c.name), Err: err}, c.Delete())
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -92,6 +94,14 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	return c, nil
 }
+
+// taken is the error for a name that somebody's cluster has.
+func (c *Cluster) taken() error {
+	return &sim.ConfigError{Subject: fmt.Sprintf("cluster %q", c.name), Problem: fmt.Sprintf("kind has one of that name: use it with --on kind:%s, or delete it with 'kind delete cluster --name %s'", c.name, c.name)}
+}
+
+// isTaken reports whether kind found nodes of a cluster of that name before it made any.
+func isTaken(err error) bool { return err != nil && strings.Contains(err.Error(), "already exist") }
 
 // readyTime is how long nodes may take to be Ready.
 const readyTime = 2 * time.Minute
