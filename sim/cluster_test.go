@@ -194,7 +194,7 @@ func TestWhatIsOtherwiseFailsWithWhatLedThere(t *testing.T) {
 			c.Within(time.Minute, running)
 		}, []string{
 			"timed out waiting for the condition: pod web in phase Running (after 1m0s of cluster time)", "phase is Pending, not Running",
-			"NodeStageVolume  web  Internal (fault)", "FailedMount", "fault NodeStageVolume still befalls every NodeStageVolume, until it is cleared",
+			"NodeStageVolume  web  Internal (fault)", "FailedMount", "fault NodeStageVolume is still in force for every NodeStageVolume, until it is cleared",
 		}},
 		"a leak": {func(f *testOf) {
 			lifeOf(sim.New(f, faultyMock("delete-leaks")))

@@ -21,7 +21,7 @@ func newProxy(env environment) *cobra.Command {
 		Short: "Stand between the callers of a driver and the driver, and record every call",
 		Long: `Stand between the callers of a CSI driver (kubelet, registrar, sidecars) and the
 driver, with one socket for each caller. Every call is recorded with its secrets
-redacted, held against the CSI spec, and may be befallen by a fault.
+redacted, held against the CSI spec, and is where faults happen.
 
 Records are written to --records before an answer goes to its caller. With
 --address they are read, and faults set, over HTTP:

@@ -12,12 +12,11 @@ func Parse(method, line string) Violation {
 		v.Rule, v.Detail, _ = strings.Cut(rest, ": ")
 		return v
 	}
-	field, rest, _ := strings.Cut(line, " ")
-	rest = strings.TrimSuffix(rest, " ("+name+")")
-	at := strings.LastIndex(rest, " (")
+	field, rest, _ := strings.Cut(strings.TrimSuffix(line, " ("+name+")"), " ")
+	at := strings.LastIndex(rest, ": ")
 	if at < 0 {
 		return Violation{Method: method, Rule: line}
 	}
-	v.Field, v.Detail, v.Rule = field, rest[:at], strings.TrimSuffix(rest[at+2:], ")")
+	v.Field, v.Detail, v.Rule = field, rest[:at], rest[at+2:]
 	return v
 }
