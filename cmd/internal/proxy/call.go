@@ -77,10 +77,14 @@ func Messages(fullMethod string) (request, answer proto.Message, err error) {
 // patient bounds a call whose caller has no deadline.
 const patient = 24 * time.Hour
 
+// slack is how much sooner than here a caller may see that its own deadline has passed: it then cancels the call.
+const slack = 100 * time.Millisecond
+
 // pass makes a call as a process of the kernel, which ends when its caller goes away.
 func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer proto.Message) error {
 	limit := patient
-	if deadline, ok := ctx.Deadline(); ok {
+	deadline, bounded := ctx.Deadline()
+	if bounded {
 		limit = time.Until(deadline)
 	}
 	k, group, done := p.world.Kernel, kernel.NewGroup(caller), make(chan error, 1)
@@ -104,7 +108,7 @@ func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		if ctx.Err() == context.Canceled {
+		if ctx.Err() == context.Canceled && (!bounded || time.Until(deadline) > slack) {
 			k.Post(group.Crash)
 		}
 		return status.FromContextError(ctx.Err()).Err()
