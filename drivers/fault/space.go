@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -41,17 +42,7 @@ const (
 )
 
 // Has reports whether faults of the kind may happen.
-func (s Space) Has(kind Kind) bool {
-	if s.Budget == 0 {
-		return false
-	}
-	for _, k := range s.Kinds {
-		if k == kind {
-			return true
-		}
-	}
-	return false
-}
+func (s Space) Has(kind Kind) bool { return s.Budget > 0 && slices.Contains(s.Kinds, kind) }
 
 // AtCall are the faults that can befall a call, to a plugin on a node or to a controller plugin, each with a name of its own,
 // in an order that depends on the kinds alone.
