@@ -79,12 +79,12 @@ func (d *chance) AtCall(onNode bool, label string) *fault.Fault {
 
 // AtWrite draws the outcome of a write.
 func (d *chance) AtWrite(w component.Write) component.Outcome {
+	if d.left == 0 || w.Kind.Resource == "leases" || d.programOf(w.Component) == "" {
+		return component.Served
+	}
 	among := d.others
 	if w.CanConflict() {
 		among = d.versioned
-	}
-	if w.Kind.Resource == "leases" || d.programOf(w.Component) == "" {
-		return component.Served
 	}
 	if i := d.draw(kernel.Outcome, w.String(), among); i > 0 {
 		return component.Outcome(among[i])

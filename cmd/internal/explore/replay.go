@@ -13,7 +13,8 @@ import (
 type Replay struct {
 	names   *named
 	wanted  []Choice
-	at      map[Choice]int // index in wanted, by the choice without what it takes
+	kinds   map[string]bool // of wanted: nothing else is looked at
+	at      map[Choice]int  // index in wanted, by the choice without what it takes
 	met     []bool
 	unfit   []string
 	present map[string][]string // what was decided, by kind, each once
@@ -22,16 +23,19 @@ type Replay struct {
 
 // NewReplay returns the strategy that repeats the choices of a run.
 func NewReplay(choices []Choice) *Replay {
-	r := &Replay{names: newNamed(), wanted: choices, at: map[Choice]int{}, met: make([]bool, len(choices)), present: map[string][]string{}}
+	r := &Replay{names: newNamed(), wanted: choices, kinds: map[string]bool{}, at: map[Choice]int{}, met: make([]bool, len(choices)), present: map[string][]string{}}
 	for i, c := range choices {
 		c.Takes = ""
-		r.at[c] = i
+		r.at[c], r.kinds[c.Kind] = i, true
 	}
 	return r
 }
 
 // Choose takes what is wanted here.
 func (r *Replay) Choose(c kernel.Choice) int {
+	if !r.kinds[c.Kind.String()] {
+		return 0
+	}
 	d, nth := r.names.next(c)
 	here := Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth}
 	if nth == 1 {
