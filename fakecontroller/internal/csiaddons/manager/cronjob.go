@@ -47,25 +47,29 @@ type cronKind struct {
 var (
 	reclaimSpaceCron = cronKind{
 		cron: func() cronObject { return &kinds.ReclaimSpaceCronJob{} }, job: func() jobObject { return &kinds.ReclaimSpaceJob{} },
-		get:  cached[kinds.ReclaimSpaceCronJob],
+		get:  got[cronObject](kinds.Get[kinds.ReclaimSpaceCronJob]),
 		list: listed[cronObject](kinds.List[kinds.ReclaimSpaceCronJob]), jobs: listed[jobObject](kinds.List[kinds.ReclaimSpaceJob]),
 	}
 	keyRotationCron = cronKind{
 		cron: func() cronObject { return &kinds.KeyRotationCronJob{} }, job: func() jobObject { return &kinds.KeyRotationJob{} },
-		get:  cached[kinds.KeyRotationCronJob],
+		get:  got[cronObject](kinds.Get[kinds.KeyRotationCronJob]),
 		list: listed[cronObject](kinds.List[kinds.KeyRotationCronJob]), jobs: listed[jobObject](kinds.List[kinds.KeyRotationJob]),
 		failedFirst: true,
 	}
 )
 
-func cached[T any, P interface {
-	*T
-	cronObject
-}](c *component.Component, key store.Key) (cronObject, error) {
-	return kinds.Get[T, P](c, key)
+// got makes a Get return what its kind has in common with another one.
+func got[S, P kinds.Object](get func(*component.Component, store.Key) (P, error)) func(*component.Component, store.Key) (S, error) {
+	return func(c *component.Component, key store.Key) (common S, err error) {
+		obj, err := get(c, key)
+		if err != nil {
+			return common, err
+		}
+		return kinds.Object(obj).(S), nil
+	}
 }
 
-// listed has a list yield what its objects have in common.
+// listed does the same for a List.
 func listed[S kinds.Object, P kinds.Object](list func(*component.Component, string) iter.Seq[P]) func(*component.Component, string) iter.Seq[S] {
 	return func(c *component.Component, namespace string) iter.Seq[S] {
 		return func(yield func(S) bool) {

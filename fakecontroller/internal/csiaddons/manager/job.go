@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
+	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/relay"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -23,11 +24,8 @@ const (
 	defaultRetryDeadline = 600
 )
 
-// Pauses before a job is tried again. A-RS-4
-const (
-	nodeClientPause = 30 * time.Second
-	abortedPause    = 5 * time.Second
-)
+// abortedPause is the first pause after ABORTED. A-RS-4
+const abortedPause = 5 * time.Second
 
 var errNodeClientNotFound = errors.New("node client not found")
 
@@ -38,18 +36,40 @@ type target struct {
 	timeout        time.Duration
 }
 
+// jobKind is a kind of jobs.
+type jobKind struct {
+	name string // as messages name it
+	done string // the message of success
+	get  func(*component.Component, store.Key) (jobObject, error)
+	// try does the work of one pass.
+	try func(*job, *kernel.Process, target) error
+	// timeout bounds each call, unless the spec says otherwise.
+	timeout time.Duration
+	// noClient is the error of a node without a sidecar: errNodeClientNotFound and the node.
+	noClient string
+	// noClientPause is the pause after a pass that found no sidecar on the node. Default: the
+	// queue's. A-RS-4
+	noClientPause time.Duration
+}
+
 // job is a pass of a job of either kind.
 type job struct {
 	manager *Manager
 	object  kinds.Object
 	*kinds.Job
-	kind string // as messages name it
-	// try does the work of one pass.
-	try func(*kernel.Process, target) error
-	// done is the message of success.
-	done string
-	// timeout bounds each call, unless the spec says otherwise.
-	timeout time.Duration
+	kind jobKind
+}
+
+// syncJob returns the handler of a kind of jobs, which makes one pass of a job.
+func (m *Manager) syncJob(kind jobKind) handler {
+	return func(p *kernel.Process, key store.Key) error {
+		object, err := kind.get(m.Component, key)
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+		j := &job{manager: m, object: object, Job: object.Shared(), kind: kind}
+		return j.run(p)
+	}
 }
 
 // run makes one pass.
@@ -58,7 +78,7 @@ func (j *job) run(p *kernel.Process) error {
 		return nil
 	}
 	if j.Spec.Target.Claim == "" {
-		j.end(p, "Failed", fmt.Sprintf("Failed to validate %s.Spec: required parameter 'PersistentVolumeClaim' in %s.Spec.Target is empty", j.kind, j.kind))
+		j.end(p, "Failed", fmt.Sprintf("Failed to validate %s.Spec: required parameter 'PersistentVolumeClaim' in %s.Spec.Target is empty", j.kind.name, j.kind.name))
 		return j.save(p)
 	}
 	limit := j.Spec.BackoffLimit
@@ -76,8 +96,8 @@ func (j *job) run(p *kernel.Process) error {
 	switch {
 	case j.Status.Result != "":
 		return nil
-	case errors.Is(err, errNodeClientNotFound) && j.kind == "ReclaimSpaceJob":
-		return after(nodeClientPause)
+	case errors.Is(err, errNodeClientNotFound) && j.kind.noClientPause > 0:
+		return after(j.kind.noClientPause)
 	case status.Code(err) == codes.Aborted:
 		return after(abortedPause << retries)
 	}
@@ -100,16 +120,36 @@ func (j *job) pass(p *kernel.Process) error {
 		j.end(p, "Failed", "Time limit reached")
 		return nil
 	}
-	on, err := j.manager.targetOf(j.Namespace, j.Spec, j.timeout)
+	on, err := j.manager.targetOf(j.Namespace, j.Spec, j.kind.timeout)
 	if err != nil {
 		j.failed(p, "Failed to get target details")
 		return err
 	}
-	if err := j.try(p, on); err != nil {
+	if err := j.kind.try(j, p, on); err != nil {
 		return err
 	}
-	j.end(p, "Succeeded", j.done)
+	j.end(p, "Succeeded", j.kind.done)
 	return nil
+}
+
+// askNode makes a call to the sidecar of the node to which the volume is attached.
+func (j *job) askNode(p *kernel.Process, on target, capability, method string, do func(relay.Service, relay.Call) error) error {
+	err := fmt.Errorf(j.kind.noClient, errNodeClientNotFound, on.node)
+	if c := j.manager.onNode(on.driver, on.node, capability); c != nil {
+		err = unlessUnimplemented(c.call(p, method, on.timeout, do))
+	}
+	if err != nil {
+		j.failed(p, "Failed to make node request: "+messageOf(err))
+	}
+	return err
+}
+
+// unlessUnimplemented: what a driver has not implemented counts as done. A-RS-6
+func unlessUnimplemented(err error) error {
+	if status.Code(err) == codes.Unimplemented {
+		return nil
+	}
+	return err
 }
 
 func (j *job) end(p *kernel.Process, result, message string) {

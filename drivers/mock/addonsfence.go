@@ -1,0 +1,76 @@
+package mock
+
+import (
+	"context"
+
+	"github.com/csisim/csisim/internal/world/addons/fence"
+)
+
+// AddonsFence serves fencing.
+type AddonsFence struct {
+	fence.UnimplementedFenceControllerServer
+	*AddonsIdentity
+}
+
+func addressesOf(cidrs []*fence.CIDR) (all []string) {
+	for _, c := range cidrs {
+		all = append(all, c.GetCidr())
+	}
+	return all
+}
+
+func cidrsOf(all []string) (cidrs []*fence.CIDR) {
+	for _, text := range all {
+		cidrs = append(cidrs, &fence.CIDR{Cidr: text})
+	}
+	return cidrs
+}
+
+const fencing = "network_fence.NETWORK_FENCE"
+
+// changeFence fences addresses, or lifts the fence.
+func changeFence[A any](s AddonsFence, rpc string, cidrs []*fence.CIDR, apply func([]string)) (*A, error) {
+	return serve(s.AddonsIdentity, rpc, fencing, func() (*A, error) {
+		addresses := addressesOf(cidrs)
+		if err := checkAddresses(addresses); err != nil {
+			return nil, err
+		}
+		apply(addresses)
+		return new(A), nil
+	})
+}
+
+// FenceClusterNetwork keeps addresses off the storage.
+func (s AddonsFence) FenceClusterNetwork(_ context.Context, r *fence.FenceClusterNetworkRequest) (*fence.FenceClusterNetworkResponse, error) {
+	return changeFence[fence.FenceClusterNetworkResponse](s, "FenceClusterNetwork", r.GetCidrs(), s.driver.fence)
+}
+
+// UnfenceClusterNetwork lets addresses on the storage again.
+func (s AddonsFence) UnfenceClusterNetwork(_ context.Context, r *fence.UnfenceClusterNetworkRequest) (*fence.UnfenceClusterNetworkResponse, error) {
+	return changeFence[fence.UnfenceClusterNetworkResponse](s, "UnfenceClusterNetwork", r.GetCidrs(), s.driver.unfence)
+}
+
+// ListClusterFence lists what is fenced.
+func (s AddonsFence) ListClusterFence(context.Context, *fence.ListClusterFenceRequest) (*fence.ListClusterFenceResponse, error) {
+	return serve(s.AddonsIdentity, "ListClusterFence", fencing, func() (*fence.ListClusterFenceResponse, error) {
+		return &fence.ListClusterFenceResponse{Cidrs: cidrsOf(s.driver.addons.fenced)}, nil
+	})
+}
+
+// GetFenceClients lists the clients that can be fenced.
+func (s AddonsFence) GetFenceClients(context.Context, *fence.GetFenceClientsRequest) (*fence.GetFenceClientsResponse, error) {
+	return serve(s.AddonsIdentity, "GetFenceClients", "network_fence.GET_CLIENTS_TO_FENCE", func() (*fence.GetFenceClientsResponse, error) {
+		clients := s.driver.options.CSIAddons.FenceClients
+		if clients == nil {
+			clients = []FenceClient{{ID: or(s.node, s.driver.Name()), CIDRs: []string{"10.0.0.0/32"}}}
+		}
+		answer := &fence.GetFenceClientsResponse{}
+		for _, c := range clients {
+			if c.Node != "" && c.Node != s.node {
+				continue
+			}
+			answer.Clients = append(answer.Clients, &fence.ClientDetails{Id: c.ID, Addresses: cidrsOf(c.CIDRs)})
+		}
+		return answer, nil
+	})
+}

@@ -1,0 +1,73 @@
+package mock
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	addonsid "github.com/csisim/csisim/internal/world/addons/identity"
+)
+
+// AddonsIdentity serves what every plugin has of CSI-Addons.
+type AddonsIdentity struct {
+	addonsid.UnimplementedIdentityServer
+	driver       *Driver
+	capabilities []string
+	node         string // empty for the controller plugin
+}
+
+// AddonsOfController is the controller plugin's part of CSI-Addons. It panics if that is not
+// served.
+func (d *Driver) AddonsOfController() *AddonsIdentity {
+	return &AddonsIdentity{driver: d, capabilities: orElse(d.options.CSIAddons.Controller, addonsOfController)}
+}
+
+// AddonsOfNode is the part of the plugin of a node.
+func (d *Driver) AddonsOfNode(nodeID string) *AddonsIdentity {
+	return &AddonsIdentity{driver: d, capabilities: orElse(d.options.CSIAddons.Node, addonsOfNode), node: nodeID}
+}
+
+// ServesAddons reports whether the driver serves CSI-Addons.
+func (d *Driver) ServesAddons() bool { return d.options.CSIAddons != nil }
+
+// GetIdentity is the driver's name.
+func (s *AddonsIdentity) GetIdentity(context.Context, *addonsid.GetIdentityRequest) (*addonsid.GetIdentityResponse, error) {
+	return &addonsid.GetIdentityResponse{Name: s.driver.Name(), VendorVersion: s.driver.options.vendorVersion()}, nil
+}
+
+// GetCapabilities are those of the plugin.
+func (s *AddonsIdentity) GetCapabilities(context.Context, *addonsid.GetCapabilitiesRequest) (*addonsid.GetCapabilitiesResponse, error) {
+	answer := &addonsid.GetCapabilitiesResponse{}
+	for _, name := range s.capabilities {
+		answer.Capabilities = append(answer.Capabilities, addonsCapability(name))
+	}
+	return answer, nil
+}
+
+// Probe says whether the plugin is ready.
+func (s *AddonsIdentity) Probe(context.Context, *addonsid.ProbeRequest) (*addonsid.ProbeResponse, error) {
+	return &addonsid.ProbeResponse{Ready: wrapperspb.Bool(true)}, nil
+}
+
+// serve answers a call with the storage system locked. A plugin without the capability has not
+// implemented the call.
+func serve[A any](s *AddonsIdentity, rpc, capability string, answer func() (*A, error)) (*A, error) {
+	if !slices.Contains(s.capabilities, capability) {
+		return nil, notImplemented(rpc)
+	}
+	s.driver.mu.Lock()
+	defer s.driver.mu.Unlock()
+	return answer()
+}
+
+// serveVolume answers a call about a volume.
+func serveVolume[A any](s *AddonsIdentity, rpc, capability, id string, answer func(*volume) (*A, error)) (*A, error) {
+	return serve(s, rpc, capability, func() (*A, error) {
+		v, err := s.driver.addonsVolume(id)
+		if err != nil {
+			return nil, err
+		}
+		return answer(v)
+	})
+}

@@ -1,0 +1,118 @@
+package mock
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/internal/world/addons/replication"
+)
+
+// AddonsReplication serves replication.
+type AddonsReplication struct {
+	replication.UnimplementedControllerServer
+	*AddonsIdentity
+}
+
+// serveSource answers a call about a volume or group.
+func serveSource[A any](s AddonsReplication, rpc string, source *replication.ReplicationSource, answer func(id string) (*A, error)) (*A, error) {
+	return serve(s.AddonsIdentity, rpc, "volume_replication.VOLUME_REPLICATION", func() (*A, error) {
+		id, err := s.driver.sourceID(source)
+		if err != nil {
+			return nil, err
+		}
+		return answer(id)
+	})
+}
+
+// mustBeReplicated returns an error unless the volume or group is replicated.
+func (s AddonsReplication) mustBeReplicated(id string) error {
+	if _, known := s.driver.addons.replicated[id]; !known {
+		return status.Errorf(codes.FailedPrecondition, "%s is not replicated", id)
+	}
+	return nil
+}
+
+// EnableVolumeReplication begins to keep a copy.
+func (s AddonsReplication) EnableVolumeReplication(_ context.Context, r *replication.EnableVolumeReplicationRequest) (*replication.EnableVolumeReplicationResponse, error) {
+	return serveSource(s, "EnableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.EnableVolumeReplicationResponse, error) {
+		if _, known := s.driver.addons.replicated[id]; !known {
+			s.driver.addons.replicated[id] = true
+		}
+		return &replication.EnableVolumeReplicationResponse{}, nil
+	})
+}
+
+// DisableVolumeReplication gives up the copy.
+func (s AddonsReplication) DisableVolumeReplication(_ context.Context, r *replication.DisableVolumeReplicationRequest) (*replication.DisableVolumeReplicationResponse, error) {
+	return serveSource(s, "DisableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.DisableVolumeReplicationResponse, error) {
+		delete(s.driver.addons.replicated, id)
+		return &replication.DisableVolumeReplicationResponse{}, nil
+	})
+}
+
+// PromoteVolume makes this side the one that may be written.
+func (s AddonsReplication) PromoteVolume(_ context.Context, r *replication.PromoteVolumeRequest) (*replication.PromoteVolumeResponse, error) {
+	return serveSource(s, "PromoteVolume", r.GetReplicationSource(), func(id string) (*replication.PromoteVolumeResponse, error) {
+		if err := s.mustBeReplicated(id); err != nil {
+			return nil, err
+		}
+		s.driver.addons.replicated[id] = true
+		return &replication.PromoteVolumeResponse{}, nil
+	})
+}
+
+// DemoteVolume makes this side the copy.
+func (s AddonsReplication) DemoteVolume(_ context.Context, r *replication.DemoteVolumeRequest) (*replication.DemoteVolumeResponse, error) {
+	return serveSource(s, "DemoteVolume", r.GetReplicationSource(), func(id string) (*replication.DemoteVolumeResponse, error) {
+		s.driver.addons.replicated[id] = false
+		return &replication.DemoteVolumeResponse{}, nil
+	})
+}
+
+// ResyncVolume makes the copy what the other side is.
+func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.ResyncVolumeRequest) (*replication.ResyncVolumeResponse, error) {
+	return serveSource(s, "ResyncVolume", r.GetReplicationSource(), func(id string) (*replication.ResyncVolumeResponse, error) {
+		if s.driver.addons.replicated[id] {
+			return nil, status.Errorf(codes.FailedPrecondition, "%s is not demoted", id)
+		}
+		return &replication.ResyncVolumeResponse{Ready: true}, nil
+	})
+}
+
+// GetVolumeReplicationInfo returns how the replication is.
+func (s AddonsReplication) GetVolumeReplicationInfo(_ context.Context, r *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
+	return serveSource(s, "GetVolumeReplicationInfo", r.GetReplicationSource(), func(id string) (*replication.GetVolumeReplicationInfoResponse, error) {
+		if err := s.mustBeReplicated(id); err != nil {
+			return nil, err
+		}
+		return s.driver.options.CSIAddons.syncInfo(), nil
+	})
+}
+
+// GetReplicationDestinationInfo returns the copies.
+func (s AddonsReplication) GetReplicationDestinationInfo(_ context.Context, r *replication.GetReplicationDestinationInfoRequest) (*replication.GetReplicationDestinationInfoResponse, error) {
+	const rpc = "GetReplicationDestinationInfo"
+	if !slices.Contains(s.capabilities, "volume_replication.GET_REPLICATION_DESTINATION_INFO") {
+		return nil, notImplemented(rpc)
+	}
+	return serveSource(s, rpc, r.GetReplicationSource(), func(id string) (*replication.GetReplicationDestinationInfoResponse, error) {
+		return &replication.GetReplicationDestinationInfoResponse{ReplicationDestination: s.destination(id)}, nil
+	})
+}
+
+// destination is the copy of a volume, or of a group.
+func (s AddonsReplication) destination(id string) *replication.ReplicationDestination {
+	copyOf := func(id string) string { return or(s.driver.options.CSIAddons.Destination, "copy-of-"+id) }
+	group := s.driver.addonsGroup(id)
+	if group == nil {
+		return &replication.ReplicationDestination{Type: &replication.ReplicationDestination_Volume{Volume: &replication.ReplicationDestination_VolumeDestination{VolumeId: copyOf(id)}}}
+	}
+	volumes := map[string]string{}
+	for _, v := range group.volumes {
+		volumes[v] = copyOf(v)
+	}
+	return &replication.ReplicationDestination{Type: &replication.ReplicationDestination_Volumegroup{Volumegroup: &replication.ReplicationDestination_VolumeGroupDestination{VolumeGroupId: copyOf(id), VolumeIds: volumes}}}
+}

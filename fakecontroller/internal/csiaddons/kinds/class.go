@@ -1,0 +1,45 @@
+package kinds
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Class is what the classes have in common. A-NF-6, A-VR-1, A-VGR-1
+type Class struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec struct {
+		Provisioner string            `json:"provisioner"`
+		Parameters  map[string]string `json:"parameters,omitempty"`
+	} `json:"spec"`
+}
+
+// NetworkFenceClass says how clients are fenced.
+type NetworkFenceClass struct {
+	Class `json:",inline"`
+}
+
+// Of is the kind.
+func (*NetworkFenceClass) Of() schema.GroupVersionKind { return of("NetworkFenceClass") }
+
+// VolumeReplicationClass says how volumes are replicated.
+type VolumeReplicationClass struct {
+	Class `json:",inline"`
+}
+
+// Of is the kind.
+func (*VolumeReplicationClass) Of() schema.GroupVersionKind {
+	return ofReplication("VolumeReplicationClass")
+}
+
+// GroupReplicationClass is a VolumeGroupReplicationClass: it says how volumes are grouped.
+type GroupReplicationClass struct {
+	Class `json:",inline"`
+}
+
+// Of is the kind.
+func (*GroupReplicationClass) Of() schema.GroupVersionKind {
+	return ofReplication("VolumeGroupReplicationClass")
+}

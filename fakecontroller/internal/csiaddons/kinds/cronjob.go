@@ -1,0 +1,52 @@
+package kinds
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// CronJob is what ReclaimSpaceCronJob and EncryptionKeyRotationCronJob have in common. A-RS-10
+type CronJob struct {
+	Fields[CronJobSpec, CronJobStatus] `json:",inline"`
+}
+
+// CronJobSpec says when jobs begin.
+type CronJobSpec struct {
+	Schedule                string `json:"schedule"`
+	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+	ConcurrencyPolicy       string `json:"concurrencyPolicy,omitempty"`
+	Suspend                 *bool  `json:"suspend,omitempty"`
+	JobTemplate             struct {
+		metav1.ObjectMeta `json:"metadata,omitempty"`
+		Spec              JobSpec `json:"spec"`
+	} `json:"jobTemplate"`
+	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
+	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
+}
+
+// CronJobStatus is the jobs so far.
+type CronJobStatus struct {
+	Active             *corev1.ObjectReference `json:"active,omitempty"`
+	LastScheduleTime   *metav1.Time            `json:"lastScheduleTime,omitempty"`
+	LastSuccessfulTime *metav1.Time            `json:"lastSuccessfulTime,omitempty"`
+}
+
+// Shared is what both kinds of cron jobs have.
+func (c *CronJob) Shared() *CronJob { return c }
+
+// ReclaimSpaceCronJob makes ReclaimSpaceJobs.
+type ReclaimSpaceCronJob struct {
+	CronJob `json:",inline"`
+}
+
+// Of is the kind.
+func (*ReclaimSpaceCronJob) Of() schema.GroupVersionKind { return of("ReclaimSpaceCronJob") }
+
+// KeyRotationCronJob makes EncryptionKeyRotationJobs.
+type KeyRotationCronJob struct {
+	CronJob `json:",inline"`
+}
+
+// Of is the kind.
+func (*KeyRotationCronJob) Of() schema.GroupVersionKind { return of("EncryptionKeyRotationCronJob") }
