@@ -3,6 +3,7 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,25 +11,21 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
 // Corpus is what one search of a scenario has come to: a further one goes on from there. The shards of a search write one
 // each, and corpora are merged by putting their files into one directory.
 type Corpus struct {
-	APIVersion string       `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the format."`
-	Kind       string       `json:"kind" want:"required" enum:"Corpus" doc:"Always Corpus."`
-	Scenario   string       `json:"scenario" want:"required" doc:"The name of the scenario's file."`
-	Digest     string       `json:"digest" want:"required" doc:"SHA-256 of the scenario's text."`
-	Strategy   string       `json:"strategy" want:"required" doc:"The strategy of the search."`
-	Seed       uint64       `json:"seed" doc:"The seed of the first run with the strategy."`
-	Shard      int          `json:"shard" doc:"Which of the shards it was, from 0."`
-	Shards     int          `json:"shards" want:"required" doc:"How many shards there are."`
-	Faults     []fault.Kind `json:"faults,omitempty" doc:"The kinds of faults that may happen."`
-	Budget     int          `json:"budget" doc:"How many faults a run may have."`
-	Runs       int          `json:"runs" doc:"How many runs have ended."`
-	Kept       [][]Choice   `json:"kept,omitempty" doc:"The faults of runs that reached something new."`
+	Head
+
+	Kind     string     `json:"kind" want:"required" enum:"Corpus" doc:"Always Corpus."`
+	Strategy string     `json:"strategy" want:"required" doc:"The strategy of the search."`
+	Seed     uint64     `json:"seed" doc:"The seed of the first run with the strategy."`
+	Shard    int        `json:"shard" doc:"Which of the shards it was, from 0."`
+	Shards   int        `json:"shards" want:"required" doc:"How many shards there are."`
+	Runs     int        `json:"runs" doc:"How many runs have ended."`
+	Kept     [][]Choice `json:"kept,omitempty" doc:"The faults of runs that reached something new."`
 }
 
 // corpusExtension is how the names of such files end.
@@ -37,8 +34,18 @@ const corpusExtension = ".corpus.yaml"
 // corpusOf is that of a search with these options that has not begun.
 func corpusOf(file string, text []byte, o Options) *Corpus {
 	return &Corpus{
-		APIVersion: "csisim.dev/v1alpha1", Kind: "Corpus", Scenario: filepath.Base(file), Digest: Digest(text),
-		Strategy: o.Strategy, Seed: o.Seed, Shard: o.Shard, Shards: o.Shards, Faults: o.Space.Kinds, Budget: o.Space.Budget,
+		Head: headOf(filepath.Base(file), text, o.Space), Kind: "Corpus",
+		Strategy: o.Strategy, Seed: o.Seed, Shard: o.Shard, Shards: o.Shards,
+	}
+}
+
+func (c *Corpus) choices() iter.Seq2[string, []Choice] {
+	return func(yield func(string, []Choice) bool) {
+		for i, kept := range c.Kept {
+			if !yield(strict.Index("kept", i), kept) {
+				return
+			}
+		}
 	}
 }
 
@@ -64,8 +71,8 @@ func (c *Corpus) read(dir string) error {
 		return fmt.Errorf("list the corpora of %s: %w", dir, err)
 	}
 	for _, name := range names {
-		other, err := loadCorpus(name)
-		if err != nil {
+		other := &Corpus{}
+		if err := load("corpus", name, other); err != nil {
 			return err
 		}
 		switch {
@@ -81,18 +88,6 @@ func (c *Corpus) read(dir string) error {
 		}
 	}
 	return nil
-}
-
-func loadCorpus(name string) (*Corpus, error) {
-	text, err := strict.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("read corpus: %w", err)
-	}
-	c := &Corpus{}
-	if document, problems := strict.Decode(name, text, c); document == nil || len(problems) > 0 {
-		return nil, problems
-	}
-	return c, nil
 }
 
 // write puts the file of the corpus in place when it is whole.
