@@ -4,6 +4,8 @@ import (
 	"io/fs"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/world/filetype"
 )
 
 // CheckTarget holds what lies at the target path after NodePublishVolume was answered with OK
@@ -20,22 +22,5 @@ func CheckTarget(method string, request *csi.NodePublishVolumeRequest, is fs.Fil
 	if wrong == "" {
 		return nil
 	}
-	return []Violation{{Method: method, Rule: wrong, Detail: fileType(is) + " lies at " + request.GetTargetPath()}}
-}
-
-// fileType is the kind of a file in words.
-func fileType(is fs.FileMode) string {
-	switch {
-	case is.IsDir():
-		return "a directory"
-	case is&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case is&fs.ModeNamedPipe != 0:
-		return "a FIFO"
-	case is&fs.ModeSocket != 0:
-		return "a socket"
-	case is&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "a file"
+	return []Violation{{Method: method, Rule: wrong, Detail: filetype.Of(is) + " lies at " + request.GetTargetPath()}}
 }

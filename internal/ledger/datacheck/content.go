@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/csisim/csisim/internal/world/filetype"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -82,7 +83,7 @@ func look(u Use) content {
 	case errors.Is(err, fs.ErrNotExist):
 		return content{there: true, empty: true, problem: missing(u)}
 	case errors.As(err, &other):
-		return content{there: true, problem: machine.KindOf(other.Mode) + " in the place of " + fileName}
+		return content{there: true, problem: filetype.Of(other.Mode) + " in the place of " + fileName}
 	case err != nil:
 		return content{there: true, problem: err.Error()}
 	}

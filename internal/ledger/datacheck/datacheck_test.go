@@ -159,7 +159,7 @@ func TestALinkInTheVolumeIsNotFollowed(t *testing.T) {
 	data, err := n.ReadFile("/secret")
 	require.NoError(t, err)
 	assert.Equal(t, "of the node", string(data))
-	assert.Equal(t, "a symlink in the place of "+fileName, look(n.use("a", "v")).problem)
+	assert.Equal(t, "a symbolic link in the place of "+fileName, look(n.use("a", "v")).problem)
 }
 
 func TestADeviceIsWrittenAtItsStart(t *testing.T) {

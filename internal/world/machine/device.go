@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/csisim/csisim/internal/world/filetype"
 )
 
 // Devices is a machine whose block devices can be read and written in part. A
@@ -67,7 +69,7 @@ func (d *Disk) WriteStart(p string, data []byte) error {
 func openDevice(name string, flags int) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && (info.Mode()&fs.ModeDevice == 0 || info.Mode()&fs.ModeCharDevice != 0) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New(KindOf(info.Mode()) + " in the place of a block device")}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New(filetype.Of(info.Mode()) + " in the place of a block device")}
 	}
 	return os.OpenFile(name, flags|syscall.O_NONBLOCK, 0)
 }

@@ -9,6 +9,8 @@ import (
 	"path"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/filetype"
 )
 
 // VolumeFiles is a machine that reads and writes a file in the root of a volume whose
@@ -32,26 +34,7 @@ type NotRegularError struct {
 }
 
 func (e *NotRegularError) Error() string {
-	return fmt.Sprintf("%s is %s, not a regular file", e.Path, KindOf(e.Mode))
-}
-
-// KindOf names the kind of a file.
-func KindOf(mode fs.FileMode) string {
-	switch {
-	case mode.IsRegular():
-		return "a regular file"
-	case mode.IsDir():
-		return "a directory"
-	case mode&fs.ModeSymlink != 0:
-		return "a symlink"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a FIFO"
-	case mode&fs.ModeSocket != 0:
-		return "a socket"
-	case mode&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "a special file"
+	return fmt.Sprintf("%s is %s, not a regular file", e.Path, filetype.Of(e.Mode))
 }
 
 // ReadVolumeFile returns the content of a file.
