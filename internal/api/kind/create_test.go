@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -19,11 +20,11 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	before := s.Revision()
-	given := pod("a")
+	given := kindtest.Pod("a")
 	given.UID = "mine"
 	given.DeletionTimestamp = &metav1.Time{Time: now}
 
-	stored := create(t, s, given)
+	stored := kindtest.Create(t, s, given)
 
 	assert.Equal(t, before+1, s.Revision())
 	assert.Equal(t, "3", stored.ResourceVersion)
@@ -34,33 +35,33 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 	assert.Equal(t, metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, stored.TypeMeta)
 	assert.Equal(t, "mine", string(given.UID), "the caller's object stays as it is")
 	given.Labels = map[string]string{"later": "change"}
-	again, _ := store.Get[*corev1.Pod](s, inDefault("a"))
+	again, _ := store.Get[*corev1.Pod](s, kindtest.InDefault("a"))
 	assert.Empty(t, again.Labels)
 }
 
 func TestKindsWithoutSpecGenerationKeepTheGivenOne(t *testing.T) {
-	given := secret("a")
+	given := kindtest.Secret("a")
 	given.Generation = 7
-	assert.Equal(t, int64(7), create(t, kind.NewStore(store.Options{}), given).Generation)
+	assert.Equal(t, int64(7), kindtest.Create(t, kind.NewStore(store.Options{}), given).Generation)
 }
 
 func TestGenerateNameAppendsFiveCharacters(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	given := secret("")
+	given := kindtest.Secret("")
 	given.GenerateName = "gen-"
-	first, second := create(t, s, given), create(t, s, given)
+	first, second := kindtest.Create(t, s, given), kindtest.Create(t, s, given)
 	assert.Regexp(t, `^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$`, first.Name)
 	assert.NotEqual(t, first.Name, second.Name)
 
 	given.GenerateName = strings.Repeat("x", 80)
-	assert.Len(t, create(t, s, given).Name, 63, "a generated name fits into a label")
+	assert.Len(t, kindtest.Create(t, s, given).Name, 63, "a generated name fits into a label")
 }
 
 func TestStoresAreDeterministic(t *testing.T) {
 	uids := func() (all []string) {
 		s := kind.NewStore(store.Options{})
 		for _, name := range []string{"a", "b", "c"} {
-			all = append(all, string(create(t, s, secret(name)).UID))
+			all = append(all, string(kindtest.Create(t, s, kindtest.Secret(name)).UID))
 		}
 		return all
 	}
@@ -69,7 +70,7 @@ func TestStoresAreDeterministic(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	named := func(name string, change func(*corev1.Secret)) *corev1.Secret {
-		o := secret(name)
+		o := kindtest.Secret(name)
 		change(o)
 		return o
 	}
@@ -78,10 +79,10 @@ func TestCreateRefuses(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		"a name that is taken":                      {secret("taken"), metav1.StatusReasonAlreadyExists, `secrets "taken" already exists`},
-		"a name of an object that is being deleted": {secret("going"), metav1.StatusReasonAlreadyExists, `object is being deleted: secrets "going" already exists`},
-		"no name": {secret(""), metav1.StatusReasonInvalid, `Secret "" is invalid: metadata.name: Required value: name or generateName is required`},
-		"a name that is no DNS subdomain": {secret("UPPER"), metav1.StatusReasonInvalid,
+		"a name that is taken":                      {kindtest.Secret("taken"), metav1.StatusReasonAlreadyExists, `secrets "taken" already exists`},
+		"a name of an object that is being deleted": {kindtest.Secret("going"), metav1.StatusReasonAlreadyExists, `object is being deleted: secrets "going" already exists`},
+		"no name": {kindtest.Secret(""), metav1.StatusReasonInvalid, `Secret "" is invalid: metadata.name: Required value: name or generateName is required`},
+		"a name that is no DNS subdomain": {kindtest.Secret("UPPER"), metav1.StatusReasonInvalid,
 			`Secret "UPPER" is invalid: metadata.name: Invalid value: "UPPER": a lowercase RFC 1123 subdomain`},
 		"a resource version": {named("a", func(o *corev1.Secret) { o.ResourceVersion = "1" }), metav1.StatusReasonUnknown,
 			"resourceVersion should not be set on objects to be created"},
@@ -94,11 +95,11 @@ func TestCreateRefuses(t *testing.T) {
 	} {
 		t.Run(rule, func(t *testing.T) {
 			s := kind.NewStore(store.Options{})
-			create(t, s, secret("taken"))
-			create(t, s, named("going", func(o *corev1.Secret) { o.Finalizers = []string{"example.com/hold"} }))
-			remove[*corev1.Secret](t, s, inDefault("going"))
-			create(t, s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}})
-			remove[*corev1.Namespace](t, s, cluster("leaving"))
+			kindtest.Create(t, s, kindtest.Secret("taken"))
+			kindtest.Create(t, s, named("going", func(o *corev1.Secret) { o.Finalizers = []string{"example.com/hold"} }))
+			kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("going"))
+			kindtest.Create(t, s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}})
+			kindtest.Remove[*corev1.Namespace](t, s, kindtest.OfCluster("leaving"))
 			before := s.Revision()
 
 			_, err := store.Create(s, c.given)
@@ -111,7 +112,7 @@ func TestCreateRefuses(t *testing.T) {
 }
 
 func TestMistakesComeInAFixedOrder(t *testing.T) {
-	given := secret("a")
+	given := kindtest.Secret("a")
 	given.Labels = map[string]string{"a b": "", "c d": "", "e f": "", "g h": ""}
 	_, want := store.Create(kind.NewStore(store.Options{}), given)
 	for range 20 {
@@ -122,14 +123,14 @@ func TestMistakesComeInAFixedOrder(t *testing.T) {
 
 func TestNamespacesGoWithTheirLastFinalizer(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	last := remove[*corev1.Namespace](t, s, cluster("default"))
+	last := kindtest.Remove[*corev1.Namespace](t, s, kindtest.OfCluster("default"))
 	assert.Equal(t, corev1.NamespaceTerminating, last.Status.Phase)
-	remove[*corev1.Namespace](t, s, cluster("default"))
-	_, ok := store.Get[*corev1.Namespace](s, cluster("default"))
+	kindtest.Remove[*corev1.Namespace](t, s, kindtest.OfCluster("default"))
+	_, ok := store.Get[*corev1.Namespace](s, kindtest.OfCluster("default"))
 	require.True(t, ok, "spec.finalizers hold it")
 
 	_, err := kind.FinalizeNamespace(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	require.NoError(t, err)
-	_, ok = store.Get[*corev1.Namespace](s, cluster("default"))
+	_, ok = store.Get[*corev1.Namespace](s, kindtest.OfCluster("default"))
 	assert.False(t, ok)
 }

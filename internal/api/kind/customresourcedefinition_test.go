@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -64,11 +65,11 @@ func kindOf(t *testing.T, s *store.Store, kind string) *store.Resource {
 
 func TestADefinitionIsEstablishedStepByStep(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	created := create(t, s, gadgets())
+	created := kindtest.Create(t, s, gadgets())
 	assert.Empty(t, created.Status.Conditions, "the answer is the state before")
 	assert.Equal(t, []string{"v1"}, created.Status.StoredVersions)
 	assert.Equal(t, "GadgetList", created.Spec.Names.ListKind)
-	now, _ := store.Get[*apiextensionsv1.CustomResourceDefinition](s, cluster("gadgets.example.com"))
+	now, _ := store.Get[*apiextensionsv1.CustomResourceDefinition](s, kindtest.OfCluster("gadgets.example.com"))
 	assert.Equal(t, []string{"NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"}, conditions(now))
 	assert.Equal(t, "gadgets", now.Status.AcceptedNames.Plural)
 	kindOf(t, s, "Gadget")
@@ -83,7 +84,7 @@ func conditions(d *apiextensionsv1.CustomResourceDefinition) (all []string) {
 
 func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
 	s := kind.NewStore(store.Options{Guard: true})
-	create(t, s, gadgets())
+	kindtest.Create(t, s, gadgets())
 	res := kindOf(t, s, "Gadget")
 	stored, err := s.CreateObject(res, gadget("g", map[string]any{"size": int64(2), "unknown": "x"}))
 	require.NoError(t, err)
@@ -97,11 +98,11 @@ func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
 		spec["spec"].(map[string]any)["size"] = int64(3)
 		spec["status"] = map[string]any{"ready": true}
 	}
-	stored, err = s.ModifyObject(res, inDefault("g"), grow)
+	stored, err = s.ModifyObject(res, kindtest.InDefault("g"), grow)
 	require.NoError(t, err)
 	assert.EqualValues(t, 2, stored.GetGeneration())
 	assert.NotContains(t, stored.(*unstructured.Unstructured).Object, "status")
-	stored, err = s.ModifyStatusObject(res, inDefault("g"), func(obj store.Object) {
+	stored, err = s.ModifyStatusObject(res, kindtest.InDefault("g"), func(obj store.Object) {
 		grow(obj)
 		obj.SetLabels(map[string]string{"a": "b"})
 	})
@@ -109,7 +110,7 @@ func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
 	assert.EqualValues(t, 2, stored.GetGeneration())
 	assert.Empty(t, stored.GetLabels(), "a status is no metadata")
 	assert.Equal(t, map[string]any{"ready": true}, stored.(*unstructured.Unstructured).Object["status"])
-	again, err := s.ModifyObject(res, inDefault("g"), grow)
+	again, err := s.ModifyObject(res, kindtest.InDefault("g"), grow)
 	require.NoError(t, err)
 	assert.Same(t, stored, again, "what changes nothing is no write")
 
@@ -122,7 +123,7 @@ func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
 
 func TestADefinitionGoesWithItsObjects(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, gadgets())
+	kindtest.Create(t, s, gadgets())
 	res := kindOf(t, s, "Gadget")
 	for _, name := range []string{"free", "held"} {
 		obj := gadget(name, map[string]any{})
@@ -132,17 +133,17 @@ func TestADefinitionGoesWithItsObjects(t *testing.T) {
 		_, err := s.CreateObject(res, obj)
 		require.NoError(t, err)
 	}
-	last := remove[*apiextensionsv1.CustomResourceDefinition](t, s, cluster("gadgets.example.com"))
+	last := kindtest.Remove[*apiextensionsv1.CustomResourceDefinition](t, s, kindtest.OfCluster("gadgets.example.com"))
 	assert.Contains(t, conditions(last), "Terminating=True InstanceDeletionPending")
-	now, _ := store.Get[*apiextensionsv1.CustomResourceDefinition](s, cluster("gadgets.example.com"))
+	now, _ := store.Get[*apiextensionsv1.CustomResourceDefinition](s, kindtest.OfCluster("gadgets.example.com"))
 	assert.Contains(t, conditions(now), "Terminating=True InstanceDeletionInProgress")
-	_, ok := s.GetObject(res, inDefault("free"))
+	_, ok := s.GetObject(res, kindtest.InDefault("free"))
 	assert.False(t, ok)
 	_, err := s.CreateObject(res, gadget("new", map[string]any{}))
 	assert.ErrorContains(t, err, "create not allowed while custom resource definition is terminating")
-	_, err = s.ModifyObject(res, inDefault("held"), func(obj store.Object) { obj.SetFinalizers(nil) })
+	_, err = s.ModifyObject(res, kindtest.InDefault("held"), func(obj store.Object) { obj.SetFinalizers(nil) })
 	require.NoError(t, err)
-	_, ok = store.Get[*apiextensionsv1.CustomResourceDefinition](s, cluster("gadgets.example.com"))
+	_, ok = store.Get[*apiextensionsv1.CustomResourceDefinition](s, kindtest.OfCluster("gadgets.example.com"))
 	assert.False(t, ok, "gone with the last object")
 	_, ok = s.ResourceFor(res.GVK)
 	assert.False(t, ok)
@@ -150,14 +151,14 @@ func TestADefinitionGoesWithItsObjects(t *testing.T) {
 
 func TestNamesAreTakenOnce(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, gadgets())
+	kindtest.Create(t, s, gadgets())
 	second := gadgets()
 	second.Name, second.Spec.Names.Plural, second.Spec.Names.Singular = "gizmos.example.com", "gizmos", "gizmo"
-	create(t, s, second)
-	now, _ := store.Get[*apiextensionsv1.CustomResourceDefinition](s, cluster("gizmos.example.com"))
+	kindtest.Create(t, s, second)
+	now, _ := store.Get[*apiextensionsv1.CustomResourceDefinition](s, kindtest.OfCluster("gizmos.example.com"))
 	assert.Equal(t, []string{"NamesAccepted=False ListKindConflict", "Established=False NotAccepted"}, conditions(now))
-	remove[*apiextensionsv1.CustomResourceDefinition](t, s, cluster("gadgets.example.com"))
-	now, _ = store.Get[*apiextensionsv1.CustomResourceDefinition](s, cluster("gizmos.example.com"))
+	kindtest.Remove[*apiextensionsv1.CustomResourceDefinition](t, s, kindtest.OfCluster("gadgets.example.com"))
+	now, _ = store.Get[*apiextensionsv1.CustomResourceDefinition](s, kindtest.OfCluster("gizmos.example.com"))
 	assert.Equal(t, []string{"NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"}, conditions(now))
 }
 
@@ -167,7 +168,7 @@ func TestADefinitionOfABuiltInKindChangesNothing(t *testing.T) {
 	d.Name, d.Spec.Group = "volumesnapshots.snapshot.storage.k8s.io", "snapshot.storage.k8s.io"
 	d.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "volumesnapshots", Kind: "VolumeSnapshot"}
 	d.Annotations = map[string]string{apiextensionsv1.KubeAPIApprovedAnnotation: "https://example.com/1"}
-	create(t, s, d)
+	kindtest.Create(t, s, d)
 	now, _ := store.Get[*apiextensionsv1.CustomResourceDefinition](s, store.KeyOf(d))
 	assert.Equal(t, []string{
 		"KubernetesAPIApprovalPolicyConformant=True ApprovedAnnotation", "NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted",

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -32,50 +33,50 @@ func history(s *store.Store) *[]string {
 
 func TestDeleteWithoutFinalizersRemoves(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, secret("x"))
+	kindtest.Create(t, s, kindtest.Secret("x"))
 	commits := history(s)
 
-	last := remove[*corev1.Secret](t, s, inDefault("x"))
+	last := kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("x"))
 
 	assert.Equal(t, []string{"removed"}, *commits)
 	assert.Equal(t, "4", last.ResourceVersion, "the last state carries the revision of its end")
-	_, err := store.Delete[*corev1.Secret](s, inDefault("x"))
-	assert.Equal(t, store.NotFound[*corev1.Secret](inDefault("x")), err)
+	_, err := store.Delete[*corev1.Secret](s, kindtest.InDefault("x"))
+	assert.Equal(t, store.NotFound[*corev1.Secret](kindtest.InDefault("x")), err)
 }
 
 func TestFinalizersHoldADeletion(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, volume("x"))
+	kindtest.Create(t, s, kindtest.Volume("x"))
 	commits := history(s)
 
-	held := remove[*corev1.PersistentVolume](t, s, cluster("x"))
+	held := kindtest.Remove[*corev1.PersistentVolume](t, s, kindtest.OfCluster("x"))
 	require.Equal(t, store.Epoch, held.DeletionTimestamp.Time)
 	require.Equal(t, int64(0), *held.DeletionGracePeriodSeconds)
-	again := remove[*corev1.PersistentVolume](t, s, cluster("x"))
+	again := kindtest.Remove[*corev1.PersistentVolume](t, s, kindtest.OfCluster("x"))
 	require.Same(t, held, again, "a second deletion changes nothing")
 
-	_, err := store.Modify(s, cluster("x"), func(pv *corev1.PersistentVolume) {
+	_, err := store.Modify(s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) {
 		pv.Finalizers = append(pv.Finalizers, "example.com/late")
 	})
 	require.True(t, apierrors.IsInvalid(err))
 	assert.ErrorContains(t, err, `metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/late"}`)
 
-	last := modify(t, s, cluster("x"), func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })
+	last := kindtest.Modify(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })
 	assert.Equal(t, held.ResourceVersion, last.ResourceVersion)
 	assert.Equal(t, []string{"modified", "removed"}, *commits, "the last finalizer and the object go in one commit")
 }
 
 func TestDeletePreconditions(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, secret("x"))
+	kindtest.Create(t, s, kindtest.Secret("x"))
 	for name, opt := range map[string]store.DeleteOption{
 		"uid":      store.PreconditionUID("other"),
 		"revision": store.PreconditionVersion("1"),
 	} {
-		_, err := store.Delete[*corev1.Secret](s, inDefault("x"), opt)
+		_, err := store.Delete[*corev1.Secret](s, kindtest.InDefault("x"), opt)
 		assert.True(t, apierrors.IsConflict(err), name)
 	}
-	_, err := store.Delete[*corev1.Secret](s, inDefault("x"), store.Propagation("Sideways"))
+	_, err := store.Delete[*corev1.Secret](s, kindtest.InDefault("x"), store.Propagation("Sideways"))
 	assert.True(t, apierrors.IsInvalid(err))
 }
 
@@ -85,8 +86,8 @@ func TestPropagationLeavesAFinalizerForTheCollector(t *testing.T) {
 		metav1.DeletePropagationOrphan:     metav1.FinalizerOrphanDependents,
 	} {
 		s := kind.NewStore(store.Options{})
-		create(t, s, secret("x"))
-		held := remove[*corev1.Secret](t, s, inDefault("x"), store.Propagation(policy))
+		kindtest.Create(t, s, kindtest.Secret("x"))
+		held := kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("x"), store.Propagation(policy))
 		assert.Equal(t, []string{finalizer}, held.Finalizers)
 		assert.NotNil(t, held.DeletionTimestamp)
 	}
@@ -102,21 +103,21 @@ func TestPodsAreDeletedGracefully(t *testing.T) {
 		commits []string
 		seconds int64
 	}{
-		"a pod on no node goes at once":     {pod("p"), "", nil, []string{"modified", "removed"}, 0},
-		"a running pod gets its grace":      {pod("p", onNode("a")), "", nil, []string{"modified"}, 30},
-		"the client's grace overrides":      {pod("p", onNode("a")), "", grace(10), []string{"modified"}, 10},
-		"negative grace is one second":      {pod("p", onNode("a")), "", grace(-5), []string{"modified"}, 1},
-		"force: two commits":                {pod("p", onNode("a")), "", grace(0), []string{"modified", "removed"}, 0},
-		"a pod that succeeded goes at once": {pod("p", onNode("a")), corev1.PodSucceeded, nil, []string{"modified", "removed"}, 0},
-		"a pod that failed goes at once":    {pod("p", onNode("a")), corev1.PodFailed, nil, []string{"modified", "removed"}, 0},
+		"a pod on no node goes at once":     {kindtest.Pod("p"), "", nil, []string{"modified", "removed"}, 0},
+		"a running pod gets its grace":      {kindtest.Pod("p", kindtest.OnNode("a")), "", nil, []string{"modified"}, 30},
+		"the client's grace overrides":      {kindtest.Pod("p", kindtest.OnNode("a")), "", grace(10), []string{"modified"}, 10},
+		"negative grace is one second":      {kindtest.Pod("p", kindtest.OnNode("a")), "", grace(-5), []string{"modified"}, 1},
+		"force: two commits":                {kindtest.Pod("p", kindtest.OnNode("a")), "", grace(0), []string{"modified", "removed"}, 0},
+		"a pod that succeeded goes at once": {kindtest.Pod("p", kindtest.OnNode("a")), corev1.PodSucceeded, nil, []string{"modified", "removed"}, 0},
+		"a pod that failed goes at once":    {kindtest.Pod("p", kindtest.OnNode("a")), corev1.PodFailed, nil, []string{"modified", "removed"}, 0},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			s := kind.NewStore(store.Options{})
-			create(t, s, c.pod)
-			modifyStatus(t, s, inDefault("p"), func(p *corev1.Pod) { p.Status.Phase = c.phase })
+			kindtest.Create(t, s, c.pod)
+			kindtest.ModifyStatus(t, s, kindtest.InDefault("p"), func(p *corev1.Pod) { p.Status.Phase = c.phase })
 			commits := history(s)
 
-			last := remove[*corev1.Pod](t, s, inDefault("p"), c.opts...)
+			last := kindtest.Remove[*corev1.Pod](t, s, kindtest.InDefault("p"), c.opts...)
 
 			assert.Equal(t, c.commits, *commits)
 			assert.Equal(t, c.seconds, *last.DeletionGracePeriodSeconds)
@@ -129,26 +130,26 @@ func TestPodsAreDeletedGracefully(t *testing.T) {
 func TestKubeletEndsAGracefulDeletion(t *testing.T) {
 	now := store.Epoch
 	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
-	p := create(t, s, pod("p", onNode("a")))
-	remove[*corev1.Pod](t, s, inDefault("p"))
+	p := kindtest.Create(t, s, kindtest.Pod("p", kindtest.OnNode("a")))
+	kindtest.Remove[*corev1.Pod](t, s, kindtest.InDefault("p"))
 	now = now.Add(3 * time.Second)
 	commits := history(s)
 
-	longer := remove[*corev1.Pod](t, s, inDefault("p"), store.GracePeriod(60))
+	longer := kindtest.Remove[*corev1.Pod](t, s, kindtest.InDefault("p"), store.GracePeriod(60))
 	require.Equal(t, int64(30), *longer.DeletionGracePeriodSeconds, "grace can only be shortened")
 	require.Empty(t, *commits)
 
-	last := remove[*corev1.Pod](t, s, inDefault("p"), store.GracePeriod(0), store.PreconditionUID(p.UID))
+	last := kindtest.Remove[*corev1.Pod](t, s, kindtest.InDefault("p"), store.GracePeriod(0), store.PreconditionUID(p.UID))
 	assert.Equal(t, []string{"modified", "removed"}, *commits)
 	assert.Equal(t, store.Epoch, last.DeletionTimestamp.Time, "the time of the deletion less its grace")
 }
 
 func TestAFinalizerOutlivesTheGrace(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, pod("p", onNode("a"), func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} }))
-	held := remove[*corev1.Pod](t, s, inDefault("p"), store.GracePeriod(0))
+	kindtest.Create(t, s, kindtest.Pod("p", kindtest.OnNode("a"), func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} }))
+	held := kindtest.Remove[*corev1.Pod](t, s, kindtest.InDefault("p"), store.GracePeriod(0))
 	require.NotEmpty(t, held.Finalizers)
-	modify(t, s, inDefault("p"), func(p *corev1.Pod) { p.Finalizers = nil })
-	_, ok := store.Get[*corev1.Pod](s, inDefault("p"))
+	kindtest.Modify(t, s, kindtest.InDefault("p"), func(p *corev1.Pod) { p.Finalizers = nil })
+	_, ok := store.Get[*corev1.Pod](s, kindtest.InDefault("p"))
 	assert.False(t, ok)
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -64,13 +65,13 @@ func TestEveryKindCanBeStored(t *testing.T) {
 			}
 			switch typed := obj.(type) {
 			case *corev1.Pod:
-				typed.Spec = pod("x").Spec
+				typed.Spec = kindtest.Pod("x").Spec
 			case *corev1.PersistentVolume:
-				typed.Spec = volume("x").Spec
+				typed.Spec = kindtest.Volume("x").Spec
 			case *corev1.PersistentVolumeClaim:
-				typed.Spec = claim("x").Spec
+				typed.Spec = kindtest.Claim("x").Spec
 			case *storagev1.VolumeAttachment:
-				typed.Spec = attachment("x", "n", "pv").Spec
+				typed.Spec = kindtest.Attachment("x", "n", "pv").Spec
 			case *storagev1.StorageClass:
 				typed.Provisioner = "d"
 			case *storagev1.VolumeAttributesClass:
@@ -94,19 +95,19 @@ func TestEveryKindCanBeStored(t *testing.T) {
 					Source:                 groupv1.VolumeGroupSnapshotContentSource{VolumeHandles: []string{"h"}},
 				}
 			case *appsv1.Deployment:
-				typed.Spec.Selector, typed.Spec.Template = template()
+				typed.Spec.Selector, typed.Spec.Template = kindtest.Template()
 			case *appsv1.DaemonSet:
-				typed.Spec.Selector, typed.Spec.Template = template()
+				typed.Spec.Selector, typed.Spec.Template = kindtest.Template()
 			case *appsv1.ReplicaSet:
-				typed.Spec.Selector, typed.Spec.Template = template()
+				typed.Spec.Selector, typed.Spec.Template = kindtest.Template()
 			case *appsv1.StatefulSet:
-				typed.Spec.Selector, typed.Spec.Template = template()
+				typed.Spec.Selector, typed.Spec.Template = kindtest.Template()
 			case *batchv1.Job:
-				_, typed.Spec.Template = template()
+				_, typed.Spec.Template = kindtest.Template()
 				typed.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 			case *batchv1.CronJob:
 				typed.Spec.Schedule = "@hourly"
-				_, typed.Spec.JobTemplate.Spec.Template = template()
+				_, typed.Spec.JobTemplate.Spec.Template = kindtest.Template()
 				typed.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 			case *rbacv1.ClusterRoleBinding:
 				typed.RoleRef = rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}
@@ -121,7 +122,7 @@ func TestEveryKindCanBeStored(t *testing.T) {
 			stored, err := s.CreateObject(res, obj)
 			require.NoError(t, err)
 			assert.Equal(t, res.GVK, stored.GetObjectKind().GroupVersionKind())
-			_, err = s.ModifyObject(res, store.KeyOf(obj), label)
+			_, err = s.ModifyObject(res, store.KeyOf(obj), kindtest.Label)
 			require.NoError(t, err)
 			got, ok := s.GetObject(res, store.KeyOf(obj))
 			require.True(t, ok)

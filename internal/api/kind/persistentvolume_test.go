@@ -11,11 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestVolumesAreCompletedAtCreation(t *testing.T) {
-	got := create(t, kind.NewStore(store.Options{}), volume("x"))
+	got := kindtest.Create(t, kind.NewStore(store.Options{}), kindtest.Volume("x"))
 	assert.Equal(t, []string{"kubernetes.io/pv-protection"}, got.Finalizers)
 	assert.Equal(t, corev1.PersistentVolumeReclaimRetain, got.Spec.PersistentVolumeReclaimPolicy)
 	assert.Equal(t, corev1.PersistentVolumeFilesystem, *got.Spec.VolumeMode)
@@ -26,15 +27,15 @@ func TestVolumesAreCompletedAtCreation(t *testing.T) {
 func TestAChangeOfPhaseIsStamped(t *testing.T) {
 	now := store.Epoch
 	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
-	create(t, s, volume("x"))
+	kindtest.Create(t, s, kindtest.Volume("x"))
 	now = now.Add(time.Minute)
-	same := modifyStatus(t, s, cluster("x"), func(pv *corev1.PersistentVolume) { pv.Status.Message = "still pending" })
+	same := kindtest.ModifyStatus(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) { pv.Status.Message = "still pending" })
 	require.Equal(t, store.Epoch, same.Status.LastPhaseTransitionTime.Time)
-	changed := modifyStatus(t, s, cluster("x"), func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeBound })
+	changed := kindtest.ModifyStatus(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeBound })
 	assert.Equal(t, now, changed.Status.LastPhaseTransitionTime.Time)
 
 	own := metav1.NewTime(now.Add(-time.Hour))
-	told := modifyStatus(t, s, cluster("x"), func(pv *corev1.PersistentVolume) {
+	told := kindtest.ModifyStatus(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) {
 		pv.Status.Phase, pv.Status.LastPhaseTransitionTime = corev1.VolumeReleased, &own
 	})
 	assert.Equal(t, own.Time, told.Status.LastPhaseTransitionTime.Time, "a client may set its own time")
@@ -72,7 +73,7 @@ func TestVolumesAreRefused(t *testing.T) {
 			"spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			given := volume("x")
+			given := kindtest.Volume("x")
 			c.change(&given.Spec)
 			_, err := store.Create(kind.NewStore(store.Options{}), given)
 			assert.ErrorContains(t, err, c.message)
@@ -104,15 +105,15 @@ func TestVolumeUpdates(t *testing.T) {
 		"the attributes class cannot be taken away": {func(spec *corev1.PersistentVolumeSpec) { spec.VolumeAttributesClassName = nil },
 			"spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden"},
 		"the attributes class may change": {func(spec *corev1.PersistentVolumeSpec) { spec.VolumeAttributesClassName = text("silver") }, ""},
-		"the capacity may change":         {func(spec *corev1.PersistentVolumeSpec) { spec.Capacity = storage("2Gi") }, ""},
+		"the capacity may change":         {func(spec *corev1.PersistentVolumeSpec) { spec.Capacity = kindtest.Storage("2Gi") }, ""},
 		"the claim may change":            {func(spec *corev1.PersistentVolumeSpec) { spec.ClaimRef = &corev1.ObjectReference{Name: "c"} }, ""},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			s := kind.NewStore(store.Options{})
-			given := volume("x")
+			given := kindtest.Volume("x")
 			given.Spec.VolumeAttributesClassName = text("gold")
-			create(t, s, given)
-			_, err := store.Modify(s, cluster("x"), func(pv *corev1.PersistentVolume) { c.change(&pv.Spec) })
+			kindtest.Create(t, s, given)
+			_, err := store.Modify(s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) { c.change(&pv.Spec) })
 			if c.message == "" {
 				require.NoError(t, err)
 				return
@@ -124,24 +125,24 @@ func TestVolumeUpdates(t *testing.T) {
 
 func TestMessagesQuoteValuesAsTheServerDoes(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, attachment("va1", "node-a", "pv1"))
-	_, err := store.Modify(s, cluster("va1"), func(va *storagev1.VolumeAttachment) { va.Spec.NodeName = "node-b" })
+	kindtest.Create(t, s, kindtest.Attachment("va1", "node-a", "pv1"))
+	_, err := store.Modify(s, kindtest.OfCluster("va1"), func(va *storagev1.VolumeAttachment) { va.Spec.NodeName = "node-b" })
 	assert.EqualError(t, err, `VolumeAttachment.storage.k8s.io "va1" is invalid: spec: Invalid value: `+
 		`{"Attacher":"d.example.com","Source":{"PersistentVolumeName":"pv1","InlineVolumeSpec":null},"NodeName":"node-b"}: field is immutable`)
 }
 
 func TestAttachmentsNameExactlyOneSource(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	none := attachment("x", "node-a", "pv")
+	none := kindtest.Attachment("x", "node-a", "pv")
 	none.Spec.Source.PersistentVolumeName = nil
 	_, err := store.Create(s, none)
 	assert.ErrorContains(t, err, "spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName")
-	assert.False(t, create(t, s, attachment("x", "node-a", "pv")).Status.Attached)
+	assert.False(t, kindtest.Create(t, s, kindtest.Attachment("x", "node-a", "pv")).Status.Attached)
 }
 
 // K-CFG-5
 func TestCSIDriverDefaults(t *testing.T) {
-	spec := create(t, kind.NewStore(store.Options{}), &storagev1.CSIDriver{ObjectMeta: named("d")}).Spec
+	spec := kindtest.Create(t, kind.NewStore(store.Options{}), &storagev1.CSIDriver{ObjectMeta: kindtest.Named("d")}).Spec
 	assert.True(t, *spec.AttachRequired)
 	assert.False(t, *spec.PodInfoOnMount)
 	assert.False(t, *spec.StorageCapacity)
@@ -153,14 +154,14 @@ func TestCSIDriverDefaults(t *testing.T) {
 
 func TestCSIDriverImmutableFields(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, &storagev1.CSIDriver{ObjectMeta: named("d")})
+	kindtest.Create(t, s, &storagev1.CSIDriver{ObjectMeta: kindtest.Named("d")})
 	for message, change := range map[string]func(*storagev1.CSIDriverSpec){
 		"spec.attachedRequired: Invalid value: false: field is immutable": func(spec *storagev1.CSIDriverSpec) { *spec.AttachRequired = false },
 		`spec.volumeLifecycleModes: Invalid value: ["Ephemeral"]: field is immutable`: func(spec *storagev1.CSIDriverSpec) {
 			spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecycleEphemeral}
 		},
 	} {
-		_, err := store.Modify(s, cluster("d"), func(d *storagev1.CSIDriver) { change(&d.Spec) })
+		_, err := store.Modify(s, kindtest.OfCluster("d"), func(d *storagev1.CSIDriver) { change(&d.Spec) })
 		assert.ErrorContains(t, err, message)
 	}
 }
@@ -184,10 +185,10 @@ func TestCSINodeEntriesChangeOnlyTheirCount(t *testing.T) {
 	} {
 		t.Run(rule, func(t *testing.T) {
 			s := kind.NewStore(store.Options{})
-			create(t, s, &storagev1.CSINode{ObjectMeta: named("n"), Spec: storagev1.CSINodeSpec{
+			kindtest.Create(t, s, &storagev1.CSINode{ObjectMeta: kindtest.Named("n"), Spec: storagev1.CSINodeSpec{
 				Drivers: []storagev1.CSINodeDriver{{Name: "d", NodeID: "n"}},
 			}})
-			_, err := store.Modify(s, cluster("n"), func(n *storagev1.CSINode) { c.change(&n.Spec) })
+			_, err := store.Modify(s, kindtest.OfCluster("n"), func(n *storagev1.CSINode) { c.change(&n.Spec) })
 			if c.refused {
 				assert.ErrorContains(t, err, "spec.drivers: Invalid value")
 				return
@@ -199,8 +200,8 @@ func TestCSINodeEntriesChangeOnlyTheirCount(t *testing.T) {
 
 func TestAttributesClassesAreProtectedAndImmutable(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	gold := &storagev1.VolumeAttributesClass{ObjectMeta: named("gold"), DriverName: "d", Parameters: map[string]string{"iops": "1"}}
-	assert.Equal(t, []string{"kubernetes.io/vac-protection"}, create(t, s, gold).Finalizers)
-	_, err := store.Modify(s, cluster("gold"), func(c *storagev1.VolumeAttributesClass) { c.Parameters["iops"] = "2" })
+	gold := &storagev1.VolumeAttributesClass{ObjectMeta: kindtest.Named("gold"), DriverName: "d", Parameters: map[string]string{"iops": "1"}}
+	assert.Equal(t, []string{"kubernetes.io/vac-protection"}, kindtest.Create(t, s, gold).Finalizers)
+	_, err := store.Modify(s, kindtest.OfCluster("gold"), func(c *storagev1.VolumeAttributesClass) { c.Parameters["iops"] = "2" })
 	assert.EqualError(t, err, `VolumeAttributesClass.storage.k8s.io "gold" is invalid: parameters: Forbidden: updates to parameters are forbidden.`)
 }

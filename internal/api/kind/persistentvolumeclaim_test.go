@@ -12,12 +12,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestClaimsAreCompletedAtCreation(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	got := create(t, s, claim("c"))
+	got := kindtest.Create(t, s, kindtest.Claim("c"))
 	assert.Equal(t, []string{"kubernetes.io/pvc-protection"}, got.Finalizers)
 	assert.Equal(t, corev1.PersistentVolumeFilesystem, *got.Spec.VolumeMode)
 	assert.Equal(t, corev1.ClaimPending, got.Status.Phase)
@@ -28,19 +29,19 @@ func TestTheNewestDefaultClassIsTaken(t *testing.T) {
 	now := store.Epoch
 	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	for _, name := range []string{"old", "newer", "also-newer"} {
-		c := class(name)
+		c := kindtest.Class(name)
 		c.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
-		create(t, s, c)
+		kindtest.Create(t, s, c)
 		if name == "old" {
 			now = now.Add(time.Second)
 		}
 	}
-	assert.Equal(t, "also-newer", *create(t, s, claim("c")).Spec.StorageClassName, "of equally new ones the first by name")
+	assert.Equal(t, "also-newer", *kindtest.Create(t, s, kindtest.Claim("c")).Spec.StorageClassName, "of equally new ones the first by name")
 
 	none := ""
-	explicit := claim("explicit")
+	explicit := kindtest.Claim("explicit")
 	explicit.Spec.StorageClassName = &none
-	assert.Empty(t, *create(t, s, explicit).Spec.StorageClassName)
+	assert.Empty(t, *kindtest.Create(t, s, explicit).Spec.StorageClassName)
 }
 
 // C-PROV-42: what the API makes of the source that a claim names, before any provisioner
@@ -80,14 +81,14 @@ func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 		"the source stays if that is dropped": {source: from(snapshots, "VolumeSnapshot"), ref: ref(snapshots, "VolumeSnapshot", "elsewhere"), wantSource: from(snapshots, "VolumeSnapshot"), wantRef: ref(snapshots, "VolumeSnapshot", "")},
 	} {
 		t.Run(says, func(t *testing.T) {
-			given := claim("c")
+			given := kindtest.Claim("c")
 			given.Spec.DataSource, given.Spec.DataSourceRef = c.source, c.ref
 			s := kind.NewStore(store.Options{})
-			made := create(t, s, given)
+			made := kindtest.Create(t, s, given)
 			assert.Equal(t, c.wantSource, made.Spec.DataSource)
 			assert.Equal(t, c.wantRef, made.Spec.DataSourceRef)
 			// A client that knows dataSource only takes nothing away.
-			again := modify(t, s, inDefault("c"), func(pvc *corev1.PersistentVolumeClaim) {
+			again := kindtest.Modify(t, s, kindtest.InDefault("c"), func(pvc *corev1.PersistentVolumeClaim) {
 				pvc.Spec.DataSourceRef, pvc.Labels = nil, map[string]string{"by": "an-old-client"}
 			})
 			assert.Equal(t, c.wantRef, again.Spec.DataSourceRef)
@@ -102,7 +103,7 @@ func TestClaimsAreRefused(t *testing.T) {
 	}{
 		"without anything": {func(spec *corev1.PersistentVolumeClaimSpec) { *spec = corev1.PersistentVolumeClaimSpec{} },
 			`PersistentVolumeClaim "c" is invalid: [spec.accessModes: Required value: at least 1 access mode is required, spec.resources[storage]: Required value]`},
-		"with no size": {func(spec *corev1.PersistentVolumeClaimSpec) { spec.Resources.Requests = storage("0") },
+		"with no size": {func(spec *corev1.PersistentVolumeClaimSpec) { spec.Resources.Requests = kindtest.Storage("0") },
 			`spec.resources[storage]: Invalid value: "0": must be greater than zero`},
 		"ReadWriteOncePod with another mode": {func(spec *corev1.PersistentVolumeClaimSpec) {
 			spec.AccessModes = append(spec.AccessModes, corev1.ReadWriteOncePod)
@@ -126,7 +127,7 @@ func TestClaimsAreRefused(t *testing.T) {
 		}, `spec.volumeMode: Unsupported value: "Tape": supported values: "Block", "Filesystem"`},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			given := claim("c")
+			given := kindtest.Claim("c")
 			c.change(&given.Spec)
 			_, err := store.Create(kind.NewStore(store.Options{}), given)
 			require.True(t, apierrors.IsInvalid(err))
@@ -137,21 +138,21 @@ func TestClaimsAreRefused(t *testing.T) {
 
 // bound makes a claim of class "std" that is bound to a volume of 1Gi.
 func bound(t *testing.T, s *store.Store, expandable bool) {
-	sc := class("std")
+	sc := kindtest.Class("std")
 	sc.AllowVolumeExpansion = &expandable
-	create(t, s, sc)
-	given := claim("c")
+	kindtest.Create(t, s, sc)
+	given := kindtest.Claim("c")
 	given.Spec.StorageClassName = &sc.Name
-	create(t, s, given)
-	modify(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "pv" })
-	modifyStatus(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) {
+	kindtest.Create(t, s, given)
+	kindtest.Modify(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "pv" })
+	kindtest.ModifyStatus(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) {
 		c.Status.Phase = corev1.ClaimBound
-		c.Status.Capacity = storage("1Gi")
+		c.Status.Capacity = kindtest.Storage("1Gi")
 	})
 }
 
 func request(size string) func(*corev1.PersistentVolumeClaim) {
-	return func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = storage(size) }
+	return func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = kindtest.Storage(size) }
 }
 
 // C-EXP-6
@@ -159,16 +160,16 @@ func TestClaimsGrowAndTakeItBack(t *testing.T) {
 	const tooSmall = `PersistentVolumeClaim "c" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`
 	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
-	modify(t, s, inDefault("c"), request("5Gi"))
-	modify(t, s, inDefault("c"), request("2Gi"))
-	modify(t, s, inDefault("c"), request("1025Mi"))
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("5Gi"))
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("2Gi"))
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("1025Mi"))
 	for _, size := range []string{"1Gi", "512Mi"} {
-		_, err := store.Modify(s, inDefault("c"), request(size))
+		_, err := store.Modify(s, kindtest.InDefault("c"), request(size))
 		assert.EqualError(t, err, tooSmall, size)
 	}
-	modifyStatus(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.Capacity = storage("4Gi") })
-	modify(t, s, inDefault("c"), request("6Gi"))
-	_, err := store.Modify(s, inDefault("c"), request("4Gi"))
+	kindtest.ModifyStatus(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.Capacity = kindtest.Storage("4Gi") })
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("6Gi"))
+	_, err := store.Modify(s, kindtest.InDefault("c"), request("4Gi"))
 	assert.EqualError(t, err, tooSmall)
 }
 
@@ -176,7 +177,7 @@ func TestClaimsGrowAndTakeItBack(t *testing.T) {
 func TestOnlyExpandableClassesLetClaimsGrow(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	bound(t, s, false)
-	_, err := store.Modify(s, inDefault("c"), request("5Gi"))
+	_, err := store.Modify(s, kindtest.InDefault("c"), request("5Gi"))
 	require.True(t, apierrors.IsForbidden(err))
 	assert.EqualError(t, err, `persistentvolumeclaims "c" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`)
 }
@@ -192,7 +193,7 @@ func TestSpecOfAClaimIsImmutableButFor(t *testing.T) {
 		"not a second volume name":      {true, func(spec *corev1.PersistentVolumeClaimSpec) { spec.VolumeName = "other" }, true},
 		"a class where there was none":  {false, func(spec *corev1.PersistentVolumeClaimSpec) { spec.StorageClassName = text("std") }, false},
 		"not another class":             {true, func(spec *corev1.PersistentVolumeClaimSpec) { spec.StorageClassName = text("other") }, true},
-		"not growth before binding":     {false, func(spec *corev1.PersistentVolumeClaimSpec) { spec.Resources.Requests = storage("5Gi") }, true},
+		"not growth before binding":     {false, func(spec *corev1.PersistentVolumeClaimSpec) { spec.Resources.Requests = kindtest.Storage("5Gi") }, true},
 		"not other access modes":        {true, func(spec *corev1.PersistentVolumeClaimSpec) { spec.AccessModes[0] = corev1.ReadWriteMany }, true},
 		"attributes class when bound":   {true, func(spec *corev1.PersistentVolumeClaimSpec) { spec.VolumeAttributesClassName = text("gold") }, false},
 		"no attributes class when free": {false, func(spec *corev1.PersistentVolumeClaimSpec) { spec.VolumeAttributesClassName = text("gold") }, true},
@@ -202,9 +203,9 @@ func TestSpecOfAClaimIsImmutableButFor(t *testing.T) {
 			if c.bound {
 				bound(t, s, true)
 			} else {
-				create(t, s, claim("c"))
+				kindtest.Create(t, s, kindtest.Claim("c"))
 			}
-			_, err := store.Modify(s, inDefault("c"), func(pvc *corev1.PersistentVolumeClaim) { c.change(&pvc.Spec) })
+			_, err := store.Modify(s, kindtest.InDefault("c"), func(pvc *corev1.PersistentVolumeClaim) { c.change(&pvc.Spec) })
 			if !c.refused {
 				require.NoError(t, err)
 				return
@@ -219,19 +220,19 @@ func TestAttributesClassInUseCannotBeRemoved(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	bound(t, s, true)
 	gold := "gold"
-	modify(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = &gold })
-	modifyStatus(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.CurrentVolumeAttributesClassName = &gold })
-	_, err := store.Modify(s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = nil })
+	kindtest.Modify(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = &gold })
+	kindtest.ModifyStatus(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.CurrentVolumeAttributesClassName = &gold })
+	_, err := store.Modify(s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = nil })
 	assert.ErrorContains(t, err, "update to nil is forbidden when status.currentVolumeAttributesClassName is not nil")
 }
 
 func TestStorageClassDefaultsAndImmutableFields(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	got := create(t, s, class("std"))
+	got := kindtest.Create(t, s, kindtest.Class("std"))
 	assert.Equal(t, corev1.PersistentVolumeReclaimDelete, *got.ReclaimPolicy)
 	assert.Equal(t, storagev1.VolumeBindingImmediate, *got.VolumeBindingMode)
 
-	modify(t, s, cluster("std"), func(c *storagev1.StorageClass) { c.MountOptions = []string{"ro"} })
+	kindtest.Modify(t, s, kindtest.OfCluster("std"), func(c *storagev1.StorageClass) { c.MountOptions = []string{"ro"} })
 	for name, change := range map[string]func(*storagev1.StorageClass){
 		"parameters":    func(c *storagev1.StorageClass) { c.Parameters = map[string]string{"a": "b"} },
 		"provisioner":   func(c *storagev1.StorageClass) { c.Provisioner = "other" },
@@ -240,10 +241,10 @@ func TestStorageClassDefaultsAndImmutableFields(t *testing.T) {
 			*c.VolumeBindingMode = storagev1.VolumeBindingWaitForFirstConsumer
 		},
 	} {
-		_, err := store.Modify(s, cluster("std"), change)
+		_, err := store.Modify(s, kindtest.OfCluster("std"), change)
 		assert.ErrorContains(t, err, name+": Invalid value", name)
 		assert.ErrorContains(t, err, "field is immutable", name)
 	}
-	_, err := store.Create(s, &storagev1.StorageClass{ObjectMeta: named("bad")})
+	_, err := store.Create(s, &storagev1.StorageClass{ObjectMeta: kindtest.Named("bad")})
 	assert.EqualError(t, err, `StorageClass.storage.k8s.io "bad" is invalid: provisioner: Required value`)
 }

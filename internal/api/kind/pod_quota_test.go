@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -61,7 +62,7 @@ func TestQuotasOfPods(t *testing.T) {
 				scopes = append(scopes, c.scope)
 			}
 			createQuota(t, s, quota(c.hard, c.used, scopes...))
-			_, err := store.Create(s, pod("p", c.pod))
+			_, err := store.Create(s, kindtest.Pod("p", c.pod))
 			if c.refused == "" {
 				require.NoError(t, err)
 				assert.Equal(t, c.after, used(t, s))
@@ -75,22 +76,22 @@ func TestQuotasOfPods(t *testing.T) {
 func TestQuotasOfServices(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	createQuota(t, s, quota(amounts{"services": "2", "services.nodeports": "1"}, amounts{"services": "0", "services.nodeports": "0"}))
-	create(t, s, service("inside", corev1.ServiceTypeClusterIP, 80))
-	create(t, s, service("outside", corev1.ServiceTypeNodePort, 80))
+	kindtest.Create(t, s, service("inside", corev1.ServiceTypeClusterIP, 80))
+	kindtest.Create(t, s, service("outside", corev1.ServiceTypeNodePort, 80))
 	assert.Equal(t, amounts{"services": "2", "services.nodeports": "1"}, used(t, s))
-	_, err := store.Modify(s, inDefault("inside"), func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeNodePort })
+	_, err := store.Modify(s, kindtest.InDefault("inside"), func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeNodePort })
 	assert.EqualError(t, err, `services "inside" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1`)
 }
 
 func TestLimitRangesLimitClaims(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, &corev1.LimitRange{ObjectMeta: named("sizes"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
-		{Type: corev1.LimitTypePersistentVolumeClaim, Min: storage("1Gi"), Max: storage("2Gi")},
-		{Type: corev1.LimitTypeContainer, Max: storage("1")},
+	kindtest.Create(t, s, &corev1.LimitRange{ObjectMeta: kindtest.Named("sizes"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
+		{Type: corev1.LimitTypePersistentVolumeClaim, Min: kindtest.Storage("1Gi"), Max: kindtest.Storage("2Gi")},
+		{Type: corev1.LimitTypeContainer, Max: kindtest.Storage("1")},
 	}}})
 	of := func(size string) *corev1.PersistentVolumeClaim {
-		pvc := claim("c")
-		pvc.Spec.Resources.Requests = storage(size)
+		pvc := kindtest.Claim("c")
+		pvc.Spec.Resources.Requests = kindtest.Storage(size)
 		return pvc
 	}
 	_, err := store.Create(s, of("512Mi"))
@@ -99,20 +100,20 @@ func TestLimitRangesLimitClaims(t *testing.T) {
 	assert.EqualError(t, err, `persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi`)
 
 	bound(t, s, true) // claim c, with 1Gi
-	_, err = store.Modify(s, inDefault("c"), request("3Gi"))
+	_, err = store.Modify(s, kindtest.InDefault("c"), request("3Gi"))
 	assert.ErrorContains(t, err, "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi")
-	modify(t, s, inDefault("c"), request("2Gi"))
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("2Gi"))
 	other := of("9Gi")
 	other.Namespace = "kube-system"
-	create(t, s, other)
+	kindtest.Create(t, s, other)
 }
 
 func TestLimitsThatContradictAreAllSaid(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, &corev1.LimitRange{ObjectMeta: named("none"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
-		Type: corev1.LimitTypePersistentVolumeClaim, Min: storage("2Gi"), Max: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("512Mi")},
+	kindtest.Create(t, s, &corev1.LimitRange{ObjectMeta: kindtest.Named("none"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+		Type: corev1.LimitTypePersistentVolumeClaim, Min: kindtest.Storage("2Gi"), Max: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("512Mi")},
 	}}}})
-	_, err := store.Create(s, claim("c"))
+	_, err := store.Create(s, kindtest.Claim("c"))
 	assert.EqualError(t, err, `persistentvolumeclaims "c" is forbidden: [minimum storage usage per PersistentVolumeClaim is 2Gi, but request is 1Gi, `+
 		`maximum storage usage per PersistentVolumeClaim is 512Mi, but request is 1Gi]`)
 }

@@ -10,11 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func TestPodsAreCompletedAtCreation(t *testing.T) {
-	got := create(t, kind.NewStore(store.Options{}), pod("p"))
+	got := kindtest.Create(t, kind.NewStore(store.Options{}), kindtest.Pod("p"))
 	spec := got.Spec
 	assert.Equal(t, corev1.RestartPolicyAlways, spec.RestartPolicy)
 	assert.Equal(t, corev1.DNSClusterFirst, spec.DNSPolicy)
@@ -33,8 +34,8 @@ func TestPodsAreCompletedAtCreation(t *testing.T) {
 }
 
 func TestPodsThatTolerateEverythingGetNoToleration(t *testing.T) {
-	p := pod("p", func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
-	assert.Len(t, create(t, kind.NewStore(store.Options{}), p).Spec.Tolerations, 1)
+	p := kindtest.Pod("p", func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
+	assert.Len(t, kindtest.Create(t, kind.NewStore(store.Options{}), p).Spec.Tolerations, 1)
 }
 
 func TestQOSClass(t *testing.T) {
@@ -44,8 +45,8 @@ func TestQOSClass(t *testing.T) {
 		corev1.PodQOSGuaranteed: {Limits: both},
 		corev1.PodQOSBurstable:  {Requests: both},
 	} {
-		p := pod("p", func(p *corev1.Pod) { p.Spec.Containers[0].Resources = resources })
-		assert.Equal(t, want, create(t, kind.NewStore(store.Options{}), p).Status.QOSClass)
+		p := kindtest.Pod("p", func(p *corev1.Pod) { p.Spec.Containers[0].Resources = resources })
+		assert.Equal(t, want, kindtest.Create(t, kind.NewStore(store.Options{}), p).Status.QOSClass)
 	}
 }
 
@@ -77,7 +78,7 @@ func TestPodVolumesAreChecked(t *testing.T) {
 		"no container": {func(p *corev1.Pod) { p.Spec.Containers = nil }, "spec.containers: Required value"},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			_, err := store.Create(kind.NewStore(store.Options{}), pod("p", c.change))
+			_, err := store.Create(kind.NewStore(store.Options{}), kindtest.Pod("p", c.change))
 			assert.ErrorContains(t, err, c.message)
 		})
 	}
@@ -85,21 +86,21 @@ func TestPodVolumesAreChecked(t *testing.T) {
 
 func TestSpecOfAPodIsImmutableButForImages(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, pod("p"))
-	modify(t, s, inDefault("p"), func(p *corev1.Pod) { p.Spec.Containers[0].Image = "sleep:2" })
-	_, err := store.Modify(s, inDefault("p"), func(p *corev1.Pod) { p.Spec.NodeName = "a" })
+	kindtest.Create(t, s, kindtest.Pod("p"))
+	kindtest.Modify(t, s, kindtest.InDefault("p"), func(p *corev1.Pod) { p.Spec.Containers[0].Image = "sleep:2" })
+	_, err := store.Modify(s, kindtest.InDefault("p"), func(p *corev1.Pod) { p.Spec.NodeName = "a" })
 	assert.ErrorContains(t, err, "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`")
 }
 
 func TestBindingAssignsTheNodeAndItsTopology(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{
+	kindtest.Create(t, s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{
 		"topology.kubernetes.io/region": "r1", "topology.kubernetes.io/zone": "z1", "other": "x",
 	}}})
-	create(t, s, pod("p"))
+	kindtest.Create(t, s, kindtest.Pod("p"))
 	commits := history(s)
 
-	got, err := kind.BindPod(s, kind.Binding{Pod: inDefault("p"), Node: "a"})
+	got, err := kind.BindPod(s, kind.Binding{Pod: kindtest.InDefault("p"), Node: "a"})
 
 	require.NoError(t, err)
 	assert.Equal(t, []string{"modified"}, *commits)
@@ -109,8 +110,8 @@ func TestBindingAssignsTheNodeAndItsTopology(t *testing.T) {
 	assert.Equal(t, corev1.PodScheduled, got.Status.Conditions[0].Type)
 	assert.Equal(t, int64(1), got.Generation, "a binding is no change of the spec")
 
-	_, err = kind.BindPod(s, kind.Binding{Pod: inDefault("p"), Node: "b"})
+	_, err = kind.BindPod(s, kind.Binding{Pod: kindtest.InDefault("p"), Node: "b"})
 	assert.EqualError(t, err, `Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"`)
-	_, err = kind.BindPod(s, kind.Binding{Pod: inDefault("gone"), Node: "b"})
+	_, err = kind.BindPod(s, kind.Binding{Pod: kindtest.InDefault("gone"), Node: "b"})
 	assert.EqualError(t, err, `pods "gone" not found`)
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -34,13 +35,13 @@ func list(amounts map[string]string) corev1.ResourceList {
 
 func createQuota(t *testing.T, s *store.Store, q *corev1.ResourceQuota) {
 	t.Helper()
-	create(t, s, q)
-	modifyStatus(t, s, inDefault("q"), func(now *corev1.ResourceQuota) { now.Status = q.Status })
+	kindtest.Create(t, s, q)
+	kindtest.ModifyStatus(t, s, kindtest.InDefault("q"), func(now *corev1.ResourceQuota) { now.Status = q.Status })
 }
 
 func used(t *testing.T, s *store.Store) map[string]string {
 	t.Helper()
-	q, ok := store.Get[*corev1.ResourceQuota](s, inDefault("q"))
+	q, ok := store.Get[*corev1.ResourceQuota](s, kindtest.InDefault("q"))
 	require.True(t, ok)
 	texts := map[string]string{}
 	for name, amount := range q.Status.Used { // any order: each for itself
@@ -109,9 +110,9 @@ func TestQuotasOfClaims(t *testing.T) {
 				scopes = append(scopes, c.scope)
 			}
 			createQuota(t, s, quota(c.hard, c.used, scopes...))
-			pvc, attributes := claim("c"), "gold"
+			pvc, attributes := kindtest.Claim("c"), "gold"
 			pvc.Spec.StorageClassName, pvc.Spec.VolumeAttributesClassName = &c.class, &attributes
-			pvc.Spec.Resources.Requests = storage("2Gi")
+			pvc.Spec.Resources.Requests = kindtest.Storage("2Gi")
 			_, err := store.Create(s, pvc)
 			if c.refused == "" {
 				require.NoError(t, err)
@@ -128,8 +129,8 @@ func TestQuotasOfClaims(t *testing.T) {
 // A quota limits nothing until its status says so.
 func TestANewQuotaLimitsNothing(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, quota(amounts{"persistentvolumeclaims": "0"}, nil))
-	create(t, s, claim("c"))
+	kindtest.Create(t, s, quota(amounts{"persistentvolumeclaims": "0"}, nil))
+	kindtest.Create(t, s, kindtest.Claim("c"))
 	assert.Empty(t, used(t, s))
 }
 
@@ -139,15 +140,15 @@ func TestQuotasOfClaimsThatGrow(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
 	createQuota(t, s, quota(amounts{"requests.storage": "3Gi", "persistentvolumeclaims": "0"}, amounts{"requests.storage": "1Gi", "persistentvolumeclaims": "1"}))
-	_, err := store.Modify(s, inDefault("c"), request("4Gi"))
+	_, err := store.Modify(s, kindtest.InDefault("c"), request("4Gi"))
 	assert.EqualError(t, err, `persistentvolumeclaims "c" is forbidden: exceeded quota: q, requested: requests.storage=3Gi, used: requests.storage=1Gi, limited: requests.storage=3Gi`)
-	modify(t, s, inDefault("c"), request("3Gi"))
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("3Gi"))
 	assert.Equal(t, amounts{"requests.storage": "3Gi", "persistentvolumeclaims": "1"}, used(t, s))
-	modifyStatus(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.AllocatedResources = storage("3Gi") })
-	modify(t, s, inDefault("c"), request("2Gi"))
-	modify(t, s, inDefault("c"), request("3Gi"))
-	modify(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Labels = map[string]string{"a": "b"} })
-	modifyStatus(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.AllocatedResources = storage("5Gi") })
+	kindtest.ModifyStatus(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.AllocatedResources = kindtest.Storage("3Gi") })
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("2Gi"))
+	kindtest.Modify(t, s, kindtest.InDefault("c"), request("3Gi"))
+	kindtest.Modify(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Labels = map[string]string{"a": "b"} })
+	kindtest.ModifyStatus(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Status.AllocatedResources = kindtest.Storage("5Gi") })
 	assert.Equal(t, "5Gi", used(t, s)["requests.storage"])
 }
 
@@ -161,7 +162,7 @@ func TestAClaimIsGivenAttributesThatAreLimited(t *testing.T) {
 	}}
 	createQuota(t, s, q)
 	give := func(class string) {
-		modify(t, s, inDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = &class })
+		kindtest.Modify(t, s, kindtest.InDefault("c"), func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = &class })
 	}
 	give("silver")
 	assert.Equal(t, amounts{"requests.storage": "0"}, used(t, s))
@@ -179,15 +180,15 @@ func TestQuotasOfObjects(t *testing.T) {
 	_, err := s.CreateObject(res, config, store.DryRun())
 	require.NoError(t, err)
 	assert.Equal(t, amounts{snapshots: "0", "count/configmaps": "0"}, used(t, s))
-	create(t, s, config)
-	modify(t, s, inDefault("m"), func(m *corev1.ConfigMap) { m.Data = map[string]string{"a": "b"} })
+	kindtest.Create(t, s, config)
+	kindtest.Modify(t, s, kindtest.InDefault("m"), func(m *corev1.ConfigMap) { m.Data = map[string]string{"a": "b"} })
 	assert.Equal(t, amounts{snapshots: "0", "count/configmaps": "1"}, used(t, s))
 	from := "c"
 	snapshot := func(name string) *snapshotv1.VolumeSnapshot {
 		return &snapshotv1.VolumeSnapshot{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 			Spec: snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{PersistentVolumeClaimName: &from}}}
 	}
-	create(t, s, snapshot("one"))
+	kindtest.Create(t, s, snapshot("one"))
 	_, err = store.Create(s, snapshot("two"))
 	assert.EqualError(t, err, `volumesnapshots.snapshot.storage.k8s.io "two" is forbidden: exceeded quota: q, requested: `+snapshots+`=1, used: `+snapshots+`=1, limited: `+snapshots+`=1`)
 }

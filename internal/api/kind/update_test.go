@@ -12,15 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-func label(obj store.Object) { obj.SetLabels(map[string]string{"a": "b"}) }
-
 func TestUpdateOfAnOldVersionConflicts(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	old := create(t, s, volume("x"))
-	modify(t, s, cluster("x"), func(pv *corev1.PersistentVolume) { label(pv) })
+	old := kindtest.Create(t, s, kindtest.Volume("x"))
+	kindtest.Modify(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) { kindtest.Label(pv) })
 
 	_, err := store.Update(s, old)
 
@@ -30,49 +29,49 @@ func TestUpdateOfAnOldVersionConflicts(t *testing.T) {
 
 func TestUpdateOfAnotherUIDConflicts(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	other := create(t, s, secret("x")).DeepCopy()
+	other := kindtest.Create(t, s, kindtest.Secret("x")).DeepCopy()
 	other.UID = "other"
 	_, err := store.Update(s, other)
 	require.True(t, apierrors.IsConflict(err))
 
-	_, err = store.Modify(s, inDefault("x"), func(o *corev1.Secret) { o.UID = "other" })
+	_, err = store.Modify(s, kindtest.InDefault("x"), func(o *corev1.Secret) { o.UID = "other" })
 	assert.True(t, apierrors.IsInvalid(err), "a patch of the uid is no precondition")
 }
 
 func TestUpdateWithoutVersionIsForSomeKindsOnly(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, secret("x"))
-	create(t, s, attachment("x", "node-a", "pv"))
-	plain := secret("x")
-	label(plain)
+	kindtest.Create(t, s, kindtest.Secret("x"))
+	kindtest.Create(t, s, kindtest.Attachment("x", "node-a", "pv"))
+	plain := kindtest.Secret("x")
+	kindtest.Label(plain)
 	_, err := store.Update(s, plain)
 	require.NoError(t, err)
 
-	_, err = store.Update(s, attachment("x", "node-a", "pv"))
+	_, err = store.Update(s, kindtest.Attachment("x", "node-a", "pv"))
 	require.True(t, apierrors.IsInvalid(err))
 	assert.ErrorContains(t, err, "metadata.resourceVersion: Invalid value: 0: must be specified for an update")
 }
 
 func TestWritesThatChangeNothingAreNoRevision(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	stored := create(t, s, pod("a"))
-	create(t, s, class("std"))
-	create(t, s, &storagev1.CSIDriver{ObjectMeta: named("d")})
+	stored := kindtest.Create(t, s, kindtest.Pod("a"))
+	kindtest.Create(t, s, kindtest.Class("std"))
+	kindtest.Create(t, s, &storagev1.CSIDriver{ObjectMeta: kindtest.Named("d")})
 	before := s.Revision()
 	for name, write := range map[string]func() error{
 		"an update": func() error { _, err := store.Update(s, stored); return err },
-		"a patch":   func() error { _, err := store.Modify(s, inDefault("a"), func(*corev1.Pod) {}); return err },
+		"a patch":   func() error { _, err := store.Modify(s, kindtest.InDefault("a"), func(*corev1.Pod) {}); return err },
 		"a patch of the status": func() error {
-			_, err := store.ModifyStatus(s, inDefault("a"), func(*corev1.Pod) {})
+			_, err := store.ModifyStatus(s, kindtest.InDefault("a"), func(*corev1.Pod) {})
 			return err
 		},
 		"empty instead of absent": func() error {
-			_, err := store.Modify(s, inDefault("a"), func(p *corev1.Pod) { p.Labels = map[string]string{} })
+			_, err := store.Modify(s, kindtest.InDefault("a"), func(p *corev1.Pod) { p.Labels = map[string]string{} })
 			return err
 		},
-		"a kind without spec": func() error { _, err := store.Update(s, class("std")); return err },
+		"a kind without spec": func() error { _, err := store.Update(s, kindtest.Class("std")); return err },
 		"a kind without status": func() error {
-			_, err := store.Modify(s, cluster("d"), func(*storagev1.CSIDriver) {})
+			_, err := store.Modify(s, kindtest.OfCluster("d"), func(*storagev1.CSIDriver) {})
 			return err
 		},
 	} {
@@ -83,15 +82,15 @@ func TestWritesThatChangeNothingAreNoRevision(t *testing.T) {
 
 func TestMainAndStatusKeepEachOther(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, volume("x"))
-	modify(t, s, cluster("x"), func(pv *corev1.PersistentVolume) {
+	kindtest.Create(t, s, kindtest.Volume("x"))
+	kindtest.Modify(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) {
 		pv.Status.Phase = corev1.VolumeBound
 		pv.Spec.StorageClassName = "main"
 	})
-	got := modifyStatus(t, s, cluster("x"), func(pv *corev1.PersistentVolume) {
+	got := kindtest.ModifyStatus(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) {
 		pv.Status.Message = "status"
 		pv.Spec.StorageClassName = "status"
-		label(pv)
+		kindtest.Label(pv)
 	})
 	assert.Equal(t, corev1.VolumePending, got.Status.Phase)
 	assert.Equal(t, "main", got.Spec.StorageClassName)
@@ -102,8 +101,8 @@ func TestMainAndStatusKeepEachOther(t *testing.T) {
 // K-API-1
 func TestStatusPatchOfANodeChangesItsAnnotations(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, &corev1.Node{ObjectMeta: named("n")})
-	got := modifyStatus(t, s, cluster("n"), func(n *corev1.Node) {
+	kindtest.Create(t, s, &corev1.Node{ObjectMeta: kindtest.Named("n")})
+	got := kindtest.ModifyStatus(t, s, kindtest.OfCluster("n"), func(n *corev1.Node) {
 		n.Annotations = map[string]string{"csi.volume.kubernetes.io/nodeid": "{}"}
 	})
 	assert.Equal(t, "{}", got.Annotations["csi.volume.kubernetes.io/nodeid"])
@@ -111,11 +110,11 @@ func TestStatusPatchOfANodeChangesItsAnnotations(t *testing.T) {
 
 func TestStatusOfAnAttachmentLeavesItsMetadata(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, attachment("x", "node-a", "pv"))
-	got := modifyStatus(t, s, cluster("x"), func(va *storagev1.VolumeAttachment) {
+	kindtest.Create(t, s, kindtest.Attachment("x", "node-a", "pv"))
+	got := kindtest.ModifyStatus(t, s, kindtest.OfCluster("x"), func(va *storagev1.VolumeAttachment) {
 		va.Status.Attached = true
 		va.Finalizers = []string{"external-attacher/d"}
-		label(va)
+		kindtest.Label(va)
 	})
 	assert.True(t, got.Status.Attached)
 	assert.Empty(t, got.Finalizers)
@@ -124,21 +123,21 @@ func TestStatusOfAnAttachmentLeavesItsMetadata(t *testing.T) {
 
 func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	key := inDefault("a")
-	create(t, s, pod("a"))
-	got := modify(t, s, key, func(p *corev1.Pod) { label(p) })
+	key := kindtest.InDefault("a")
+	kindtest.Create(t, s, kindtest.Pod("a"))
+	got := kindtest.Modify(t, s, key, func(p *corev1.Pod) { kindtest.Label(p) })
 	assert.Equal(t, int64(1), got.Generation)
-	got = modify(t, s, key, func(p *corev1.Pod) { p.Spec.Containers[0].Image = "sleep:2" })
+	got = kindtest.Modify(t, s, key, func(p *corev1.Pod) { p.Spec.Containers[0].Image = "sleep:2" })
 	assert.Equal(t, int64(2), got.Generation)
 
-	create(t, s, &storagev1.CSIDriver{ObjectMeta: named("d")})
-	driver := modify(t, s, cluster("d"), func(d *storagev1.CSIDriver) { *d.Spec.PodInfoOnMount = true })
+	kindtest.Create(t, s, &storagev1.CSIDriver{ObjectMeta: kindtest.Named("d")})
+	driver := kindtest.Modify(t, s, kindtest.OfCluster("d"), func(d *storagev1.CSIDriver) { *d.Spec.PodInfoOnMount = true })
 	assert.Equal(t, int64(1), driver.Generation, "a CSIDriver counts from none")
 }
 
 func TestUpdateOfAMissingObject(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	_, err := store.Update(s, secret("x"))
+	_, err := store.Update(s, kindtest.Secret("x"))
 	assert.EqualError(t, err, `secrets "x" not found`)
 
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "default"}}

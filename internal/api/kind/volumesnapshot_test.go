@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -23,7 +24,7 @@ func volumeSnapshot(name, claim string) *snapshotv1.VolumeSnapshot {
 
 func snapshotContent(name string) *snapshotv1.VolumeSnapshotContent {
 	return &snapshotv1.VolumeSnapshotContent{
-		ObjectMeta: named(name),
+		ObjectMeta: kindtest.Named(name),
 		Spec: snapshotv1.VolumeSnapshotContentSpec{
 			Driver: "d", DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
 			VolumeSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "s"},
@@ -39,10 +40,10 @@ func TestSnapshotsKeepTheirSource(t *testing.T) {
 	both.Spec.Source.VolumeSnapshotContentName = ptr.To("content")
 	_, err := store.Create(s, both)
 	assert.ErrorContains(t, err, "exactly one of volumeSnapshotContentName and persistentVolumeClaimName must be set")
-	create(t, s, volumeSnapshot("s", "c"))
-	_, err = store.Modify(s, inDefault("s"), func(v *snapshotv1.VolumeSnapshot) { v.Spec.Source.PersistentVolumeClaimName = ptr.To("other") })
+	kindtest.Create(t, s, volumeSnapshot("s", "c"))
+	_, err = store.Modify(s, kindtest.InDefault("s"), func(v *snapshotv1.VolumeSnapshot) { v.Spec.Source.PersistentVolumeClaimName = ptr.To("other") })
 	assert.ErrorContains(t, err, "persistentVolumeClaimName is immutable")
-	changed := modify(t, s, inDefault("s"), func(v *snapshotv1.VolumeSnapshot) { v.Spec.VolumeSnapshotClassName = ptr.To("class") })
+	changed := kindtest.Modify(t, s, kindtest.InDefault("s"), func(v *snapshotv1.VolumeSnapshot) { v.Spec.VolumeSnapshotClassName = ptr.To("class") })
 	assert.Equal(t, int64(2), changed.Generation)
 	var found []string
 	for v := range store.Indexed[*snapshotv1.VolumeSnapshot](s, kind.SnapshotsByClaim, "default/c") {
@@ -58,27 +59,27 @@ func TestSnapshotContentsKeepTheirSource(t *testing.T) {
 	nameless.Spec.VolumeSnapshotRef.Namespace = ""
 	_, err := store.Create(s, nameless)
 	assert.ErrorContains(t, err, "both spec.volumeSnapshotRef.name and spec.volumeSnapshotRef.namespace must be set")
-	create(t, s, snapshotContent("x"))
-	_, err = store.Modify(s, cluster("x"), func(c *snapshotv1.VolumeSnapshotContent) { c.Spec.Source.VolumeHandle = nil })
+	kindtest.Create(t, s, snapshotContent("x"))
+	_, err = store.Modify(s, kindtest.OfCluster("x"), func(c *snapshotv1.VolumeSnapshotContent) { c.Spec.Source.VolumeHandle = nil })
 	assert.ErrorContains(t, err, "volumeHandle is required once set")
 	mode := corev1.PersistentVolumeBlock
-	modify(t, s, cluster("x"), func(c *snapshotv1.VolumeSnapshotContent) { c.Spec.SourceVolumeMode = &mode })
-	_, err = store.Modify(s, cluster("x"), func(c *snapshotv1.VolumeSnapshotContent) { c.Spec.SourceVolumeMode = nil })
+	kindtest.Modify(t, s, kindtest.OfCluster("x"), func(c *snapshotv1.VolumeSnapshotContent) { c.Spec.SourceVolumeMode = &mode })
+	_, err = store.Modify(s, kindtest.OfCluster("x"), func(c *snapshotv1.VolumeSnapshotContent) { c.Spec.SourceVolumeMode = nil })
 	assert.ErrorContains(t, err, "sourceVolumeMode is required once set")
 
-	_, err = store.Create(s, &snapshotv1.VolumeSnapshotClass{ObjectMeta: named("c"), Driver: "d", DeletionPolicy: "Keep"})
+	_, err = store.Create(s, &snapshotv1.VolumeSnapshotClass{ObjectMeta: kindtest.Named("c"), Driver: "d", DeletionPolicy: "Keep"})
 	assert.ErrorContains(t, err, `deletionPolicy: Unsupported value: "Keep": supported values: "Delete", "Retain"`)
 }
 
 func TestTheStatusOfASnapshotIsWrittenAlone(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, volumeSnapshot("s", "c"))
-	written := modifyStatus(t, s, inDefault("s"), func(v *snapshotv1.VolumeSnapshot) {
+	kindtest.Create(t, s, volumeSnapshot("s", "c"))
+	written := kindtest.ModifyStatus(t, s, kindtest.InDefault("s"), func(v *snapshotv1.VolumeSnapshot) {
 		v.Labels = map[string]string{"a": "b"}
 		v.Status = &snapshotv1.VolumeSnapshotStatus{ReadyToUse: ptr.To(true)}
 	})
 	require.NotNil(t, written.Status)
 	assert.Empty(t, written.Labels, "of a custom resource the status subresource takes nothing but the status")
-	written = modify(t, s, inDefault("s"), func(v *snapshotv1.VolumeSnapshot) { v.Status = nil })
+	written = kindtest.Modify(t, s, kindtest.InDefault("s"), func(v *snapshotv1.VolumeSnapshot) { v.Status = nil })
 	assert.True(t, *written.Status.ReadyToUse)
 }

@@ -14,12 +14,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 func deployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d", Namespace: "default"}}
-	d.Spec.Selector, d.Spec.Template = template()
+	d.Spec.Selector, d.Spec.Template = kindtest.Template()
 	for _, change := range changes {
 		change(d)
 	}
@@ -74,11 +75,11 @@ func TestWorkloadsAndRolesThatTheAPIServerRefuses(t *testing.T) {
 			`spec.template.spec.volumes[0].hostPath.type: Unsupported value: "Folder": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"]`},
 		"a port of no number": {inContainer(func(c *corev1.Container) { c.Ports = []corev1.ContainerPort{{Name: "Health"}} }),
 			`Deployment.apps "d" is invalid: [` + in + `.ports[0].name: Invalid value: "Health": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-), ` + in + `.ports[0].containerPort: Required value]`},
-		"an account of nowhere": {&rbacv1.ClusterRoleBinding{ObjectMeta: named("b"), RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "a"}}},
+		"an account of nowhere": {&rbacv1.ClusterRoleBinding{ObjectMeta: kindtest.Named("b"), RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "a"}}},
 			`ClusterRoleBinding.rbac.authorization.k8s.io "b" is invalid: subjects[0].namespace: Required value`},
 		"a binding of a pod": {&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "default"}, RoleRef: rbacv1.RoleRef{Kind: "Pod"}, Subjects: []rbacv1.Subject{{Kind: "Robot", Name: "a"}}},
 			`RoleBinding.rbac.authorization.k8s.io "b" is invalid: [roleRef.kind: Unsupported value: "Pod": supported values: "Role", "ClusterRole", roleRef.name: Required value, subjects[0].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"]`},
-		"a rule of nothing": {&rbacv1.ClusterRole{ObjectMeta: named("r"), Rules: []rbacv1.PolicyRule{{}}},
+		"a rule of nothing": {&rbacv1.ClusterRole{ObjectMeta: kindtest.Named("r"), Rules: []rbacv1.PolicyRule{{}}},
 			`ClusterRole.rbac.authorization.k8s.io "r" is invalid: [rules[0].verbs: Required value: verbs must contain at least one value, rules[0].apiGroups: Required value: resource rules must supply at least one api group, rules[0].resources: Required value: resource rules must supply at least one resource]`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,17 +94,17 @@ func TestWorkloadsAndRolesThatTheAPIServerRefuses(t *testing.T) {
 
 func TestWhatOfAWorkloadCannotChange(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	d := create(t, s, deployment())
+	d := kindtest.Create(t, s, deployment())
 	_, err := store.Modify(s, store.KeyOf(d), func(d *appsv1.Deployment) {
 		d.Spec.Selector.MatchLabels["tier"], d.Spec.Template.Labels["tier"] = "a", "a"
 	})
 	assert.ErrorContains(t, err, `spec.selector: Invalid value: {"matchLabels":{"app":"x","tier":"a"}}: field is immutable`)
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: "default"}}
-	set.Spec.Selector, set.Spec.Template = template()
-	create(t, s, set)
+	set.Spec.Selector, set.Spec.Template = kindtest.Template()
+	kindtest.Create(t, s, set)
 	_, err = store.Modify(s, store.KeyOf(set), func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "other" })
 	assert.ErrorContains(t, err, `StatefulSet.apps "s" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas'`)
-	modify(t, s, store.KeyOf(set), func(s *appsv1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](3) })
+	kindtest.Modify(t, s, store.KeyOf(set), func(s *appsv1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](3) })
 }
 
 func TestWhatIsWrongWithCronJobs(t *testing.T) {
@@ -120,7 +121,7 @@ func TestWhatIsWrongWithCronJobs(t *testing.T) {
 	} {
 		t.Run(says, func(t *testing.T) {
 			job := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "x"}, Spec: batchv1.CronJobSpec{Schedule: "@hourly"}}
-			_, job.Spec.JobTemplate.Spec.Template = template()
+			_, job.Spec.JobTemplate.Spec.Template = kindtest.Template()
 			job.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 			c.change(&job.Spec)
 			_, err := store.Create(kind.NewStore(store.Options{}), job)

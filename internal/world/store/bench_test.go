@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -18,7 +19,7 @@ func benchmark(b *testing.B, run func(b *testing.B, s *store.Store, size int)) {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			s := kind.NewStore(store.Options{})
 			for i := range size {
-				create(b, s, pod(fmt.Sprintf("pod-%05d", i), onNode(fmt.Sprintf("node-%d", i%(size/10)))))
+				kindtest.Create(b, s, kindtest.Pod(fmt.Sprintf("pod-%05d", i), kindtest.OnNode(fmt.Sprintf("node-%d", i%(size/10)))))
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -33,10 +34,10 @@ func nth(i, size int) store.Key {
 
 func BenchmarkCreate(b *testing.B) {
 	benchmark(b, func(b *testing.B, s *store.Store, _ int) {
-		p := pod("x", onNode("node-1"))
+		p := kindtest.Pod("x", kindtest.OnNode("node-1"))
 		for i := range b.N {
 			p.Name = "new-" + strconv.Itoa(i)
-			create(b, s, p)
+			kindtest.Create(b, s, p)
 		}
 	})
 }
@@ -67,10 +68,10 @@ func BenchmarkModifyStatus(b *testing.B) {
 
 func BenchmarkCreateClaim(b *testing.B) {
 	benchmark(b, func(b *testing.B, s *store.Store, _ int) {
-		c := claim("x")
+		c := kindtest.Claim("x")
 		for i := range b.N {
 			c.Name = "new-" + strconv.Itoa(i)
-			create(b, s, c)
+			kindtest.Create(b, s, c)
 		}
 	})
 }

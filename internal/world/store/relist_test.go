@@ -11,13 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 // lagging is a view with a watch of Secrets that knows of those named.
 func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store.Watcher[*corev1.Secret]) {
 	for _, name := range names {
-		create(t, s, secret(name))
+		kindtest.Create(t, s, kindtest.Secret(name))
 	}
 	view := s.NewView("controller")
 	w := store.Watch[*corev1.Secret](view)
@@ -32,7 +33,7 @@ func TestWhatWasDeliveredHoldsOnToNoLaterState(t *testing.T) {
 	view, w := lagging(t, s, "a")
 	var states []weak.Pointer[store.Snapshot]
 	change := func() {
-		modify(t, s, inDefault("a"), func(o *corev1.Secret) { metav1.SetMetaDataLabel(&o.ObjectMeta, "revision", o.ResourceVersion) })
+		kindtest.Modify(t, s, kindtest.InDefault("a"), func(o *corev1.Secret) { metav1.SetMetaDataLabel(&o.ObjectMeta, "revision", o.ResourceVersion) })
 	}
 	for range 10 {
 		change()
@@ -54,16 +55,16 @@ func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "changed", "gone", "made-again", "same")
 
-	create(t, s, secret("passing"))
-	remove[*corev1.Secret](t, s, inDefault("passing"))
-	remove[*corev1.Secret](t, s, inDefault("gone"))
-	create(t, s, secret("new"))
+	kindtest.Create(t, s, kindtest.Secret("passing"))
+	kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("passing"))
+	kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("gone"))
+	kindtest.Create(t, s, kindtest.Secret("new"))
 	for range 3 {
-		modify(t, s, inDefault("changed"), func(o *corev1.Secret) { label(o) })
+		kindtest.Modify(t, s, kindtest.InDefault("changed"), func(o *corev1.Secret) { kindtest.Label(o) })
 	}
-	was, _ := store.Get[*corev1.Secret](view, inDefault("made-again"))
-	remove[*corev1.Secret](t, s, inDefault("made-again"))
-	is := create(t, s, secret("made-again"))
+	was, _ := store.Get[*corev1.Secret](view, kindtest.InDefault("made-again"))
+	kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("made-again"))
+	is := kindtest.Create(t, s, kindtest.Secret("made-again"))
 	view.Relist()
 
 	assert.Zero(t, view.Pending())
@@ -83,9 +84,9 @@ func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {
 func TestATombstoneHasTheLastStateThatWasKnown(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
-	known, _ := store.Get[*corev1.Secret](view, inDefault("a"))
-	modify(t, s, inDefault("a"), func(o *corev1.Secret) { label(o) })
-	remove[*corev1.Secret](t, s, inDefault("a"))
+	known, _ := store.Get[*corev1.Secret](view, kindtest.InDefault("a"))
+	kindtest.Modify(t, s, kindtest.InDefault("a"), func(o *corev1.Secret) { kindtest.Label(o) })
+	kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("a"))
 	view.Relist()
 
 	e, ok := w.Next()
@@ -97,7 +98,7 @@ func TestATombstoneHasTheLastStateThatWasKnown(t *testing.T) {
 func TestADeletionThatIsSeenIsNoTombstone(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
-	last := remove[*corev1.Secret](t, s, inDefault("a"))
+	last := kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("a"))
 	view.Deliver(1)
 
 	e, ok := w.Next()
@@ -108,14 +109,14 @@ func TestADeletionThatIsSeenIsNoTombstone(t *testing.T) {
 
 func TestAnObjectThatLeavesTheSelectionWhileNobodyLooksIsATombstone(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	pv := volume("v")
+	pv := kindtest.Volume("v")
 	pv.Spec.StorageClassName = "fast"
-	create(t, s, pv)
+	kindtest.Create(t, s, pv)
 	view := s.NewView("binder")
 	w := store.Watch[*corev1.PersistentVolume](view, store.ByIndex(kind.UnboundVolumesByClass, "fast"))
 	view.SetLag(func() {})
 	drain(w)
-	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = &corev1.ObjectReference{Name: "c"} })
+	kindtest.Modify(t, s, kindtest.OfCluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = &corev1.ObjectReference{Name: "c"} })
 	view.Relist()
 
 	e, ok := w.Next()
@@ -127,7 +128,7 @@ func TestAnObjectThatLeavesTheSelectionWhileNobodyLooksIsATombstone(t *testing.T
 
 func TestWhatIsHeldBackIsListedBySync(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, secret("a"))
+	kindtest.Create(t, s, kindtest.Secret("a"))
 	view := s.NewView("kubelet")
 	view.SetLag(func() {})
 	store.Hold[*corev1.Secret](view)
@@ -135,13 +136,13 @@ func TestWhatIsHeldBackIsListedBySync(t *testing.T) {
 	pods := store.Watch[*corev1.Pod](view)
 	woken := 0
 	w.OnEvent(func() { woken++ })
-	create(t, s, secret("b"))
-	create(t, s, pod("p"))
+	kindtest.Create(t, s, kindtest.Secret("b"))
+	kindtest.Create(t, s, kindtest.Pod("p"))
 	view.Deliver(view.Pending())
 
 	assert.False(t, view.Synced())
 	assert.Empty(t, drain(w))
-	_, ok := store.Get[*corev1.Secret](view, inDefault("a"))
+	_, ok := store.Get[*corev1.Secret](view, kindtest.InDefault("a"))
 	assert.False(t, ok)
 	for range store.List[*corev1.Secret](view, "") {
 		t.Error("the list has not come back")
@@ -152,7 +153,7 @@ func TestWhatIsHeldBackIsListedBySync(t *testing.T) {
 	assert.True(t, view.Synced())
 	assert.Equal(t, 1, woken)
 	assert.Equal(t, []string{"ADDED a", "ADDED b"}, drain(w))
-	create(t, s, secret("c"))
+	kindtest.Create(t, s, kindtest.Secret("c"))
 	view.Deliver(1)
 	assert.Equal(t, []string{"ADDED c"}, drain(w))
 }

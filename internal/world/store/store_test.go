@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -23,11 +24,11 @@ func names[T store.Object](objects func(func(T) bool)) (all []string) {
 
 func TestListIsOrderedByKey(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	system := secret("a")
+	system := kindtest.Secret("a")
 	system.Namespace = "kube-system"
-	create(t, s, system)
-	create(t, s, secret("b"))
-	create(t, s, secret("a"))
+	kindtest.Create(t, s, system)
+	kindtest.Create(t, s, kindtest.Secret("b"))
+	kindtest.Create(t, s, kindtest.Secret("a"))
 	assert.Equal(t, []string{"default/a", "default/b", "kube-system/a"}, names(store.List[*corev1.Secret](s, "")))
 	assert.Equal(t, []string{"default/a", "default/b"}, names(store.List[*corev1.Secret](s, "default")))
 	assert.Empty(t, names(store.List[*corev1.Secret](s, "def")), "a namespace is no prefix")
@@ -35,30 +36,30 @@ func TestListIsOrderedByKey(t *testing.T) {
 
 func TestReadsShareTheStoredObject(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	stored := create(t, s, secret("a"))
-	got, _ := store.Get[*corev1.Secret](s, inDefault("a"))
+	stored := kindtest.Create(t, s, kindtest.Secret("a"))
+	got, _ := store.Get[*corev1.Secret](s, kindtest.InDefault("a"))
 	assert.Same(t, stored, got)
 }
 
 func TestIndexes(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	ephemeral := pod("e", onNode("n"), func(p *corev1.Pod) {
+	ephemeral := kindtest.Pod("e", kindtest.OnNode("n"), func(p *corev1.Pod) {
 		p.Spec.Volumes[0].VolumeSource = corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
-			VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim("x").Spec},
+			VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: kindtest.Claim("x").Spec},
 		}}
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "owner", UID: "owner-uid"}}
 	})
-	create(t, s, pod("p", onNode("n")))
-	create(t, s, ephemeral)
-	bound := volume("bound")
+	kindtest.Create(t, s, kindtest.Pod("p", kindtest.OnNode("n")))
+	kindtest.Create(t, s, ephemeral)
+	bound := kindtest.Volume("bound")
 	bound.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "c"}
-	create(t, s, bound)
-	create(t, s, volume("free"))
-	c := claim("c")
+	kindtest.Create(t, s, bound)
+	kindtest.Create(t, s, kindtest.Volume("free"))
+	c := kindtest.Claim("c")
 	c.Spec.VolumeName = "bound"
-	create(t, s, c)
-	create(t, s, attachment("va", "n", "bound"))
-	create(t, s, &corev1.Event{
+	kindtest.Create(t, s, c)
+	kindtest.Create(t, s, kindtest.Attachment("va", "n", "bound"))
+	kindtest.Create(t, s, &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: "ev", Namespace: "default"},
 		InvolvedObject: corev1.ObjectReference{Namespace: "default", UID: types.UID("pod-uid")},
 	})
@@ -78,7 +79,7 @@ func TestIndexes(t *testing.T) {
 		assert.Equal(t, []string{"va"}, names(store.Indexed[*storagev1.VolumeAttachment](s, index, value)), index)
 	}
 
-	remove[*corev1.Pod](t, s, inDefault("p"), store.GracePeriod(0))
+	kindtest.Remove[*corev1.Pod](t, s, kindtest.InDefault("p"), store.GracePeriod(0))
 	assert.Equal(t, []string{"default/e"}, names(store.Indexed[*corev1.Pod](s, kind.PodsByNode, "n")))
 }
 
@@ -90,11 +91,11 @@ func TestTheFutureCannotBeShown(t *testing.T) {
 
 func TestGuardNamesAnObjectThatWasChangedInPlace(t *testing.T) {
 	s := kind.NewStore(store.Options{Guard: true})
-	create(t, s, secret("a"))
-	stored := create(t, s, secret("b"))
+	kindtest.Create(t, s, kindtest.Secret("a"))
+	stored := kindtest.Create(t, s, kindtest.Secret("b"))
 	require.NoError(t, s.VerifyImmutable())
 
-	label(stored)
+	kindtest.Label(stored)
 
 	assert.EqualError(t, s.VerifyImmutable(), "*v1.Secret default/b was changed in place after revision 4: copy objects before changing them")
 	assert.ErrorContains(t, kind.NewStore(store.Options{}).VerifyImmutable(), "Options.Guard is off")

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -25,17 +26,17 @@ func drain[T store.Object](w *store.Watcher[T]) (told []string) {
 
 func TestAWatchBeginsWithTheListAndFollowsCommits(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, secret("b"))
-	create(t, s, secret("a"))
+	kindtest.Create(t, s, kindtest.Secret("b"))
+	kindtest.Create(t, s, kindtest.Secret("a"))
 	view := s.NewView("controller")
 	w := store.Watch[*corev1.Secret](view)
 	woken := 0
 	w.OnEvent(func() { woken++ })
 
-	create(t, s, secret("c"))
-	create(t, s, pod("p"))
-	modify(t, s, inDefault("a"), func(o *corev1.Secret) { label(o) })
-	last := remove[*corev1.Secret](t, s, inDefault("b"))
+	kindtest.Create(t, s, kindtest.Secret("c"))
+	kindtest.Create(t, s, kindtest.Pod("p"))
+	kindtest.Modify(t, s, kindtest.InDefault("a"), func(o *corev1.Secret) { kindtest.Label(o) })
+	last := kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("b"))
 
 	assert.Equal(t, 3, woken)
 	assert.Zero(t, w.Bookmark(), "the list is not yet handed out")
@@ -52,20 +53,20 @@ func TestAWatchBeginsWithTheListAndFollowsCommits(t *testing.T) {
 
 func TestAnIndexWatchSeesObjectsEnterAndLeave(t *testing.T) {
 	s := kind.NewStore(store.Options{})
-	create(t, s, &corev1.Node{ObjectMeta: named("a")})
-	create(t, s, pod("p"))
+	kindtest.Create(t, s, &corev1.Node{ObjectMeta: kindtest.Named("a")})
+	kindtest.Create(t, s, kindtest.Pod("p"))
 	w := store.Watch[*corev1.PersistentVolume](s.NewView("binder"), store.ByIndex(kind.UnboundVolumesByClass, "fast"))
 	onA := store.Watch[*corev1.Pod](s.NewView("kubelet"), store.ByIndex(kind.PodsByNode, "a"))
 	require.Empty(t, drain(onA))
 
-	_, err := kind.BindPod(s, kind.Binding{Pod: inDefault("p"), Node: "a"})
+	_, err := kind.BindPod(s, kind.Binding{Pod: kindtest.InDefault("p"), Node: "a"})
 	require.NoError(t, err)
-	pv := volume("v")
+	pv := kindtest.Volume("v")
 	pv.Spec.StorageClassName = "fast"
-	create(t, s, pv)
-	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.Capacity = storage("2Gi") })
-	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = &corev1.ObjectReference{Name: "c"} })
-	modify(t, s, cluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = nil })
+	kindtest.Create(t, s, pv)
+	kindtest.Modify(t, s, kindtest.OfCluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.Capacity = kindtest.Storage("2Gi") })
+	kindtest.Modify(t, s, kindtest.OfCluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = &corev1.ObjectReference{Name: "c"} })
+	kindtest.Modify(t, s, kindtest.OfCluster("v"), func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = nil })
 
 	assert.Equal(t, []string{"ADDED p"}, drain(onA), "a pod enters the kubelet's watch when it is bound")
 	assert.Equal(t, []string{"ADDED v", "MODIFIED v", "DELETED v", "ADDED v"}, drain(w))
@@ -78,21 +79,21 @@ func TestALaggingViewReadsThePastUntilDelivery(t *testing.T) {
 	queued := 0
 	view.SetLag(func() { queued++ })
 
-	create(t, s, secret("a"))
-	create(t, s, pod("p"))
-	create(t, s, secret("b"))
+	kindtest.Create(t, s, kindtest.Secret("a"))
+	kindtest.Create(t, s, kindtest.Pod("p"))
+	kindtest.Create(t, s, kindtest.Secret("b"))
 
 	require.Equal(t, 1, queued, "told once")
 	require.Equal(t, 2, view.Pending())
 	require.Equal(t, uint64(2), view.Revision())
-	_, ok := store.Get[*corev1.Secret](view, inDefault("a"))
+	_, ok := store.Get[*corev1.Secret](view, kindtest.InDefault("a"))
 	require.False(t, ok)
 	require.Empty(t, drain(w))
 
 	view.Deliver(1)
-	_, ok = store.Get[*corev1.Secret](view, inDefault("a"))
+	_, ok = store.Get[*corev1.Secret](view, kindtest.InDefault("a"))
 	assert.True(t, ok)
-	_, ok = store.Get[*corev1.Secret](view, inDefault("b"))
+	_, ok = store.Get[*corev1.Secret](view, kindtest.InDefault("b"))
 	assert.False(t, ok)
 	assert.Equal(t, []string{"ADDED a"}, drain(w))
 
@@ -107,9 +108,9 @@ func TestAWatchOpenedOnALaggingViewMissesNothing(t *testing.T) {
 	view := s.NewView("controller")
 	store.Watch[*corev1.Secret](view)
 	view.SetLag(func() {})
-	create(t, s, secret("a"))
-	create(t, s, pod("p"))
-	create(t, s, secret("b"))
+	kindtest.Create(t, s, kindtest.Secret("a"))
+	kindtest.Create(t, s, kindtest.Pod("p"))
+	kindtest.Create(t, s, kindtest.Secret("b"))
 
 	late := store.Watch[*corev1.Pod](view)
 	require.Empty(t, drain(late), "the view does not yet know the pod")
@@ -123,13 +124,13 @@ func TestAClosedViewForgetsAndReadsTheHead(t *testing.T) {
 	view := s.NewView("controller")
 	w := store.Watch[*corev1.Secret](view)
 	view.SetLag(func() {})
-	create(t, s, secret("a"))
+	kindtest.Create(t, s, kindtest.Secret("a"))
 
 	view.Close()
 
 	assert.Zero(t, view.Pending())
 	assert.Equal(t, s.Revision(), view.Revision())
-	create(t, s, secret("b"))
+	kindtest.Create(t, s, kindtest.Secret("b"))
 	assert.Zero(t, view.Pending(), "the watches of the old life are closed")
 	assert.Empty(t, drain(w))
 	assert.Equal(t, []string{"ADDED a", "ADDED b"}, drain(store.Watch[*corev1.Secret](view)))
@@ -173,15 +174,15 @@ func act(t *rapid.T, s *store.Store) {
 	node := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "node")
 	switch rapid.SampledFrom([]string{"create", "bind", "touch", "delete", "other"}).Draw(t, "write") {
 	case "create":
-		_, _ = store.Create(s, pod(name))
+		_, _ = store.Create(s, kindtest.Pod(name))
 	case "bind":
-		_, _ = kind.BindPod(s, kind.Binding{Pod: inDefault(name), Node: node})
+		_, _ = kind.BindPod(s, kind.Binding{Pod: kindtest.InDefault(name), Node: node})
 	case "touch":
-		_, _ = store.ModifyStatus(s, inDefault(name), func(p *corev1.Pod) { p.Status.Message += "." })
+		_, _ = store.ModifyStatus(s, kindtest.InDefault(name), func(p *corev1.Pod) { p.Status.Message += "." })
 	case "delete":
-		_, _ = store.Delete[*corev1.Pod](s, inDefault(name), store.GracePeriod(0))
+		_, _ = store.Delete[*corev1.Pod](s, kindtest.InDefault(name), store.GracePeriod(0))
 	case "other":
-		_, _ = store.Create(s, secret(name))
+		_, _ = store.Create(s, kindtest.Secret(name))
 	}
 }
 
