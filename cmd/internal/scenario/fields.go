@@ -20,7 +20,7 @@ import (
 func objectFieldsOf(res *store.Resource) []string {
 	var names []string
 	if d := kind.DefinitionOf(res); d != nil {
-		names = append(d.Stored.Fields("spec"), "metadata")
+		names = append(d.StorageVersion.Fields("spec"), "metadata")
 	} else {
 		for _, f := range strict.Fields(reflect.TypeOf(res.New())) {
 			names = append(names, f.Name)
@@ -38,9 +38,9 @@ func checkFieldsOf(n *strict.Node, res *store.Resource) {
 	}
 	var part map[string]any
 	n.Decode(&part)
-	for _, path := range d.Stored.Unknown(part) {
+	for _, path := range d.StorageVersion.Unknown(part) {
 		name := path[strings.LastIndex(path, ".")+1:]
-		keyAt(n, path).ReportUnknown(fmt.Sprintf("unknown field %q", name), name, "a field that "+d.Object.Name+" defines", d.Stored.Fields(path))
+		keyAt(n, path).ReportUnknown(fmt.Sprintf("unknown field %q", name), name, "a field that "+d.Object.Name+" defines", d.StorageVersion.Fields(path))
 	}
 	if metadata := n.Value("metadata"); metadata != nil {
 		checkFields(metadata, reflect.TypeFor[metav1.ObjectMeta]())

@@ -16,7 +16,7 @@ import (
 // answer writes what a client gets, in the form it wants.
 type answer struct {
 	w     http.ResponseWriter
-	media media
+	media mediaTypeOptions
 }
 
 func (a *answer) failure(err error) {

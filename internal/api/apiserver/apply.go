@@ -14,7 +14,7 @@ import (
 
 // apply makes an object what a manager says of it, as far as others did not say
 // something else. It creates an object that is missing.
-func (p *patching) apply() (stored store.Object, created bool, err error) {
+func (p *patcher) apply() (stored store.Object, created bool, err error) {
 	patch := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(p.body, &patch.Object); err != nil {
 		return nil, false, badRequest("error decoding YAML: %v", err)
@@ -24,17 +24,17 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 		p.before = old
 	}
 	if !exists && p.what != mainPart {
-		return nil, false, apierrors.NewNotFound(p.kind.gvr.GroupResource(), p.place.name)
+		return nil, false, apierrors.NewNotFound(p.kind.gvr.GroupResource(), p.info.name)
 	}
 	if uid := patch.GetUID(); uid != "" && !exists {
-		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.place.name,
+		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.info.name,
 			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
 	if !exists {
 		patch.SetResourceVersion("") // one that is gone does no harm
 	}
 	if version := patch.GetResourceVersion(); version != "" && exists && version != old.GetResourceVersion() {
-		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.place.name, errModified)
+		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.info.name, errModified)
 	}
 	obj, err := p.applied(patch, old, exists)
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *patching) apply() (stored store.Object, created bool, err error) {
 var errModified = fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again")
 
 // applied merges the patch into what there is.
-func (p *patching) applied(patch *unstructured.Unstructured, old store.Object, exists bool) (store.Object, error) {
+func (p *patcher) applied(patch *unstructured.Unstructured, old store.Object, exists bool) (store.Object, error) {
 	fields, err := managerOf(p.kind, p.what)
 	if err != nil {
 		return nil, err
@@ -71,12 +71,12 @@ func (p *patching) applied(patch *unstructured.Unstructured, old store.Object, e
 		return nil, err
 	}
 	obj := p.kind.accepted(merged.(store.Object))
-	obj.SetManagedFields(p.server.owners.timed(obj.GetManagedFields(), before))
+	obj.SetManagedFields(p.server.managedFields.timed(obj.GetManagedFields(), before))
 	return obj, p.settleName(obj)
 }
 
 // strictly refuses fields that are unknown or there twice.
-func (p *patching) strictly() error {
+func (p *patcher) strictly() error {
 	if p.options.fieldValidation == metav1.FieldValidationIgnore {
 		return nil
 	}

@@ -76,8 +76,8 @@ func (c *catalog) customKind(res *store.Resource, d *definition.Definition, v *d
 	if v.Scale() != nil {
 		k.subresources = append(k.subresources, kind.Subresource{Name: "scale", Verbs: kind.PartVerbs, GVK: kind.ScaleKind})
 	}
-	if v != d.Stored || d.Object.Generation > 1 {
-		k.form = k.custom.form(d.Stored)
+	if v != d.StorageVersion || d.Object.Generation > 1 {
+		k.form = k.custom.form(d.StorageVersion)
 	}
 	return k
 }

@@ -50,8 +50,8 @@ func (q *request) delete() error {
 }
 
 func (q *request) mayDelete() error {
-	if slices.Contains(kind.Of(q.kind.res).Undeletable, q.place.name) {
-		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.place.name, fmt.Errorf("this %s may not be deleted", q.kind.singular))
+	if slices.Contains(kind.Of(q.kind.res).Undeletable, q.info.name) {
+		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.info.name, fmt.Errorf("this %s may not be deleted", q.kind.singular))
 	}
 	return nil
 }

@@ -38,12 +38,12 @@ func (q *request) serveRoot() (handled bool, err error) {
 func (q *request) serveDiscovery() error {
 	legacy := strings.HasPrefix(q.URL.Path, "/api/") || q.URL.Path == "/api"
 	switch {
-	case legacy && q.place.version == "":
+	case legacy && q.info.apiVersion == "":
 		return q.answer.json(http.StatusOK, &metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"},
 			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: q.Host}},
 		})
-	case !legacy && q.place.group == "":
+	case !legacy && q.info.apiGroup == "":
 		groups := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 		for _, group := range q.server.kinds().groups() {
 			if group.Name != "" {
@@ -52,16 +52,16 @@ func (q *request) serveDiscovery() error {
 			}
 		}
 		return q.answer.json(http.StatusOK, &groups)
-	case q.place.version == "":
+	case q.info.apiVersion == "":
 		for _, group := range q.server.kinds().groups() {
-			if group.Name == q.place.group {
+			if group.Name == q.info.apiGroup {
 				return q.answer.json(http.StatusOK, &group)
 			}
 		}
 		http.NotFound(q.answer.w, q.Request)
 		return nil
 	}
-	return q.serveVersion(schema.GroupVersion{Group: q.place.group, Version: q.place.version})
+	return q.serveVersion(schema.GroupVersion{Group: q.info.apiGroup, Version: q.info.apiVersion})
 }
 
 func (q *request) serveVersion(gv schema.GroupVersion) error {

@@ -163,15 +163,15 @@ func (c *catalog) hasGroup(group string) bool {
 }
 
 // find is the kind that a path is about.
-func (c *catalog) find(at place) (*servedKind, bool) {
+func (c *catalog) find(info requestInfo) (*servedKind, bool) {
 	for _, k := range c.kinds {
-		if k.gvr.Group != at.group || k.gvr.Version != at.version || k.gvr.Resource != at.resource {
+		if k.gvr.Group != info.apiGroup || k.gvr.Version != info.apiVersion || k.gvr.Resource != info.resource {
 			continue
 		}
-		if !k.res.Namespaced && at.namespace != "" {
+		if !k.res.Namespaced && info.namespace != "" {
 			return nil, false
 		}
-		if _, ok := k.subresource(at.subresource); at.subresource != "" && !ok {
+		if _, ok := k.subresource(info.subresource); info.subresource != "" && !ok {
 			return nil, false
 		}
 		return k, true

@@ -22,16 +22,16 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// listing are the options of a list or a watch, with its selectors as the kind
+// listOptions are the options of a list or a watch, with its selectors as the kind
 // understands them.
-type listing struct {
+type listOptions struct {
 	metainternal.ListOptions
 	labels labels.Selector
 	fields fields.Selector
 }
 
-func (q *request) listOptions() (listing, error) {
-	var o listing
+func (q *request) listOptions() (listOptions, error) {
+	var o listOptions
 	if err := metascheme.ParameterCodec.DecodeParameters(q.query, metav1.SchemeGroupVersion, &o.ListOptions); err != nil {
 		return o, badRequest("%v", err)
 	}
@@ -49,8 +49,8 @@ func (q *request) listOptions() (listing, error) {
 		}
 		o.fields = known
 	}
-	if q.place.name != "" {
-		o.fields = fields.AndSelectors(o.fields, fields.OneTermEqualSelector("metadata.name", q.place.name))
+	if q.info.name != "" {
+		o.fields = fields.AndSelectors(o.fields, fields.OneTermEqualSelector("metadata.name", q.info.name))
 	}
 	return o, nil
 }
@@ -60,13 +60,13 @@ func (q *request) listOrWatch() error {
 	if err != nil {
 		return err
 	}
-	if o.Watch || q.place.watch {
+	if o.Watch || q.info.watch {
 		return q.watch(o)
 	}
 	return q.list(o)
 }
 
-func (q *request) list(o listing) error {
+func (q *request) list(o listOptions) error {
 	page, err := q.pageOf(o)
 	if err != nil {
 		return err
@@ -87,8 +87,8 @@ func (q *request) list(o listing) error {
 }
 
 // selects reports whether a list or a watch with these options shows the object.
-func (q *request) selects(o listing, obj store.Object) bool {
-	if obj == nil || q.place.namespace != "" && obj.GetNamespace() != q.place.namespace {
+func (q *request) selects(o listOptions, obj store.Object) bool {
+	if obj == nil || q.info.namespace != "" && obj.GetNamespace() != q.info.namespace {
 		return false
 	}
 	return (o.labels.Empty() || o.labels.Matches(labels.Set(obj.GetLabels()))) &&
@@ -96,9 +96,9 @@ func (q *request) selects(o listing, obj store.Object) bool {
 }
 
 // selected are the objects of now, in the order of their keys.
-func (q *request) selected(o listing) []store.Object {
+func (q *request) selected(o listOptions) []store.Object {
 	var objects []store.Object
-	for obj := range q.server.store.ListObjects(q.kind.res, q.place.namespace) {
+	for obj := range q.server.store.ListObjects(q.kind.res, q.info.namespace) {
 		if q.selects(o, obj) {
 			objects = append(objects, obj)
 		}
@@ -114,7 +114,7 @@ func (q *request) stateAt(revision uint64) ([]store.Object, error) {
 		return nil, err
 	}
 	state := map[store.Key]store.Object{}
-	for obj := range q.server.store.ListObjects(q.kind.res, q.place.namespace) {
+	for obj := range q.server.store.ListObjects(q.kind.res, q.info.namespace) {
 		state[store.KeyOf(obj)] = obj
 	}
 	for _, c := range slices.Backward(commits) {

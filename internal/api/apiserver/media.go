@@ -18,8 +18,8 @@ const (
 	typeProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-// media is the form in which an answer is wanted.
-type media struct {
+// mediaTypeOptions are the form in which an answer is wanted.
+type mediaTypeOptions struct {
 	info runtime.SerializerInfo
 	// as is the kind that the object is to be turned into, "" for itself.
 	as     string
@@ -29,7 +29,7 @@ type media struct {
 
 var (
 	serializers = scheme.Codecs.SupportedMediaTypes()
-	plainJSON   = media{info: serializerOf(typeJSON)}
+	plainJSON   = mediaTypeOptions{info: serializerOf(typeJSON)}
 	offered     = []string{typeJSON, typeYAML, typeProtobuf}
 	textForms   = []string{typeJSON, typeYAML}
 )
@@ -61,7 +61,7 @@ var views = map[string][]string{
 
 // negotiate picks the first form that a client wants and the server has. When a form
 // is there but not the kind that it is to hold, the real server says something else.
-func negotiate(accept string, offered []string, objects bool) (media, error) {
+func negotiate(accept string, offered []string, objects bool) (mediaTypeOptions, error) {
 	if accept == "" {
 		return plainJSON, nil
 	}
@@ -89,24 +89,24 @@ func notAcceptable(message string) error {
 }
 
 // formOf is the form that a clause asks for: one that is offered, or any.
-func formOf(clause goautoneg.Accept, offered []string, objects bool) (media, bool) {
+func formOf(clause goautoneg.Accept, offered []string, objects bool) (mediaTypeOptions, bool) {
 	for _, mediaType := range offered {
 		kind, subtype, _ := strings.Cut(mediaType, "/")
 		exact := clause.Type == kind && clause.SubType == subtype
 		if !exact && (clause.Type != "*" || clause.SubType != "*") {
 			continue
 		}
-		m := media{info: serializerOf(mediaType), params: clause.Params, stream: clause.Params["stream"] == "watch"}
+		m := mediaTypeOptions{info: serializerOf(mediaType), params: clause.Params, stream: clause.Params["stream"] == "watch"}
 		if objects {
 			m.as = clause.Params["as"]
 		}
 		return m, true
 	}
-	return media{}, false
+	return mediaTypeOptions{}, false
 }
 
 // isOffered says that objects are shown as what is wanted. Tables are never in protobuf.
-func (m media) isOffered() bool {
+func (m mediaTypeOptions) isOffered() bool {
 	if m.as == "" {
 		return true
 	}

@@ -23,37 +23,37 @@ func (q *request) readOptions(into runtime.Object) error {
 	return nil
 }
 
-// writing are the options that all writes have.
-type writing struct {
+// writeOptions are the options that all writes have.
+type writeOptions struct {
 	dryRun          bool
 	fieldManager    string
 	fieldValidation string
 }
 
-func (q *request) createOptions() (writing, error) {
+func (q *request) createOptions() (writeOptions, error) {
 	var o metav1.CreateOptions
 	if err := q.readOptions(&o); err != nil {
-		return writing{}, err
+		return writeOptions{}, err
 	}
-	return q.writing(o.DryRun, o.FieldManager, o.FieldValidation), invalidOptions("CreateOptions", validation.ValidateCreateOptions(&o))
+	return q.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), invalidOptions("CreateOptions", validation.ValidateCreateOptions(&o))
 }
 
-func (q *request) updateOptions() (writing, error) {
+func (q *request) updateOptions() (writeOptions, error) {
 	var o metav1.UpdateOptions
 	if err := q.readOptions(&o); err != nil {
-		return writing{}, err
+		return writeOptions{}, err
 	}
-	return q.writing(o.DryRun, o.FieldManager, o.FieldValidation), invalidOptions("UpdateOptions", validation.ValidateUpdateOptions(&o))
+	return q.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), invalidOptions("UpdateOptions", validation.ValidateUpdateOptions(&o))
 }
 
-func (q *request) writing(dryRun []string, manager, fieldValidation string) writing {
+func (q *request) writeOptions(dryRun []string, manager, fieldValidation string) writeOptions {
 	if manager == "" {
 		manager = programName(q.Request)
 	}
 	if fieldValidation == "" {
 		fieldValidation = metav1.FieldValidationWarn
 	}
-	return writing{len(dryRun) > 0, manager, fieldValidation}
+	return writeOptions{len(dryRun) > 0, manager, fieldValidation}
 }
 
 // programName is who a client that does not name its field manager is taken for:

@@ -33,9 +33,9 @@ type page struct {
 	limit   int64
 }
 
-// token is what a client hands back for the next page, in the form of the real
+// continueToken is what a client hands back for the next page, in the form of the real
 // server's.
-type token struct {
+type continueToken struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
 	Start    string `json:"start"`
@@ -43,7 +43,7 @@ type token struct {
 
 const tokenVersion = "meta.k8s.io/v1"
 
-func (q *request) pageOf(o listing) (page, error) {
+func (q *request) pageOf(o listOptions) (page, error) {
 	p := page{limit: o.Limit}
 	if o.Continue != "" {
 		return p.continued(o)
@@ -62,7 +62,7 @@ func (q *request) pageOf(o listing) (page, error) {
 	return p, nil
 }
 
-func (p page) continued(o listing) (page, error) {
+func (p page) continued(o listOptions) (page, error) {
 	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
 		return p, badRequest("specifying resource version is not allowed when using continue")
 	}
@@ -71,7 +71,7 @@ func (p page) continued(o listing) (page, error) {
 		return p, badRequest("invalid continue token: continue key is not valid: illegal base64 data at input byte %d", err)
 	}
 	const notValid = "invalid continue token: continue key is not valid: "
-	var t token
+	var t continueToken
 	if err := json.Unmarshal(raw, &t); err != nil {
 		return p, badRequest(notValid+"%v", err)
 	}
@@ -95,7 +95,7 @@ func (p page) continued(o listing) (page, error) {
 }
 
 // page reads the part of the list.
-func (q *request) page(o listing, p page) ([]store.Object, metav1.ListMeta, error) {
+func (q *request) page(o listOptions, p page) ([]store.Object, metav1.ListMeta, error) {
 	all, revision, err := q.shown(o, p)
 	if err != nil {
 		return nil, metav1.ListMeta{}, err
@@ -121,7 +121,7 @@ func (q *request) page(o listing, p page) ([]store.Object, metav1.ListMeta, erro
 }
 
 // shown are all objects that the list selects at the version that is to be shown.
-func (q *request) shown(o listing, p page) (all []store.Object, revision uint64, err error) {
+func (q *request) shown(o listOptions, p page) (all []store.Object, revision uint64, err error) {
 	if revision = q.server.store.Revision(); p.exact == 0 || p.exact >= revision {
 		return q.selected(o), revision, nil
 	}
@@ -147,7 +147,7 @@ const (
 
 // tooOld refuses a version that is no longer known. Whoever wants another page gets
 // a token with which to go on from what there is now.
-func (q *request) tooOld(o listing, p page) error {
+func (q *request) tooOld(o listOptions, p page) error {
 	if o.Continue == "" {
 		return apierrors.NewResourceExpired(versionGone)
 	}
@@ -162,16 +162,16 @@ const anyRevision = -1
 // fullKey is a key out of a token, which does not repeat the namespace of the path.
 func (q *request) fullKey(key store.Key) store.Key {
 	if key.Namespace == "" && q.kind.res.Namespaced {
-		key.Namespace = q.place.namespace
+		key.Namespace = q.info.namespace
 	}
 	return key
 }
 
 func (q *request) tokenAfter(last store.Key, revision int64) string {
 	start := last.Name
-	if q.kind.res.Namespaced && q.place.namespace == "" {
+	if q.kind.res.Namespaced && q.info.namespace == "" {
 		start = last.Namespace + "/" + last.Name
 	}
-	text, _ := json.Marshal(token{tokenVersion, revision, start + "\x00"}) // plain fields
+	text, _ := json.Marshal(continueToken{tokenVersion, revision, start + "\x00"}) // plain fields
 	return base64.RawURLEncoding.EncodeToString(text)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // partialOf is the metadata of an object, or of a list's objects.
-func partialOf(obj runtime.Object, m media) (runtime.Object, error) {
+func partialOf(obj runtime.Object, m mediaTypeOptions) (runtime.Object, error) {
 	version := metav1.GroupName + "/" + m.params["v"]
 	if !meta.IsListType(obj) {
 		accessor, err := meta.Accessor(obj)

@@ -42,10 +42,10 @@ func texts[T ~string](values []T) (all []string) {
 // maxPatchOperations is how many operations a JSON patch may have.
 const maxPatchOperations = 10_000
 
-// patching is one patch on its way.
-type patching struct {
+// patcher is one patch on its way.
+type patcher struct {
 	*request
-	options writing
+	options writeOptions
 	force   bool
 	body    []byte
 	what    part
@@ -67,8 +67,8 @@ func (q *request) patch(what part) error {
 	if err != nil {
 		return err
 	}
-	p := &patching{
-		request: q, options: q.writing(o.DryRun, o.FieldManager, o.FieldValidation),
+	p := &patcher{
+		request: q, options: q.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation),
 		force: o.Force != nil && *o.Force, body: body, what: what,
 	}
 	var stored store.Object
@@ -108,7 +108,7 @@ func (q *request) patchType() (types.PatchType, error) {
 }
 
 // change patches what there is.
-func (p *patching) change(form types.PatchType) (store.Object, error) {
+func (p *patcher) change(form types.PatchType) (store.Object, error) {
 	old, err := p.object()
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (p *patching) change(form types.PatchType) (store.Object, error) {
 	return p.put(patched, p.what, p.options, store.Patched())
 }
 
-func (p *patching) patched(form types.PatchType, old store.Object) (store.Object, error) {
+func (p *patcher) patched(form types.PatchType, old store.Object) (store.Object, error) {
 	text, err := json.Marshal(p.kind.presented(old))
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (p *patching) patched(form types.PatchType, old store.Object) (store.Object
 	return p.reread(text)
 }
 
-func (p *patching) jsonPatched(text []byte) ([]byte, error) {
+func (p *patcher) jsonPatched(text []byte) ([]byte, error) {
 	var operations []jsonPatchOp
 	if err := json.Unmarshal(p.body, &operations); err != nil {
 		return nil, badRequest("error decoding patch: %s", asHandlers(err))
@@ -178,7 +178,7 @@ func asHandlers(err error) string {
 	return strings.ReplaceAll(err.Error(), "apiserver.jsonPatchOp", "handlers.jsonPatchOp")
 }
 
-func (p *patching) mergePatched(text []byte) ([]byte, error) {
+func (p *patcher) mergePatched(text []byte) ([]byte, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(p.body, &fields); err != nil {
 		return nil, badRequest("error decoding patch: %v", err)
@@ -194,7 +194,7 @@ func (p *patching) mergePatched(text []byte) ([]byte, error) {
 }
 
 // readStrictly finds fields that a patch has twice, and those that its form does not have.
-func (p *patching) readStrictly(form string, into any) error {
+func (p *patcher) readStrictly(form string, into any) error {
 	if p.options.fieldValidation == metav1.FieldValidationIgnore {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (p *patching) readStrictly(form string, into any) error {
 }
 
 // reread makes an object of the patched text.
-func (p *patching) reread(text []byte) (store.Object, error) {
+func (p *patcher) reread(text []byte) (store.Object, error) {
 	serializer := plainJSON.info.Serializer
 	if p.options.fieldValidation != metav1.FieldValidationIgnore {
 		serializer = plainJSON.info.StrictSerializer
@@ -232,7 +232,7 @@ func (p *patching) reread(text []byte) (store.Object, error) {
 }
 
 // tolerate lets unknown fields pass with a warning, unless validation is strict.
-func (p *patching) tolerate(obj runtime.Object, err error) error {
+func (p *patcher) tolerate(obj runtime.Object, err error) error {
 	mistakes, ok := runtime.AsStrictDecodingError(err)
 	if !ok || obj == nil || p.options.fieldValidation == metav1.FieldValidationStrict {
 		return err
@@ -247,7 +247,7 @@ func invalidPatch(value any, err error) error {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), value, err.Error())})
 }
 
-func (p *patching) strategicPatched(text []byte) (store.Object, error) {
+func (p *patcher) strategicPatched(text []byte) (store.Object, error) {
 	var patch, document map[string]any
 	if err := json.Unmarshal(p.body, &patch); err != nil {
 		return nil, badRequest("error decoding patch: %v", err)

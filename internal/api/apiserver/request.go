@@ -20,7 +20,7 @@ type request struct {
 	answer answer
 	user   authenticationv1.UserInfo
 	query  url.Values
-	place  place
+	info   requestInfo
 	kind   *servedKind
 	before store.Object // what a write replaces, nil if nothing
 }
@@ -33,38 +33,38 @@ func (q *request) serve() error {
 	if handled, err := q.serveRoot(); handled {
 		return err
 	}
-	at, isAPI := placeOf(q.URL.Path)
+	info, isAPI := newRequestInfo(q.URL.Path)
 	if !isAPI {
 		http.NotFound(q.answer.w, q.Request)
 		return nil
 	}
-	q.place = at
+	q.info = info
 	switch {
-	case at.resource == "" && strings.Contains(q.URL.Path, "//"):
+	case info.resource == "" && strings.Contains(q.URL.Path, "//"):
 		return errNoSuchResource
-	case at.resource == "":
+	case info.resource == "":
 		return q.serveDiscovery()
 	}
-	if at.talksToContainer() {
+	if info.talksToContainer() {
 		return errNoShell
 	}
-	if r, ok := reviewAt(at); ok {
+	if r, ok := reviewFor(info); ok {
 		return q.serveReview(r)
 	}
-	if at == bindingsOf(at.namespace) {
+	if info == bindingsOf(info.namespace) {
 		return q.bindNamed()
 	}
-	kind, ok := q.server.kinds().find(at)
+	kind, ok := q.server.kinds().find(info)
 	switch {
-	case !ok && q.server.kinds().hasGroup(at.group):
+	case !ok && q.server.kinds().hasGroup(info.apiGroup):
 		return errNoSuchResource
 	case !ok:
 		http.NotFound(q.answer.w, q.Request)
 		return nil
 	}
 	q.kind = kind
-	switch lacksNamespace := kind.res.Namespaced && at.namespace == ""; {
-	case lacksNamespace && at.name != "":
+	switch lacksNamespace := kind.res.Namespaced && info.namespace == ""; {
+	case lacksNamespace && info.name != "":
 		return errNoSuchResource
 	case lacksNamespace && q.Method == http.MethodPost, q.Method == http.MethodHead:
 		return errMethodNotAllowed
@@ -86,11 +86,11 @@ func (q *request) serve() error {
 // checkNames refuses names in a path that cannot be those of objects: in the store
 // of the real server they would lead elsewhere.
 func (q *request) checkNames() error {
-	if mistakes := content.IsPathSegmentName(q.place.name); len(mistakes) > 0 {
-		return badRequest("Name parameter invalid: %q: %s", q.place.name, strings.Join(mistakes, ";"))
+	if mistakes := content.IsPathSegmentName(q.info.name); len(mistakes) > 0 {
+		return badRequest("Name parameter invalid: %q: %s", q.info.name, strings.Join(mistakes, ";"))
 	}
-	if namespace := q.place.namespace; namespace == "." || namespace == ".." {
-		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+q.kind.gvr.Resource+"/"+namespace+"/"+q.place.name, "/"))
+	if namespace := q.info.namespace; namespace == "." || namespace == ".." {
+		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+q.kind.gvr.Resource+"/"+namespace+"/"+q.info.name, "/"))
 	}
 	return nil
 }
@@ -98,9 +98,9 @@ func (q *request) checkNames() error {
 // dispatch finds what a verb means where it was said.
 func (q *request) dispatch() error {
 	switch {
-	case q.place.subresource != "":
+	case q.info.subresource != "":
 		return q.serveSubresource()
-	case q.place.name != "":
+	case q.info.name != "":
 		return q.serveObject()
 	}
 	return q.serveCollection()
@@ -113,7 +113,7 @@ func (q *request) serveCollection() error {
 	case http.MethodPost:
 		return q.create()
 	case http.MethodDelete:
-		if q.kind.allows("deletecollection") && (q.place.namespace != "" || !q.kind.res.Namespaced) {
+		if q.kind.allows("deletecollection") && (q.info.namespace != "" || !q.kind.res.Namespaced) {
 			return q.deleteCollection()
 		}
 	}
@@ -123,7 +123,7 @@ func (q *request) serveCollection() error {
 func (q *request) serveObject() error {
 	switch q.Method {
 	case http.MethodGet:
-		if q.place.watch {
+		if q.info.watch {
 			return q.listOrWatch()
 		}
 		return q.get()
@@ -137,7 +137,7 @@ func (q *request) serveObject() error {
 	return errMethodNotAllowed
 }
 
-func (q *request) key() store.Key { return store.Key{Namespace: q.place.namespace, Name: q.place.name} }
+func (q *request) key() store.Key { return store.Key{Namespace: q.info.namespace, Name: q.info.name} }
 
 // exclusively runs use with the store to itself.
 func (q *request) exclusively(use func() error) (err error) {
@@ -149,7 +149,7 @@ func (q *request) exclusively(use func() error) (err error) {
 func (q *request) object() (store.Object, error) {
 	obj, ok := q.server.store.GetObject(q.kind.res, q.key())
 	if !ok {
-		return nil, apierrors.NewNotFound(q.kind.gvr.GroupResource(), q.place.name)
+		return nil, apierrors.NewNotFound(q.kind.gvr.GroupResource(), q.info.name)
 	}
 	return obj, nil
 }

@@ -68,10 +68,10 @@ var reviews = []review{
 	}},
 }
 
-// reviewAt is the question that a path is about.
-func reviewAt(at place) (review, bool) {
+// reviewFor is the question that a path is about.
+func reviewFor(info requestInfo) (review, bool) {
 	for _, r := range reviews {
-		if r.gvk.Group == at.group && r.gvk.Version == at.version && r.resource == at.resource && r.namespaced == (at.namespace != "") {
+		if r.gvk.Group == info.apiGroup && r.gvk.Version == info.apiVersion && r.resource == info.resource && r.namespaced == (info.namespace != "") {
 			return r, true
 		}
 	}
@@ -79,7 +79,7 @@ func reviewAt(at place) (review, bool) {
 }
 
 func (q *request) serveReview(r review) error {
-	if q.Method != http.MethodPost || q.place.name != "" {
+	if q.Method != http.MethodPost || q.info.name != "" {
 		return errMethodNotAllowed
 	}
 	media, err := negotiate(q.Header.Get("Accept"), offered, false)

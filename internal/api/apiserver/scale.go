@@ -76,11 +76,11 @@ func (q *request) patchScale() error {
 	if err != nil {
 		return err
 	}
-	p := &patching{request: q, options: q.writing(o.DryRun, o.FieldManager, o.FieldValidation), body: body, what: scalePart}
+	p := &patcher{request: q, options: q.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), body: body, what: scalePart}
 	return q.rescale(p.options, func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return p.patchedScale(form, now) })
 }
 
-func (p *patching) patchedScale(form types.PatchType, now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+func (p *patcher) patchedScale(form types.PatchType, now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
 	text, err := json.Marshal(now)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (p *patching) patchedScale(form types.PatchType, now *autoscalingv1.Scale) 
 }
 
 // rescale gives the object the number of replicas that is wanted.
-func (q *request) rescale(options writing, wanted func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
+func (q *request) rescale(options writeOptions, wanted func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
 	var shown *autoscalingv1.Scale
 	err := q.exclusively(func() error {
 		old, err := q.object()

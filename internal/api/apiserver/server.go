@@ -45,12 +45,12 @@ type Options struct {
 
 // Server is an http.Handler. It is safe for concurrent use.
 type Server struct {
-	store   *store.Store
-	options Options
-	catalog atomic.Pointer[catalog]
-	history *history
-	encoded *encodings
-	owners  *ownership
+	store         *store.Store
+	options       Options
+	catalog       atomic.Pointer[catalog]
+	history       *history
+	encoded       *encodings
+	managedFields *managedFields
 }
 
 // New returns a server for the store. What was written before counts as history
@@ -73,7 +73,7 @@ func New(s *store.Store, options Options) *Server {
 	if options.WatchPatience == 0 {
 		options.WatchPatience = 10 * time.Second
 	}
-	server := &Server{store: s, options: options, history: newHistory(s.Revision()), encoded: newEncodings(), owners: newOwnership(options.Now)}
+	server := &Server{store: s, options: options, history: newHistory(s.Revision()), encoded: newEncodings(), managedFields: newManagedFields(options.Now)}
 	server.catalog.Store(catalogOf(s, options.Legacy, &catalog{}))
 	s.OnCommit(server.learn)
 	kind.SignTokens(s, SignToken)

@@ -21,7 +21,7 @@ var verbOf = map[string]string{
 }
 
 func (q *request) serveSubresource() error {
-	sub, _ := q.kind.subresource(q.place.subresource)
+	sub, _ := q.kind.subresource(q.info.subresource)
 	if !slices.Contains(sub.Verbs, verbOf[q.Method]) {
 		return errMethodNotAllowed
 	}
@@ -80,12 +80,12 @@ func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind) er
 }
 
 // bindingsOf is where bindings are created that name their pod themselves.
-func bindingsOf(namespace string) place {
-	return place{version: "v1", namespace: namespace, resource: "bindings"}
+func bindingsOf(namespace string) requestInfo {
+	return requestInfo{apiVersion: "v1", namespace: namespace, resource: "bindings"}
 }
 
 func (q *request) bindNamed() error {
-	if q.Method != http.MethodPost || q.place.namespace == "" {
+	if q.Method != http.MethodPost || q.info.namespace == "" {
 		return errMethodNotAllowed
 	}
 	return q.bind()
@@ -101,8 +101,8 @@ func (q *request) bind() error {
 	if err := q.readAs(&binding, corev1.SchemeGroupVersion.WithKind("Binding")); err != nil {
 		return err
 	}
-	key := store.Key{Namespace: q.place.namespace, Name: binding.Name}
-	if q.place.name != "" && q.place.name != binding.Name {
+	key := store.Key{Namespace: q.info.namespace, Name: binding.Name}
+	if q.info.name != "" && q.info.name != binding.Name {
 		return badRequest("name in URL does not match name in Binding object")
 	}
 	if errs := checkTarget(&binding.Target); len(errs) > 0 {
@@ -138,7 +138,7 @@ func (q *request) evict() error {
 	if err := q.readAs(&eviction, policyv1.SchemeGroupVersion.WithKind("Eviction")); err != nil {
 		return err
 	}
-	if eviction.Name != q.place.name {
+	if eviction.Name != q.info.name {
 		return badRequest("name in URL does not match name in Eviction object")
 	}
 	options := &metav1.DeleteOptions{}

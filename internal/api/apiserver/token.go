@@ -31,11 +31,11 @@ func (q *request) issueToken() error {
 	if err := q.readAs(&wanted, tokenRequestKind); err != nil {
 		return err
 	}
-	if wanted.Namespace != "" && wanted.Namespace != q.place.namespace {
+	if wanted.Namespace != "" && wanted.Namespace != q.info.namespace {
 		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
-	if wanted.Name != "" && wanted.Name != q.place.name {
-		return apierrors.NewInvalid(tokenRequestKind.GroupKind(), q.place.name, field.ErrorList{
+	if wanted.Name != "" && wanted.Name != q.info.name {
+		return apierrors.NewInvalid(tokenRequestKind.GroupKind(), q.info.name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "name"), wanted.Name, "must match the service account name if specified"),
 		})
 	}

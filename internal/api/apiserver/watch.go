@@ -23,10 +23,10 @@ const (
 	bookmarkEvery = time.Minute
 )
 
-// watching is one stream of events.
-type watching struct {
+// watcher is one stream of events.
+type watcher struct {
 	*request
-	listing
+	listOptions
 	revision  uint64 // up to which all was sent
 	bookmarks bool
 	columns   bool // a table's columns were sent
@@ -34,7 +34,7 @@ type watching struct {
 
 // watch streams what happens from a version on. Without one, and with version 0, the
 // stream begins with what there is.
-func (q *request) watch(o listing) error {
+func (q *request) watch(o listOptions) error {
 	if q.answer.media.info.MediaType == typeYAML {
 		return notAcceptable("only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch")
 	}
@@ -42,7 +42,7 @@ func (q *request) watch(o listing) error {
 	if err != nil {
 		return err
 	}
-	w := &watching{request: q, listing: o, revision: wanted, bookmarks: o.AllowWatchBookmarks}
+	w := &watcher{request: q, listOptions: o, revision: wanted, bookmarks: o.AllowWatchBookmarks}
 	streamsInitial := o.SendInitialEvents != nil && *o.SendInitialEvents
 	begins := wanted == 0 && o.SendInitialEvents == nil || streamsInitial
 	if begins || streamsInitial {
@@ -78,7 +78,7 @@ func (q *request) watch(o listing) error {
 }
 
 // begin sends the header of the stream.
-func (w *watching) begin() {
+func (w *watcher) begin() {
 	contentType := w.answer.media.info.MediaType
 	if contentType == typeProtobuf {
 		contentType += ";stream=watch"
@@ -91,7 +91,7 @@ func (w *watching) begin() {
 }
 
 // flush sends what was written, to a client that takes it in time.
-func (w *watching) flush() {
+func (w *watcher) flush() {
 	w.deadline()
 	if f, ok := w.answer.w.(http.Flusher); ok {
 		f.Flush()
@@ -99,7 +99,7 @@ func (w *watching) flush() {
 }
 
 // follow says what happens until the time is over or the client is gone.
-func (w *watching) follow() {
+func (w *watcher) follow() {
 	end := time.NewTimer(w.duration())
 	defer end.Stop()
 	quiet := time.NewTicker(bookmarkEvery)
@@ -141,7 +141,7 @@ func (w *watching) follow() {
 	}
 }
 
-func (w *watching) duration() time.Duration {
+func (w *watcher) duration() time.Duration {
 	if w.TimeoutSeconds != nil && *w.TimeoutSeconds > 0 {
 		return time.Duration(*w.TimeoutSeconds) * time.Second
 	}
@@ -150,11 +150,11 @@ func (w *watching) duration() time.Duration {
 
 // sendChange sends the event that a write means for this watch, if any: what enters the
 // selection is added, what leaves it is deleted.
-func (w *watching) sendChange(c store.Commit) error {
+func (w *watcher) sendChange(c store.Commit) error {
 	if c.Resource != w.kind.res || c.Revision <= w.revision {
 		return nil
 	}
-	was, is := w.selects(w.listing, c.Old), w.selects(w.listing, c.New)
+	was, is := w.selects(w.listOptions, c.Old), w.selects(w.listOptions, c.New)
 	switch {
 	case was && is:
 		return w.send(watch.Modified, c.New)
@@ -167,7 +167,7 @@ func (w *watching) sendChange(c store.Commit) error {
 }
 
 // bookmark says that all is sent up to the version.
-func (w *watching) bookmark(annotations map[string]string) error {
+func (w *watcher) bookmark(annotations map[string]string) error {
 	obj := w.kind.newObject()
 	obj.GetObjectKind().SetGroupVersionKind(w.kind.gvk)
 	obj.SetResourceVersion(strconv.FormatUint(w.revision, 10))
@@ -179,7 +179,7 @@ func (w *watching) bookmark(annotations map[string]string) error {
 }
 
 // send reports a stored object.
-func (w *watching) send(event watch.EventType, obj store.Object) error {
+func (w *watcher) send(event watch.EventType, obj store.Object) error {
 	if w.inTexts() {
 		text, err := w.wholeText(obj)
 		if err != nil {
@@ -200,13 +200,13 @@ func (w *watching) send(event watch.EventType, obj store.Object) error {
 	return w.sendEncoded(event, view)
 }
 
-func (w *watching) sendStatus(err error) error {
+func (w *watcher) sendStatus(err error) error {
 	failed := w.sendEncoded(watch.Error, statusOf(err))
 	w.flush()
 	return failed
 }
 
-func (w *watching) sendEncoded(event watch.EventType, obj runtime.Object) error {
+func (w *watcher) sendEncoded(event watch.EventType, obj runtime.Object) error {
 	var text bytes.Buffer
 	if err := w.answer.media.info.Serializer.Encode(obj, &text); err != nil {
 		return fmt.Errorf("encoding a %T: %w", obj, err)
@@ -215,7 +215,7 @@ func (w *watching) sendEncoded(event watch.EventType, obj runtime.Object) error 
 }
 
 // frame writes one event: in JSON a line, in protobuf the length in four bytes before it.
-func (w *watching) frame(event watch.EventType, text []byte) (err error) {
+func (w *watcher) frame(event watch.EventType, text []byte) (err error) {
 	var frame []byte
 	switch w.answer.media.info.MediaType {
 	case typeJSON:
@@ -236,11 +236,11 @@ func (w *watching) frame(event watch.EventType, text []byte) (err error) {
 }
 
 // deadline is when the client must have taken what is written next. Clients in this process have none.
-func (w *watching) deadline() {
+func (w *watcher) deadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Now().Add(w.server.options.WatchPatience))
 }
 
 // noDeadline leaves the connection as it was, for the next request.
-func (w *watching) noDeadline() {
+func (w *watcher) noDeadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Time{})
 }

@@ -67,7 +67,7 @@ func (q *request) create() error {
 
 // written answers with what was written, and what there is to be said of it.
 func (q *request) written(code int, stored store.Object) error {
-	if q.place.subresource == "" {
+	if q.info.subresource == "" {
 		q.warnOf(stored)
 	}
 	return q.writeObject(code, stored)
@@ -87,9 +87,9 @@ func (q *request) warnOf(stored store.Object) {
 // cluster has none, whatever it says.
 func (q *request) settleNamespace(obj store.Object) error {
 	switch namespace := obj.GetNamespace(); {
-	case namespace == q.place.namespace:
-	case namespace == "", q.place.namespace == "":
-		obj.SetNamespace(q.place.namespace)
+	case namespace == q.info.namespace:
+	case namespace == "", q.info.namespace == "":
+		obj.SetNamespace(q.info.namespace)
 	default:
 		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
@@ -129,15 +129,15 @@ func (q *request) update(what part) error {
 func (q *request) settleName(obj store.Object) error {
 	switch {
 	case obj.GetName() == "":
-		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", q.place.name)
-	case obj.GetName() != q.place.name:
-		return badRequest("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), q.place.name)
+		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", q.info.name)
+	case obj.GetName() != q.info.name:
+		return badRequest("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), q.info.name)
 	}
 	return q.settleNamespace(obj)
 }
 
 // put replaces an object, or a part of it, and makes its fields the manager's.
-func (q *request) put(obj store.Object, what part, options writing, more ...store.WriteOption) (store.Object, error) {
+func (q *request) put(obj store.Object, what part, options writeOptions, more ...store.WriteOption) (store.Object, error) {
 	return q.replace(obj, what, append(more, q.recorded(options, what)...))
 }
 
@@ -149,16 +149,16 @@ func (q *request) replace(obj store.Object, what part, options []store.WriteOpti
 }
 
 // recorded are the store's options for a write whose fields become the manager's.
-func (q *request) recorded(options writing, what part) []store.WriteOption {
+func (q *request) recorded(options writeOptions, what part) []store.WriteOption {
 	return append(options.forStore(q.kind), store.Finish(func(obj, old store.Object) error {
 		q.before = old
-		return q.server.owners.record(q.kind, what, obj, old, options.fieldManager)
+		return q.server.managedFields.record(q.kind, what, obj, old, options.fieldManager)
 	}))
 }
 
 // forStore are the options that concern the store.
-func (w writing) forStore(k *servedKind) (options []store.WriteOption) {
-	if w.dryRun {
+func (o writeOptions) forStore(k *servedKind) (options []store.WriteOption) {
+	if o.dryRun {
 		options = append(options, store.DryRun())
 	}
 	if k != nil && k.form != nil && k.form.Check != nil {

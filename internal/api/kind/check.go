@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// invalid makes one mistake of each message.
+// invalid makes a field error of each message.
 func invalid(path *field.Path, value any, messages []string) field.ErrorList {
 	var errs field.ErrorList
 	for _, message := range messages {

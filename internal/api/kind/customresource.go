@@ -39,12 +39,12 @@ func customResource(d *apiextensionsv1.CustomResourceDefinition) *store.Resource
 		StatusOnly:   true,
 		Default:      c.read,
 		Admit:        func(_ *store.Store, obj store.Object) error { return c.admit(r, obj) },
-		Validate:     func(obj store.Object) field.ErrorList { return c.definition.Stored.Validate(contentOf(obj)) },
+		Validate:     func(obj store.Object) field.ErrorList { return c.definition.StorageVersion.Validate(contentOf(obj)) },
 		ValidateUpdate: func(obj, old store.Object) field.ErrorList {
-			return c.definition.Stored.ValidateUpdate(contentOf(obj), contentOf(old))
+			return c.definition.StorageVersion.ValidateUpdate(contentOf(obj), contentOf(old))
 		},
 		ValidateStatus: func(obj, old store.Object) field.ErrorList {
-			return c.definition.Stored.ValidateStatus(contentOf(obj), contentOf(old))
+			return c.definition.StorageVersion.ValidateStatus(contentOf(obj), contentOf(old))
 		},
 	}
 	return r
@@ -55,9 +55,9 @@ func contentOf(obj store.Object) map[string]any { return obj.(*unstructured.Unst
 // redefine makes the kind what its definition says.
 func redefine(r *store.Resource, d *definition.Definition) {
 	names := d.Object.Status.AcceptedNames
-	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: d.Stored.Spec.Name}
+	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: d.StorageVersion.Spec.Name}
 	r.GVK, r.GVR = gv.WithKind(names.Kind), gv.WithResource(names.Plural)
-	r.Status = d.Stored.HasStatus()
+	r.Status = d.StorageVersion.HasStatus()
 	k := Of(r)
 	k.Group, k.Version, k.Name, k.Plural = gv.Group, gv.Version, names.Kind, names.Plural
 	k.ShortNames, k.Categories = names.ShortNames, names.Categories
@@ -113,11 +113,11 @@ func Accept(r *store.Resource, obj store.Object) error {
 	}
 	unknown, err := v.Read(contentOf(obj))
 	if err == nil && len(unknown) > 0 {
-		mistakes := make([]error, len(unknown))
+		errs := make([]error, len(unknown))
 		for i, path := range unknown {
-			mistakes[i] = fmt.Errorf("unknown field %q", path)
+			errs[i] = fmt.Errorf("unknown field %q", path)
 		}
-		err = runtime.NewStrictDecodingError(mistakes)
+		err = runtime.NewStrictDecodingError(errs)
 	}
 	if err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, r.GVK.Kind, err))
@@ -129,7 +129,7 @@ func Accept(r *store.Resource, obj store.Object) error {
 // read prunes and completes an object. What its metadata cannot be is refused by
 // whoever decodes it.
 func (c *custom) read(obj store.Object) {
-	_, _ = c.definition.Stored.Read(contentOf(obj))
+	_, _ = c.definition.StorageVersion.Read(contentOf(obj))
 }
 
 // admit refuses new objects of a definition that is on its way out.

@@ -11,7 +11,7 @@ import (
 
 // The rules of the snapshot CustomResourceDefinitions, with their messages.
 
-// ruled are the mistakes of an object that a definition describes: where its form is
+// ruled are the field errors of an object that a definition describes: where its form is
 // wrong, its rules are not asked.
 func ruled(form, rules field.ErrorList) field.ErrorList {
 	if len(form) == 0 {

@@ -94,7 +94,7 @@ func noLonger(name, text string, limit int) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", limit))}
 }
 
-// checkNewEvent are the mistakes of an event that comes by events.k8s.io, which is
+// checkNewEvent are the field errors of an event that comes by events.k8s.io, which is
 // stricter. old is what it replaces, nil if it is new.
 func checkNewEvent(obj, old store.Object) field.ErrorList {
 	event := obj.(*corev1.Event)

@@ -20,7 +20,7 @@ type Form struct {
 	Present, Accept func(store.Object) store.Object
 	// Label is the field label of the kind for one of the form, "" if there is none. Default: the same.
 	Label func(label string) string
-	// Check finds the mistakes of the stored object in the words of the form. Default: the kind's own.
+	// Check returns the field errors of the stored object in the words of the form. Default: the kind's own.
 	Check func(obj, old store.Object) field.ErrorList
 	// Deprecated is what clients are warned of that use the form.
 	Deprecated string

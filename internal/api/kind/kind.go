@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// metadataPath begins the names of fields in mistakes of metadata.
+// metadataPath begins the names of fields in field errors of metadata.
 var metadataPath = field.NewPath("metadata")
 
 // Kind is what the API knows of one kind of object.

@@ -43,27 +43,27 @@ func checkClaimLimits(s *store.Store, res *store.Resource, pvc *corev1.Persisten
 
 // outsideOf says how requests of a claim are outside of a limit range, nil if they are not.
 func outsideOf(limits *corev1.LimitRange, requests corev1.ResourceList) error {
-	var mistakes []error
+	var errs []error
 	for _, limit := range limits.Spec.Limits {
 		if limit.Type != corev1.LimitTypePersistentVolumeClaim {
 			continue
 		}
-		mistakes = append(mistakes, outside("minimum", limit.Min, requests, func(compared int) bool { return compared < 0 })...)
-		mistakes = append(mistakes, outside("maximum", limit.Max, requests, func(compared int) bool { return compared > 0 })...)
+		errs = append(errs, outside("minimum", limit.Min, requests, func(compared int) bool { return compared < 0 })...)
+		errs = append(errs, outside("maximum", limit.Max, requests, func(compared int) bool { return compared > 0 })...)
 	}
-	return utilerrors.NewAggregate(mistakes)
+	return utilerrors.NewAggregate(errs)
 }
 
-func outside(which string, bounds, requests corev1.ResourceList, wrong func(compared int) bool) (mistakes []error) {
+func outside(which string, bounds, requests corev1.ResourceList, wrong func(compared int) bool) (errs []error) {
 	for _, name := range slices.Sorted(maps.Keys(bounds)) {
 		bound := bounds[name]
 		request, asked := requests[name]
 		switch {
 		case !asked:
-			mistakes = append(mistakes, fmt.Errorf("%s %s usage per PersistentVolumeClaim is %s.  No request is specified", which, name, bound.String()))
+			errs = append(errs, fmt.Errorf("%s %s usage per PersistentVolumeClaim is %s.  No request is specified", which, name, bound.String()))
 		case wrong(request.Cmp(bound)):
-			mistakes = append(mistakes, fmt.Errorf("%s %s usage per PersistentVolumeClaim is %s, but request is %s", which, name, bound.String(), request.String()))
+			errs = append(errs, fmt.Errorf("%s %s usage per PersistentVolumeClaim is %s, but request is %s", which, name, bound.String(), request.String()))
 		}
 	}
-	return mistakes
+	return errs
 }

@@ -93,7 +93,7 @@ func nodeResources(status *corev1.NodeStatus) field.ErrorList {
 
 // nodeAmounts checks how much a node says to have.
 func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
-	// any order: the mistakes are sorted.
+	// any order: the field errors are sorted.
 	for name, quantity := range list {
 		if quantity.Sign() < 0 {
 			errs = append(errs, field.Invalid(field.NewPath("status", of, string(name)), quantity.String(), "must be greater than or equal to 0"))
@@ -144,14 +144,14 @@ func taints(given []corev1.Taint) (errs field.ErrorList) {
 
 func checkTaint(at *field.Path, taint *corev1.Taint, before []corev1.Taint) field.ErrorList {
 	errs := metav1validation.ValidateLabelName(taint.Key, at.Child("key"))
-	if mistakes := utilvalidation.IsValidLabelValue(taint.Value); len(mistakes) > 0 {
-		errs = append(errs, field.Invalid(at.Child("value"), taint.Value, strings.Join(mistakes, ";")))
+	if messages := utilvalidation.IsValidLabelValue(taint.Value); len(messages) > 0 {
+		errs = append(errs, field.Invalid(at.Child("value"), taint.Value, strings.Join(messages, ";")))
 	}
 	errs = append(errs, taintEffect(at.Child("effect"), taint.Effect)...)
 	if slices.ContainsFunc(before, func(other corev1.Taint) bool { return other.MatchTaint(taint) }) {
-		mistake := field.Duplicate(at, goNames{*taint})
-		mistake.Detail = "taints must be unique by key and effect pair"
-		errs = append(errs, mistake)
+		duplicate := field.Duplicate(at, goNames{*taint})
+		duplicate.Detail = "taints must be unique by key and effect pair"
+		errs = append(errs, duplicate)
 	}
 	return errs
 }

@@ -160,10 +160,10 @@ func accessModes(path *field.Path, modes []corev1.PersistentVolumeAccessMode) fi
 	var errs field.ErrorList
 	exclusive, shared := false, false
 	for _, mode := range modes {
-		mistakes := oneOf(path, mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
-		errs = append(errs, mistakes...)
+		unsupported := oneOf(path, mode, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod)
+		errs = append(errs, unsupported...)
 		exclusive = exclusive || mode == corev1.ReadWriteOncePod
-		shared = shared || mode != corev1.ReadWriteOncePod && len(mistakes) == 0
+		shared = shared || mode != corev1.ReadWriteOncePod && len(unsupported) == 0
 	}
 	if exclusive && shared {
 		errs = append(errs, field.Forbidden(path, "may not use ReadWriteOncePod with other access modes"))

@@ -263,7 +263,7 @@ func checkDeadline(path *field.Path, now, was *int64) field.ErrorList {
 	return nil
 }
 
-// checkPodStatus names the mistakes of what a kubelet or a scheduler says of a pod.
+// checkPodStatus returns the field errors of what a kubelet or a scheduler says of a pod.
 func checkPodStatus(obj, old store.Object) (errs field.ErrorList) {
 	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
 	if name := pod.Status.NominatedNodeName; name != was.Status.NominatedNodeName && name != "" {

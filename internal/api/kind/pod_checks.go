@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// checkPod names the mistakes of a pod: its volumes and their uses in depth, of
+// checkPod returns the field errors of a pod: its volumes and their uses in depth, of
 // the rest what makes a pod impossible.
 func checkPod(pod *corev1.Pod) field.ErrorList {
 	return checkPodSpec(&pod.Spec, pod.Name, field.NewPath("spec"))
@@ -163,7 +163,7 @@ func initContainers(spec *corev1.PodSpec, volumes map[string]*corev1.VolumeSourc
 	return errs
 }
 
-// podVolumes returns the valid volumes by name and the mistakes of the others.
+// podVolumes returns the valid volumes by name and the field errors of the others.
 func podVolumes(spec *corev1.PodSpec, pod string, at *field.Path) (map[string]*corev1.VolumeSource, field.ErrorList) {
 	valid := map[string]*corev1.VolumeSource{}
 	var all field.ErrorList
@@ -271,7 +271,7 @@ func recursiveReadOnly(at *field.Path, mode corev1.RecursiveReadOnlyMode, mount 
 	return errs
 }
 
-// subPath: mistakes of the paths are those of the list, as Kubernetes reports them.
+// subPath: field errors of the paths are those of the list, as Kubernetes reports them.
 func subPath(list, at *field.Path, mount corev1.VolumeMount) field.ErrorList {
 	errs := descending(list.Child("subPath"), mount.SubPath)
 	if mount.SubPath != "" && mount.SubPathExpr != "" {

@@ -17,10 +17,10 @@ func ports(at *field.Path, all []corev1.ContainerPort) field.ErrorList {
 	var names []string
 	for i, port := range all {
 		at := at.Index(i)
-		switch mistakes := utilvalidation.IsValidPortName(port.Name); {
+		switch messages := utilvalidation.IsValidPortName(port.Name); {
 		case port.Name == "":
-		case len(mistakes) > 0:
-			errs = append(errs, invalid(at.Child("name"), port.Name, mistakes)...)
+		case len(messages) > 0:
+			errs = append(errs, invalid(at.Child("name"), port.Name, messages)...)
 		case slices.Contains(names, port.Name):
 			errs = append(errs, field.Duplicate(at.Child("name"), port.Name))
 		}
@@ -215,13 +215,13 @@ func probe(at *field.Path, p *corev1.Probe, once bool) field.ErrorList {
 func handler(at *field.Path, h *corev1.ProbeHandler, sleep *corev1.SleepAction, grace *int64) field.ErrorList {
 	var errs field.ErrorList
 	given := false
-	add := func(name string, mistakes func(at *field.Path) field.ErrorList) {
+	add := func(name string, check func(at *field.Path) field.ErrorList) {
 		if given {
 			errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 handler type"))
 			return
 		}
 		given = true
-		errs = append(errs, mistakes(at.Child(name))...)
+		errs = append(errs, check(at.Child(name))...)
 	}
 	if h.Exec != nil {
 		add("exec", func(at *field.Path) field.ErrorList {

@@ -92,8 +92,8 @@ func toleration(at *field.Path, t *corev1.Toleration) (errs field.ErrorList) {
 	}
 	switch t.Operator {
 	case corev1.TolerationOpEqual, "":
-		if mistakes := utilvalidation.IsValidLabelValue(t.Value); len(mistakes) > 0 {
-			errs = append(errs, field.Invalid(at.Child("operator"), t.Value, strings.Join(mistakes, ";")))
+		if messages := utilvalidation.IsValidLabelValue(t.Value); len(messages) > 0 {
+			errs = append(errs, field.Invalid(at.Child("operator"), t.Value, strings.Join(messages, ";")))
 		}
 	case corev1.TolerationOpExists:
 		if t.Value != "" {

@@ -16,12 +16,12 @@ func init() {
 }
 
 // rulesOfRoles are common to roles and their bindings.
-func rulesOfRoles[T store.Object](fill func(T), mistakes func(T) field.ErrorList) rules {
+func rulesOfRoles[T store.Object](fill func(T), validate func(T) field.ErrorList) rules {
 	return rules{
 		name: objectname.PathSegment, createdByUpdate: true,
 		fill:           func(obj store.Object) { fill(obj.(T)) },
-		validate:       func(obj store.Object) field.ErrorList { return mistakes(obj.(T)) },
-		validateUpdate: func(obj, _ store.Object) field.ErrorList { return mistakes(obj.(T)) },
+		validate:       func(obj store.Object) field.ErrorList { return validate(obj.(T)) },
+		validateUpdate: func(obj, _ store.Object) field.ErrorList { return validate(obj.(T)) },
 	}
 }
 

@@ -170,8 +170,8 @@ func allocatePorts(service *corev1.Service, taken map[int32]bool) error {
 	return nil
 }
 
-func invalidService(service *corev1.Service, mistake *field.Error) error {
-	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), service.Name, field.ErrorList{mistake})
+func invalidService(service *corev1.Service, err *field.Error) error {
+	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), service.Name, field.ErrorList{err})
 }
 
 // checkServiceUpdate: the address of a service stays as long as its type needs one.

@@ -56,8 +56,8 @@ func checkClass(class *storagev1.StorageClass) field.ErrorList {
 func allowedTopologies(path *field.Path, terms []corev1.TopologySelectorTerm) (errs field.ErrorList) {
 	seen := make([]map[string]sets.Set[string], len(terms))
 	for i, term := range terms {
-		values, mistakes := topologyTerm(path.Index(i).Child("matchLabelExpressions"), term)
-		errs = append(errs, mistakes...)
+		values, termErrs := topologyTerm(path.Index(i).Child("matchLabelExpressions"), term)
+		errs = append(errs, termErrs...)
 		for _, other := range seen {
 			if equality.Semantic.DeepEqual(values, other) {
 				errs = append(errs, field.Duplicate(path.Index(i).Child("matchLabelExpressions"), ""))

@@ -12,12 +12,12 @@ import (
 )
 
 // rulesOfWorkload are common to kinds that make pods.
-func rulesOfWorkload[T store.Object](fill func(T), mistakes func(T) field.ErrorList, changes func(obj, old T) field.ErrorList) rules {
+func rulesOfWorkload[T store.Object](fill func(T), validate func(T) field.ErrorList, changes func(obj, old T) field.ErrorList) rules {
 	return rules{
 		fill:     func(obj store.Object) { fill(obj.(T)) },
-		validate: func(obj store.Object) field.ErrorList { return mistakes(obj.(T)) },
+		validate: func(obj store.Object) field.ErrorList { return validate(obj.(T)) },
 		validateUpdate: func(obj, old store.Object) field.ErrorList {
-			return append(mistakes(obj.(T)), changes(obj.(T), old.(T))...)
+			return append(validate(obj.(T)), changes(obj.(T), old.(T))...)
 		},
 	}
 }
@@ -32,7 +32,7 @@ type workloadSpec struct {
 	mayLackSelector bool
 }
 
-// check names the mistakes of the selector and of the template.
+// check returns the field errors of the selector and of the template.
 func (w workloadSpec) check() field.ErrorList {
 	at := field.NewPath("spec")
 	var errs field.ErrorList
@@ -41,9 +41,9 @@ func (w workloadSpec) check() field.ErrorList {
 	}
 	errs = append(errs, metavalidation.ValidateLabelSelector(w.selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
 	empty := w.selector != nil && len(w.selector.MatchLabels)+len(w.selector.MatchExpressions) == 0
-	emptyMistake := field.Invalid(at.Child("selector"), w.selector, "empty selector is invalid for "+w.kind)
+	emptySelector := field.Invalid(at.Child("selector"), w.selector, "empty selector is invalid for "+w.kind)
 	if empty && !w.mayLackSelector {
-		errs = append(errs, emptyMistake)
+		errs = append(errs, emptySelector)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(w.selector)
 	switch {
@@ -55,7 +55,7 @@ func (w workloadSpec) check() field.ErrorList {
 		errs = append(errs, field.Invalid(at.Child("template", "metadata", "labels"), w.template.Labels, "`selector` does not match template `labels`"))
 	}
 	if empty && w.mayLackSelector {
-		errs = append(errs, emptyMistake)
+		errs = append(errs, emptySelector)
 	}
 	return append(errs, w.checkTemplate(at.Child("template"))...)
 }

@@ -17,15 +17,15 @@ import (
 // CheckName checks the name that a definition must have.
 func CheckName(o *object) func(name string, prefix bool) []string {
 	return func(name string, prefix bool) []string {
-		mistakes := validation.NameIsDNSSubdomain(name, prefix)
+		messages := validation.NameIsDNSSubdomain(name, prefix)
 		if name != o.Spec.Names.Plural+"."+o.Spec.Group {
-			mistakes = append(mistakes, `must be spec.names.plural+"."+spec.group`)
+			messages = append(messages, `must be spec.names.plural+"."+spec.group`)
 		}
-		return mistakes
+		return messages
 	}
 }
 
-// Check names the mistakes of a definition. (Those of its name are CheckName's.)
+// Check returns the field errors of a definition. (Those of its name are CheckName's.)
 func Check(o *object) field.ErrorList {
 	errs := checkSpec(&o.Spec, field.NewPath("spec"))
 	errs = append(errs, checkNames(&o.Status.AcceptedNames, field.NewPath("status", "acceptedNames"))...)
@@ -33,7 +33,7 @@ func Check(o *object) field.ErrorList {
 	return append(errs, checkApproval(o)...)
 }
 
-// CheckUpdate names the mistakes of a change.
+// CheckUpdate returns the field errors of a change.
 func CheckUpdate(o, old *object) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := checkSpec(&o.Spec, path)
@@ -53,11 +53,11 @@ func CheckUpdate(o, old *object) field.ErrorList {
 
 func checkSpec(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	switch mistakes := utilvalidation.IsDNS1123Subdomain(spec.Group); {
+	switch messages := utilvalidation.IsDNS1123Subdomain(spec.Group); {
 	case spec.Group == "":
 		errs = append(errs, field.Required(at.Child("group"), ""))
-	case len(mistakes) > 0:
-		errs = append(errs, field.Invalid(at.Child("group"), spec.Group, strings.Join(mistakes, ",")))
+	case len(messages) > 0:
+		errs = append(errs, field.Invalid(at.Child("group"), spec.Group, strings.Join(messages, ",")))
 	case !strings.Contains(spec.Group, "."):
 		errs = append(errs, field.Invalid(at.Child("group"), spec.Group, "should be a domain with at least one dot"))
 	}
@@ -104,8 +104,8 @@ func checkVersions(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field
 	}
 	for i := range spec.Versions {
 		v := &spec.Versions[i]
-		if mistakes := utilvalidation.IsDNS1035Label(v.Name); len(mistakes) > 0 {
-			errs = append(errs, field.Invalid(at.Index(i).Child("name"), v.Name, strings.Join(mistakes, ",")))
+		if messages := utilvalidation.IsDNS1035Label(v.Name); len(messages) > 0 {
+			errs = append(errs, field.Invalid(at.Index(i).Child("name"), v.Name, strings.Join(messages, ",")))
 		}
 		errs = append(errs, checkWarning(v, at.Index(i).Child("deprecationWarning"))...)
 	}
@@ -177,8 +177,8 @@ func checkNames(n *names, at *field.Path) field.ErrorList {
 		if lower {
 			checked = strings.ToLower(name)
 		}
-		if mistakes := utilvalidation.IsDNS1035Label(checked); name != "" && len(mistakes) > 0 {
-			errs = append(errs, field.Invalid(at, name, prefix+strings.Join(mistakes, ",")))
+		if messages := utilvalidation.IsDNS1035Label(checked); name != "" && len(messages) > 0 {
+			errs = append(errs, field.Invalid(at, name, prefix+strings.Join(messages, ",")))
 		}
 	}
 	const mixed = "may have mixed case, but should otherwise match: "

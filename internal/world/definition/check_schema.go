@@ -65,7 +65,7 @@ func checkDefaults(s *schema.Structural, at *field.Path, root bool) field.ErrorL
 			errs = append(errs, field.Invalid(at.Child("default"), value, "must not have unknown fields"))
 		}
 		result := validate.NewSchemaValidator(forValidation(s), nil, "", strfmt.Default).Validate(value)
-		errs = append(errs, mistakes(at.Child("default"), result)...)
+		errs = append(errs, fieldErrors(at.Child("default"), result)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		property := s.Properties[name]

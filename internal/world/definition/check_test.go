@@ -104,15 +104,15 @@ func TestObjectsOfADefinition(t *testing.T) {
 		"metadata": map[string]any{"name": "x", "unknown": "y"},
 		"spec":     map[string]any{"s": nil, "more": int64(1), "l": []any{map[string]any{"k": "a", "v": "b"}}},
 	}
-	unknown, err := d.Stored.Read(object)
+	unknown, err := d.StorageVersion.Read(object)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"metadata.unknown", "spec.l[0].v", "spec.more"}, unknown)
 	assert.Equal(t, map[string]any{"count": int64(1), "l": []any{map[string]any{"k": "a"}}}, object["spec"])
-	assert.Empty(t, d.Stored.Validate(object))
+	assert.Empty(t, d.StorageVersion.Validate(object))
 
 	wrong := map[string]any{"spec": map[string]any{"count": int64(-1), "s": "b", "l": []any{map[string]any{"k": "a"}, map[string]any{"k": "a"}}}}
 	assert.Equal(t, `[spec.s: Invalid value: "b": spec.s in body should match '^a', `+
 		`.spec.count: Invalid value: -1: should be a non-negative integer, spec.l[1]: Duplicate value: {"k":"a"}]`,
-		d.Stored.Validate(wrong).ToAggregate().Error())
-	assert.NotContains(t, d.Stored.ValidateUpdate(wrong, wrong).ToAggregate().Error(), "spec.s", "what was wrong may stay")
+		d.StorageVersion.Validate(wrong).ToAggregate().Error())
+	assert.NotContains(t, d.StorageVersion.ValidateUpdate(wrong, wrong).ToAggregate().Error(), "spec.s", "what was wrong may stay")
 }

@@ -1,4 +1,4 @@
-// Package definition gives CustomResourceDefinitions their meaning: which mistakes
+// Package definition gives CustomResourceDefinitions their meaning: which errors
 // one can have, which names it gets, and how objects of its versions are pruned,
 // completed and validated.
 package definition
@@ -13,8 +13,8 @@ import (
 type Definition struct {
 	Object   *apiextensionsv1.CustomResourceDefinition
 	Versions []*Version // in the order of the definition
-	// Stored is the version in which objects are kept.
-	Stored *Version
+	// StorageVersion is the version in which objects are stored.
+	StorageVersion *Version
 }
 
 // New makes a valid definition ready.
@@ -27,10 +27,10 @@ func New(object *apiextensionsv1.CustomResourceDefinition) (*Definition, error) 
 		}
 		d.Versions = append(d.Versions, v)
 		if v.Spec.Storage {
-			d.Stored = v
+			d.StorageVersion = v
 		}
 	}
-	if d.Stored == nil {
+	if d.StorageVersion == nil {
 		return nil, fmt.Errorf("%s has no version in which objects are stored", object.Name)
 	}
 	return d, nil

@@ -9,7 +9,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// ratchet validates a value beside the one that it replaces: a mistake in what has
+// ratchet validates a value beside the one that it replaces: an error in what has
 // not changed is none of the change's.
 type ratchet struct {
 	schema  *spec.Schema

@@ -18,9 +18,9 @@ func (v *Version) Read(object map[string]any) (unknown []string, err error) {
 		return nil, err
 	}
 	unknown = append(unknown, v.prune(object)...)
-	mistake, more := objectmeta.CoerceWithOptions(nil, object, v.schema.structural, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
-	if mistake != nil {
-		return nil, mistake
+	fieldErr, more := objectmeta.CoerceWithOptions(nil, object, v.schema.structural, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+	if fieldErr != nil {
+		return nil, fieldErr
 	}
 	if hasKind {
 		object["kind"] = kind

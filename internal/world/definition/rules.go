@@ -215,7 +215,7 @@ func (m madeRule) detail(value, old any) string {
 	return "failed rule: " + m.name()
 }
 
-// place is where the rule wants its mistakes to be seen.
+// place is the field that the rule names in its errors.
 func (m madeRule) place(at *field.Path) *field.Path {
 	if path := strings.TrimPrefix(m.text.FieldPath, "."); path != "" {
 		return at.Child(path)

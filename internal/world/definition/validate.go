@@ -14,7 +14,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// Validate names the mistakes of a new object; those of its metadata are the
+// Validate returns the field errors of a new object; those of its metadata are the
 // store's business.
 func (v *Version) Validate(object map[string]any) field.ErrorList {
 	errs := v.schema.check(nil, object)
@@ -24,7 +24,7 @@ func (v *Version) Validate(object map[string]any) field.ErrorList {
 	return append(errs, v.schema.obey(errs, object, nil)...)
 }
 
-// ValidateUpdate names the mistakes that a change brings. What was wrong before and
+// ValidateUpdate returns the field errors that a change brings. What was wrong before and
 // is as it was is let be.
 func (v *Version) ValidateUpdate(object, old map[string]any) field.ErrorList {
 	errs := v.schema.checkChange(nil, object, old)
@@ -34,7 +34,7 @@ func (v *Version) ValidateUpdate(object, old map[string]any) field.ErrorList {
 	return append(errs, v.schema.obey(errs, object, old)...)
 }
 
-// ValidateStatus names the mistakes that a change of the status brings.
+// ValidateStatus returns the field errors that a change of the status brings.
 func (v *Version) ValidateStatus(object, old map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	if status, ok := object["status"]; ok && v.schema.status != nil {
@@ -57,22 +57,22 @@ func (s *schemas) check(at *field.Path, value any) field.ErrorList {
 	if s.object == nil {
 		return nil
 	}
-	return mistakes(at, validate.NewSchemaValidator(s.object, nil, "", strfmt.Default).Validate(value))
+	return fieldErrors(at, validate.NewSchemaValidator(s.object, nil, "", strfmt.Default).Validate(value))
 }
 
 func (s *schemas) checkChange(at *field.Path, value, old any) field.ErrorList {
 	if s.object == nil {
 		return nil
 	}
-	return mistakes(at, (&ratchet{schema: s.object, old: old, root: true}).Validate(value))
+	return fieldErrors(at, (&ratchet{schema: s.object, old: old, root: true}).Validate(value))
 }
 
 func (s *schemas) checkStatusChange(status, old any) field.ErrorList {
-	return mistakes(field.NewPath("status"), (&ratchet{schema: s.status, old: old}).Validate(status))
+	return fieldErrors(field.NewPath("status"), (&ratchet{schema: s.status, old: old}).Validate(status))
 }
 
-// mistakes says what a validator found in the words of the API server.
-func mistakes(at *field.Path, result *validate.Result) field.ErrorList {
+// fieldErrors are what a validator found, in the words of the API server.
+func fieldErrors(at *field.Path, result *validate.Result) field.ErrorList {
 	var errs field.ErrorList
 	for _, err := range result.Errors {
 		known, ok := err.(*openapierrors.Validation)
@@ -84,12 +84,12 @@ func mistakes(at *field.Path, result *validate.Result) field.ErrorList {
 		if known.Name != "" && known.Name != "." {
 			path = path.Child(strings.TrimPrefix(known.Name, "."))
 		}
-		errs = append(errs, mistake(path, known))
+		errs = append(errs, fieldError(path, known))
 	}
 	return errs
 }
 
-func mistake(path *field.Path, err *openapierrors.Validation) *field.Error {
+func fieldError(path *field.Path, err *openapierrors.Validation) *field.Error {
 	value := err.Value
 	if value == nil {
 		value = ""

@@ -47,7 +47,7 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 			return nil, err
 		}
 	}
-	if errs := res.mistakes(obj, w); len(errs) > 0 {
+	if errs := res.validate(obj, w); len(errs) > 0 {
 		return nil, res.invalid(obj, errs)
 	}
 	if err := s.admission.Admit(Write{Resource: res, Obj: obj, Part: MainPart, DryRun: w.dry}); err != nil {
@@ -105,23 +105,23 @@ func (s *Store) Timestamp() metav1.Time {
 	return metav1.NewTime(s.options.Now()).Rfc3339Copy()
 }
 
-// metadataPath begins the names of fields in mistakes of metadata.
+// metadataPath begins the names of fields in field errors of metadata.
 var metadataPath = field.NewPath("metadata")
 
-// mistakes validates a new object.
-func (r *Resource) mistakes(obj Object, w writing) field.ErrorList {
+// validate validates a new object.
+func (r *Resource) validate(obj Object, w writing) field.ErrorList {
 	if w.check != nil {
 		return w.check(obj, nil)
 	}
-	errs := r.mistakesOfMetadata(obj)
+	errs := r.validateMetadata(obj)
 	if r.Validate != nil {
 		errs = append(errs, r.Validate(obj)...)
 	}
 	return errs
 }
 
-// mistakesOfMetadata validates the metadata of a new object.
-func (r *Resource) mistakesOfMetadata(obj Object) (errs field.ErrorList) {
+// validateMetadata validates the metadata of a new object.
+func (r *Resource) validateMetadata(obj Object) (errs field.ErrorList) {
 	check := objectname.Subdomain
 	switch {
 	case r.NameOf != nil:

@@ -30,7 +30,7 @@ func (r *Resource) unconditional(obj Object) error {
 	})
 }
 
-// sortMaps orders the mistakes in labels and annotations, which are found in the
+// sortMaps orders the field errors in labels and annotations, which are found in the
 // random order of a map.
 func sortMaps(errs field.ErrorList) {
 	for len(errs) > 0 {

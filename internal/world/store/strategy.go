@@ -38,7 +38,7 @@ type Strategy struct {
 	// PrepareForStatusUpdate what one of the status cannot.
 	PrepareForUpdate       func(obj, old Object)
 	PrepareForStatusUpdate func(now metav1.Time, obj, old Object)
-	// Validate names the mistakes of a new object, ValidateUpdate of a change of
+	// Validate returns the field errors of a new object, ValidateUpdate of a change of
 	// the spec, or of anything if the kind has no spec.
 	Validate       func(obj Object) field.ErrorList
 	ValidateUpdate func(obj, old Object) field.ErrorList
@@ -47,7 +47,7 @@ type Strategy struct {
 	Passes []Pass
 	// ReadsAnnotations says that ValidateUpdate looks at annotations, too.
 	ReadsAnnotations bool
-	// ValidateStatus names the mistakes of a change of the status.
+	// ValidateStatus returns the field errors of a change of the status.
 	ValidateStatus func(obj, old Object) field.ErrorList
 	// Grace decides how many seconds a first deletion grants; nil means that the
 	// kind has no graceful deletion.

@@ -231,7 +231,7 @@ func (s *Store) check(res *Resource, obj, old Object, what Part, same bool, w wr
 			errs = append(errs, res.ValidateStatus(obj, old)...)
 		}
 	default:
-		errs = append(errs, res.mistakesOfUpdate(obj, old, m, what == MainPart && !same)...)
+		errs = append(errs, res.validateUpdate(obj, old, m, what == MainPart && !same)...)
 	}
 	if len(errs) > 0 {
 		return res.invalid(obj, errs)
@@ -242,7 +242,7 @@ func (s *Store) check(res *Resource, obj, old Object, what Part, same bool, w wr
 	return nil
 }
 
-// metadata are the mistakes in what an update makes of metadata: those that every
+// metadata are the field errors in what an update makes of metadata: those that every
 // kind reports, and those of the passes.
 type metadata struct {
 	differs        bool
@@ -274,13 +274,13 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 		return m
 	}
 	m.common = append(validation.ValidateObjectMetaAccessor(obj, r.Namespaced, objectname.PathSegment, metadataPath), m.changed...)
-	m.changed, m.whole = append(slices.Clip(m.changed), names...), r.mistakesOfMetadata(obj)
+	m.changed, m.whole = append(slices.Clip(m.changed), names...), r.validateMetadata(obj)
 	return m
 }
 
-// mistakesOfUpdate goes through the passes of an update; checked says that the spec has
+// validateUpdate goes through the passes of an update; checked says that the spec has
 // changed, too.
-func (r *Resource) mistakesOfUpdate(obj, old Object, m metadata, checked bool) (errs field.ErrorList) {
+func (r *Resource) validateUpdate(obj, old Object, m metadata, checked bool) (errs field.ErrorList) {
 	passes := defaultPasses
 	if r.Passes != nil {
 		passes = r.Passes

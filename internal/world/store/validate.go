@@ -16,7 +16,7 @@ func (s *Store) Validate(res *Resource, given Object) error {
 	if res.Admit != nil {
 		_ = res.Admit(s, obj) // what it completes counts, not what it refuses
 	}
-	if errs := res.mistakes(obj, writing{}); len(errs) > 0 {
+	if errs := res.validate(obj, writing{}); len(errs) > 0 {
 		return res.invalid(obj, errs)
 	}
 	return nil

@@ -17,12 +17,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ownership keeps metadata.managedFields: who set which field.
-type ownership struct {
+// managedFields keeps metadata.managedFields: who set which field.
+type managedFields struct {
 	now func() time.Time
 }
 
-func newOwnership(now func() time.Time) *ownership { return &ownership{now} }
+func newManagedFields(now func() time.Time) *managedFields { return &managedFields{now} }
 
 // converter knows the schema of all built-in kinds. It is made once, when it is
 // first asked for.
@@ -101,7 +101,7 @@ func resetFields(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Fi
 }
 
 // record makes a write's fields those of its manager.
-func (o *ownership) record(k *servedKind, what part, obj, old store.Object, manager string) error {
+func (o *managedFields) record(k *servedKind, what part, obj, old store.Object, manager string) error {
 	fields, err := managerOf(k, what)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func sameButTimes(obj, old store.Object) bool {
 
 // timed gives the entries that a write made or changed the time of the store: the
 // library knows only that of the machine.
-func (o *ownership) timed(entries, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+func (o *managedFields) timed(entries, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	known := map[string]*metav1.Time{}
 	for _, e := range before {
 		known[entryName(e)] = e.Time

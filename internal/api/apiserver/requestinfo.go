@@ -1,0 +1,57 @@
+package apiserver
+
+import "strings"
+
+// requestInfo is what a path names: a group and version, a resource in it, an object, a
+// subresource. What is not named is empty.
+type requestInfo struct {
+	apiGroup, apiVersion                   string
+	namespace, resource, name, subresource string
+	// watch is set by a path of the old form, /api/v1/watch/….
+	watch bool
+}
+
+// newRequestInfo reads a path below /api and /apis.
+func newRequestInfo(path string) (info requestInfo, ok bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case parts[0] == "api":
+		parts = parts[1:]
+	case parts[0] == "apis":
+		parts = parts[1:]
+		if len(parts) > 0 {
+			info.apiGroup, parts = parts[0], parts[1:]
+		}
+	default:
+		return info, false
+	}
+	if len(parts) > 0 {
+		info.apiVersion, parts = parts[0], parts[1:]
+	}
+	if len(parts) > 0 && parts[0] == "watch" {
+		info.watch, parts = true, parts[1:]
+	}
+	if len(parts) > 2 && parts[0] == "namespaces" && !namespaceSubresources[parts[2]] {
+		info.namespace, parts = parts[1], parts[2:]
+	}
+	for _, field := range []*string{&info.resource, &info.name, &info.subresource} {
+		if len(parts) > 0 {
+			*field, parts = parts[0], parts[1:]
+		}
+	}
+	if len(parts) > 0 {
+		info.subresource += "/" + strings.Join(parts, "/")
+	}
+	return info, true
+}
+
+var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
+
+// talksToContainer reports whether a path leads into a container of a pod.
+func (info requestInfo) talksToContainer() bool {
+	if info.apiGroup != "" || info.resource != "pods" {
+		return false
+	}
+	sub, _, _ := strings.Cut(info.subresource, "/") // the rest of a proxy's path is for the container
+	return sub == "exec" || sub == "attach" || sub == "portforward" || sub == "proxy"
+}
