@@ -5,6 +5,9 @@ BIN := bin
 
 FUZZTIME ?= 10m
 
+# The modules of their own, the longest first.
+NESTED := test/clients test/sidecars test/sanity test/oracle test/e2emock examples/program examples/inprocess examples/sanity
+
 # One set of flags for all that is compiled here: the binaries, the tests and the
 # nested modules then share what the compiler keeps.
 export GOFLAGS += -trimpath
@@ -51,15 +54,12 @@ explore: build ## 30 s of search over scenarios/explore, from seed 1
 explore-bench: ## how many runs each strategy takes to find each seeded mistake, over ten seeds: half an hour
 	$(GO) test ./cmd/internal/explore -run '^$$' -bench SeededMistakes -benchtime 1x -timeout 2h
 
-nested: build ## the nested modules: Kubernetes' e2e mock driver, sidecars, csi-sanity, clients of tests, the examples
-	cd test/e2emock && $(GO) test ./...
-	cd test/sanity && $(GO) test ./...
-	cd test/clients && $(GO) test ./...
-	cd test/oracle && $(GO) test ./...
-	cd examples/inprocess && $(GO) test ./...
-	cd examples/program && $(GO) test ./...
-	cd examples/sanity && $(GO) test ./...
-	cd test/sidecars && $(GO) test ./...
+nested: build ## the nested modules, two at a time: Kubernetes' e2e mock driver, sidecars, csi-sanity, clients of tests, the oracle, the examples
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=target $(NESTED)
+
+.PHONY: $(NESTED)
+$(NESTED):
+	cd $@ && $(GO) test ./...
 
 oracle: ## lay csisim's checks and defaults beside those of Kubernetes' own code, for objects changed at random: SEED=1 FOR=5m
 	cd test/oracle && $(GO) test . -count 1 -v -args -seed $(SEED) -for $(FOR)
