@@ -59,7 +59,7 @@ func write(w io.Writer, r Report, chunks []Chunk, policy string) error {
 <script type="application/json" id="report">%s</script>
 `, policy, html.EscapeString(r.Name), style, html.EscapeString(r.Sentence), about)
 	for _, c := range chunks {
-		fmt.Fprintf(&page, "<script type=\"text/plain\" class=\"chunk\">%s %s</script>\n", c.Columns, c.Details)
+		fmt.Fprintf(&page, "<script type=\"text/plain\" class=\"columns\">%s</script><script type=\"text/plain\">%s</script>\n", c.Columns, c.Details)
 	}
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	if _, err := w.Write(page.Bytes()); err != nil {

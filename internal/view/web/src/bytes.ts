@@ -1,11 +1,20 @@
 // What the page gets: bytes in base64, deflated, with numbers as varints.
 
 export async function inflate(base64: string): Promise<Uint8Array> {
-  const text = atob(base64);
-  const packed = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+  const packed = decoded(base64);
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Uint8Array(await new Response(unpacked).arrayBuffer());
+}
+
+/** Browsers since 2025 decode by themselves, ten times as fast. */
+const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+
+function decoded(base64: string): Uint8Array<ArrayBuffer> {
+  if (native) return native.call(Uint8Array, base64);
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /** Reads numbers as encoding/binary of Go writes them. */
@@ -23,9 +32,18 @@ export class Reader {
     }
   }
 
-  varint(): number {
-    const value = this.uvarint();
-    return value % 2 ? -(value + 1) / 2 : value / 2;
+  /** Fills numbers with varints; most have one byte. */
+  varints(numbers: Float64Array | Int32Array): void {
+    for (let i = 0; i < numbers.length; i++) {
+      const byte = this.from[this.at];
+      if (byte < 0x80) {
+        this.at++;
+        numbers[i] = (byte >>> 1) ^ -(byte & 1);
+        continue;
+      }
+      const value = this.uvarint();
+      numbers[i] = value % 2 ? -(value + 1) / 2 : value / 2;
+    }
   }
 
   text(length: number): string {

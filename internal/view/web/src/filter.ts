@@ -23,9 +23,8 @@ export function fitting(trace: Trace, f: Filter, found?: Set<number>): Uint8Arra
   for (let i = 0; i < trace.length; i++) {
     if (!trace.kind[i]) continue;
     if (!f.all && trace.isQuiet(i) && !found?.has(i) && !(object >= 0 && trace.object[i] === object)) continue;
-    const landmark = trace.isKind(i, "step") || trace.isKind(i, "fault");
-    if (f.volume && !landmark && trace.volume[i] !== volume) continue;
-    if (f.node && !landmark && trace.node[i] !== node) continue;
+    if (f.volume && trace.volume[i] !== volume && !isLandmark(trace, i)) continue;
+    if (f.node && trace.node[i] !== node && !isLandmark(trace, i)) continue;
     if (f.object && trace.object[i] !== object) continue;
     if (f.lane && trace.lane[i] !== lane) continue;
     if (f.call && !(trace.isKind(i, "csi") && trace.methodOf(i) === f.call)) continue;
@@ -35,6 +34,9 @@ export function fitting(trace: Trace, f: Filter, found?: Set<number>): Uint8Arra
   }
   return shown;
 }
+
+/** Steps and faults are shown beside whatever is filtered. */
+function isLandmark(trace: Trace, row: number): boolean { return trace.isKind(row, "step") || trace.isKind(row, "fault"); }
 
 /** The events that contain a text, chunk by chunk; stops when asked to. */
 export async function search(trace: Trace, text: string, stop: () => boolean): Promise<Set<number>> {

@@ -15,7 +15,7 @@ export function follow(heard: (live: Live) => void): () => void {
       const news: News = await answer.json();
       const trace = news.epoch === epoch ? live.trace : new Trace();
       epoch = news.epoch;
-      for (const chunk of news.chunks) await trace.append(chunk.columns, chunk.details);
+      for (const chunk of news.chunks) await trace.append(chunk.columns, () => chunk.details);
       live = { trace, now: news.now, mounts: news.mounts, problem: "" };
     } catch (problem) {
       live = { ...live, problem: problem instanceof TypeError ? "the cluster is gone" : (problem as Error).message };

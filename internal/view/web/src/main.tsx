@@ -12,10 +12,10 @@ async function start() {
     return;
   }
   const trace = new Trace();
-  for (const chunk of document.querySelectorAll("script.chunk")) {
-    const [columns, details] = chunk.textContent!.split(" ");
-    await trace.append(columns, details);
-    chunk.remove();
+  for (const columns of document.querySelectorAll("script.columns")) {
+    const details = columns.nextElementSibling!; // most are never looked at, and stay where they are
+    await trace.append(columns.textContent!, () => details.textContent!);
+    columns.remove();
   }
   root.replaceChildren();
   render(<App report={report} trace={trace} />, root);

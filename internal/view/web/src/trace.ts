@@ -33,11 +33,13 @@ export class Trace implements Record<Column, Numbers> {
   objects: [string, string][] = [["", ""]];
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
 
-  private chunks: { from: number; count: number; packed: string; details?: Promise<Detail[]> }[] = [];
+  private chunks: { from: number; packed: () => string; details?: Promise<Detail[]> }[] = [];
+  private methods: string[] = []; // the strings without their services
   private unanswered = new Map<number, number>();
   private bySeq?: Map<number, number>;
 
-  async append(columns: string, details: string): Promise<void> {
+  /** Adds events: their columns, and their details for when somebody looks. */
+  async append(columns: string, details: () => string): Promise<void> {
     const bytes = await inflate(columns);
     const reader = new Reader(bytes);
     const added: Added = JSON.parse(reader.text(reader.uvarint()));
@@ -48,17 +50,15 @@ export class Trace implements Record<Column, Numbers> {
     for (const volume of added.volumes ?? []) this.volumes[volume.i] = volume;
     this.grow(this.length + added.n);
     for (const name of names) {
-      const column = this[name];
-      let before = 0;
-      for (let i = 0; i < added.n; i++) {
-        let value = reader.varint();
-        if (differences.has(name)) value = before += value;
-        column[this.length + i] = value;
-      }
+      const column = this[name].subarray(this.length, this.length + added.n);
+      reader.varints(column);
+      if (differences.has(name)) for (let i = 1; i < column.length; i++) column[i] += column[i - 1];
     }
-    for (let i = this.length; i < this.length + added.n; i++) if (this.cause[i]) this.cause[i] = this.seq[i] - this.cause[i];
-    for (let i = this.length; i < this.length + added.n; i++) this.supersede(i);
-    this.chunks.push({ from: this.length, count: added.n, packed: details });
+    for (let i = this.length; i < this.length + added.n; i++) {
+      if (this.cause[i]) this.cause[i] = this.seq[i] - this.cause[i];
+      if (this.unanswered.size || this.flags[i] & OPEN) this.supersede(i);
+    }
+    this.chunks.push({ from: this.length, packed: details });
     this.length += added.n;
     this.bySeq = undefined;
   }
@@ -99,7 +99,7 @@ export class Trace implements Record<Column, Numbers> {
 
   isKind(row: number, kind: string): boolean { return this.strings[this.kind[row]] === kind; }
   kindOf(row: number): string { return this.strings[this.kind[row]]; }
-  methodOf(row: number): string { return this.strings[this.method[row]].replace(/^.*\//, ""); }
+  methodOf(row: number): string { return (this.methods[this.method[row]] ??= this.strings[this.method[row]].replace(/^.*\//, "")); }
   nodeOf(row: number): string { return this.strings[this.node[row]]; }
   toneOf(row: number): string { return tones[this.flags[row] & 7]; }
   isQuiet(row: number): boolean { return (this.flags[row] & QUIET) !== 0; }
@@ -123,7 +123,7 @@ export class Trace implements Record<Column, Numbers> {
     if (!chunk.details) {
       const kept = this.chunks.filter((c) => c.details);
       if (kept.length > 24) kept[0].details = undefined;
-      chunk.details = unpack(chunk.packed);
+      chunk.details = unpack(chunk.packed());
     }
     return chunk.details;
   }
