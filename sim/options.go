@@ -74,6 +74,10 @@ type Options struct {
 	// Strict fails runs for what the CSI spec asks and nothing in Kubernetes depends on, which
 	// is a note otherwise. Default: false.
 	Strict bool
+	// SystemCalls records by which system calls driver programs change files while they work on calls that change something:
+	// see internal/world/machine. The calls of one program follow each other then. It ends the run where the system does not show
+	// them. Default: false; they are recorded of calls with a fault of system calls only.
+	SystemCalls bool
 	// HostPaths are directories of this machine that programs write in as they are: what
 	// they write elsewhere is thrown away with the run. Default: none.
 	HostPaths []string

@@ -88,6 +88,7 @@ func Start(o Options) (*Simulation, error) {
 	}
 	c.Wire = wire.New(c.World)
 	c.Wire.Strict = c.options.Strict
+	c.Wire.ShowSystemCalls = c.options.SystemCalls
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
 	c.Wire.ProgramAt = c.programAt

@@ -24,6 +24,7 @@ type runFlags struct {
 	workDir          string
 	hostPaths        []string
 	strict           bool
+	systemCalls      bool
 	keep             bool
 	checkDeterminism bool
 	verbose          int
@@ -76,6 +77,7 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on fails, too; it is a note otherwise")
+	flags.BoolVar(&f.systemCalls, "system-calls", false, "record by which system calls driver programs, and what they start, change files: -v shows them")
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs; with --on kind the cluster")
 	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare; where the runs differ, say whether csisim or a driver did, and in which answer")
 	f.onFlags.add(command)

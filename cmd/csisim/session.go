@@ -105,7 +105,7 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 		Strategy: strategyMaker(s.flags.strategy, s.flags.seed), Seed: s.flags.seed,
 		Patience: s.flags.patience, Until: s.flags.until,
 		Sinks: outputs.sinks, CheckDeterminism: s.flags.checkDeterminism,
-		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation), HostPaths: s.flags.hostPaths, Strict: s.flags.strict,
+		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation), HostPaths: s.flags.hostPaths, Strict: s.flags.strict, SystemCalls: s.flags.systemCalls,
 	}
 }
 

@@ -49,6 +49,11 @@ type Fault struct {
 	// fill it another; so are renaming, removing, mounting, unmounting. A call with
 	// fewer ends first.
 	Changes int
+	// System is the system call with which FailSystemCall fails, with the error Fails, such as "EBUSY", or before which
+	// the victim dies with Kill. Of FailSystemCall, Times is the number of system calls that fail. A CSI call without
+	// such a system call is not affected.
+	System SystemCall
+	Fails  string
 
 	seen, fired int
 	cleared     bool
@@ -102,6 +107,8 @@ const (
 	// InUse: while a driver's program works on the call its mounts are in use, so that its
 	// first attempt to unmount one fails with EBUSY; not if it detaches it (MNT_DETACH).
 	InUse Effect = "in-use"
+	// FailSystemCall: a system call of the driver's program fails, without being made.
+	FailSystemCall Effect = "fail-system-call"
 	// Kill: somebody dies at the call. If it is the driver, the caller's connection
 	// is lost; else the call takes its course, whether its caller lives or not.
 	Kill Effect = "kill"
@@ -152,6 +159,8 @@ func (f *Fault) InWords() string {
 		return "what cannot be granted beside the call before"
 	case InUse:
 		return "a mount was in use, the driver could not unmount it"
+	case FailSystemCall:
+		return fmt.Sprintf("%s of the driver failed, %s", f.System, f.Fails)
 	case Kill:
 		return f.toldOfKill()
 	case Hang:

@@ -33,6 +33,8 @@ func (f *Fault) KillsDriver() bool { return f.Victim == Driver || f.Victim == No
 
 func (f *Fault) toldOfKill() string {
 	switch {
+	case f.System.Name != "":
+		return fmt.Sprintf("%s killed while the driver did it, before %s", f.Victim, f.System)
 	case f.At == OnReceipt && f.KillsDriver():
 		return fmt.Sprintf("%s killed before the driver did it", f.Victim)
 	case f.At == OnReceipt:

@@ -74,3 +74,15 @@ func (s *Set) Unused() []*Fault {
 	}
 	return unused
 }
+
+// Struck corrects, when the call has ended which a fault befell, how often it took effect in that: not at all, if the
+// driver made no such system call, or several times.
+func (f *Fault) Struck(times int) { f.fired += times - 1 }
+
+// Left is how often a fault may take effect in the call that it befalls; 0 is any number.
+func (f *Fault) Left() int {
+	if f.Times == 0 {
+		return 0
+	}
+	return f.Times - f.fired + 1
+}

@@ -208,7 +208,7 @@ func pathOf(l trace.Line) string {
 	if l.K == trace.Step {
 		return l.Msg
 	}
-	if l.K == trace.FileChange || l.K == trace.Unmounted {
+	if l.K == trace.FileChange || l.K == trace.SystemCall || l.K == trace.Unmounted {
 		return l.Name
 	}
 	if path.Base(l.M) == "NodeStageVolume" || path.Base(l.M) == "NodeUnstageVolume" {

@@ -98,7 +98,7 @@ func (v *volumes) about(l trace.Line, object map[string]any) *volume {
 		return v.named("", textAt(l.Req, "volume_id"), "")
 	case l.K == trace.API:
 		return v.ofObject(l, object)
-	case l.K == trace.KubeEvent || l.K == trace.FileChange:
+	case l.K == trace.KubeEvent || l.K == trace.FileChange || l.K == trace.SystemCall:
 		return v.mentioned(l.Msg + l.Name)
 	}
 	return nil

@@ -30,6 +30,8 @@ type Facts struct {
 	MaxVolumes int64
 	// Controllers are those of the cluster, with the driver's sidecars.
 	Controllers []string
+	// SystemCalls are those by which the driver changes files, by the method of the CSI call that makes them; none of a mock.
+	SystemCalls map[string][]point
 	// NoMounts says why nothing can be mounted on this machine; empty if it can.
 	NoMounts string
 	// NoDevices says why there are no raw block volumes here; empty if there are.

@@ -26,6 +26,7 @@ var groups = []Group{
 	{"contradicted", "Contradicting calls"},
 	{"lost", "Lost and late answers"},
 	{"in-use", "Mounts in use"},
+	{"system-calls", "Cut off between changes"},
 	{"abandoned", "Given up half-way"},
 	{"restart", "Restarts at every step"},
 	{"crash-driver", "Driver killed at calls"},
@@ -90,7 +91,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, mountsInUse, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, mountsInUse, systemCalls, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 		overlappingCalls, inlineVolumes,
 	} {
 		add(p)

@@ -156,11 +156,13 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	if err != nil {
 		return err
 	}
+	o.SystemCalls = f.NoUnmounts == ""
 	result, err := f.observe(ctx, "kinds", text+"\nexpect: {leftovers: any, violations: any}\n", o)
 	if err != nil {
 		return err
 	}
 	f.learn(result.Trace)
+	f.learnSystemCalls(result, tried[0].claimName())
 	if !f.Provisions() {
 		return nil
 	}

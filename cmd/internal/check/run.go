@@ -31,6 +31,8 @@ type RunOptions struct {
 	// HostPaths and Strict are those of scenario.RunOptions.
 	HostPaths []string
 	Strict    bool
+	// SystemCalls is that of sim.Options.
+	SystemCalls bool
 	// Logs is where the output of driver programs is kept, a directory for each
 	// trial. Default: nowhere.
 	Logs string
@@ -75,7 +77,7 @@ func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	return scenario.RunOptions{
-		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, Sinks: o.Sinks, DriverLogs: o.Logs,
+		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, Sinks: o.Sinks, DriverLogs: o.Logs,
 	}
 }
 

@@ -130,8 +130,8 @@ func (s restartControllerStep) promoted() Promotion {
 
 func (s *faultStep) promoted() Promotion {
 	switch {
-	case s.InUse:
-		return never("the proxy does not see the driver's unmounts")
+	case s.InUse, s.Fails != "", s.Before != nil:
+		return never("the proxy does not see the driver's system calls")
 	case s.Kill != "" && s.Kill != string(fault.Driver):
 		return never("the proxy in the driver's pod can kill the driver at a call, not the %s", s.Kill)
 	}

@@ -24,7 +24,7 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 }
 
 // faultStep puts a fault in force. Exactly one of code, answer, loseAnswer, delayRequest, delayAnswer,
-// lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse and kill says what it does; loseAnswer can have a code beside it.
+// lateAnswer, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse, fails and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -49,9 +49,14 @@ type faultStep struct {
 	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name, to publish a volume for a single writer at another path as well. Of CreateVolume, ControllerPublishVolume and NodePublishVolume."`
 	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
 	InUse        bool              `json:"inUse,omitempty" doc:"While a driver program works on the call its mounts are in use: its first attempt to unmount one fails with EBUSY (target is busy), unless it detaches the mount."`
+	Syscall      string            `json:"syscall,omitempty" example:"umount2" doc:"With fails: which system calls of the driver program, and of what it starts, fail while it works on the call. mount, umount2, rename, link, symlink, unlink, mkdir, rmdir, mknod, open (to make, empty or write to a file or block device), truncate, fallocate, pwrite, copy_file_range, fsync, ioctl (of loop devices), each in all forms: renameat2 is rename, fdatasync is fsync."`
+	Nth          uint              `json:"nth,omitempty" doc:"With syscall: which one of each call fails, from 1; default all."`
+	Path         string            `json:"path,omitempty" example:"globalmount" doc:"With syscall: only those about this path, its last elements or all of it; * stands for any letters within an element."`
+	Fails        string            `json:"fails,omitempty" example:"EBUSY" doc:"The error with which the system calls fail, without being made. times is how many fail then, in all calls together."`
 	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
 	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is after some of the changes that a driver program makes to files (where the system does not show them, 2 ms of wall time later); or when it has acted, before its answer is delivered. Default receipt."`
 	AfterChanges uint              `json:"afterChanges,omitempty" doc:"With at: work, how many changes of files the program and what it starts have made; default 1. To make or empty a file is one, to fill it another; so are renaming, removing, mounting and unmounting. A call with fewer changes ends first, which is like at: answer."`
+	Before       *systemCall       `json:"before,omitempty" doc:"With kill: when, exactly; just before the driver program, or what it starts, makes a system call. If a call makes no such one nobody dies, and the fault waits for the next."`
 	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again; default never."`
 }
 
@@ -78,7 +83,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-const wantEffect = "one of code, answer, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, inUse, kill"
+const wantEffect = "one of code, answer, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, repeat, overlap, contradict, hang, inUse, fails, kill"
 
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
@@ -99,6 +104,7 @@ func (s *faultStep) checkEffect(c *checker) {
 		c.report("call", fmt.Sprintf("overlap of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	}
 	s.checkKill(c)
+	s.checkSystemCall(c)
 	s.checkAnswer(c)
 	if strings.HasPrefix(s.Call, "Controller") && s.Node != "" {
 		c.report("node", "the node of a controller call", "no node: controller plugins are not on one; volume narrows it down")
@@ -124,7 +130,7 @@ func (s *faultStep) checkKill(c *checker) {
 	node := s.Kill == string(fault.Kubelet) || s.Kill == string(fault.Node)
 	switch {
 	case s.Kill == "":
-		for _, field := range []string{"at", "restartAfter", "afterChanges"} {
+		for _, field := range []string{"at", "before", "restartAfter", "afterChanges"} {
 			if c.has(field) {
 				c.report(field, field+" without kill", "kill beside it")
 			}
@@ -149,7 +155,7 @@ func (s *faultStep) effects() []string {
 		{"code", s.Code != "" && !s.LoseAnswer}, {"answer", s.Answer != nil}, {"loseAnswer", s.LoseAnswer},
 		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
 		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
-		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"kill", s.Kill != ""},
+		{"lateAnswer", s.LateAnswer}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"fails", s.Fails != ""}, {"kill", s.Kill != ""},
 	} {
 		if effect.given {
 			found = append(found, effect.name)
@@ -197,9 +203,15 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect = fault.Hang
 	case s.InUse:
 		f.Effect = fault.InUse
+	case s.Fails != "":
+		f.Effect, f.Fails = fault.FailSystemCall, s.Fails
+		f.System = fault.SystemCall{Name: s.Syscall, Nth: int(s.Nth), Path: s.Path}
 	case s.Kill != "":
 		f.Effect, f.Victim, f.At, f.RestartAfter = fault.Kill, fault.Victim(s.Kill), fault.Moment(cmp.Or(s.At, string(fault.OnReceipt))), s.RestartAfter.Duration
 		f.Times, f.Changes = max(1, f.Times), int(s.AfterChanges)
+		if s.Before != nil {
+			f.At, f.System = fault.AtWork, s.Before.fault()
+		}
 	default:
 		f.Effect = fault.Answer
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -21,12 +22,13 @@ type call struct {
 	request, answer    proto.Message
 	event              *trace.Event
 	ended              bool
-	heard              proto.Message // the driver's answer, which its caller may never get
-	onItsWay           bool          // it takes its course, whether its caller lives or not
-	overlap            *overlap      // it is made twice at once; nil if not
-	atWork             func()        // what happens while the driver works on it; nil for nothing
-	held               *held         // the driver stops in it; nil if not
-	foundInUse         bool          // the driver could not unmount something; the answer is its own
+	heard              proto.Message      // the driver's answer, which its caller may never get
+	onItsWay           bool               // it takes its course, whether its caller lives or not
+	overlap            *overlap           // it is made twice at once; nil if not
+	atWork             func()             // what happens while the driver works on it; nil for nothing
+	held               *held              // the driver stops in it; nil if not
+	ownAnswer          bool               // the fault disturbed the driver; the answer is the driver's own all the same
+	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
 }
 
 // lateness is how long after its caller's deadline a late answer arrives.
@@ -65,7 +67,7 @@ func (c *call) send() error {
 		f = c.drawn()
 	}
 	if f == nil {
-		return c.pass(c.process, c.answer)
+		return c.passShown()
 	}
 	if f.Effect == fault.Repeat {
 		return c.sendTwice(f)
@@ -78,6 +80,12 @@ func (c *call) send() error {
 	}
 	if f.Effect == fault.InUse {
 		return c.sendWhileInUse(f)
+	}
+	if f.Effect == fault.FailSystemCall {
+		return c.sendFailing(f)
+	}
+	if f.Effect == fault.Kill && f.System.Name != "" { // whether somebody dies is up to the driver
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crashBefore(p, f, answer) })
 	}
 	c.event.Injected = f.InWords()
 	switch f.Effect {
@@ -195,6 +203,9 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 		if program := c.wire.ProgramAt(c.site); program != nil {
 			client = mortal{client, program.Done()}
 		}
+	}
+	if c.watch != nil {
+		client = watched{client, c.watch}
 	}
 	if c.held != nil {
 		if c.held.ClientConnInterface == nil {

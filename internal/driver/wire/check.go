@@ -17,7 +17,7 @@ func (w *Wire) check(c *call, err error) {
 	caps := w.capsOf(c.site.Driver)
 	found := contract.CheckRequest(c.method, c.request, caps)
 	switch {
-	case c.event.Injected != "" && !c.foundInUse:
+	case c.event.Injected != "" && !c.ownAnswer:
 	case err != nil:
 		found = append(found, contract.CheckError(c.method, c.request, status.Code(err), caps)...)
 	default:

@@ -86,7 +86,7 @@ func (c *call) crashAtWork(p *kernel.Process, f *fault.Fault, answer proto.Messa
 		return c.crashByClock(p, f, answer)
 	}
 	defer hold.Release()
-	c.held = &held{hold: hold}
+	c.held = &held{reached: hold.Reached}
 	err := c.deliver(p, answer)
 	c.kill(f)
 	if f.KillsDriver() {

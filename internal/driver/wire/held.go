@@ -8,18 +8,16 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // errHeld is the outcome of a call whose driver stands still in it.
 var errHeld = errors.New("the driver is held")
 
-// held is a client of a program that stops in a call, after some of the changes that it makes
+// held is a client of a program that stops in a call, between two of the changes that it makes
 // to files.
 type held struct {
 	grpc.ClientConnInterface
-	hold *machine.Hold
+	reached <-chan struct{} // closed when it stands still
 
 	start  sync.Once
 	done   chan struct{}
@@ -30,7 +28,7 @@ type held struct {
 // Invoke makes the call the first time; it returns errHeld when the driver is held, and the
 // answer if there is one before. The second time it waits for the answer of that same call.
 func (h *held) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
-	reached := h.hold.Reached
+	reached := h.reached
 	first := false
 	h.start.Do(func() {
 		first = true

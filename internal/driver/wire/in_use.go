@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// errUnseen is why no mount of a driver's program can be in use.
-var errUnseen = errors.New("this system does not show csisim what programs unmount: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN")
+// errUnseen is why a fault cannot disturb what a driver's program does to files.
+var errUnseen = errors.New("this system does not show csisim which system calls programs make: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN")
 
 // sendWhileInUse gives the call to the driver while something uses its mounts. Drivers in
 // this process, or that somebody else started, unmount nothing that is seen.
@@ -27,7 +27,7 @@ func (c *call) sendWhileInUse(f *fault.Fault) error {
 	}
 	defer func() {
 		if end() {
-			c.foundInUse = true
+			c.ownAnswer = true
 			c.event.Injected = f.InWords()
 		}
 	}()

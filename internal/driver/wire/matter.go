@@ -12,6 +12,9 @@ import (
 // does first, would be up to the real clock.
 func (c *call) matter() kernel.Matter {
 	of := c.site.Machine.Name() + " " + c.site.Socket
+	if c.watch != nil {
+		return kernel.Matter{Of: of}
+	}
 	switch c.request.(type) {
 	case *csi.ListVolumesRequest, *csi.ListSnapshotsRequest, *csi.GetCapacityRequest:
 		return kernel.Matter{Of: of}

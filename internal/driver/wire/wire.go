@@ -41,6 +41,8 @@ type Wire struct {
 	// ProgramAt is the program that serves a socket; nil if none of the run does. Default:
 	// none ever does.
 	ProgramAt func(Site) *machine.Process
+	// ShowSystemCalls records the system calls by which programs change files, of all calls that have an effect.
+	ShowSystemCalls bool
 	// RunDir is the directory of the run on the host, which answers have and records do
 	// not: see the constant. Default: none.
 	RunDir string

@@ -15,7 +15,9 @@ func Nearest(word string, known []string) string {
 		if len(plain)-len(candidate) > len(plain)/2 {
 			continue // so much longer is no mistake in typing
 		}
-		if distance := edits(plain, foldWord(candidate)); distance < least {
+		folded := foldWord(candidate)
+		distance := edits(plain, folded)
+		if distance < least || nearest != "" && distance == least && strings.HasPrefix(folded, plain) { // the end was forgotten
 			nearest, least = candidate, distance
 		}
 	}

@@ -9,6 +9,9 @@ var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": 
 // them: the same call writes its sockets. It counts with the file that was opened for it.
 type change struct {
 	number uint32
+	name   string // without the forms that it has: one of those of SystemCalls
+	of     spot   // what it changes
+	from   spot   // where that comes from; of few
 	// flags are the argument which says whether it changes anything, and bits of which it
 	// does with any; no bits: always.
 	argument int
@@ -18,17 +21,34 @@ type change struct {
 }
 
 var changesOfFiles = append([]change{
-	{number: unix.SYS_OPENAT, argument: 2, bits: makes},
-	{number: unix.SYS_MKDIRAT}, {number: unix.SYS_MKNODAT}, {number: unix.SYS_SYMLINKAT}, {number: unix.SYS_LINKAT},
-	{number: unix.SYS_RENAMEAT}, {number: unix.SYS_RENAMEAT2}, {number: unix.SYS_UNLINKAT},
-	{number: unix.SYS_TRUNCATE}, {number: unix.SYS_FTRUNCATE}, {number: unix.SYS_FALLOCATE},
-	{number: unix.SYS_PWRITE64}, {number: unix.SYS_COPY_FILE_RANGE},
-	{number: unix.SYS_MOUNT}, {number: unix.SYS_MOVE_MOUNT}, {number: unix.SYS_UMOUNT2},
-	{number: unix.SYS_IOCTL, argument: 1, is: []uint32{unix.LOOP_SET_FD, unix.LOOP_CLR_FD, unix.LOOP_CONFIGURE}},
+	{number: unix.SYS_OPENAT, name: open, of: fileAt(0, 1), argument: 2, bits: makes | writes},
+	{number: unix.SYS_OPENAT2, name: open, of: fileAt(0, 1)},
+	{number: unix.SYS_MKDIRAT, name: "mkdir", of: fileAt(0, 1)}, {number: unix.SYS_MKNODAT, name: "mknod", of: fileAt(0, 1)},
+	{number: unix.SYS_SYMLINKAT, name: "symlink", of: fileAt(1, 2), from: anyText(0)}, {number: unix.SYS_LINKAT, name: "link", of: fileAt(2, 3), from: fileAt(0, 1)},
+	{number: unix.SYS_RENAMEAT, name: "rename", of: fileAt(2, 3), from: fileAt(0, 1)}, {number: unix.SYS_RENAMEAT2, name: "rename", of: fileAt(2, 3), from: fileAt(0, 1)},
+	{number: unix.SYS_UNLINKAT, name: "unlink", of: fileAt(0, 1)},
+	{number: unix.SYS_TRUNCATE, name: "truncate", of: fileNamed(0)}, {number: unix.SYS_FTRUNCATE, name: "truncate", of: fileOpened(0)},
+	{number: unix.SYS_FALLOCATE, name: "fallocate", of: fileOpened(0)},
+	{number: unix.SYS_PWRITE64, name: "pwrite", of: fileOpened(0)}, {number: unix.SYS_COPY_FILE_RANGE, name: "copy_file_range", of: fileOpened(2), from: fileOpened(0)},
+	{number: unix.SYS_FSYNC, name: fsync, of: fileOpened(0)}, {number: unix.SYS_FDATASYNC, name: fsync, of: fileOpened(0)},
+	{number: unix.SYS_MOUNT, name: "mount", of: fileNamed(1), from: anyText(0)}, {number: unix.SYS_MOVE_MOUNT, name: "mount", of: fileAt(2, 3)},
+	{number: unix.SYS_MOUNT_SETATTR, name: "mount", of: fileAt(0, 1)},
+	{number: unix.SYS_UMOUNT2, name: "umount2", of: fileNamed(0)},
+	{number: unix.SYS_IOCTL, name: "ioctl", of: fileOpened(0), argument: 1, is: []uint32{unix.LOOP_SET_FD, unix.LOOP_CLR_FD, unix.LOOP_CONFIGURE}},
 }, oldChanges...)
 
-// makes are the flags with which a file is made or emptied.
-const makes = unix.O_CREAT | unix.O_TRUNC
+// Those of which not every one changes something.
+const (
+	open  = "open"
+	fsync = "fsync"
+)
+
+const (
+	// makes are the flags with which a file is made or emptied.
+	makes = unix.O_CREAT | unix.O_TRUNC
+	// writes are those with which it can be written to.
+	writes = unix.O_WRONLY | unix.O_RDWR
+)
 
 // Where struct seccomp_data has the call's number, the processor and the low half of the first argument.
 const (

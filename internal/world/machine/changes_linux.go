@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -15,8 +16,9 @@ type changes struct {
 	listener int
 
 	mu      sync.Mutex
-	hold    *Hold // nil if none is to be reached
-	unmount *bool // whether an attempt was refused; nil if none is to be
+	hold    *Hold      // nil if none is to be reached
+	unmount *bool      // whether an attempt was refused; nil if none is to be
+	watch   *CallWatch // nil if nobody watches
 }
 
 // follow sees what the calling thread's children change. It returns nil where that is not
@@ -89,14 +91,51 @@ func (c *changes) see(n *notification) {
 		c.hold.id = n.id
 		close(c.hold.reached)
 		c.hold = nil
+	case c.watch != nil:
+		c.show(n)
 	default:
 		c.goOn(n.id)
 	}
 }
 
+// show lets who watches decide on a call.
+func (c *changes) show(n *notification) {
+	call := n.systemCall()
+	if call == nil {
+		c.goOn(n.id)
+		return
+	}
+	outcome := c.watch.meet(*call)
+	if outcome == made && call.begins {
+		outcome = c.showWrite(n, *call)
+	}
+	switch outcome {
+	case made:
+		c.goOn(n.id)
+	case fails:
+		c.answer(response{id: n.id, error: -int32(c.watch.interference.Fails)})
+	case waits:
+		c.watch.held = n.id
+		close(c.watch.reached)
+	}
+}
+
+// showWrite shows the first write to a file that a call is about to make or to empty. Where the
+// program is to stand still before that, the file is begun in its place.
+func (c *changes) showWrite(n *notification, call SystemCall) outcome {
+	call.Name = Write
+	outcome := c.watch.meet(call)
+	if outcome == waits {
+		file := fileOf(n)
+		defer file.close()
+		_ = file.begin() // it cannot be made: nor can the program do it
+	}
+	return outcome
+}
+
 // meets counts what a call changes, and reports whether it is to wait.
 func (h *Hold) meets(n *notification) bool {
-	weight := 1
+	weight := n.weight()
 	file := fileOf(n)
 	if file != nil {
 		defer file.close()
@@ -127,8 +166,32 @@ func (c *changes) release(h *Hold) {
 		c.hold = nil
 	}
 	if h.id != 0 {
-		c.goOn(h.id)
+		c.letGo(h.id, h.of)
 		h.id = 0
+	}
+}
+
+func (c *changes) watchBy(w *CallWatch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.watch = w
+}
+
+func (c *changes) seenBy(w *CallWatch) []SystemCall {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(w.seen)
+}
+
+func (c *changes) endWatch(w *CallWatch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watch == w {
+		c.watch = nil
+	}
+	if w.held != 0 {
+		c.letGo(w.held, w.of)
+		w.held = 0
 	}
 }
 
@@ -149,6 +212,16 @@ func (c *changes) refuseUnmount() (end func() bool) {
 
 func (c *changes) goOn(id uint64) {
 	c.answer(response{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
+}
+
+// letGo ends the waiting of a call. One of a program that was killed, or of what that had started, must not be made any
+// more: the killed do not die before it.
+func (c *changes) letGo(id uint64, of *Process) {
+	if of.hasEnded() {
+		c.answer(response{id: id, error: -int32(unix.EINTR)})
+		return
+	}
+	c.goOn(id)
 }
 
 // answer answers a call. Of one that is dead nobody hears it.

@@ -4,9 +4,11 @@ import "golang.org/x/sys/unix"
 
 // oldChanges are calls that newer processors do without.
 var oldChanges = []change{
-	{number: unix.SYS_OPEN, argument: 1, bits: makes},
-	{number: unix.SYS_CREAT}, {number: unix.SYS_MKDIR}, {number: unix.SYS_MKNOD}, {number: unix.SYS_SYMLINK}, {number: unix.SYS_LINK},
-	{number: unix.SYS_RENAME}, {number: unix.SYS_UNLINK}, {number: unix.SYS_RMDIR},
+	{number: unix.SYS_OPEN, name: open, of: fileNamed(0), argument: 1, bits: makes | writes}, {number: unix.SYS_CREAT, name: open, of: fileNamed(0)},
+	{number: unix.SYS_MKDIR, name: "mkdir", of: fileNamed(0)}, {number: unix.SYS_MKNOD, name: "mknod", of: fileNamed(0)},
+	{number: unix.SYS_SYMLINK, name: "symlink", of: fileNamed(1), from: anyText(0)}, {number: unix.SYS_LINK, name: "link", of: fileNamed(1), from: fileNamed(0)},
+	{number: unix.SYS_RENAME, name: "rename", of: fileNamed(1), from: fileNamed(0)},
+	{number: unix.SYS_UNLINK, name: "unlink", of: fileNamed(0)}, {number: unix.SYS_RMDIR, name: "rmdir", of: fileNamed(0)},
 }
 
 // openCall says where a call that opens a file has its directory, path, flags and mode.
@@ -14,6 +16,9 @@ func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {
 	switch n.number {
 	case unix.SYS_OPENAT:
 		return int(int32(n.args[0])), n.args[1], n.args[2], n.args[3], true
+	case unix.SYS_OPENAT2:
+		flags, mode = n.how()
+		return int(int32(n.args[0])), n.args[1], flags, mode, true
 	case unix.SYS_OPEN:
 		return unix.AT_FDCWD, n.args[0], n.args[1], n.args[2], true
 	case unix.SYS_CREAT:

@@ -8,5 +8,9 @@ var oldChanges []change
 
 // openCall says where a call that opens a file has its directory, path, flags and mode.
 func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {
-	return int(int32(n.args[0])), n.args[1], n.args[2], n.args[3], n.number == unix.SYS_OPENAT
+	dir, path, flags, mode = int(int32(n.args[0])), n.args[1], n.args[2], n.args[3]
+	if n.number == unix.SYS_OPENAT2 {
+		flags, mode = n.how()
+	}
+	return dir, path, flags, mode, n.number == unix.SYS_OPENAT || n.number == unix.SYS_OPENAT2
 }

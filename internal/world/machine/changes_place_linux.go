@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -105,6 +104,20 @@ func (f *openedFile) weight() int {
 	return 2
 }
 
+// isChanged reports whether the file is made, emptied, or a file or device that is written to: not one
+// that is none, such as /dev/null.
+func (f *openedFile) isChanged() bool {
+	there := f.look()
+	switch {
+	case there == nil:
+		return f.flags&unix.O_CREAT != 0
+	case f.flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
+		return false // it fails
+	}
+	kind := there.Mode & unix.S_IFMT
+	return f.flags&(writes|unix.O_TRUNC) != 0 && (kind == unix.S_IFREG || kind == unix.S_IFBLK)
+}
+
 // begin makes or empties the file, in the program's place.
 func (f *openedFile) begin() error {
 	const kept = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_NOFOLLOW
@@ -113,24 +126,4 @@ func (f *openedFile) begin() error {
 		return err
 	}
 	return unix.Close(fd)
-}
-
-// stringOf reads a text of a program's memory; empty if there is none.
-func stringOf(pid int, at uintptr) string {
-	text := make([]byte, unix.PathMax)
-	read := 0
-	for read < len(text) { // page by page: what follows the text may not be readable
-		size := min(len(text)-read, unix.Getpagesize()-int(at+uintptr(read))%unix.Getpagesize())
-		local := []unix.Iovec{{Base: &text[read]}}
-		local[0].SetLen(size)
-		n, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: at + uintptr(read), Len: size}}, 0)
-		if err != nil {
-			return ""
-		}
-		if end := bytes.IndexByte(text[read:read+n], 0); end >= 0 {
-			return string(text[:read+end])
-		}
-		read += n
-	}
-	return ""
 }

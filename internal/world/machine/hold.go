@@ -9,7 +9,7 @@ type Hold struct {
 	reached chan struct{}
 	left    int // how many changes it may make before
 	id      uint64
-	within  *changes
+	of      *Process
 }
 
 // HoldAfter stops the program once it, and all that it starts, has made so many changes to
@@ -19,7 +19,7 @@ func (p *Process) HoldAfter(changes int) *Hold {
 	if p.changes == nil {
 		return nil
 	}
-	h := &Hold{reached: make(chan struct{}), left: changes, within: p.changes}
+	h := &Hold{reached: make(chan struct{}), left: changes, of: p}
 	h.Reached = h.reached
 	p.changes.arm(h)
 	return h
@@ -27,7 +27,7 @@ func (p *Process) HoldAfter(changes int) *Hold {
 
 // Release lets the program go on, or ends a hold that was not reached. It may be called more
 // than once.
-func (h *Hold) Release() { h.within.release(h) }
+func (h *Hold) Release() { h.of.changes.release(h) }
 
 // RefuseUnmount makes the next attempt to unmount something, of the program or of one that it
 // has started, fail with EBUSY, as if somebody used the mount. The function that it returns

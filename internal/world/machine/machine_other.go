@@ -95,6 +95,9 @@ type changes struct{}
 
 func follow() *changes { return nil }
 
-func (*changes) arm(*Hold)                  {}
-func (*changes) release(*Hold)              {}
-func (*changes) refuseUnmount() func() bool { return nil }
+func (*changes) arm(*Hold)                      {}
+func (*changes) release(*Hold)                  {}
+func (*changes) refuseUnmount() func() bool     { return nil }
+func (*changes) watchBy(*CallWatch)             {}
+func (*changes) seenBy(*CallWatch) []SystemCall { return nil }
+func (*changes) endWatch(*CallWatch)            {}

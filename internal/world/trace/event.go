@@ -26,6 +26,8 @@ const (
 	Files Kind = "fs"
 	// FileChange is a change that a kubelet made on its node's disk.
 	FileChange Kind = "file"
+	// SystemCall is a system call by which a driver's program changed files, or was to.
+	SystemCall Kind = "sys"
 	// Step is what the scenario did, waited for or observed.
 	Step Kind = "step"
 	// Registration is a call between a kubelet and a registrar.

@@ -128,7 +128,9 @@ func (r *Recorder) append(e *Event) {
 	r.seq++
 	e.Seq = r.seq
 	e.At = r.clock.Elapsed()
-	e.Cause = r.clock.Mark(e.Seq)
+	if cause := r.clock.Mark(e.Seq); e.Cause == 0 {
+		e.Cause = cause
+	}
 	r.events = append(r.events, e)
 	if len(r.sinks) > 0 {
 		r.queue = append(r.queue, e)

@@ -59,6 +59,11 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 		shown.text, shown.tone = strings.TrimSpace(e.Method+" "+t.names.in(e.Name)), quiet
 		shown.fail(t.failure(e))
 		shown.foldAs(shown.text)
+	case SystemCall:
+		shown.text, shown.tone = strings.TrimSpace(e.Method+" "+t.names.in(e.Name+" "+e.Message)), quiet
+		if e.Injected != "" {
+			shown.fail("FAULT: " + e.Injected)
+		}
 	case FaultFired:
 		shown.text, shown.tone = "FAULT "+t.anything(e, line), warning
 	case Violation:

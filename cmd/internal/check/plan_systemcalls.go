@@ -1,0 +1,92 @@
+package check
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// point is a system call that a driver makes in a call of a volume's life: the nth of its name.
+type point struct {
+	name string
+	nth  int
+}
+
+func (p point) String() string { return fmt.Sprintf("syscall: %s, nth: %d", p.name, p.nth) }
+
+// mostPoints bounds the system calls of one CSI call that are tried, each with a life of a volume: a driver that copies a
+// file by a thousand of them is tried at some.
+const mostPoints = 10
+
+// failures are the errors with which system calls fail on a healthy node: a disk that is full or broken, something that
+// is in use.
+var failures = map[string]string{
+	"mount": "EIO", "umount2": "EBUSY", "mkdir": "ENOSPC", "mknod": "ENOSPC", "open": "ENOSPC", "symlink": "ENOSPC", "link": "ENOSPC", "rename": "EIO",
+	"unlink": "EIO", "rmdir": "EBUSY", "truncate": "ENOSPC", "fallocate": "ENOSPC", "pwrite": "ENOSPC", "copy_file_range": "ENOSPC", "fsync": "EIO", "ioctl": "EBUSY",
+}
+
+// systemCalls: the driver is killed just before each of the system calls by which it changes files, and each of them fails
+// once.
+func systemCalls(p *plan) {
+	needs := []string{p.needsOurs(), p.needsProgram()}
+	for _, e := range p.effects() {
+		points := p.facts.SystemCalls[e.call]
+		if len(points) == 0 && first(needs...) == "" && p.facts.NoUnmounts == "" {
+			continue // it changes nothing
+		}
+		description := fmt.Sprintf("The driver is killed before each change of files that it makes in %s; then each of them fails once.", e.call)
+		p.try("system-calls", e.call, description, append(slices.Clone(needs), e.missing), func(s *script) {
+			s.unmounts = true
+			for i, at := range chosen(points, mostPoints) {
+				s.fault("name: kill-%d, call: %s, kill: driver, before: {%v}, restartAfter: 1s", i+1, e.call, at)
+				s.life([]claim{data}, web(nodeA, data))
+				s.step("clear-fault: kill-%d", i+1)
+				if errno := failures[at.name]; errno != "" {
+					s.fault("name: fail-%d, call: %s, %v, fails: %s, times: 1", i+1, e.call, at, errno)
+					s.life([]claim{data}, web(nodeA, data))
+					s.step("clear-fault: fail-%d", i+1)
+				}
+			}
+		})
+	}
+}
+
+// chosen are so many of the points, from the first to the last.
+func chosen(all []point, most int) []point {
+	if len(all) <= most {
+		return all
+	}
+	var some []point
+	for i := range most {
+		some = append(some, all[i*(len(all)-1)/(most-1)])
+	}
+	return some
+}
+
+// learnSystemCalls takes notice of the system calls that the driver made in calls about the volume of a claim: of each method
+// those of the call with most.
+func (f *Facts) learnSystemCalls(r *scenario.Result, claim string) {
+	f.SystemCalls = map[string][]point{}
+	methods, made := map[uint64]string{}, map[uint64][]point{}
+	for _, e := range r.Trace {
+		if e.Kind == trace.Call && r.Names.Volume(e) == claim {
+			methods[e.Seq] = path.Base(e.Method)
+		}
+		if e.Kind != trace.SystemCall || methods[e.Cause] == "" {
+			continue
+		}
+		method, points := methods[e.Cause], append(made[e.Cause], point{e.Method, 1})
+		for _, p := range made[e.Cause] {
+			if p.name == e.Method {
+				points[len(points)-1].nth++
+			}
+		}
+		made[e.Cause] = points
+		if len(points) > len(f.SystemCalls[method]) {
+			f.SystemCalls[method] = points
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package machine
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// spot is which arguments of a system call name a file: a path from a directory, or an open file.
+// Each is counted from one; 0 is none.
+type spot struct {
+	dir, path int
+	text      bool // the path is a text that need not name a file
+}
+
+func fileAt(dir, path int) spot { return spot{dir: dir + 1, path: path + 1} }
+func fileNamed(path int) spot   { return spot{path: path + 1} }
+func anyText(path int) spot     { return spot{path: path + 1, text: true} }
+func fileOpened(file int) spot  { return spot{dir: file + 1} }
+func (s spot) isEmpty() bool    { return s == spot{} }
+
+// systemCall is a waiting call in words; nil for one that changes nothing.
+func (n *notification) systemCall() *SystemCall {
+	i := slices.IndexFunc(changesOfFiles, func(c change) bool { return c.number == uint32(n.number) })
+	if i < 0 {
+		return nil
+	}
+	c, begins := changesOfFiles[i], false
+	if c.name == open {
+		file := fileOf(n)
+		defer file.close()
+		if !file.isChanged() {
+			return nil
+		}
+		begins = file.weight() == 2
+	}
+	if n.number == unix.SYS_UNLINKAT && n.args[2]&unix.AT_REMOVEDIR != 0 {
+		c.name = "rmdir"
+	}
+	return &SystemCall{Name: c.name, Path: n.pathOf(c.of), From: n.pathOf(c.from), begins: begins}
+}
+
+// pathOf is the path at a spot, as the program sees it.
+func (n *notification) pathOf(s spot) string {
+	if s.isEmpty() {
+		return ""
+	}
+	name := ""
+	if s.path > 0 {
+		name = stringOf(int(n.pid), uintptr(n.args[s.path-1]))
+	}
+	if path.IsAbs(name) || s.text {
+		return name
+	}
+	from := fmt.Sprintf("/proc/%d/cwd", n.pid)
+	if s.dir > 0 && int32(n.args[s.dir-1]) != unix.AT_FDCWD {
+		from = fmt.Sprintf("/proc/%d/fd/%d", n.pid, int32(n.args[s.dir-1]))
+	}
+	dir, err := os.Readlink(from)
+	if err != nil {
+		return name
+	}
+	return path.Join(dir, name)
+}
+
+// weight is how many changes of files a call makes; see openedFile for those that open one.
+func (n *notification) weight() int {
+	switch n.number {
+	case unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_MOUNT_SETATTR: // they make and remove nothing
+		return 0
+	}
+	return 1
+}
