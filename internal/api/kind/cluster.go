@@ -35,8 +35,7 @@ func NewStore(o store.Options, opts ...Option) *store.Store {
 	}
 	c.definitions.store = s
 	s.Admit(c)
-	s.OnCommit(c.definitions.observe)
-	s.OnCommit(c.quotas.observe)
+	s.OnCommit(c.observe)
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem} {
 		if _, err := store.Create(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			panic(fmt.Errorf("create namespace %s: %w", name, err))
@@ -58,6 +57,13 @@ type cluster struct {
 func clusterOf(s *store.Store) *cluster { return s.Admission().(*cluster) }
 
 func optionsOf(s *store.Store) options { return clusterOf(s).options }
+
+// observe hands a commit to the rules of its kind.
+func (c *cluster) observe(commit store.Commit) {
+	if observe := Of(commit.Resource).observe; observe != nil {
+		observe(c, commit.New, commit.Old)
+	}
+}
 
 // AdmitNamespace implements store.Admission.
 func (c *cluster) AdmitNamespace(res *store.Resource, obj store.Object) error {

@@ -27,7 +27,7 @@ func text[T store.Object](name string, cell func(T) string) Column {
 func show[T store.Object](name, kind string, cell func(T) any) Column {
 	return Column{
 		metav1.TableColumnDefinition{Name: name, Type: kind},
-		func(obj store.Object, _ time.Time) any { return cell(obj.(T)) },
+		func(obj store.Object, _ time.Time) any { return cell(typed[T](obj)) },
 	}
 }
 
@@ -46,7 +46,7 @@ func named(c Column) Column {
 func timed[T store.Object](name string, cell func(obj T, now time.Time) any) Column {
 	return Column{
 		metav1.TableColumnDefinition{Name: name, Type: "string"},
-		func(obj store.Object, now time.Time) any { return cell(obj.(T), now) },
+		func(obj store.Object, now time.Time) any { return cell(typed[T](obj), now) },
 	}
 }
 

@@ -19,11 +19,10 @@ func init() {
 	})
 }
 
-var configMapRules = rules{
+var configMapRules = rules[*corev1.ConfigMap]{
 	passes:   []store.Pass{store.PassMetadata, store.PassChange, store.PassObject},
-	validate: func(obj store.Object) field.ErrorList { return checkConfigMap(obj.(*corev1.ConfigMap)) },
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		now, was := obj.(*corev1.ConfigMap), old.(*corev1.ConfigMap)
+	validate: checkConfigMap,
+	validateUpdate: func(now, was *corev1.ConfigMap) field.ErrorList {
 		if was.Immutable == nil || !*was.Immutable {
 			return nil
 		}

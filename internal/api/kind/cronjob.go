@@ -11,8 +11,6 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -21,23 +19,23 @@ func init() {
 		ShortNames: []string{"cj"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: cronJobRules,
 		Columns: cronJobColumns,
-		Warnings: func(obj, _ store.Object) []string {
-			return podWarnings(field.NewPath("spec", "jobTemplate", "spec", "template"), &obj.(*batchv1.CronJob).Spec.JobTemplate.Spec.Template.Spec)
-		},
+		Warnings: fromBoth(func(obj, _ *batchv1.CronJob) []string {
+			return podWarnings(field.NewPath("spec", "jobTemplate", "spec", "template"), &obj.Spec.JobTemplate.Spec.Template.Spec)
+		}),
 	})
 }
 
-var cronJobRules = rules{
-	fill: func(obj store.Object) {
-		spec := &obj.(*batchv1.CronJob).Spec
+var cronJobRules = rules[*batchv1.CronJob]{
+	fill: func(obj *batchv1.CronJob) {
+		spec := &obj.Spec
 		setEmpty(&spec.ConcurrencyPolicy, batchv1.AllowConcurrent)
 		setDefault(&spec.Suspend, false)
 		setDefault(&spec.SuccessfulJobsHistoryLimit, 3)
 		setDefault(&spec.FailedJobsHistoryLimit, 1)
 		fillPodSpec(&spec.JobTemplate.Spec.Template.Spec)
 	},
-	validate:       func(obj store.Object) field.ErrorList { return checkCronJob(obj.(*batchv1.CronJob)) },
-	validateUpdate: func(obj, _ store.Object) field.ErrorList { return checkCronJob(obj.(*batchv1.CronJob)) },
+	validate:       checkCronJob,
+	validateUpdate: func(obj, _ *batchv1.CronJob) field.ErrorList { return checkCronJob(obj) },
 }
 
 // maxCronJobName leaves room for what the controller appends to name a job.

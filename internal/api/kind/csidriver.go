@@ -13,14 +13,14 @@ func init() {
 		Group: "storage.k8s.io", Version: "v1", Name: "CSIDriver",
 		traits: clusterScoped | conditional, rules: driverRules,
 		Columns:        driverColumns,
-		Warnings:       func(obj, old store.Object) []string { return driverWarnings(obj.(*storagev1.CSIDriver), old) },
+		Warnings:       fromBoth(driverWarnings),
 		AnswersDeleted: true,
 	})
 }
 
-var driverRules = rules{
-	fill:           func(obj store.Object) { fillDriver(&obj.(*storagev1.CSIDriver).Spec) },
-	validate:       func(obj store.Object) field.ErrorList { return checkDriver(&obj.(*storagev1.CSIDriver).Spec) },
+var driverRules = rules[*storagev1.CSIDriver]{
+	fill:           func(obj *storagev1.CSIDriver) { fillDriver(&obj.Spec) },
+	validate:       func(obj *storagev1.CSIDriver) field.ErrorList { return checkDriver(&obj.Spec) },
 	validateUpdate: checkDriverUpdate,
 	prepare:        countDriverChanges,
 }
@@ -40,8 +40,7 @@ func fillDriver(spec *storagev1.CSIDriverSpec) {
 
 // countDriverChanges bumps a generation that, unlike that of other kinds, begins
 // at none.
-func countDriverChanges(obj, old store.Object) {
-	now, was := obj.(*storagev1.CSIDriver), old.(*storagev1.CSIDriver)
+func countDriverChanges(now, was *storagev1.CSIDriver) {
 	if !store.Same(&now.Spec, &was.Spec) {
 		now.Generation = was.Generation + 1
 	}
@@ -86,19 +85,19 @@ func tokenRequests(path *field.Path, requests []storagev1.TokenRequest) field.Er
 	return errs
 }
 
-func checkDriverUpdate(obj, old store.Object) field.ErrorList {
-	now, was := obj.(*storagev1.CSIDriver).Spec, old.(*storagev1.CSIDriver).Spec
+func checkDriverUpdate(obj, old *storagev1.CSIDriver) field.ErrorList {
+	now, was := obj.Spec, old.Spec
 	errs := checkDriver(&now)
 	errs = append(errs, immutable(field.NewPath("spec", "attachedRequired"), now.AttachRequired, was.AttachRequired)...)
 	return append(errs, immutable(field.NewPath("spec", "volumeLifecycleModes"), now.VolumeLifecycleModes, was.VolumeLifecycleModes)...)
 }
 
 // driverWarnings: whoever sets what tokens a driver gets is warned of where they go.
-func driverWarnings(driver *storagev1.CSIDriver, old store.Object) []string {
+func driverWarnings(driver, old *storagev1.CSIDriver) []string {
 	if len(driver.Spec.TokenRequests) == 0 || driver.Spec.ServiceAccountTokenInSecrets != nil {
 		return nil
 	}
-	if was, ok := old.(*storagev1.CSIDriver); ok && equality.Semantic.DeepEqual(was.Spec.TokenRequests, driver.Spec.TokenRequests) {
+	if old != nil && equality.Semantic.DeepEqual(old.Spec.TokenRequests, driver.Spec.TokenRequests) {
 		return nil
 	}
 	return []string{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes"}

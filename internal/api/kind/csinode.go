@@ -19,10 +19,10 @@ func init() {
 	})
 }
 
-var csiNodeRules = rules{
-	fill: func(obj store.Object) {
+var csiNodeRules = rules[*storagev1.CSINode]{
+	fill: func(obj *storagev1.CSINode) {
 		// The stored form knows no empty list, and this one is always shown.
-		spec := &obj.(*storagev1.CSINode).Spec
+		spec := &obj.Spec
 		if len(spec.Drivers) == 0 {
 			spec.Drivers = nil
 		}
@@ -32,11 +32,9 @@ var csiNodeRules = rules{
 			}
 		}
 	},
-	passes:   []store.Pass{store.PassObject, store.PassChange},
-	validate: func(obj store.Object) field.ErrorList { return checkCSINode(obj.(*storagev1.CSINode)) },
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		return checkCSINodeUpdate(obj.(*storagev1.CSINode), old.(*storagev1.CSINode))
-	},
+	passes:         []store.Pass{store.PassObject, store.PassChange},
+	validate:       checkCSINode,
+	validateUpdate: checkCSINodeUpdate,
 }
 
 // maxNodeID is the longest node id that a driver may have, in bytes.

@@ -21,9 +21,9 @@ func init() {
 // mechanism is the pattern of the CustomResourceDefinition, which is not anchored. L-OBJ-4
 var mechanism = regexp.MustCompile("in-tree|csi")
 
-var csiNodeInfoRules = rules{
-	validate:       func(obj store.Object) field.ErrorList { return checkCSINodeInfo(obj.(*legacy.CSINodeInfo)) },
-	validateUpdate: func(obj, _ store.Object) field.ErrorList { return checkCSINodeInfo(obj.(*legacy.CSINodeInfo)) },
+var csiNodeInfoRules = rules[*legacy.CSINodeInfo]{
+	validate:       checkCSINodeInfo,
+	validateUpdate: func(obj, _ *legacy.CSINodeInfo) field.ErrorList { return checkCSINodeInfo(obj) },
 }
 
 func checkCSINodeInfo(n *legacy.CSINodeInfo) field.ErrorList {

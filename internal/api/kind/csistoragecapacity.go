@@ -13,17 +13,16 @@ func init() {
 		Group: "storage.k8s.io", Version: "v1", Name: "CSIStorageCapacity",
 		traits: conditional, rules: capacityRules,
 		Columns: plainColumns,
-		Warnings: func(obj, _ store.Object) []string {
-			return selectorWarnings(field.NewPath("nodeTopology"), obj.(*storagev1.CSIStorageCapacity).NodeTopology)
-		},
+		Warnings: fromBoth(func(obj, _ *storagev1.CSIStorageCapacity) []string {
+			return selectorWarnings(field.NewPath("nodeTopology"), obj.NodeTopology)
+		}),
 	})
 }
 
-var capacityRules = rules{
+var capacityRules = rules[*storagev1.CSIStorageCapacity]{
 	passes:   []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
-	validate: func(obj store.Object) field.ErrorList { return checkCapacity(obj.(*storagev1.CSIStorageCapacity)) },
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		now, was := obj.(*storagev1.CSIStorageCapacity), old.(*storagev1.CSIStorageCapacity)
+	validate: checkCapacity,
+	validateUpdate: func(now, was *storagev1.CSIStorageCapacity) field.ErrorList {
 		errs := immutable(field.NewPath("nodeTopology"), now.NodeTopology, was.NodeTopology)
 		return append(errs, immutable(field.NewPath("storageClassName"), now.StorageClassName, was.StorageClassName)...)
 	},

@@ -23,34 +23,34 @@ type custom struct{ definition *definition.Definition }
 // in which they are stored.
 func customResource(d *apiextensionsv1.CustomResourceDefinition) *store.Resource {
 	c := &custom{}
-	r := &store.Resource{
-		Namespaced: d.Spec.Scope == apiextensionsv1.NamespaceScoped,
-		Generation: true,
-		Kind:       &Kind{custom: c},
-	}
+	r := &store.Resource{Namespaced: d.Spec.Scope == apiextensionsv1.NamespaceScoped}
+	k := &Kind{traits: ofDefinition, custom: c, rules: rules[*unstructured.Unstructured]{
+		statusOnly: true,
+		fill:       c.read,
+		admit:      func(_ admission, obj *unstructured.Unstructured) error { return c.admit(r, obj) },
+		validate: func(obj *unstructured.Unstructured) field.ErrorList {
+			return c.definition.StorageVersion.Validate(obj.Object)
+		},
+		validateUpdate: func(obj, old *unstructured.Unstructured) field.ErrorList {
+			return c.definition.StorageVersion.ValidateUpdate(obj.Object, old.Object)
+		},
+		validateStatus: func(obj, old *unstructured.Unstructured) field.ErrorList {
+			return c.definition.StorageVersion.ValidateStatus(obj.Object, old.Object)
+		},
+		observe: func(in *cluster, obj, _ *unstructured.Unstructured) {
+			if obj == nil {
+				in.definitions.unsettle(r)
+			}
+		},
+	}}
 	r.New = func() store.Object {
 		obj := &unstructured.Unstructured{}
 		obj.SetGroupVersionKind(r.GVK)
 		return obj
 	}
-	r.Strategy = store.Strategy{
-		Conditional:  true,
-		AnyFinalizer: true,
-		StatusOnly:   true,
-		Default:      c.read,
-		Admit:        func(_ *store.Store, obj store.Object) error { return c.admit(r, obj) },
-		Validate:     func(obj store.Object) field.ErrorList { return c.definition.StorageVersion.Validate(contentOf(obj)) },
-		ValidateUpdate: func(obj, old store.Object) field.ErrorList {
-			return c.definition.StorageVersion.ValidateUpdate(contentOf(obj), contentOf(old))
-		},
-		ValidateStatus: func(obj, old store.Object) field.ErrorList {
-			return c.definition.StorageVersion.ValidateStatus(contentOf(obj), contentOf(old))
-		},
-	}
+	k.complete(r)
 	return r
 }
-
-func contentOf(obj store.Object) map[string]any { return obj.(*unstructured.Unstructured).Object }
 
 // redefine makes the kind what its definition says.
 func redefine(r *store.Resource, d *definition.Definition) {
@@ -111,7 +111,7 @@ func Accept(r *store.Resource, obj store.Object) error {
 	if !ok {
 		return &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 	}
-	unknown, err := v.Read(contentOf(obj))
+	unknown, err := v.Read(typed[*unstructured.Unstructured](obj).Object)
 	if err == nil && len(unknown) > 0 {
 		errs := make([]error, len(unknown))
 		for i, path := range unknown {
@@ -128,12 +128,12 @@ func Accept(r *store.Resource, obj store.Object) error {
 
 // read prunes and completes an object. What its metadata cannot be is refused by
 // whoever decodes it.
-func (c *custom) read(obj store.Object) {
-	_, _ = c.definition.StorageVersion.Read(contentOf(obj))
+func (c *custom) read(obj *unstructured.Unstructured) {
+	_, _ = c.definition.StorageVersion.Read(obj.Object)
 }
 
 // admit refuses new objects of a definition that is on its way out.
-func (c *custom) admit(r *store.Resource, obj store.Object) error {
+func (c *custom) admit(r *store.Resource, obj *unstructured.Unstructured) error {
 	if !definition.IsTerminating(c.definition.Object) {
 		return nil
 	}

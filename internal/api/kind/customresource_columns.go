@@ -47,7 +47,7 @@ func ColumnsOfVersion(v *apiextensionsv1.CustomResourceDefinitionVersion) []Colu
 // cellOf is the value at a path as the type of its column shows it, nil if there is
 // none.
 func cellOf(obj store.Object, path *jsonpath.JSONPath, kind string, now time.Time) any {
-	found, err := path.FindResults(obj.(*unstructured.Unstructured).Object)
+	found, err := path.FindResults(typed[*unstructured.Unstructured](obj).Object)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {
 		return nil
 	}

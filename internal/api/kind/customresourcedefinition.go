@@ -6,7 +6,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/definition"
 	"github.com/csisim/csisim/internal/world/store"
@@ -17,12 +16,9 @@ func init() {
 		Group: "apiextensions.k8s.io", Version: "v1", Name: "CustomResourceDefinition",
 		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
 		traits: clusterScoped | withStatus | ofDefinition, rules: definitionRules,
-		fresh:   func() store.Object { return &apiextensionsv1.CustomResourceDefinition{} },
-		Columns: plainColumns,
-		Warnings: func(obj, before store.Object) []string {
-			old, _ := before.(*apiextensionsv1.CustomResourceDefinition)
-			return formatWarnings(definitionOf(obj), old)
-		},
+		fresh:          func() store.Object { return &apiextensionsv1.CustomResourceDefinition{} },
+		Columns:        plainColumns,
+		Warnings:       fromBoth(formatWarnings),
 		AnswersDeleted: true,
 	})
 }
@@ -30,29 +26,19 @@ func init() {
 // definitionResource is the kind of definitions themselves.
 var definitionResource *store.Resource
 
-func definitionOf(obj store.Object) *apiextensionsv1.CustomResourceDefinition {
-	return obj.(*apiextensionsv1.CustomResourceDefinition)
-}
-
-var definitionRules = rules{
-	nameOf: func(obj store.Object) func(string, bool) []string { return definition.CheckName(definitionOf(obj)) },
-	fill: func(obj store.Object) {
-		apiextensionsv1.SetDefaults_CustomResourceDefinition(definitionOf(obj))
-	},
-	prepare: func(obj, _ store.Object) {
-		d := definitionOf(obj)
+var definitionRules = rules[*apiextensionsv1.CustomResourceDefinition]{
+	nameOf: definition.CheckName,
+	fill:   apiextensionsv1.SetDefaults_CustomResourceDefinition,
+	prepare: func(d, _ *apiextensionsv1.CustomResourceDefinition) {
 		for _, v := range d.Spec.Versions {
 			if v.Storage && !slices.Contains(d.Status.StoredVersions, v.Name) {
 				d.Status.StoredVersions = append(slices.Clone(d.Status.StoredVersions), v.Name)
 			}
 		}
 	},
-	validate: func(obj store.Object) field.ErrorList { return definition.Check(definitionOf(obj)) },
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		return definition.CheckUpdate(definitionOf(obj), definitionOf(old))
-	},
-	terminate: func(now metav1.Time, obj store.Object) bool {
-		d := definitionOf(obj)
+	validate:       definition.Check,
+	validateUpdate: definition.CheckUpdate,
+	terminate: func(now metav1.Time, d *apiextensionsv1.CustomResourceDefinition) bool {
 		if d.DeletionTimestamp != nil {
 			return len(d.Finalizers) > 0
 		}
@@ -63,6 +49,7 @@ var definitionRules = rules{
 			"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"), now)
 		return true
 	},
+	observe: func(c *cluster, d, old *apiextensionsv1.CustomResourceDefinition) { c.definitions.observe(d, old) },
 }
 
 func formatWarnings(d, old *apiextensionsv1.CustomResourceDefinition) []string {

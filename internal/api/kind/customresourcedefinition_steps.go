@@ -28,21 +28,20 @@ func DefinitionOf(res *store.Resource) *definition.Definition {
 	return Of(res).custom.definition
 }
 
-// observe keeps up with what a commit says of definitions.
-func (s *definitions) observe(c store.Commit) {
-	switch {
-	case Of(c.Resource).custom != nil:
-		if c.New == nil {
-			s.unsettled = append(s.unsettled, c.Resource.String())
-		}
-	case c.Resource != definitionResource:
-	case c.New == nil:
-		s.store.Undefine(c.Key.Name)
-		s.unsettleGroup(definitionOf(c.Old).Spec.Group)
-	default:
-		s.serve(definitionOf(c.New), c.Old)
-		s.unsettleGroup(definitionOf(c.New).Spec.Group)
+// observe keeps up with a definition; d is nil if it was removed.
+func (s *definitions) observe(d, old *apiextensionsv1.CustomResourceDefinition) {
+	if d == nil {
+		s.store.Undefine(old.Name)
+		s.unsettleGroup(old.Spec.Group)
+		return
 	}
+	s.serve(d, old)
+	s.unsettleGroup(d.Spec.Group)
+}
+
+// unsettle: the definition of a kind whose object has gone may be waiting for that.
+func (s *definitions) unsettle(kind *store.Resource) {
+	s.unsettled = append(s.unsettled, kind.String())
 }
 
 // unsettleGroup: what one definition of a group does may free a name for another.
@@ -56,12 +55,12 @@ func (s *definitions) unsettleGroup(group string) {
 
 // serve brings the kind of a definition up to date. A kind that is built in stays
 // what it is.
-func (s *definitions) serve(d *apiextensionsv1.CustomResourceDefinition, old store.Object) {
+func (s *definitions) serve(d, old *apiextensionsv1.CustomResourceDefinition) {
 	if _, builtIn := store.ResourceNamed(d.Name); builtIn || !definition.IsServed(d) {
 		return
 	}
 	res, known := s.store.DefinedAs(d.Name)
-	if known && old != nil && sameDefinition(d, definitionOf(old)) {
+	if known && old != nil && sameDefinition(d, old) {
 		Of(res).custom.definition.Object = d
 		return
 	}

@@ -5,8 +5,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/csisim/csisim/internal/world/store"
-
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -17,9 +15,9 @@ func init() {
 		ShortNames: []string{"ds"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: daemonSetRules,
 		Columns: daemonSetColumns,
-		Warnings: func(obj, _ store.Object) []string {
-			return podWarnings(field.NewPath("spec", "template"), &obj.(*appsv1.DaemonSet).Spec.Template.Spec)
-		},
+		Warnings: fromBoth(func(obj, _ *appsv1.DaemonSet) []string {
+			return podWarnings(field.NewPath("spec", "template"), &obj.Spec.Template.Spec)
+		}),
 	})
 }
 

@@ -7,8 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/csisim/csisim/internal/world/store"
-
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -19,9 +17,9 @@ func init() {
 		ShortNames: []string{"deploy"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: deploymentRules,
 		Columns: deploymentColumns,
-		Warnings: func(obj, _ store.Object) []string {
-			return podWarnings(field.NewPath("spec", "template"), &obj.(*appsv1.Deployment).Spec.Template.Spec)
-		},
+		Warnings: fromBoth(func(obj, _ *appsv1.Deployment) []string {
+			return podWarnings(field.NewPath("spec", "template"), &obj.Spec.Template.Spec)
+		}),
 		Scale: scaleOf(func(o *appsv1.Deployment) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),

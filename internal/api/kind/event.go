@@ -20,19 +20,19 @@ func init() {
 		rules:      eventRules,
 		Columns:    eventColumns,
 		Forms:      []Form{newEvents},
-		Fields: map[string]func(store.Object) string{
-			"involvedObject.kind":            func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Kind },
-			"involvedObject.namespace":       func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Namespace },
-			"involvedObject.name":            func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.Name },
-			"involvedObject.uid":             func(o store.Object) string { return string(o.(*corev1.Event).InvolvedObject.UID) },
-			"involvedObject.apiVersion":      func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.APIVersion },
-			"involvedObject.resourceVersion": func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.ResourceVersion },
-			"involvedObject.fieldPath":       func(o store.Object) string { return o.(*corev1.Event).InvolvedObject.FieldPath },
-			"reason":                         func(o store.Object) string { return o.(*corev1.Event).Reason },
-			"reportingComponent":             func(o store.Object) string { return o.(*corev1.Event).ReportingController },
-			"source":                         func(o store.Object) string { return eventSource(o.(*corev1.Event)) },
-			"type":                           func(o store.Object) string { return o.(*corev1.Event).Type },
-		},
+		Fields: selectable(map[string]func(*corev1.Event) string{
+			"involvedObject.kind":            func(o *corev1.Event) string { return o.InvolvedObject.Kind },
+			"involvedObject.namespace":       func(o *corev1.Event) string { return o.InvolvedObject.Namespace },
+			"involvedObject.name":            func(o *corev1.Event) string { return o.InvolvedObject.Name },
+			"involvedObject.uid":             func(o *corev1.Event) string { return string(o.InvolvedObject.UID) },
+			"involvedObject.apiVersion":      func(o *corev1.Event) string { return o.InvolvedObject.APIVersion },
+			"involvedObject.resourceVersion": func(o *corev1.Event) string { return o.InvolvedObject.ResourceVersion },
+			"involvedObject.fieldPath":       func(o *corev1.Event) string { return o.InvolvedObject.FieldPath },
+			"reason":                         func(o *corev1.Event) string { return o.Reason },
+			"reportingComponent":             func(o *corev1.Event) string { return o.ReportingController },
+			"source":                         eventSource,
+			"type":                           func(o *corev1.Event) string { return o.Type },
+		}),
 	})
 }
 
@@ -40,15 +40,15 @@ func init() {
 // --event-ttl).
 const EventLife = time.Hour
 
-var eventRules = rules{
+var eventRules = rules[*corev1.Event]{
 	createdByUpdate: true,
 	ttl:             EventLife,
 	compact:         compactOf,
 	name:            objectname.PathSegment,
 	passes:          []store.Pass{store.PassChange},
-	validate:        func(obj store.Object) field.ErrorList { return checkEvent(obj.(*corev1.Event), "reportingComponent") },
-	validateUpdate: func(obj, _ store.Object) field.ErrorList {
-		return checkEvent(obj.(*corev1.Event), "reportingComponent")
+	validate:        func(obj *corev1.Event) field.ErrorList { return checkEvent(obj, "reportingComponent") },
+	validateUpdate: func(obj, _ *corev1.Event) field.ErrorList {
+		return checkEvent(obj, "reportingComponent")
 	},
 }
 
@@ -96,11 +96,10 @@ func noLonger(name, text string, limit int) field.ErrorList {
 
 // checkNewEvent are the field errors of an event that comes by events.k8s.io, which is
 // stricter. old is what it replaces, nil if it is new.
-func checkNewEvent(obj, old store.Object) field.ErrorList {
-	event := obj.(*corev1.Event)
+func checkNewEvent(event, old *corev1.Event) field.ErrorList {
 	errs := checkEvent(event, "reportingController")
 	if old != nil {
-		return append(errs, checkEventChange(event, old.(*corev1.Event))...)
+		return append(errs, checkEventChange(event, old)...)
 	}
 	errs = append(errs, validation.ValidateObjectMeta(&event.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)...)
 	errs = append(errs, eventSeries(event.Series)...)

@@ -40,8 +40,7 @@ type wholeEvent struct{ *corev1.Event }
 func (w wholeEvent) Object(store.Key) store.Object { return w.Event }
 
 // compactOf is what is kept of an Event.
-func compactOf(key store.Key, obj store.Object) store.Compact {
-	e := obj.(*corev1.Event)
+func compactOf(key store.Key, e *corev1.Event) store.Compact {
 	if compact := compacted(e); compact.isAll(key, e) {
 		return compact
 	}

@@ -13,10 +13,10 @@ import (
 var newEvents = Form{
 	GroupVersion: eventsv1.SchemeGroupVersion,
 	New:          func() store.Object { return &eventsv1.Event{} },
-	Present:      func(obj store.Object) store.Object { return newEvent(obj.(*corev1.Event)) },
-	Accept:       func(obj store.Object) store.Object { return coreEvent(obj.(*eventsv1.Event)) },
+	Present:      func(obj store.Object) store.Object { return newEvent(typed[*corev1.Event](obj)) },
+	Accept:       func(obj store.Object) store.Object { return coreEvent(typed[*eventsv1.Event](obj)) },
 	Label:        coreLabel,
-	Check:        checkNewEvent,
+	Check:        fromBoth(checkNewEvent),
 }
 
 // coreLabel is the field label of the core group for one of events.k8s.io, "" if there

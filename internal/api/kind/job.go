@@ -11,8 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -21,23 +19,23 @@ func init() {
 		Categories: []string{"all"},
 		traits:     withStatus | withGeneration, rules: jobRules,
 		Columns: jobColumns,
-		Fields: map[string]func(store.Object) string{
-			"status.successful": func(o store.Object) string { return strconv.Itoa(int(o.(*batchv1.Job).Status.Succeeded)) },
-		},
-		Warnings: func(obj, _ store.Object) []string {
-			return podWarnings(field.NewPath("spec", "template"), &obj.(*batchv1.Job).Spec.Template.Spec)
-		},
+		Fields: selectable(map[string]func(*batchv1.Job) string{
+			"status.successful": func(o *batchv1.Job) string { return strconv.Itoa(int(o.Status.Succeeded)) },
+		}),
+		Warnings: fromBoth(func(obj, _ *batchv1.Job) []string {
+			return podWarnings(field.NewPath("spec", "template"), &obj.Spec.Template.Spec)
+		}),
 	})
 }
 
-var jobRules = rules{
-	fill:  func(obj store.Object) { fillJob(&obj.(*batchv1.Job).Spec) },
-	admit: func(_ admission, obj store.Object) error { selectOwnPods(obj.(*batchv1.Job)); return nil },
-	validate: func(obj store.Object) field.ErrorList {
-		return checkJob(&obj.(*batchv1.Job).Spec, field.NewPath("spec"))
+var jobRules = rules[*batchv1.Job]{
+	fill:  func(obj *batchv1.Job) { fillJob(&obj.Spec) },
+	admit: func(_ admission, obj *batchv1.Job) error { selectOwnPods(obj); return nil },
+	validate: func(obj *batchv1.Job) field.ErrorList {
+		return checkJob(&obj.Spec, field.NewPath("spec"))
 	},
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		spec, was := &obj.(*batchv1.Job).Spec, &old.(*batchv1.Job).Spec
+	validateUpdate: func(obj, old *batchv1.Job) field.ErrorList {
+		spec, was := &obj.Spec, &old.Spec
 		return append(checkJob(spec, field.NewPath("spec")), fixed(spec.Selector, was.Selector)...)
 	},
 }

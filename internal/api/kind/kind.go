@@ -6,9 +6,7 @@ package kind
 import (
 	"cmp"
 	"strings"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -55,8 +53,13 @@ type Kind struct {
 	// fresh makes an empty object; nil means a type of client-go's scheme.
 	fresh  func() store.Object
 	traits trait
-	rules  rules
+	rules  ruler   // nil for a kind with none of its own
 	custom *custom // nil for kinds that are built in
+
+	// What the rules say beyond the strategy of the store; each may be nil.
+	quota   *counter
+	limit   func(cluster store.Reader, obj store.Object) error
+	observe func(c *cluster, obj, old store.Object)
 }
 
 // trait is what an API server does alike with many kinds.
@@ -74,43 +77,6 @@ const (
 	ofDefinition = withGeneration | conditional | anyFinalizer
 )
 
-// rules are what the API server does with one kind beyond what it does with all. Nil
-// functions do nothing. Their meaning is that of store.Strategy.
-type rules struct {
-	name             func(name string, prefix bool) []string
-	nameOf           func(obj store.Object) func(name string, prefix bool) []string
-	createdByUpdate  bool
-	keepsStatus      bool
-	statusOnly       bool
-	fill             func(obj store.Object)
-	admit            func(a admission, obj store.Object) error
-	admitUpdate      func(cluster store.Reader, obj, old store.Object) error
-	room             func(there int, obj store.Object) error
-	prepare          func(obj, old store.Object)
-	prepareStatus    func(now metav1.Time, obj, old store.Object)
-	validate         func(obj store.Object) field.ErrorList
-	validateUpdate   func(obj, old store.Object) field.ErrorList
-	passes           []store.Pass
-	readsAnnotations bool
-	validateStatus   func(obj, old store.Object) field.ErrorList
-	grace            func(obj store.Object, requested *int64) int64
-	terminate        func(now metav1.Time, obj store.Object) bool
-	indexes          []store.Indexer
-	ttl              time.Duration
-	compact          func(store.Key, store.Object) store.Compact
-	share            func(s *store.Shared, obj store.Object, isNew bool)
-	copyPart         func(obj, old store.Object, what store.Part)
-	// quota is what objects count for in quotas, besides their number.
-	quota *evaluator
-}
-
-// admission is what the admission of a new object may look at.
-type admission struct {
-	now     metav1.Time
-	cluster store.Reader
-	options options
-}
-
 // register enters a kind. The file of the kind calls it while the program initializes.
 func register(k Kind) *store.Resource {
 	gv := schema.GroupVersion{Group: k.Group, Version: k.Version}
@@ -123,38 +89,27 @@ func register(k Kind) *store.Resource {
 	if fresh == nil {
 		fresh = func() store.Object { return newOf(gvk) }
 	}
-	return store.Register(store.Resource{
+	res := store.Resource{
 		GVK:        gvk,
 		GVR:        gv.WithResource(k.Plural),
 		Namespaced: !k.is(clusterScoped),
 		Status:     k.is(withStatus),
-		Generation: k.is(withGeneration),
 		Qualified:  k.is(qualified),
 		New:        fresh,
-		Indexes:    k.rules.indexes,
-		Kind:       &k,
-		Strategy:   k.strategy(),
-	})
+	}
+	k.complete(&res)
+	return store.Register(res)
+}
+
+// complete makes a resource that of the kind, with its traits and rules.
+func (k *Kind) complete(res *store.Resource) {
+	if k.rules != nil {
+		k.rules.enter(res, k)
+	}
+	res.Kind, res.Generation, res.AnyFinalizer, res.Conditional = k, k.is(withGeneration), k.is(anyFinalizer), k.is(conditional)
 }
 
 func (k *Kind) is(t trait) bool { return k.traits&t != 0 }
-
-func (k *Kind) strategy() store.Strategy {
-	r := &k.rules
-	s := store.Strategy{
-		Name: r.name, NameOf: r.nameOf, AnyFinalizer: k.is(anyFinalizer), Conditional: k.is(conditional),
-		AllowCreateOnUpdate: r.createdByUpdate, KeepsStatus: r.keepsStatus, StatusOnly: r.statusOnly,
-		Default: r.fill, AdmitUpdate: r.admitUpdate, Room: r.room, PrepareForUpdate: r.prepare, PrepareForStatusUpdate: r.prepareStatus,
-		Validate: r.validate, ValidateUpdate: r.validateUpdate, Passes: r.passes, ReadsAnnotations: r.readsAnnotations,
-		ValidateStatus: r.validateStatus, Grace: r.grace, Terminate: r.terminate, TTL: r.ttl, Share: r.share, Compact: r.compact, CopyPart: r.copyPart,
-	}
-	if r.admit != nil {
-		s.Admit = func(s *store.Store, obj store.Object) error {
-			return r.admit(admission{s.Timestamp(), s, optionsOf(s)}, obj)
-		}
-	}
-	return s
-}
 
 // Of is the kind of a resource.
 func Of(res *store.Resource) *Kind { return res.Kind.(*Kind) }

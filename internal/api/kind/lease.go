@@ -3,8 +3,6 @@ package kind
 import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -20,13 +18,13 @@ func init() {
 	})
 }
 
-var leaseRules = rules{
+var leaseRules = rules[*coordinationv1.Lease]{
 	createdByUpdate: true,
-	fill: func(obj store.Object) { // the gate CoordinatedLeaderElection is beta and off
-		obj.(*coordinationv1.Lease).Spec.Strategy, obj.(*coordinationv1.Lease).Spec.PreferredHolder = nil, nil
+	fill: func(obj *coordinationv1.Lease) { // the gate CoordinatedLeaderElection is beta and off
+		obj.Spec.Strategy, obj.Spec.PreferredHolder = nil, nil
 	},
-	validate:       func(obj store.Object) field.ErrorList { return checkLease(&obj.(*coordinationv1.Lease).Spec) },
-	validateUpdate: func(obj, _ store.Object) field.ErrorList { return checkLease(&obj.(*coordinationv1.Lease).Spec) },
+	validate:       func(obj *coordinationv1.Lease) field.ErrorList { return checkLease(&obj.Spec) },
+	validateUpdate: func(obj, _ *coordinationv1.Lease) field.ErrorList { return checkLease(&obj.Spec) },
 }
 
 func checkLease(spec *coordinationv1.LeaseSpec) field.ErrorList {

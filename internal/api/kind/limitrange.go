@@ -16,26 +16,27 @@ func init() {
 	register(Kind{
 		Version: "v1", Name: "LimitRange",
 		ShortNames: []string{"limits"},
-		rules:      rules{createdByUpdate: true},
+		rules:      rules[*corev1.LimitRange]{createdByUpdate: true},
 	})
 }
 
-// checkLimits rejects a claim that requests less or more than the limit ranges of its
-// namespace permit. Claims that are being deleted may do as they like. Pods and
-// containers are not limited. (kubernetes v1.36.3,
-// plugin/pkg/admission/limitranger/admission.go: PersistentVolumeClaimValidateLimitFunc)
+// checkLimits rejects an object that the limit ranges of its namespace do not permit. Objects
+// that are being deleted may do as they like.
 func checkLimits(s *store.Store, w store.Write) error {
-	pvc, isClaim := w.Obj.(*corev1.PersistentVolumeClaim)
-	if !isClaim || w.Part != store.MainPart || w.Old != nil && w.Old.GetDeletionTimestamp() != nil {
+	limit := Of(w.Resource).limit
+	if limit == nil || w.Part != store.MainPart || w.Old != nil && w.Old.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	return checkClaimLimits(s, w.Resource, pvc)
+	return limit(s, w.Obj)
 }
 
-func checkClaimLimits(s *store.Store, res *store.Resource, pvc *corev1.PersistentVolumeClaim) error {
-	for limits := range store.List[*corev1.LimitRange](s, pvc.Namespace) {
+// limitClaim rejects a claim that requests less or more than the limit ranges of its namespace
+// permit. Pods and containers are not limited. (kubernetes v1.36.3,
+// plugin/pkg/admission/limitranger/admission.go: PersistentVolumeClaimValidateLimitFunc)
+func limitClaim(cluster store.Reader, pvc *corev1.PersistentVolumeClaim) error {
+	for limits := range store.List[*corev1.LimitRange](cluster, pvc.Namespace) {
 		if err := outsideOf(limits, pvc.Spec.Resources.Requests); err != nil {
-			return apierrors.NewForbidden(res.GVR.GroupResource(), pvc.Name, err)
+			return apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), pvc.Name, err)
 		}
 	}
 	return nil

@@ -20,34 +20,33 @@ func init() {
 		ShortNames: []string{"no"},
 		traits:     clusterScoped | withStatus, rules: nodeRules,
 		Columns: nodeColumns,
-		Fields: map[string]func(store.Object) string{
-			"spec.unschedulable": func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Node).Spec.Unschedulable) },
-		},
-		Warnings: func(obj, _ store.Object) []string { return nodeWarnings(&obj.(*corev1.Node).Spec) },
+		Fields: selectable(map[string]func(*corev1.Node) string{
+			"spec.unschedulable": func(o *corev1.Node) string { return strconv.FormatBool(o.Spec.Unschedulable) },
+		}),
+		Warnings: fromBoth(func(obj, _ *corev1.Node) []string { return nodeWarnings(&obj.Spec) }),
 	})
 }
 
 // notReady is the taint of a node that nobody has seen ready yet.
 var notReady = corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
 
-var nodeRules = rules{
+var nodeRules = rules[*corev1.Node]{
 	copyPart:    store.CopyOf(func(o *corev1.Node) (*corev1.NodeSpec, *corev1.NodeStatus) { return &o.Spec, &o.Status }),
 	keepsStatus: true,
-	admit: func(a admission, obj store.Object) error {
-		if spec := &obj.(*corev1.Node).Spec; a.options.taintNewNodes && !slices.Contains(spec.Taints, notReady) {
+	admit: func(a admission, obj *corev1.Node) error {
+		if spec := &obj.Spec; a.options.taintNewNodes && !slices.Contains(spec.Taints, notReady) {
 			spec.Taints = append(spec.Taints, notReady)
 		}
 		return nil
 	},
-	fill: func(obj store.Object) {
-		node := obj.(*corev1.Node)
+	fill: func(node *corev1.Node) {
 		fillPodCIDRs(&node.Spec)
 		if status := &node.Status; len(status.Allocatable) == 0 && status.Capacity != nil {
 			status.Allocatable = status.Capacity.DeepCopy()
 		}
 	},
 	passes:         []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
-	validate:       func(obj store.Object) field.ErrorList { return checkNode(obj.(*corev1.Node)) },
+	validate:       checkNode,
 	validateUpdate: checkNodeUpdate,
 	validateStatus: checkNodeUpdate,
 }
@@ -111,8 +110,7 @@ func countsWhole(name corev1.ResourceName) bool {
 	return name == corev1.ResourcePods || strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-func checkNodeUpdate(obj, old store.Object) field.ErrorList {
-	now, was := obj.(*corev1.Node), old.(*corev1.Node)
+func checkNodeUpdate(now, was *corev1.Node) field.ErrorList {
 	errs := nodeResources(&now.Status)
 	for i, address := range now.Status.Addresses {
 		if slices.Contains(now.Status.Addresses[:i], address) {

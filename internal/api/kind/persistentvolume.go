@@ -21,10 +21,10 @@ func init() {
 		ShortNames: []string{"pv"},
 		traits:     clusterScoped | withStatus, rules: volumeRules,
 		Columns: volumeColumns,
-		Fields: map[string]func(store.Object) string{
-			"metadata.namespace": func(store.Object) string { return "" },
-		},
-		Warnings:       func(obj, _ store.Object) []string { return volumeWarnings(obj.(*corev1.PersistentVolume)) },
+		Fields: selectable(map[string]func(*corev1.PersistentVolume) string{
+			"metadata.namespace": func(*corev1.PersistentVolume) string { return "" },
+		}),
+		Warnings:       fromBoth(func(obj, _ *corev1.PersistentVolume) []string { return volumeWarnings(obj) }),
 		AnswersDeleted: true,
 	})
 }
@@ -39,22 +39,21 @@ const (
 	UnboundVolumesByClass store.Index = "unbound volumes by class"
 )
 
-var volumeRules = rules{
+var volumeRules = rules[*corev1.PersistentVolume]{
 	copyPart: store.CopyOf(func(o *corev1.PersistentVolume) (*corev1.PersistentVolumeSpec, *corev1.PersistentVolumeStatus) {
 		return &o.Spec, &o.Status
 	}),
-	share: func(s *store.Shared, obj store.Object, isNew bool) {
-		pv := obj.(*corev1.PersistentVolume)
+	share: func(s *store.Shared, pv *corev1.PersistentVolume, isNew bool) {
 		s.Text(&pv.Annotations)
 		store.ShareSizes(s, &pv.Spec.Capacity)
 		if isNew && pv.Spec.CSI != nil {
 			s.Text(&pv.Spec.CSI.VolumeAttributes)
 		}
 	},
-	fill:           func(obj store.Object) { fillVolume(obj.(*corev1.PersistentVolume)) },
+	fill:           fillVolume,
 	admit:          admitVolume,
 	prepareStatus:  stampPhase,
-	validate:       func(obj store.Object) field.ErrorList { return checkVolume(obj.(*corev1.PersistentVolume)) },
+	validate:       checkVolume,
 	validateUpdate: checkVolumeUpdate,
 	passes:         []store.Pass{store.PassObject, store.PassObject, store.PassChange},
 	indexes: []store.Indexer{
@@ -89,16 +88,15 @@ func fillVolume(pv *corev1.PersistentVolume) {
 	fillSource(&pv.Spec.PersistentVolumeSource)
 }
 
-func admitVolume(a admission, obj store.Object) error {
-	pv := obj.(*corev1.PersistentVolume)
+func admitVolume(a admission, pv *corev1.PersistentVolume) error {
 	pv.Status.LastPhaseTransitionTime = a.now.DeepCopy() // not a pointer into all that admission may look at
 	pv.Finalizers = withFinalizer(pv.Finalizers, "kubernetes.io/pv-protection")
 	return nil
 }
 
 // stampPhase sets the time of a phase's change unless the client did.
-func stampPhase(now metav1.Time, obj, old store.Object) {
-	status, was := &obj.(*corev1.PersistentVolume).Status, &old.(*corev1.PersistentVolume).Status
+func stampPhase(now metav1.Time, obj, old *corev1.PersistentVolume) {
+	status, was := &obj.Status, &old.Status
 	at := status.LastPhaseTransitionTime
 	switch {
 	case status.Phase == was.Phase && at == nil:
@@ -282,8 +280,7 @@ func volumeAttributesClass(path *field.Path, spec *corev1.PersistentVolumeSpec) 
 	return errs
 }
 
-func checkVolumeUpdate(obj, old store.Object) field.ErrorList {
-	now, was := obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume)
+func checkVolumeUpdate(now, was *corev1.PersistentVolume) field.ErrorList {
 	var errs field.ErrorList
 	source := now.Spec.PersistentVolumeSource.DeepCopy()
 	if source.CSI != nil && was.Spec.CSI != nil && was.Spec.CSI.ControllerExpandSecretRef == nil {

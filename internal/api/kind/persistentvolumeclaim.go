@@ -23,10 +23,9 @@ func init() {
 		ShortNames: []string{"pvc"},
 		traits:     withStatus, rules: claimRules,
 		Columns: claimColumns,
-		Warnings: func(obj, _ store.Object) []string {
-			pvc := obj.(*corev1.PersistentVolumeClaim)
+		Warnings: fromBoth(func(pvc, _ *corev1.PersistentVolumeClaim) []string {
 			return append(annotationWarnings(pvc.Annotations, corev1.BetaStorageClassAnnotation), sizeWarnings(field.NewPath("spec"), &pvc.Spec)...)
-		},
+		}),
 		AnswersDeleted: true,
 	})
 }
@@ -38,30 +37,30 @@ const (
 	ClaimsByClass store.Index = "claims by class"
 )
 
-var claimRules = rules{
+var claimRules = rules[*corev1.PersistentVolumeClaim]{
 	copyPart: store.CopyOf(func(o *corev1.PersistentVolumeClaim) (*corev1.PersistentVolumeClaimSpec, *corev1.PersistentVolumeClaimStatus) {
 		return &o.Spec, &o.Status
 	}),
-	share: func(s *store.Shared, obj store.Object, _ bool) {
-		pvc := obj.(*corev1.PersistentVolumeClaim)
+	share: func(s *store.Shared, pvc *corev1.PersistentVolumeClaim, _ bool) {
 		s.Text(&pvc.Annotations)
 		store.ShareSizes(s, &pvc.Spec.Resources.Requests)
 		store.ShareSizes(s, &pvc.Status.Capacity)
 	},
-	fill:  func(obj store.Object) { fillClaim(obj.(*corev1.PersistentVolumeClaim)) },
+	fill:  fillClaim,
 	admit: admitClaim,
-	prepare: func(obj, old store.Object) {
-		settleDataSource(&obj.(*corev1.PersistentVolumeClaim).Spec, &old.(*corev1.PersistentVolumeClaim).Spec)
+	prepare: func(obj, old *corev1.PersistentVolumeClaim) {
+		settleDataSource(&obj.Spec, &old.Spec)
 	},
 	admitUpdate: admitExpansion,
-	validate: func(obj store.Object) field.ErrorList {
-		return checkClaim(&obj.(*corev1.PersistentVolumeClaim).Spec, field.NewPath("spec"))
+	validate: func(obj *corev1.PersistentVolumeClaim) field.ErrorList {
+		return checkClaim(&obj.Spec, field.NewPath("spec"))
 	},
 	validateUpdate:   checkClaimUpdate,
 	validateStatus:   checkClaimStatus,
 	passes:           []store.Pass{store.PassMetadata, store.PassObject, store.PassChange},
 	readsAnnotations: true,
 	quota:            &claimQuota,
+	limit:            limitClaim,
 	indexes: []store.Indexer{
 		store.IndexBy(ClaimsByVolume, func(to []string, pvc *corev1.PersistentVolumeClaim) []string {
 			if pvc.Spec.VolumeName == "" {
@@ -80,8 +79,7 @@ func fillClaim(pvc *corev1.PersistentVolumeClaim) {
 	setDefault(&pvc.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 }
 
-func admitClaim(a admission, obj store.Object) error {
-	pvc := obj.(*corev1.PersistentVolumeClaim)
+func admitClaim(a admission, pvc *corev1.PersistentVolumeClaim) error {
 	settleDataSource(&pvc.Spec, nil)
 	pvc.Finalizers = withFinalizer(pvc.Finalizers, "kubernetes.io/pvc-protection")
 	_, annotated := pvc.Annotations[corev1.BetaStorageClassAnnotation]
@@ -229,8 +227,7 @@ func dataSource(path *field.Path, group *string, kind, name string) field.ErrorL
 
 // checkClaimUpdate allows what binding (volumeName once, a class for a claim
 // without one), expansion and modification change.
-func checkClaimUpdate(obj, old store.Object) field.ErrorList {
-	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
+func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	var errs field.ErrorList
 	const class = corev1.BetaStorageClassAnnotation
 	if now.Annotations[class] == was.Annotations[class] && store.Same(&now.Spec, &was.Spec) {
@@ -298,8 +295,7 @@ func checkAttributesRemoval(now, was *corev1.PersistentVolumeClaim) field.ErrorL
 }
 
 // admitExpansion lets a claim grow only if it is bound and its class allows it.
-func admitExpansion(cluster store.Reader, obj, old store.Object) error {
-	now, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
+func admitExpansion(cluster store.Reader, now, was *corev1.PersistentVolumeClaim) error {
 	if now.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) <= 0 {
 		return nil
 	}

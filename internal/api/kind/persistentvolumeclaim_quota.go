@@ -5,8 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // classInfix is within what a quota says of the claims of one storage class:
@@ -15,18 +13,18 @@ const classInfix = ".storageclass.storage.k8s.io/"
 
 // claimQuota counts claims, with their size and by their class.
 // (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/persistent_volume_claims.go)
-var claimQuota = evaluator{
+var claimQuota = evaluator[*corev1.PersistentVolumeClaim]{
 	limits: func(name corev1.ResourceName) bool {
 		if _, what, ofClass := strings.Cut(string(name), classInfix); ofClass {
 			name = corev1.ResourceName(what)
 		}
 		return name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage
 	},
-	usage: func(_ time.Time, obj store.Object) corev1.ResourceList {
-		return claimUsage(obj.(*corev1.PersistentVolumeClaim))
+	usage: func(_ time.Time, obj *corev1.PersistentVolumeClaim) corev1.ResourceList {
+		return claimUsage(obj)
 	},
-	inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool {
-		return scope.ScopeName == corev1.ResourceQuotaScopeVolumeAttributesClass && matchesScope(scope, attributesClasses(obj.(*corev1.PersistentVolumeClaim)))
+	inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj *corev1.PersistentVolumeClaim) bool {
+		return scope.ScopeName == corev1.ResourceQuotaScopeVolumeAttributesClass && matchesScope(scope, attributesClasses(obj))
 	},
 	grows: true,
 }

@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // resizeStatuses are the states of a resize, sorted.
@@ -18,8 +16,8 @@ var resizeStatuses = []corev1.ClaimResourceStatus{
 	corev1.PersistentVolumeClaimNodeResizePending,
 }
 
-func checkClaimStatus(obj, _ store.Object) (errs field.ErrorList) {
-	status := &obj.(*corev1.PersistentVolumeClaim).Status
+func checkClaimStatus(obj, _ *corev1.PersistentVolumeClaim) (errs field.ErrorList) {
+	status := &obj.Status
 	for _, name := range sortedKeys(status.Capacity) {
 		if size := status.Capacity[name]; size.Sign() < 0 {
 			errs = append(errs, notNegative(field.NewPath("status", "capacity").Key(string(name)), size)...)

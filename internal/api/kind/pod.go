@@ -24,18 +24,18 @@ func init() {
 		ShortNames: []string{"po"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: podRules,
 		Columns: podColumns,
-		Fields: map[string]func(store.Object) string{
-			"spec.nodeName":            func(o store.Object) string { return o.(*corev1.Pod).Spec.NodeName },
-			"spec.restartPolicy":       func(o store.Object) string { return string(o.(*corev1.Pod).Spec.RestartPolicy) },
-			"spec.schedulerName":       func(o store.Object) string { return o.(*corev1.Pod).Spec.SchedulerName },
-			"spec.serviceAccountName":  func(o store.Object) string { return o.(*corev1.Pod).Spec.ServiceAccountName },
-			"spec.hostNetwork":         func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Pod).Spec.HostNetwork) },
-			"status.phase":             func(o store.Object) string { return string(o.(*corev1.Pod).Status.Phase) },
-			"status.podIP":             func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
-			"status.podIPs":            func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
-			"status.nominatedNodeName": func(o store.Object) string { return o.(*corev1.Pod).Status.NominatedNodeName },
-		},
-		Warnings:       func(obj, _ store.Object) []string { return podWarnings(nil, &obj.(*corev1.Pod).Spec) },
+		Fields: selectable(map[string]func(*corev1.Pod) string{
+			"spec.nodeName":            func(o *corev1.Pod) string { return o.Spec.NodeName },
+			"spec.restartPolicy":       func(o *corev1.Pod) string { return string(o.Spec.RestartPolicy) },
+			"spec.schedulerName":       func(o *corev1.Pod) string { return o.Spec.SchedulerName },
+			"spec.serviceAccountName":  func(o *corev1.Pod) string { return o.Spec.ServiceAccountName },
+			"spec.hostNetwork":         func(o *corev1.Pod) string { return strconv.FormatBool(o.Spec.HostNetwork) },
+			"status.phase":             func(o *corev1.Pod) string { return string(o.Status.Phase) },
+			"status.podIP":             podIP,
+			"status.podIPs":            podIP,
+			"status.nominatedNodeName": func(o *corev1.Pod) string { return o.Status.NominatedNodeName },
+		}),
+		Warnings:       fromBoth(func(obj, _ *corev1.Pod) []string { return podWarnings(nil, &obj.Spec) }),
 		AnswersDeleted: true,
 		Subresources: []Subresource{
 			{Name: "binding", Verbs: []string{"create"}, GVK: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
@@ -55,20 +55,18 @@ const (
 	PodsByClaim store.Index = "pods by claim"
 )
 
-var podRules = rules{
+var podRules = rules[*corev1.Pod]{
 	copyPart:       store.CopyOf(func(o *corev1.Pod) (*corev1.PodSpec, *corev1.PodStatus) { return &o.Spec, &o.Status }),
 	room:           roomForPod,
-	fill:           func(obj store.Object) { fillPod(obj.(*corev1.Pod)) },
-	share:          func(_ *store.Shared, obj store.Object, _ bool) { sharePod(obj.(*corev1.Pod)) },
-	admit:          func(a admission, obj store.Object) error { return admitPod(a, obj.(*corev1.Pod)) },
+	fill:           fillPod,
+	share:          func(_ *store.Shared, obj *corev1.Pod, _ bool) { sharePod(obj) },
+	admit:          admitPod,
 	prepareStatus:  keepPodStatus,
-	validate:       func(obj store.Object) field.ErrorList { return checkPod(obj.(*corev1.Pod)) },
+	validate:       checkPod,
 	validateStatus: checkPodStatus,
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		return checkPodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
-	},
-	grace: func(obj store.Object, requested *int64) int64 { return podGrace(obj.(*corev1.Pod), requested) },
-	quota: &podQuota,
+	validateUpdate: checkPodUpdate,
+	grace:          podGrace,
+	quota:          &podQuota,
 	indexes: []store.Indexer{
 		store.IndexBy(PodsByNode, func(to []string, pod *corev1.Pod) []string {
 			if pod.Spec.NodeName == "" {
@@ -119,8 +117,7 @@ func podGrace(pod *corev1.Pod, requested *int64) int64 {
 }
 
 // keepPodStatus keeps what a status write of a pod cannot change.
-func keepPodStatus(_ metav1.Time, obj, old store.Object) {
-	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
+func keepPodStatus(_ metav1.Time, pod, was *corev1.Pod) {
 	pod.OwnerReferences = was.OwnerReferences
 	setEmpty(&pod.Status.QOSClass, was.Status.QOSClass)
 	if pod.Status.ObservedGeneration == 0 {
@@ -264,8 +261,7 @@ func checkDeadline(path *field.Path, now, was *int64) field.ErrorList {
 }
 
 // checkPodStatus returns the field errors of what a kubelet or a scheduler says of a pod.
-func checkPodStatus(obj, old store.Object) (errs field.ErrorList) {
-	pod, was := obj.(*corev1.Pod), old.(*corev1.Pod)
+func checkPodStatus(pod, was *corev1.Pod) (errs field.ErrorList) {
 	if name := pod.Status.NominatedNodeName; name != was.Status.NominatedNodeName && name != "" {
 		path := field.NewPath("status", "nominatedNodeName")
 		errs = subdomain(path, name)

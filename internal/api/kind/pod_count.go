@@ -6,8 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // MaxPods is how many pods a cluster holds: as many as Kubernetes is made for
@@ -16,7 +14,7 @@ import (
 const MaxPods = 150_000
 
 // roomForPod rejects one pod too many. In a real cluster its database would be full one day.
-func roomForPod(there int, pod store.Object) error {
+func roomForPod(there int, pod *corev1.Pod) error {
 	if there < MaxPods {
 		return nil
 	}

@@ -8,24 +8,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // podQuota counts pods that are not at their end, with what they request and are limited to.
 // (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods.go)
-var podQuota = evaluator{
+var podQuota = evaluator[*corev1.Pod]{
 	limits: func(name corev1.ResourceName) bool {
 		return slices.Contains(podLimits, name) ||
 			strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) || strings.HasPrefix(string(name), corev1.ResourceRequestsHugePagesPrefix)
 	},
-	usage: func(now time.Time, obj store.Object) corev1.ResourceList { return podUsage(now, obj.(*corev1.Pod)) },
-	inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool {
-		return podInScope(scope, obj.(*corev1.Pod))
-	},
-	demands: func(limited []corev1.ResourceName, obj store.Object) error {
-		return mustRequest(limited, obj.(*corev1.Pod))
-	},
+	usage:   podUsage,
+	inScope: podInScope,
+	demands: mustRequest,
 }
 
 // podLimits are the names of what pods count for.

@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -16,19 +14,18 @@ func init() {
 		Group: "scheduling.k8s.io", Version: "v1", Name: "PriorityClass",
 		ShortNames: []string{"pc"},
 		traits:     clusterScoped | withGeneration,
-		rules:      rules{fill: fillPriorityClass, validate: checkPriorityClass},
+		rules:      rules[*schedulingv1.PriorityClass]{fill: fillPriorityClass, validate: checkPriorityClass},
 	})
 }
 
-func fillPriorityClass(obj store.Object) {
-	setDefault(&obj.(*schedulingv1.PriorityClass).PreemptionPolicy, corev1.PreemptLowerPriority)
+func fillPriorityClass(obj *schedulingv1.PriorityClass) {
+	setDefault(&obj.PreemptionPolicy, corev1.PreemptLowerPriority)
 }
 
 // highestPriority is that of classes of users; what is above is the system's.
 const highestPriority = 1_000_000_000
 
-func checkPriorityClass(obj store.Object) (errs field.ErrorList) {
-	class := obj.(*schedulingv1.PriorityClass)
+func checkPriorityClass(class *schedulingv1.PriorityClass) (errs field.ErrorList) {
 	if class.Value > highestPriority && !strings.HasPrefix(class.Name, "system-") {
 		errs = append(errs, field.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %v", highestPriority)))
 	}

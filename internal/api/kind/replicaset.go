@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -17,12 +15,12 @@ func init() {
 		ShortNames: []string{"rs"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: replicaSetRules,
 		Columns: replicaSetColumns,
-		Fields: map[string]func(store.Object) string{
-			"status.replicas": func(o store.Object) string { return strconv.Itoa(int(o.(*appsv1.ReplicaSet).Status.Replicas)) },
-		},
-		Warnings: func(obj, _ store.Object) []string {
-			return podWarnings(field.NewPath("spec", "template"), &obj.(*appsv1.ReplicaSet).Spec.Template.Spec)
-		},
+		Fields: selectable(map[string]func(*appsv1.ReplicaSet) string{
+			"status.replicas": func(o *appsv1.ReplicaSet) string { return strconv.Itoa(int(o.Status.Replicas)) },
+		}),
+		Warnings: fromBoth(func(obj, _ *appsv1.ReplicaSet) []string {
+			return podWarnings(field.NewPath("spec", "template"), &obj.Spec.Template.Spec)
+		}),
 		Scale: scaleOf(func(o *appsv1.ReplicaSet) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),

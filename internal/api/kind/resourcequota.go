@@ -18,6 +18,7 @@ func init() {
 		Version: "v1", Name: "ResourceQuota",
 		ShortNames: []string{"quota"},
 		traits:     withStatus,
+		rules:      rules[*corev1.ResourceQuota]{observe: func(c *cluster, _, _ *corev1.ResourceQuota) { c.quotas.any = true }},
 		Columns: []Column{
 			nameColumn,
 			text("Request", func(q *corev1.ResourceQuota) string { return usedOf(q, false) }),
@@ -31,12 +32,6 @@ func init() {
 // quotas counts writes in the quotas of their namespaces.
 type quotas struct {
 	any bool // there has been a quota
-}
-
-func (q *quotas) observe(c store.Commit) {
-	if _, isQuota := c.New.(*corev1.ResourceQuota); isQuota {
-		q.any = true
-	}
 }
 
 // charge counts a write in the quotas of its namespace, or rejects it. What is limited and
@@ -74,19 +69,44 @@ func chargeAll(s *store.Store, w store.Write) error {
 
 // counted reports whether a write of the kind can change what a quota says is used.
 func counted(res *store.Resource, update bool) bool {
-	quota := evaluatorOf(res)
+	quota := counterOf(res)
 	return res.Namespaced && (!update || quota != nil && quota.grows)
 }
 
-func evaluatorOf(res *store.Resource) *evaluator { return Of(res).rules.quota }
+func counterOf(res *store.Resource) *counter { return Of(res).quota }
 
-// evaluator is what objects of a kind count for in quotas, besides their number.
-type evaluator struct {
+// evaluator is what objects of type T count for in quotas, besides their number.
+type evaluator[T store.Object] struct {
 	limits  func(name corev1.ResourceName) bool // reports whether objects count for it
+	usage   func(now time.Time, obj T) corev1.ResourceList
+	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj T) bool // nil: in none
+	demands func(limited []corev1.ResourceName, obj T) error                 // rejects what leaves open what is limited; nil: nothing
+	grows   bool                                                             // an update can change what it counts for
+}
+
+// counter is an evaluator of objects of any type.
+type counter struct {
+	limits  func(name corev1.ResourceName) bool
 	usage   func(now time.Time, obj store.Object) corev1.ResourceList
-	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool // nil: in none
-	demands func(limited []corev1.ResourceName, obj store.Object) error                 // rejects what leaves open what is limited
-	grows   bool                                                                        // an update can change what it counts for
+	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool
+	demands func(limited []corev1.ResourceName, obj store.Object) error
+	grows   bool
+}
+
+func (e evaluator[T]) counter() *counter {
+	return &counter{
+		limits: e.limits, grows: e.grows,
+		usage: func(now time.Time, obj store.Object) corev1.ResourceList { return e.usage(now, typed[T](obj)) },
+		inScope: func(scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool {
+			return e.inScope != nil && e.inScope(scope, typed[T](obj))
+		},
+		demands: func(limited []corev1.ResourceName, obj store.Object) error {
+			if e.demands == nil {
+				return nil
+			}
+			return e.demands(limited, typed[T](obj))
+		},
+	}
 }
 
 // chargedWith is a quota in which a write is counted, nil if that changes nothing.
@@ -99,8 +119,8 @@ func chargedWith(quota *corev1.ResourceQuota, now time.Time, w store.Write) (*co
 	if slices.ContainsFunc(limited, func(name corev1.ResourceName) bool { _, known := quota.Status.Used[name]; return !known }) {
 		return nil, fmt.Errorf("status unknown for quota: %s, resources: %s", quota.Name, commaList(limited))
 	}
-	if evaluator := evaluatorOf(res); evaluator != nil && evaluator.demands != nil {
-		if err := evaluator.demands(limited, obj); err != nil {
+	if counter := counterOf(res); counter != nil {
+		if err := counter.demands(limited, obj); err != nil {
 			return nil, fmt.Errorf("failed quota: %s: %w", quota.Name, err)
 		}
 	}

@@ -89,7 +89,7 @@ func limitedBy(res *store.Resource, hard corev1.ResourceList) []corev1.ResourceN
 
 // limits reports whether objects of the kind count for what a quota calls name.
 func limits(res *store.Resource, name corev1.ResourceName) bool {
-	quota := evaluatorOf(res)
+	quota := counterOf(res)
 	return name == countName(res) || quota != nil && quota.limits(name)
 }
 
@@ -100,7 +100,7 @@ func countName(res *store.Resource) corev1.ResourceName {
 // usageOf is what an object counts for.
 func usageOf(res *store.Resource, now time.Time, obj store.Object) corev1.ResourceList {
 	list := corev1.ResourceList{}
-	if quota := evaluatorOf(res); quota != nil {
+	if quota := counterOf(res); quota != nil {
 		list = quota.usage(now, obj)
 	}
 	list[countName(res)] = one()
@@ -129,8 +129,8 @@ func isInScopeOf(res *store.Resource, quota *corev1.ResourceQuota, obj store.Obj
 }
 
 func inScope(res *store.Resource, scope corev1.ScopedResourceSelectorRequirement, obj store.Object) bool {
-	quota := evaluatorOf(res)
-	return quota != nil && quota.inScope != nil && quota.inScope(scope, obj)
+	quota := counterOf(res)
+	return quota != nil && quota.inScope(scope, obj)
 }
 
 var scopeOperators = map[corev1.ScopeSelectorOperator]selection.Operator{

@@ -16,12 +16,11 @@ func init() {
 }
 
 // rulesOfRoles are common to roles and their bindings.
-func rulesOfRoles[T store.Object](fill func(T), validate func(T) field.ErrorList) rules {
-	return rules{
+func rulesOfRoles[T store.Object](fill func(T), validate func(T) field.ErrorList) rules[T] {
+	return rules[T]{
 		name: objectname.PathSegment, createdByUpdate: true,
-		fill:           func(obj store.Object) { fill(obj.(T)) },
-		validate:       func(obj store.Object) field.ErrorList { return validate(obj.(T)) },
-		validateUpdate: func(obj, _ store.Object) field.ErrorList { return validate(obj.(T)) },
+		fill: fill, validate: validate,
+		validateUpdate: func(obj, _ T) field.ErrorList { return validate(obj) },
 	}
 }
 

@@ -25,14 +25,14 @@ type replicasOf[T store.Object] func(obj T) (wanted **int32, has int32, selector
 func scaleOf[T store.Object](replicas replicasOf[T]) *Scale {
 	return &Scale{
 		Show: func(obj store.Object, scale *autoscalingv1.Scale) {
-			wanted, has, selector := replicas(obj.(T))
+			wanted, has, selector := replicas(typed[T](obj))
 			if *wanted != nil {
 				scale.Spec.Replicas = **wanted
 			}
 			scale.Status = autoscalingv1.ScaleStatus{Replicas: has, Selector: selector}
 		},
 		Set: func(obj store.Object, n int32) {
-			wanted, _, _ := replicas(obj.(T))
+			wanted, _, _ := replicas(typed[T](obj))
 			*wanted = &n
 		},
 	}

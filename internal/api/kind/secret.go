@@ -20,15 +20,14 @@ func init() {
 			show("Data", "string", func(s *corev1.Secret) any { return int64(len(s.Data)) }),
 			ageColumn,
 		},
-		Fields: map[string]func(store.Object) string{
-			"type": func(o store.Object) string { return string(o.(*corev1.Secret).Type) },
-		},
+		Fields: selectable(map[string]func(*corev1.Secret) string{
+			"type": func(o *corev1.Secret) string { return string(o.Type) },
+		}),
 	})
 }
 
-var secretRules = rules{
-	fill: func(obj store.Object) {
-		secret := obj.(*corev1.Secret)
+var secretRules = rules[*corev1.Secret]{
+	fill: func(secret *corev1.Secret) {
 		setEmpty(&secret.Type, corev1.SecretTypeOpaque)
 		if secret.Data == nil && len(secret.StringData) > 0 {
 			secret.Data = map[string][]byte{}
@@ -39,9 +38,8 @@ var secretRules = rules{
 		secret.StringData = nil
 	},
 	passes:   []store.Pass{store.PassMetadata, store.PassChange, store.PassObject},
-	validate: func(obj store.Object) field.ErrorList { return checkSecret(obj.(*corev1.Secret)) },
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		now, was := obj.(*corev1.Secret), old.(*corev1.Secret)
+	validate: checkSecret,
+	validateUpdate: func(now, was *corev1.Secret) field.ErrorList {
 		errs := immutable(field.NewPath("type"), now.Type, was.Type)
 		if was.Immutable == nil || !*was.Immutable {
 			return errs

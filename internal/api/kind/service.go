@@ -19,10 +19,10 @@ func init() {
 		ShortNames: []string{"svc"}, Categories: []string{"all"},
 		traits: withStatus, rules: serviceRules,
 		Columns: serviceColumns,
-		Fields: map[string]func(store.Object) string{
-			"spec.clusterIP": func(o store.Object) string { return o.(*corev1.Service).Spec.ClusterIP },
-			"spec.type":      func(o store.Object) string { return string(o.(*corev1.Service).Spec.Type) },
-		},
+		Fields: selectable(map[string]func(*corev1.Service) string{
+			"spec.clusterIP": func(o *corev1.Service) string { return o.Spec.ClusterIP },
+			"spec.type":      func(o *corev1.Service) string { return string(o.Spec.Type) },
+		}),
 		AnswersDeleted: true,
 	})
 }
@@ -36,17 +36,17 @@ var (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-var serviceRules = rules{
+var serviceRules = rules[*corev1.Service]{
 	name:            validation.NameIsDNS1035Label,
 	createdByUpdate: true,
-	fill:            func(obj store.Object) { fillService(&obj.(*corev1.Service).Spec) },
-	admit:           func(a admission, obj store.Object) error { return allocate(a.cluster, obj.(*corev1.Service)) },
-	prepare:         func(obj, old store.Object) { keepAddresses(&obj.(*corev1.Service).Spec, &old.(*corev1.Service).Spec) },
-	admitUpdate: func(cluster store.Reader, obj, _ store.Object) error {
-		return allocate(cluster, obj.(*corev1.Service))
+	fill:            func(obj *corev1.Service) { fillService(&obj.Spec) },
+	admit:           func(a admission, obj *corev1.Service) error { return allocate(a.cluster, obj) },
+	prepare:         func(obj, old *corev1.Service) { keepAddresses(&obj.Spec, &old.Spec) },
+	admitUpdate: func(cluster store.Reader, obj, _ *corev1.Service) error {
+		return allocate(cluster, obj)
 	},
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		return checkServiceUpdate(&obj.(*corev1.Service).Spec, &old.(*corev1.Service).Spec)
+	validateUpdate: func(obj, old *corev1.Service) field.ErrorList {
+		return checkServiceUpdate(&obj.Spec, &old.Spec)
 	},
 	quota: &serviceQuota,
 }

@@ -6,20 +6,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // serviceQuota counts services, those with a load balancer, and their ports on nodes.
 // (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/services.go)
-var serviceQuota = evaluator{
+var serviceQuota = evaluator[*corev1.Service]{
 	limits: func(name corev1.ResourceName) bool {
 		return slices.Contains([]corev1.ResourceName{
 			corev1.ResourceServices, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers,
 		}, name)
 	},
-	usage: func(_ time.Time, obj store.Object) corev1.ResourceList {
-		return serviceUsage(&obj.(*corev1.Service).Spec)
+	usage: func(_ time.Time, obj *corev1.Service) corev1.ResourceList {
+		return serviceUsage(&obj.Spec)
 	},
 	grows: true,
 }

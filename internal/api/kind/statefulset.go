@@ -3,8 +3,6 @@ package kind
 import (
 	"fmt"
 
-	"github.com/csisim/csisim/internal/world/store"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -19,17 +17,17 @@ func init() {
 		ShortNames: []string{"sts"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: statefulSetRules,
 		Columns: statefulSetColumns,
-		Warnings: func(obj, _ store.Object) []string {
-			set, spec := obj.(*appsv1.StatefulSet), field.NewPath("spec")
+		Warnings: fromBoth(func(set, _ *appsv1.StatefulSet) []string {
+			spec := field.NewPath("spec")
 			return append(podWarnings(spec.Child("template"), &set.Spec.Template.Spec), templateWarnings(spec.Child("volumeClaimTemplates"), set.Spec.VolumeClaimTemplates)...)
-		},
+		}),
 		Scale: scaleOf(func(o *appsv1.StatefulSet) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),
 	})
 }
 
-var statefulSetRules = func() rules {
+var statefulSetRules = func() rules[*appsv1.StatefulSet] {
 	r := rulesOfWorkload(func(s *appsv1.StatefulSet) { fillStatefulSet(&s.Spec) }, checkStatefulSet, checkStatefulSetChange)
 	r.name = func(name string, _ bool) []string { return objectname.Label(name) } // its pods have it as a hostname
 	return r

@@ -20,16 +20,16 @@ func init() {
 		ShortNames: []string{"sc"},
 		traits:     clusterScoped, rules: classRules,
 		Columns: classColumns,
-		Warnings: func(obj, _ store.Object) []string {
-			return topologyWarnings(obj.(*storagev1.StorageClass).AllowedTopologies)
-		},
+		Warnings: fromBoth(func(obj, _ *storagev1.StorageClass) []string {
+			return topologyWarnings(obj.AllowedTopologies)
+		}),
 		AnswersDeleted: true,
 	})
 }
 
-var classRules = rules{
-	fill:           func(obj store.Object) { fillClass(obj.(*storagev1.StorageClass)) },
-	validate:       func(obj store.Object) field.ErrorList { return checkClass(obj.(*storagev1.StorageClass)) },
+var classRules = rules[*storagev1.StorageClass]{
+	fill:           fillClass,
+	validate:       checkClass,
 	validateUpdate: checkClassUpdate,
 	passes:         []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
 }
@@ -90,8 +90,7 @@ func topologyTerm(path *field.Path, term corev1.TopologySelectorTerm) (keys map[
 	return keys, errs
 }
 
-func checkClassUpdate(obj, old store.Object) field.ErrorList {
-	now, was := obj.(*storagev1.StorageClass), old.(*storagev1.StorageClass)
+func checkClassUpdate(now, was *storagev1.StorageClass) field.ErrorList {
 	errs := immutable(field.NewPath("parameters"), now.Parameters, was.Parameters)
 	errs = append(errs, immutable(field.NewPath("provisioner"), now.Provisioner, was.Provisioner)...)
 	errs = append(errs, immutable(field.NewPath("reclaimPolicy"), now.ReclaimPolicy, was.ReclaimPolicy)...)

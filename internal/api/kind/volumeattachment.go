@@ -29,19 +29,17 @@ const (
 	AttachmentsByAttacher store.Index = "attachments by attacher"
 )
 
-var attachmentRules = rules{
+var attachmentRules = rules[*storagev1.VolumeAttachment]{
 	copyPart: store.CopyOf(func(o *storagev1.VolumeAttachment) (*storagev1.VolumeAttachmentSpec, *storagev1.VolumeAttachmentStatus) {
 		return &o.Spec, &o.Status
 	}),
-	share: func(s *store.Shared, obj store.Object, _ bool) {
-		va := obj.(*storagev1.VolumeAttachment)
+	share: func(s *store.Shared, va *storagev1.VolumeAttachment, _ bool) {
 		s.Text(&va.Annotations)
 		s.Text(&va.Status.AttachmentMetadata)
 	},
 	statusOnly: true,
-	validate:   func(obj store.Object) field.ErrorList { return checkAttachment(obj.(*storagev1.VolumeAttachment)) },
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		now, was := obj.(*storagev1.VolumeAttachment), old.(*storagev1.VolumeAttachment)
+	validate:   checkAttachment,
+	validateUpdate: func(now, was *storagev1.VolumeAttachment) field.ErrorList {
 		return immutable(field.NewPath("spec"), now.Spec, was.Spec)
 	},
 	passes:         []store.Pass{store.PassObject, store.PassChange},
@@ -95,8 +93,8 @@ const (
 	maxAttachmentMetadata = 256 * 1024
 )
 
-func checkAttachmentStatus(obj, _ store.Object) (errs field.ErrorList) {
-	status := &obj.(*storagev1.VolumeAttachment).Status
+func checkAttachmentStatus(obj, _ *storagev1.VolumeAttachment) (errs field.ErrorList) {
+	status := &obj.Status
 	if sizeOf(status.AttachmentMetadata) > maxAttachmentMetadata {
 		errs = append(errs, field.TooLong(field.NewPath("status", "attachmentMetadata"), "", maxAttachmentMetadata))
 	}

@@ -3,8 +3,6 @@ package kind
 import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -23,14 +21,12 @@ func init() {
 	})
 }
 
-var attributesClassRules = rules{
-	admit: func(_ admission, obj store.Object) error {
+var attributesClassRules = rules[*storagev1.VolumeAttributesClass]{
+	admit: func(_ admission, obj *storagev1.VolumeAttributesClass) error {
 		obj.SetFinalizers(withFinalizer(obj.GetFinalizers(), "kubernetes.io/vac-protection"))
 		return nil
 	},
-	validate: func(obj store.Object) field.ErrorList {
-		return checkAttributesClass(obj.(*storagev1.VolumeAttributesClass))
-	},
+	validate:       checkAttributesClass,
 	validateUpdate: checkAttributesClassUpdate,
 }
 
@@ -43,8 +39,7 @@ func checkAttributesClass(class *storagev1.VolumeAttributesClass) field.ErrorLis
 	return errs
 }
 
-func checkAttributesClassUpdate(obj, old store.Object) field.ErrorList {
-	now, was := obj.(*storagev1.VolumeAttributesClass), old.(*storagev1.VolumeAttributesClass)
+func checkAttributesClassUpdate(now, was *storagev1.VolumeAttributesClass) field.ErrorList {
 	var errs field.ErrorList
 	if now.DriverName != was.DriverName {
 		errs = append(errs, field.Forbidden(field.NewPath("driverName"), "updates to driverName are forbidden."))

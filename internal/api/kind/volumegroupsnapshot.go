@@ -27,14 +27,14 @@ func init() {
 	})
 }
 
-var groupSnapshotRules = rules{
+var groupSnapshotRules = rules[*groupv1.VolumeGroupSnapshot]{
 	statusOnly: true,
-	validate: func(obj store.Object) field.ErrorList {
-		spec := &obj.(*groupv1.VolumeGroupSnapshot).Spec
+	validate: func(obj *groupv1.VolumeGroupSnapshot) field.ErrorList {
+		spec := &obj.Spec
 		return append(optionalName(field.NewPath("spec"), "volumeGroupSnapshotClassName", spec.VolumeGroupSnapshotClassName), groupSource(&spec.Source)...)
 	},
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		spec, was, path := &obj.(*groupv1.VolumeGroupSnapshot).Spec, &old.(*groupv1.VolumeGroupSnapshot).Spec.Source, field.NewPath("spec", "source")
+	validateUpdate: func(obj, old *groupv1.VolumeGroupSnapshot) field.ErrorList {
+		spec, was, path := &obj.Spec, &old.Spec.Source, field.NewPath("spec", "source")
 		now := &spec.Source
 		errs := optionalName(field.NewPath("spec"), "volumeGroupSnapshotClassName", spec.VolumeGroupSnapshotClassName)
 		errs = append(errs, stays(path, "selector", now.Selector, was.Selector)...)

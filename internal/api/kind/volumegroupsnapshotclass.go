@@ -22,13 +22,11 @@ func init() {
 	})
 }
 
-var groupSnapshotClassRules = rules{
-	validate: func(obj store.Object) field.ErrorList {
-		class := obj.(*groupv1.VolumeGroupSnapshotClass)
+var groupSnapshotClassRules = rules[*groupv1.VolumeGroupSnapshotClass]{
+	validate: func(class *groupv1.VolumeGroupSnapshotClass) field.ErrorList {
 		return ruled(driverAndPolicy(nil, class.Driver, class.DeletionPolicy), nil)
 	},
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		now, was := obj.(*groupv1.VolumeGroupSnapshotClass), old.(*groupv1.VolumeGroupSnapshotClass)
+	validateUpdate: func(now, was *groupv1.VolumeGroupSnapshotClass) field.ErrorList {
 		rules := immutableOnceSet(field.NewPath("deletionPolicy"), "deletionPolicy is", now.DeletionPolicy, was.DeletionPolicy)
 		rules = append(rules, immutableOnceSet(field.NewPath("driver"), "driver is", now.Driver, was.Driver)...)
 		if len(now.Parameters) > 0 && len(was.Parameters) > 0 { // as long as both are there

@@ -28,15 +28,15 @@ func init() {
 	})
 }
 
-var groupSnapshotContentRules = rules{
+var groupSnapshotContentRules = rules[*groupv1.VolumeGroupSnapshotContent]{
 	statusOnly: true,
-	validate: func(obj store.Object) field.ErrorList {
-		spec, path := &obj.(*groupv1.VolumeGroupSnapshotContent).Spec, field.NewPath("spec")
+	validate: func(obj *groupv1.VolumeGroupSnapshotContent) field.ErrorList {
+		spec, path := &obj.Spec, field.NewPath("spec")
 		rules := append(groupContentSource(&spec.Source), namedReference(path.Child("volumeGroupSnapshotRef"), "volumeGroupSnapshotRef", spec.VolumeGroupSnapshotRef)...)
 		return ruled(driverAndPolicy(path, spec.Driver, spec.DeletionPolicy), rules)
 	},
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		now, was, path := &obj.(*groupv1.VolumeGroupSnapshotContent).Spec, &old.(*groupv1.VolumeGroupSnapshotContent).Spec, field.NewPath("spec")
+	validateUpdate: func(obj, old *groupv1.VolumeGroupSnapshotContent) field.ErrorList {
+		now, was, path := &obj.Spec, &old.Spec, field.NewPath("spec")
 		rules := immutableOnceSet(path.Child("driver"), "driver is", now.Driver, was.Driver)
 		rules = append(rules, groupContentChange(&now.Source, &was.Source)...)
 		if was.VolumeGroupSnapshotClassName != nil && now.VolumeGroupSnapshotClassName != nil {

@@ -30,14 +30,14 @@ func init() {
 // that they are cut from.
 const SnapshotsByClaim store.Index = "snapshots by claim"
 
-var snapshotRules = rules{
+var snapshotRules = rules[*snapshotv1.VolumeSnapshot]{
 	statusOnly: true,
-	validate: func(obj store.Object) field.ErrorList {
-		spec := &obj.(*snapshotv1.VolumeSnapshot).Spec
+	validate: func(obj *snapshotv1.VolumeSnapshot) field.ErrorList {
+		spec := &obj.Spec
 		return append(optionalName(field.NewPath("spec"), "volumeSnapshotClassName", spec.VolumeSnapshotClassName), snapshotSource(&spec.Source)...)
 	},
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		spec, was, path := &obj.(*snapshotv1.VolumeSnapshot).Spec, &old.(*snapshotv1.VolumeSnapshot).Spec.Source, field.NewPath("spec", "source")
+	validateUpdate: func(obj, old *snapshotv1.VolumeSnapshot) field.ErrorList {
+		spec, was, path := &obj.Spec, &old.Spec.Source, field.NewPath("spec", "source")
 		now := &spec.Source
 		errs := optionalName(field.NewPath("spec"), "volumeSnapshotClassName", spec.VolumeSnapshotClassName)
 		errs = append(errs, stays(path, "persistentVolumeClaimName", now.PersistentVolumeClaimName, was.PersistentVolumeClaimName)...)

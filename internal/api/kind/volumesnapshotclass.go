@@ -18,10 +18,9 @@ func init() {
 	})
 }
 
-var snapshotClassRules = rules{
+var snapshotClassRules = rules[*snapshotv1.VolumeSnapshotClass]{
 	passes: []store.Pass{store.PassMetadata, store.PassObject},
-	validate: func(obj store.Object) field.ErrorList {
-		class := obj.(*snapshotv1.VolumeSnapshotClass)
+	validate: func(class *snapshotv1.VolumeSnapshotClass) field.ErrorList {
 		return driverAndPolicy(nil, class.Driver, class.DeletionPolicy)
 	},
 }

@@ -25,15 +25,15 @@ func init() {
 	})
 }
 
-var snapshotContentRules = rules{
+var snapshotContentRules = rules[*snapshotv1.VolumeSnapshotContent]{
 	statusOnly: true,
-	validate: func(obj store.Object) field.ErrorList {
-		spec, path := &obj.(*snapshotv1.VolumeSnapshotContent).Spec, field.NewPath("spec")
+	validate: func(obj *snapshotv1.VolumeSnapshotContent) field.ErrorList {
+		spec, path := &obj.Spec, field.NewPath("spec")
 		rules := append(contentSource(&spec.Source), namedReference(path.Child("volumeSnapshotRef"), "spec.volumeSnapshotRef", spec.VolumeSnapshotRef)...)
 		return ruled(driverAndPolicy(path, spec.Driver, spec.DeletionPolicy), rules)
 	},
-	validateUpdate: func(obj, old store.Object) field.ErrorList {
-		now, was, path := &obj.(*snapshotv1.VolumeSnapshotContent).Spec, &old.(*snapshotv1.VolumeSnapshotContent).Spec, field.NewPath("spec")
+	validateUpdate: func(obj, old *snapshotv1.VolumeSnapshotContent) field.ErrorList {
+		now, was, path := &obj.Spec, &old.Spec, field.NewPath("spec")
 		source := path.Child("source")
 		rules := stays(path, "sourceVolumeMode", now.SourceVolumeMode, was.SourceVolumeMode)
 		rules = append(rules, stays(source, "volumeHandle", now.Source.VolumeHandle, was.Source.VolumeHandle)...)

@@ -12,13 +12,10 @@ import (
 )
 
 // rulesOfWorkload are common to kinds that make pods.
-func rulesOfWorkload[T store.Object](fill func(T), validate func(T) field.ErrorList, changes func(obj, old T) field.ErrorList) rules {
-	return rules{
-		fill:     func(obj store.Object) { fill(obj.(T)) },
-		validate: func(obj store.Object) field.ErrorList { return validate(obj.(T)) },
-		validateUpdate: func(obj, old store.Object) field.ErrorList {
-			return append(validate(obj.(T)), changes(obj.(T), old.(T))...)
-		},
+func rulesOfWorkload[T store.Object](fill func(T), validate func(T) field.ErrorList, changes func(obj, old T) field.ErrorList) rules[T] {
+	return rules[T]{
+		fill: fill, validate: validate,
+		validateUpdate: func(obj, old T) field.ErrorList { return append(validate(obj), changes(obj, old)...) },
 	}
 }
 

@@ -1,0 +1,110 @@
+package kind
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// rules are what the API server does with objects of type T beyond what it does with all. Nil
+// functions do nothing. The meaning of most is that of store.Strategy.
+type rules[T store.Object] struct {
+	name             func(name string, prefix bool) []string
+	nameOf           func(obj T) func(name string, prefix bool) []string
+	createdByUpdate  bool
+	keepsStatus      bool
+	statusOnly       bool
+	fill             func(obj T)
+	admit            func(a admission, obj T) error
+	admitUpdate      func(cluster store.Reader, obj, old T) error
+	room             func(there int, obj T) error
+	prepare          func(obj, old T)
+	prepareStatus    func(now metav1.Time, obj, old T)
+	validate         func(obj T) field.ErrorList
+	validateUpdate   func(obj, old T) field.ErrorList
+	passes           []store.Pass
+	readsAnnotations bool
+	validateStatus   func(obj, old T) field.ErrorList
+	grace            func(obj T, requested *int64) int64
+	terminate        func(now metav1.Time, obj T) bool
+	indexes          []store.Indexer
+	ttl              time.Duration
+	compact          func(store.Key, T) store.Compact
+	share            func(s *store.Shared, obj T, isNew bool)
+	copyPart         func(obj, old store.Object, what store.Part)
+
+	// limit rejects an object for what the limit ranges of its namespace say.
+	limit func(cluster store.Reader, obj T) error
+	// quota is what objects count for in quotas, besides their number.
+	quota *evaluator[T]
+	// observe learns of every commit: obj is nil for an object that was removed, old for one that
+	// was created.
+	observe func(c *cluster, obj, old T)
+}
+
+// admission is what the admission of a new object may look at.
+type admission struct {
+	now     metav1.Time
+	cluster store.Reader
+	options options
+}
+
+// ruler is the rules of any type.
+type ruler interface {
+	// enter makes them those of a resource and its kind.
+	enter(res *store.Resource, k *Kind)
+}
+
+func (r rules[T]) enter(res *store.Resource, k *Kind) {
+	res.Indexes, res.Strategy = r.indexes, r.strategy()
+	if r.quota != nil {
+		k.quota = r.quota.counter()
+	}
+	if r.limit != nil {
+		k.limit = func(cluster store.Reader, obj store.Object) error { return r.limit(cluster, typed[T](obj)) }
+	}
+	if r.observe != nil {
+		k.observe = func(c *cluster, obj, old store.Object) { r.observe(c, typed[T](obj), typed[T](old)) }
+	}
+}
+
+func (r rules[T]) strategy() store.Strategy {
+	s := store.Strategy{
+		Name: r.name, NameOf: from(r.nameOf), AllowCreateOnUpdate: r.createdByUpdate, KeepsStatus: r.keepsStatus, StatusOnly: r.statusOnly,
+		Default: on(r.fill), PrepareForUpdate: onBoth(r.prepare),
+		Validate: from(r.validate), ValidateUpdate: fromBoth(r.validateUpdate), ValidateStatus: fromBoth(r.validateStatus),
+		Passes: r.passes, ReadsAnnotations: r.readsAnnotations, TTL: r.ttl, CopyPart: r.copyPart,
+	}
+	if r.admit != nil {
+		s.Admit = func(s *store.Store, obj store.Object) error {
+			return r.admit(admission{s.Timestamp(), s, optionsOf(s)}, typed[T](obj))
+		}
+	}
+	if r.admitUpdate != nil {
+		s.AdmitUpdate = func(cluster store.Reader, obj, old store.Object) error {
+			return r.admitUpdate(cluster, typed[T](obj), typed[T](old))
+		}
+	}
+	if r.room != nil {
+		s.Room = func(there int, obj store.Object) error { return r.room(there, typed[T](obj)) }
+	}
+	if r.prepareStatus != nil {
+		s.PrepareForStatusUpdate = func(now metav1.Time, obj, old store.Object) { r.prepareStatus(now, typed[T](obj), typed[T](old)) }
+	}
+	if r.grace != nil {
+		s.Grace = func(obj store.Object, requested *int64) int64 { return r.grace(typed[T](obj), requested) }
+	}
+	if r.terminate != nil {
+		s.Terminate = func(now metav1.Time, obj store.Object) bool { return r.terminate(now, typed[T](obj)) }
+	}
+	if r.share != nil {
+		s.Share = func(s *store.Shared, obj store.Object, isNew bool) { r.share(s, typed[T](obj), isNew) }
+	}
+	if r.compact != nil {
+		s.Compact = func(key store.Key, obj store.Object) store.Compact { return r.compact(key, typed[T](obj)) }
+	}
+	return s
+}
