@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/csisim/csisim/fakecontroller/internal/endpoints"
+	"github.com/csisim/csisim/fakecontroller/internal/endpointslice"
 	"github.com/csisim/csisim/fakecontroller/internal/kubernetesservice"
 	"github.com/csisim/csisim/fakecontroller/internal/namespace"
 	"github.com/csisim/csisim/fakecontroller/internal/rootca"
@@ -19,6 +20,7 @@ func StartForClients(w *component.World, address netip.AddrPort, authority []byt
 	namespace.Start(w)
 	serviceaccount.Start(w)
 	endpoints.Start(w)
+	endpointslice.Start(w)
 	if len(authority) > 0 {
 		rootca.Start(w, authority)
 	}

@@ -31,29 +31,19 @@ type Controller struct {
 // Start runs the CronJob controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("cronjob-controller", "")}
-	options := workqueue.Default
-	options.Workers = 5
-	c.queue = workqueue.New("cron jobs", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.queue = workqueue.New("cron jobs", workqueue.Workers(5), c.Go, c.sync)
+	c.Inform(component.Informers{
+		First: "the first cron job", News: "changes of cron jobs and their jobs",
+		Sources: []component.Source{
+			component.On(func(e store.Event[cronJob]) { c.queue.Add(store.KeyOf(e.Object)) }),
+			component.On(func(e store.Event[*batchv1.Job]) {
+				if of, _, ok := workload.Owner(e.Object, kind.Kind); ok {
+					c.queue.Add(of)
+				}
+			}),
+		},
+	})
 	return c
-}
-
-// follow looks at jobs from the first cron job on.
-func (c *Controller) follow(p *kernel.Process) {
-	cronJobs := component.Watch[cronJob](c.Component, p)
-	p.Wait("the first cron job", func() bool { return cronJobs.Len() > 0 })
-	jobs := component.Watch[*batchv1.Job](c.Component, p)
-	for {
-		for e, ok := cronJobs.Next(); ok; e, ok = cronJobs.Next() {
-			c.queue.Add(store.KeyOf(e.Object))
-		}
-		for e, ok := jobs.Next(); ok; e, ok = jobs.Next() {
-			if of, _, ok := workload.Owner(e.Object, kind.Kind); ok {
-				c.queue.Add(of)
-			}
-		}
-		p.Wait("changes of cron jobs and their jobs", func() bool { return cronJobs.Len()+jobs.Len() > 0 })
-	}
 }
 
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {

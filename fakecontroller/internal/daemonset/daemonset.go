@@ -29,39 +29,17 @@ type Controller struct {
 // Start runs the DaemonSet controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("daemonset-controller", ""), expected: workload.NewExpectations()}
-	options := workqueue.Default
-	options.Workers = 2
-	c.sets = workqueue.New("sets", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.sets = workqueue.New("sets", workqueue.Workers(2), c.Go, c.sync)
+	c.Inform(component.Informers{
+		First: "the first set", News: "changes of sets, their pods and nodes",
+		Sources: append(workload.Sources[*appsv1.DaemonSet](kind.Kind, c.sets, c.expected), component.OnAny[*corev1.Node](c.nodesChanged)),
+	})
 	return c
 }
 
-// follow looks at pods and nodes from the first set on.
-func (c *Controller) follow(p *kernel.Process) {
-	sets := component.Watch[*appsv1.DaemonSet](c.Component, p)
-	p.Wait("the first set", func() bool { return sets.Len() > 0 })
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	nodes := component.Watch[*corev1.Node](c.Component, p)
-	for {
-		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
-			c.sets.Add(store.KeyOf(e.Object))
-			if e.Type == store.Deleted {
-				c.expected.Forget(e.Object.UID)
-			}
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if set, uid, ok := workload.Owner(e.Object, kind.Kind); ok {
-				c.expected.Saw(uid, e.Object, e.Type == store.Deleted)
-				c.sets.Add(set)
-			}
-		}
-		if nodes.Len() > 0 {
-			nodes.Drop() // that something has changed is all that counts
-			for set := range store.List[*appsv1.DaemonSet](c.Cache, "") {
-				c.sets.Add(store.KeyOf(set))
-			}
-		}
-		p.Wait("changes of sets, their pods and nodes", func() bool { return sets.Len()+pods.Len()+nodes.Len() > 0 })
+func (c *Controller) nodesChanged() {
+	for set := range store.List[*appsv1.DaemonSet](c.Cache, "") {
+		c.sets.Add(store.KeyOf(set))
 	}
 }
 

@@ -34,27 +34,19 @@ type Controller struct {
 // Start runs the Deployment controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("deployment-controller", "")}
-	options := workqueue.Default
-	options.Workers = 5
-	c.deployments = workqueue.New("deployments", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.deployments = workqueue.New("deployments", workqueue.Workers(5), c.Go, c.sync)
+	c.Inform(component.Informers{
+		News: "changes of deployments and their sets",
+		Sources: []component.Source{
+			component.On(func(e store.Event[*appsv1.Deployment]) { c.deployments.Add(store.KeyOf(e.Object)) }),
+			component.On(func(e store.Event[*appsv1.ReplicaSet]) {
+				if deployment, _, ok := workload.Owner(e.Object, "Deployment"); ok {
+					c.deployments.Add(deployment)
+				}
+			}),
+		},
+	})
 	return c
-}
-
-func (c *Controller) follow(p *kernel.Process) {
-	deployments := component.Watch[*appsv1.Deployment](c.Component, p)
-	sets := component.Watch[*appsv1.ReplicaSet](c.Component, p)
-	for {
-		for e, ok := deployments.Next(); ok; e, ok = deployments.Next() {
-			c.deployments.Add(store.KeyOf(e.Object))
-		}
-		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
-			if deployment, _, ok := workload.Owner(e.Object, "Deployment"); ok {
-				c.deployments.Add(deployment)
-			}
-		}
-		p.Wait("changes of deployments and their sets", func() bool { return deployments.Len()+sets.Len() > 0 })
-	}
 }
 
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {

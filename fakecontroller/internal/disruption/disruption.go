@@ -33,26 +33,20 @@ type Controller struct {
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("disruption-controller", "")}
 	c.queue = workqueue.New("budgets", workqueue.Default, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.Inform(component.Informers{
+		First: "the first disruption budget", News: "changes of disruption budgets and their pods",
+		Sources: []component.Source{
+			component.On(func(e store.Event[budget]) { c.queue.Add(store.KeyOf(e.Object)) }),
+			component.On(c.podChanged),
+		},
+	})
 	return c
 }
 
-// follow looks at pods from the first budget on.
-func (c *Controller) follow(p *kernel.Process) {
-	budgets := component.Watch[budget](c.Component, p)
-	p.Wait("the first disruption budget", func() bool { return budgets.Len() > 0 })
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	for {
-		for e, ok := budgets.Next(); ok; e, ok = budgets.Next() {
-			c.queue.Add(store.KeyOf(e.Object))
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			c.addBudgetsOf(e.Object)
-			if e.Type == store.Modified && !equality.Semantic.DeepEqual(e.Old.Labels, e.Object.Labels) {
-				c.addBudgetsOf(e.Old)
-			}
-		}
-		p.Wait("changes of disruption budgets and their pods", func() bool { return budgets.Len()+pods.Len() > 0 })
+func (c *Controller) podChanged(e store.Event[*corev1.Pod]) {
+	c.addBudgetsOf(e.Object)
+	if e.Type == store.Modified && !equality.Semantic.DeepEqual(e.Old.Labels, e.Object.Labels) {
+		c.addBudgetsOf(e.Old)
 	}
 }
 

@@ -1,15 +1,14 @@
-// Package endpoints is the endpoints and the endpoint slice controller of the
-// kube-controller-manager: where the pods of a service are reached. Pods without an address
-// are not among them; those whose containers are records have none.
-// (kubernetes v1.36.3, pkg/controller/endpoint, pkg/controller/endpointslice)
+// Package endpoints is the endpoints controller of the kube-controller-manager: it writes where the pods of a service
+// are reached. (kubernetes v1.36.3, pkg/controller/endpoint)
 package endpoints
 
 import (
-	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -18,103 +17,82 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-type service = *corev1.Service
+// Controller is one running endpoints controller.
+type Controller struct{ *component.Component }
 
-// Controller is both controllers.
-type Controller struct {
-	*component.Component
-	services *workqueue.Queue[store.Key]
-}
-
-// Start runs both controllers.
+// Start runs the endpoints controller.
 func Start(w *component.World) *Controller {
-	c := &Controller{Component: w.Start("endpoint-controller", "")}
-	options := workqueue.Default
-	options.Workers = 5
-	c.services = workqueue.New("services", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c := &Controller{w.Start("endpoint-controller", "")}
+	workload.InformOfServices(c.Component, workqueue.New("services", workqueue.Workers(5), c.Go, c.sync))
 	return c
 }
 
-// follow looks at pods from the first service with a selector on.
-func (c *Controller) follow(p *kernel.Process) {
-	services := component.Watch[service](c.Component, p)
-	p.Wait("the first service", func() bool { return services.Len() > 0 })
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	for {
-		for e, ok := services.Next(); ok; e, ok = services.Next() {
-			c.services.Add(store.KeyOf(e.Object))
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if e.Type == store.Modified && !differs(e.Old, e.Object) {
-				continue
-			}
-			c.addServicesOf(e.Object)
-			if e.Type == store.Modified {
-				c.addServicesOf(e.Old)
-			}
-		}
-		p.Wait("changes of services and their pods", func() bool { return services.Len()+pods.Len() > 0 })
-	}
-}
-
-// differs reports whether a change of a pod can matter to a service.
-func differs(old, pod *corev1.Pod) bool {
-	return old.Status.PodIP != pod.Status.PodIP || workload.Ready(old) != workload.Ready(pod) || old.Status.Phase != pod.Status.Phase ||
-		(old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) || !labels.Equals(old.Labels, pod.Labels)
-}
-
-func (c *Controller) addServicesOf(pod *corev1.Pod) {
-	for s := range store.List[service](c.Cache, pod.Namespace) {
-		if selects(s, pod) {
-			c.services.Add(store.KeyOf(s))
-		}
-	}
-}
-
-// selects: a service without a selector has endpoints that somebody else keeps.
-func selects(s service, pod *corev1.Pod) bool {
-	return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels))
-}
-
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {
-	s, ok := component.Cached[service](c.Component, key)
-	if !ok {
+	s, ok := component.Cached[*corev1.Service](c.Component, key)
+	switch {
+	case !ok:
 		return c.remove(p, key)
-	}
-	if len(s.Spec.Selector) == 0 || s.Spec.Type == corev1.ServiceTypeExternalName {
+	case !workload.HasEndpoints(s):
 		return nil
 	}
-	var pods []*corev1.Pod
-	for pod := range store.List[*corev1.Pod](c.Cache, s.Namespace) {
-		if selects(s, pod) && pod.Status.PodIP != "" && !workload.Ended(pod) {
-			pods = append(pods, pod)
-		}
+	return c.write(p, s, workload.Endpoints(c.Cache, s))
+}
+
+// remove deletes the endpoints of a service that is gone.
+func (c *Controller) remove(p *kernel.Process, key store.Key) error {
+	//lint:ignore SA1019 the real controller still makes them
+	_, err := component.Delete[*corev1.Endpoints](p, c.Component, key)
+	if apierrors.IsNotFound(err) {
+		return nil
 	}
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	if err := c.writeEndpoints(p, s, pods); err != nil {
+	return err
+}
+
+func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.Pod) error {
+	//lint:ignore SA1019 the real controller still makes them
+	wanted := &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name, Labels: s.Labels}}
+	for _, port := range s.Spec.Ports {
+		wanted.Subsets = append(wanted.Subsets, subsets(s, port, pods)...)
+	}
+	//lint:ignore SA1019 the real controller still makes them
+	there, ok := component.Cached[*corev1.Endpoints](c.Component, store.KeyOf(s))
+	if !ok {
+		_, err := component.Create(p, c.Component, wanted)
 		return err
 	}
-	return c.writeSlice(p, s, pods)
-}
-
-// serves reports whether a pod is sent requests: it is ready, or the service does not ask.
-func serves(s service, pod *corev1.Pod) bool {
-	return s.Spec.PublishNotReadyAddresses || workload.Ready(pod) && pod.DeletionTimestamp == nil
-}
-
-// portOf is the number of the port of a pod that a service port leads to; false if the pod
-// has no port of that name.
-func portOf(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
-	if port.TargetPort.StrVal == "" {
-		return port.TargetPort.IntVal, true
+	if equality.Semantic.DeepEqual(there.Subsets, wanted.Subsets) && equality.Semantic.DeepEqual(there.Labels, wanted.Labels) {
+		return nil
 	}
-	for _, container := range pod.Spec.Containers {
-		for _, p := range container.Ports {
-			if p.Name == port.TargetPort.StrVal && cmp.Or(p.Protocol, corev1.ProtocolTCP) == port.Protocol {
-				return p.ContainerPort, true
-			}
+	wanted.ResourceVersion = there.ResourceVersion
+	_, err := component.Update(p, c.Component, wanted)
+	return err
+}
+
+// subsets are the addresses behind one port of a service, by the number that it has in the
+// pods.
+//
+//lint:ignore SA1019 the real controller still makes them
+func subsets(s *corev1.Service, port corev1.ServicePort, pods []*corev1.Pod) []corev1.EndpointSubset {
+	//lint:ignore SA1019 the real controller still makes them
+	var all []corev1.EndpointSubset
+	for _, pod := range pods {
+		number, ok := workload.TargetPort(port, pod)
+		if !ok {
+			continue
+		}
+		//lint:ignore SA1019 the real controller still makes them
+		i := slices.IndexFunc(all, func(s corev1.EndpointSubset) bool { return s.Ports[0].Port == number })
+		if i < 0 {
+			i = len(all)
+			//lint:ignore SA1019 the real controller still makes them
+			all = append(all, corev1.EndpointSubset{Ports: []corev1.EndpointPort{{Name: port.Name, Port: number, Protocol: port.Protocol}}})
+		}
+		address := corev1.EndpointAddress{IP: pod.Status.PodIP, NodeName: &pod.Spec.NodeName, TargetRef: workload.TargetRef(pod)}
+		if workload.Serves(s, pod) {
+			all[i].Addresses = append(all[i].Addresses, address)
+		} else {
+			all[i].NotReadyAddresses = append(all[i].NotReadyAddresses, address)
 		}
 	}
-	return 0, false
+	return all
 }

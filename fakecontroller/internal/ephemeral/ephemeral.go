@@ -25,29 +25,23 @@ type Controller struct {
 // Start runs the ephemeral volume controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("ephemeral_volume", "")}
-	options := workqueue.Default
-	options.Workers = 5
-	c.pods = workqueue.New("pods", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.pods = workqueue.New("pods", workqueue.Workers(5), c.Go, c.sync)
+	c.Inform(component.Informers{
+		News: "new pods and deleted claims",
+		Sources: []component.Source{
+			component.On(func(e store.Event[*corev1.Pod]) {
+				if e.Type == store.Added && hasEphemeral(e.Object) {
+					c.pods.Add(store.KeyOf(e.Object))
+				}
+			}),
+			component.On(func(e store.Event[*corev1.PersistentVolumeClaim]) {
+				if e.Type == store.Deleted {
+					c.addUsers(e.Object)
+				}
+			}),
+		},
+	})
 	return c
-}
-
-func (c *Controller) follow(p *kernel.Process) {
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
-	for {
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if e.Type == store.Added && hasEphemeral(e.Object) {
-				c.pods.Add(store.KeyOf(e.Object))
-			}
-		}
-		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
-			if e.Type == store.Deleted {
-				c.addUsers(e.Object)
-			}
-		}
-		p.Wait("new pods and deleted claims", func() bool { return pods.Len()+claims.Len() > 0 })
-	}
 }
 
 // addUsers queues the pods that may need a deleted claim again.

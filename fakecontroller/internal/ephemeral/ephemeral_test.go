@@ -10,28 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-func newWorld(t *testing.T) *component.World {
-	k := kernel.New(kernel.Options{})
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
-	t.Cleanup(func() {
-		k.Close()
-		assert.NoError(t, s.VerifyImmutable())
-	})
-	w := component.NewWorld(k, s, trace.NewRecorder(k))
-	Start(w)
+func newWorld(t *testing.T) *testcluster.API {
+	w := testcluster.NewAPI(t, nil)
+	Start(w.World)
 	return w
-}
-
-func run(t *testing.T, w *component.World) {
-	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + time.Second})
-	require.NoError(t, w.Kernel.Err())
 }
 
 var spec = corev1.PersistentVolumeClaimSpec{
@@ -39,7 +26,7 @@ var spec = corev1.PersistentVolumeClaimSpec{
 	Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 }
 
-func makePod(t *testing.T, w *component.World) *corev1.Pod {
+func makePod(t *testing.T, w *testcluster.API) *corev1.Pod {
 	pod, err := store.Create(w.Store, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: corev1.PodSpec{
 		Containers: []corev1.Container{{Name: "c", Image: "sleep"}},
 		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
@@ -55,7 +42,7 @@ var key = store.Key{Namespace: "default", Name: "p-data"}
 func TestPodGetsTheClaimOfItsTemplate(t *testing.T) {
 	w := newWorld(t)
 	pod := makePod(t, w)
-	run(t, w)
+	w.Run(time.Second)
 	claim, ok := store.Get[*corev1.PersistentVolumeClaim](w.Store, key)
 	require.True(t, ok)
 	yes := true
@@ -67,7 +54,7 @@ func TestPodGetsTheClaimOfItsTemplate(t *testing.T) {
 	require.NoError(t, err)
 	_, err = store.Delete[*corev1.PersistentVolumeClaim](w.Store, key)
 	require.NoError(t, err)
-	run(t, w)
+	w.Run(time.Second)
 	again, ok := store.Get[*corev1.PersistentVolumeClaim](w.Store, key)
 	require.True(t, ok, "a claim that was deleted is made again")
 	assert.NotEqual(t, claim.UID, again.UID)
@@ -79,7 +66,7 @@ func TestClaimOfAnotherOwnerIsNotTaken(t *testing.T) {
 	_, err := store.Create(w.Store, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p-data"}, Spec: spec})
 	require.NoError(t, err)
 	makePod(t, w)
-	run(t, w)
+	w.Run(time.Second)
 	var messages []string
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent {

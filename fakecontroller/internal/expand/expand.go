@@ -26,23 +26,16 @@ type Controller struct {
 // Start runs the expand controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("volume_expand", "")}
-	options := workqueue.Default
-	options.Workers = 10
-	c.claims = workqueue.New("claims", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
-	return c
-}
-
-func (c *Controller) follow(p *kernel.Process) {
-	claims := component.Watch[claim](c.Component, p)
-	for {
-		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
+	c.claims = workqueue.New("claims", workqueue.Workers(10), c.Go, c.sync)
+	c.Inform(component.Informers{
+		News: "claims that grow",
+		Sources: []component.Source{component.On(func(e store.Event[claim]) {
 			if e.Object.Status.Phase == corev1.ClaimBound && (e.Type != store.Modified || hasGrown(e.Old, e.Object)) {
 				c.claims.Add(store.KeyOf(e.Object))
 			}
-		}
-		p.Wait("claims that grow", func() bool { return claims.Len() > 0 })
-	}
+		})},
+	})
+	return c
 }
 
 // hasGrown reports whether more is asked for, or more is there. C-EXP-1

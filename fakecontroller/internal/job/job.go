@@ -35,33 +35,26 @@ type Controller struct {
 // Start runs the Job controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("job-controller", ""), expected: workload.NewExpectations(), failures: failures{}}
-	options := workqueue.Default
-	options.Workers = 5
-	c.jobs = workqueue.New("jobs", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.jobs = workqueue.New("jobs", workqueue.Workers(5), c.Go, c.sync)
+	c.Inform(component.Informers{
+		First: "the first job", News: "changes of jobs and their pods",
+		Sources: []component.Source{component.On(c.jobChanged), component.On(c.podChanged)},
+	})
 	return c
 }
 
-// follow looks at pods from the first job on.
-func (c *Controller) follow(p *kernel.Process) {
-	jobs := component.Watch[job](c.Component, p)
-	p.Wait("the first job", func() bool { return jobs.Len() > 0 })
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	for {
-		for e, ok := jobs.Next(); ok; e, ok = jobs.Next() {
-			c.jobs.Add(store.KeyOf(e.Object))
-			if e.Type == store.Deleted {
-				c.expected.Forget(e.Object.UID)
-				delete(c.failures, e.Object.UID)
-			}
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if of, uid, ok := workload.Owner(e.Object, kind.Kind); ok {
-				c.expected.Saw(uid, e.Object, e.Type == store.Deleted)
-				c.jobs.AddAfter(of, batchPeriod)
-			}
-		}
-		p.Wait("changes of jobs and their pods", func() bool { return jobs.Len()+pods.Len() > 0 })
+func (c *Controller) jobChanged(e store.Event[job]) {
+	c.jobs.Add(store.KeyOf(e.Object))
+	if e.Type == store.Deleted {
+		c.expected.Forget(e.Object.UID)
+		delete(c.failures, e.Object.UID)
+	}
+}
+
+func (c *Controller) podChanged(e store.Event[*corev1.Pod]) {
+	if of, uid, ok := workload.Owner(e.Object, kind.Kind); ok {
+		c.expected.Saw(uid, e.Object, e.Type == store.Deleted)
+		c.jobs.AddAfter(of, batchPeriod)
 	}
 }
 

@@ -31,33 +31,12 @@ type Controller struct {
 // Start runs the ReplicaSet controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("replicaset-controller", ""), expected: workload.NewExpectations()}
-	options := workqueue.Default
-	options.Workers = 5
-	c.sets = workqueue.New("sets", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.sets = workqueue.New("sets", workqueue.Workers(5), c.Go, c.sync)
+	c.Inform(component.Informers{
+		First: "the first set", News: "changes of sets and their pods",
+		Sources: workload.Sources[*appsv1.ReplicaSet](kind.Kind, c.sets, c.expected),
+	})
 	return c
-}
-
-// follow looks at pods from the first set on.
-func (c *Controller) follow(p *kernel.Process) {
-	sets := component.Watch[*appsv1.ReplicaSet](c.Component, p)
-	p.Wait("the first set", func() bool { return sets.Len() > 0 })
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	for {
-		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
-			c.sets.Add(store.KeyOf(e.Object))
-			if e.Type == store.Deleted {
-				c.expected.Forget(e.Object.UID)
-			}
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if set, uid, ok := workload.Owner(e.Object, kind.Kind); ok {
-				c.expected.Saw(uid, e.Object, e.Type == store.Deleted)
-				c.sets.Add(set)
-			}
-		}
-		p.Wait("changes of sets and their pods", func() bool { return sets.Len()+pods.Len() > 0 })
-	}
 }
 
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {

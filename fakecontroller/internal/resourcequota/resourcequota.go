@@ -48,9 +48,7 @@ type monitor struct {
 // Start runs the resource quota controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("resourcequota-controller", "")}
-	options := workqueue.Default
-	options.Workers = workers
-	c.queue = workqueue.New("quotas", options, c.Go, c.sync)
+	c.queue = workqueue.New("quotas", workqueue.Workers(workers), c.Go, c.sync)
 	c.Go("informers", c.follow)
 	return c
 }

@@ -11,41 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // world is a cluster in which the controller runs.
-type world struct {
-	*component.World
-	t *testing.T
-}
+type world struct{ *testcluster.API }
 
 func newWorld(t *testing.T) *world {
-	k := kernel.New(kernel.Options{})
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
-	t.Cleanup(func() {
-		k.Close()
-		assert.NoError(t, s.VerifyImmutable())
-	})
-	w := component.NewWorld(k, s, trace.NewRecorder(k))
-	Start(w)
-	return &world{w, t}
-}
-
-func (w *world) run(d time.Duration) {
-	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + d})
-	require.NoError(w.t, w.Kernel.Err())
+	w := &world{testcluster.NewAPI(t, nil)}
+	Start(w.World)
+	return w
 }
 
 func (w *world) create(obj store.Object) {
 	res, err := store.ResourceOf(obj)
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	_, err = w.Store.CreateObject(res, obj)
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default", Name: name} }
@@ -76,7 +59,7 @@ func (w *world) quota(hard map[corev1.ResourceName]string) {
 // says is what the quota's status says of each limit: used/hard.
 func (w *world) says() map[corev1.ResourceName]string {
 	q, ok := store.Get[*corev1.ResourceQuota](w.Store, key("q"))
-	require.True(w.t, ok)
+	require.True(w.T, ok)
 	texts := map[corev1.ResourceName]string{}
 	for name, hard := range q.Status.Hard { // any order: each for itself
 		texts[name] = "?/" + hard.String()
@@ -100,7 +83,7 @@ func TestAQuotaSaysWhatIsUsed(t *testing.T) {
 	w.claim("other", "gold", "2Gi")
 	w.snapshot("s")
 	w.quota(map[corev1.ResourceName]string{claims: "3", size: "10Gi", sizeOfStd: "5Gi", snapshots: "1", corev1.ResourcePods: "4"})
-	w.run(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "3Gi/10Gi", sizeOfStd: "1Gi/5Gi", snapshots: "1/1", corev1.ResourcePods: "0/4"}, w.says())
 
 	w.claim("new", "std", "1Gi")
@@ -112,7 +95,7 @@ func TestAQuotaSaysWhatIsUsed(t *testing.T) {
 	require.NoError(t, err)
 	_, err = store.Delete[*corev1.PersistentVolumeClaim](w.Store, key("other"))
 	require.NoError(t, err)
-	w.run(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "2Gi/10Gi", sizeOfStd: "2Gi/5Gi", snapshots: "0/1", corev1.ResourcePods: "0/4"}, w.says())
 }
 
@@ -120,13 +103,13 @@ func TestLimitsThatChangeAreInForceWithTheStatus(t *testing.T) {
 	w := newWorld(t)
 	w.claim("there", "std", "1Gi")
 	w.quota(map[corev1.ResourceName]string{claims: "1"})
-	w.run(time.Second)
+	w.Run(time.Second)
 	_, err := store.Modify(w.Store, key("q"), func(q *corev1.ResourceQuota) {
 		q.Spec.Hard = corev1.ResourceList{size: resource.MustParse("1Gi")}
 	})
 	require.NoError(t, err)
 	assert.Equal(t, map[corev1.ResourceName]string{claims: "1/1"}, w.says())
-	w.run(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, map[corev1.ResourceName]string{size: "1Gi/1Gi"}, w.says())
 }
 
@@ -134,12 +117,12 @@ func TestLimitsThatChangeAreInForceWithTheStatus(t *testing.T) {
 func TestQuotasAreCountedAnewFromTimeToTime(t *testing.T) {
 	w := newWorld(t)
 	w.quota(map[corev1.ResourceName]string{claims: "3"})
-	w.run(time.Second)
+	w.Run(time.Second)
 	_, err := store.ModifyStatus(w.Store, key("q"), func(q *corev1.ResourceQuota) { q.Status.Used[claims] = resource.MustParse("3") })
 	require.NoError(t, err)
-	w.run(4 * time.Minute)
+	w.Run(4 * time.Minute)
 	assert.Equal(t, "3/3", w.says()[claims])
-	w.run(time.Minute)
+	w.Run(time.Minute)
 	assert.Equal(t, "0/3", w.says()[claims])
 }
 
@@ -147,7 +130,7 @@ func TestQuotasAreCountedAnewFromTimeToTime(t *testing.T) {
 func TestAPodThatHasEndedCountsNoLonger(t *testing.T) {
 	w := newWorld(t)
 	w.quota(map[corev1.ResourceName]string{corev1.ResourcePods: "1", "count/pods": "5"})
-	w.run(time.Second)
+	w.Run(time.Second)
 	pod := func(name string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: named(name), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
 	}
@@ -157,7 +140,7 @@ func TestAPodThatHasEndedCountsNoLonger(t *testing.T) {
 
 	_, err = store.ModifyStatus(w.Store, key("first"), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
 	require.NoError(t, err)
-	w.run(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, map[corev1.ResourceName]string{corev1.ResourcePods: "0/1", "count/pods": "1/5"}, w.says())
 	w.create(pod("second"))
 }

@@ -36,26 +36,22 @@ type Controller struct {
 func Start(w *component.World, authority []byte) *Controller {
 	c := &Controller{Component: w.Start("root-ca-certificate-publisher-controller", ""), authority: string(authority)}
 	c.namespaces = workqueue.New("namespaces", workqueue.Default, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.Inform(component.Informers{
+		News: "changes of namespaces and their certificates",
+		Sources: []component.Source{
+			component.On(func(e store.Event[*corev1.Namespace]) {
+				if e.Type != store.Deleted {
+					c.namespaces.Add(e.Object.Name)
+				}
+			}),
+			component.On(func(e store.Event[*corev1.ConfigMap]) {
+				if e.Type != store.Added && e.Object.Name == Name {
+					c.namespaces.Add(e.Object.Namespace)
+				}
+			}),
+		},
+	})
 	return c
-}
-
-func (c *Controller) follow(p *kernel.Process) {
-	namespaces := component.Watch[*corev1.Namespace](c.Component, p)
-	published := component.Watch[*corev1.ConfigMap](c.Component, p)
-	for {
-		for e, ok := namespaces.Next(); ok; e, ok = namespaces.Next() {
-			if e.Type != store.Deleted {
-				c.namespaces.Add(e.Object.Name)
-			}
-		}
-		for e, ok := published.Next(); ok; e, ok = published.Next() {
-			if e.Type != store.Added && e.Object.Name == Name {
-				c.namespaces.Add(e.Object.Namespace)
-			}
-		}
-		p.Wait("changes of namespaces and their certificates", func() bool { return namespaces.Len()+published.Len() > 0 })
-	}
 }
 
 // sync makes the config map, or mends it.

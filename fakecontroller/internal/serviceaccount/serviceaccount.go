@@ -26,26 +26,22 @@ type Controller struct {
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("serviceaccount-controller", "")}
 	c.namespaces = workqueue.New("namespaces", workqueue.Default, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.Inform(component.Informers{
+		News: "changes of namespaces and their accounts",
+		Sources: []component.Source{
+			component.On(func(e store.Event[*corev1.Namespace]) {
+				if e.Type != store.Deleted {
+					c.namespaces.Add(e.Object.Name)
+				}
+			}),
+			component.On(func(e store.Event[*corev1.ServiceAccount]) {
+				if e.Type == store.Deleted && e.Object.Name == name {
+					c.namespaces.Add(e.Object.Namespace)
+				}
+			}),
+		},
+	})
 	return c
-}
-
-func (c *Controller) follow(p *kernel.Process) {
-	namespaces := component.Watch[*corev1.Namespace](c.Component, p)
-	accounts := component.Watch[*corev1.ServiceAccount](c.Component, p)
-	for {
-		for e, ok := namespaces.Next(); ok; e, ok = namespaces.Next() {
-			if e.Type != store.Deleted {
-				c.namespaces.Add(e.Object.Name)
-			}
-		}
-		for e, ok := accounts.Next(); ok; e, ok = accounts.Next() {
-			if e.Type == store.Deleted && e.Object.Name == name {
-				c.namespaces.Add(e.Object.Namespace)
-			}
-		}
-		p.Wait("changes of namespaces and their accounts", func() bool { return namespaces.Len()+accounts.Len() > 0 })
-	}
 }
 
 // sync makes the account of a namespace that is there to stay.

@@ -27,31 +27,21 @@ type Controller struct {
 // Start runs the StatefulSet controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("statefulset-controller", "")}
-	options := workqueue.Default
-	options.Workers = 5
-	c.sets = workqueue.New("sets", options, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.sets = workqueue.New("sets", workqueue.Workers(5), c.Go, c.sync)
+	c.Inform(component.Informers{
+		News: "changes of sets and their pods",
+		Sources: []component.Source{
+			component.On(func(e store.Event[*appsv1.StatefulSet]) { c.sets.Add(store.KeyOf(e.Object)) }),
+			component.On(func(e store.Event[*corev1.Pod]) {
+				if set, _, ok := workload.Owner(e.Object, "StatefulSet"); ok {
+					c.sets.Add(set)
+				}
+			}),
+			component.OnAny[*corev1.PersistentVolumeClaim](nil),
+			component.OnAny[*appsv1.ControllerRevision](nil),
+		},
+	})
 	return c
-}
-
-func (c *Controller) follow(p *kernel.Process) {
-	sets := component.Watch[*appsv1.StatefulSet](c.Component, p)
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
-	revisions := component.Watch[*appsv1.ControllerRevision](c.Component, p)
-	for {
-		for e, ok := sets.Next(); ok; e, ok = sets.Next() {
-			c.sets.Add(store.KeyOf(e.Object))
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			if set, _, ok := workload.Owner(e.Object, "StatefulSet"); ok {
-				c.sets.Add(set)
-			}
-		}
-		claims.Drop() // they are looked up in the cache, and their changes are no news
-		revisions.Drop()
-		p.Wait("changes of sets and their pods", func() bool { return sets.Len()+pods.Len()+claims.Len()+revisions.Len() > 0 })
-	}
 }
 
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {

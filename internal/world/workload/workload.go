@@ -1,4 +1,4 @@
-// Package workload is what the controllers of replicated pods share.
+// Package workload is what the controllers of replicated pods share, and those of services.
 package workload
 
 import (

@@ -30,6 +30,13 @@ type Options struct {
 // Default is client-go's default controller rate limiter. C-GEN-1
 var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, RetriesPerSecond: 10, Burst: 100}
 
+// Workers is Default with so many workers.
+func Workers(n int) Options {
+	o := Default
+	o.Workers = n
+	return o
+}
+
 // Rest is the error of a handler that wants its key again after a delay of its
 // own. The key's failures stay as they are, unless they are forgotten.
 type Rest struct {

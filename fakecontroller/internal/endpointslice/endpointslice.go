@@ -1,0 +1,91 @@
+// Package endpointslice is the endpoint slice controller of the kube-controller-manager: it writes where the pods of a
+// service are reached. A slice goes with its service, which owns it. (kubernetes v1.36.3, pkg/controller/endpointslice)
+package endpointslice
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
+	"github.com/csisim/csisim/internal/world/workqueue"
+)
+
+const managedBy = "endpointslice-controller.k8s.io"
+
+// Controller is one running endpoint slice controller.
+type Controller struct{ *component.Component }
+
+// Start runs the endpoint slice controller.
+func Start(w *component.World) *Controller {
+	c := &Controller{w.Start("endpoint-slice-controller", "")}
+	workload.InformOfServices(c.Component, workqueue.New("services", workqueue.Workers(5), c.Go, c.sync))
+	return c
+}
+
+func (c *Controller) sync(p *kernel.Process, key store.Key) error {
+	s, ok := component.Cached[*corev1.Service](c.Component, key)
+	if !ok || !workload.HasEndpoints(s) {
+		return nil
+	}
+	return c.write(p, s, workload.Endpoints(c.Cache, s))
+}
+
+// write keeps one slice, which is enough for the pods of a simulation. Named ports that
+// have other numbers in other pods are those of the first.
+func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.Pod) error {
+	wanted := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.Namespace, GenerateName: s.Name + "-",
+			Labels:          map[string]string{discoveryv1.LabelServiceName: s.Name, discoveryv1.LabelManagedBy: managedBy},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s, corev1.SchemeGroupVersion.WithKind("Service"))},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4, Ports: slicePorts(s, pods),
+	}
+	if s.Spec.ClusterIP == corev1.ClusterIPNone {
+		wanted.Labels[corev1.IsHeadlessService] = ""
+	}
+	for _, pod := range pods {
+		ready, ends := workload.Serves(s, pod), pod.DeletionTimestamp != nil
+		wanted.Endpoints = append(wanted.Endpoints, discoveryv1.Endpoint{
+			Addresses: []string{pod.Status.PodIP}, NodeName: &pod.Spec.NodeName, TargetRef: workload.TargetRef(pod),
+			Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: new(workload.HasReadyCondition(pod)), Terminating: &ends},
+		})
+	}
+	there := c.sliceOf(s)
+	if there == nil {
+		_, err := component.Create(p, c.Component, wanted)
+		return err
+	}
+	if equality.Semantic.DeepEqual(there.Endpoints, wanted.Endpoints) && equality.Semantic.DeepEqual(there.Ports, wanted.Ports) {
+		return nil
+	}
+	changed := there.DeepCopy()
+	changed.Endpoints, changed.Ports, changed.Labels = wanted.Endpoints, wanted.Ports, wanted.Labels
+	_, err := component.Update(p, c.Component, changed)
+	return err
+}
+
+func (c *Controller) sliceOf(s *corev1.Service) *discoveryv1.EndpointSlice {
+	for slice := range store.Indexed[*discoveryv1.EndpointSlice](c.Cache, store.OwnerUID, string(s.UID)) {
+		return slice
+	}
+	return nil
+}
+
+func slicePorts(s *corev1.Service, pods []*corev1.Pod) []discoveryv1.EndpointPort {
+	var ports []discoveryv1.EndpointPort
+	for _, port := range s.Spec.Ports {
+		for _, pod := range pods {
+			if number, ok := workload.TargetPort(port, pod); ok {
+				ports = append(ports, discoveryv1.EndpointPort{Name: &port.Name, Port: &number, Protocol: &port.Protocol})
+				break
+			}
+		}
+	}
+	return ports
+}

@@ -1,0 +1,79 @@
+package component
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Informers are what a controller watches. One process runs them: it handles the events of each source in turn, until
+// none is left.
+type Informers struct {
+	// News is what the process waits for then: "changes of jobs and their pods".
+	News string
+	// First is what the process waits for before it opens the sources behind the first one: "the first job". Their
+	// objects mean nothing before, and are many. Default: all are opened at once.
+	First   string
+	Sources []Source
+}
+
+// Source is one kind of objects that a controller watches.
+type Source struct {
+	open func(c *Component, p *kernel.Process) informer
+}
+
+// informer is a source that is open.
+type informer struct {
+	waiting func() int
+	drain   func()
+}
+
+// On handles the events of the objects of a type.
+func On[T store.Object](handle func(store.Event[T])) Source {
+	return Source{func(c *Component, p *kernel.Process) informer {
+		w := Watch[T](c, p)
+		return informer{w.Len, func() {
+			for e, ok := w.Next(); ok; e, ok = w.Next() {
+				handle(e)
+			}
+		}}
+	}}
+}
+
+// OnAny calls handle once for any number of events of the objects of a type: that something has changed is all that
+// counts. A nil function is for objects that are looked up in the cache, and whose changes are no news.
+func OnAny[T store.Object](handle func()) Source {
+	return Source{func(c *Component, p *kernel.Process) informer {
+		w := Watch[T](c, p)
+		return informer{w.Len, func() {
+			if w.Len() == 0 {
+				return
+			}
+			w.Drop()
+			if handle != nil {
+				handle()
+			}
+		}}
+	}}
+}
+
+// Inform runs informers until the component ends.
+func (c *Component) Inform(i Informers) {
+	c.Go("informers", func(p *kernel.Process) {
+		var open []informer
+		for n, source := range i.Sources {
+			if n == 1 && i.First != "" {
+				p.Wait(i.First, func() bool { return open[0].waiting() > 0 })
+			}
+			open = append(open, source.open(c, p))
+		}
+		news := func() bool { return slices.ContainsFunc(open, func(i informer) bool { return i.waiting() > 0 }) }
+		for {
+			for _, informer := range open {
+				informer.drain()
+			}
+			p.Wait(i.News, news)
+		}
+	})
+}

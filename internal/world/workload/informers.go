@@ -1,0 +1,28 @@
+package workload
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workqueue"
+)
+
+// Sources queue the objects of a kind that owns pods, when they or their pods change, and keep up with what is expected
+// of them.
+func Sources[T store.Object](kind string, owners *workqueue.Queue[store.Key], expected *Expectations) []component.Source {
+	return []component.Source{
+		component.On(func(e store.Event[T]) {
+			owners.Add(store.KeyOf(e.Object))
+			if e.Type == store.Deleted {
+				expected.Forget(e.Object.GetUID())
+			}
+		}),
+		component.On(func(e store.Event[*corev1.Pod]) {
+			if owner, uid, ok := Owner(e.Object, kind); ok {
+				expected.Saw(uid, e.Object, e.Type == store.Deleted)
+				owners.Add(owner)
+			}
+		}),
+	}
+}

@@ -1,0 +1,59 @@
+package workload
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Selects reports whether a pod is one of a service's. A service without a selector has none: somebody else keeps its
+// endpoints.
+func Selects(s *corev1.Service, pod *corev1.Pod) bool {
+	return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels))
+}
+
+// HasEndpoints reports whether the endpoints of a service are its pods.
+func HasEndpoints(s *corev1.Service) bool {
+	return len(s.Spec.Selector) > 0 && s.Spec.Type != corev1.ServiceTypeExternalName
+}
+
+// Endpoints are the pods of a service that have an address, by name. Pods whose containers are records have none.
+func Endpoints(cluster store.Reader, s *corev1.Service) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for pod := range store.List[*corev1.Pod](cluster, s.Namespace) {
+		if Selects(s, pod) && pod.Status.PodIP != "" && !Ended(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods
+}
+
+// Serves reports whether a pod is sent requests: it is ready, or the service does not ask.
+func Serves(s *corev1.Service, pod *corev1.Pod) bool {
+	return s.Spec.PublishNotReadyAddresses || Ready(pod) && pod.DeletionTimestamp == nil
+}
+
+// TargetPort is the number of the port of a pod that a service port leads to; false if the pod has no port of that name.
+func TargetPort(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
+	if port.TargetPort.StrVal == "" {
+		return port.TargetPort.IntVal, true
+	}
+	for _, container := range pod.Spec.Containers {
+		for _, p := range container.Ports {
+			if p.Name == port.TargetPort.StrVal && cmp.Or(p.Protocol, corev1.ProtocolTCP) == port.Protocol {
+				return p.ContainerPort, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// TargetRef is the reference to a pod in an endpoint.
+func TargetRef(pod *corev1.Pod) *corev1.ObjectReference {
+	return &corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+}
