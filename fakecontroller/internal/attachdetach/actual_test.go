@@ -83,10 +83,10 @@ func TestTheStatusOfOneNodeOrOfAllIsWritten(t *testing.T) {
 	c := newCluster(t)
 	c.node("n1")
 	c.node("n2")
-	ctl := &Controller{Component: c.world.Start("attachdetach-controller", ""), actual: newActualState()}
+	ctl := &Controller{Component: c.World.Start("attachdetach-controller", ""), actual: newActualState()}
 	write := func(how func(*kernel.Process)) {
 		ctl.Go("test", how)
-		c.at(c.kernel.Elapsed() + time.Second)
+		c.At(c.Kernel.Elapsed() + time.Second)
 	}
 	write(func(p *kernel.Process) {
 		ctl.actual.markAttached(pair{unique("v1"), "n1"}, nil)
@@ -110,17 +110,17 @@ func TestADetachThatIsNotWantedAnyMoreIsForgotten(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	asked := func() bool { return ctl.actual.get(pair{unique("v"), "node-a"}).detachAsked }
 	c.pod("p", "node-a", "v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.uses("node-a", "v")
 	require.False(t, asked())
 	c.deletePod("p")
-	c.at(4 * time.Second)
+	c.At(4 * time.Second)
 	require.True(t, asked())
 	c.pod("q", "node-a", "v")
-	c.at(6 * time.Second)
+	c.At(6 * time.Second)
 	assert.False(t, asked())
 }
 
@@ -131,10 +131,10 @@ func TestAVolumeIsWantedWhileItsPodIsThere(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	var wanted []bool
 	look := func() {
-		c.at(c.kernel.Elapsed() + time.Second)
+		c.At(c.Kernel.Elapsed() + time.Second)
 		wanted = append(wanted, ctl.desired.get(pair{unique("v"), "node-a"}) != nil)
 	}
 	for range 2 {

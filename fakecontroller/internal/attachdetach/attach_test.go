@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -21,7 +22,7 @@ func TestWhatAnAttachWrites(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.podWith("inline", "node-a", corev1.VolumeSource{Cinder: &corev1.CinderVolumeSource{VolumeID: "disk-1"}})
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
 	c.until("attachments", func() bool { return c.attachment("v", "node-a") != nil && c.migrated() })
 
@@ -35,7 +36,7 @@ func TestWhatAnAttachWrites(t *testing.T) {
 	assert.Empty(t, va.Annotations)
 	assert.Empty(t, va.OwnerReferences)
 
-	inline, _ := store.Get[*storagev1.VolumeAttachment](c.store, store.Key{Name: objectName(pair{"kubernetes.io/csi/" + cinderDriver + "^disk-1", "node-a"})})
+	inline, _ := store.Get[*storagev1.VolumeAttachment](c.Store, store.Key{Name: objectName(pair{"kubernetes.io/csi/" + cinderDriver + "^disk-1", "node-a"})})
 	require.NotNil(t, inline)
 	assert.Nil(t, inline.Spec.Source.PersistentVolumeName)
 	assert.Equal(t, "disk-1", inline.Spec.Source.InlineVolumeSpec.CSI.VolumeHandle)
@@ -43,11 +44,11 @@ func TestWhatAnAttachWrites(t *testing.T) {
 	c.setAttachment("v", "node-a", func(s *storagev1.VolumeAttachmentStatus) {
 		*s = storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: map[string]string{"devicePath": "/dev/sdb"}}
 	})
-	c.at(2 * time.Second)
-	node, _ := store.Get[*corev1.Node](c.store, store.Key{Name: "node-a"})
+	c.At(2 * time.Second)
+	node, _ := store.Get[*corev1.Node](c.Store, store.Key{Name: "node-a"})
 	assert.Equal(t, []corev1.AttachedVolume{{Name: corev1.UniqueVolumeName(unique("v"))}}, node.Status.VolumesAttached)
 	var got []*corev1.Event
-	for e := range store.List[*corev1.Event](c.store, "") {
+	for e := range store.List[*corev1.Event](c.Store, "") {
 		got = append(got, e)
 	}
 	require.Len(t, got, 1)
@@ -66,8 +67,8 @@ func TestAllPodsThatWaitAreReported(t *testing.T) {
 	c.pod("p", "node-a", "v")
 	c.pod("q", "node-a", "v")
 	c.attacher()
-	Start(c.world, Options{})
-	c.at(2 * time.Second)
+	Start(c.World, Options{})
+	c.At(2 * time.Second)
 	assert.Equal(t, []string{
 		`500ms Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
 		`500ms Pod/q SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
@@ -84,23 +85,23 @@ func TestAnObjectThatIsThereIsUsed(t *testing.T) {
 			c.volume("v")
 			other := "other"
 			at := pair{unique("v"), "node-a"}
-			ctl := Start(c.world, Options{DisableReconcileSync: true})
-			c.at(time.Second)
+			ctl := Start(c.World, Options{DisableReconcileSync: true})
+			c.At(time.Second)
 			if unseen {
 				ctl.Cache.SetLag(func() {})
 			}
-			create(c, &storagev1.VolumeAttachment{
+			testcluster.Create(c, &storagev1.VolumeAttachment{
 				ObjectMeta: metav1.ObjectMeta{Name: objectName(at)},
 				Spec:       storagev1.VolumeAttachmentSpec{Attacher: "other.example.com", NodeName: "node-b", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &other}},
 			})
 			c.setAttachment("v", "node-a", func(s *storagev1.VolumeAttachmentStatus) { s.Attached = true })
-			pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+			pv, _ := store.Get[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 			s, _ := ctl.specOf(pv)
 			var failure error
 			ctl.Go("attach", func(p *kernel.Process) { failure = ctl.attach(p, at, s, nil) })
-			c.at(c.kernel.Elapsed() + 100*time.Millisecond)
+			c.At(c.Kernel.Elapsed() + 100*time.Millisecond)
 			ctl.Cache.SetLag(nil)
-			c.at(c.kernel.Elapsed() + time.Second)
+			c.At(c.Kernel.Elapsed() + time.Second)
 			require.NoError(t, failure)
 			assert.True(t, ctl.actual.confirmed(at))
 			assert.Equal(t, "other.example.com", c.attachment("v", "node-a").Spec.Attacher)
@@ -113,13 +114,13 @@ func TestAnAttachmentThatIsRefusedFailsTheAttach(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
-	ctl := Start(c.world, Options{})
-	pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+	ctl := Start(c.World, Options{})
+	pv, _ := store.Get[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 	s, _ := ctl.specOf(pv)
 	s.driver = "not a driver's name"
 	var failure error
 	ctl.Go("attach", func(p *kernel.Process) { failure = ctl.attach(p, pair{unique("v"), "node-a"}, s, nil) })
-	c.at(time.Second)
+	c.At(time.Second)
 	require.ErrorContains(t, failure, "spec.attacher")
 	assert.False(t, ctl.actual.confirmed(pair{unique("v"), "node-a"}))
 	assert.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}), "C-OP-2: after any error it is uncertain")
@@ -132,19 +133,19 @@ func TestAVolumeWhoseHandleHasTheSeparatorStaysAttached(t *testing.T) {
 	c.node("node-a")
 	c.volumeOf("v", corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "pool^v"}})
 	c.attacher()
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
 	name := "kubernetes.io/csi/" + driver + "^pool^v"
 	at := pair{name, "node-a"}
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	require.True(t, ctl.actual.confirmed(at))
 	c.uses("node-a")
 	c.deletePod("p")
-	c.at(10 * time.Minute)
+	c.At(10 * time.Minute)
 	assert.NotNil(t, ctl.actual.get(at))
 	assert.Empty(t, c.volumesAttached("node-a"))
 	attachments := 0
-	for va := range store.List[*storagev1.VolumeAttachment](c.store, "") {
+	for va := range store.List[*storagev1.VolumeAttachment](c.Store, "") {
 		attachments++
 		assert.Nil(t, va.DeletionTimestamp)
 	}

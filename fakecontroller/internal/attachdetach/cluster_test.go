@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -22,60 +23,39 @@ const driver = "disk.csi.example.com"
 
 // cluster is the world of one test, in which the test plays everybody but the
 // attach/detach controller.
-type cluster struct {
-	t      *testing.T
-	kernel *kernel.Kernel
-	store  *store.Store
-	world  *component.World
-}
+type cluster struct{ *testcluster.API }
 
-func newCluster(t *testing.T) *cluster {
-	k := kernel.New(kernel.Options{})
-	t.Cleanup(k.Close)
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
-	return &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
-}
+func newCluster(t *testing.T) *cluster { return newClusterUnder(t, kernel.Calm{}) }
 
-// at runs the cluster until a virtual time.
-func (c *cluster) at(when time.Duration) {
-	c.t.Helper()
-	c.kernel.Run(kernel.Until{At: when})
-	require.NoError(c.t, c.kernel.Err())
-	require.NoError(c.t, c.store.VerifyImmutable())
+func newClusterUnder(t *testing.T, strategy kernel.Strategy) *cluster {
+	return &cluster{testcluster.NewAPI(t, strategy, kind.NoServiceAccounts)}
 }
 
 // until runs the cluster until cond holds and returns when that was.
 func (c *cluster) until(what string, cond func() bool) time.Duration {
-	c.t.Helper()
-	reason := c.kernel.Run(kernel.Until{Cond: cond, At: c.kernel.Elapsed() + time.Hour})
-	require.Equal(c.t, kernel.Done, reason, "waiting for %s: %v", what, c.kernel.Err())
-	return c.kernel.Elapsed()
-}
-
-func create[T store.Object](c *cluster, obj T) T {
-	c.t.Helper()
-	made, err := store.Create(c.store, obj)
-	require.NoError(c.t, err)
-	return made
+	c.T.Helper()
+	reason := c.Kernel.Run(kernel.Until{Cond: cond, At: c.Kernel.Elapsed() + time.Hour})
+	require.Equal(c.T, kernel.Done, reason, "waiting for %s: %v", what, c.Kernel.Err())
+	return c.Kernel.Elapsed()
 }
 
 func (c *cluster) node(name string) {
-	create(c, &corev1.Node{
+	testcluster.Create(c, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{managedAnnotation: "true"}},
 		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 	})
 }
 
 func (c *cluster) changeNode(name string, change func(*corev1.Node)) {
-	c.t.Helper()
-	_, err := store.Modify(c.store, store.Key{Name: name}, change)
-	require.NoError(c.t, err)
+	c.T.Helper()
+	_, err := store.Modify(c.Store, store.Key{Name: name}, change)
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) changeNodeStatus(name string, change func(*corev1.NodeStatus)) {
-	c.t.Helper()
-	_, err := store.ModifyStatus(c.store, store.Key{Name: name}, func(n *corev1.Node) { change(&n.Status) })
-	require.NoError(c.t, err)
+	c.T.Helper()
+	_, err := store.ModifyStatus(c.Store, store.Key{Name: name}, func(n *corev1.Node) { change(&n.Status) })
+	require.NoError(c.T, err)
 }
 
 // uses is the kubelet's report of what it has mounted.
@@ -96,25 +76,25 @@ func unique(volume string) string { return "kubernetes.io/csi/" + driver + "^h-"
 
 // volume makes a bound claim and its persistent volume.
 func (c *cluster) volume(name string, modes ...corev1.PersistentVolumeAccessMode) {
-	c.t.Helper()
+	c.T.Helper()
 	c.volumeOf(name, corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "h-" + name}}, modes...)
 }
 
 func (c *cluster) volumeOf(name string, source corev1.PersistentVolumeSource, modes ...corev1.PersistentVolumeAccessMode) {
-	c.t.Helper()
+	c.T.Helper()
 	if len(modes) == 0 {
 		modes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 	class := ""
-	claim := create(c, &corev1.PersistentVolumeClaim{
+	claim := testcluster.Create(c, &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: modes, VolumeName: name, StorageClassName: &class,
 			Resources: corev1.VolumeResourceRequirements{Requests: size},
 		},
 	})
-	create(c, &corev1.PersistentVolume{
+	testcluster.Create(c, &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PersistentVolumeSpec{
 			AccessModes: modes, Capacity: size,
@@ -122,22 +102,22 @@ func (c *cluster) volumeOf(name string, source corev1.PersistentVolumeSource, mo
 			PersistentVolumeSource: source,
 		},
 	})
-	_, err := store.ModifyStatus(c.store, store.KeyOf(claim), func(claim *corev1.PersistentVolumeClaim) {
+	_, err := store.ModifyStatus(c.Store, store.KeyOf(claim), func(claim *corev1.PersistentVolumeClaim) {
 		claim.Status.Phase = corev1.ClaimBound
 	})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) pod(name, node, claim string) {
-	c.t.Helper()
+	c.T.Helper()
 	c.podWith(name, node, corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
 	})
 }
 
 func (c *cluster) podWith(name, node string, source corev1.VolumeSource) {
-	c.t.Helper()
-	create(c, &corev1.Pod{
+	c.T.Helper()
+	testcluster.Create(c, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
 		Spec: corev1.PodSpec{
 			NodeName:   node,
@@ -148,27 +128,27 @@ func (c *cluster) podWith(name, node string, source corev1.VolumeSource) {
 }
 
 func (c *cluster) deletePod(name string) {
-	c.t.Helper()
-	_, err := store.Delete[*corev1.Pod](c.store, store.Key{Namespace: "default", Name: name}, store.GracePeriod(0))
-	require.NoError(c.t, err)
+	c.T.Helper()
+	_, err := store.Delete[*corev1.Pod](c.Store, store.Key{Namespace: "default", Name: name}, store.GracePeriod(0))
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) attachment(volume, node string) *storagev1.VolumeAttachment {
-	va, _ := store.Get[*storagev1.VolumeAttachment](c.store, store.Key{Name: objectName(pair{unique(volume), node})})
+	va, _ := store.Get[*storagev1.VolumeAttachment](c.Store, store.Key{Name: objectName(pair{unique(volume), node})})
 	return va
 }
 
 func (c *cluster) setAttachment(volume, node string, change func(*storagev1.VolumeAttachmentStatus)) {
-	c.t.Helper()
-	_, err := store.ModifyStatus(c.store, store.Key{Name: objectName(pair{unique(volume), node})}, func(va *storagev1.VolumeAttachment) {
+	c.T.Helper()
+	_, err := store.ModifyStatus(c.Store, store.Key{Name: objectName(pair{unique(volume), node})}, func(va *storagev1.VolumeAttachment) {
 		change(&va.Status)
 	})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) volumesAttached(node string) []string {
-	n, ok := store.Get[*corev1.Node](c.store, store.Key{Name: node})
-	require.True(c.t, ok)
+	n, ok := store.Get[*corev1.Node](c.Store, store.Key{Name: node})
+	require.True(c.T, ok)
 	var names []string
 	for _, v := range n.Status.VolumesAttached {
 		names = append(names, string(v.Name))
@@ -179,12 +159,12 @@ func (c *cluster) volumesAttached(node string) []string {
 // attacher plays an external attacher that attaches and detaches at once.
 func (c *cluster) attacher() {
 	const finalizer = "external-attacher/disk"
-	sidecar := c.world.Start("attacher", "")
+	sidecar := c.World.Start("attacher", "")
 	sidecar.Go("", func(p *kernel.Process) {
 		w := component.Watch[*storagev1.VolumeAttachment](sidecar, p)
 		for {
 			for e, ok := w.Next(); ok; e, ok = w.Next() {
-				va, exists := store.Get[*storagev1.VolumeAttachment](c.store, store.KeyOf(e.Object))
+				va, exists := store.Get[*storagev1.VolumeAttachment](c.Store, store.KeyOf(e.Object))
 				switch {
 				case !exists:
 				case va.DeletionTimestamp != nil:
@@ -203,7 +183,7 @@ func (c *cluster) attacher() {
 // volumesAttached, with their times.
 func (c *cluster) story() []string {
 	var lines []string
-	for _, e := range c.world.Trace.Events() {
+	for _, e := range c.World.Trace.Events() {
 		switch {
 		case e.Kind == trace.KubeEvent:
 			lines = append(lines, fmt.Sprintf("%v %s %s %s", e.At, e.Name, e.Method, e.Message))
@@ -222,7 +202,7 @@ func (c *cluster) story() []string {
 // warnings is when FailedAttachVolume was reported.
 func (c *cluster) warnings() []time.Duration {
 	var at []time.Duration
-	for _, e := range c.world.Trace.Events() {
+	for _, e := range c.World.Trace.Events() {
 		if e.Kind == trace.KubeEvent && e.Method == "FailedAttachVolume" {
 			at = append(at, e.At)
 		}

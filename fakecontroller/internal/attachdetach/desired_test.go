@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -30,14 +31,14 @@ func (c *Controller) wanted(volumes ...string) (names []string) {
 func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 	change := func(change func(*corev1.PersistentVolumeClaim)) func(*cluster) {
 		return func(c *cluster) {
-			_, err := store.ModifyStatus(c.store, store.Key{Namespace: "default", Name: "v"}, change)
-			require.NoError(c.t, err)
+			_, err := store.ModifyStatus(c.Store, store.Key{Namespace: "default", Name: "v"}, change)
+			require.NoError(c.T, err)
 		}
 	}
 	volume := func(change func(*corev1.PersistentVolume)) func(*cluster) {
 		return func(c *cluster) {
-			_, err := store.Modify(c.store, store.Key{Name: "v"}, change)
-			require.NoError(c.t, err)
+			_, err := store.Modify(c.Store, store.Key{Name: "v"}, change)
+			require.NoError(c.T, err)
 		}
 	}
 	for _, tt := range []struct {
@@ -49,13 +50,13 @@ func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 		{"pending, with the name of a volume", change(func(pvc *corev1.PersistentVolumeClaim) { pvc.Status.Phase = corev1.ClaimPending }), false},
 		{"lost", change(func(pvc *corev1.PersistentVolumeClaim) { pvc.Status.Phase = corev1.ClaimLost }), false},
 		{"volume that is being deleted", func(c *cluster) {
-			_, err := store.Delete[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
-			require.NoError(c.t, err)
+			_, err := store.Delete[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
+			require.NoError(c.T, err)
 		}, true},
 		{"no volume", func(c *cluster) {
 			volume(func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })(c)
-			_, err := store.Delete[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
-			require.NoError(c.t, err)
+			_, err := store.Delete[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
+			require.NoError(c.T, err)
 		}, false},
 		{"volume of nobody", volume(func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = nil }), false},
 		{"volume of an earlier claim", volume(func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef.UID = "earlier" }), false},
@@ -65,9 +66,9 @@ func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 			c.node("node-a")
 			c.volume("v")
 			tt.make(c)
-			ctl := Start(c.world, Options{})
+			ctl := Start(c.World, Options{})
 			c.pod("p", "node-a", "v")
-			c.at(time.Second)
+			c.At(time.Second)
 			assert.Equal(t, tt.wanted, len(ctl.wanted("v")) == 1)
 			assert.Empty(t, c.warnings(), "what is not wanted yet is no mistake")
 		})
@@ -87,15 +88,15 @@ func TestAClaimThatAPodDoesNotOwnIsNotItsEphemeralVolume(t *testing.T) {
 					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 				},
 			}}})
-			pod, _ := store.Get[*corev1.Pod](c.store, store.Key{Namespace: "default", Name: "p"})
+			pod, _ := store.Get[*corev1.Pod](c.Store, store.Key{Namespace: "default", Name: "p"})
 			if owned {
-				_, err := store.Modify(c.store, store.Key{Namespace: "default", Name: "p-data"}, func(pvc *corev1.PersistentVolumeClaim) {
+				_, err := store.Modify(c.Store, store.Key{Namespace: "default", Name: "p-data"}, func(pvc *corev1.PersistentVolumeClaim) {
 					pvc.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
 				})
 				require.NoError(t, err)
 			}
-			ctl := Start(c.world, Options{})
-			c.at(time.Second)
+			ctl := Start(c.World, Options{})
+			c.At(time.Second)
 			assert.Equal(t, owned, len(ctl.wanted("p-data")) == 1)
 		})
 	}
@@ -130,8 +131,8 @@ func TestVolumesThatNobodyWantsAreTakenBackOneAMinute(t *testing.T) {
 	for name, end := range map[string]func(*cluster){
 		"gone": func(c *cluster) { c.deletePod("p") },
 		"done": func(c *cluster) {
-			_, err := store.ModifyStatus(c.store, store.Key{Namespace: "default", Name: "p"}, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
-			require.NoError(c.t, err)
+			_, err := store.ModifyStatus(c.Store, store.Key{Namespace: "default", Name: "p"}, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+			require.NoError(c.T, err)
 		},
 		"another of the name": func(c *cluster) { c.deletePod("p"); c.pod("p", "node-a", "other") },
 	} {
@@ -140,7 +141,7 @@ func TestVolumesThatNobodyWantsAreTakenBackOneAMinute(t *testing.T) {
 			c.node("node-a")
 			c.volume("v")
 			c.volume("w")
-			create(c, &corev1.Pod{
+			testcluster.Create(c, &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"},
 				Spec: corev1.PodSpec{
 					NodeName: "node-a", Containers: []corev1.Container{{Name: "c", Image: "i"}},
@@ -150,11 +151,11 @@ func TestVolumesThatNobodyWantsAreTakenBackOneAMinute(t *testing.T) {
 					},
 				},
 			})
-			ctl := Start(c.world, Options{})
-			c.at(10 * time.Second)
+			ctl := Start(c.World, Options{})
+			c.At(10 * time.Second)
 			require.Len(t, ctl.wanted("v", "w"), 2)
 			for _, claim := range []string{"v", "w"} {
-				_, err := store.ModifyStatus(c.store, store.Key{Namespace: "default", Name: claim}, func(pvc *corev1.PersistentVolumeClaim) { pvc.Status.Phase = corev1.ClaimLost })
+				_, err := store.ModifyStatus(c.Store, store.Key{Namespace: "default", Name: claim}, func(pvc *corev1.PersistentVolumeClaim) { pvc.Status.Phase = corev1.ClaimLost })
 				require.NoError(t, err)
 			}
 			end(c)
@@ -162,7 +163,7 @@ func TestVolumesThatNobodyWantsAreTakenBackOneAMinute(t *testing.T) {
 				at   time.Duration
 				want int
 			}{{59 * time.Second, 2}, {61 * time.Second, 1}, {119 * time.Second, 1}, {121 * time.Second, 0}} {
-				c.at(step.at)
+				c.At(step.at)
 				assert.Len(t, ctl.wanted("v", "w"), step.want, "after %v", step.at)
 			}
 		})
@@ -176,29 +177,29 @@ func TestADriverThatStopsToNeedAttachingHasItsVolumesDetached(t *testing.T) {
 	object := func(attach bool) *storagev1.CSIDriver {
 		return &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(attach)}}
 	}
-	create(c, object(true))
+	testcluster.Create(c, object(true))
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	c.uses("node-a")
 	remove := func() {
-		_, err := store.Delete[*storagev1.CSIDriver](c.store, store.Key{Name: driver})
+		_, err := store.Delete[*storagev1.CSIDriver](c.Store, store.Key{Name: driver})
 		require.NoError(t, err)
 	}
 	remove()
-	create(c, object(false))
-	c.at(59 * time.Second)
+	testcluster.Create(c, object(false))
+	c.At(59 * time.Second)
 	require.NotEmpty(t, ctl.wanted("v"))
-	c.at(61 * time.Second)
+	c.At(61 * time.Second)
 	assert.Empty(t, ctl.wanted("v"))
 	assert.Nil(t, c.attachment("v", "node-a"))
 
 	remove() // a driver without an object needs attaching: found by the listing of pods. C-ADC-16
-	c.at(179 * time.Second)
+	c.At(179 * time.Second)
 	require.Empty(t, ctl.wanted("v"))
-	c.at(182 * time.Second)
+	c.At(182 * time.Second)
 	assert.NotNil(t, c.attachment("v", "node-a"))
 }

@@ -8,34 +8,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // explored is a move of a pod from node-a to node-b under a strategy.
 func explored(t *testing.T, strategy kernel.Strategy) *cluster {
-	k := kernel.New(kernel.Options{Strategy: strategy})
-	defer k.Close()
-	s := kind.NewStore(store.Options{Now: k.Now}, kind.NoServiceAccounts)
-	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+	c := newClusterUnder(t, strategy)
 	c.node("node-a")
 	c.node("node-b")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.kernel.Run(kernel.Until{At: 20 * time.Second})
+	c.Kernel.Run(kernel.Until{At: 20 * time.Second})
 	c.uses("node-a", "v")
 	c.deletePod("p")
 	c.pod("q", "node-b", "v")
-	c.kernel.Run(kernel.Until{At: 30 * time.Second})
+	c.Kernel.Run(kernel.Until{At: 30 * time.Second})
 	require.NotNil(t, c.attachment("v", "node-a"), "the node uses the volume")
 	c.uses("node-a")
-	c.kernel.Run(kernel.Until{At: 10 * time.Minute})
-	require.NoError(t, k.Err())
+	c.Kernel.Run(kernel.Until{At: 10 * time.Minute})
+	require.NoError(t, c.Kernel.Err())
 	return c
 }
 
@@ -51,7 +45,7 @@ func TestMoveSucceedsInEveryOrder(t *testing.T) {
 			assert.Empty(t, c.volumesAttached("node-a"))
 			assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"))
 			attachments := 0
-			for _, e := range c.world.Trace.Events() {
+			for _, e := range c.World.Trace.Events() {
 				if e.Kind == trace.API && e.Resource == "volumeattachments" && e.Change != "MODIFIED" {
 					attachments += map[string]int{"ADDED": 1, "DELETED": -1}[e.Change]
 					assert.LessOrEqual(t, attachments, 1)
@@ -64,7 +58,7 @@ func TestMoveSucceedsInEveryOrder(t *testing.T) {
 func TestEqualSeedsGiveEqualRuns(t *testing.T) {
 	for seed := range uint64(5) {
 		first, second := explored(t, kernel.NewRandom(seed)), explored(t, kernel.NewRandom(seed))
-		assert.Equal(t, first.kernel.Hash(), second.kernel.Hash())
+		assert.Equal(t, first.Kernel.Hash(), second.Kernel.Hash())
 		assert.Equal(t, first.story(), second.story())
 	}
 }
@@ -84,22 +78,19 @@ func (breaking) String() string { return "breaking watches" }
 // C-ADC-14: a pod whose end and successor of the same name only a list shows: the
 // populator finds it, and its volume can be detached.
 func TestAPodThatWasReplacedWhileNobodyWatchedDoesNotKeepItsVolume(t *testing.T) {
-	k := kernel.New(kernel.Options{Strategy: breaking{}})
-	defer k.Close()
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
-	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+	c := newClusterUnder(t, breaking{})
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(20 * time.Second)
+	c.At(20 * time.Second)
 	require.NotNil(t, c.attachment("v", "node-a"))
 	c.deletePod("p")
 	c.pod("p", "node-a", "v")
-	c.at(40 * time.Second)
+	c.At(40 * time.Second)
 	require.NotNil(t, c.attachment("v", "node-a"))
 	c.deletePod("p")
-	c.at(10 * time.Minute)
+	c.At(10 * time.Minute)
 	assert.Nil(t, c.attachment("v", "node-a"))
 }

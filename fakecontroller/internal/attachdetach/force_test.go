@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -44,11 +45,11 @@ func attachedPod(t *testing.T, opts Options) *cluster {
 	c.node("node-b")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, opts)
+	Start(c.World, opts)
 	c.pod("p", "node-a", "v")
-	c.at(time.Second)
+	c.At(time.Second)
 	c.uses("node-a", "v")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	return c
 }
 
@@ -74,7 +75,7 @@ func TestSilentNodeIsDetachedByForceAfterSixMinutes(t *testing.T) {
 func TestNodeThatFallsSilentLateIsDetachedAtOnce(t *testing.T) {
 	c := attachedPod(t, Options{})
 	c.deletePod("p")
-	c.at(20 * time.Minute)
+	c.At(20 * time.Minute)
 	assert.NotNil(t, c.attachment("v", "node-a"), "a healthy node is waited for")
 	c.silent("node-a")
 	at := c.until("forced detach", c.gone("v", "node-a"))
@@ -85,7 +86,7 @@ func TestForceDetachCanBeSwitchedOff(t *testing.T) { // K-ATT-10
 	c := attachedPod(t, Options{DisableForceDetachOnTimeout: true})
 	c.silent("node-a")
 	c.deletePod("p")
-	c.at(time.Hour)
+	c.At(time.Hour)
 	assert.NotNil(t, c.attachment("v", "node-a"))
 }
 
@@ -106,14 +107,14 @@ func TestOutOfServiceNodeIsDetachedAtOnce(t *testing.T) {
 // the node to come back, or six minutes.
 func TestDeletedNode(t *testing.T) {
 	deleteNode := func(c *cluster) {
-		_, err := store.Delete[*corev1.Node](c.store, store.Key{Name: "node-a"})
-		assert.NoError(c.t, err)
+		_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})
+		assert.NoError(c.T, err)
 	}
 	t.Run("comes back", func(t *testing.T) {
 		c := attachedPod(t, Options{})
 		deleteNode(c)
 		c.deletePod("p")
-		c.at(100 * time.Second)
+		c.At(100 * time.Second)
 		assert.NotNil(t, c.attachment("v", "node-a"))
 		c.node("node-a")
 		assert.Equal(t, 100*time.Second, c.until("detach", c.gone("v", "node-a")))
@@ -132,18 +133,18 @@ func TestDetachIsRefusedWhileTheNodeStatusSaysInUse(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
-	a := Start(c.world, Options{})
-	c.at(time.Second)
+	a := Start(c.World, Options{})
+	c.At(time.Second)
 	at := pair{unique("v"), "node-a"}
-	pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+	pv, _ := store.Get[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 	s, _ := a.specOf(pv)
-	create(c, attachmentOf(at, s))
+	testcluster.Create(c, attachmentOf(at, s))
 	a.actual.markAttached(at, s)
 	c.uses("node-a", "v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	delete(a.actual.inUse["node-a"], at.volume) // the controller has not seen the report
 	a.mark(at)
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	assert.NotNil(t, c.attachment("v", "node-a"))
 	assert.False(t, a.actual.confirmed(at), "C-OP-4: after an error it is uncertain")
 }

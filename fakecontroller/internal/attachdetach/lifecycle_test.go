@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -22,17 +23,17 @@ func TestVolumeIsAttachedAndDetachedInOrder(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
-	c.at(1030 * time.Millisecond)
+	Start(c.World, Options{})
+	c.At(1030 * time.Millisecond)
 	c.pod("p", "node-a", "v")
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	c.uses("node-a", "v")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	c.deletePod("p")
-	c.at(15030 * time.Millisecond)
+	c.At(15030 * time.Millisecond)
 	require.NotNil(t, c.attachment("v", "node-a"), "the node still uses the volume") // C-ADC-25
 	c.uses("node-a")
-	c.at(20 * time.Second)
+	c.At(20 * time.Second)
 
 	assert.Equal(t, []string{
 		"1.1s attachment ADDED",
@@ -49,12 +50,12 @@ func TestIdleControllerIsQuiet(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	assert.Equal(t, kernel.Quiet, c.kernel.Run(kernel.Until{StopWhenQuiet: true}))
+	assert.Equal(t, kernel.Quiet, c.Kernel.Run(kernel.Until{StopWhenQuiet: true}))
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
-	assert.Less(t, c.kernel.Elapsed(), 2*time.Second)
-	assert.Equal(t, kernel.Stuck, c.kernel.Run(kernel.Until{}), "no timer is left, not even of housekeeping")
+	assert.Less(t, c.Kernel.Elapsed(), 2*time.Second)
+	assert.Equal(t, kernel.Stuck, c.Kernel.Run(kernel.Until{}), "no timer is left, not even of housekeeping")
 }
 
 // C-GEN-11: no attachment where the driver needs none, and only there.
@@ -63,12 +64,12 @@ func TestVolumeOfDriverWithoutAttachIsLeftAlone(t *testing.T) {
 	for name, required := range map[string]*bool{"false": new(false), "true": new(true), "unset": nil} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: required}})
+			testcluster.Create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: required}})
 			c.node("node-a")
 			c.volume("v")
-			Start(c.world, Options{})
+			Start(c.World, Options{})
 			c.pod("p", "node-a", "v")
-			c.at(10 * time.Second)
+			c.At(10 * time.Second)
 			assert.Equal(t, name != "false", c.attachment("v", "node-a") != nil)
 		})
 	}
@@ -82,11 +83,11 @@ func TestInlineVolumeIsLeftAlone(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.podWith("p", "node-a", corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: driver}})
 	c.pod("q", "node-a", "v")
-	c.at(3 * time.Minute)
-	for va := range store.List[*storagev1.VolumeAttachment](c.store, "") {
+	c.At(3 * time.Minute)
+	for va := range store.List[*storagev1.VolumeAttachment](c.Store, "") {
 		assert.Equal(t, "v", *va.Spec.Source.PersistentVolumeName)
 	}
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
@@ -99,16 +100,16 @@ func TestDetachOfAnAttachmentThatIsGoneSucceeds(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.uses("node-a", "v")
 	c.deletePod("p")
 	c.attachmentVanishes("v", "node-a")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	require.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}))
 	c.uses("node-a")
-	c.at(11 * time.Second)
+	c.At(11 * time.Second)
 	assert.Nil(t, ctl.actual.get(pair{unique("v"), "node-a"}))
 	assert.Empty(t, c.volumesAttached("node-a"))
 	assert.Empty(t, c.warnings())
@@ -121,9 +122,9 @@ func TestPodOnUnmanagedNodeIsIgnored(t *testing.T) {
 	c.node("node-a")
 	c.changeNode("node-a", func(n *corev1.Node) { n.Annotations = nil })
 	c.volume("v")
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	assert.Nil(t, c.attachment("v", "node-a"))
 }
 
@@ -132,9 +133,9 @@ func TestPodBeforeItsNodeWaitsForTheListing(t *testing.T) {
 	c := newCluster(t)
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(time.Second)
+	c.At(time.Second)
 	c.node("node-a")
 	at := c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
 	assert.Equal(t, podListPeriod, at)
@@ -145,11 +146,11 @@ func TestClaimBoundAfterThePodIsAttached(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(time.Second)
+	c.At(time.Second)
 	c.volume("v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	assert.NotNil(t, c.attachment("v", "node-a"))
 }
 
@@ -160,15 +161,15 @@ func TestMultiAttachIsReportedOnceAndResolved(t *testing.T) {
 	c.node("node-b")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("d2", "node-a", "v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.uses("node-a", "v")
 	c.pod("d2b", "node-b", "v")
-	c.at(20 * time.Second)
+	c.At(20 * time.Second)
 	c.deletePod("d2")
 	c.uses("node-a")
-	c.at(30 * time.Second)
+	c.At(30 * time.Second)
 
 	assert.Equal(t, []string{
 		"0s attachment ADDED",
@@ -191,10 +192,10 @@ func TestManyNodesAttachASharedVolume(t *testing.T) {
 	c.node("node-b")
 	c.volume("v", corev1.ReadWriteMany)
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
 	c.pod("q", "node-b", "v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"))
 	assert.Empty(t, c.warnings())
@@ -207,16 +208,16 @@ func TestLastPodOfANodeDetaches(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
 	c.pod("q", "node-a", "v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.deletePod("p")
 	c.uses("node-a")
-	c.at(4 * time.Second)
+	c.At(4 * time.Second)
 	require.NotNil(t, c.attachment("v", "node-a"))
 	c.deletePod("q")
-	c.at(6 * time.Second)
+	c.At(6 * time.Second)
 	assert.Nil(t, c.attachment("v", "node-a"))
 }
 
@@ -227,14 +228,14 @@ func TestAttachmentDeletedByHandIsMadeAgain(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(10 * time.Second)
-	_, err := store.Delete[*storagev1.VolumeAttachment](c.store, store.KeyOf(c.attachment("v", "node-a")))
+	c.At(10 * time.Second)
+	_, err := store.Delete[*storagev1.VolumeAttachment](c.Store, store.KeyOf(c.attachment("v", "node-a")))
 	require.NoError(t, err)
-	c.at(59 * time.Second)
+	c.At(59 * time.Second)
 	require.Nil(t, c.attachment("v", "node-a"))
-	c.at(70 * time.Second)
+	c.At(70 * time.Second)
 
 	assert.Equal(t, []string{
 		"0s attachment ADDED",

@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
@@ -33,7 +34,7 @@ func (c *cluster) inTree() {
 // migrated reports whether the volume has a VolumeAttachment.
 func (c *cluster) migrated() bool {
 	name := volume.AttachmentName("disk-1", cinderDriver, "node-a")
-	_, ok := store.Get[*storagev1.VolumeAttachment](c.store, store.Key{Name: name})
+	_, ok := store.Get[*storagev1.VolumeAttachment](c.Store, store.Key{Name: name})
 	return ok
 }
 
@@ -64,14 +65,14 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.world.Migration = migration.Plugins{cinder: tt.stage}
+			c.World.Migration = migration.Plugins{cinder: tt.stage}
 			c.node("node-a")
 			if tt.csiNode != nil {
-				create(c, tt.csiNode)
+				testcluster.Create(c, tt.csiNode)
 			}
 			c.inTree()
-			a := Start(c.world, Options{})
-			c.at(time.Minute)
+			a := Start(c.World, Options{})
+			c.At(time.Minute)
 			assert.Equal(t, tt.attached, c.migrated(), "drivers in the CSINode do not matter")
 			assert.Equal(t, tt.untold, len(a.backlog.unresolved) > 0)
 			assert.Empty(t, c.warnings())
@@ -82,12 +83,12 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 // C-MIG-3: the listing every three minutes sees a CSINode that came late.
 func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
 	c := newCluster(t)
-	c.world.Migration = migration.Plugins{cinder: migration.Enabled}
+	c.World.Migration = migration.Plugins{cinder: migration.Enabled}
 	c.node("node-a")
 	c.inTree()
-	Start(c.world, Options{})
-	c.at(10 * time.Second)
-	create(c, csiNode(cinder))
+	Start(c.World, Options{})
+	c.At(10 * time.Second)
+	testcluster.Create(c, csiNode(cinder))
 	at := c.until("the attachment", c.migrated)
 	assert.GreaterOrEqual(t, at, podListPeriod)
 	assert.Less(t, at, podListPeriod+time.Second)
@@ -122,14 +123,14 @@ func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: tt.stage}
+			c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: tt.stage}
 			c.node("node-a")
 			if tt.info != nil {
-				create(c, tt.info)
+				testcluster.Create(c, tt.info)
 			}
 			c.inTree()
-			a := Start(c.world, Options{})
-			c.at(200 * time.Millisecond)
+			a := Start(c.World, Options{})
+			c.At(200 * time.Millisecond)
 			at := pair{volume.UniqueName(cinderDriver, "disk-1"), "node-a"}
 			assert.Equal(t, tt.byDriver, c.migrated())
 			assert.Equal(t, tt.byPlugin, a.actual.confirmed(at) && a.actual.get(at).inTree)
@@ -139,7 +140,7 @@ func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
 				assert.Contains(t, strings.Join(c.story(), "\n"), tt.event)
 				assert.Nil(t, a.actual.get(at), "L-ADC-3: nothing is uncertain")
 			}
-			for _, e := range c.world.Trace.Events() {
+			for _, e := range c.World.Trace.Events() {
 				if e.Kind == trace.API && e.Resource == "csinodeinfos" {
 					assert.Equal(t, store.Added, store.EventType(e.Change), "L-ADC-9: the controller does not write it")
 				}
@@ -152,25 +153,25 @@ func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
 // the object, and while one volume waits for it others are attached.
 func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	c := newCluster(t)
-	c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Enabled, "kubernetes.io/aws-ebs": migration.Disabled}
+	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Enabled, "kubernetes.io/aws-ebs": migration.Disabled}
 	c.node("node-a")
 	c.inTree()
 	c.volume("native")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "native")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	assert.Equal(t, []string{unique("native")}, c.volumesAttached("node-a"))
 	assert.False(t, c.migrated())
 	assert.NotEmpty(t, c.warnings(), "the other one waits")
 
 	c = newCluster(t) // a controller that does not know of migration, and an object that does
-	c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Disabled}
+	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Disabled}
 	c.node("node-a")
 	legacyObject(c)
 	c.inTree()
-	a := Start(c.world, Options{})
-	c.at(time.Minute)
+	a := Start(c.World, Options{})
+	c.At(time.Minute)
 	assert.False(t, c.migrated())
 	assert.Empty(t, c.warnings())
 	assert.Empty(t, a.backlog.unresolved)
@@ -180,21 +181,21 @@ func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 // does.
 func TestAVolumeWithoutItsPodIsDetachedByTheDriver(t *testing.T) {
 	c := newCluster(t)
-	c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Enabled}
+	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Enabled}
 	c.node("node-a")
 	legacyObject(c)
 	c.inTree()
 	c.attacher()
-	a := Start(c.world, Options{})
-	c.at(2 * time.Second)
+	a := Start(c.World, Options{})
+	c.At(2 * time.Second)
 	require.True(t, c.migrated())
 	a.Crash()
 	c.deletePod("web")
 	c.uses("node-a")
-	_, err := store.Delete[*legacy.CSINodeInfo](c.store, store.Key{Name: "node-a"})
+	_, err := store.Delete[*legacy.CSINodeInfo](c.Store, store.Key{Name: "node-a"})
 	require.NoError(t, err)
-	Start(c.world, Options{})
-	c.at(4 * time.Second)
+	Start(c.World, Options{})
+	c.At(4 * time.Second)
 	assert.False(t, c.migrated())
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
@@ -210,16 +211,16 @@ func TestHowOftenTheObjectIsLookedFor(t *testing.T) {
 	}{
 		"v1.13":                    {13, false, legacyObject, 6, 15600 * time.Millisecond},
 		"v1.13 without a backoff":  {13, true, legacyObject, 100, 10100 * time.Millisecond},
-		"v1.14 looks at a CSINode": {14, false, func(c *cluster) { create(c, csiNode(cinder, cinderDriver)) }, 100, 10100 * time.Millisecond},
+		"v1.14 looks at a CSINode": {14, false, func(c *cluster) { testcluster.Create(c, csiNode(cinder, cinderDriver)) }, 100, 10100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.world.Version, c.world.Migration = tt.v, migration.Plugins{cinder: migration.Enabled}
-			c.world.Legacy.NoBackoff = tt.noBackoff
+			c.World.Version, c.World.Migration = tt.v, migration.Plugins{cinder: migration.Enabled}
+			c.World.Legacy.NoBackoff = tt.noBackoff
 			c.node("node-a")
 			c.inTree()
-			Start(c.world, Options{})
-			c.at(10*time.Second + 50*time.Millisecond)
+			Start(c.World, Options{})
+			c.At(10*time.Second + 50*time.Millisecond)
 			assert.InDelta(t, tt.tries, len(c.warnings()), 2)
 			tt.appears(c)
 			assert.InDelta(t, tt.found.Seconds(), c.until("the attachment", c.migrated).Seconds(), 1)
@@ -228,7 +229,7 @@ func TestHowOftenTheObjectIsLookedFor(t *testing.T) {
 }
 
 func legacyObject(c *cluster) {
-	create(c, &legacy.CSINodeInfo{
+	testcluster.Create(c, &legacy.CSINodeInfo{
 		ObjectMeta: metav1.ObjectMeta{Name: "node-a"},
 		Spec:       legacy.CSINodeInfoSpec{Drivers: []legacy.DriverSpec{{Name: cinderDriver, NodeID: "node-a"}}},
 		Status:     legacy.CSINodeInfoStatus{Drivers: []legacy.DriverStatus{{Name: cinderDriver, Available: true, VolumePluginMechanism: legacy.CSI}}},
@@ -247,24 +248,24 @@ func TestAVolumeThatOneAttachedAndTheOtherIsToDetachIsReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.world.Version, c.world.Migration = 13, migration.Plugins{cinder: migration.Enabled}
+			c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Enabled}
 			c.node("node-a")
 			legacyObject(c)
 			become := func(m legacy.Mechanism) {
-				_, err := store.Modify(c.store, store.Key{Name: "node-a"}, func(n *legacy.CSINodeInfo) { n.Status.Drivers[0].VolumePluginMechanism = m })
+				_, err := store.Modify(c.Store, store.Key{Name: "node-a"}, func(n *legacy.CSINodeInfo) { n.Status.Drivers[0].VolumePluginMechanism = m })
 				require.NoError(t, err)
 			}
 			become(tt.first)
 			c.inTree()
 			c.attacher()
-			Start(c.world, Options{})
-			c.at(2 * time.Second)
+			Start(c.World, Options{})
+			c.At(2 * time.Second)
 			become(tt.then)
 			c.deletePod("web")
 			c.uses("node-a")
-			c.at(20 * time.Second)
+			c.At(20 * time.Second)
 			var got []string
-			for _, e := range c.world.Trace.Events() {
+			for _, e := range c.World.Trace.Events() {
 				if e.Kind == trace.Violation {
 					got = append(got, e.Message)
 				}

@@ -23,14 +23,14 @@ func TestAPassShowsANodeWhatItLosesBeforeOperationsBegin(t *testing.T) {
 	c.volume("v")
 	c.volume("w")
 	c.attacher()
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(2*time.Second + 10*time.Millisecond)
+	c.At(2*time.Second + 10*time.Millisecond)
 	c.uses("node-a")
 	before := len(c.story())
 	c.pod("q", "node-a", "w")
 	c.deletePod("p")
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	assert.Equal(t, []string{
 		"2.1s node-a has 0 attached",
 		"2.1s attachment ADDED",
@@ -46,9 +46,9 @@ func TestTheTimeOfADetachBeginsWhenTheAttachHasEnded(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
-	Start(c.world, Options{}) // nobody attaches: the attach takes two minutes
+	Start(c.World, Options{}) // nobody attaches: the attach takes two minutes
 	c.pod("p", "node-a", "v")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	c.deletePod("p")
 	c.silent("node-a")
 	c.uses("node-a", "v")
@@ -62,9 +62,9 @@ func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.uses("node-a")
 	rival := false
 	nodes := store.Watch[*corev1.Node](ctl.Cache)
@@ -76,7 +76,7 @@ func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
 	})
 	before := len(c.story())
 	c.deletePod("p")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	require.True(t, rival)
 	assert.Equal(t, []string{
 		"2s node-a has 0 attached",
@@ -92,21 +92,21 @@ func TestAPodThatComesBackWaitsForTheDetachToEnd(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
 	c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
 	c.setAttachment("v", "node-a", func(s *storagev1.VolumeAttachmentStatus) { s.Attached = true })
-	_, err := store.Modify(c.store, store.KeyOf(c.attachment("v", "node-a")), func(va *storagev1.VolumeAttachment) { va.Finalizers = []string{"external-attacher/disk"} })
+	_, err := store.Modify(c.Store, store.KeyOf(c.attachment("v", "node-a")), func(va *storagev1.VolumeAttachment) { va.Finalizers = []string{"external-attacher/disk"} })
 	require.NoError(t, err)
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.deletePod("p")
 	c.uses("node-a")
-	c.at(10 * time.Second)
+	c.At(10 * time.Second)
 	c.pod("q", "node-a", "v")
-	c.at(2 * time.Minute)
+	c.At(2 * time.Minute)
 	require.True(t, ctl.ops.IsPending(operation.Key{Volume: unique("v")}))
 	require.Empty(t, c.warnings())
-	c.at(2*time.Minute + 4*time.Second)
+	c.At(2*time.Minute + 4*time.Second)
 	assert.Contains(t, c.story()[len(c.story())-1], "Pod/q FailedAttachVolume AttachVolume.Attach failed for volume \"v\" : VolumeAttachment ")
 	assert.InDelta(t, 122.5, c.warnings()[0].Seconds(), 0.1, "the first look is half a second after the detach ended")
 }
@@ -116,15 +116,15 @@ func TestAPodThatComesBackWaitsForTheDetachToEnd(t *testing.T) {
 func TestTheStatusOfANodeThatIsGoneCannotBeWritten(t *testing.T) {
 	c := newCluster(t)
 	c.node("n")
-	ctl := &Controller{Component: c.world.Start("attachdetach-controller", ""), actual: newActualState()}
+	ctl := &Controller{Component: c.World.Start("attachdetach-controller", ""), actual: newActualState()}
 	store.Watch[*corev1.Node](ctl.Cache)
 	ctl.Cache.SetLag(func() {})
-	_, err := store.Delete[*corev1.Node](c.store, store.Key{Name: "n"})
+	_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "n"})
 	require.NoError(t, err)
 	ctl.actual.markAttached(pair{unique("v"), "n"}, nil)
 	write := func() (err error) {
 		ctl.Go("test", func(p *kernel.Process) { err = ctl.patchNode(p, "n") })
-		c.at(c.kernel.Elapsed() + time.Second)
+		c.At(c.Kernel.Elapsed() + time.Second)
 		return err
 	}
 	require.ErrorContains(t, write(), "write volumesAttached of node n")
@@ -137,11 +137,11 @@ func TestTheStatusOfANodeThatIsGoneCannotBeWritten(t *testing.T) {
 // C-ADC-45: a node that comes anew shows what is attached to it.
 func TestANodeThatComesAnewIsReportedWhatIsAttached(t *testing.T) {
 	c := attachedPod(t, Options{})
-	_, err := store.Delete[*corev1.Node](c.store, store.Key{Name: "node-a"})
+	_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})
 	require.NoError(t, err)
-	c.at(20 * time.Second)
+	c.At(20 * time.Second)
 	c.node("node-a")
-	c.at(20*time.Second + pollPeriod)
+	c.At(20*time.Second + pollPeriod)
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
 }
 
@@ -163,24 +163,24 @@ func TestAttachmentsAreChecked(t *testing.T) {
 			c := newCluster(t)
 			c.node("node-a")
 			c.volume("v")
-			Start(c.world, tt.opts)
+			Start(c.World, tt.opts)
 			c.pod("p", "node-a", "v")
 			attached := func(is bool) {
 				c.setAttachment("v", "node-a", func(s *storagev1.VolumeAttachmentStatus) { s.Attached = is })
 			}
 			c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
 			attached(true)
-			c.at(10 * time.Second)
+			c.At(10 * time.Second)
 			attached(false)
 			if tt.found == never {
-				c.at(10 * time.Minute)
+				c.At(10 * time.Minute)
 				assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
 				return
 			}
 			before := len(c.story())
 			assert.Equal(t, tt.found, c.until("the check", func() bool { return len(c.volumesAttached("node-a")) == 0 }))
 			attached(true)
-			c.at(tt.found + 2*time.Second)
+			c.At(tt.found + 2*time.Second)
 			assert.Equal(t, []string{
 				tt.found.String() + " node-a has 0 attached",
 				(tt.found + firstPoll).String() + ` Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
@@ -195,13 +195,13 @@ func TestWhatIsUncertainIsNotChecked(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
-	ctl := Start(c.world, Options{})
+	ctl := Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
 	c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
 	c.setAttachment("v", "node-a", func(s *storagev1.VolumeAttachmentStatus) { s.AttachError = &storagev1.VolumeError{Message: "no"} })
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.deletePod("p")
-	c.at(5 * time.Minute)
+	c.At(5 * time.Minute)
 	at := pair{unique("v"), "node-a"}
 	require.NotNil(t, ctl.actual.get(at), "the node has not been heard of: it stays")
 	assert.False(t, ctl.actual.confirmed(at))

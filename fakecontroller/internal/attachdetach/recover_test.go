@@ -11,11 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // restartable is a cluster in which pod p on node-a uses v, and its controller.
@@ -24,7 +22,7 @@ func restartable(t *testing.T) (*cluster, *Controller) {
 	c.node("node-a")
 	c.volume("v")
 	c.attacher()
-	a := Start(c.world, Options{})
+	a := Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
 	return c, a
 }
@@ -33,14 +31,14 @@ func restartable(t *testing.T) (*cluster, *Controller) {
 // conformance: adc-restart-no-new-pods
 func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
 	c, a := restartable(t)
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	c.uses("node-a", "v")
 	a.Crash()
 	c.deletePod("p")
 	c.uses("node-a")
-	c.at(20 * time.Second)
+	c.At(20 * time.Second)
 	require.NotNil(t, c.attachment("v", "node-a"))
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	assert.Equal(t, 20*time.Second, c.until("detach", c.gone("v", "node-a")))
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
@@ -49,15 +47,15 @@ func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
 // attaching.
 func TestRestartDetachesWhatNeedsNoAttachingAnyMore(t *testing.T) {
 	c, a := restartable(t)
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	a.Crash()
 	c.deletePod("p")
 	c.uses("node-a")
-	create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(false)}})
-	c.at(20 * time.Second)
+	testcluster.Create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(false)}})
+	c.At(20 * time.Second)
 	require.NotNil(t, c.attachment("v", "node-a"))
-	Start(c.world, Options{})
-	c.at(21 * time.Second)
+	Start(c.World, Options{})
+	c.At(21 * time.Second)
 	assert.Nil(t, c.attachment("v", "node-a"))
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
@@ -67,8 +65,8 @@ func TestRestartFinishesAnAttach(t *testing.T) {
 	c, a := restartable(t)
 	c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
 	a.Crash()
-	c.at(5 * time.Second)
-	Start(c.world, Options{})
+	c.At(5 * time.Second)
+	Start(c.World, Options{})
 	at := c.until("volumesAttached", func() bool { return len(c.volumesAttached("node-a")) == 1 })
 	assert.Equal(t, 5500*time.Millisecond, at)
 	assert.Contains(t, c.story(), `5.5s Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `)
@@ -81,9 +79,9 @@ func TestRestartLeavesAnUncertainAttachmentUntilTheNodeReports(t *testing.T) {
 	c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
 	a.Crash()
 	c.deletePod("p")
-	c.at(5 * time.Second)
-	Start(c.world, Options{})
-	c.at(4 * time.Minute)
+	c.At(5 * time.Second)
+	Start(c.World, Options{})
+	c.At(4 * time.Minute)
 	require.NotNil(t, c.attachment("v", "node-a"))
 	c.changeNodeStatus("node-a", func(s *corev1.NodeStatus) { s.Conditions[0].Message = "five-minute report" })
 	assert.Equal(t, 4*time.Minute, c.until("detach", c.gone("v", "node-a")))
@@ -94,12 +92,12 @@ func TestRestartLeavesAnUncertainAttachmentUntilTheNodeReports(t *testing.T) {
 // conformance: adc-restart-populates-state
 func TestRestartKeepsWhatIsInUse(t *testing.T) {
 	c, a := restartable(t)
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	c.uses("node-a", "v")
 	a.Crash()
 	before := len(c.story())
-	a = Start(c.world, Options{})
-	c.at(5 * time.Minute)
+	a = Start(c.World, Options{})
+	c.At(5 * time.Minute)
 	assert.Len(t, c.story(), before)
 	assert.NotNil(t, a.actual.volumes[unique("v")].spec, "its pod tells what it is")
 }
@@ -109,9 +107,7 @@ func TestRestartKeepsWhatIsInUse(t *testing.T) {
 // conformance: adc-restart-pod-between-state-loads, adc-restart-pod-after-state-load
 func TestAPodThatComesWhileTheControllerStarts(t *testing.T) {
 	for seed := range uint64(40) {
-		k := kernel.New(kernel.Options{Strategy: kernel.NewRandom(seed)})
-		s := kind.NewStore(store.Options{Now: k.Now}, kind.NoServiceAccounts)
-		c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+		c := newClusterUnder(t, kernel.NewRandom(seed))
 		for _, node := range []string{"node-a", "node-b"} {
 			c.node(node)
 			c.changeNodeStatus(node, func(s *corev1.NodeStatus) {
@@ -121,40 +117,38 @@ func TestAPodThatComesWhileTheControllerStarts(t *testing.T) {
 		c.volume("v", corev1.ReadWriteMany)
 		c.pod("p", "node-a", "v")
 		c.attacher()
-		Start(c.world, Options{})
-		c.world.Start("user", "").Go("", func(p *kernel.Process) {
+		Start(c.World, Options{})
+		c.World.Start("user", "").Go("", func(p *kernel.Process) {
 			for range seed % 8 {
 				p.Yield("a moment")
 			}
 			c.pod("q", "node-b", "v")
 		})
-		k.Run(kernel.Until{At: 5 * time.Minute})
-		require.NoError(t, k.Err())
+		c.At(5 * time.Minute)
 		for _, node := range []string{"node-a", "node-b"} {
 			assert.Equal(t, []string{unique("v")}, c.volumesAttached(node), "seed %d", seed)
 			assert.True(t, c.attachment("v", node).Status.Attached, "seed %d", seed)
 		}
 		assert.Empty(t, c.warnings())
-		k.Close()
 	}
 }
 
 // C-ADC-5, C-ADC-51: what the node believes is verified.
 func TestRestartMakesALostAttachmentAgain(t *testing.T) {
 	c, a := restartable(t)
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	c.uses("node-a", "v")
 	a.Crash()
 	c.attachmentVanishes("v", "node-a")
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	at := c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })
 	assert.Equal(t, 65*time.Second, at)
 }
 
 func (c *cluster) attachmentVanishes(volume, node string) {
-	c.t.Helper()
-	_, err := store.Delete[*storagev1.VolumeAttachment](c.store, store.KeyOf(c.attachment(volume, node)))
-	require.NoError(c.t, err)
+	c.T.Helper()
+	_, err := store.Delete[*storagev1.VolumeAttachment](c.Store, store.KeyOf(c.attachment(volume, node)))
+	require.NoError(c.T, err)
 	c.until("end of the attachment", c.gone(volume, node))
 }
 
@@ -174,18 +168,18 @@ func TestRestartKnowsAMigratedVolumeByItsCSIName(t *testing.T) {
 			cl := newCluster(t)
 			cl.node("node-a")
 			cl.changeNodeStatus("node-a", func(s *corev1.NodeStatus) { s.VolumesAttached = c.got })
-			pv := create(cl, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: corev1.PersistentVolumeSpec{
+			pv := testcluster.Create(cl, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: corev1.PersistentVolumeSpec{
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 				Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
 				PersistentVolumeSource: corev1.PersistentVolumeSource{
 					AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"},
 				},
 			}})
-			create(cl, &storagev1.VolumeAttachment{
+			testcluster.Create(cl, &storagev1.VolumeAttachment{
 				ObjectMeta: metav1.ObjectMeta{Name: objectName(pair{csiName, "node-a"})},
 				Spec:       storagev1.VolumeAttachmentSpec{Attacher: "ebs.csi.aws.com", NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}},
 			})
-			ctl := Start(cl.world, Options{})
+			ctl := Start(cl.World, Options{})
 			cl.until("recovery", func() bool { return ctl.reconciler != nil })
 			require.NotNil(t, ctl.actual.get(pair{csiName, "node-a"}))
 			assert.Equal(t, c.confirmed, ctl.actual.confirmed(pair{csiName, "node-a"}))

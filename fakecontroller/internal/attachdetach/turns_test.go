@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -18,15 +17,12 @@ import (
 
 // rivals are two pods on two nodes that want one volume, which node-a can never have.
 func rivals(t *testing.T, strategy kernel.Strategy) *cluster {
-	k := kernel.New(kernel.Options{Strategy: strategy})
-	t.Cleanup(k.Close)
-	s := kind.NewStore(store.Options{Now: k.Now}, kind.NoServiceAccounts)
-	c := &cluster{t, k, s, component.NewWorld(k, s, trace.NewRecorder(k))}
+	c := newClusterUnder(t, strategy)
 	c.node("node-a")
 	c.node("node-b")
 	c.volume("v")
 	c.attacherWithout("node-a")
-	Start(c.world, Options{})
+	Start(c.World, Options{})
 	c.pod("on-a", "node-a", "v")
 	c.pod("on-b", "node-b", "v")
 	return c
@@ -34,7 +30,7 @@ func rivals(t *testing.T, strategy kernel.Strategy) *cluster {
 
 // attacherWithout plays an external attacher that cannot attach to a node.
 func (c *cluster) attacherWithout(node string) {
-	sidecar := c.world.Start("attacher", "")
+	sidecar := c.World.Start("attacher", "")
 	sidecar.Go("", func(p *kernel.Process) {
 		w := component.Watch[*storagev1.VolumeAttachment](sidecar, p)
 		for {
@@ -56,7 +52,7 @@ func (c *cluster) attacherWithout(node string) {
 // volume.
 func TestNodesThatWantOneVolumeTakeTurns(t *testing.T) {
 	c := rivals(t, kernel.Calm{})
-	c.kernel.Run(kernel.Until{At: 20 * time.Second})
+	c.Kernel.Run(kernel.Until{At: 20 * time.Second})
 	assert.NotNil(t, c.attachment("v", "node-a"), "the first turn")
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"))
 	assert.Contains(t, fmt.Sprint(c.story()), "Pod/on-a FailedAttachVolume Multi-Attach error")
@@ -67,10 +63,10 @@ func TestWhoHasTheFirstTurnIsChance(t *testing.T) {
 	first := map[string]bool{}
 	for seed := range uint64(20) {
 		c := rivals(t, kernel.NewRandom(seed))
-		c.kernel.Run(kernel.Until{At: time.Minute})
-		assert.NoError(t, c.kernel.Err())
+		c.Kernel.Run(kernel.Until{At: time.Minute})
+		assert.NoError(t, c.Kernel.Err())
 		assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-b"), "seed %d", seed)
-		events := c.world.Trace.Events()
+		events := c.World.Trace.Events()
 		i := slices.IndexFunc(events, func(e *trace.Event) bool {
 			return e.Kind == trace.API && e.Resource == "volumeattachments"
 		})

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -38,20 +39,20 @@ func TestWhereAnOldSidecarFindsTheNodeID(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newSite(t, nil, mock.Options{})
-			c.world.Began = 13
-			_, err := store.Delete[*storagev1.CSINode](c.store, store.Key{Name: "node-a"})
+			c.World.Began = 13
+			_, err := store.Delete[*storagev1.CSINode](c.Store, store.Key{Name: "node-a"})
 			require.NoError(t, err)
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Annotations: map[string]string{}}}
 			if tt.annotation != "" {
 				node.Annotations["csi.volume.kubernetes.io/nodeid"] = tt.annotation
 			}
-			create(c, node)
+			testcluster.Create(c, node)
 			if tt.info != nil {
-				create(c, tt.info)
+				testcluster.Create(c, tt.info)
 			}
 			c.start()
 			c.attach()
-			c.at(time.Second)
+			c.At(time.Second)
 			if tt.fails == "" {
 				assert.True(t, c.attachment().Status.Attached)
 				return

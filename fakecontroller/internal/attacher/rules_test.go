@@ -16,6 +16,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -26,11 +27,11 @@ func TestAttachmentsOfOtherAttachersAreLeftAlone(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()
 	name := "v"
-	create(c, &storagev1.VolumeAttachment{
+	testcluster.Create(c, &storagev1.VolumeAttachment{
 		ObjectMeta: metav1.ObjectMeta{Name: "va"},
 		Spec:       storagev1.VolumeAttachmentSpec{Attacher: "other.example.com", NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}},
 	})
-	c.at(time.Hour)
+	c.At(time.Hour)
 	assert.Empty(t, c.calls("ControllerPublishVolume"))
 	assert.Equal(t, storagev1.VolumeAttachmentStatus{}, c.attachment().Status)
 	assert.Empty(t, c.attachment().Finalizers)
@@ -40,21 +41,21 @@ func TestAttachmentsOfOtherAttachersAreLeftAlone(t *testing.T) {
 // the sidecar's finalizer.
 func TestWhatNeedsNoWork(t *testing.T) {
 	attached := func(c *site) {
-		_, err := store.ModifyStatus(c.store, attachmentKey, func(va *storagev1.VolumeAttachment) { va.Status.Attached = true })
-		require.NoError(c.t, err)
+		_, err := store.ModifyStatus(c.Store, attachmentKey, func(va *storagev1.VolumeAttachment) { va.Status.Attached = true })
+		require.NoError(c.T, err)
 	}
 	c := newSite(t, nil, mock.Options{})
 	c.attach()
 	attached(c)
 	c.start()
-	c.at(time.Hour)
+	c.At(time.Hour)
 	assert.Empty(t, c.calls("ControllerPublishVolume"))
 	assert.Empty(t, c.attachment().Finalizers)
 
-	_, err := store.Modify(c.store, attachmentKey, func(va *storagev1.VolumeAttachment) { va.Finalizers = []string{"somebody/else"} })
+	_, err := store.Modify(c.Store, attachmentKey, func(va *storagev1.VolumeAttachment) { va.Finalizers = []string{"somebody/else"} })
 	require.NoError(t, err)
 	c.detach()
-	c.at(2 * time.Hour)
+	c.At(2 * time.Hour)
 	assert.Empty(t, c.calls("ControllerUnpublishVolume"))
 	assert.Equal(t, []string{"somebody/else"}, c.attachment().Finalizers)
 }
@@ -68,11 +69,11 @@ func TestSuccessForgetsTheBackoff(t *testing.T) {
 	fail("ControllerPublishVolume", 4)
 	c.start()
 	c.attach()
-	c.at(20 * time.Second)
+	c.At(20 * time.Second)
 	require.True(t, c.attachment().Status.Attached)
 	fail("ControllerUnpublishVolume", 2)
 	c.detach()
-	c.at(30 * time.Second)
+	c.At(30 * time.Second)
 	assert.Equal(t, seconds(20, 21, 23), c.calls("ControllerUnpublishVolume"), "a second, then two: not where the attach left off")
 }
 
@@ -125,24 +126,24 @@ func TestTheRequestOfAnAttach(t *testing.T) {
 				tt.driver.SingleNodeMultiWriter = new(false)
 			}
 			c := newSite(t, nil, tt.driver)
-			create(c, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "login"}, Data: map[string][]byte{"user": []byte("admin")}})
+			testcluster.Create(c, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "login"}, Data: map[string][]byte{"user": []byte("admin")}})
 			old := c.volume()
-			_, err := store.Delete[*corev1.PersistentVolume](c.store, store.KeyOf(old))
+			_, err := store.Delete[*corev1.PersistentVolume](c.Store, store.KeyOf(old))
 			require.NoError(t, err)
-			_, err = store.Modify(c.store, store.KeyOf(old), func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })
+			_, err = store.Modify(c.Store, store.KeyOf(old), func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })
 			require.NoError(t, err)
 			pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: *old.Spec.DeepCopy()}
 			if tt.pv != nil {
 				tt.pv(&pv.Spec)
 			}
-			create(c, pv)
+			testcluster.Create(c, pv)
 			o := c.options()
 			if tt.opts != nil {
 				tt.opts(&o)
 			}
-			Start(c.world, c.wire, o)
+			Start(c.World, c.wire, o)
 			c.attach()
-			c.at(time.Second)
+			c.At(time.Second)
 			want := &csi.ControllerPublishVolumeRequest{VolumeId: "h-v", NodeId: "node-a", VolumeCapability: &csi.VolumeCapability{
 				AccessType: mount("ext4"), AccessMode: mode(csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER),
 			}}
@@ -150,7 +151,7 @@ func TestTheRequestOfAnAttach(t *testing.T) {
 				tt.want(want)
 			}
 			var got []proto.Message
-			for _, e := range c.world.Trace.Events() {
+			for _, e := range c.World.Trace.Events() {
 				if e.Kind == trace.Call && e.Method == "Controller/ControllerPublishVolume" {
 					got = append(got, e.Request)
 				}
@@ -166,13 +167,13 @@ func TestAnAttachmentWhoseVolumeIsGoneStays(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()
 	c.attach()
-	c.at(time.Second)
-	_, err := store.Delete[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+	c.At(time.Second)
+	_, err := store.Delete[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 	require.NoError(t, err)
-	_, err = store.Modify(c.store, store.Key{Name: "v"}, func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })
+	_, err = store.Modify(c.Store, store.Key{Name: "v"}, func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })
 	require.NoError(t, err)
 	c.detach()
-	c.at(time.Hour)
+	c.At(time.Hour)
 	assert.Empty(t, c.calls("ControllerUnpublishVolume"))
 	assert.Equal(t, `persistentvolumes "v" not found`, c.attachment().Status.DetachError.Message)
 	assert.Nil(t, c.attachment().Status.DetachError.ErrorCode)
@@ -183,14 +184,14 @@ func TestAnAttachmentWhoseVolumeIsGoneStays(t *testing.T) {
 func TestHandlesOfMigratedVolumesAreCompletedForTheListOnly(t *testing.T) {
 	const gce = "pd.csi.storage.gke.io"
 	c := newSite(t, nil, mock.Options{})
-	create(c, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-b"}, Spec: storagev1.CSINodeSpec{
+	testcluster.Create(c, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-b"}, Spec: storagev1.CSINodeSpec{
 		Drivers: []storagev1.CSINodeDriver{{Name: gce, NodeID: "projects/p/zones/z/instances/node-b"}}}})
-	create(c, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: corev1.PersistentVolumeSpec{
+	testcluster.Create(c, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: corev1.PersistentVolumeSpec{
 		AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
 		PersistentVolumeSource: corev1.PersistentVolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}},
 	}})
-	r := &run{Component: c.world.Start("csi-attacher", ""), features: features{driver: gce, finalizer: finalizerOf(gce)}}
+	r := &run{Component: c.World.Start("csi-attacher", ""), features: features{driver: gce, finalizer: finalizerOf(gce)}}
 	name := "disk"
 	va := &storagev1.VolumeAttachment{Spec: storagev1.VolumeAttachmentSpec{Attacher: gce, NodeName: "node-b", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}}
 	var published, listed string
@@ -203,7 +204,7 @@ func TestHandlesOfMigratedVolumesAreCompletedForTheListOnly(t *testing.T) {
 		listed, _, err = r.identity(p, va)
 		assert.NoError(t, err)
 	})
-	c.at(time.Second)
+	c.At(time.Second)
 	assert.Equal(t, "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d", published)
 	assert.Equal(t, "projects/p/zones/z/disks/d", listed)
 }
@@ -213,13 +214,13 @@ func TestAVolumeIsKeptUntilItsLastAttachmentIsGone(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()
 	c.attach()
-	c.at(time.Second)
-	_, err := store.Delete[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+	c.At(time.Second)
+	_, err := store.Delete[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 	require.NoError(t, err)
-	c.at(time.Minute)
+	c.At(time.Minute)
 	require.Contains(t, c.volume().Finalizers, finalizer)
 	c.detach()
-	c.at(time.Minute + time.Second)
+	c.At(time.Minute + time.Second)
 	assert.NotContains(t, c.volume().Finalizers, finalizer)
 	assert.Len(t, c.calls("ControllerUnpublishVolume"), 1, "C-ATT-12: only a new attach needs a volume that is not deleted")
 }
@@ -243,14 +244,14 @@ func TestPatchesOfFinalizersTestTheList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newSite(t, nil, mock.Options{})
-			r := &run{Component: c.world.Start("csi-attacher", ""), features: features{driver: driverName, finalizer: finalizerOf(driverName), attach: true}}
+			r := &run{Component: c.World.Start("csi-attacher", ""), features: features{driver: driverName, finalizer: finalizerOf(driverName), attach: true}}
 			set := func(finalizers []string) {
-				_, err := store.Modify(c.store, store.Key{Name: "v"}, func(pv *corev1.PersistentVolume) { pv.Finalizers = finalizers })
+				_, err := store.Modify(c.Store, store.Key{Name: "v"}, func(pv *corev1.PersistentVolume) { pv.Finalizers = finalizers })
 				require.NoError(t, err)
 			}
 			set(tt.known)
 			if !tt.add {
-				_, err := store.Delete[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+				_, err := store.Delete[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 				require.NoError(t, err)
 			}
 			store.Watch[*corev1.PersistentVolume](r.Cache)
@@ -265,7 +266,7 @@ func TestPatchesOfFinalizersTestTheList(t *testing.T) {
 					err = r.syncVolume(p, store.KeyOf(known))
 				}
 			})
-			c.at(time.Second)
+			c.At(time.Second)
 			assert.Equal(t, tt.want, c.volume().Finalizers)
 			if tt.refused {
 				assert.ErrorContains(t, err, "the server rejected our request due to an error in our request")

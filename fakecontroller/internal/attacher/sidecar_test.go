@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
@@ -32,10 +32,7 @@ const (
 // site is the world of one test: a driver's controller plugin, and an API in
 // which the test plays everybody but the attacher.
 type site struct {
-	t       *testing.T
-	kernel  *kernel.Kernel
-	store   *store.Store
-	world   *component.World
+	*testcluster.API
 	wire    *wire.Wire
 	machine *machine.Memory
 	driver  *mock.Driver
@@ -43,13 +40,11 @@ type site struct {
 }
 
 func newSite(t *testing.T, strategy kernel.Strategy, o mock.Options) *site {
-	k := kernel.New(kernel.Options{Strategy: strategy})
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
-	w := component.NewWorld(k, s, trace.NewRecorder(k))
+	api := testcluster.NewAPI(t, strategy, kind.NoServiceAccounts)
 	o.Name = driverName
 	o.Existing = []mock.ExistingVolume{{ID: "h-v"}}
-	c := &site{t, k, s, w, wire.New(w), machine.NewMemory("controller"), mock.New(o), nil}
-	t.Cleanup(func() { k.Close(); c.wire.Close() })
+	c := &site{api, wire.New(api.World), machine.NewMemory("controller"), mock.New(o), nil}
+	t.Cleanup(c.wire.Close)
 	c.serve()
 	c.driver.Node(mock.NodeOptions{NodeID: "node-a"}) // the driver knows its nodes
 	c.objects()
@@ -57,12 +52,12 @@ func newSite(t *testing.T, strategy kernel.Strategy, o mock.Options) *site {
 }
 
 func (c *site) serve() {
-	c.t.Helper()
+	c.T.Helper()
 	plugin := c.driver.Controller()
 	server, err := c.machine.BindSocket(socket,
 		machine.Service{Desc: &csi.Identity_ServiceDesc, Server: plugin},
 		machine.Service{Desc: &csi.Controller_ServiceDesc, Server: plugin})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 	c.server = server
 }
 
@@ -70,15 +65,15 @@ func (c *site) options() Options {
 	return Options{Driver: driverName, Machine: c.machine, Socket: socket}
 }
 
-func (c *site) start() *sidecar.Program { return Start(c.world, c.wire, c.options()) }
+func (c *site) start() *sidecar.Program { return Start(c.World, c.wire, c.options()) }
 
 // objects makes node-a, which runs the driver, and volume v.
 func (c *site) objects() {
-	create(c, &storagev1.CSINode{
+	testcluster.Create(c, &storagev1.CSINode{
 		ObjectMeta: metav1.ObjectMeta{Name: "node-a"},
 		Spec:       storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driverName, NodeID: "node-a"}}},
 	})
-	create(c, &corev1.PersistentVolume{
+	testcluster.Create(c, &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "v"},
 		Spec: corev1.PersistentVolumeSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -90,18 +85,11 @@ func (c *site) objects() {
 	})
 }
 
-func create[T store.Object](c *site, obj T) T {
-	c.t.Helper()
-	made, err := store.Create(c.store, obj)
-	require.NoError(c.t, err)
-	return made
-}
-
 var attachmentKey = store.Key{Name: "va"}
 
 func (c *site) attach() {
 	name := "v"
-	create(c, &storagev1.VolumeAttachment{
+	testcluster.Create(c, &storagev1.VolumeAttachment{
 		ObjectMeta: metav1.ObjectMeta{Name: "va"},
 		Spec: storagev1.VolumeAttachmentSpec{
 			Attacher: driverName, NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name},
@@ -110,33 +98,26 @@ func (c *site) attach() {
 }
 
 func (c *site) detach() {
-	c.t.Helper()
-	_, err := store.Delete[*storagev1.VolumeAttachment](c.store, attachmentKey)
-	require.NoError(c.t, err)
+	c.T.Helper()
+	_, err := store.Delete[*storagev1.VolumeAttachment](c.Store, attachmentKey)
+	require.NoError(c.T, err)
 }
 
 func (c *site) attachment() *storagev1.VolumeAttachment {
-	va, _ := store.Get[*storagev1.VolumeAttachment](c.store, attachmentKey)
+	va, _ := store.Get[*storagev1.VolumeAttachment](c.Store, attachmentKey)
 	return va
 }
 
 func (c *site) volume() *corev1.PersistentVolume {
-	pv, _ := store.Get[*corev1.PersistentVolume](c.store, store.Key{Name: "v"})
+	pv, _ := store.Get[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 	return pv
 }
 
 // at runs until a virtual time.
-func (c *site) at(when time.Duration) {
-	c.t.Helper()
-	c.kernel.Run(kernel.Until{At: when})
-	require.NoError(c.t, c.kernel.Err())
-	require.NoError(c.t, c.store.VerifyImmutable())
-}
-
 // calls is when a method was called.
 func (c *site) calls(method string) []time.Duration {
 	var at []time.Duration
-	for _, e := range c.world.Trace.Events() {
+	for _, e := range c.World.Trace.Events() {
 		if e.Kind == trace.Call && e.Method == "Controller/"+method {
 			at = append(at, e.At)
 		}
@@ -147,7 +128,7 @@ func (c *site) calls(method string) []time.Duration {
 // story is the calls and changes, in their order.
 func (c *site) story() []string {
 	var lines []string
-	for _, e := range c.world.Trace.Events() {
+	for _, e := range c.World.Trace.Events() {
 		switch e.Kind {
 		case trace.Call:
 			lines = append(lines, e.Method+" "+e.Code)

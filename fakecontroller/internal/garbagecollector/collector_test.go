@@ -11,45 +11,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // world is an API with ConfigMaps that own each other, and a garbage collector.
-type world struct {
-	*component.World
-	t *testing.T
-}
+type world struct{ *testcluster.API }
 
 func newWorld(t *testing.T) *world {
-	k := kernel.New(kernel.Options{})
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
-	t.Cleanup(func() {
-		k.Close()
-		assert.NoError(t, s.VerifyImmutable())
-	})
-	w := &world{component.NewWorld(k, s, trace.NewRecorder(k)), t}
+	w := &world{testcluster.NewAPI(t, nil)}
 	Start(w.World)
 	return w
 }
 
-func (w *world) run() {
-	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + time.Second})
-	require.NoError(w.t, w.Kernel.Err())
-}
-
 func (w *world) make(name string, owners ...metav1.OwnerReference) metav1.OwnerReference {
 	made, err := store.Create(w.Store, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: owners}})
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: made.UID}
 }
 
 func (w *world) delete(name string, policy metav1.DeletionPropagation) {
 	_, err := store.Delete[*corev1.ConfigMap](w.Store, store.Key{Namespace: "default", Name: name}, store.Propagation(policy))
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 // left are the names of the ConfigMaps that exist.
@@ -72,14 +55,14 @@ func TestDependentsGoWithTheirLastOwner(t *testing.T) {
 	a, b := w.make("a"), w.make("b")
 	child := w.make("child", a, b)
 	w.make("grandchild", child)
-	w.run()
+	w.Run(time.Second)
 	w.delete("a", metav1.DeletePropagationBackground)
-	w.run()
+	w.Run(time.Second)
 	assert.Equal(t, []string{"b", "child", "grandchild"}, w.left())
 	obj, _ := store.Get[*corev1.ConfigMap](w.Store, store.Key{Namespace: "default", Name: "child"})
 	assert.Equal(t, []metav1.OwnerReference{b}, obj.OwnerReferences, "the dangling reference is taken off")
 	w.delete("b", metav1.DeletePropagationBackground)
-	w.run()
+	w.Run(time.Second)
 	assert.Empty(t, w.left())
 }
 
@@ -90,7 +73,7 @@ func TestObjectOfAnOwnerThatNeverWasIsDeleted(t *testing.T) {
 	w.make("child", owner)
 	unknown := metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Thing", Name: "t", UID: "u"}
 	w.make("kept", unknown)
-	w.run()
+	w.Run(time.Second)
 	assert.Equal(t, []string{"kept", "owner"}, w.left())
 }
 
@@ -100,13 +83,13 @@ func TestForegroundDeletionWaitsForDependentsThatBlock(t *testing.T) {
 	w.make("child", blocking(owner))
 	_, err := store.Modify(w.Store, store.Key{Namespace: "default", Name: "child"}, func(m *corev1.ConfigMap) { m.Finalizers = []string{"example.com/wait"} })
 	require.NoError(t, err)
-	w.run()
+	w.Run(time.Second)
 	w.delete("owner", metav1.DeletePropagationForeground)
-	w.run()
+	w.Run(time.Second)
 	assert.Equal(t, []string{"child", "owner"}, w.left())
 	_, err = store.Modify(w.Store, store.Key{Namespace: "default", Name: "child"}, func(m *corev1.ConfigMap) { m.Finalizers = nil })
 	require.NoError(t, err)
-	w.run()
+	w.Run(time.Second)
 	assert.Empty(t, w.left())
 }
 
@@ -114,9 +97,9 @@ func TestOrphanedDependentsStay(t *testing.T) {
 	w := newWorld(t)
 	owner := w.make("owner")
 	w.make("child", owner)
-	w.run()
+	w.Run(time.Second)
 	w.delete("owner", metav1.DeletePropagationOrphan)
-	w.run()
+	w.Run(time.Second)
 	assert.Equal(t, []string{"child"}, w.left())
 	obj, _ := store.Get[*corev1.ConfigMap](w.Store, store.Key{Namespace: "default", Name: "child"})
 	assert.Empty(t, obj.OwnerReferences)
@@ -130,25 +113,23 @@ func TestCSINodeGoesWithItsNode(t *testing.T) {
 	_, err = store.Create(w.Store, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "n",
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: node.UID}}}})
 	require.NoError(t, err)
-	w.run()
+	w.Run(time.Second)
 	_, err = store.Delete[*corev1.Node](w.Store, store.Key{Name: "n"})
 	require.NoError(t, err)
-	w.run()
+	w.Run(time.Second)
 	_, ok := store.Get[*storagev1.CSINode](w.Store, store.Key{Name: "n"})
 	assert.False(t, ok)
 }
 
 // A collector that starts finds what became of dependents while there was none.
 func TestCollectorStartedLateFindsOldOrphans(t *testing.T) {
-	k := kernel.New(kernel.Options{})
-	t.Cleanup(k.Close)
-	w := &world{component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k)), t}
+	w := &world{testcluster.NewAPI(t, nil)}
 	owner := w.make("owner")
 	w.make("child", owner)
 	w.delete("owner", metav1.DeletePropagationBackground)
-	w.run()
+	w.Run(time.Second)
 	assert.Equal(t, []string{"child"}, w.left())
 	Start(w.World)
-	w.run()
+	w.Run(time.Second)
 	assert.Empty(t, w.left())
 }

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -30,50 +30,36 @@ func (k *kubelets) LastRenewal(node string) (time.Duration, bool) {
 func (k *kubelets) OnChange(f func(string)) { k.tell = f }
 
 type cluster struct {
-	t        *testing.T
-	kernel   *kernel.Kernel
-	store    *store.Store
-	world    *component.World
+	*testcluster.API
 	kubelets *kubelets
 }
 
 func newCluster(t *testing.T) *cluster {
-	k := kernel.New(kernel.Options{})
-	t.Cleanup(k.Close)
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
-	w := component.NewWorld(k, s, trace.NewRecorder(k))
-	c := &cluster{t, k, s, w, &kubelets{dead: map[string]time.Duration{}}}
-	Start(w, c.kubelets)
+	c := &cluster{testcluster.NewAPI(t, nil, kind.NoServiceAccounts), &kubelets{dead: map[string]time.Duration{}}}
+	Start(c.World, c.kubelets)
 	return c
 }
 
-func (c *cluster) at(when time.Duration) {
-	c.t.Helper()
-	c.kernel.Run(kernel.Until{At: when})
-	require.NoError(c.t, c.kernel.Err())
-	require.NoError(c.t, c.store.VerifyImmutable())
-}
-
 func (c *cluster) addNode(name string) {
-	c.t.Helper()
-	_, err := store.Create(c.store, &corev1.Node{
+	c.T.Helper()
+	_, err := store.Create(c.Store, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"}}},
 	})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) addPod(name, node string, tolerations ...corev1.Toleration) {
-	c.t.Helper()
-	pod, err := store.Create(c.store, &corev1.Pod{
+	c.T.Helper()
+	pod, err := store.Create(c.Store, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
 		Spec:       corev1.PodSpec{NodeName: node, Tolerations: tolerations, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 	})
-	require.NoError(c.t, err)
-	_, err = store.ModifyStatus(c.store, store.KeyOf(pod), func(pod *corev1.Pod) {
+	require.NoError(c.T, err)
+	_, err = store.ModifyStatus(c.Store, store.KeyOf(pod), func(pod *corev1.Pod) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 }
 
 // dies is the end of a kubelet that renewed its lease at the given time.
@@ -84,28 +70,28 @@ func (c *cluster) dies(node string, renewed time.Duration) {
 
 // returns is a kubelet that is up again and says so.
 func (c *cluster) returns(node string) {
-	c.t.Helper()
+	c.T.Helper()
 	delete(c.kubelets.dead, node)
 	c.kubelets.tell(node)
 	c.ready(node, corev1.ConditionTrue)
 }
 
 func (c *cluster) ready(node string, status corev1.ConditionStatus) {
-	c.t.Helper()
-	_, err := store.ModifyStatus(c.store, store.Key{Name: node}, func(n *corev1.Node) {
+	c.T.Helper()
+	_, err := store.ModifyStatus(c.Store, store.Key{Name: node}, func(n *corev1.Node) {
 		condition(n, corev1.NodeReady).Status = status
 	})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) node(name string) *corev1.Node {
-	n, ok := store.Get[*corev1.Node](c.store, store.Key{Name: name})
-	require.True(c.t, ok)
+	n, ok := store.Get[*corev1.Node](c.Store, store.Key{Name: name})
+	require.True(c.T, ok)
 	return n
 }
 
 func (c *cluster) pod(name string) *corev1.Pod {
-	pod, _ := store.Get[*corev1.Pod](c.store, store.Key{Namespace: "default", Name: name})
+	pod, _ := store.Get[*corev1.Pod](c.Store, store.Key{Namespace: "default", Name: name})
 	return pod
 }
 
@@ -119,7 +105,7 @@ func (c *cluster) taints(node string) []string {
 
 func (c *cluster) events() []string {
 	var lines []string
-	for _, e := range c.world.Trace.Events() {
+	for _, e := range c.World.Trace.Events() {
 		if e.Kind == trace.KubeEvent {
 			lines = append(lines, e.At.String()+" "+e.Actor+" "+e.Name+" "+e.Message)
 		}
@@ -133,20 +119,20 @@ const unreachable = "node.kubernetes.io/unreachable"
 // node is unknown, tainted at once, and once more 0.1 s later.
 func TestDeadKubelet(t *testing.T) {
 	c := newCluster(t)
-	c.at(2 * time.Second)
+	c.At(2 * time.Second)
 	c.addNode("node-a")
 	c.addPod("o1", "node-a")
-	c.at(9 * time.Second)
+	c.At(9 * time.Second)
 	c.dies("node-a", 8*time.Second)
-	c.at(60*time.Second - 1)
+	c.At(60*time.Second - 1)
 	require.Equal(t, corev1.ConditionTrue, condition(c.node("node-a"), corev1.NodeReady).Status)
-	c.at(60 * time.Second)
+	c.At(60 * time.Second)
 	ready := condition(c.node("node-a"), corev1.NodeReady)
 	assert.Equal(t, corev1.ConditionUnknown, ready.Status)
 	assert.Equal(t, "NodeStatusUnknown", ready.Reason)
 	assert.Equal(t, "Kubelet stopped posting node status.", ready.Message)
 	assert.Equal(t, []string{unreachable + ":NoSchedule"}, c.taints("node-a"))
-	c.at(60*time.Second + taintDelay)
+	c.At(60*time.Second + taintDelay)
 	assert.Equal(t, []string{unreachable + ":NoSchedule", unreachable + ":NoExecute"}, c.taints("node-a"))
 	assert.NotNil(t, c.node("node-a").Spec.Taints[1].TimeAdded)
 	assert.False(t, isReady(c.pod("o1")))
@@ -157,11 +143,11 @@ func TestDeadKubelet(t *testing.T) {
 	}, c.events())
 
 	// Back: NoSchedule goes at once, NoExecute at the monitor's next pass.
-	c.at(71 * time.Second)
+	c.At(71 * time.Second)
 	c.returns("node-a")
-	c.at(71500 * time.Millisecond)
+	c.At(71500 * time.Millisecond)
 	assert.Equal(t, []string{unreachable + ":NoExecute"}, c.taints("node-a"))
-	c.at(75 * time.Second)
+	c.At(75 * time.Second)
 	assert.Empty(t, c.taints("node-a"))
 	assert.Equal(t, "1m15s taint-eviction-controller Pod/o1 Cancelling deletion of Pod default/o1", c.events()[3])
 }
@@ -173,17 +159,17 @@ func TestPodLeavesASilentNodeAfterFiveMinutes(t *testing.T) {
 	c.addPod("p", "node-a")
 	forever := corev1.Toleration{Operator: corev1.TolerationOpExists}
 	c.addPod("stays", "node-a", forever)
-	c.at(time.Second)
+	c.At(time.Second)
 	c.dies("node-a", 0)
-	c.at(50*time.Second + taintDelay + 300*time.Second - 1)
+	c.At(50*time.Second + taintDelay + 300*time.Second - 1)
 	require.Nil(t, c.pod("p").DeletionTimestamp)
-	c.at(50*time.Second + taintDelay + 300*time.Second)
+	c.At(50*time.Second + taintDelay + 300*time.Second)
 	assert.NotNil(t, c.pod("p").DeletionTimestamp)
 	assert.Equal(t, "5m50.1s taint-eviction-controller Pod/p Marking for deletion Pod default/p", c.events()[4])
 	target := c.pod("p").Status.Conditions[1]
 	assert.Equal(t, corev1.DisruptionTarget, target.Type)
 	assert.Equal(t, "DeletionByTaintManager", target.Reason)
-	c.at(time.Hour)
+	c.At(time.Hour)
 	assert.Nil(t, c.pod("stays").DeletionTimestamp)
 }
 
@@ -192,20 +178,20 @@ func TestOutOfServiceTaintEvictsAtOnce(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")
 	c.addPod("o2", "node-a")
-	c.at(time.Second)
+	c.At(time.Second)
 	c.dies("node-a", 0)
-	c.at(70 * time.Second)
-	_, err := store.Modify(c.store, store.Key{Name: "node-a"}, func(n *corev1.Node) {
+	c.At(70 * time.Second)
+	_, err := store.Modify(c.Store, store.Key{Name: "node-a"}, func(n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute})
 	})
 	require.NoError(t, err)
-	c.at(71 * time.Second)
+	c.At(71 * time.Second)
 	assert.NotNil(t, c.pod("o2").DeletionTimestamp)
 	assert.Equal(t, []string{
 		"1m10s taint-eviction-controller Pod/o2 Cancelling deletion of Pod default/o2",
 		"1m10s taint-eviction-controller Pod/o2 Marking for deletion Pod default/o2",
 	}, c.events()[3:])
-	c.at(time.Hour)
+	c.At(time.Hour)
 	assert.Len(t, c.events(), 5, "it is told to go once")
 	assert.Len(t, c.taints("node-a"), 3, "the taint of the administrator stays")
 }
@@ -213,40 +199,40 @@ func TestOutOfServiceTaintEvictsAtOnce(t *testing.T) {
 func TestConditionTaintsFollowTheNode(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")
-	c.at(time.Second)
+	c.At(time.Second)
 	set := func(unschedulable bool) {
-		_, err := store.Modify(c.store, store.Key{Name: "node-a"}, func(n *corev1.Node) { n.Spec.Unschedulable = unschedulable })
+		_, err := store.Modify(c.Store, store.Key{Name: "node-a"}, func(n *corev1.Node) { n.Spec.Unschedulable = unschedulable })
 		require.NoError(t, err)
-		c.at(c.kernel.Elapsed() + time.Millisecond)
+		c.At(c.Kernel.Elapsed() + time.Millisecond)
 	}
 	set(true)
 	assert.Equal(t, []string{"node.kubernetes.io/unschedulable:NoSchedule"}, c.taints("node-a"))
 	set(false)
 	assert.Empty(t, c.taints("node-a"))
 	c.ready("node-a", corev1.ConditionFalse)
-	c.at(4 * time.Second)
+	c.At(4 * time.Second)
 	assert.Equal(t, []string{"node.kubernetes.io/not-ready:NoSchedule"}, c.taints("node-a"))
-	c.at(5 * time.Second)
+	c.At(5 * time.Second)
 	assert.Equal(t, []string{"node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/not-ready:NoExecute"}, c.taints("node-a"))
 }
 
 // golden ff1: told at the monitor's passes.
 func TestNodesComeAndGo(t *testing.T) {
 	c := newCluster(t)
-	c.at(time.Second)
+	c.At(time.Second)
 	c.addNode("node-a")
-	c.at(7 * time.Second)
-	_, err := store.Delete[*corev1.Node](c.store, store.Key{Name: "node-a"})
+	c.At(7 * time.Second)
+	_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})
 	require.NoError(t, err)
-	c.at(12 * time.Second)
+	c.At(12 * time.Second)
 	c.addNode("node-a")
-	c.at(time.Minute)
+	c.At(time.Minute)
 	assert.Equal(t, []string{
 		"5s node-controller Node/node-a Node node-a event: Registered Node node-a in Controller",
 		"10s node-controller Node/node-a Node node-a event: Removing Node node-a from Controller",
 		"15s node-controller Node/node-a Node node-a event: Registered Node node-a in Controller",
 	}, c.events())
-	assert.Equal(t, kernel.Stuck, c.kernel.Run(kernel.Until{}), "healthy nodes need no timer")
+	assert.Equal(t, kernel.Stuck, c.Kernel.Run(kernel.Until{}), "healthy nodes need no timer")
 }
 
 func TestTolerated(t *testing.T) {

@@ -26,7 +26,7 @@ func (w *world) meddle() {
 		_, err := store.Modify(w.Store, claimKey, func(pvc claim) {
 			metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, "changes", pvc.ResourceVersion)
 		})
-		require.NoError(w.t, err)
+		require.NoError(w.T, err)
 	})
 }
 
@@ -45,10 +45,10 @@ func (w *world) writes(resource string) int {
 func TestAConflictIsTriedAgainQuietly(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(aVolume("v", "1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aClaim("1Gi", modes{rwo}))
 	w.meddle()
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.ClaimBound, w.claim().Status.Phase)
 	assert.Contains(t, w.claim().Annotations, "changes")
 	var order []string
@@ -73,22 +73,22 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 	bound := func(t *testing.T) *world {
 		w := newWorld(t)
 		w.add(aVolume("v", "1Gi", modes{rwo}))
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		w.add(aClaim("1Gi", modes{rwo}))
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		require.Equal(t, corev1.ClaimBound, w.claim().Status.Phase)
 		return w
 	}
 	t.Run("the volume", func(t *testing.T) {
 		w := bound(t)
 		w.deleteVolume("v")
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		assert.Equal(t, corev1.ClaimLost, w.claim().Status.Phase)
 	})
 	t.Run("the claim", func(t *testing.T) {
 		w := bound(t)
 		w.deleteClaim()
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		assert.Equal(t, corev1.VolumeReleased, w.volume("v").Status.Phase)
 	})
 }
@@ -99,10 +99,10 @@ func TestAFailedOperationRests(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: "d.example.com"}, aClaim("1Gi", modes{rwo}))
 	w.meddle()
-	w.runFor(14 * time.Second)
+	w.Run(14 * time.Second)
 	assert.Equal(t, map[string]int32{"ProvisioningFailed": 1}, w.events())
 	assert.NotContains(t, w.claim().Annotations, "volume.kubernetes.io/storage-provisioner")
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	assert.Equal(t, "d.example.com", w.claim().Annotations["volume.kubernetes.io/storage-provisioner"])
 	var operations []string
 	for _, e := range w.Trace.Events() {
@@ -147,9 +147,9 @@ func TestTheAnnotationsOfBindingAndProvisioning(t *testing.T) {
 		t.Run(c.says, func(t *testing.T) {
 			w := newWorld(t)
 			w.add(c.objects...)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.add(aClaim("1Gi", modes{rwo}, c.change))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.Equal(t, c.claim, w.claim().Annotations)
 			if _, ok := c.objects[0].(*corev1.PersistentVolume); ok {
 				assert.Equal(t, c.volume, w.volume("v").Annotations)
@@ -185,9 +185,9 @@ func TestTheClassOfTheOldAnnotationCounts(t *testing.T) {
 		t.Run(c.says, func(t *testing.T) {
 			w := newWorld(t)
 			w.add(aVolume("v", "1Gi", modes{rwo}, func(pv *corev1.PersistentVolume) { pv.Spec.StorageClassName = c.volume(pv) }))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.add(aClaim("1Gi", modes{rwo}, func(pvc claim) { pvc.Spec.StorageClassName = ptr.To(c.claim(pvc)) }))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.Equal(t, c.bound, w.claim().Status.Phase == corev1.ClaimBound)
 		})
 	}
@@ -200,9 +200,9 @@ func TestWhatTheStatusOfAClaimShows(t *testing.T) {
 		pv.Spec.VolumeAttributesClassName = ptr.To("gold")
 		pv.Annotations = map[string]string{"volume.alpha.kubernetes.io/pre-resize-capacity": "2Gi"}
 	}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aClaim("1Gi", modes{rwo}, func(pvc claim) { pvc.Spec.VolumeAttributesClassName = ptr.To("gold") }))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	status := w.claim().Status
 	assert.Equal(t, corev1.ClaimBound, status.Phase)
 	assert.Equal(t, modes{rwo, rwx}, status.AccessModes, "those of the volume")
@@ -218,7 +218,7 @@ func TestWhatTheStatusOfAClaimShows(t *testing.T) {
 	require.NoError(t, err)
 	_, err = store.Modify(w.Store, claimKey, func(pvc claim) { pvc.Labels = map[string]string{"seen": "again"} })
 	require.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	status = w.claim().Status
 	assert.Equal(t, modes{rwo}, status.AccessModes)
 	assert.Equal(t, "2Gi", status.Capacity.Storage().String(), "copied only when the phase changes")
@@ -227,11 +227,11 @@ func TestWhatTheStatusOfAClaimShows(t *testing.T) {
 	written := w.writes("persistentvolumeclaims")
 	_, err = store.Modify(w.Store, claimKey, func(pvc claim) { pvc.Labels = map[string]string{"seen": "once-more"} })
 	require.NoError(t, err)
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	assert.Equal(t, written, w.writes("persistentvolumeclaims"), "what is as it should be is not written")
 
 	w.deleteVolume("v")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimLost}, w.claim().Status)
 }
 
@@ -242,11 +242,11 @@ func TestAVolumeThatNamesAnUnboundClaimIsBoundAtOnce(t *testing.T) {
 		t.Run(says, func(t *testing.T) {
 			w := newWorld(t)
 			w.add(aClaim("1Gi", modes{rwo}, classless))
-			w.runFor(2 * time.Second)
+			w.Run(2 * time.Second)
 			pv := aVolume("v", "1Gi", modes{rwo}, reservedFor("pvc"))
 			pv.Spec.ClaimRef.UID, pv.Spec.StorageClassName, pv.Spec.VolumeMode = w.claim().UID, "", &mode
 			w.add(pv)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if mode == corev1.PersistentVolumeFilesystem {
 				assert.Equal(t, corev1.ClaimBound, w.claim().Status.Phase)
 				return
@@ -270,11 +270,11 @@ func TestAVolumeThatNamesAnUnboundClaimIsBoundAtOnce(t *testing.T) {
 func TestAVolumeOfItsClaimIsBound(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aClaim("1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	_, err := store.ModifyStatus(w.Store, store.Key{Name: "v"}, func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeFailed })
 	require.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.VolumeBound, w.volume("v").Status.Phase)
 }

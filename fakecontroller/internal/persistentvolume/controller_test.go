@@ -10,8 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -19,51 +18,39 @@ import (
 
 // world is an API with a PV binder and nobody else.
 type world struct {
-	*component.World
-	t          *testing.T
+	*testcluster.API
 	controller *Controller
 }
 
 func newWorld(t *testing.T) *world { return newWorldWith(t, kernel.Calm{}) }
 
 func newWorldWith(t *testing.T, strategy kernel.Strategy) *world {
-	k := kernel.New(kernel.Options{Strategy: strategy})
-	w := &world{World: component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now, Guard: true}), trace.NewRecorder(k)), t: t}
-	t.Cleanup(func() {
-		k.Close()
-		assert.NoError(t, w.Store.VerifyImmutable())
-	})
+	w := &world{API: testcluster.NewAPI(t, strategy)}
 	w.controller = Start(w.World)
 	return w
 }
 
 func (w *world) add(objects ...store.Object) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, obj := range objects {
 		res, err := store.ResourceOf(obj)
-		require.NoError(w.t, err)
+		require.NoError(w.T, err)
 		obj = obj.DeepCopyObject().(store.Object)
 		obj.SetUID("")
 		_, err = w.Store.CreateObject(res, obj)
-		require.NoError(w.t, err)
+		require.NoError(w.T, err)
 	}
-}
-
-func (w *world) runFor(d time.Duration) {
-	w.t.Helper()
-	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + d})
-	require.NoError(w.t, w.Kernel.Err())
 }
 
 func (w *world) claim() claim {
 	pvc, ok := store.Get[claim](w.Store, store.Key{Namespace: "default", Name: "pvc"})
-	require.True(w.t, ok)
+	require.True(w.T, ok)
 	return pvc
 }
 
 func (w *world) volume(name string) *corev1.PersistentVolume {
 	pv, ok := store.Get[*corev1.PersistentVolume](w.Store, store.Key{Name: name})
-	require.True(w.t, ok)
+	require.True(w.T, ok)
 	return pv
 }
 
@@ -80,17 +67,17 @@ func (w *world) events() map[string]int32 {
 
 func (w *world) deleteVolume(name string) {
 	_, err := store.Modify(w.Store, store.Key{Name: name}, func(pv *corev1.PersistentVolume) { pv.Finalizers = nil })
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	_, err = store.Delete[*corev1.PersistentVolume](w.Store, store.Key{Name: name})
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 func (w *world) deleteClaim() {
 	key := store.Key{Namespace: "default", Name: "pvc"}
 	_, err := store.Modify(w.Store, key, func(pvc claim) { pvc.Finalizers = nil })
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	_, err = store.Delete[claim](w.Store, key)
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 func classless(pvc claim) { none := ""; pvc.Spec.StorageClassName = &none }
@@ -101,9 +88,9 @@ func names(volume string) func(claim) { return func(pvc claim) { pvc.Spec.Volume
 func TestClaimIsBoundToTheSmallestVolumeThatFits(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("big", "9Gi", modes{rwo}), aVolume("fit", "2Gi", modes{rwo}), aVolume("small", "1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aClaim("2Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.ClaimBound, w.claim().Status.Phase)
 	assert.Equal(t, "fit", w.claim().Spec.VolumeName)
 	assert.Equal(t, "2Gi", w.claim().Status.Capacity.Storage().String())
@@ -117,12 +104,12 @@ func TestClaimIsBoundToTheSmallestVolumeThatFits(t *testing.T) {
 func TestWaitingClaimFindsALaterVolumeAtTheNextResync(t *testing.T) {
 	w := newWorld(t)
 	w.add(aClaim("1Gi", modes{rwo}, classless))
-	w.runFor(16 * time.Second)
+	w.Run(16 * time.Second)
 	assert.Equal(t, map[string]int32{"FailedBinding": 2}, w.events(), "at once and after 15 s")
 	w.add(aVolume("v", "1Gi", modes{rwo}, func(pv *corev1.PersistentVolume) { pv.Spec.StorageClassName = "" }))
-	w.runFor(13 * time.Second)
+	w.Run(13 * time.Second)
 	assert.Equal(t, corev1.ClaimPending, w.claim().Status.Phase)
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	assert.Equal(t, corev1.ClaimBound, w.claim().Status.Phase)
 }
 
@@ -130,10 +117,10 @@ func TestWaitingClaimFindsALaterVolumeAtTheNextResync(t *testing.T) {
 func TestVolumeReservedByTheUserIsBound(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("other", "1Gi", modes{rwo}), aVolume("mine", "5Gi", modes{rwo}, reservedFor("pvc")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.VolumeAvailable, w.volume("mine").Status.Phase) // C-PV-30
 	w.add(aClaim("1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "mine", w.claim().Spec.VolumeName)
 	assert.Equal(t, w.claim().UID, w.volume("mine").Spec.ClaimRef.UID)
 	assert.NotContains(t, w.volume("mine").Annotations, "pv.kubernetes.io/bound-by-controller")
@@ -155,7 +142,7 @@ func TestClaimThatNamesItsVolume(t *testing.T) {
 		t.Run(c.says, func(t *testing.T) {
 			w := newWorld(t)
 			w.add(c.volume, aClaim("1Gi", modes{rwo}, names("v")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.Equal(t, c.phase, w.claim().Status.Phase)
 			assert.NotContains(t, w.claim().Annotations, "pv.kubernetes.io/bound-by-controller")
 			if c.event != "" {
@@ -171,12 +158,12 @@ func TestClaimThatNamesItsVolume(t *testing.T) {
 func TestClaimIsLostWithItsVolumeAndComesBackWithIt(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aClaim("1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	bound := w.volume("v")
 	w.deleteVolume("v")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.ClaimLost, w.claim().Status.Phase)
 	assert.Empty(t, w.claim().Status.Capacity)
 	assert.Equal(t, int32(1), w.events()["ClaimLost"])
@@ -184,7 +171,7 @@ func TestClaimIsLostWithItsVolumeAndComesBackWithIt(t *testing.T) {
 	again := aVolume("v", "1Gi", modes{rwo})
 	again.Spec.ClaimRef = bound.Spec.ClaimRef
 	w.add(again)
-	w.runFor(ResyncPeriod)
+	w.Run(ResyncPeriod)
 	assert.Equal(t, corev1.ClaimBound, w.claim().Status.Phase)
 	assert.Equal(t, int32(1), w.events()["ClaimLost"], "the event comes with the change only")
 }
@@ -197,7 +184,7 @@ func TestClaimWhoseVolumeBelongsToAnotherIsMisbound(t *testing.T) {
 	}), aClaim("1Gi", modes{rwo}, names("v"), func(pvc claim) {
 		pvc.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
 	}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.ClaimLost, w.claim().Status.Phase)
 	assert.Contains(t, w.events(), "ClaimMisbound")
 	assert.Equal(t, corev1.VolumeReleased, w.volume("v").Status.Phase) // C-PV-31
@@ -217,11 +204,11 @@ func TestVolumeIsReleasedWithItsClaim(t *testing.T) {
 		t.Run(string(c.policy), func(t *testing.T) {
 			w := newWorld(t)
 			w.add(aVolume("v", "1Gi", modes{rwo}, func(pv *corev1.PersistentVolume) { pv.Spec.PersistentVolumeReclaimPolicy = c.policy }))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.add(aClaim("1Gi", modes{rwo}))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.deleteClaim()
-			w.runFor(time.Minute)
+			w.Run(time.Minute)
 			assert.Equal(t, c.phase, w.volume("v").Status.Phase)
 			if c.event != "" {
 				assert.Contains(t, w.events(), c.event)
@@ -236,14 +223,14 @@ func TestVolumeIsReleasedWithItsClaim(t *testing.T) {
 func TestVolumeOfAClaimThatWentElsewhereIsUnbound(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aClaim("1Gi", modes{rwo}))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	second := aVolume("w", "1Gi", modes{rwo})
 	second.Spec.ClaimRef = w.volume("v").Spec.ClaimRef
 	second.Annotations = map[string]string{"pv.kubernetes.io/bound-by-controller": "yes"}
 	w.add(second)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Nil(t, w.volume("w").Spec.ClaimRef)
 	assert.Equal(t, corev1.VolumeAvailable, w.volume("w").Status.Phase)
 }
@@ -256,12 +243,12 @@ func TestClasslessClaimGetsTheDefaultClass(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.add(aClaim("1Gi", modes{rwo}, func(pvc claim) { pvc.Spec.StorageClassName = nil }))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Contains(t, w.events(), "FailedBinding")
 	w.add(marked("old"))
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	w.add(marked("new-b"), marked("new-a"))
-	w.runFor(15 * time.Second)
+	w.Run(15 * time.Second)
 	require.NotNil(t, w.claim().Spec.StorageClassName)
 	assert.Equal(t, "new-a", *w.claim().Spec.StorageClassName)
 }
@@ -279,7 +266,7 @@ func TestHandOffToTheProvisioner(t *testing.T) {
 				w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: c.provisioner})
 			}
 			w.add(aClaim("1Gi", modes{rwo}))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.Contains(t, w.events(), c.event)
 			if c.event == "ExternalProvisioning" {
 				assert.Equal(t, c.provisioner, w.claim().Annotations["volume.kubernetes.io/storage-provisioner"])
@@ -314,16 +301,16 @@ func TestBindingIsResumedAfterACrash(t *testing.T) {
 	for done, steps := range [][]func(*world) error{{}, {pointToClaim}, {pointToClaim, setBound}, {pointToClaim, setBound, pointToVolume}} {
 		w := newWorld(t)
 		w.add(aVolume("v", "1Gi", modes{rwo}))
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		w.controller.Crash()
 		w.add(aClaim("1Gi", modes{rwo}))
 		for _, step := range steps {
 			require.NoError(t, step(w))
 		}
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		assert.Equal(t, corev1.ClaimPending, w.claim().Status.Phase)
 		w.controller = Start(w.World)
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		assert.Equal(t, corev1.ClaimBound, w.claim().Status.Phase, "after %d steps", done)
 		assert.Equal(t, "v", w.claim().Spec.VolumeName)
 		assert.Equal(t, corev1.VolumeBound, w.volume("v").Status.Phase)

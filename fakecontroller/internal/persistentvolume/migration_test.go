@@ -51,7 +51,7 @@ func TestAVolumeIsHeldForTheOneWhoDeletesIt(t *testing.T) {
 				}
 			})
 			w.add(pv)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.ElementsMatch(t, append([]string{"kubernetes.io/pv-protection"}, c.after...), w.volume("v").Finalizers)
 			assert.Equal(t, c.noted, w.volume("v").Annotations["pv.kubernetes.io/migrated-to"])
 		})
@@ -75,7 +75,7 @@ func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
 		t.Run(c.says, func(t *testing.T) {
 			w := newWorld(t)
 			w.add(aClaim("1Gi", modes{rwo}, classless, func(pvc claim) { pvc.Annotations = c.annotations }))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			pvc, _ := store.Get[claim](w.Store, store.KeyOf(w.claim()))
 			assert.Equal(t, c.noted, pvc.Annotations["pv.kubernetes.io/migrated-to"])
 		})

@@ -9,81 +9,67 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
-type cluster struct {
-	t      *testing.T
-	kernel *kernel.Kernel
-	store  *store.Store
-}
+type cluster struct{ *testcluster.API }
 
 func newCluster(t *testing.T) *cluster {
-	k := kernel.New(kernel.Options{})
-	t.Cleanup(k.Close)
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
-	Start(component.NewWorld(k, s, trace.NewRecorder(k)))
-	return &cluster{t, k, s}
-}
-
-func (c *cluster) at(when time.Duration) {
-	c.t.Helper()
-	c.kernel.Run(kernel.Until{At: when})
-	require.NoError(c.t, c.kernel.Err())
-	require.NoError(c.t, c.store.VerifyImmutable())
+	c := &cluster{testcluster.NewAPI(t, nil, kind.NoServiceAccounts)}
+	Start(c.World)
+	return c
 }
 
 func (c *cluster) addNode(name string) {
-	c.t.Helper()
-	_, err := store.Create(c.store, &corev1.Node{
+	c.T.Helper()
+	_, err := store.Create(c.Store, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 	})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 }
 
 // changeNode changes its spec and its status.
 func (c *cluster) changeNode(name string, change func(*corev1.Node)) {
-	c.t.Helper()
-	node, ok := store.Get[*corev1.Node](c.store, store.Key{Name: name})
-	require.True(c.t, ok)
+	c.T.Helper()
+	node, ok := store.Get[*corev1.Node](c.Store, store.Key{Name: name})
+	require.True(c.T, ok)
 	changed := node.DeepCopy()
 	change(changed)
-	_, err := store.Modify(c.store, store.Key{Name: name}, func(n *corev1.Node) { n.Spec = changed.Spec })
-	require.NoError(c.t, err)
-	_, err = store.ModifyStatus(c.store, store.Key{Name: name}, func(n *corev1.Node) { n.Status = changed.Status })
-	require.NoError(c.t, err)
+	_, err := store.Modify(c.Store, store.Key{Name: name}, func(n *corev1.Node) { n.Spec = changed.Spec })
+	require.NoError(c.T, err)
+	_, err = store.ModifyStatus(c.Store, store.Key{Name: name}, func(n *corev1.Node) { n.Status = changed.Status })
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) deleteNode(name string) {
-	c.t.Helper()
-	_, err := store.Delete[*corev1.Node](c.store, store.Key{Name: name})
-	require.NoError(c.t, err)
+	c.T.Helper()
+	_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: name})
+	require.NoError(c.T, err)
 }
 
 var podKey = store.Key{Namespace: "default", Name: "p"}
 
 func (c *cluster) addPod(node string, finalizers ...string) {
-	c.t.Helper()
-	_, err := store.Create(c.store, &corev1.Pod{
+	c.T.Helper()
+	_, err := store.Create(c.Store, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default", Finalizers: finalizers},
 		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 	})
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) deletePod() {
-	c.t.Helper()
-	_, err := store.Delete[*corev1.Pod](c.store, podKey)
-	require.NoError(c.t, err)
+	c.T.Helper()
+	_, err := store.Delete[*corev1.Pod](c.Store, podKey)
+	require.NoError(c.T, err)
 }
 
 func (c *cluster) pod() *corev1.Pod {
-	pod, _ := store.Get[*corev1.Pod](c.store, podKey)
+	pod, _ := store.Get[*corev1.Pod](c.Store, podKey)
 	return pod
 }
 
@@ -92,11 +78,11 @@ func TestOrphanIsRemovedAfterQuarantine(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")
 	c.addPod("node-a", "test/keep")
-	c.at(13 * time.Second)
+	c.At(13 * time.Second)
 	c.deleteNode("node-a")
-	c.at(60*time.Second - 1)
+	c.At(60*time.Second - 1)
 	require.Equal(t, corev1.PodPending, c.pod().Status.Phase)
-	c.at(60 * time.Second)
+	c.At(60 * time.Second)
 	assert.Equal(t, corev1.PodFailed, c.pod().Status.Phase)
 	require.Len(t, c.pod().Status.Conditions, 1)
 	assert.Equal(t, "DeletionByPodGC", c.pod().Status.Conditions[0].Reason)
@@ -109,16 +95,16 @@ func TestOrphanWhoseNodeComesBackStays(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")
 	c.addPod("node-a")
-	c.at(13 * time.Second)
+	c.At(13 * time.Second)
 	c.deleteNode("node-a")
-	c.at(50 * time.Second)
+	c.At(50 * time.Second)
 	c.addNode("node-a")
-	c.at(10 * time.Minute)
+	c.At(10 * time.Minute)
 	assert.NotNil(t, c.pod())
 	c.deleteNode("node-a")
-	c.at(10*time.Minute + 50*time.Second)
+	c.At(10*time.Minute + 50*time.Second)
 	assert.NotNil(t, c.pod(), "the quarantine begins anew")
-	c.at(11*time.Minute + 20*time.Second)
+	c.At(11*time.Minute + 20*time.Second)
 	assert.Nil(t, c.pod())
 }
 
@@ -144,14 +130,14 @@ func TestTerminatingPodOfANodeOutOfService(t *testing.T) {
 			c := newCluster(t)
 			c.addNode("node-a")
 			c.addPod("node-a")
-			c.at(25 * time.Second)
+			c.At(25 * time.Second)
 			c.changeNode("node-a", tc.node)
 			if tc.deleted {
 				c.deletePod()
 			}
-			c.at(39 * time.Second)
+			c.At(39 * time.Second)
 			require.NotNil(t, c.pod())
-			c.at(40 * time.Second)
+			c.At(40 * time.Second)
 			assert.Equal(t, tc.removed, c.pod() == nil)
 		})
 	}
@@ -160,9 +146,9 @@ func TestTerminatingPodOfANodeOutOfService(t *testing.T) {
 func TestTerminatingPodThatWasNeverScheduled(t *testing.T) {
 	c := newCluster(t)
 	c.addPod("", "test/keep")
-	c.at(time.Second)
+	c.At(time.Second)
 	c.deletePod()
-	c.at(20 * time.Second)
+	c.At(20 * time.Second)
 	assert.Equal(t, corev1.PodFailed, c.pod().Status.Phase)
 	assert.Empty(t, c.pod().Status.Conditions)
 }
@@ -171,5 +157,5 @@ func TestNothingToCollectNeedsNoTimer(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")
 	c.addPod("node-a")
-	assert.Equal(t, kernel.Stuck, c.kernel.Run(kernel.Until{}))
+	assert.Equal(t, kernel.Stuck, c.Kernel.Run(kernel.Until{}))
 }

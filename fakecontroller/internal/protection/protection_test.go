@@ -13,41 +13,21 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
-func newWorld(t *testing.T) *component.World { return newWorldWith(t, kernel.Calm{}) }
+func newWorld(t *testing.T) *testcluster.API { return newWorldWith(t, kernel.Calm{}) }
 
-func newWorldWith(t *testing.T, strategy kernel.Strategy) *component.World {
-	k := kernel.New(kernel.Options{Strategy: strategy})
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true})
-	t.Cleanup(func() {
-		k.Close()
-		assert.NoError(t, s.VerifyImmutable())
-	})
-	w := component.NewWorld(k, s, trace.NewRecorder(k))
-	StartClaims(w)
-	StartVolumes(w)
-	StartClasses(w)
+func newWorldWith(t *testing.T, strategy kernel.Strategy) *testcluster.API {
+	w := testcluster.NewAPI(t, strategy)
+	StartClaims(w.World)
+	StartVolumes(w.World)
+	StartClasses(w.World)
 	return w
 }
 
-func run(t *testing.T, w *component.World) {
-	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + time.Second})
-	require.NoError(t, w.Kernel.Err())
-}
-
-func add[T store.Object](t *testing.T, w *component.World, obj T) T {
-	made, err := store.Create(w.Store, obj)
-	require.NoError(t, err)
-	return made
-}
-
-func exists[T store.Object](w *component.World, key store.Key) bool {
+func exists[T store.Object](w *testcluster.API, key store.Key) bool {
 	_, ok := store.Get[T](w.Store, key)
 	return ok
 }
@@ -96,7 +76,7 @@ func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
 			w := newWorld(t)
 			claim := aClaim()
 			if c.pod != nil {
-				pod := add(t, w, c.pod)
+				pod := testcluster.Create(w, c.pod)
 				if c.own {
 					claim = aClaim(*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod")))
 				}
@@ -105,18 +85,18 @@ func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
 					require.NoError(t, err)
 				}
 			}
-			claim = add(t, w, claim)
-			run(t, w)
+			claim = testcluster.Create(w, claim)
+			w.Run(time.Second)
 			_, err := store.Delete[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
 			require.NoError(t, err)
-			run(t, w)
+			w.Run(time.Second)
 			assert.Equal(t, c.held, exists[*corev1.PersistentVolumeClaim](w, store.KeyOf(claim)))
 			if !c.held {
 				return
 			}
 			_, err = store.Delete[*corev1.Pod](w.Store, store.KeyOf(c.pod), store.GracePeriod(0)) // C-PVCP-4
 			require.NoError(t, err)
-			run(t, w)
+			w.Run(time.Second)
 			assert.False(t, exists[*corev1.PersistentVolumeClaim](w, store.KeyOf(claim)))
 		})
 	}
@@ -125,14 +105,14 @@ func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
 // C-GEN-13, C-PVCP-1, C-PVP-1, C-VACP-1: finalizers that somebody took off come back.
 func TestFinalizersAreGivenAgain(t *testing.T) {
 	w := newWorld(t)
-	claim := add(t, w, aClaim())
-	pv := add(t, w, aVolume())
-	class := add(t, w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"}})
+	claim := testcluster.Create(w, aClaim())
+	pv := testcluster.Create(w, aVolume())
+	class := testcluster.Create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"}})
 	_, err := store.Modify(w.Store, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) { c.Finalizers = nil })
 	require.NoError(t, err)
 	_, err = store.Modify(w.Store, store.KeyOf(pv), func(v *corev1.PersistentVolume) { v.Finalizers = nil })
 	require.NoError(t, err)
-	run(t, w)
+	w.Run(time.Second)
 	claim, _ = store.Get[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
 	assert.Equal(t, []string{"kubernetes.io/pvc-protection"}, claim.Finalizers)
 	pv, _ = store.Get[*corev1.PersistentVolume](w.Store, store.KeyOf(pv))
@@ -144,12 +124,12 @@ func TestFinalizersAreGivenAgain(t *testing.T) {
 // C-PVCP-3: a pod that the controller's cache does not show yet keeps the claim.
 func TestTheAPIIsAskedForPodsBeforeAClaimGoes(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "list pods"})
-	claim := add(t, w, aClaim())
-	run(t, w)
-	testcluster.Meddle(w.Kernel, 1, func() { add(t, w, aPod("n", named)) })
+	claim := testcluster.Create(w, aClaim())
+	w.Run(time.Second)
+	testcluster.Meddle(w.Kernel, 1, func() { testcluster.Create(w, aPod("n", named)) })
 	_, err := store.Delete[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
 	require.NoError(t, err)
-	run(t, w)
+	w.Run(time.Second)
 	claim, _ = store.Get[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(claim))
 	require.NotNil(t, claim)
 	assert.Equal(t, []string{ClaimFinalizer}, claim.Finalizers)
@@ -164,7 +144,7 @@ func TestTheAPIIsAskedForPodsBeforeAClaimGoes(t *testing.T) {
 // changed meanwhile is not overwritten; the controller tries again.
 func TestAFinalizerIsNotWrittenOverAChange(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
-	pv := add(t, w, aVolume())
+	pv := testcluster.Create(w, aVolume())
 	bare := func(v *corev1.PersistentVolume) { v.Finalizers = nil }
 	_, err := store.Modify(w.Store, store.KeyOf(pv), bare)
 	require.NoError(t, err)
@@ -172,7 +152,7 @@ func TestAFinalizerIsNotWrittenOverAChange(t *testing.T) {
 		_, err := store.Modify(w.Store, store.KeyOf(pv), func(v *corev1.PersistentVolume) { v.Labels = map[string]string{"mine": "yes"} })
 		require.NoError(t, err)
 	})
-	run(t, w)
+	w.Run(time.Second)
 	pv, _ = store.Get[*corev1.PersistentVolume](w.Store, store.KeyOf(pv))
 	assert.Equal(t, []string{VolumeFinalizer}, pv.Finalizers)
 	assert.Equal(t, map[string]string{"mine": "yes"}, pv.Labels)
@@ -193,16 +173,16 @@ func aVolume() *corev1.PersistentVolume {
 func TestBoundVolumeIsHeldUntilItIsReleased(t *testing.T) {
 	w := newWorld(t)
 	key := store.Key{Name: "v"}
-	add(t, w, aVolume())
+	testcluster.Create(w, aVolume())
 	phase := func(phase corev1.PersistentVolumePhase) {
 		_, err := store.ModifyStatus(w.Store, key, func(v *corev1.PersistentVolume) { v.Status.Phase = phase })
 		require.NoError(t, err)
-		run(t, w)
+		w.Run(time.Second)
 	}
 	phase(corev1.VolumeBound)
 	_, err := store.Delete[*corev1.PersistentVolume](w.Store, key)
 	require.NoError(t, err)
-	run(t, w)
+	w.Run(time.Second)
 	assert.True(t, exists[*corev1.PersistentVolume](w, key))
 	phase(corev1.VolumeReleased)
 	assert.False(t, exists[*corev1.PersistentVolume](w, key))
@@ -210,41 +190,41 @@ func TestBoundVolumeIsHeldUntilItIsReleased(t *testing.T) {
 
 // C-VACP-1
 func TestAnAttributesClassIsKeptWhileItIsNamed(t *testing.T) {
-	for rule, name := range map[string]func(t *testing.T, w *component.World, change func(pvc *corev1.PersistentVolumeClaim)){
-		"the claim asks for it": func(t *testing.T, w *component.World, _ func(*corev1.PersistentVolumeClaim)) {
+	for rule, name := range map[string]func(t *testing.T, w *testcluster.API, change func(pvc *corev1.PersistentVolumeClaim)){
+		"the claim asks for it": func(t *testing.T, w *testcluster.API, _ func(*corev1.PersistentVolumeClaim)) {
 			pvc := aClaim()
 			pvc.Spec.VolumeAttributesClassName = ptr.To("gold")
-			add(t, w, pvc)
+			testcluster.Create(w, pvc)
 		},
-		"the claim's volume has it": func(_ *testing.T, _ *component.World, change func(*corev1.PersistentVolumeClaim)) {
+		"the claim's volume has it": func(_ *testing.T, _ *testcluster.API, change func(*corev1.PersistentVolumeClaim)) {
 			change(&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{CurrentVolumeAttributesClassName: ptr.To("gold")}})
 		},
-		"the claim's volume is being given it": func(_ *testing.T, _ *component.World, change func(*corev1.PersistentVolumeClaim)) {
+		"the claim's volume is being given it": func(_ *testing.T, _ *testcluster.API, change func(*corev1.PersistentVolumeClaim)) {
 			change(&corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{
 				ModifyVolumeStatus: &corev1.ModifyVolumeStatus{TargetVolumeAttributesClassName: "gold", Status: "InProgress"}}})
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			w := newWorld(t)
-			gold := add(t, w, &storagev1.VolumeAttributesClass{
+			gold := testcluster.Create(w, &storagev1.VolumeAttributesClass{
 				ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"},
 			})
 			name(t, w, func(from *corev1.PersistentVolumeClaim) {
-				pvc := add(t, w, aClaim())
+				pvc := testcluster.Create(w, aClaim())
 				_, err := store.ModifyStatus(w.Store, store.KeyOf(pvc), func(pvc *corev1.PersistentVolumeClaim) {
 					pvc.Status.CurrentVolumeAttributesClassName = from.Status.CurrentVolumeAttributesClassName
 					pvc.Status.ModifyVolumeStatus = from.Status.ModifyVolumeStatus
 				})
 				require.NoError(t, err)
 			})
-			run(t, w)
+			w.Run(time.Second)
 			_, err := store.Delete[*storagev1.VolumeAttributesClass](w.Store, store.KeyOf(gold))
 			require.NoError(t, err)
-			run(t, w)
+			w.Run(time.Second)
 			assert.True(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
 			_, err = store.Delete[*corev1.PersistentVolumeClaim](w.Store, store.KeyOf(aClaim()))
 			require.NoError(t, err)
-			run(t, w)
+			w.Run(time.Second)
 			assert.False(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
 		})
 	}
@@ -253,17 +233,17 @@ func TestAnAttributesClassIsKeptWhileItIsNamed(t *testing.T) {
 // C-VACP-1: a volume keeps it, too, until it has another one.
 func TestAnAttributesClassIsKeptWhileAVolumeHasIt(t *testing.T) {
 	w := newWorld(t)
-	gold := add(t, w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"}})
+	gold := testcluster.Create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"}})
 	pv := aVolume()
 	pv.Spec.VolumeAttributesClassName = ptr.To("gold")
-	add(t, w, pv)
-	run(t, w)
+	testcluster.Create(w, pv)
+	w.Run(time.Second)
 	_, err := store.Delete[*storagev1.VolumeAttributesClass](w.Store, store.KeyOf(gold))
 	require.NoError(t, err)
-	run(t, w)
+	w.Run(time.Second)
 	assert.True(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
 	_, err = store.Modify(w.Store, store.KeyOf(pv), func(pv *corev1.PersistentVolume) { pv.Spec.VolumeAttributesClassName = ptr.To("silver") })
 	require.NoError(t, err)
-	run(t, w)
+	w.Run(time.Second)
 	assert.False(t, exists[*storagev1.VolumeAttributesClass](w, store.KeyOf(gold)))
 }

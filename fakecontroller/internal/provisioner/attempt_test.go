@@ -21,15 +21,16 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 func (w *world) changeClaim(name string, change func(*corev1.PersistentVolumeClaim)) {
-	w.t.Helper()
+	w.T.Helper()
 	_, err := store.Modify(w.Store, store.Key{Namespace: "default", Name: name}, change)
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 func (w *world) claimWith(name, class string, change func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
@@ -41,7 +42,7 @@ func (w *world) claimWith(name, class string, change func(*corev1.PersistentVolu
 		},
 	}
 	change(pvc)
-	return create(w, pvc)
+	return testcluster.Create(w, pvc)
 }
 
 // messages are those of the events with a reason, each once.
@@ -63,9 +64,9 @@ func TestAHundredVolumesAreMadeAtOnce(t *testing.T) {
 	for i := range 103 {
 		w.claim(fmt.Sprint("c", i), "stub")
 	}
-	w.runFor(9 * time.Second)
+	w.Run(9 * time.Second)
 	assert.Len(t, w.callTimes(createCall), 100)
-	w.runFor(1500 * time.Millisecond)
+	w.Run(1500 * time.Millisecond)
 	assert.Len(t, w.callTimes(createCall), 103)
 }
 
@@ -76,7 +77,7 @@ func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 	w.class("stub")
 	signature := func(claim string) string {
 		w.claim(claim, "stub")
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		pvc, _ := get[*corev1.PersistentVolumeClaim](w, "default", claim)
 		pv, _ := get[*corev1.PersistentVolume](w, "", pvc.Spec.VolumeName)
 		return pv.Spec.CSI.VolumeAttributes[key]
@@ -100,7 +101,7 @@ func TestAVolumeWhoseObjectIsRefusedIsKept(t *testing.T) {
 		r.Volume.AccessibleTopology = []*csi.Topology{{Segments: map[string]string{"no key of a label": "x"}}}
 	}
 	w.claim("c", "stub")
-	w.runFor(time.Hour)
+	w.Run(time.Hour)
 	assert.Len(t, w.callTimes(createCall), 1)
 	assert.Empty(t, w.callTimes(deleteCall))
 	assert.Empty(t, w.volumes())
@@ -108,14 +109,14 @@ func TestAVolumeWhoseObjectIsRefusedIsKept(t *testing.T) {
 
 	pvc := w.claim("d", "stub")
 	w.edit = func(*csi.CreateVolumeResponse) { w.volumeOf(pvc) }
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{"Successfully provisioned volume pvc-" + string(pvc.UID)}, w.messages("ProvisioningSucceeded"))
 	assert.Empty(t, w.messages("ProvisioningFailed"))
 }
 
 // volumeOf makes an object of the name that the claim's volume has.
 func (w *world) volumeOf(pvc *corev1.PersistentVolumeClaim) {
-	create(w, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pvc-" + string(pvc.UID)}, Spec: corev1.PersistentVolumeSpec{
+	testcluster.Create(w, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pvc-" + string(pvc.UID)}, Spec: corev1.PersistentVolumeSpec{
 		Capacity: pvc.Spec.Resources.Requests, AccessModes: pvc.Spec.AccessModes,
 		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driverName, VolumeHandle: "h"}},
 	}})
@@ -127,7 +128,7 @@ func TestWhoReportsProvisioning(t *testing.T) {
 	w.class("stub")
 	w.claim("c", "stub")
 	w.from("hello", "hello.example.com", "Hello", "world")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	sources := map[string]string{}
 	for e := range store.List[*corev1.Event](w.Store, "") {
 		sources[e.Message] = e.Source.Component
@@ -167,12 +168,12 @@ func TestWhichClaimsAreProvisioned(t *testing.T) {
 			w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 			w.binder.Crash() // it would name the driver
 			if c.class != nil {
-				create(w, c.class)
+				testcluster.Create(w, c.class)
 			}
 			w.claimWith("c", "k", func(pvc *corev1.PersistentVolumeClaim) {
 				pvc.Annotations, pvc.Spec.VolumeName = c.annotations, c.volume
 			})
-			w.runFor(10 * time.Second)
+			w.Run(10 * time.Second)
 			if c.asked {
 				assert.Len(t, w.callTimes(createCall), 1)
 				return
@@ -191,11 +192,11 @@ func TestAMissingClassIsLookedForAgain(t *testing.T) {
 		pvc.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": driverName}
 	})
 	w.binder.Crash()
-	w.runFor(10 * time.Second) // tried after 1, 3 and 7 s
+	w.Run(10 * time.Second) // tried after 1, 3 and 7 s
 	w.class("k")
-	w.runFor(4 * time.Second)
+	w.Run(4 * time.Second)
 	assert.Empty(t, w.callTimes(createCall))
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	assert.Len(t, w.callTimes(createCall), 1)
 }
 
@@ -209,7 +210,7 @@ func TestAClaimThatHasAVolumeOfItsNameGetsNoOther(t *testing.T) {
 	w.changeClaim("c", func(pvc *corev1.PersistentVolumeClaim) {
 		pvc.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": driverName}
 	})
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	assert.Empty(t, w.callTimes(createCall))
 	assert.Empty(t, w.messages("Provisioning"))
 }
@@ -218,10 +219,10 @@ func TestAClaimThatHasAVolumeOfItsNameGetsNoOther(t *testing.T) {
 func TestEachAttemptIsReported(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.fail("CreateVolume", codes.Internal, 3)
 	w.claim("c", "stub")
-	w.runFor(10 * time.Second)
+	w.Run(10 * time.Second)
 	var counts []int32
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent && e.Method == "Provisioning" {
@@ -279,7 +280,7 @@ func TestTheOrderOfChecks(t *testing.T) {
 					}
 				}
 				w := newWorld(t, kernel.Options{}, options, provisioner.Options{})
-				create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "silver"}, DriverName: "x.example.com", Parameters: map[string]string{"a": "b"}})
+				testcluster.Create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "silver"}, DriverName: "x.example.com", Parameters: map[string]string{"a": "b"}})
 				w.class("stub", func(c *storagev1.StorageClass) {
 					c.Parameters = map[string]string{}
 					for _, d := range []defect{first, second} {
@@ -295,7 +296,7 @@ func TestTheOrderOfChecks(t *testing.T) {
 						}
 					}
 				})
-				w.runFor(500 * time.Millisecond)
+				w.Run(500 * time.Millisecond)
 				if got := w.messages("ProvisioningFailed"); assert.Len(t, got, 1) {
 					assert.Contains(t, got[0], first.tells)
 				}
@@ -311,7 +312,7 @@ func TestWhichMistakesEndAnAttempt(t *testing.T) {
 	replaceClass := func(parameters map[string]string) func(*world) {
 		return func(w *world) {
 			_, err := store.Delete[*storagev1.StorageClass](w.Store, store.Key{Name: "stub"})
-			require.NoError(w.t, err)
+			require.NoError(w.T, err)
 			w.class("stub", func(c *storagev1.StorageClass) { c.Parameters = parameters })
 		}
 	}
@@ -324,9 +325,9 @@ func TestWhichMistakesEndAnAttempt(t *testing.T) {
 	}{
 		{"the secret is gone", func(w *world) {
 			_, err := store.Delete[*corev1.Secret](w.Store, store.Key{Namespace: "default", Name: "top"})
-			require.NoError(w.t, err)
+			require.NoError(w.T, err)
 		}, func(w *world) {
-			create(w, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "top"}})
+			testcluster.Create(w, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "top"}})
 		}, false},
 		{"the attributes class is gone", func(w *world) {
 			w.removeAttributes("gold")
@@ -343,19 +344,19 @@ func TestWhichMistakesEndAnAttempt(t *testing.T) {
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			w := newWorld(t, kernel.Options{}, mock.Options{ModifyVolume: true}, provisioner.Options{})
-			create(w, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "top"}})
+			testcluster.Create(w, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "top"}})
 			w.attributes("gold", driverName)
 			w.class("stub", func(c *storagev1.StorageClass) { c.Parameters = secret })
 			w.fail("CreateVolume", codes.DeadlineExceeded, 1)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.claimWith("c", "stub", func(pvc *corev1.PersistentVolumeClaim) { pvc.Spec.VolumeAttributesClassName = ptr.To("gold") })
-			w.runFor(500 * time.Millisecond)
+			w.Run(500 * time.Millisecond)
 			c.breakIt(w)
-			w.runFor(time.Second) // one more attempt
+			w.Run(time.Second) // one more attempt
 			w.deleteClaim("c")
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			c.mend(w)
-			w.runFor(time.Minute)
+			w.Run(time.Minute)
 			if c.forgotten {
 				assert.Len(t, w.callTimes(createCall), 1)
 			} else {
@@ -368,16 +369,16 @@ func TestWhichMistakesEndAnAttempt(t *testing.T) {
 }
 
 func (w *world) attributes(name, driver string) {
-	create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: name}, DriverName: driver, Parameters: map[string]string{"iops": "1"}})
+	testcluster.Create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: name}, DriverName: driver, Parameters: map[string]string{"iops": "1"}})
 }
 
 // removeAttributes is what the protection controller makes of a deletion, at once.
 func (w *world) removeAttributes(name string) {
 	key := store.Key{Name: name}
 	_, err := store.Modify(w.Store, key, func(c *storagev1.VolumeAttributesClass) { c.Finalizers = nil })
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	_, err = store.Delete[*storagev1.VolumeAttributesClass](w.Store, key)
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 // C-PROV-22, C-PROV-23
@@ -396,7 +397,7 @@ func TestWhatTheDriverIsAskedFor(t *testing.T) {
 				pvc.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadWriteMany}
 				change(pvc)
 			})
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			request := lastCreate(w)
 			assert.Equal(t, "pvc-"+string(pvc.UID), request.GetName())
 			_, ok := get[*corev1.PersistentVolume](w, "", request.GetName())
@@ -415,7 +416,7 @@ func TestWhatTheDriverIsAskedFor(t *testing.T) {
 			}
 			assert.Equal(t, []csi.VolumeCapability_AccessMode_Mode{single, multi}, modes)
 			w.deleteClaim("c")
-			w.runFor(time.Second)
+			w.Run(time.Second)
 		})
 	}
 }
@@ -427,7 +428,7 @@ func TestADriverWithoutTopologyIsNotToldOfNodes(t *testing.T) {
 	w.class("later", waitForFirstConsumer)
 	w.claim("c", "later")
 	w.pod("p", "c", "node-a")
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	require.NotNil(t, lastCreate(w))
 	assert.Nil(t, lastCreate(w).GetAccessibilityRequirements())
 	assert.Nil(t, w.volumes()[0].Spec.NodeAffinity)
@@ -440,17 +441,17 @@ func TestTheTopologyOfAnAttemptIsKept(t *testing.T) {
 	w.node("node-b")
 	w.class("stub")
 	w.fail("CreateVolume", codes.DeadlineExceeded, 2)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.claim("c", "stub")
-	w.runFor(500 * time.Millisecond)
+	w.Run(500 * time.Millisecond)
 	w.node("node-c")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{"node-a", "node-b"}, zones(lastCreate(w).GetAccessibilityRequirements().GetRequisite()))
 	w.wire.Faults.Clear("CreateVolume")
 	w.fail("CreateVolume", codes.Internal, 1)
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	assert.Equal(t, []string{"node-a", "node-b"}, zones(lastCreate(w).GetAccessibilityRequirements().GetRequisite()))
-	w.runFor(10 * time.Second) // after a final answer the topology is chosen anew
+	w.Run(10 * time.Second) // after a final answer the topology is chosen anew
 	assert.Len(t, w.callTimes(createCall), 4)
 	assert.Equal(t, []string{"node-a", "node-b", "node-c"}, zones(lastCreate(w).GetAccessibilityRequirements().GetRequisite()))
 }
@@ -460,7 +461,7 @@ func TestTheProvisionerDoesNotBind(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.claim("c", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	require.Equal(t, corev1.ClaimBound, w.phase("c"))
 	writers := map[string]bool{}
 	for _, e := range w.Trace.Events() {
@@ -486,12 +487,12 @@ func TestAClaimIsNotRescheduledWhileTheDriverMayBeWorking(t *testing.T) {
 		pvc, _ := get[*corev1.PersistentVolumeClaim](w, "default", "c")
 		return pvc.Annotations[node]
 	}
-	w.runFor(20 * time.Second) // calls after 0, 1, 3, 7 and 15 s
+	w.Run(20 * time.Second) // calls after 0, 1, 3, 7 and 15 s
 	assert.Len(t, w.callTimes(createCall), 5)
 	assert.Equal(t, "node-a", selected())
 	assert.Empty(t, w.messages("FailedScheduling"))
 	w.fail("CreateVolume", codes.ResourceExhausted, 1)
-	w.runFor(12 * time.Second)
+	w.Run(12 * time.Second)
 	assert.Contains(t, w.messages("FailedScheduling"), `running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "c"`)
 }
 
@@ -500,7 +501,7 @@ func TestAVolumeHeldByOthersIsDeletedOnce(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.claim("c", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	name := w.volumes()[0].Name
 	change := func(change func(*corev1.PersistentVolume)) {
 		_, err := store.Modify(w.Store, store.Key{Name: name}, change)
@@ -508,13 +509,13 @@ func TestAVolumeHeldByOthersIsDeletedOnce(t *testing.T) {
 	}
 	w.deleteClaim("c")
 	change(func(pv *corev1.PersistentVolume) { pv.Finalizers = []string{"example.com/hold"} })
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Len(t, w.callTimes(deleteCall), 1)
 	pv, ok := get[*corev1.PersistentVolume](w, "", name)
 	require.True(t, ok)
 	assert.NotNil(t, pv.DeletionTimestamp)
 	change(func(pv *corev1.PersistentVolume) { pv.Labels = map[string]string{"seen": "again"} })
-	w.runFor(time.Hour)
+	w.Run(time.Hour)
 	assert.Len(t, w.callTimes(deleteCall), 1)
 }
 
@@ -527,9 +528,9 @@ func TestALateCacheRepeatsDeleteVolumeForEachVersionOfTheVolume(t *testing.T) {
 		w := newWorld(t, kernel.Options{Strategy: kernel.NewRandom(seed)}, mock.Options{}, provisioner.Options{})
 		w.class("stub")
 		w.claim("c", "stub")
-		w.runFor(10 * time.Second)
+		w.Run(10 * time.Second)
 		w.deleteClaim("c")
-		w.runFor(10 * time.Second)
+		w.Run(10 * time.Second)
 		require.Empty(t, w.volumes(), "seed %d", seed)
 		calls := len(w.callTimes(deleteCall))
 		assert.LessOrEqual(t, calls, 3, "seed %d", seed)

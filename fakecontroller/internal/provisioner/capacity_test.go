@@ -17,6 +17,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -25,10 +26,10 @@ import (
 func newCapacityWorld(t *testing.T, o mock.Options, publishes bool) *world {
 	o.GetCapacity, o.CapacityBytes = true, 64<<20
 	w := newWorld(t, kernel.Options{}, o, provisioner.Options{})
-	create(w, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &publishes}})
+	testcluster.Create(w, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driverName}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &publishes}})
 	w.node("node-a")
 	w.node("node-b")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	return w
 }
 
@@ -48,7 +49,7 @@ func TestCapacityIsPublishedForEachSegmentAndClass(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{Topology: true}, true)
 	w.class("now")
 	w.class("later", waitForFirstConsumer)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{"later node-a 64Mi", "later node-b 64Mi"}, w.capacities())
 	for c := range store.List[*storagev1.CSIStorageCapacity](w.Store, "") {
 		assert.True(t, strings.HasPrefix(c.Name, "csisc-"))
@@ -60,7 +61,7 @@ func TestCapacityIsPublishedForEachSegmentAndClass(t *testing.T) {
 
 	_, err := store.Delete[*storagev1.StorageClass](w.Store, store.Key{Name: "later"})
 	require.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Empty(t, w.capacities())
 }
 
@@ -68,12 +69,12 @@ func TestCapacityIsPublishedForEachSegmentAndClass(t *testing.T) {
 func TestCapacityIsAskedAgainWhenAVolumeComesOrGoes(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{Topology: true}, true)
 	w.class("later", waitForFirstConsumer, func(c *storagev1.StorageClass) { c.Parameters = map[string]string{"tier": "fast"} })
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.claim("c", "later")
 	w.pod("p", "c", "node-b")
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	assert.Equal(t, []string{"later node-a 64Mi", "later node-b 48Mi"}, w.capacities(), "only where the volume is")
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	assert.Equal(t, []string{"later node-a 48Mi", "later node-b 48Mi"}, w.capacities(), "the pool is one: the poll finds out")
 	for _, e := range w.Trace.Events() {
 		if request, ok := e.Request.(*csi.GetCapacityRequest); ok {
@@ -87,26 +88,26 @@ func TestCapacityIsAskedAgainWhenAVolumeComesOrGoes(t *testing.T) {
 func TestObjectsOfCapacityAreRestored(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, true)
 	w.class("later", waitForFirstConsumer)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	require.Equal(t, []string{"later  64Mi"}, w.capacities(), "a driver without topology has one segment, everywhere")
 	first := slices.Collect(store.List[*storagev1.CSIStorageCapacity](w.Store, ""))[0]
 	twin := first.DeepCopy()
 	twin.ObjectMeta = metav1.ObjectMeta{Namespace: first.Namespace, Name: "twin", Labels: first.Labels}
-	create(w, twin)
-	w.runFor(time.Second)
+	testcluster.Create(w, twin)
+	w.Run(time.Second)
 	assert.Len(t, w.capacities(), 1)
 	for c := range store.List[*storagev1.CSIStorageCapacity](w.Store, "") {
 		_, err := store.Delete[*storagev1.CSIStorageCapacity](w.Store, store.KeyOf(c))
 		require.NoError(t, err)
 	}
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Len(t, w.capacities(), 1)
 }
 
 func TestCapacityIsNotPublishedForADriverThatDoesNotAskForIt(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, false)
 	w.class("later", waitForFirstConsumer)
-	w.runFor(5 * time.Minute)
+	w.Run(5 * time.Minute)
 	assert.Empty(t, w.capacities())
 	assert.Empty(t, w.callTimes("Controller/GetCapacity"))
 }
@@ -117,8 +118,8 @@ func TestAPodWaitsUntilThereIsRoom(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, true)
 	w.class("later", waitForFirstConsumer)
 	w.claim("big", "later")
-	w.runFor(time.Second)
-	big := create(w, &corev1.PersistentVolumeClaim{
+	w.Run(time.Second)
+	big := testcluster.Create(w, &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "bigger"},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: ptr.To("later"),
@@ -126,9 +127,9 @@ func TestAPodWaitsUntilThereIsRoom(t *testing.T) {
 		},
 	})
 	w.pod("p", "big", "")
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	w.pod("q", big.Name, "")
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	pod, _ := get[*corev1.Pod](w, "default", "q")
 	assert.Empty(t, pod.Spec.NodeName)
 	assert.Contains(t, pod.Status.Conditions[0].Message, "node(s) did not have enough free storage")
@@ -136,7 +137,7 @@ func TestAPodWaitsUntilThereIsRoom(t *testing.T) {
 	_, err := store.Delete[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: "p"}, store.GracePeriod(0))
 	require.NoError(t, err)
 	w.deleteClaim("big")
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	pod, _ = get[*corev1.Pod](w, "default", "q")
 	assert.NotEmpty(t, pod.Spec.NodeName)
 }

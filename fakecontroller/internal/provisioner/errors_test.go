@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -42,11 +43,11 @@ func TestFailedCallsAreRepeatedWithBackoff(t *testing.T) {
 	w.class("stub")
 	w.fail("CreateVolume", codes.Internal, 2)
 	w.fail("DeleteVolume", codes.Internal, 2)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	start := w.Trace.Last()
 
 	w.claim("l14", "stub")
-	w.runFor(10 * time.Second)
+	w.Run(10 * time.Second)
 	assert.Equal(t, seconds(0, 1, 3), w.callTimes(createCall))
 	events := w.events(start, trace.KubeEvent)
 	assert.Contains(t, events, `Provisioning External provisioner is provisioning volume for claim "default/l14"`)
@@ -55,7 +56,7 @@ func TestFailedCallsAreRepeatedWithBackoff(t *testing.T) {
 
 	start = w.Trace.Last()
 	w.deleteClaim("l14")
-	w.runFor(10 * time.Second)
+	w.Run(10 * time.Second)
 	assert.Equal(t, seconds(0, 1, 3), w.callTimes(deleteCall))
 	assert.Contains(t, w.events(start, trace.KubeEvent), "VolumeFailedDelete rpc error: code = Internal desc = injected")
 	assert.Empty(t, w.volumes())
@@ -82,12 +83,12 @@ func TestClaimDeletedWhileCreateVolumeFails(t *testing.T) {
 		t.Run(c.code.String(), func(t *testing.T) {
 			w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 			w.class("mgless")
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.fail("CreateVolume", c.code, 3)
 			w.claim("kk3", "mgless")
-			w.runFor(500 * time.Millisecond)
+			w.Run(500 * time.Millisecond)
 			w.deleteClaim("kk3")
-			w.runFor(time.Minute)
+			w.Run(time.Minute)
 			assert.Equal(t, c.creations, w.callTimes(createCall))
 			assert.Len(t, w.callTimes(deleteCall), c.deletions)
 			assert.Empty(t, w.volumes())
@@ -102,11 +103,11 @@ func TestClaimDeletedWhileCreateVolumeFails(t *testing.T) {
 func TestHungCreateVolumeIsGivenUpAndRepeated(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.wire.Faults.Inject(&fault.Fault{Call: "CreateVolume", Effect: fault.HoldRequest, Delay: 30 * time.Second, Times: 1})
 	start := w.Trace.Last()
 	w.claim("aa9", "stub")
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	assert.Equal(t, seconds(0, 11), w.callTimes(createCall))
 	assert.Contains(t, w.events(start, trace.KubeEvent), "ProvisioningFailed rpc error: code = DeadlineExceeded desc = context deadline exceeded")
 	require.Len(t, w.volumes(), 1)
@@ -116,12 +117,12 @@ func TestHungCreateVolumeIsGivenUpAndRepeated(t *testing.T) {
 func TestClaimDeletedWhileCreateVolumeHangs(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.wire.Faults.Inject(&fault.Fault{Call: "CreateVolume", Effect: fault.HoldRequest, Delay: 30 * time.Second, Times: 1})
 	w.claim("aa9b", "stub")
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	w.deleteClaim("aa9b")
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	assert.Equal(t, seconds(0, 10), w.callTimes(createCall))
 	assert.Len(t, w.callTimes(deleteCall), 1, "the volume is made, released and deleted")
 	assert.Empty(t, w.volumes())
@@ -131,14 +132,14 @@ func TestClaimDeletedWhileCreateVolumeHangs(t *testing.T) {
 func TestProvisionerKilledInCreateVolumeAsksAgain(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.wire.Faults.Inject(&fault.Fault{Call: "CreateVolume", Effect: fault.HoldAnswer, Delay: 5 * time.Second, Times: 1})
 	w.claim("dd6", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.provisioner.Crash()
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	provisioner.Start(w.World, w.wire, provisioner.Options{Driver: driverName, Machine: w.machine, Socket: socket})
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, seconds(0, 3), w.callTimes(createCall))
 	assert.Len(t, w.volumes(), 1)
 }
@@ -147,14 +148,14 @@ func TestProvisionerKilledInCreateVolumeAsksAgain(t *testing.T) {
 func TestInfeasibleClaimRests(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.fail("CreateVolume", codes.InvalidArgument, 1)
 	start := w.Trace.Last()
 	w.claim("i", "stub")
-	w.runFor(299 * time.Second)
+	w.Run(299 * time.Second)
 	assert.Len(t, w.callTimes(createCall), 1)
 	assert.Contains(t, w.events(start, trace.KubeEvent), "ProvisioningFailed Volume provisioning failed with infeasible error. Retries will be delayed. rpc error: code = InvalidArgument desc = injected")
-	w.runFor(10 * time.Minute)
+	w.Run(10 * time.Minute)
 	assert.Len(t, w.callTimes(createCall), 2)
 	assert.Len(t, w.volumes(), 1)
 }
@@ -169,7 +170,7 @@ func TestResourceExhaustedHasThePodRescheduled(t *testing.T) {
 	w.claim("s", "topo")
 	start := w.Trace.Last()
 	w.pod("s", "s", "")
-	w.runFor(20 * time.Second)
+	w.Run(20 * time.Second)
 	events := w.events(start, trace.KubeEvent)
 	assert.Contains(t, events, "ProvisioningFailed rpc error: code = ResourceExhausted desc = injected")
 	assert.Contains(t, events, `FailedScheduling running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "s"`)
@@ -183,19 +184,19 @@ func TestAttachedVolumeIsNotDeleted(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.claim("l03", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	name := w.volumes()[0].Name
-	create(w, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "va"}, Spec: storagev1.VolumeAttachmentSpec{
+	testcluster.Create(w, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "va"}, Spec: storagev1.VolumeAttachmentSpec{
 		Attacher: driverName, NodeName: "node-a", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}})
 	start := w.Trace.Last()
 	w.deleteClaim("l03")
-	w.runFor(500 * time.Millisecond)
+	w.Run(500 * time.Millisecond)
 	assert.Contains(t, w.events(start, trace.KubeEvent), "VolumeFailedDelete persistentvolume "+name+" is still attached to node node-a")
 	_, err := store.Delete[*storagev1.VolumeAttachment](w.Store, store.Key{Name: "va"})
 	require.NoError(t, err)
-	w.runFor(400 * time.Millisecond)
+	w.Run(400 * time.Millisecond)
 	assert.Empty(t, w.callTimes(deleteCall), "only the retry after 1 s looks again")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Len(t, w.callTimes(deleteCall), 1)
 	assert.Empty(t, w.volumes())
 }
@@ -215,9 +216,9 @@ func TestSecretsAndFileSystemOfTheClass(t *testing.T) {
 			"tier": "gold",
 		}
 	})
-	create(w, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "top"}, Data: map[string][]byte{"key": []byte("x")}})
+	testcluster.Create(w, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "top"}, Data: map[string][]byte{"key": []byte("x")}})
 	w.claim("c", "secret")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	pv := w.volumes()[0]
 	assert.Equal(t, "xfs", pv.Spec.CSI.FSType)
 	assert.Equal(t, &corev1.SecretReference{Name: "stage-c", Namespace: "vault"}, pv.Spec.CSI.NodeStageSecretRef)
@@ -249,7 +250,7 @@ func TestLifecycleInManyInterleavings(t *testing.T) {
 		w.claim("y", "later")
 		w.pod("x", "x", "")
 		w.pod("y", "y", "")
-		w.runFor(2 * time.Minute)
+		w.Run(2 * time.Minute)
 		for _, name := range []string{"x", "y"} {
 			pod, _ := get[*corev1.Pod](w, "default", name)
 			assert.NotEmpty(t, pod.Spec.NodeName, "seed %d pod %s", seed, name)
@@ -257,7 +258,7 @@ func TestLifecycleInManyInterleavings(t *testing.T) {
 			require.NoError(t, err)
 			w.deleteClaim(name)
 		}
-		w.runFor(2 * time.Minute)
+		w.Run(2 * time.Minute)
 		assert.Empty(t, w.volumes(), "seed %d", seed)
 		assert.Empty(t, w.wire.Violations(), "seed %d", seed)
 		for _, claim := range []string{"x", "y"} {

@@ -22,11 +22,11 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.node("node-a")
 	w.class("stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	start := w.Trace.Last()
 
 	claim := w.claim("b4", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"ADDED persistentvolumeclaims",
 		"MODIFIED persistentvolumeclaims", // who is to provision
@@ -49,17 +49,17 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 	}, bound.Annotations)
 
 	w.pod("b4", "b4", "node-a")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	pod, _ := get[*corev1.Pod](w, "default", "b4")
 	assert.Equal(t, "node-a", pod.Spec.NodeName)
 	assert.Contains(t, w.events(start, trace.KubeEvent), "Scheduled Successfully assigned default/b4 to node-a")
 
 	_, err := store.Delete[*corev1.Pod](w.Store, store.KeyOf(pod), store.GracePeriod(0))
 	require.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	start = w.Trace.Last()
 	w.deleteClaim("b4")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"MODIFIED persistentvolumeclaims", // deletionTimestamp
 		"DELETED persistentvolumeclaims",
@@ -76,7 +76,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 // Start-up calls as in trace a. C-LIB-2
 func TestProvisionerAsksTheDriverWhoItIsAndWhatItCan(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"Identity/GetPluginInfo", "Identity/GetPluginCapabilities", "Controller/ControllerGetCapabilities",
 	}, w.events(0, trace.Call))
@@ -87,7 +87,7 @@ func TestVolumeObjectSaysWhatWasMade(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{ExtraCreateMetadata: new(true)})
 	w.class("stub")
 	claim := w.claim("b4", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 
 	require.Len(t, w.volumes(), 1)
 	pv := w.volumes()[0]
@@ -119,10 +119,10 @@ func TestDelayedClaimIsProvisionedForTheSelectedNode(t *testing.T) {
 	w.node("node-a")
 	w.node("node-b")
 	w.class("topo", waitForFirstConsumer)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	start := w.Trace.Last()
 	w.claim("s", "topo")
-	w.runFor(3 * time.Second)
+	w.Run(3 * time.Second)
 	assert.Equal(t, []string{"WaitForFirstConsumer waiting for first consumer to be created before binding"}, w.events(start, trace.KubeEvent))
 
 	start = w.Trace.Last()
@@ -154,11 +154,11 @@ func TestDelayedClaimIsProvisionedForTheSelectedNode(t *testing.T) {
 		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"node-b"}}},
 	}}}}, w.volumes()[0].Spec.NodeAffinity)
 	assert.Empty(t, w.wire.Violations())
-	w.runFor(time.Second)
+	w.Run(time.Second)
 
 	start = w.Trace.Last()
 	w.pod("s2", "s", "node-a")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	const why = "0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 	assert.Equal(t, []string{"FailedScheduling " + why}, w.events(start, trace.KubeEvent))
 	pod, _ := get[*corev1.Pod](w, "default", "s2")
@@ -182,9 +182,9 @@ func TestClaimInUseIsDeletedAfterItsPod(t *testing.T) {
 	w.class("stub")
 	w.claim("v", "stub")
 	w.pod("v", "v", "")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.deleteClaim("v")
-	w.runFor(30 * time.Second)
+	w.Run(30 * time.Second)
 	claim, ok := get[*corev1.PersistentVolumeClaim](w, "default", "v")
 	require.True(t, ok, "a pod uses it")
 	assert.NotNil(t, claim.DeletionTimestamp)
@@ -192,7 +192,7 @@ func TestClaimInUseIsDeletedAfterItsPod(t *testing.T) {
 
 	_, err := store.Delete[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: "v"}, store.GracePeriod(0))
 	require.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	_, ok = get[*corev1.PersistentVolumeClaim](w, "default", "v")
 	assert.False(t, ok)
 	assert.Empty(t, w.volumes())
@@ -203,15 +203,15 @@ func TestRetainedVolumeIsReleasedAndCanBeUsedAgain(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.claim("r", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	name := w.volumes()[0].Name
 	_, err := store.Modify(w.Store, store.Key{Name: name}, func(pv *corev1.PersistentVolume) {
 		pv.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
 	})
 	require.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.deleteClaim("r")
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	pv := w.volumes()[0]
 	assert.Equal(t, corev1.VolumeReleased, pv.Status.Phase)
 	assert.Equal(t, []string{"kubernetes.io/pv-protection"}, pv.Finalizers)
@@ -219,7 +219,7 @@ func TestRetainedVolumeIsReleasedAndCanBeUsedAgain(t *testing.T) {
 
 	_, err = store.Modify(w.Store, store.Key{Name: name}, func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = nil })
 	require.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.VolumeAvailable, w.volumes()[0].Status.Phase) // C-PV-53
 }
 
@@ -233,9 +233,9 @@ func TestSameRunTwiceGivesTheSameTrace(t *testing.T) {
 			w.claim(name, "stub")
 			w.pod(name, name, "")
 		}
-		w.runFor(time.Minute)
+		w.Run(time.Minute)
 		w.deleteClaim("b")
-		w.runFor(time.Minute)
+		w.Run(time.Minute)
 		return w.Kernel.Hash()
 	}
 	assert.Equal(t, run(), run())
@@ -248,7 +248,7 @@ func TestWaitingClaimIsLookedAtAgainButKeepsNothingBusy(t *testing.T) {
 	w.class("topo", waitForFirstConsumer)
 	w.claim("w", "topo")
 	assert.Equal(t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}))
-	w.runFor(46 * time.Second)
+	w.Run(46 * time.Second)
 	var counts []int32
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent && e.Method == "WaitForFirstConsumer" {

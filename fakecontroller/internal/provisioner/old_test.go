@@ -13,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/store"
@@ -60,9 +61,9 @@ func TestTopologyInTheTimeOfCSINodeInfos(t *testing.T) {
 			w := newWorld(t, kernel.Options{}, tt.driver, provisioner.Options{})
 			w.Began = 13
 			w.driver.Node(mock.NodeOptions{NodeID: "node-a"})
-			create(w, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Labels: map[string]string{zoneKey: "node-a"}}})
+			testcluster.Create(w, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Labels: map[string]string{zoneKey: "node-a"}}})
 			if tt.info != nil {
-				create(w, tt.info.DeepCopy())
+				testcluster.Create(w, tt.info.DeepCopy())
 			}
 			var change []func(*storagev1.StorageClass)
 			if tt.node {
@@ -79,7 +80,7 @@ func TestTopologyInTheTimeOfCSINodeInfos(t *testing.T) {
 				})
 				require.NoError(t, err)
 			}
-			w.runFor(10 * time.Second)
+			w.Run(10 * time.Second)
 			var requests []*csi.CreateVolumeRequest
 			for _, e := range w.Trace.Events() {
 				if e.Kind == trace.Call && e.Method == createCall {

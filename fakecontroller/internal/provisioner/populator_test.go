@@ -33,7 +33,7 @@ func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 			}
 			w.from("hello", "hello.example.com", "Hello", "world", func(pvc *corev1.PersistentVolumeClaim) { pvc.Spec.StorageClassName = &class })
 			w.pod("web", "hello", "")
-			w.runFor(5 * time.Second)
+			w.Run(5 * time.Second)
 			assert.Empty(t, w.callTimes(createCall))
 			assert.Equal(t, corev1.ClaimPending, w.phase("hello"))
 			if class == "later" {
@@ -45,7 +45,7 @@ func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 					pvc.Annotations = map[string]string{selected: node}
 				}
 			})
-			w.runFor(5 * time.Second)
+			w.Run(5 * time.Second)
 			require.Equal(t, corev1.ClaimBound, w.phase("prime"))
 			volume := get("prime").Spec.VolumeName
 			hello := get("hello")
@@ -55,15 +55,15 @@ func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 				}
 			})
 			require.NoError(t, err)
-			w.runFor(2 * time.Second)
+			w.Run(2 * time.Second)
 			assert.Equal(t, corev1.ClaimBound, w.phase("hello"))
 			assert.Equal(t, volume, get("hello").Spec.VolumeName)
-			w.runFor(15 * time.Second) // the next resync
+			w.Run(15 * time.Second) // the next resync
 			assert.Equal(t, corev1.ClaimLost, w.phase("prime"))
 			assert.Equal(t, []string{"Two claims are bound to the same volume, this one is bound incorrectly"}, w.messages("ClaimMisbound"))
 
 			w.deleteClaim("prime")
-			w.runFor(5 * time.Second)
+			w.Run(5 * time.Second)
 			pv := w.volumes()[0]
 			assert.Equal(t, corev1.VolumeBound, pv.Status.Phase)
 			assert.Equal(t, hello.UID, pv.Spec.ClaimRef.UID)
@@ -83,7 +83,7 @@ func TestASourceInAnotherNamespaceIsDropped(t *testing.T) {
 	w.from("restored", "snapshot.storage.k8s.io", "VolumeSnapshot", "daily", func(pvc *corev1.PersistentVolumeClaim) {
 		pvc.Spec.DataSourceRef.Namespace = ptr.To("elsewhere")
 	})
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, corev1.ClaimBound, w.phase("restored"))
 	assert.Nil(t, lastCreate(w).GetVolumeContentSource())
 }

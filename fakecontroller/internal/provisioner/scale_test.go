@@ -25,18 +25,18 @@ func BenchmarkVolumeLife(b *testing.B) {
 			for i := range others {
 				w.claim(fmt.Sprint("old", i), "stub")
 				w.pod(fmt.Sprint("old", i), fmt.Sprint("old", i), "")
-				w.runFor(10 * time.Millisecond)
+				w.Run(10 * time.Millisecond)
 			}
 			for i := 0; b.Loop(); i++ {
 				name := fmt.Sprint("new", i)
 				w.claim(name, "stub")
 				w.pod(name, name, "")
-				w.runFor(10 * time.Millisecond)
+				w.Run(10 * time.Millisecond)
 				if _, err := store.Delete[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: name}, store.GracePeriod(0)); err != nil {
 					b.Fatal(err)
 				}
 				w.deleteClaim(name)
-				w.runFor(10 * time.Millisecond)
+				w.Run(10 * time.Millisecond)
 			}
 		})
 	}

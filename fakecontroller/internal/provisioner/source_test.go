@@ -15,6 +15,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -42,7 +43,7 @@ func (w *world) from(name, group, kind, source string, change ...func(*corev1.Pe
 	for _, f := range change {
 		f(pvc)
 	}
-	return create(w, pvc)
+	return testcluster.Create(w, pvc)
 }
 
 // snapshot makes a snapshot that is ready, of a volume that the driver has, and its
@@ -69,23 +70,23 @@ func (w *world) snapshot(name, handle string, change ...func(*snapshotv1.VolumeS
 		f(snap, content)
 	}
 	snapStatus, contentStatus = snap.Status, content.Status
-	snap = create(w, snap)
+	snap = testcluster.Create(w, snap)
 	if content.Spec.VolumeSnapshotRef.UID == "uid" {
 		content.Spec.VolumeSnapshotRef.UID = snap.UID
 	}
-	create(w, content)
+	testcluster.Create(w, content)
 	_, err := store.ModifyStatus(w.Store, store.KeyOf(snap), func(s *snapshotv1.VolumeSnapshot) { s.Status = snapStatus })
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	_, err = store.ModifyStatus(w.Store, store.KeyOf(content), func(c *snapshotv1.VolumeSnapshotContent) { c.Status = contentStatus })
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 // cut has the driver make snapshot snap-0001 of the volume of a claim.
 func (w *world) cut(claim string) {
 	bound, _ := get[*corev1.PersistentVolumeClaim](w, "default", claim)
 	pv, _ := get[*corev1.PersistentVolume](w, "", bound.Spec.VolumeName)
-	_, err := w.driver.Controller().CreateSnapshot(w.t.Context(), &csi.CreateSnapshotRequest{Name: "s", SourceVolumeId: pv.Spec.CSI.VolumeHandle})
-	require.NoError(w.t, err)
+	_, err := w.driver.Controller().CreateSnapshot(w.T.Context(), &csi.CreateSnapshotRequest{Name: "s", SourceVolumeId: pv.Spec.CSI.VolumeHandle})
+	require.NoError(w.T, err)
 }
 
 func (w *world) phase(claim string) corev1.PersistentVolumeClaimPhase {
@@ -99,13 +100,13 @@ func TestAVolumeIsMadeFromASnapshot(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Snapshot: true}, provisioner.Options{})
 	w.class("stub")
 	w.claim("source", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.cut("source")
 	w.snapshot("daily", "snap-0001")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	start := w.Trace.Last()
 	w.from("restored", "snapshot.storage.k8s.io", "VolumeSnapshot", "daily")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"ADDED persistentvolumeclaims",
 		"MODIFIED persistentvolumeclaims", // who is to provision
@@ -167,7 +168,7 @@ func TestSnapshotsThatCannotBeRestored(t *testing.T) {
 			w := newWorld(t, kernel.Options{}, mock.Options{Snapshot: true}, provisioner.Options{})
 			w.class("stub")
 			w.claim("source", "stub")
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.cut("source")
 			change := func(snap, content) {}
 			if c.change != nil {
@@ -180,7 +181,7 @@ func TestSnapshotsThatCannotBeRestored(t *testing.T) {
 				claim = c.claim
 			}
 			w.from("restored", "snapshot.storage.k8s.io", "VolumeSnapshot", "daily", claim)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.ok {
 				assert.Equal(t, corev1.ClaimBound, w.phase("restored"))
 				return
@@ -198,10 +199,10 @@ func TestAVolumeIsCloned(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Clone: true}, provisioner.Options{})
 	w.class("stub")
 	w.claim("source", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	start := w.Trace.Last()
 	w.from("clone", "", "PersistentVolumeClaim", "source")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"ADDED persistentvolumeclaims",
 		"MODIFIED persistentvolumeclaims", // who is to provision
@@ -218,12 +219,12 @@ func TestAVolumeIsCloned(t *testing.T) {
 	for _, name := range []string{"c1", "c2", "c3", "c4", "c5"} {
 		w.from(name, "", "PersistentVolumeClaim", "source")
 	}
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	for _, name := range []string{"c1", "c2", "c3", "c4", "c5"} {
 		assert.Equal(t, corev1.ClaimBound, w.phase(name))
 	}
 	w.deleteClaim("source")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	_, there := get[*corev1.PersistentVolumeClaim](w, "default", "source")
 	assert.False(t, there)
 }
@@ -234,16 +235,16 @@ func TestAClonedClaimIsKeptWhileACloneIsPending(t *testing.T) {
 	w.class("stub")
 	w.class("later", waitForFirstConsumer)
 	w.claim("source", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.from("clone", "", "PersistentVolumeClaim", "source")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.from("waiting", "", "PersistentVolumeClaim", "source", func(pvc *corev1.PersistentVolumeClaim) { pvc.Spec.StorageClassName = ptr.To("later") })
 	w.deleteClaim("source")
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	_, there := get[*corev1.PersistentVolumeClaim](w, "default", "source")
 	assert.True(t, there)
 	w.deleteClaim("waiting")
-	w.runFor(2 * time.Minute)
+	w.Run(2 * time.Minute)
 	_, there = get[*corev1.PersistentVolumeClaim](w, "default", "source")
 	assert.False(t, there)
 }
@@ -264,10 +265,10 @@ func TestClaimsThatCannotBeCloned(t *testing.T) {
 		w := newWorld(t, kernel.Options{}, mock.Options{Clone: true}, provisioner.Options{})
 		w.class("stub")
 		w.claim("source", "stub")
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		start := w.Trace.Last()
 		pvc := w.from("clone", "", "PersistentVolumeClaim", "source", func(pvc *corev1.PersistentVolumeClaim) { change(w, pvc) })
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		assert.Contains(t, w.events(start, trace.KubeEvent),
 			"ProvisioningFailed error getting handle for DataSource Type PersistentVolumeClaim by Name "+pvc.Spec.DataSourceRef.Name+": "+why)
 		assert.Len(t, w.callTimes("Controller/CreateVolume"), 1)
@@ -280,7 +281,7 @@ func TestADriverThatDoesNotCloneOrRestoreIsNotAsked(t *testing.T) {
 	w.class("stub")
 	w.from("clone", "", "PersistentVolumeClaim", "source")
 	w.from("restored", "snapshot.storage.k8s.io", "VolumeSnapshot", "daily")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	events := w.events(0, trace.KubeEvent)
 	assert.Contains(t, events, "ProvisioningFailed CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported")
 	assert.Contains(t, events, "ProvisioningFailed CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported")
@@ -291,7 +292,7 @@ func TestASourceOfAnotherKindIsLeftToItsPopulator(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.from("hello", "hello.example.com", "Hello", "world")
-	w.runFor(time.Minute)
+	w.Run(time.Minute)
 	assert.Contains(t, w.events(0, trace.KubeEvent), "Provisioning Assuming an external populator will provision the volume")
 	assert.NotContains(t, w.events(0, trace.KubeEvent), "ProvisioningFailed")
 	assert.Empty(t, w.callTimes("Controller/CreateVolume"))
@@ -303,10 +304,10 @@ func TestAVolumeWithoutItsSourceIsDeleted(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Clone: true, Faulty: []string{"create-drops-source"}}, provisioner.Options{})
 	w.class("stub")
 	w.claim("source", "stub")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	start := w.Trace.Last()
 	w.from("clone", "", "PersistentVolumeClaim", "source")
-	w.runFor(500 * time.Millisecond)
+	w.Run(500 * time.Millisecond)
 	assert.Contains(t, w.events(start, trace.KubeEvent), "ProvisioningFailed volume content source missing")
 	assert.Equal(t, []string{"Controller/CreateVolume", "Controller/DeleteVolume"}, w.events(start, trace.Call))
 	assert.Len(t, w.driver.Volumes(), 1)
@@ -318,7 +319,7 @@ func TestASnapshotThatNobodyRestoresIsFreed(t *testing.T) {
 	w.snapshot("daily", "snap-0001", func(s *snapshotv1.VolumeSnapshot, _ *snapshotv1.VolumeSnapshotContent) {
 		s.Finalizers = []string{snapshotFinalizer}
 	})
-	w.runFor(6 * time.Minute)
+	w.Run(6 * time.Minute)
 	snap, _ := get[*snapshotv1.VolumeSnapshot](w, "default", "daily")
 	assert.Empty(t, snap.Finalizers)
 }

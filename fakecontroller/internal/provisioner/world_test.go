@@ -21,10 +21,9 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/protection"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
 	"github.com/csisim/csisim/fakecontroller/internal/scheduler"
-	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
@@ -38,8 +37,7 @@ const (
 
 // world is a control plane with one driver.
 type world struct {
-	*component.World
-	t           testing.TB
+	*testcluster.API
 	wire        *wire.Wire
 	driver      *mock.Driver
 	machine     *machine.Memory
@@ -65,16 +63,11 @@ func (e *edited) CreateVolume(ctx context.Context, r *csi.CreateVolumeRequest) (
 
 // newWorld starts PV binder, protection, scheduler and provisioner.
 func newWorld(t *testing.T, kernelOptions kernel.Options, driver mock.Options, options provisioner.Options) *world {
-	w := newWorldWith(t, kernelOptions, store.Options{Guard: true}, driver, options)
-	t.Cleanup(func() { require.NoError(t, w.Store.VerifyImmutable()) })
-	return w
+	return newWorldWith(t, kernelOptions, store.Options{Guard: true}, driver, options)
 }
 
 func newWorldWith(t testing.TB, kernelOptions kernel.Options, storeOptions store.Options, driver mock.Options, options provisioner.Options) *world {
-	k := kernel.New(kernelOptions)
-	storeOptions.Now = k.Now
-	s := kind.NewStore(storeOptions)
-	w := &world{t: t, World: component.NewWorld(k, s, trace.NewRecorder(k))}
+	w := &world{API: testcluster.NewAPIWith(t, kernelOptions, storeOptions)}
 	driver.Name = driverName
 	w.driver = mock.New(driver)
 	controller := &edited{w.driver.Controller(), w}
@@ -90,18 +83,8 @@ func newWorldWith(t testing.TB, kernelOptions kernel.Options, storeOptions store
 	protection.StartVolumes(w.World)
 	scheduler.Start(w.World)
 	w.provisioner = provisioner.Start(w.World, w.wire, options)
-	t.Cleanup(func() {
-		w.wire.Close()
-		k.Close()
-	})
+	t.Cleanup(w.wire.Close)
 	return w
-}
-
-func create[T store.Object](w *world, obj T) T {
-	w.t.Helper()
-	made, err := store.Create(w.Store, obj)
-	require.NoError(w.t, err)
-	return made
 }
 
 func (w *world) class(name string, change ...func(*storagev1.StorageClass)) {
@@ -109,7 +92,7 @@ func (w *world) class(name string, change ...func(*storagev1.StorageClass)) {
 	for _, f := range change {
 		f(class)
 	}
-	create(w, class)
+	testcluster.Create(w, class)
 }
 
 func waitForFirstConsumer(c *storagev1.StorageClass) {
@@ -118,7 +101,7 @@ func waitForFirstConsumer(c *storagev1.StorageClass) {
 }
 
 func (w *world) claim(name, class string) *corev1.PersistentVolumeClaim {
-	return create(w, &corev1.PersistentVolumeClaim{
+	return testcluster.Create(w, &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -140,25 +123,19 @@ func (w *world) pod(name, claim, node string) {
 	if node != "" {
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
 	}
-	create(w, pod)
+	testcluster.Create(w, pod)
 }
 
 const zoneKey = driverName + "/zone"
 
 func (w *world) node(name string) {
 	w.driver.Node(mock.NodeOptions{NodeID: name})
-	create(w, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, zoneKey: name}}})
-	create(w, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSINodeSpec{
+	testcluster.Create(w, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, zoneKey: name}}})
+	testcluster.Create(w, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSINodeSpec{
 		Drivers: []storagev1.CSINodeDriver{{Name: driverName, NodeID: name, TopologyKeys: []string{zoneKey}}}}})
 }
 
 // runFor lets virtual time pass.
-func (w *world) runFor(d time.Duration) {
-	w.t.Helper()
-	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + d})
-	require.NoError(w.t, w.Kernel.Err())
-}
-
 // told is the trace since a point as short lines: API changes, calls, events.
 func (w *world) events(since uint64, kinds ...trace.Kind) []string {
 	var lines []string
@@ -200,7 +177,7 @@ func get[T store.Object](w *world, namespace, name string) (T, bool) {
 
 func (w *world) deleteClaim(name string) {
 	_, err := store.Delete[*corev1.PersistentVolumeClaim](w.Store, store.Key{Namespace: "default", Name: name})
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 // volumes are the names and phases of all PersistentVolumes.

@@ -57,16 +57,16 @@ func TestTwoPodsOfANodeDoNotShareADisk(t *testing.T) {
 		t.Run(c.says, func(t *testing.T) {
 			w := guarded(t)
 			w.add(aNode("n"), aPod("first", describing(c.there)))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.add(aPod("p", describing(c.wants)))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.fits {
 				assert.Equal(t, "n", w.nodeOf("p"))
 				return
 			}
 			assert.Equal(t, "0/1 nodes are available: 1 node(s) had no available disk. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.", w.why("p"))
 			remove[*corev1.Pod](w, "default", "first")
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.Equal(t, "n", w.nodeOf("p"))
 		})
 	}
@@ -102,9 +102,9 @@ func TestInTreeVolumesAreCountedAsThoseOfTheirDriver(t *testing.T) {
 			w.add(aNode("n"), &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{
 				{Name: c.driver, NodeID: "n", Allocatable: &storagev1.VolumeNodeResources{Count: &limit}}}}}, aPod("first", describing(ebs("vol-1"))))
 			w.add(c.objects...)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.add(c.pod)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.counted {
 				assert.Contains(t, w.why("p"), "node(s) exceed max volume count")
 			} else {

@@ -75,13 +75,13 @@ func TestWhichEventsBringAPodBack(t *testing.T) {
 			for _, obj := range c.given {
 				w.add(obj.DeepCopyObject().(store.Object))
 			}
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.add(attachment("va", "v1", "n"), c.pod)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			tried := w.scheduler.queue.attempts[pod("p")]
 			assert.NotEmpty(t, w.why("p"))
 			c.event(w)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			placed, _ := store.Get[*corev1.Pod](w.Store, pod("p"))
 			again := w.scheduler.queue.attempts[pod("p")] > tried || w.scheduler.cluster.isPlaced(placed)
 			assert.Equal(t, c.again, again)

@@ -21,7 +21,7 @@ func TestPodsAreSpread(t *testing.T) {
 	for i := range 7 {
 		w.add(aPod(fmt.Sprint("p", i)))
 	}
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	var nodes string
 	for i := range 7 {
 		nodes += w.nodeOf(fmt.Sprint("p", i))
@@ -69,7 +69,7 @@ func TestNodeFilters(t *testing.T) {
 		t.Run(c.says, func(t *testing.T) {
 			w := guarded(t)
 			w.add(c.node, c.pod)
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.why == "" {
 				assert.Equal(t, "n", w.nodeOf("p"), w.why("p"))
 				return
@@ -89,7 +89,7 @@ func TestPodsThatAreNotTheSchedulersBusiness(t *testing.T) {
 		aPod("gated", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}} }),
 		aPod("other", func(p *corev1.Pod) { p.Spec.SchedulerName = "mine" }),
 		aPod("placed", func(p *corev1.Pod) { p.Spec.NodeName = "elsewhere" }))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Empty(t, w.nodeOf("gated"))
 	assert.Empty(t, w.nodeOf("other"))
 	assert.Equal(t, "elsewhere", w.nodeOf("placed"))
@@ -99,13 +99,13 @@ func TestPodsThatAreNotTheSchedulersBusiness(t *testing.T) {
 func TestUnschedulablePodIsTriedAgainWhenItsNodeChanges(t *testing.T) {
 	w := guarded(t)
 	w.add(aPod("p"))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "no nodes available to schedule pods", w.why("p"))
 	w.add(aNode("n", func(n *corev1.Node) { n.Spec.Unschedulable = true }))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Contains(t, w.why("p"), "node(s) were unschedulable")
 	modify(w, "", "n", func(n *corev1.Node) { n.Spec.Unschedulable = false })
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "n", w.nodeOf("p"))
 }
 
@@ -114,10 +114,10 @@ func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), aPod("p", on("x")))
 	for i := range 5 {
-		w.runFor(time.Second)
+		w.Run(time.Second)
 		modify(w, "", "n", func(n *corev1.Node) { n.Labels["turn"] = fmt.Sprint(i) })
 	}
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	got := 0
 	for _, e := range w.Trace.Events() {
 		if e.Kind == trace.KubeEvent {
@@ -134,13 +134,13 @@ func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 func TestSchedulerStartedAgainKnowsWhereThePodsAre(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"), aPod("p0"))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.scheduler.Crash()
 	w.add(aPod("p1"))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Empty(t, w.nodeOf("p1"))
 	Start(w.World)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "a", w.nodeOf("p0"))
 	assert.Equal(t, "b", w.nodeOf("p1"))
 }
@@ -155,10 +155,10 @@ func BenchmarkPodsOnManyNodes(b *testing.B) {
 					n.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1000000")}
 				}))
 			}
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			for i := 0; b.Loop(); i++ {
 				w.add(aPod(fmt.Sprint("p", i)))
-				w.runFor(time.Millisecond)
+				w.Run(time.Millisecond)
 			}
 		})
 	}

@@ -55,9 +55,9 @@ func TestAnImportantPodTakesAClaimFromItsUser(t *testing.T) {
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)
 	w.kubelet()
 	w.add(aNode("node-a"), aNode("node-b"), aClaim("f", "later", boundTo("v"), exclusively), aVolume("v"), aPod("low", using("f"), on("node-a")))
-	w.runFor(1500 * time.Millisecond)
+	w.Run(1500 * time.Millisecond)
 	w.add(aPod("high", using("f"), ofClass("high")))
-	w.runFor(100 * time.Millisecond)
+	w.Run(100 * time.Millisecond)
 	assert.Equal(t, "0/2 nodes are available: 2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod.", w.why("high"))
 	high, _ := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: "high"})
 	assert.Equal(t, "node-a", high.Status.NominatedNodeName)
@@ -72,14 +72,14 @@ func TestAnImportantPodTakesAClaimFromItsUser(t *testing.T) {
 	}
 	assert.Equal(t, []string{"Pod/low Preempted by pod " + string(high.UID) + " on node node-a"}, got)
 
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	assert.False(t, w.exists("low"))
 	assert.NotEmpty(t, w.nodeOf("high"))
 	w.add(aPod("low", using("f"), on("node-a")))
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	assert.Empty(t, w.nodeOf("low"))
 	remove[*corev1.Pod](w, "default", "high")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "node-a", w.nodeOf("low"))
 }
 
@@ -88,12 +88,12 @@ func TestNobodyOfLowerPrioritySlipsIn(t *testing.T) {
 	w := guarded(t)
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)
 	w.add(aNode("node-a"), aClaim("f", "later", boundTo("v"), exclusively), aVolume("v"), aPod("low", using("f")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aPod("high", using("f"), ofClass("high")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aPod("again", using("f")))
 	remove[*corev1.Pod](w, "default", "low")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "node-a", w.nodeOf("high"))
 	assert.Empty(t, w.nodeOf("again"))
 }
@@ -121,9 +121,9 @@ func TestWhoIsEvicted(t *testing.T) {
 			for _, pod := range c.pods {
 				w.add(pod)
 			}
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			w.add(aPod("new", ofClass("high")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			var evicted []string
 			for pod := range store.List[*corev1.Pod](w.Store, "default") {
 				if pod.DeletionTimestamp != nil {
@@ -141,9 +141,9 @@ func TestImportantPodsComeFirst(t *testing.T) {
 	w := guarded(t)
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)
 	w.add(aPod("low"), aPod("high", ofClass("high")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aNode("node-a", takes("1")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "node-a", w.nodeOf("high"))
 	assert.Empty(t, w.nodeOf("low"))
 }

@@ -69,8 +69,8 @@ func TestBackoffAfterAnError(t *testing.T) {
 func TestLeftoversAreTriedAfterFiveMinutes(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), aPod("p", on("x")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	first := w.scheduler.queue.attempts[pod("p")]
-	w.runFor(leftoverAfter)
+	w.Run(leftoverAfter)
 	assert.Equal(t, first+1, w.scheduler.queue.attempts[pod("p")])
 }

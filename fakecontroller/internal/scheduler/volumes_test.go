@@ -53,7 +53,7 @@ func TestReasonsThatVolumesGive(t *testing.T) {
 			w.add(aNode("n", func(n *corev1.Node) { n.Labels[corev1.LabelTopologyZone] = "z3" }))
 			w.add(c.objects...)
 			w.add(aPod("p", using("c")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.Equal(t, c.why, w.why("p"))
 		})
 	}
@@ -91,7 +91,7 @@ func TestCapacityOfADriverThatPublishesIt(t *testing.T) {
 				w.add(c.capacity)
 			}
 			w.add(aPod("p", using("c")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.fits {
 				assert.Empty(t, w.why("p"))
 			} else {
@@ -105,13 +105,13 @@ func TestCapacityOfADriverThatPublishesIt(t *testing.T) {
 func TestExclusiveClaimWaitsForThePodThatHasIt(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("node-a"), aNode("node-b"), aClaim("f", "later", boundTo("v"), exclusively), aVolume("v"), aPod("f1", using("f"), on("node-a")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(aPod("f2", using("f"), on("node-a")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.", w.why("f2"))
 	_, err := store.ModifyStatus(w.Store, store.Key{Namespace: "default", Name: "f1"}, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
 	assert.NoError(t, err)
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "node-a", w.nodeOf("f2"))
 }
 
@@ -122,16 +122,16 @@ func TestAttachLimitCountsPodsAndAttachments(t *testing.T) {
 	w.add(aNode("node-a"), aNode("node-b"), csiNode("node-a", 1),
 		aClaim("r1", "later", boundTo("v1")), aVolume("v1"), aClaim("r2", "later", boundTo("v2")), aVolume("v2"),
 		aPod("r1", using("r1"), on("node-a")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	w.add(attachment("va", "v1", "node-a"), aPod("r2", using("r2"), on("node-a")))
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	const why = "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) exceed max volume count. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
 	assert.Equal(t, why, w.why("r2"))
 	remove[*corev1.Pod](w, "default", "r1")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, why, w.why("r2"))
 	remove[*storagev1.VolumeAttachment](w, "", "va")
-	w.runFor(time.Second)
+	w.Run(time.Second)
 	assert.Equal(t, "node-a", w.nodeOf("r2"))
 }
 
@@ -162,7 +162,7 @@ func TestAttachLimit(t *testing.T) {
 			w := guarded(t)
 			w.add(aNode("n"), csiNode("n", c.limit),
 				aClaim("c1", "later", boundTo("v1")), aVolume("v1"), aClaim("c2", "later", boundTo("v2")), aVolume("v2"), aPod("first", using("c1")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			hasPod := false
 			for _, obj := range c.extra {
 				_, isPod := obj.(*corev1.Pod)
@@ -172,7 +172,7 @@ func TestAttachLimit(t *testing.T) {
 			if !hasPod {
 				w.add(aPod("p", using("c2")))
 			}
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.fits {
 				pod, _ := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: "p"})
 				assert.True(t, w.scheduler.cluster.isPlaced(pod), w.why("p"))
@@ -199,7 +199,7 @@ func TestNodesWithoutALimitTakeAnyNumber(t *testing.T) {
 				w.add(n)
 			}
 			w.add(aPod("p", using("c")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			assert.Equal(t, "n", w.nodeOf("p"))
 		})
 	}
@@ -229,7 +229,7 @@ func TestAffinityOfAnInTreeVolume(t *testing.T) {
 			w.add(aNode("n", func(n *corev1.Node) { n.Labels[c.label] = "z1" }),
 				&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{corev1.MigratedPluginsAnnotationKey: c.annotation}}},
 				aClaim("c", "later", boundTo("v")), aVolume("v", disk, only(beta, "z1")), aPod("p", using("c")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.fits {
 				assert.Equal(t, "n", w.nodeOf("p"))
 			} else {
@@ -260,7 +260,7 @@ func TestNodesThatLackADriverThatMustBeThere(t *testing.T) {
 				w.add(csiNode("n", 9))
 			}
 			w.add(aPod("p", using("c")))
-			w.runFor(time.Second)
+			w.Run(time.Second)
 			if c.fits {
 				assert.Equal(t, "n", w.nodeOf("p"))
 			} else {
@@ -279,7 +279,7 @@ func TestDelayedClaimsGetVolumesOfTheirNode(t *testing.T) {
 	w.available("local-1")
 	w.available("local-2")
 	w.add(aPod("p", using("a", "b")))
-	w.runFor(500 * time.Millisecond)
+	w.Run(500 * time.Millisecond)
 	for _, name := range []string{"local-1", "local-2"} {
 		pv, _ := store.Get[*corev1.PersistentVolume](w.Store, store.Key{Name: name})
 		if assert.NotNil(t, pv.Spec.ClaimRef) {
@@ -290,9 +290,9 @@ func TestDelayedClaimsGetVolumesOfTheirNode(t *testing.T) {
 	for claim, volume := range map[string]string{"a": "local-1", "b": "local-2"} {
 		modify(w, "default", claim, boundTo(volume))
 	}
-	w.runFor(400 * time.Millisecond)
+	w.Run(400 * time.Millisecond)
 	assert.Empty(t, w.nodeOf("p"), "it looks once a second")
-	w.runFor(200 * time.Millisecond)
+	w.Run(200 * time.Millisecond)
 	assert.Equal(t, "n2", w.nodeOf("p"))
 }
 
@@ -302,7 +302,7 @@ func TestAssumedVolumeIsNotGivenTwice(t *testing.T) {
 	w.add(aNode("n"), laterClass("kubernetes.io/no-provisioner"), aVolume("local"), aClaim("a", "later"), aClaim("b", "later"))
 	w.available("local")
 	w.add(aPod("p", using("a")), aPod("q", using("b")))
-	w.runFor(500 * time.Millisecond)
+	w.Run(500 * time.Millisecond)
 	assert.Empty(t, w.why("p"))
 	assert.Contains(t, w.why("q"), "node(s) didn't find available persistent volumes to bind")
 }
@@ -311,15 +311,15 @@ func TestAssumedVolumeIsNotGivenTwice(t *testing.T) {
 func TestBindingTimesOut(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass(driver), aClaim("c", "later"), aPod("p", using("c")))
-	w.runFor(599 * time.Second)
+	w.Run(599 * time.Second)
 	assert.Empty(t, w.why("p"))
-	w.runFor(2 * time.Second)
+	w.Run(2 * time.Second)
 	assert.Contains(t, w.why("p"), `running PreBind plugin "VolumeBinding": binding volumes: `)
 	claim, _ := store.Get[*corev1.PersistentVolumeClaim](w.Store, store.Key{Namespace: "default", Name: "c"})
 	assert.Equal(t, "n", claim.Annotations["volume.kubernetes.io/selected-node"]) // C-SCHED-9
 	w.add(aVolume("made"))
 	modify(w, "default", "c", boundTo("made"))
-	w.runFor(15 * time.Second)
+	w.Run(15 * time.Second)
 	assert.Equal(t, "n", w.nodeOf("p"))
 }
 
@@ -327,9 +327,9 @@ func TestBindingTimesOut(t *testing.T) {
 func TestPodDeletedWhileItsVolumesAreBound(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass(driver), aClaim("c", "later"), aPod("p", using("c")))
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	remove[*corev1.Pod](w, "default", "p")
-	w.runFor(5 * time.Second)
+	w.Run(5 * time.Second)
 	assert.Empty(t, w.scheduler.cluster.placed)
 	assert.Empty(t, w.scheduler.binding)
 	assert.Empty(t, w.scheduler.waiters)

@@ -2,84 +2,65 @@ package scheduler
 
 import (
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const driver = "d.example.com"
 
 // world is an API with a scheduler and nobody else.
 type world struct {
-	*component.World
-	t         testing.TB
+	*testcluster.API
 	scheduler *Scheduler
 }
 
 func newWorld(t testing.TB, o store.Options) *world {
-	k := kernel.New(kernel.Options{})
-	o.Now = k.Now
-	w := &world{World: component.NewWorld(k, kind.NewStore(o), trace.NewRecorder(k)), t: t}
+	w := &world{API: testcluster.NewAPIWith(t, kernel.Options{}, o)}
 	w.scheduler = Start(w.World)
-	t.Cleanup(func() {
-		k.Close()
-		if o.Guard {
-			assert.NoError(t, w.Store.VerifyImmutable())
-		}
-	})
 	return w
 }
 
 func guarded(t *testing.T) *world { return newWorld(t, store.Options{Guard: true}) }
 
 func (w *world) add(objects ...store.Object) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, obj := range objects {
 		res, err := store.ResourceOf(obj)
-		require.NoError(w.t, err)
+		require.NoError(w.T, err)
 		leaving := obj.GetDeletionTimestamp() != nil
 		made, err := w.Store.CreateObject(res, obj)
-		require.NoError(w.t, err)
+		require.NoError(w.T, err)
 		if leaving {
 			_, err = w.Store.DeleteObject(res, store.KeyOf(made))
-			require.NoError(w.t, err)
+			require.NoError(w.T, err)
 		}
 	}
 }
 
-func (w *world) runFor(d time.Duration) {
-	w.t.Helper()
-	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + d})
-	require.NoError(w.t, w.Kernel.Err())
-}
-
 func modify[T store.Object](w *world, namespace, name string, change func(T)) {
-	w.t.Helper()
+	w.T.Helper()
 	_, err := store.Modify(w.Store, store.Key{Namespace: namespace, Name: name}, change)
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 func remove[T store.Object](w *world, namespace, name string) {
-	w.t.Helper()
+	w.T.Helper()
 	_, err := store.Delete[T](w.Store, store.Key{Namespace: namespace, Name: name}, store.GracePeriod(0))
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 // nodeOf is the node of a pod, "" if it has none.
 func (w *world) nodeOf(pod string) string {
 	obj, ok := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: pod})
-	require.True(w.t, ok)
+	require.True(w.T, ok)
 	return obj.Spec.NodeName
 }
 
@@ -168,7 +149,7 @@ func aVolume(name string, change ...func(*corev1.PersistentVolume)) *corev1.Pers
 // available makes a stored volume available, as the PV binder would.
 func (w *world) available(name string) {
 	_, err := store.ModifyStatus(w.Store, store.Key{Name: name}, func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeAvailable })
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 }
 
 func only(key, value string) func(*corev1.PersistentVolume) {

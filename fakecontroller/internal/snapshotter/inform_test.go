@@ -9,12 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // C-SNAP-31
@@ -59,9 +56,7 @@ func TestWhichChangesOfAContentMatter(t *testing.T) {
 
 // C-SNAP-31
 func TestWhoseContentsAreLookedAt(t *testing.T) {
-	k := kernel.New(kernel.Options{})
-	t.Cleanup(k.Close)
-	w := component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
+	w := testcluster.NewAPI(t, nil)
 	for name, driver := range map[string]string{"ours": "d", "theirs": "x"} {
 		_, err := store.Create(w.Store, &snapshotv1.VolumeSnapshotClass{
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Driver: driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,

@@ -1,5 +1,3 @@
-// Package testcluster is the world of a controller's test: an API, and the
-// controller plugin of a mock driver. The test plays everybody else.
 package testcluster
 
 import (
@@ -19,10 +17,8 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
-	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -33,10 +29,9 @@ const (
 	Socket = "/csi/csi.sock"
 )
 
-// Cluster is the world of one test.
+// Cluster is an API, and the controller plugin of a mock driver.
 type Cluster struct {
-	*component.World
-	T       testing.TB
+	*API
 	Wire    *wire.Wire
 	Machine *machine.Memory
 	Driver  *mock.Driver
@@ -44,16 +39,10 @@ type Cluster struct {
 
 // New makes a cluster in which the driver runs.
 func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
-	k := kernel.New(kernel.Options{Strategy: strategy})
-	s := kind.NewStore(store.Options{Now: k.Now, Guard: true}, kind.NoServiceAccounts)
-	w := component.NewWorld(k, s, trace.NewRecorder(k))
+	api := NewAPI(t, strategy, kind.NoServiceAccounts)
 	o.Name = Driver
-	c := &Cluster{w, t, wire.New(w), machine.NewMemory("controller"), mock.New(o)}
-	t.Cleanup(func() {
-		k.Close()
-		c.Wire.Close()
-		require.NoError(t, s.VerifyImmutable())
-	})
+	c := &Cluster{api, wire.New(api.World), machine.NewMemory("controller"), mock.New(o)}
+	t.Cleanup(c.Wire.Close)
 	plugin := c.Driver.Controller()
 	_, err := c.Machine.BindSocket(Socket,
 		machine.Service{Desc: &csi.Identity_ServiceDesc, Server: plugin},
@@ -64,13 +53,6 @@ func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
 	return c
 }
 
-// Run lets virtual time pass.
-func (c *Cluster) Run(d time.Duration) {
-	c.T.Helper()
-	c.Kernel.Run(kernel.Until{At: c.Kernel.Elapsed() + d})
-	require.NoError(c.T, c.Kernel.Err())
-}
-
 // Fail makes calls of a method, such as "CreateSnapshot", end with a code before
 // the driver sees them: so many times, 0 being always.
 func (c *Cluster) Fail(call string, code codes.Code, times int) {
@@ -79,51 +61,6 @@ func (c *Cluster) Fail(call string, code codes.Code, times int) {
 
 // Mend ends what Fail began.
 func (c *Cluster) Mend(call string) { c.Wire.Faults.Clear(call) }
-
-// Create makes an object.
-func Create[T store.Object](c *Cluster, obj T) T {
-	c.T.Helper()
-	made, err := store.Create(c.Store, obj)
-	require.NoError(c.T, err)
-	return made
-}
-
-// Get reads an object, which must be there.
-func Get[T store.Object](c *Cluster, namespace, name string) T {
-	c.T.Helper()
-	obj, ok := store.Get[T](c.Store, store.Key{Namespace: namespace, Name: name})
-	require.True(c.T, ok, "%T %s is there", obj, name)
-	return obj
-}
-
-// Exists reports whether an object is there.
-func Exists[T store.Object](c *Cluster, namespace, name string) bool {
-	_, ok := store.Get[T](c.Store, store.Key{Namespace: namespace, Name: name})
-	return ok
-}
-
-// Change patches an object.
-func Change[T store.Object](c *Cluster, obj T, change func(T)) T {
-	c.T.Helper()
-	changed, err := store.Modify(c.Store, store.KeyOf(obj), change)
-	require.NoError(c.T, err)
-	return changed
-}
-
-// ChangeStatus patches an object's status.
-func ChangeStatus[T store.Object](c *Cluster, obj T, change func(T)) T {
-	c.T.Helper()
-	changed, err := store.ModifyStatus(c.Store, store.KeyOf(obj), change)
-	require.NoError(c.T, err)
-	return changed
-}
-
-// Delete asks for an object's deletion.
-func Delete[T store.Object](c *Cluster, obj T) {
-	c.T.Helper()
-	_, err := store.Delete[T](c.Store, store.KeyOf(obj))
-	require.NoError(c.T, err)
-}
 
 // Events are what happened since an event of the trace, as short lines: API changes,
 // calls but for questions about capabilities, and events.

@@ -12,7 +12,7 @@ type Options struct {
 	Timeout time.Duration `json:"reclaimSpaceTimeout,omitzero" example:"1m" doc:"--reclaim-space-timeout: the deadline of each call that reclaims space; default 3m."`
 	// NodeRetryDelay is the pause before a sidecar that could not be reached is tried again,
 	// which doubles. Default: 5 ns, which is what the flag's 5 means. A-NODE-8
-	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns, which is what the flag's default 5 comes to."`
+	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns: the flag's default 5 has no unit."`
 	// Namespace is where its ConfigMap is. Default: csi-addons-system.
 	Namespace string `json:"namespace,omitempty" doc:"--namespace: where its ConfigMap csi-addons-config is read from when it starts; default csi-addons-system."`
 	// SchedulePrecedence says whose schedule counts. Default: pvc.

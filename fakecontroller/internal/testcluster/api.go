@@ -1,0 +1,59 @@
+// Package testcluster is the world of a controller's test: an API, and where it is asked for the
+// controller plugin of a mock driver. The test plays everybody else.
+package testcluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// API is the world of one test: an API server, and what the test starts.
+type API struct {
+	*component.World
+	T testing.TB
+}
+
+// NewAPI makes an API; nil is the calm strategy.
+func NewAPI(t testing.TB, strategy kernel.Strategy, options ...kind.Option) *API {
+	return NewAPIWith(t, kernel.Options{Strategy: strategy}, store.Options{Guard: true}, options...)
+}
+
+// NewAPIWith makes an API with other options of the kernel and of the store, whose clock is the kernel's.
+func NewAPIWith(t testing.TB, ko kernel.Options, so store.Options, options ...kind.Option) *API {
+	k := kernel.New(ko)
+	so.Now = k.Now
+	s := kind.NewStore(so, options...)
+	t.Cleanup(func() {
+		k.Close()
+		if so.Guard {
+			require.NoError(t, s.VerifyImmutable())
+		}
+	})
+	return &API{component.NewWorld(k, s, trace.NewRecorder(k)), t}
+}
+
+// Run lets virtual time pass.
+func (a *API) Run(d time.Duration) {
+	a.T.Helper()
+	a.At(a.Kernel.Elapsed() + d)
+}
+
+// At runs until a virtual time.
+func (a *API) At(when time.Duration) {
+	a.T.Helper()
+	a.Kernel.Run(kernel.Until{At: when})
+	require.NoError(a.T, a.Kernel.Err())
+}
+
+func (a *API) api() *API { return a }
+
+// world is an API, or what embeds one.
+type world interface{ api() *API }
