@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 
+	_ "github.com/csisim/csisim/cmd/internal/earlygc" // sets GOGC before the other packages initialize
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 

@@ -8,18 +8,14 @@ import (
 )
 
 // A run allocates much and keeps little of it, and most runs are over in
-// milliseconds: collecting rarely is worth the memory. GOGC and GOMEMLIMIT override
-// both.
+// milliseconds: collecting rarely is worth the memory, as package earlygc says. GOMEMLIMIT
+// overrides the limit.
 const (
-	gcPercent      = 400
 	smallestMemory = 976 << 20 // what is not heap keeps the whole below 1 GiB
 	enoughMemory   = 5 << 29   // 2.5 GiB, to allocate between two collections
 )
 
 func (env environment) tuneMemory() {
-	if env.getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	if env.getenv("GOMEMLIMIT") == "" {
 		followLife(smallestMemory, machineMemory())
 	}

@@ -2,9 +2,9 @@ package view
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -21,9 +21,9 @@ func (e *Encoder) headline(f Finding) string {
 }
 
 // shortPaths keeps the ends of long paths.
-func shortPaths(text string) string { return longPath.ReplaceAllString(text, "…/$1") }
+func shortPaths(text string) string { return longPath().ReplaceAllString(text, "…/$1") }
 
-var longPath = regexp.MustCompile(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'",;:)\]]+)`)
+var longPath = lazyregexp.New(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'",;:)\]]+)`)
 
 // ineffective is the sentence for a call that answered OK and did not take away what it had to.
 func (e *Encoder) ineffective(t part) string {

@@ -3,9 +3,9 @@ package view
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -116,11 +116,11 @@ func (v *volumes) ofObject(l trace.Line, object map[string]any) *volume {
 	return nil
 }
 
-var claimVolume = regexp.MustCompile(`pvc-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var claimVolume = lazyregexp.New(`pvc-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // mentioned is the volume that a text names.
 func (v *volumes) mentioned(text string) *volume {
-	return v.byPV[claimVolume.FindString(text)]
+	return v.byPV[claimVolume().FindString(text)]
 }
 
 // node is that on which a call is made, or to which it attaches.

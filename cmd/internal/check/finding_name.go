@@ -3,23 +3,25 @@ package check
 import (
 	"regexp"
 	"strings"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // nameOf is what a defect is called: its verdict without what is one run's own, such as ids,
 // paths, times, pointers, and which of the pods and claims it was. Equal defects have equal
 // names, in every trial and in every run.
 func nameOf(verdict string) string {
-	if leak := leakOf.FindStringSubmatch(verdict); leak != nil {
+	if leak := leakOf().FindStringSubmatch(verdict); leak != nil {
 		return leakName(leak[1], verdict)
 	}
 	name, _, _ := strings.Cut(verdict, " (and ")
-	name = remarks.ReplaceAllString(name, "")
-	name = partsOfTime.ReplaceAllString(name, "${1}")
+	name = remarks().ReplaceAllString(name, "")
+	name = partsOfTime().ReplaceAllString(name, "${1}")
 	for _, part := range ownParts {
-		name = part.ReplaceAllString(name, "${1}…")
+		name = part().ReplaceAllString(name, "${1}…")
 	}
-	name = refilled.ReplaceAllString(name, "…")
-	if idempotent := answersDiffer.FindString(name); idempotent != "" {
+	name = refilled().ReplaceAllString(name, "…")
+	if idempotent := answersDiffer().FindString(name); idempotent != "" {
 		name = idempotent // which of its words a driver uses does not count
 	}
 	return strings.TrimSpace(strings.TrimRight(name, " :,(…")) + ending(name)
@@ -34,41 +36,41 @@ func ending(name string) string {
 }
 
 // remarks are what stands in parentheses.
-var remarks = regexp.MustCompile(`\s*\((?:[^()]|\([^()]*\))*\)`)
+var remarks = lazyregexp.New(`\s*\((?:[^()]|\([^()]*\))*\)`)
 
 // partsOfTime are the fields in which two times happen to differ.
-var partsOfTime = regexp.MustCompile(`(time)\.(?:seconds|nanos)\b`)
+var partsOfTime = lazyregexp.New(`(time)\.(?:seconds|nanos)\b`)
 
 // ownParts are the parts of a verdict that are those of one run.
-var ownParts = []*regexp.Regexp{
-	regexp.MustCompile("()\"[^\"]*\"|`[^`]*`"),                            // quotations
-	regexp.MustCompile(`()&?[\[{].*[\]}]`),                                // Go values, lists
-	regexp.MustCompile(`(^|[\s=:,])/[^\s,;]*`),                            // paths
-	regexp.MustCompile(`\b((?:pod|pvc|pv|va|volumesnapshot|volume) )\S+`), // objects
-	regexp.MustCompile(`^(driver died: driver )\S+(?: on \S+)?`),          // whose program it was
-	regexp.MustCompile(`\b(killed at )[A-Za-z/]+`),                        // where somebody was killed
-	regexp.MustCompile(`(^|[\s=:,])[^\s=:,]*[0-9][^\s:,;]*`),              // ids, numbers, times
+var ownParts = []func() *regexp.Regexp{
+	lazyregexp.New("()\"[^\"]*\"|`[^`]*`"),                            // quotations
+	lazyregexp.New(`()&?[\[{].*[\]}]`),                                // Go values, lists
+	lazyregexp.New(`(^|[\s=:,])/[^\s,;]*`),                            // paths
+	lazyregexp.New(`\b((?:pod|pvc|pv|va|volumesnapshot|volume) )\S+`), // objects
+	lazyregexp.New(`^(driver died: driver )\S+(?: on \S+)?`),          // whose program it was
+	lazyregexp.New(`\b(killed at )[A-Za-z/]+`),                        // where somebody was killed
+	lazyregexp.New(`(^|[\s=:,])[^\s=:,]*[0-9][^\s:,;]*`),              // ids, numbers, times
 }
 
 // refilled are signs for what was left out that follow each other.
-var refilled = regexp.MustCompile(`…(?:[\s,:=.;]*…)+`)
+var refilled = lazyregexp.New(`…(?:[\s,:=.;]*…)+`)
 
 // answersDiffer is all that counts of a call that answers otherwise when it is repeated.
-var answersDiffer = regexp.MustCompile(`^\w+ is not idempotent: OK, then [A-Z]\w+`)
+var answersDiffer = lazyregexp.New(`^\w+ is not idempotent: OK, then [A-Z]\w+`)
 
 var (
-	leakOf   = regexp.MustCompile(`^left behind: (mount|directory|file|volume data|loop device|process|VolumeAttachment|attachment|volume|snapshot|group snapshot) `)
-	leakMade = regexp.MustCompile(`: made by (?:the )?(\w+)`)
-	leakUndo = regexp.MustCompile(`should have gone with (\w+)(, which never came)?`)
+	leakOf   = lazyregexp.New(`^left behind: (mount|directory|file|volume data|loop device|process|VolumeAttachment|attachment|volume|snapshot|group snapshot) `)
+	leakMade = lazyregexp.New(`: made by (?:the )?(\w+)`)
+	leakUndo = lazyregexp.New(`should have gone with (\w+)(, which never came)?`)
 )
 
 // leakName is a leak by what it is, which call made it, and which should have taken it away.
 func leakName(kind, verdict string) string {
 	name := "left behind: " + kind
-	if made := leakMade.FindStringSubmatch(verdict); made != nil {
+	if made := leakMade().FindStringSubmatch(verdict); made != nil {
 		name += " of " + made[1]
 	}
-	if undo := leakUndo.FindStringSubmatch(verdict); undo != nil {
+	if undo := leakUndo().FindStringSubmatch(verdict); undo != nil {
 		name += ", in spite of " + undo[1]
 		if undo[2] != "" {
 			name = strings.Replace(name, "in spite of "+undo[1], "without "+undo[1], 1)

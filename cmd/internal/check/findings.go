@@ -2,8 +2,9 @@ package check
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // Findings are what is wrong, one for each defect, causes first, then by how many trials
@@ -88,10 +89,10 @@ func (g *gathering) enterThen(findings []Finding) {
 }
 
 var (
-	answered = regexp.MustCompile(`^(\w+) is not idempotent: OK, then ([A-Z]\w+) \((.*)\)$`)
-	failing  = regexp.MustCompile(`^(\w+) fails for good: ([A-Z]\w+): (.*)$`)
-	idle     = regexp.MustCompile(`^(\w+) (?:has no effect|leaves what it has to delete): `)
-	spared   = regexp.MustCompile(`^left behind: .*, in spite of (\w+)$`)
+	answered = lazyregexp.New(`^(\w+) is not idempotent: OK, then ([A-Z]\w+) \((.*)\)$`)
+	failing  = lazyregexp.New(`^(\w+) fails for good: ([A-Z]\w+): (.*)$`)
+	idle     = lazyregexp.New(`^(\w+) (?:has no effect|leaves what it has to delete): `)
+	spared   = lazyregexp.New(`^left behind: .*, in spite of (\w+)$`)
 )
 
 // unite gives one name to the two forms in which a defect shows. A call that is not
@@ -108,18 +109,18 @@ func unite(shown [][]Finding) {
 		}
 	}
 	each(func(f *Finding) {
-		if m := answered.FindStringSubmatch(f.Verdict); m != nil {
+		if m := answered().FindStringSubmatch(f.Verdict); m != nil {
 			names[key(m)] = f.Name
 		}
-		if m := idle.FindStringSubmatch(f.Verdict); m != nil {
+		if m := idle().FindStringSubmatch(f.Verdict); m != nil {
 			names[m[1]] = f.Name
 		}
 	})
 	each(func(f *Finding) {
-		if m := failing.FindStringSubmatch(f.Verdict); m != nil && names[key(m)] != "" {
+		if m := failing().FindStringSubmatch(f.Verdict); m != nil && names[key(m)] != "" {
 			f.Name = names[key(m)]
 		}
-		if m := spared.FindStringSubmatch(f.Name); m != nil && names[m[1]] != "" {
+		if m := spared().FindStringSubmatch(f.Name); m != nil && names[m[1]] != "" {
 			f.Name = names[m[1]]
 		}
 	})

@@ -2,12 +2,12 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -36,7 +36,7 @@ type sight struct{ id, trial string }
 
 // volumeName is a name that csi-provisioner or csi-snapshotter makes of a claim's, or a
 // snapshot's, own id: no other trial has it.
-var volumeName = regexp.MustCompile(`\b(?:pvc|snapshot|groupsnapshot)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+var volumeName = lazyregexp.New(`\b(?:pvc|snapshot|groupsnapshot)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
 // enter takes what a trial has made and seen; the result is what it, or an earlier one, shares
 // with another.
@@ -102,7 +102,7 @@ func seenIn(r *scenario.Result) []string {
 			}
 		}
 		if e.Kind == trace.Call && e.Code != "" {
-			seen = append(seen, volumeName.FindAllString(e.Message, -1)...)
+			seen = append(seen, volumeName().FindAllString(e.Message, -1)...)
 		}
 	}
 	slices.Sort(seen)

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/excerpt"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -212,10 +212,10 @@ func repeated(n int) string {
 }
 
 // hash is the part of a path that the kubelet makes of a volume's id.
-var hash = regexp.MustCompile(`([0-9a-f]{8})[0-9a-f]{56}`)
+var hash = lazyregexp.New(`([0-9a-f]{8})[0-9a-f]{56}`)
 
 // short is a text in which long hashes are cut.
-func short(text string) string { return hash.ReplaceAllString(text, "$1…") }
+func short(text string) string { return hash().ReplaceAllString(text, "$1…") }
 
 // longestHeadline bounds a verdict, which can quote what a cloud answered.
 const longestHeadline = 300

@@ -1,17 +1,18 @@
 package diff
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 var (
-	containerLog = regexp.MustCompile(`^pods/.+/containers/[^/]+/[0-9a-f]{6,}$`)
-	mount        = regexp.MustCompile(`(?: \(device\))?( ?)\[mount \S+ (\S+) src=[^\]]+\]`)
-	ofDriver     = regexp.MustCompile(`^(?:plugins/kubernetes\.io/csi|plugins)/([^/ ]+\.[^/ ]+)/|^plugins_registry/(\S+?)-reg\.sock`)
-	besidesPath  = regexp.MustCompile(`( [0-7]{3,4}| \(| \[mount | = | -> ).*$`)
-	leftBehind   = regexp.MustCompile(`/[0-9a-f]{64}(/| )|` + unknownUID)
+	containerLog = lazyregexp.New(`^pods/.+/containers/[^/]+/[0-9a-f]{6,}$`)
+	mount        = lazyregexp.New(`(?: \(device\))?( ?)\[mount \S+ (\S+) src=[^\]]+\]`)
+	ofDriver     = lazyregexp.New(`^(?:plugins/kubernetes\.io/csi|plugins)/([^/ ]+\.[^/ ]+)/|^plugins_registry/(\S+?)-reg\.sock`)
+	besidesPath  = lazyregexp.New(`( [0-7]{3,4}| \(| \[mount | = | -> ).*$`)
+	leftBehind   = lazyregexp.New(`/[0-9a-f]{64}(/| )|` + unknownUID)
 )
 
 // askedOptions are those of a mount's options that a file system does not have by itself:
@@ -35,7 +36,7 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 	for _, entry := range l.raw {
 		entry = s.names.in(entry)
 		switch {
-		case containerLog.MatchString(entry):
+		case containerLog().MatchString(entry):
 			s.allow(ContainerLog, "")
 			continue
 		case s.bystander(entry, drivers):
@@ -45,10 +46,10 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 			s.allow(InPassing, "")
 			continue
 		}
-		if mount.MatchString(entry) {
+		if mount().MatchString(entry) {
 			s.allow(MountSource, "")
-			entry = mount.ReplaceAllStringFunc(entry, func(found string) string {
-				parts := mount.FindStringSubmatch(found)
+			entry = mount().ReplaceAllStringFunc(entry, func(found string) string {
+				parts := mount().FindStringSubmatch(found)
 				return parts[1] + "[mount " + strings.Join(askedOptions(parts[2]), ",") + "]"
 			})
 		}
@@ -100,10 +101,10 @@ func (s *side) justGone(l *listing) (dirs []string) {
 const housekeeping = 2_000
 
 // blockDirs are made for the first raw block volume of a node and stay.
-var blockDirs = regexp.MustCompile(`^plugins/kubernetes\.io/csi/volumeDevices/((publish|staging)/)? `)
+var blockDirs = lazyregexp.New(`^plugins/kubernetes\.io/csi/volumeDevices/((publish|staging)/)? `)
 
 // pluginDirs are made for the first volume that is staged and stay.
-var pluginDirs = regexp.MustCompile(`^plugins/kubernetes\.io/(csi/)? `)
+var pluginDirs = lazyregexp.New(`^plugins/kubernetes\.io/(csi/)? `)
 
 // stagingDirs is where drivers have their directories of staged file systems.
 const stagingDirs = "plugins/kubernetes.io/csi/"
@@ -111,20 +112,20 @@ const stagingDirs = "plugins/kubernetes.io/csi/"
 // bystander reports whether a path belongs to a driver without a part, or was
 // left behind by what ran on the cluster before.
 func (s *side) bystander(entry string, drivers map[string]bool) bool {
-	found := ofDriver.FindStringSubmatch(entry)
+	found := ofDriver().FindStringSubmatch(entry)
 	if found != nil && found[1] != "kubernetes.io" && !drivers[found[1]+found[2]] {
 		return true
 	}
 	if found != nil && strings.HasPrefix(entry, stagingDirs) && !s.staged[found[1]] {
 		return true
 	}
-	if pluginDirs.MatchString(entry) && len(s.staged) == 0 && !s.block {
+	if pluginDirs().MatchString(entry) && len(s.staged) == 0 && !s.block {
 		return true
 	}
-	if blockDirs.MatchString(entry) && !s.block {
+	if blockDirs().MatchString(entry) && !s.block {
 		return true
 	}
-	return leftBehind.MatchString(entry)
+	return leftBehind().MatchString(entry)
 }
 
 // compareFiles compares the listings of each node in order.
@@ -225,4 +226,4 @@ func (d *comparison) compareListing(node string, a, b *listing) {
 }
 
 // entryPath is the path of an entry, without mode, mount or content.
-func entryPath(entry string) string { return besidesPath.ReplaceAllString(entry, "") }
+func entryPath(entry string) string { return besidesPath().ReplaceAllString(entry, "") }

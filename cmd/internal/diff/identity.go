@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -43,7 +43,7 @@ func discover(lines []trace.Line) *identities {
 // within a second have one name.
 func (n *identities) timed(lines []trace.Line) {
 	for _, l := range lines {
-		base := timedName.FindStringSubmatch(l.Name)
+		base := timedName().FindStringSubmatch(l.Name)
 		switch {
 		case base == nil || l.Ev != "ADDED":
 		case strings.HasSuffix(l.R, "cronjobs"):
@@ -56,7 +56,7 @@ func (n *identities) timed(lines []trace.Line) {
 }
 
 // timedName is a name that ends with seconds since 1970.
-var timedName = regexp.MustCompile(`^(.+)-\d{10}$`)
+var timedName = lazyregexp.New(`^(.+)-\d{10}$`)
 
 // byEnd are the lines in the order in which they ended: what a call made is there
 // when it is over.

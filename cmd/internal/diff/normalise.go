@@ -2,37 +2,38 @@ package diff
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // unknownUID stands for a uid that nothing in the trace explains.
 const unknownUID = "<unknown uid>"
 
 var (
-	deadSocket   = regexp.MustCompile(`connect: (no such file or directory|connection refused)`)
-	deadlineText = regexp.MustCompile(`context deadline exceeded|stream terminated by RST_STREAM with error code: CANCEL`)
-	moment       = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
-	provisioner  = regexp.MustCompile(`\b\d{10,}-\d+-([a-z])`)
-	instance     = regexp.MustCompile(`_[A-Za-z0-9.-]+_` + unknownUID + `$`)
-	token        = regexp.MustCompile(`[A-Za-z0-9_-]+`)
-	uid          = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	hash         = regexp.MustCompile(`[0-9a-f]{64}`)
+	deadSocket   = lazyregexp.New(`connect: (no such file or directory|connection refused)`)
+	deadlineText = lazyregexp.New(`context deadline exceeded|stream terminated by RST_STREAM with error code: CANCEL`)
+	moment       = lazyregexp.New(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	provisioner  = lazyregexp.New(`\b\d{10,}-\d+-([a-z])`)
+	instance     = lazyregexp.New(`_[A-Za-z0-9.-]+_` + unknownUID + `$`)
+	token        = lazyregexp.New(`[A-Za-z0-9_-]+`)
+	uid          = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	hash         = lazyregexp.New(`[0-9a-f]{64}`)
 )
 
 // in writes a text with roles in place of what this run made anew.
 func (n *identities) in(s string) string {
-	s = moment.ReplaceAllString(s, "<time>")
-	s = provisioner.ReplaceAllString(s, "<provisioner>-$1")
-	return token.ReplaceAllStringFunc(s, func(word string) string {
+	s = moment().ReplaceAllString(s, "<time>")
+	s = provisioner().ReplaceAllString(s, "<provisioner>-$1")
+	return token().ReplaceAllStringFunc(s, func(word string) string {
 		if role := n.role[word]; role != "" {
 			return role
 		}
 		if len(word) < 36 {
 			return word
 		}
-		word = uid.ReplaceAllStringFunc(word, func(id string) string { return n.roleOr(id, unknownUID) })
-		return hash.ReplaceAllStringFunc(word, func(h string) string { return n.roleOr(h, h) })
+		word = uid().ReplaceAllStringFunc(word, func(id string) string { return n.roleOr(id, unknownUID) })
+		return hash().ReplaceAllStringFunc(word, func(h string) string { return n.roleOr(h, h) })
 	})
 }
 
@@ -44,7 +45,7 @@ func (n *identities) roleOr(name, otherwise string) string {
 }
 
 // source is the component that emitted an event, without the instance of a sidecar.
-func (n *identities) source(from string) string { return instance.ReplaceAllString(n.in(from), "") }
+func (n *identities) source(from string) string { return instance().ReplaceAllString(n.in(from), "") }
 
 // dropped are fields that hold nothing but the time or the place of a write.
 var dropped = map[string]Tolerance{
@@ -68,13 +69,13 @@ func (s *side) text(original string) string {
 	if out != original {
 		s.normalised++
 	}
-	if deadlineText.MatchString(out) {
+	if deadlineText().MatchString(out) {
 		s.allow(DeadlineText, "")
-		out = deadlineText.ReplaceAllString(out, "<deadline>")
+		out = deadlineText().ReplaceAllString(out, "<deadline>")
 	}
-	if deadSocket.MatchString(out) {
+	if deadSocket().MatchString(out) {
 		s.allow(DeadSocket, "")
-		out = deadSocket.ReplaceAllString(out, "connect: <nobody>")
+		out = deadSocket().ReplaceAllString(out, "connect: <nobody>")
 	}
 	return out
 }

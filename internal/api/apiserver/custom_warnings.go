@@ -12,7 +12,7 @@ import (
 
 // warningsOfDefined are what the real server says of custom resources. What was there before it does not say again.
 func (k *servedKind) warningsOfDefined(obj, before store.Object) []string {
-	if k.custom == nil && k.types() != moreTypes {
+	if k.custom == nil && k.types() != moreTypes() {
 		return nil
 	}
 	var texts []string

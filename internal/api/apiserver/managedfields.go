@@ -43,7 +43,7 @@ func versionsOf(k *servedKind) (all []*servedKind) {
 
 // converter is that, or what the kind's own model says.
 func (k *servedKind) converter() (typeConverter, error) {
-	if k.types() == moreTypes {
+	if k.types() == moreTypes() {
 		return typesOf(versionsOf(k)...)
 	}
 	return converter(), nil

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"sync"
+
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -9,18 +11,18 @@ import (
 )
 
 // moreTypes are the Go types of built-in kinds that client-go does not have.
-var moreTypes = func() *runtime.Scheme {
+var moreTypes = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(apiextensionsv1.AddToScheme(s))
 	utilruntime.Must(snapshotv1.AddToScheme(s))
 	utilruntime.Must(addGroupSnapshots(s))
 	return s
-}()
+})
 
 // types are the Go types among which are those of the kind.
 func (k *servedKind) types() *runtime.Scheme {
-	if moreTypes.Recognizes(k.gvk) {
-		return moreTypes
+	if more := moreTypes(); more.Recognizes(k.gvk) {
+		return more
 	}
 	return scheme.Scheme
 }

@@ -5,6 +5,7 @@ package calls
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -22,9 +23,8 @@ import (
 )
 
 // methods are the CSI methods by their short names, such as NodeStageVolume.
-var methods = csiMethods()
-
-func csiMethods() map[string]protoreflect.MethodDescriptor {
+// Reading them off the files takes a while, and most runs name none.
+var methods = sync.OnceValue(func() map[string]protoreflect.MethodDescriptor {
 	found := map[string]protoreflect.MethodDescriptor{}
 	for _, file := range append(addons, csi.File_csi_proto) {
 		services := file.Services()
@@ -36,7 +36,7 @@ func csiMethods() map[string]protoreflect.MethodDescriptor {
 		}
 	}
 	return found
-}
+})
 
 // addons are the files of CSI-Addons.
 var addons = []protoreflect.FileDescriptor{
@@ -47,8 +47,8 @@ var addons = []protoreflect.FileDescriptor{
 
 // Methods lists the CSI methods' short names.
 func Methods() []string {
-	names := make([]string, 0, len(methods))
-	for name := range methods {
+	names := make([]string, 0, len(methods()))
+	for name := range methods() {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -63,7 +63,7 @@ func IsMethod(name string) bool {
 // MayReachNode says whether the name, in which * stands for any text, can be that of a call to a node plugin.
 func MayReachNode(name string) bool {
 	return slices.ContainsFunc(Methods(), func(method string) bool {
-		service := string(methods[method].Parent().Name())
+		service := string(methods()[method].Parent().Name())
 		return partial.Wildcard(name, method) && !strings.HasSuffix(service, "Controller")
 	})
 }
@@ -93,7 +93,7 @@ func CheckAnswer(name string, answer []byte) error {
 		if !partial.Wildcard(name, method) {
 			continue
 		}
-		if wrong = protojson.Unmarshal(answer, dynamicpb.NewMessage(methods[method].Output())); wrong == nil {
+		if wrong = protojson.Unmarshal(answer, dynamicpb.NewMessage(methods()[method].Output())); wrong == nil {
 			return nil
 		}
 	}

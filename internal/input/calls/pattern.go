@@ -51,7 +51,7 @@ func (p *Pattern) UnmarshalStrict(n *strict.Node) {
 	if call == nil || p.Call == "" || !checkMethod(call, p.Call) {
 		return
 	}
-	if method, ok := methods[p.Call]; ok {
+	if method, ok := methods()[p.Call]; ok {
 		checkFields(n.Value("request"), method.Input())
 		checkFields(n.Value("response"), method.Output())
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -39,7 +40,7 @@ var kubectl = &strict.Dialect{
 
 // known are the kinds of which there are Go types: the built-in ones and those of snapshots. client-go has
 // registered the former when the program begins, which is not done again.
-var known = schemes{scheme.Scheme, func() *runtime.Scheme {
+var known = sync.OnceValue(func() schemes {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme} {
 		if err := add(s); err != nil {
@@ -47,8 +48,8 @@ var known = schemes{scheme.Scheme, func() *runtime.Scheme {
 		}
 	}
 	s.AddKnownTypes(legacy.GroupVersion, &legacy.CSIDriver{}, &legacy.CSINodeInfo{})
-	return s
-}()}
+	return schemes{scheme.Scheme, s}
+})
 
 // current is the version in which a kind is kept: what manifests say of a group snapshot is the same in all
 // its versions.
@@ -62,7 +63,7 @@ func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
 // newObject makes an empty object of the kind; one that a definition may bring is
 // unstructured. It is nil if there is no such kind.
 func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
-	typed, err := known.newObject(kind)
+	typed, err := known().newObject(kind)
 	switch {
 	case err == nil && isObject(typed):
 		return typed
@@ -79,7 +80,7 @@ func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 
 // isDefinable says whether definitions can bring kinds of the group: one of a domain that is not built in.
 func isDefinable(group string) bool {
-	return strings.Contains(group, ".") && !known.haveGroup(group)
+	return strings.Contains(group, ".") && !known().haveGroup(group)
 }
 
 // mismatch is a word that is none of those it could be.
@@ -112,7 +113,7 @@ func isObject(typed runtime.Object) bool {
 // versionsOf lists the versions that have a kind of this name, by group, the most stable first.
 func versionsOf(kind string) []string {
 	var found []schema.GroupVersion
-	for gvk, t := range known.all() {
+	for gvk, t := range known().all() {
 		if gvk.Kind == kind && gvk.Version != runtime.APIVersionInternal && isStored(t) {
 			found = append(found, gvk.GroupVersion())
 		}
@@ -130,12 +131,12 @@ func versionsOf(kind string) []string {
 // candidates are the kinds that a mistyped one can have meant: the version's own or, of a version that
 // is not known either, all.
 func candidates(within schema.GroupVersion) []string {
-	kinds := storedKinds(known.in(within))
+	kinds := storedKinds(known().in(within))
 	if len(kinds) > 0 {
 		return kinds
 	}
-	for _, version := range known.versions() {
-		kinds = append(kinds, storedKinds(known.in(version))...)
+	for _, version := range known().versions() {
+		kinds = append(kinds, storedKinds(known().in(version))...)
 	}
 	return kinds
 }

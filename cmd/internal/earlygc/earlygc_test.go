@@ -1,0 +1,31 @@
+package earlygc
+
+import (
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain prints what the environment has made of the percentage, if it is asked to.
+func TestMain(m *testing.M) {
+	if os.Getenv("CSISIM_TEST_GC") != "" {
+		os.Stdout.WriteString(strconv.Itoa(debug.SetGCPercent(percent)))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestGarbageIsCollectedRarelyUnlessTheUserSaysOtherwise(t *testing.T) {
+	for gogc, want := range map[string]string{"": "400", "50": "50"} {
+		program := exec.Command(os.Args[0])
+		program.Env = append(os.Environ(), "CSISIM_TEST_GC=1", "GOGC="+gogc)
+		out, err := program.Output()
+		require.NoError(t, err)
+		assert.Equal(t, want, string(out), "GOGC=%s", gogc)
+	}
+}
