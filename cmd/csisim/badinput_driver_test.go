@@ -23,11 +23,11 @@ var badDrivers = []badInput{
 	},
 	{
 		name: "a driver that speaks no CSI", scenario: badDriver("talks garbage", short),
-		code: 3, says: []string{"start driver bad.csi.example.com, controller: whoever listens at the socket does not speak CSI"},
+		code: 3, says: []string{"start driver bad.csi.example.com, controller: the program at the socket does not speak CSI"},
 	},
 	{
 		name: "a driver that accepts and is silent", scenario: badDriver("accepts only", short),
-		code: 3, says: []string{"whoever listens at the socket does not speak CSI", "no answer to Identity/Probe (waited 300ms)"},
+		code: 3, says: []string{"the program at the socket does not speak CSI", "no answer to Identity/Probe (waited 300ms)"},
 	},
 	{
 		name: "a driver of another name", scenario: badDriver("has another name", long),

@@ -54,7 +54,7 @@ func host(t *testing.T, p *place) (state []string) {
 	return state
 }
 
-// An ordinary user has nodes of their own too, and is told what they cannot do.
+// An ordinary user has nodes of their own too, and reads what they cannot do.
 func TestOrdinaryUsersMount(t *testing.T) {
 	needsNamespaces(t)
 	p := newPlace(t, build(t))

@@ -111,7 +111,7 @@ func (p *page) asked(r *http.Request) (epoch, chunks int, err error) {
 		chunks, err = strconv.Atoi(query.Get("chunks"))
 	}
 	if err != nil || chunks < 0 {
-		return 0, 0, errors.New("epoch and chunks: what the page has, two numbers")
+		return 0, 0, errors.New("epoch and chunks: want the two numbers of the page")
 	}
 	return epoch, chunks, nil
 }

@@ -50,7 +50,7 @@ type Options struct {
 	VolumeMountGroup bool   `json:"volumeMountGroup,omitempty" doc:"Node capability VOLUME_MOUNT_GROUP; default false."`
 	Stats            bool   `json:"stats,omitempty" doc:"Node capability GET_VOLUME_STATS; default false."`
 	VolumeCondition  bool   `json:"volumeCondition,omitempty" doc:"Capability VOLUME_CONDITION of CSI up to 1.12, in the answers of the list, get and stats calls; default false."`
-	HealthyMessage   string `json:"healthyMessage,omitempty" doc:"With volumeCondition: what is said of a volume that is well; default The volume is healthy."`
+	HealthyMessage   string `json:"healthyMessage,omitempty" doc:"With volumeCondition: the message for a healthy volume; default The volume is healthy."`
 	VolumeHealth     bool   `json:"volumeHealth,omitempty" doc:"Capability GET_VOLUME_HEALTH of controller and node, which follows VOLUME_CONDITION in CSI 1.13; default false."`
 
 	Topology    bool   `json:"topology,omitempty" doc:"Plugin capability VOLUME_ACCESSIBILITY_CONSTRAINTS; default false."`

@@ -39,7 +39,7 @@ func (v Violations) handover(ev *Evidence) *Failure {
 		if e.Kind != trace.Violation || e.Method != "" { // one of a driver is about a method
 			continue
 		}
-		if f := allowed.failure("volume handed over", "whoever attached a volume detaches it", []string{e.Message}); f != nil {
+		if f := allowed.failure("volume handed over", "the side that attached a volume detaches it", []string{e.Message}); f != nil {
 			f.About = e
 			return f
 		}

@@ -32,7 +32,7 @@ type Driver struct {
 	Sidecars     sim.Sidecars        `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
 	CSIAddons    []sim.AddonsSidecar `json:"csiAddons,omitempty" doc:"Its sidecars of CSI-Addons; default one beside each plugin of a mock that serves CSI-Addons."`
 	NoCSIDriver  bool                `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
-	External     []externalName      `json:"external,omitempty" doc:"Its sidecars that somebody else runs, against csisim up and the driver's sockets; the built-in ones do not run then."`
+	External     []externalName      `json:"external,omitempty" doc:"Its sidecars that run outside csisim, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
 	profile *profile.Profile // that Profile names
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("volume-condition", "Makes a volume of the reference driver abnormal, as the driver reports to whoever asks how it is, or well again.",
+	register("volume-condition", "Makes a volume of the reference driver abnormal, or well again. Callers that ask for its condition get that answer.",
 		`volume-condition: {pvc: data, abnormal: the disk is on fire}`, &volumeConditionStep{})
 }
 

@@ -38,13 +38,13 @@ type faultStep struct {
 	Code         calls.Code        `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
 	Message      string            `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
 	Answer       map[string]any    `json:"answer,omitempty" example:"{pre_usage: {usage_bytes: 100}}" doc:"The driver does not see the call, its caller gets this answer, with the fields of the protocol."`
-	LoseAnswer   bool              `json:"loseAnswer,omitempty" doc:"The driver does what it is asked, its caller gets the code, by default Unavailable."`
+	LoseAnswer   bool              `json:"loseAnswer,omitempty" doc:"The driver carries out the call; its caller gets the code, by default Unavailable."`
 	DelayRequest strict.Duration   `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
 	DelayAnswer  strict.Duration   `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
 	HoldRequest  bool              `json:"holdRequest,omitempty" doc:"The driver gets the call only when the fault is cleared, even if its caller has given up."`
 	HoldAnswer   bool              `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
 	LateAnswer   bool              `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
-	Repeat       bool              `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; what it mounted and made must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
+	Repeat       bool              `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; its mounts and volumes must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
 	Overlap      bool              `json:"overlap,omitempty" doc:"The driver gets the call twice at once, as from a caller that lost its memory, and may answer either with ABORTED. What it mounts and makes must be that of one call. Only calls that change something, and their callers do not notice."`
 	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name, to publish a volume for a single writer at another path as well. Of CreateVolume, ControllerPublishVolume and NodePublishVolume."`
 	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
@@ -53,7 +53,7 @@ type faultStep struct {
 	Nth          uint              `json:"nth,omitempty" doc:"With syscall: which one of each call fails, from 1; default all."`
 	Path         string            `json:"path,omitempty" example:"globalmount" doc:"With syscall: only those about this path, its last elements or all of it; * stands for any letters within an element."`
 	Fails        string            `json:"fails,omitempty" example:"EBUSY" doc:"The error with which the system calls fail, without being made. times is how many fail then, in all calls together."`
-	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver does what it was asked."`
+	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver carries out the call."`
 	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is after some of the changes that a driver program makes to files (where the system does not show them, 2 ms of wall time later); or when it has acted, before its answer is delivered. Default receipt."`
 	AfterChanges uint              `json:"afterChanges,omitempty" doc:"With at: work, how many changes of files the program and what it starts have made; default 1. To make or empty a file is one, to fill it another; so are renaming, removing, mounting and unmounting. A call with fewer changes ends first, which is like at: answer."`
 	Before       *systemCall       `json:"before,omitempty" doc:"With kill: when, exactly; just before the driver program, or what it starts, makes a system call. If a call makes no such one nobody dies, and the fault waits for the next."`

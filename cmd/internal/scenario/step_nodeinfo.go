@@ -16,7 +16,7 @@ type nodeInfoStep struct {
 	Driver     string            `json:"driver,omitempty" doc:"The driver; default the only one."`
 	Node       string            `json:"node" want:"required" example:"node-a" doc:"The node."`
 	Plugin     string            `json:"plugin,omitempty" doc:"One of the driver's plugins on the node; default the driver's own."`
-	NodeID     *string           `json:"nodeID,omitempty" example:"node-a-renamed" doc:"Its node id; what is attached to the node stays attached under the new id."`
+	NodeID     *string           `json:"nodeID,omitempty" example:"node-a-renamed" doc:"Its node id; volumes that are attached to the node stay attached under the new id."`
 	Topology   map[string]string `json:"topology,omitempty" doc:"Its topology segments; the driver needs topology: true."`
 	MaxVolumes *int64            `json:"maxVolumes,omitempty" doc:"Its attach limit, which is enforced; 0 is unlimited."`
 }

@@ -14,7 +14,7 @@ var (
 	ErrNotExecutable = errors.New("program is not executable")
 	ErrExited        = errors.New("program exited")
 	ErrNotListening  = errors.New("nobody listens at the socket")
-	ErrNotCSI        = errors.New("whoever listens at the socket does not speak CSI")
+	ErrNotCSI        = errors.New("the program at the socket does not speak CSI")
 	ErrWrongDriver   = errors.New("another driver answers")
 	ErrNotReady      = errors.New("driver is not ready")
 )
