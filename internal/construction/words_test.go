@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tell stands for seven verbs; CONTRIBUTING.md has them.
+// tell is the verb that stood for seven others; the table of words in CONTRIBUTING.md has those.
 var tell = regexp.MustCompile(`(?i)\b(tells?|told|telling)\b`)
 
-func TestNothingIsTold(t *testing.T) {
+func TestTheVerbsAreTheFields(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "ls-files", "-co", "--exclude-standard", "*.go", "*.md").Output()
 	require.NoError(t, err)
 	files := strings.Fields(string(out))
