@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -16,16 +17,11 @@ const resyncPeriod = 10 * time.Minute
 // resync cuts long backoffs short: delivered again, an attachment is worked on at once.
 // Those that wait for nothing would be left alone, so only the others are delivered.
 func (r *run) resync(p *kernel.Process) {
-	started := p.Elapsed()
-	for {
-		p.Wait("attachments in backoff", func() bool { return len(r.attachments.Delayed()) > 0 })
-		at := started + ((p.Elapsed()-started)/resyncPeriod+1)*resyncPeriod
-		for p.IdleUntil("resync of the informers", at) {
-		}
+	component.Resync(p, "attachments in backoff", resyncPeriod, func() bool { return len(r.attachments.Delayed()) > 0 }, func() {
 		for _, key := range slices.SortedFunc(maps.Keys(r.attachments.Delayed()), byName) {
 			r.attachments.Add(key)
 		}
-	}
+	})
 }
 
 func byName(a, b store.Key) int { return cmp.Compare(a.Name, b.Name) }

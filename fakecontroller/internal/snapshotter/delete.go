@@ -3,7 +3,6 @@ package snapshotter
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -13,7 +12,6 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // delete has the driver delete a snapshot, if that is the content's policy, and
@@ -27,17 +25,7 @@ func (r *run) delete(p *kernel.Process, c content) error {
 		}
 		c = cleared
 	}
-	if !slices.Contains(c.Finalizers, snapshot.ContentFinalizer) {
-		return nil
-	}
-	freed, err := component.Patch(p, r.Component, store.KeyOf(c), func(c content) {
-		c.Finalizers = volume.WithoutFinalizers(c.Finalizers, snapshot.ContentFinalizer)
-	})
-	if err != nil {
-		return failedToUpdate(c.Name, err)
-	}
-	r.contents.Put(freed)
-	return nil
+	return release(p, r, c, snapshot.ContentFinalizer, r.contents.Put)
 }
 
 // deleteSnapshot says in the content that the snapshot is no more.

@@ -146,19 +146,5 @@ func (r *run) saveGroupError(p *kernel.Process, c groupContent, reason, message 
 
 // annotateGroupBeingCreated says in the content whether the driver may be cutting.
 func (r *run) annotateGroupBeingCreated(p *kernel.Process, c groupContent, on bool) (groupContent, error) {
-	if metav1.HasAnnotation(c.ObjectMeta, snapshot.GroupBeingCreated) == on {
-		return c, nil
-	}
-	changed, err := component.Patch(p, r.Component, store.KeyOf(c), func(c groupContent) {
-		if on {
-			metav1.SetMetaDataAnnotation(&c.ObjectMeta, snapshot.GroupBeingCreated, "yes")
-		} else {
-			delete(c.Annotations, snapshot.GroupBeingCreated)
-		}
-	})
-	if err != nil {
-		return c, failedToUpdate(c.Name, err)
-	}
-	r.groupContents.Put(changed)
-	return changed, nil
+	return annotate(p, r, c, snapshot.GroupBeingCreated, on, r.groupContents.Put)
 }

@@ -3,7 +3,6 @@ package snapshotter
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -13,7 +12,6 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // deleteGroup has the driver delete a group, if that is the content's policy, and
@@ -26,17 +24,7 @@ func (r *run) deleteGroup(p *kernel.Process, c groupContent) error {
 		}
 		c = cleared
 	}
-	if !slices.Contains(c.Finalizers, snapshot.GroupContentFinalizer) {
-		return nil
-	}
-	freed, err := component.Patch(p, r.Component, store.KeyOf(c), func(c groupContent) {
-		c.Finalizers = volume.WithoutFinalizers(c.Finalizers, snapshot.GroupContentFinalizer)
-	})
-	if err != nil {
-		return failedToUpdate(c.Name, err)
-	}
-	r.groupContents.Put(freed)
-	return nil
+	return release(p, r, c, snapshot.GroupContentFinalizer, r.groupContents.Put)
 }
 
 // deleteGroupSnapshot says in the content that the group is no more.

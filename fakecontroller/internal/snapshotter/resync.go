@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/workqueue"
@@ -18,15 +19,11 @@ const resyncPeriod = 15 * time.Minute
 // their status the sidecar does not hear of otherwise, and at those that are to be deleted: a deletion that
 // could not begin is not heard of again either. Others would be left alone. C-SNAP-31
 func (r *run) resync(p *kernel.Process) {
-	started := p.Elapsed()
-	for {
-		p.Wait("contents that a resync is for", func() bool { return len(r.unready)+len(r.unreadyGroups) > 0 })
-		at := started + ((p.Elapsed()-started)/resyncPeriod+1)*resyncPeriod
-		for p.IdleUntil("resync of the informers", at) {
-		}
+	waits := func() bool { return len(r.unready)+len(r.unreadyGroups) > 0 }
+	component.Resync(p, "contents that a resync is for", resyncPeriod, waits, func() {
 		addAll(r.contentQueue, r.unready)
 		addAll(r.groupQueue, r.unreadyGroups)
-	}
+	})
 }
 
 func addAll(queue *workqueue.Queue[store.Key], keys map[store.Key]bool) {

@@ -106,21 +106,7 @@ func (r *run) saveError(p *kernel.Process, c content, reason, message string) {
 // annotateBeingCreated says in the content whether the driver may be cutting, so
 // that it is not deleted meanwhile. C-SNAP-34
 func (r *run) annotateBeingCreated(p *kernel.Process, c content, on bool) (content, error) {
-	if metav1.HasAnnotation(c.ObjectMeta, snapshot.BeingCreated) == on {
-		return c, nil
-	}
-	changed, err := component.Patch(p, r.Component, store.KeyOf(c), func(c content) {
-		if on {
-			metav1.SetMetaDataAnnotation(&c.ObjectMeta, snapshot.BeingCreated, "yes")
-		} else {
-			delete(c.Annotations, snapshot.BeingCreated)
-		}
-	})
-	if err != nil {
-		return c, failedToUpdate(c.Name, err)
-	}
-	r.contents.Put(changed)
-	return changed, nil
+	return annotate(p, r, c, snapshot.BeingCreated, on, r.contents.Put)
 }
 
 func failedToUpdate(name string, err error) error {

@@ -2,6 +2,7 @@ package component
 
 import (
 	"slices"
+	"time"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -76,4 +77,17 @@ func (c *Component) Inform(i Informers) {
 			p.Wait(i.News, news)
 		}
 	})
+}
+
+// Resync has informers deliver everything again at each period since the process began. While nothing waits for that it
+// does not happen: deliver need only queue what waits.
+func Resync(p *kernel.Process, news string, period time.Duration, waits func() bool, deliver func()) {
+	began := p.Elapsed()
+	for {
+		p.Wait(news, waits)
+		at := began + ((p.Elapsed()-began)/period+1)*period
+		for p.IdleUntil("resync of the informers", at) {
+		}
+		deliver()
+	}
 }
