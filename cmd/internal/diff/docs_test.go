@@ -67,7 +67,7 @@ func pageText() string {
 
     csisim diff A B
 
-lays two traces side by side, prints the first point in which they differ with what stands around it, and sums up. The
+lays two traces side by side, prints the first point in which they differ with the events around it, and sums up. The
 exit code is 0 if they are equal, 1 if they differ, 2 for bad input. In Go tests it is ` + "`diff.Compare`" + ` of package
 ` + "`cmd/internal/diff`" + `. This page is made from the code (` + "`make golden`" + `).
 
