@@ -96,9 +96,8 @@ func newDown(env environment) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "down",
 		Short: "Stop a live cluster",
-		Long: `Stop a live cluster. If it was killed, take back what it had added to the
-kubeconfig.`,
-		Args: atMost(0),
+		Long:  `Stop a live cluster. If it was killed, remove its entries from the kubeconfig.`,
+		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			if err := checkName(name); err != nil {
 				return err

@@ -43,7 +43,7 @@ what it can do, compose the scenarios that apply, run them side by side, and dra
 up a report card.
 
 DRIVER ARGS starts the driver's plugin on each node and, unless a second -- gives
-another command, its controller plugin. In ARGS stand {{.Endpoint}} or {{.Socket}}
+another command, its controller plugin. ARGS may contain {{.Endpoint}} or {{.Socket}}
 for the socket to serve, {{.NodeID}}, {{.NodeName}}, {{.StateDir}} for a directory
 that all plugins share, {{.NodeStateDir}} for one of each plugin's own,
 {{.KubeletDir}}, {{.Mode}} for node, controller or all, and {{.Driver}} for --name.
@@ -94,7 +94,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	// A scenario waits for programs half of its time.
 	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver on a socket, and as soon as volumes of one scenario are seen in another")
 	flags.StringSliceVar(&f.only, "only", nil, "only the scenarios of these names: `NAME,…`, * for any text; may be repeated")
-	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "what could not be tried here or in time is no failure: all of it, or the scenarios of these `NAMES`, * for any text")
+	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "scenarios that could not be tried here or in time are no failure: all, or those of these `NAMES`, * for any text")
 	flags.Lookup("allow-untried").NoOptDefVal = anyTrial
 	flags.StringVar(&f.print, "print", "", "print the scenario of this `NAME` and run nothing")
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
@@ -102,14 +102,14 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
 	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each scenario that failed to `DIR`")
 	flags.StringVar(&f.names, "names", "", "`TEXT` by which the names of volumes differ from those of other checks (default another one each time)")
-	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks and nothing in Kubernetes depends on fails, too; it is a note otherwise")
+	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
 	flags.StringVar(&f.known, "known", "", "findings that `FILE` has do not fail the check; those that are gone are named")
 	flags.StringVar(&f.writeKnown, "write-known", "", "write the findings to `FILE`, for --known; without --known they do not fail this check")
-	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")
+	flags.StringVar(&f.strategy, "strategy", "calm", "how ties are decided: `NAME` is calm or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "report failures in full; of a single scenario all that happens")

@@ -19,9 +19,9 @@ func newDiff(env environment) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Compare two traces and show where they part",
 		Long: `Lay two traces side by side, level by level: calls, requests, objects, gaps,
-events, files and what was asked of the container runtime. What no two runs can
-have in common (uids, generated names, times) is replaced by the role it plays;
-all that two equal traces may differ in is listed and counted.
+events, files and requests to the container runtime. Values that no two runs share
+(uids, generated names, times) are replaced by the role they play; the differences
+that two equal traces may have are listed and counted.
 
 Exit codes: 0 the traces are equal, 1 they differ, 2 bad input.`,
 		Example: `  csisim run scenarios/rwo-filesystem.yaml --trace mine.jsonl
@@ -40,7 +40,7 @@ Exit codes: 0 the traces are equal, 1 they differ, 2 bad input.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return compare(env, args[0], args[1], all) },
 	}
-	command.Flags().BoolVar(&all, "all", false, "show every difference with what stands around it")
+	command.Flags().BoolVar(&all, "all", false, "show every difference with the events around it")
 	return command
 }
 

@@ -52,7 +52,7 @@ Kubernetes' modules that the driver's own module need not have.`,
 	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default what GetPluginInfo answers)")
 	flags.StringVar(&f.replace, "replace", "", "use the csisim whose checkout is in `DIR`, not a release")
 	isolationFlag(flags, &f.isolation)
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which the driver that is asked puts what it needs on disk (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while csisim asks for its name (default the system's temporary directory)")
 	complete(command, "name", cobra.NoFileCompletions)
 	return command
 }

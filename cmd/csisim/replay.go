@@ -23,8 +23,8 @@ func newReplay(env environment) *cobra.Command {
 		Long: `Make the run of a finding again: FILE is one that csisim explore has written.
 
 The choices in it are named by what they decide, so they fit after small changes
-of the scenario, too. If one does not fit any more, which one and what was there
-instead is printed, and the exit code is 2.`,
+of the scenario, too. If one does not fit any more, csisim prints it and what was there
+instead, and exits with code 2.`,
 		Example: `  csisim replay lifecycle-createvolume-is-not-idempotent.csisim.yaml -v`,
 		Args: func(command *cobra.Command, args []string) error {
 			if err := needs("a FILE")(command, args); err != nil {

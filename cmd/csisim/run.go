@@ -62,7 +62,7 @@ failure names makes the same run again.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.strategy, "strategy", "calm", "who decides what happens first: `NAME` is calm or random")
+	flags.StringVar(&f.strategy, "strategy", "calm", "how ties are decided: `NAME` is calm or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
 	flags.StringSliceVar(&f.only, "only", nil, "run the scenarios of these names only: `NAME,…`, * for any text")
 	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")
@@ -74,9 +74,9 @@ failure names makes the same run again.`,
 	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which runs put what they need on disk (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
-	flags.BoolVar(&f.strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on fails, too; it is a note otherwise")
+	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
 	flags.BoolVar(&f.systemCalls, "system-calls", false, "record by which system calls driver programs, and what they start, change files: -v shows them")
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs; with --on kind the cluster")
 	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare; where the runs differ, say whether csisim or a driver did, and in which answer")

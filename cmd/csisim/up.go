@@ -71,7 +71,7 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 	flags.IntVar(&f.port, "port", 0, "`PORT` of the API and the page on loopback (default any that is free)")
 	flags.Float64Var(&f.speed, "speed", 1, "how many times as fast as the real clock the cluster lives")
 	isolationFlag(flags, &f.isolation)
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` in which the cluster puts what it needs on disk (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the cluster (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "file", completeScenarios)

@@ -31,9 +31,9 @@ func newView(env environment) *cobra.Command {
 of a real cluster. The page shows what happened in lanes over virtual time, every
 call, and the objects, mounts and files at any instant.
 
-It is served on loopback, to who has the token in its address, until Ctrl-C; with
---output it is written to a file that needs nothing else. Of a trace that is cut
-off or damaged what can be read is shown. With OTHER, a second trace, the page shows
+It is served on loopback, to clients that have the token in its address, until
+Ctrl-C; with --output it is written to a file that needs nothing else. A trace that
+is cut off or damaged is shown as far as it can be read. With OTHER, a second trace, the page shows
 both side by side, aligned as csisim diff does, with the first difference of each
 level.`,
 		Example: `  csisim view mine.jsonl
