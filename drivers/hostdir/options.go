@@ -24,7 +24,7 @@ type options struct {
 
 func parseOptions(args []string, out io.Writer) (options, error) {
 	var o options
-	var mode string
+	var mode, sites string
 	var noAttach, noStage bool
 	c := &o.config
 
@@ -44,6 +44,8 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		c.NodeAddress, err = netip.ParseAddr(s)
 		return err
 	})
+	flags.StringVar(&c.Site, "site", "", "with --sites: the site of this instance")
+	flags.StringVar(&sites, "sites", "", "two sites that replicate volumes to each other, separated by a comma; their directories lie below --state-dir")
 	flags.Func("inline", "serve volumes that pods have in their own specs: also, or `only`", func(s string) error {
 		c.Inline, c.InlineOnly = true, s == "only"
 		if s != "only" && s != "also" {
@@ -73,6 +75,9 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
+	if err := o.setPeer(sites); err != nil {
+		return o, err
+	}
 	c.Attach, c.Stage = !noAttach, !noStage
 	if c.NodeAddress == (netip.Addr{}) && c.NodeID != "" {
 		c.NodeAddress = addressOf(c.NodeID)
@@ -80,6 +85,26 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	c.Controller = mode == "controller" || mode == "all"
 	c.Node = mode == "node" || mode == "all"
 	return o, o.check(mode, flags.Args())
+}
+
+// setPeer finds the other one of two sites.
+func (o *options) setPeer(sites string) error {
+	if sites == "" && o.config.Site == "" {
+		return nil
+	}
+	first, second, two := strings.Cut(sites, ",")
+	switch o.config.Site {
+	case "":
+		return errors.New("--sites needs --site, the one of this instance")
+	case first:
+		o.config.Peer = second
+	case second:
+		o.config.Peer = first
+	}
+	if !two || o.config.Peer == "" || o.config.Peer == o.config.Site || strings.ContainsAny(sites, "/.") {
+		return fmt.Errorf("--site %q and --sites %q: expected two names without / and ., one of which is the site", o.config.Site, sites)
+	}
+	return nil
 }
 
 // addressOf is the address of a node that was given none.

@@ -3,6 +3,9 @@ package mock
 import (
 	"context"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
@@ -42,6 +45,9 @@ func changeFence[A any](s AddonsFence, rpc string, cidrs []*fence.CIDR, apply fu
 
 // FenceClusterNetwork keeps addresses off the storage.
 func (s AddonsFence) FenceClusterNetwork(_ context.Context, r *fence.FenceClusterNetworkRequest) (*fence.FenceClusterNetworkResponse, error) {
+	if s.driver.faults[messageShowsSecret] {
+		return nil, status.Errorf(codes.PermissionDenied, "login with %v is refused", r.GetSecrets())
+	}
 	return changeFence[fence.FenceClusterNetworkResponse](s, "FenceClusterNetwork", r.GetCidrs(), s.driver.fence)
 }
 

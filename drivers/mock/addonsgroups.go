@@ -22,6 +22,9 @@ func (s AddonsGroups) message(g *addonsGroup) *volumegroup.VolumeGroup {
 	for _, id := range g.volumes {
 		m.Volumes = append(m.Volumes, &csi.Volume{VolumeId: id})
 	}
+	if s.driver.faults[groupDropsMember] && len(m.Volumes) > 0 {
+		m.Volumes = m.Volumes[1:]
+	}
 	return m
 }
 

@@ -27,68 +27,63 @@ func serveSource[A any](s AddonsReplication, rpc string, source *replication.Rep
 	})
 }
 
-// mustBeReplicated returns an error unless the volume or group is replicated.
-func (s AddonsReplication) mustBeReplicated(id string) error {
-	if _, known := s.driver.addons.replicated[id]; !known {
-		return status.Errorf(codes.FailedPrecondition, "%s is not replicated", id)
-	}
-	return nil
+// serveReplicas does something with each volume of a source, for a call that answers nothing else.
+func serveReplicas[A any](s AddonsReplication, rpc string, source *replication.ReplicationSource, do func(id string) error) (*A, error) {
+	return serveSource(s, rpc, source, func(id string) (*A, error) {
+		return new(A), s.driver.eachReplica(id, do)
+	})
 }
 
 // EnableVolumeReplication begins to keep a copy.
 func (s AddonsReplication) EnableVolumeReplication(_ context.Context, r *replication.EnableVolumeReplicationRequest) (*replication.EnableVolumeReplicationResponse, error) {
-	return serveSource(s, "EnableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.EnableVolumeReplicationResponse, error) {
-		if _, known := s.driver.addons.replicated[id]; !known {
-			s.driver.addons.replicated[id] = true
-		}
-		return &replication.EnableVolumeReplicationResponse{}, nil
-	})
+	return serveReplicas[replication.EnableVolumeReplicationResponse](s, "EnableVolumeReplication", r.GetReplicationSource(), s.driver.enableReplica)
 }
 
 // DisableVolumeReplication gives up the copy.
 func (s AddonsReplication) DisableVolumeReplication(_ context.Context, r *replication.DisableVolumeReplicationRequest) (*replication.DisableVolumeReplicationResponse, error) {
-	return serveSource(s, "DisableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.DisableVolumeReplicationResponse, error) {
-		delete(s.driver.addons.replicated, id)
-		return &replication.DisableVolumeReplicationResponse{}, nil
-	})
+	return serveReplicas[replication.DisableVolumeReplicationResponse](s, "DisableVolumeReplication", r.GetReplicationSource(), s.driver.disableReplica)
 }
 
 // PromoteVolume makes this side the one that may be written.
 func (s AddonsReplication) PromoteVolume(_ context.Context, r *replication.PromoteVolumeRequest) (*replication.PromoteVolumeResponse, error) {
-	return serveSource(s, "PromoteVolume", r.GetReplicationSource(), func(id string) (*replication.PromoteVolumeResponse, error) {
-		if err := s.mustBeReplicated(id); err != nil {
-			return nil, err
-		}
-		s.driver.addons.replicated[id] = true
-		return &replication.PromoteVolumeResponse{}, nil
+	return serveReplicas[replication.PromoteVolumeResponse](s, "PromoteVolume", r.GetReplicationSource(), func(id string) error {
+		return s.driver.promoteReplica(id, r.GetForce())
 	})
 }
 
 // DemoteVolume makes this side the copy.
 func (s AddonsReplication) DemoteVolume(_ context.Context, r *replication.DemoteVolumeRequest) (*replication.DemoteVolumeResponse, error) {
-	return serveSource(s, "DemoteVolume", r.GetReplicationSource(), func(id string) (*replication.DemoteVolumeResponse, error) {
-		s.driver.addons.replicated[id] = false
-		return &replication.DemoteVolumeResponse{}, nil
+	return serveReplicas[replication.DemoteVolumeResponse](s, "DemoteVolume", r.GetReplicationSource(), func(id string) error {
+		return s.driver.demoteReplica(id, r.GetForce())
 	})
 }
 
 // ResyncVolume makes the copy what the other side is.
 func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.ResyncVolumeRequest) (*replication.ResyncVolumeResponse, error) {
 	return serveSource(s, "ResyncVolume", r.GetReplicationSource(), func(id string) (*replication.ResyncVolumeResponse, error) {
-		if s.driver.addons.replicated[id] {
-			return nil, status.Errorf(codes.FailedPrecondition, "%s is not demoted", id)
-		}
-		return &replication.ResyncVolumeResponse{Ready: true}, nil
+		answer := &replication.ResyncVolumeResponse{Ready: true}
+		return answer, s.driver.eachReplica(id, func(id string) error {
+			ready, err := s.driver.resyncReplica(id)
+			answer.Ready = answer.Ready && ready
+			return err
+		})
 	})
 }
 
-// GetVolumeReplicationInfo returns how the replication is.
+// GetVolumeReplicationInfo returns how the replication is. A primary that has another side is
+// synchronized with it first.
 func (s AddonsReplication) GetVolumeReplicationInfo(_ context.Context, r *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
 	return serveSource(s, "GetVolumeReplicationInfo", r.GetReplicationSource(), func(id string) (*replication.GetVolumeReplicationInfoResponse, error) {
-		if err := s.mustBeReplicated(id); err != nil {
-			return nil, err
-		}
-		return s.driver.options.CSIAddons.syncInfo(), nil
+		info := s.driver.options.CSIAddons.syncInfo()
+		return info, s.driver.eachReplica(id, func(id string) error {
+			if _, known := s.driver.addons.replicated[id]; !known {
+				return status.Errorf(codes.FailedPrecondition, "%s is not replicated", id)
+			}
+			if s.driver.synchronize(id) != nil {
+				info.Status = replication.GetVolumeReplicationInfoResponse_DEGRADED
+			}
+			return nil
+		})
 	})
 }
 

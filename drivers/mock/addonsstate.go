@@ -40,6 +40,9 @@ func (d *Driver) addonsVolume(id string) (*volume, error) {
 		return nil, status.Error(codes.InvalidArgument, "volume_id is required")
 	}
 	v := d.volumes[id]
+	if v == nil && d.everKnown[id] && d.faults[servesDeletedVolumes] {
+		return &volume{id: id}, nil
+	}
 	if v == nil {
 		return nil, noVolume(id)
 	}
@@ -81,7 +84,45 @@ func (d *Driver) fence(all []string) {
 }
 
 func (d *Driver) unfence(all []string) {
+	if d.faults[unfenceLeavesFence] {
+		return
+	}
 	d.addons.fenced = slices.DeleteFunc(d.addons.fenced, func(text string) bool { return slices.Contains(all, text) })
+}
+
+// Fenced are the address ranges that are kept off the storage, in the order in which they were fenced.
+func (d *Driver) Fenced() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.addons.fenced)
+}
+
+// admitted refuses a node whose clients are fenced. Clients that are those of all nodes fence none.
+func (n *Node) admitted() error {
+	d := n.driver
+	if d.options.CSIAddons == nil || d.faults[fenceIgnored] {
+		return nil
+	}
+	for _, c := range d.options.CSIAddons.FenceClients {
+		for _, cidr := range c.CIDRs {
+			if c.Node == n.state.id && d.isFenced(cidr) {
+				return status.Errorf(codes.FailedPrecondition, "node %s with the addresses %s is fenced", n.state.id, cidr)
+			}
+		}
+	}
+	return nil
+}
+
+// isFenced reports whether an address range is one of those that are fenced, or in one.
+func (d *Driver) isFenced(cidr string) bool {
+	own, err := netip.ParsePrefix(cidr)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(d.addons.fenced, func(text string) bool {
+		fenced, err := netip.ParsePrefix(text)
+		return err == nil && fenced.Overlaps(own)
+	})
 }
 
 // sourceID is the id of what is replicated, which must be there.

@@ -136,7 +136,7 @@ func (d *Driver) create(req *csi.CreateVolumeRequest) (*volume, error) {
 		v.source = proto.CloneOf(req.GetVolumeContentSource())
 	}
 	d.insertVolume(v)
-	return v, nil
+	return v, d.fillFrom(req.GetVolumeContentSource(), v.id)
 }
 
 // sourceBytes is the size of the snapshot or volume that a new volume starts from, 0 without one.

@@ -24,7 +24,7 @@ type Driver struct {
 	controllerCapabilities []*csi.ControllerServiceCapability
 	nodeCapabilities       []*csi.NodeServiceCapability
 
-	mu           sync.Mutex
+	mu           *sync.Mutex // of both sites, if there are two
 	volumes      map[string]*volume
 	volumeNames  map[string]*volume
 	everKnown    map[string]bool // ids of all volumes there ever were
@@ -34,6 +34,8 @@ type Driver struct {
 	groupNames   map[string]*groupSnapshot
 	nodes        map[string]*nodeState
 	addons       addonsState
+	contents     Contents                // nil if nobody keeps them
+	other        Site                    // to which volumes are replicated; its Driver is nil if there is none
 	used         []*csi.VolumeCapability // see alike
 	usedBytes    int64
 	volumeSerial int
@@ -53,6 +55,7 @@ type volume struct {
 	topology     []*csi.Topology
 	attachments  ordered.Map[string, attachment] // by node id
 	adverse      *Condition
+	copied       bool // it was made by replication
 }
 
 type attachment struct {
@@ -76,6 +79,7 @@ func New(o Options) *Driver {
 		panic(fmt.Sprintf("mock driver: %v", err))
 	}
 	d := &Driver{
+		mu:           &sync.Mutex{},
 		options:      o,
 		faults:       map[string]bool{},
 		volumes:      map[string]*volume{},
@@ -168,6 +172,7 @@ func (d *Driver) removeVolume(v *volume) {
 		delete(d.volumeNames, v.name)
 	}
 	d.usedBytes -= v.bytes
+	d.dropContent(v.id)
 }
 
 // now is the time of a new snapshot.

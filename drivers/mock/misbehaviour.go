@@ -53,6 +53,15 @@ const (
 	unpublishNotIdempotent      = "unpublish-not-idempotent"
 	forgetPublicationsOnRestart = "forget-publications-on-restart"
 	statsNegative               = "stats-negative"
+	demotedStaysWritable        = "demoted-stays-writable"
+	promotesSecondPrimary       = "promotes-second-primary"
+	replicationCopiesNothing    = "replication-copies-nothing"
+	fenceIgnored                = "fence-ignored"
+	unfenceLeavesFence          = "unfence-leaves-fence"
+	groupDropsMember            = "group-drops-member"
+	servesDeletedVolumes        = "serves-deleted-volumes"
+	rotatesOnce                 = "rotates-once"
+	messageShowsSecret          = "message-shows-secret"
 )
 
 var misbehaviours = []Misbehaviour{
@@ -98,6 +107,15 @@ var misbehaviours = []Misbehaviour{
 	{unpublishNotIdempotent, "unpublishing what is not published is an error", "NodeUnpublishVolume"},
 	{forgetPublicationsOnRestart, "a restart of the node plugin forgets what is staged and published", "NodeUnpublishVolume"},
 	{statsNegative, "the available bytes are negative", "NodeGetVolumeStats"},
+	{demotedStaysWritable, "a volume that is demoted is staged and published writable", "CSI-Addons DemoteVolume"},
+	{promotesSecondPrimary, "a volume is promoted while the other site is primary", "CSI-Addons PromoteVolume"},
+	{replicationCopiesNothing, "the copy stays as it was when replication began", "CSI-Addons DemoteVolume, ResyncVolume"},
+	{fenceIgnored, "a node that is fenced stages and publishes volumes", "CSI-Addons FenceClusterNetwork"},
+	{unfenceLeavesFence, "unfencing succeeds, the addresses stay fenced", "CSI-Addons UnfenceClusterNetwork"},
+	{groupDropsMember, "the first volume of a group is not in the answers", "CSI-Addons CreateVolumeGroup"},
+	{servesDeletedVolumes, "space is reclaimed, and keys are changed, of volumes that were deleted", "CSI-Addons ControllerReclaimSpace"},
+	{rotatesOnce, "changing a key a second time is an error", "CSI-Addons EncryptionKeyRotate"},
+	{messageShowsSecret, "the message of an error shows the request's secrets", "CSI-Addons FenceClusterNetwork"},
 }
 
 // Misbehaviours lists what Options.Faulty accepts.

@@ -138,6 +138,9 @@ func (n *Node) usable(id string, c *csi.VolumeCapability, volumeContext, publish
 	if !v.supports(c) {
 		return nil, status.Errorf(codes.FailedPrecondition, "volume %s was not made for this volume_capability", id)
 	}
+	if err := first(n.admitted(), d.writableReplica(id, c)); err != nil {
+		return nil, err
+	}
 	return v, n.attached(v, publishContext)
 }
 

@@ -75,6 +75,7 @@ func (d *Driver) cut(v *volume, name string) *snapshot {
 	}
 	d.snapshots[snap.id] = snap
 	d.snapshotName[name] = snap
+	_ = d.copyContent(v.id, snap.id) // the data check finds what is missing
 	return snap
 }
 
@@ -102,6 +103,7 @@ func (s *Controller) DeleteSnapshot(_ context.Context, req *csi.DeleteSnapshotRe
 
 func (d *Driver) removeSnapshot(snap *snapshot) {
 	delete(d.snapshots, snap.id)
+	d.dropContent(snap.id)
 	if d.snapshotName[snap.name] == snap {
 		delete(d.snapshotName, snap.name)
 	}

@@ -34,11 +34,27 @@ func (m *Memory) BindMount(source, target string, readOnly bool) error {
 	})
 }
 
+// BindMountFrom shows a directory or file of another machine, a storage that several share,
+// at target.
+func (m *Memory) BindMountFrom(storage *Memory, source, target string, readOnly bool) error {
+	return m.change(func() error {
+		from, err := storage.follow(source)
+		if err == nil {
+			err = m.show(from, target, readOnly)
+		}
+		return pathError("bind mount "+source+" on", target, err)
+	})
+}
+
 func (m *Memory) bind(source, target string, readOnly bool) error {
 	from, err := m.follow(source)
 	if err != nil {
 		return err
 	}
+	return m.show(from, target, readOnly)
+}
+
+func (m *Memory) show(from location, target string, readOnly bool) error {
 	on, err := m.follow(target)
 	if err != nil {
 		return err
@@ -81,6 +97,16 @@ func (m *Memory) unmount(target string) error {
 	delete(m.mounted, on)
 	on.node.mounts--
 	return nil
+}
+
+// IsShared reports whether what is at path lies in a storage that other machines may share.
+func (m *Memory) IsShared(p string) (shared bool) {
+	_ = m.read(func() error {
+		at, err := m.follow(p)
+		shared = err == nil && !at.node.isIn(m.root.root)
+		return err
+	})
+	return shared
 }
 
 func (m *Memory) isMountRoot(at location) bool {

@@ -43,7 +43,12 @@ const (
 // Backend is one shared storage directory. Every method takes the directory's
 // lock file, so any number of processes may use it at once.
 type Backend struct {
-	dir string
+	dir  string
+	lock string   // the file whose lock its users take
+	site string   // of two; empty for a backend that is alone
+	peer *Backend // the other site; nil for a backend that is alone
+
+	serving *os.File // what the other site sees of this process
 }
 
 // Open makes the layout below dir where it is missing and clears what a killed
@@ -59,7 +64,7 @@ func Open(dir string) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open backend: %w", err)
 	}
-	b := &Backend{dir: dir}
+	b := &Backend{dir: dir, lock: filepath.Join(dir, "lock")}
 	return b, b.exclusively(func() error {
 		return clear(filepath.Join(dir, partialDir))
 	})
@@ -88,7 +93,7 @@ func (b *Backend) Lose() error {
 // exclusively runs fn while no other process, and no other call of this one, is
 // inside. A killed process gives its lock back.
 func (b *Backend) exclusively(fn func() error) error {
-	lock, err := os.OpenFile(filepath.Join(b.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	lock, err := os.OpenFile(b.lock, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return fmt.Errorf("open lock of backend: %w", err)
 	}

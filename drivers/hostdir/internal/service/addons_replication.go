@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -48,8 +50,13 @@ func (r replicationController) each(s *replication.ReplicationSource, do func(id
 
 // replicationAnswer is answer, with the codes of CSI-Addons.
 func replicationAnswer(err error) error {
-	if errors.Is(err, backend.ErrNotReplicated) || errors.Is(err, backend.ErrNotDemoted) {
+	switch {
+	case errors.Is(err, backend.ErrNotReplicated), errors.Is(err, backend.ErrNotDemoted), errors.Is(err, backend.ErrPrimaryAway):
 		return precondition("%v", err)
+	case errors.Is(err, backend.ErrPrimaryThere):
+		return status.Error(codes.Aborted, err.Error())
+	case errors.Is(err, backend.ErrUnreachable):
+		return status.Error(codes.Unavailable, err.Error())
 	}
 	return answer(err)
 }
@@ -64,9 +71,10 @@ func (r replicationController) DisableVolumeReplication(_ context.Context, req *
 	return &replication.DisableVolumeReplicationResponse{}, r.each(req.GetReplicationSource(), r.store.Unreplicate)
 }
 
-// PromoteVolume lets volumes be written.
+// PromoteVolume lets volumes be written. That the other site may be primary, and is out of
+// reach, is FailedPrecondition, which force overcomes.
 func (r replicationController) PromoteVolume(_ context.Context, req *replication.PromoteVolumeRequest) (*replication.PromoteVolumeResponse, error) {
-	return &replication.PromoteVolumeResponse{}, r.each(req.GetReplicationSource(), r.store.Promote)
+	return &replication.PromoteVolumeResponse{}, r.each(req.GetReplicationSource(), func(id string) error { return r.store.Promote(id, req.GetForce()) })
 }
 
 // DemoteVolume lets nobody write any more. A volume that is attached is in use.
@@ -76,8 +84,13 @@ func (r replicationController) DemoteVolume(_ context.Context, req *replication.
 
 // ResyncVolume makes the copies anew.
 func (r replicationController) ResyncVolume(_ context.Context, req *replication.ResyncVolumeRequest) (*replication.ResyncVolumeResponse, error) {
-	err := r.each(req.GetReplicationSource(), func(id string) error { return r.store.Resync(id, req.GetForce()) })
-	return &replication.ResyncVolumeResponse{Ready: true}, err
+	ready := true
+	err := r.each(req.GetReplicationSource(), func(id string) error {
+		synced, err := r.store.Resync(id, req.GetForce())
+		ready = ready && synced
+		return err
+	})
+	return &replication.ResyncVolumeResponse{Ready: ready}, err
 }
 
 // GetVolumeReplicationInfo reports the last synchronization: of a group, the oldest one and
@@ -86,7 +99,7 @@ func (r replicationController) GetVolumeReplicationInfo(_ context.Context, req *
 	var oldest backend.Replica
 	bytes := int64(0)
 	err := r.each(req.GetReplicationSource(), func(id string) error {
-		copy, err := r.store.Replica(id)
+		copy, err := r.store.Synchronize(id)
 		if err == nil && (oldest.VolumeID == "" || copy.Synced.Before(oldest.Synced)) {
 			oldest = copy
 		}
@@ -107,7 +120,7 @@ func (r replicationController) GetReplicationDestinationInfo(_ context.Context, 
 	copies := map[string]string{}
 	err := r.each(req.GetReplicationSource(), func(id string) error {
 		_, err := r.store.Volume(id)
-		copies[id] = backend.CopyID(id)
+		copies[id] = r.store.CopyID(id)
 		return err
 	})
 	if err != nil {
@@ -116,7 +129,7 @@ func (r replicationController) GetReplicationDestinationInfo(_ context.Context, 
 	to := &replication.ReplicationDestination{}
 	if group := req.GetReplicationSource().GetVolumegroup().GetVolumeGroupId(); group != "" {
 		to.Type = &replication.ReplicationDestination_Volumegroup{Volumegroup: &replication.ReplicationDestination_VolumeGroupDestination{
-			VolumeGroupId: backend.CopyID(group), VolumeIds: copies,
+			VolumeGroupId: r.store.CopyID(group), VolumeIds: copies,
 		}}
 	} else {
 		to.Type = &replication.ReplicationDestination_Volume{Volume: &replication.ReplicationDestination_VolumeDestination{

@@ -26,6 +26,9 @@ type Config struct {
 	// StateDir is shared by all instances. NodeStateDir belongs to this node;
 	// the default lies below StateDir.
 	StateDir, NodeStateDir string
+	// Site and Peer make StateDir that of two sites, each in a directory of its name. Default:
+	// there is one.
+	Site, Peer string
 	// Controller and Node choose the services that this instance offers.
 	Controller, Node bool
 	// Attach and Stage switch ControllerPublishVolume and NodeStageVolume on.
@@ -47,9 +50,14 @@ type Config struct {
 
 // Register opens the state and adds the services to the server.
 func Register(server *grpc.Server, cfg Config) error {
-	store, err := backend.Open(cfg.StateDir)
+	store, err := cfg.open()
 	if err != nil {
 		return err
+	}
+	if cfg.Controller {
+		if err := store.Serve(); err != nil {
+			return err
+		}
 	}
 	csi.RegisterIdentityServer(server, identity{cfg: cfg})
 	if cfg.Addons {
@@ -77,4 +85,11 @@ func Register(server *grpc.Server, cfg Config) error {
 		csi.RegisterNodeServer(server, n)
 	}
 	return nil
+}
+
+func (cfg Config) open() (*backend.Backend, error) {
+	if cfg.Site == "" {
+		return backend.Open(cfg.StateDir)
+	}
+	return backend.OpenSite(cfg.StateDir, cfg.Site, cfg.Peer)
 }

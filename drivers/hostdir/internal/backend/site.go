@@ -1,0 +1,158 @@
+//go:build linux
+
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// OpenSite opens a storage directory as one of two sites, each in a directory of its name,
+// which keep copies of each other's volumes under the same ids.
+func OpenSite(dir, site, peer string) (*Backend, error) {
+	own, err := Open(filepath.Join(dir, site))
+	if err != nil {
+		return nil, err
+	}
+	other, err := Open(filepath.Join(dir, peer))
+	if err != nil {
+		return nil, err
+	}
+	lock := filepath.Join(filepath.Dir(own.dir), "lock") // one for both, or two calls could wait for each other
+	own.site, own.lock, own.peer = site, lock, other
+	other.site, other.lock, other.peer = peer, lock, own
+	return own, nil
+}
+
+// Serve makes the other site reach this one, as long as the process lives.
+func (b *Backend) Serve() error {
+	if b.peer == nil {
+		return nil
+	}
+	alive, err := os.OpenFile(b.aliveFile(), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return fmt.Errorf("serve site %s: %w", b.site, err)
+	}
+	b.serving = alive // open for as long as the process lives
+	return unix.Flock(int(alive.Fd()), unix.LOCK_SH)
+}
+
+func (b *Backend) aliveFile() string { return filepath.Join(b.dir, "alive") }
+
+// serves reports whether some process serves the site.
+func (b *Backend) serves() (bool, error) {
+	file, err := os.OpenFile(b.aliveFile(), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
+
+// reach returns ErrUnreachable unless the other site can be reached, or there is none.
+func (b *Backend) reach() error {
+	if b.peer == nil {
+		return nil
+	}
+	serves, err := b.peer.serves()
+	if err == nil && !serves {
+		err = fmt.Errorf("site %s: %w", b.peer.site, ErrUnreachable)
+	}
+	return err
+}
+
+// mayPromote refuses to make a second primary.
+func (b *Backend) mayPromote(id string, force bool) error {
+	if b.peer == nil {
+		return nil
+	}
+	there, err := b.peer.replica(id)
+	if errors.Is(err, ErrNotReplicated) || err == nil && !there.Primary {
+		return nil
+	}
+	if err == nil {
+		err = b.reach()
+	}
+	switch {
+	case err == nil:
+		return fmt.Errorf("volume %s: %w (%s)", id, ErrPrimaryThere, b.peer.site)
+	case errors.Is(err, ErrUnreachable) && force:
+		return nil
+	case errors.Is(err, ErrUnreachable):
+		return fmt.Errorf("volume %s: %w (%s)", id, ErrPrimaryAway, b.peer.site)
+	}
+	return err
+}
+
+// send makes the copy at the other site what the volume is, unless that is primary.
+func (b *Backend) send(v Volume) error {
+	other := b.peer
+	there, err := other.replica(v.ID)
+	switch {
+	case err == nil && there.Primary:
+		return nil
+	case err != nil && !errors.Is(err, ErrNotReplicated):
+		return err
+	}
+	from := b.DataPath(v)
+	was, err := other.volume(v.ID)
+	switch {
+	case err == nil:
+		v.Attachments = was.Attachments
+		err = other.remove(volumesDir, v.ID)
+	case errors.Is(err, ErrNotFound):
+		v.Attachments, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	err = other.install(volumesDir, v.ID, v, func(dir string) error {
+		return fill(filepath.Join(dir, dataName(v.Block)), from, v.Block, v.CapacityBytes)
+	})
+	if err != nil {
+		return err
+	}
+	return other.saveReplica(Replica{VolumeID: v.ID})
+}
+
+// sendTo sends a volume to the other site, if it is primary here.
+func (b *Backend) sendTo(id string) error {
+	r, err := b.replica(id)
+	if errors.Is(err, ErrNotReplicated) || err == nil && !r.Primary {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v, err := b.volume(id)
+	if err != nil {
+		return err
+	}
+	return b.sync(v, r)
+}
+
+// dropCopy removes the copy at the other site, unless that is primary.
+func (b *Backend) dropCopy(id string) error {
+	if err := b.reach(); err != nil {
+		return err
+	}
+	there, err := b.peer.replica(id)
+	if errors.Is(err, ErrNotReplicated) || err == nil && there.Primary {
+		return nil
+	}
+	if err == nil {
+		err = b.peer.remove(replicasDir, id)
+	}
+	if err != nil {
+		return err
+	}
+	return b.peer.remove(volumesDir, id)
+}

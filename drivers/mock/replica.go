@@ -1,0 +1,176 @@
+package mock
+
+import (
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Site is a storage system as one of two that replicate volumes to each other. A copy has
+// the id of its volume.
+type Site struct {
+	Name   string
+	Driver *Driver
+	// Reachable reports whether the other site reaches this one.
+	Reachable func() bool
+}
+
+// Join makes two storage systems the sites of one.
+func Join(a, b Site) {
+	b.Driver.mu = a.Driver.mu
+	a.Driver.other, b.Driver.other = b, a
+}
+
+// remote is the other site; nil if there is none.
+func (d *Driver) remote() *Driver { return d.other.Driver }
+
+func (d *Driver) unreachable() error {
+	if d.remote() == nil || d.other.Reachable() {
+		return nil
+	}
+	return status.Errorf(codes.Unavailable, "site %s cannot be reached", d.other.Name)
+}
+
+// eachReplica does something with a volume, or with each volume of a group.
+func (d *Driver) eachReplica(id string, do func(id string) error) error {
+	ids := []string{id}
+	if group := d.addonsGroup(id); group != nil {
+		ids = group.volumes
+	}
+	for _, id := range ids {
+		if err := do(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enableReplica begins to replicate a volume: it is primary, unless the other site has
+// replicated it before.
+func (d *Driver) enableReplica(id string) error {
+	if _, known := d.addons.replicated[id]; known {
+		return nil
+	}
+	if err := d.unreachable(); err != nil {
+		return err
+	}
+	d.addons.replicated[id] = true
+	other := d.remote()
+	if other == nil {
+		return nil
+	}
+	if other.volumes[id] == nil {
+		other.insertCopy(d.volumes[id])
+	}
+	other.addons.replicated[id] = false
+	return d.send(id)
+}
+
+// insertCopy makes room for the copy of a volume.
+func (d *Driver) insertCopy(v *volume) {
+	copied := &volume{id: v.id, bytes: v.bytes, capabilities: slices.Clone(v.capabilities), context: v.context, copied: true}
+	d.insertVolume(copied)
+}
+
+// disableReplica ends the replication of a volume. The primary takes the copy away with it.
+func (d *Driver) disableReplica(id string) error {
+	primary := d.addons.replicated[id]
+	other := d.remote()
+	if other == nil || !primary {
+		delete(d.addons.replicated, id)
+		return nil
+	}
+	if err := d.unreachable(); err != nil {
+		return err
+	}
+	delete(d.addons.replicated, id)
+	if secondary, known := other.addons.replicated[id]; !known || secondary {
+		return nil
+	}
+	delete(other.addons.replicated, id)
+	if v := other.volumes[id]; v != nil && v.copied {
+		other.removeVolume(v)
+	}
+	return nil
+}
+
+// promoteReplica lets a volume be written here. While the other site is primary it is
+// refused, by force, too; where that cannot be reached, force is what it takes.
+func (d *Driver) promoteReplica(id string, force bool) error {
+	primary, known := d.addons.replicated[id]
+	switch other := d.remote(); {
+	case !known:
+		return status.Errorf(codes.FailedPrecondition, "%s is not replicated", id)
+	case primary || other == nil || !other.addons.replicated[id] || d.faults[promotesSecondPrimary]:
+	case d.other.Reachable():
+		return status.Errorf(codes.Aborted, "volume %s is primary in %s: it is to be demoted there first", id, d.other.Name)
+	case !force:
+		return status.Errorf(codes.FailedPrecondition, "volume %s is primary in %s, which cannot be reached: it takes force to promote it", id, d.other.Name)
+	}
+	d.addons.replicated[id] = true
+	return nil
+}
+
+// demoteReplica lets nobody write to a volume any more, and copies what was written last.
+func (d *Driver) demoteReplica(id string, force bool) error {
+	if v := d.volumes[id]; v != nil && len(v.nodeIDs()) > 0 && d.remote() != nil && !force {
+		return status.Errorf(codes.FailedPrecondition, "volume %s is attached to %v", id, v.nodeIDs())
+	}
+	if err := d.synchronize(id); err != nil && !force {
+		return err
+	}
+	d.addons.replicated[id] = false
+	return nil
+}
+
+// synchronize copies a primary to the other site, unless that is primary, too.
+func (d *Driver) synchronize(id string) error {
+	other := d.remote()
+	if other == nil || !d.addons.replicated[id] || d.faults[replicationCopiesNothing] {
+		return nil
+	}
+	if err := d.unreachable(); err != nil {
+		return err
+	}
+	if secondary, known := other.addons.replicated[id]; !known || secondary {
+		return nil
+	}
+	return d.send(id)
+}
+
+// resyncReplica makes a copy what the primary is. It is not ready while the primary
+// cannot be reached.
+func (d *Driver) resyncReplica(id string) (ready bool, err error) {
+	if d.addons.replicated[id] {
+		return false, status.Errorf(codes.FailedPrecondition, "%s is not demoted", id)
+	}
+	other := d.remote()
+	switch {
+	case other == nil:
+		return true, nil
+	case !d.other.Reachable():
+		return false, nil
+	case !other.addons.replicated[id] || d.faults[replicationCopiesNothing]:
+		return true, nil
+	}
+	return true, other.send(id)
+}
+
+// writableReplica refuses to let a secondary be written.
+func (d *Driver) writableReplica(id string, c *csi.VolumeCapability) error {
+	primary, known := d.addons.replicated[id]
+	if primary || !known || readsOnly(c) || d.faults[demotedStaysWritable] {
+		return nil
+	}
+	return status.Errorf(codes.FailedPrecondition, "volume %s is demoted: it can be used read-only", id)
+}
+
+func readsOnly(c *csi.VolumeCapability) bool {
+	switch c.GetAccessMode().GetMode() {
+	case csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY, csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY:
+		return true
+	}
+	return false
+}
