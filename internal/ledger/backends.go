@@ -84,6 +84,7 @@ func (a *accountant) backend(d *Backend) {
 	}
 	a.snapshots(d, held.Snapshots)
 	a.groupSnapshots(d)
+	a.fences(d)
 }
 
 // groupSnapshots enters groups by a driver's answers: no call lists them.
@@ -112,8 +113,13 @@ func (a *accountant) snapshots(d *Backend, ids []string) {
 // hasVolume reports whether a PersistentVolume has the handle, or had it and was
 // to leave the volume alone.
 func (a *accountant) hasVolume(driver, handle string) bool {
-	for range store.Indexed[*corev1.PersistentVolume](a.Store, kind.VolumesByHandle, driver+"^"+handle) {
-		return true
+	for _, s := range []*store.Store{a.Store, a.Elsewhere} {
+		if s == nil {
+			continue
+		}
+		for range store.Indexed[*corev1.PersistentVolume](s, kind.VolumesByHandle, driver+"^"+handle) {
+			return true
+		}
 	}
 	for _, e := range a.Trace.Events() {
 		if pv, ok := e.Old.(*corev1.PersistentVolume); ok && e.Kind == trace.API && e.Change == "DELETED" && pv.Spec.CSI != nil &&

@@ -29,6 +29,7 @@ const (
 	Volume           Kind = "volume"         // in a driver's backend
 	Snapshot         Kind = "snapshot"       // in a driver's backend
 	GroupSnapshot    Kind = "group snapshot" // in a driver's backend
+	Fence            Kind = "fence"          // in a driver's backend
 )
 
 // Entry is one thing that exists although no object of the cluster accounts for it.

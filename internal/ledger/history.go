@@ -19,6 +19,7 @@ var undoes = map[string]string{
 	"ControllerPublishVolume":   "ControllerUnpublishVolume",
 	"NodeStageVolume":           "NodeUnstageVolume",
 	"NodePublishVolume":         "NodeUnpublishVolume",
+	"FenceClusterNetwork":       "UnfenceClusterNetwork",
 }
 
 // History is what of a trace matters for blame.

@@ -23,7 +23,10 @@ type Ledger struct {
 // Cluster is what is looked at.
 type Cluster struct {
 	Store *store.Store
-	Trace *trace.Recorder
+	// Elsewhere is the store of another cluster to which drivers replicate volumes; nil if
+	// there is none.
+	Elsewhere *store.Store
+	Trace     *trace.Recorder
 	// Watch has followed the calls of the run.
 	Watch         *Watch
 	Nodes         []*Node

@@ -25,8 +25,12 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: %s (%s)", v.Field, v.Detail, v.Rule, path.Base(v.Method))
 }
 
-// Section is the address of the spec's section about the call, in the version of the bindings.
+// Section is the address of the spec's section about the call, in the version of the bindings;
+// of a call of CSI-Addons, that of its service.
 func (v Violation) Section() string {
+	if service, _, addons := strings.Cut(v.Method, "."); addons {
+		return "https://github.com/csi-addons/spec/tree/main/" + service
+	}
 	return "https://github.com/container-storage-interface/spec/blob/v1.13.0/spec.md#" + strings.ToLower(path.Base(v.Method))
 }
 

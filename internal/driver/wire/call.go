@@ -166,7 +166,7 @@ func (c *call) end(err error) {
 	}
 	c.ended = true
 	if err != nil {
-		c.event.Code, c.event.Message = status.Code(err).String(), status.Convert(err).Message()
+		c.event.Code, c.event.Message = status.Code(err).String(), trace.RedactText(status.Convert(err).Message(), c.request)
 	} else {
 		c.event.Response = c.wire.kept(c)
 	}

@@ -84,8 +84,17 @@ func (c *call) leftAt(place string) string {
 	return path.Join(place, entries[0].Name())
 }
 
+// Report records a breach that a call shows together with others.
+func (w *Wire) Report(call *trace.Event, v contract.Violation) {
+	w.record(trace.Entry{Actor: call.Actor, Node: call.Node, Driver: call.Driver}, []contract.Violation{v})
+}
+
 // note records breaches of the CSI spec.
 func (w *Wire) note(c *call, found []contract.Violation) {
+	w.record(trace.Entry{Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver}, found)
+}
+
+func (w *Wire) record(by trace.Entry, found []contract.Violation) {
 	for _, v := range found {
 		v.Detail = w.Renamed(v.Detail)
 		if slices.ContainsFunc(w.violations, v.Repeats) {
@@ -97,9 +106,8 @@ func (w *Wire) note(c *call, found []contract.Violation) {
 		} else {
 			w.violations = append(w.violations, v)
 		}
-		w.World.Trace.Add(trace.Entry{
-			Kind: kind, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method, Message: v.String(),
-		})
+		by.Kind, by.Method, by.Message = kind, v.Method, v.String()
+		w.World.Trace.Add(by)
 	}
 }
 

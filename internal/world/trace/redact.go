@@ -1,7 +1,10 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
@@ -122,5 +125,39 @@ func redactSecretObject(object map[string]any) {
 func annotations(object map[string]any) map[string]any {
 	meta, _ := object["metadata"].(map[string]any)
 	all, _ := meta["annotations"].(map[string]any)
+	return all
+}
+
+// shortestSecret is the length from which a value is not taken for a part of some word.
+const shortestSecret = 6
+
+// RedactText takes the secrets of a request out of a text, such as the message of its answer.
+func RedactText(text string, request proto.Message) string {
+	if request == nil || !request.ProtoReflect().IsValid() {
+		return text
+	}
+	for _, secret := range secretsOf(request.ProtoReflect()) {
+		if len(secret) >= shortestSecret {
+			text = strings.ReplaceAll(text, secret, Redacted)
+		}
+	}
+	return text
+}
+
+// secretsOf are the values of a message's secrets, long ones first.
+func secretsOf(m protoreflect.Message) (all []string) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case isSecret(f) && f.IsMap():
+			v.Map().Range(func(_ protoreflect.MapKey, value protoreflect.Value) bool {
+				all = append(all, value.String())
+				return true
+			})
+		case isSecret(f):
+			all = append(all, v.String())
+		}
+		return true
+	})
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return all
 }

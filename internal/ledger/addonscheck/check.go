@@ -1,0 +1,67 @@
+// Package addonscheck holds drivers to what they promise with CSI-Addons, across calls and
+// across two clusters: who may write to a volume, who is in a group, what may be reclaimed,
+// what a message may show. One invariant stands in one file.
+package addonscheck
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Check follows the calls of one cluster.
+type Check struct {
+	// OnBreach is called for each breach, with the call that shows it.
+	OnBreach func(*trace.Event, contract.Violation)
+	// Other follows the cluster to which volumes are replicated; nil if there is none.
+	Other *Check
+	// Cluster is the name of this one; empty where there is no other.
+	Cluster string
+
+	replicas map[volume]role
+	groups   map[volume][]string
+	fenced   map[string]ranges
+	clients  map[client]ranges
+	deleted  map[volume]bool
+}
+
+// volume is a volume or group of a driver.
+type volume struct{ driver, id string }
+
+// New returns a check that has seen nothing yet.
+func New() *Check {
+	return &Check{
+		replicas: map[volume]role{}, groups: map[volume][]string{},
+		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[volume]bool{},
+	}
+}
+
+// Ended takes notice of a call that has been answered.
+func (c *Check) Ended(call *trace.Event) {
+	if call.Code != "" {
+		c.secrets(call)
+		return
+	}
+	c.deletion(call)
+	c.grouping(call)
+	c.replication(call)
+	c.fencing(call)
+}
+
+// Wrote takes notice of what a pod wrote to a volume on a node: nobody writes to a volume that is
+// demoted, or on a node that is fenced.
+func (c *Check) Wrote(pod, driver, id, node string) {
+	shown := trace.Entry{Driver: driver, Node: node, Method: "Node/NodePublishVolume"}.Event()
+	if c.replicas[volume{driver, id}] == secondary {
+		c.breach(shown, "lets a demoted volume be written", fmt.Sprintf("pod %s wrote to volume %s, which was demoted", pod, id))
+	}
+	if by, is := c.fenced[driver].overlaps(c.clients[client{driver, node}]); is {
+		c.breach(shown, "serves a fenced node", fmt.Sprintf("pod %s wrote to volume %s on %s, which the range %s keeps off the storage", pod, id, node, by))
+	}
+}
+
+// breach reports what a call shows.
+func (c *Check) breach(call *trace.Event, rule, detail string) {
+	c.OnBreach(call, contract.Violation{Method: call.Method, Rule: rule, Detail: detail})
+}

@@ -1,0 +1,68 @@
+package addonscheck
+
+import (
+	"fmt"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/world/addons/replication"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// role is what a volume is that is replicated; no role is that of one of which nothing is known.
+type role int
+
+const (
+	primary role = iota + 1
+	secondary
+)
+
+// replication holds calls to two invariants: a volume that is demoted is not written, and of the
+// two sides of a volume only one is primary unless the other one was overruled by force.
+func (c *Check) replication(call *trace.Event) {
+	switch request := call.Request.(type) {
+	case *replication.PromoteVolumeRequest:
+		for _, v := range c.members(call, request.GetReplicationSource()) {
+			c.promoted(call, v, request.GetForce())
+		}
+	case *replication.DemoteVolumeRequest:
+		for _, v := range c.members(call, request.GetReplicationSource()) {
+			c.replicas[v] = secondary
+		}
+	case *replication.DisableVolumeReplicationRequest:
+		for _, v := range c.members(call, request.GetReplicationSource()) {
+			delete(c.replicas, v)
+		}
+	case *csi.NodePublishVolumeRequest:
+		v := volume{call.Driver, request.GetVolumeId()}
+		if c.replicas[v] == secondary && !request.GetReadonly() && !readsOnly(request.GetVolumeCapability()) {
+			c.breach(call, "lets a demoted volume be written", fmt.Sprintf("volume %s was demoted and is published read-write", v.id))
+		}
+	}
+}
+
+func (c *Check) promoted(call *trace.Event, v volume, force bool) {
+	if c.replicas[v] != primary && !force && c.Other != nil && c.Other.replicas[v] == primary {
+		c.breach(call, "makes a second primary", fmt.Sprintf("volume %s is primary in %s, was not demoted there, and force was not asked for", v.id, c.Other.Cluster))
+	}
+	c.replicas[v] = primary
+	if c.Other != nil && c.Other.replicas[v] == 0 {
+		c.Other.replicas[v] = secondary // it is the copy
+	}
+}
+
+// members are the volumes that a call is about.
+func (c *Check) members(call *trace.Event, source *replication.ReplicationSource) (all []volume) {
+	if id := source.GetVolume().GetVolumeId(); id != "" {
+		return []volume{{call.Driver, id}}
+	}
+	for _, id := range c.groups[volume{call.Driver, source.GetVolumegroup().GetVolumeGroupId()}] {
+		all = append(all, volume{call.Driver, id})
+	}
+	return all
+}
+
+func readsOnly(c *csi.VolumeCapability) bool {
+	mode := c.GetAccessMode().GetMode()
+	return mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY || mode == csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY
+}

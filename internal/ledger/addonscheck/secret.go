@@ -1,0 +1,15 @@
+package addonscheck
+
+import (
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// secrets holds answers to the invariant that no secret of a request is shown by a message.
+// The trace has it redacted already.
+func (c *Check) secrets(call *trace.Event) {
+	if strings.Contains(call.Message, trace.Redacted) {
+		c.breach(call, "shows a secret", "its message has a value of the request's secrets: "+call.Message)
+	}
+}
