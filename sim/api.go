@@ -76,7 +76,7 @@ func (g *gate) while(run func()) {
 func (c *Simulation) API() *apiserver.Server {
 	c.api.once.Do(func() {
 		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
-			Token: c.options.Token, Exclusive: c.gate.enter, Now: c.World.Kernel.Now, Log: c.logOf,
+			Token: c.options.Token, Exclusive: c.run.gate.enter, Now: c.World.Kernel.Now, Log: c.logOf,
 			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
 		c.startForClients()
@@ -118,6 +118,6 @@ func (c *Simulation) SnapshotClient() snapshots.Interface {
 // done or something fails that should not: one second of the real clock is speed
 // seconds of the cluster.
 func (c *Simulation) Live(ctx context.Context, speed float64) error {
-	c.gate.while(func() { c.World.Kernel.RunLive(ctx.Done(), speed) })
+	c.run.gate.while(func() { c.World.Kernel.RunLive(ctx.Done(), speed) })
 	return c.World.Kernel.Err()
 }

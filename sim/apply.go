@@ -17,7 +17,10 @@ import (
 // fields that an earlier Apply set and this one leaves out are removed, fields
 // that others set are kept. It returns "created", "configured" or "unchanged".
 func (c *Simulation) Apply(obj store.Object) (verb string, err error) {
-	c.gate.enter(func() { verb, err = c.apply(obj) })
+	if err := c.Powered(); err != nil {
+		return "", err
+	}
+	c.run.gate.enter(func() { verb, err = c.apply(obj) })
 	return verb, err
 }
 
@@ -129,7 +132,10 @@ func mergeCustom(res *store.Resource, before, next, current []byte) (store.Objec
 
 // Delete asks for an object's deletion, as kubectl delete does.
 func (c *Simulation) Delete(res *store.Resource, key store.Key, opts ...store.DeleteOption) error {
-	var err error
-	c.gate.enter(func() { _, err = c.World.Store.DeleteObject(res, key, opts...) })
+	err := c.Powered()
+	if err != nil {
+		return err
+	}
+	c.run.gate.enter(func() { _, err = c.World.Store.DeleteObject(res, key, opts...) })
 	return err
 }

@@ -41,31 +41,76 @@ type Cluster struct {
 // or if a pod lost its data. Tests with clusters of their own can run in parallel.
 func New(t T, opts ...Option) *Cluster {
 	t.Helper()
-	var o Options
-	for _, option := range opts {
-		option(&o)
-	}
+	o := optionsOf(opts)
 	c := &Cluster{t: t, record: newRecord()}
 	o.Sinks = append(slices.Clip(o.Sinks), c.record.sinks...)
 	simulation, err := Start(o)
 	c.must(err, "start the cluster")
 	c.simulation = simulation
-	t.Cleanup(c.end)
+	t.Cleanup(func() { t.Helper(); end(c) })
+	c.begin(o)
+	return c
+}
+
+// NewPair makes two clusters for a test, like New makes one, which live in one virtual time:
+// what lets it pass in one lets it pass in both. Both are as the options say, each with its
+// own API, nodes and controllers; StartPair says what their drivers have in common.
+func NewPair(t T, names [2]string, opts ...Option) (first, second *Cluster) {
+	t.Helper()
+	o := optionsOf(opts)
+	record := newRecord()
+	first, second = &Cluster{t: t, record: record}, &Cluster{t: t, record: record}
+	o.Sinks = append(slices.Clip(o.Sinks), record.sinks...)
+	pair, err := StartPair(o, names)
+	first.must(err, "start the clusters")
+	first.simulation, second.simulation = pair[0], pair[1]
+	t.Cleanup(func() { t.Helper(); end(first, second) })
+	first.begin(o)
+	second.begin(o)
+	return first, second
+}
+
+func optionsOf(opts []Option) (o Options) {
+	for _, option := range opts {
+		option(&o)
+	}
+	return o
+}
+
+// begin brings the cluster up.
+func (c *Cluster) begin(o Options) {
+	c.t.Helper()
 	c.evidence = c.simulation.Evidence()
 	if !o.NoBoot {
 		c.must(c.simulation.Boot(), "bring up the nodes and drivers")
 	}
 	c.FromHere()
-	return c
 }
 
 // settleLimit is the virtual time that is given to what is still going on.
 const settleLimit = 10 * time.Minute
 
-// end closes the cluster of a test, and fails the test for what nobody asked about.
-func (c *Cluster) end() {
+// end closes the clusters of a test, and fails the test for what nobody asked about.
+func end(clusters ...*Cluster) {
+	t := clusters[0].t
+	t.Helper()
+	for _, c := range clusters {
+		if c.evidence != nil { // it has begun
+			c.stopLiving()
+			c.judge()
+		}
+	}
+	for _, c := range clusters {
+		if err := c.simulation.Close(); err != nil {
+			t.Errorf("close the cluster: %v", err)
+		}
+	}
+	clusters[0].record.end(t)
+}
+
+// judge lets the cluster come to rest and reports what should not be.
+func (c *Cluster) judge() {
 	c.t.Helper()
-	c.stopLiving()
 	kept := []expect.Expectation{expect.Alive(c.allowed.violations), expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
 	if !c.t.Failed() {
 		_ = c.simulation.Settle(settleLimit) // what never ends shows in what it leaves behind
@@ -73,10 +118,6 @@ func (c *Cluster) end() {
 		kept = append(kept, expect.Leftovers(c.allowed.leftovers))
 	}
 	c.report(c.evidence.From(0), kept...)
-	if err := c.simulation.Close(); err != nil {
-		c.t.Errorf("close the cluster: %v", err)
-	}
-	c.record.end(c.t)
 }
 
 // must ends the test for an error.

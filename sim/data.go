@@ -22,6 +22,7 @@ func (c *Simulation) startDataCheck() {
 		c.lost = append(c.lost, text)
 		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
 	}
+	c.data.OnWrite = func(u datacheck.Use) { c.promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
 }
 
 // followData has the data check follow volumes and snapshots that come and go.

@@ -21,6 +21,8 @@ import (
 // driver is one installed CSI driver: its controller plugin and its node plugins.
 type driver struct {
 	Driver
+	cluster    string       // empty for the only one of a run
+	storage    *storage     // of a Mock that is in several clusters
 	mock       *mock.Driver // of a Mock driver: the backend
 	controller *plugin      // nil if the driver has none
 	replicas   []*plugin    // of the controller plugin, but the first
@@ -72,10 +74,11 @@ type backend interface {
 // the start.
 func (c *Simulation) startDrivers() error {
 	for _, o := range c.options.Drivers {
-		d := &driver{Driver: o, nodes: map[string]*plugin{}}
+		d := &driver{Driver: o, cluster: c.cluster, nodes: map[string]*plugin{}}
 		c.drivers = append(c.drivers, d)
 		if d.Mock != nil {
 			d.setUpMock()
+			c.joinSites(d)
 		}
 		if d.Later {
 			d.before, _ = d.holds()
@@ -233,6 +236,13 @@ func (p *plugin) stop() error {
 
 // String names the instance in messages.
 func (p *plugin) String() string {
+	if p.driver.cluster != "" {
+		return p.inCluster() + " in " + p.driver.cluster
+	}
+	return p.inCluster()
+}
+
+func (p *plugin) inCluster() string {
 	switch {
 	case p.node == "" && p.replica > 0:
 		return fmt.Sprintf("driver %s, controller %d", p.driver.Name, p.replica)

@@ -57,7 +57,7 @@ type Endpoint struct {
 // Endpoints are those of all drivers; none in a cluster that is in memory.
 func (c *Simulation) Endpoints() []Endpoint {
 	var all []Endpoint
-	if c.work == nil {
+	if c.run.work == nil {
 		return nil
 	}
 	for _, d := range c.drivers {
@@ -75,7 +75,7 @@ type Directory struct{ Node, Path string }
 // Directories are those of all nodes; none in a cluster that is in memory.
 func (c *Simulation) Directories() []Directory {
 	var all []Directory
-	if c.work == nil {
+	if c.run.work == nil {
 		return nil
 	}
 	for _, n := range c.nodes {

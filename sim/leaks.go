@@ -16,13 +16,16 @@ type Ledger = ledger.Ledger
 func (c *Simulation) Ledger() Ledger {
 	seen := ledger.Cluster{
 		Store: c.World.Store, Trace: c.World.Trace, Watch: c.watch, ControlPlanes: c.controlPlanes(),
-		Loops: c.loopDevices, Renamed: c.Wire.Renamed, StagesNot: c.Wire.StagesNot,
+		Loops: c.run.loops, Renamed: c.Wire.Renamed, StagesNot: c.Wire.StagesNot,
 	}
 	for _, n := range c.nodes {
 		seen.Nodes = append(seen.Nodes, &ledger.Node{Name: n.Name, Machine: n.machine, Kubelet: n.kubelet != nil})
 	}
+	if other := c.peer(); other != nil {
+		seen.Elsewhere = other.World.Store
+	}
 	for _, d := range c.drivers {
-		seen.Backends = append(seen.Backends, &ledger.Backend{Driver: d.Name, Before: d.before, Holds: d.holds, NodeID: d.nodeID, IDs: d.idsOf})
+		seen.Backends = append(seen.Backends, &ledger.Backend{Driver: d.Name, Before: d.before, Holds: d.holds, Fences: d.fences(), NodeID: d.nodeID, IDs: d.idsOf})
 	}
 	return ledger.Look(seen)
 }
@@ -41,6 +44,8 @@ func (l lookout) Began(at wire.Site, call *trace.Event) { l.watch.Began(at.Machi
 
 func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	l.watch.Ended(at.Machine, call)
+	l.promises.Ended(call)
+	l.followReplication(call)
 	if ledger.Changes(call) {
 		l.followData(call)
 	}

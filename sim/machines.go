@@ -18,13 +18,11 @@ const controlPlaneName = "control-plane"
 // in memory if all drivers are Go code of this process, else on disk.
 func (c *Simulation) startMachines() error {
 	if c.options.outside() {
-		work, err := workdir.New(c.options.WorkDir)
-		if err != nil {
-			return &EnvironmentError{"put the cluster on disk", err}
+		if err := c.run.makeDirectory(c.options.WorkDir); err != nil {
+			return err
 		}
-		c.work, c.loopDevices = work, workdir.NewLoops(work.Path())
-		c.watch.Loops = c.loopDevices
-		c.Wire.RunDir = work.Path()
+		c.watch.Loops = c.run.loops
+		c.Wire.RunDir = c.run.work.Path()
 		if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
 			return &EnvironmentError{"make the directory of logs", err}
 		}
@@ -46,11 +44,24 @@ func (c *Simulation) startMachines() error {
 	return nil
 }
 
+// makeDirectory makes the directory of the run.
+func (r *run) makeDirectory(parent string) error {
+	if r.work != nil {
+		return nil
+	}
+	work, err := workdir.New(parent)
+	if err != nil {
+		return &EnvironmentError{"put the cluster on disk", err}
+	}
+	r.work, r.loops = work, workdir.NewLoops(work.Path())
+	return nil
+}
+
 func (c *Simulation) newMachine(name string) (machine.Machine, error) {
-	if c.work == nil {
+	if c.run.work == nil {
 		return machine.NewMemory(name), nil
 	}
-	dir := filepath.Join(c.work.Path(), name)
+	dir := filepath.Join(c.run.work.Path(), c.cluster, name)
 	wanted := c.options.Isolation
 	if len(c.options.Images) > 0 {
 		if wanted == None {
@@ -73,7 +84,7 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 
 // newApart makes a machine in a mount namespace of its own.
 func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
-	through := []string{c.work.Path()}
+	through := []string{c.run.work.Path()}
 	for _, given := range c.options.HostPaths {
 		real, err := machine.HostPath(given)
 		if err != nil {
@@ -91,7 +102,7 @@ func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
 	case namespaces.Rootless():
 		c.apart = "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
 	}
-	return m, c.loopDevices.AddMemory(m.Memory()...)
+	return m, c.run.loops.AddMemory(m.Memory()...)
 }
 
 // Apart says what keeps the nodes apart and what that rules out, where they are not

@@ -20,9 +20,9 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	o := d.Program
 	spec := program.Spec{
 		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket,
-		StateDir: filepath.Join(c.work.Path(), "state", d.directory),
+		StateDir: filepath.Join(c.run.work.Path(), "state", d.directory),
 		LogDir:   c.logDir(), StartTimeout: o.StartTimeout,
-		ServesAt: o.PluginSocket,
+		ServesAt: o.PluginSocket, Cluster: c.cluster,
 	}
 	if o.Single {
 		spec.Mode = "all"
@@ -35,7 +35,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	} else {
 		spec.NodeID = p.nodeID()
 	}
-	spec.NodeStateDir = filepath.Join(c.work.Path(), "state", d.directory+"-"+spec.NodeName)
+	spec.NodeStateDir = filepath.Join(c.run.work.Path(), "state", c.cluster, d.directory+"-"+spec.NodeName)
 	if p.replica > 1 {
 		spec.NodeStateDir += fmt.Sprintf("-%d", p.replica)
 	}
@@ -51,9 +51,9 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 
 func (c *Simulation) logDir() string {
 	if c.options.DriverLogs != "" {
-		return c.options.DriverLogs
+		return filepath.Join(c.options.DriverLogs, c.cluster)
 	}
-	return filepath.Join(c.work.Path(), "logs")
+	return filepath.Join(c.run.work.Path(), "logs", c.cluster)
 }
 
 func (b *programBackend) start() error {

@@ -72,23 +72,23 @@ func isReady(node *corev1.Node) bool {
 // WaitFor runs until cond holds, at most for limit of virtual time. What says
 // what is waited for, for the *StuckError.
 func (c *Simulation) WaitFor(what string, limit time.Duration, cond func() bool) error {
-	return c.run(what, limit, kernel.Until{Cond: cond, At: c.World.Kernel.Elapsed() + limit}, kernel.Done)
+	return c.pass(what, limit, kernel.Until{Cond: cond, At: c.World.Kernel.Elapsed() + limit}, kernel.Done)
 }
 
 // Settle runs until only housekeeping is left to do, at most for limit of virtual time.
 func (c *Simulation) Settle(limit time.Duration) error {
-	return c.run("the cluster to settle", limit, kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}, kernel.Quiet, kernel.Stuck)
+	return c.pass("the cluster to settle", limit, kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}, kernel.Quiet, kernel.Stuck)
 }
 
 // Advance lets d of virtual time pass.
 func (c *Simulation) Advance(d time.Duration) error {
-	return c.run(fmt.Sprintf("%v to pass", d), d, kernel.Until{At: c.World.Kernel.Elapsed() + d}, kernel.Deadline)
+	return c.pass(fmt.Sprintf("%v to pass", d), d, kernel.Until{At: c.World.Kernel.Elapsed() + d}, kernel.Deadline)
 }
 
-func (c *Simulation) run(what string, limit time.Duration, until kernel.Until, good ...kernel.Reason) error {
+func (c *Simulation) pass(what string, limit time.Duration, until kernel.Until, good ...kernel.Reason) error {
 	k := c.World.Kernel
 	var reason kernel.Reason
-	c.gate.while(func() { reason = k.Run(until) })
+	c.run.gate.while(func() { reason = k.Run(until) })
 	switch {
 	case reason == kernel.Failed:
 		return k.Err()

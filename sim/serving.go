@@ -107,7 +107,7 @@ func (s *serving) mockNode() *mock.Node {
 		segments = s.driver.topology(s.zone)
 	}
 	return s.driver.mock.Node(mock.NodeOptions{
-		NodeID: s.nodeID(), Topology: segments, Mounter: &mounter{machine: s.machine, driver: s.driver.Name},
+		NodeID: s.nodeID(), Topology: segments, Mounter: &mounter{machine: s.machine, driver: s.driver.Name, storage: s.driver.storage},
 	})
 }
 
@@ -121,16 +121,26 @@ func (s *serving) lostPower() {
 }
 
 // mounter lets the mock driver mount on its node's machine: a volume's content is
-// a directory or a file of that machine.
+// a directory or a file of that machine, or of a storage that all nodes share.
 type mounter struct {
 	machine machine.Machine
 	driver  string
+	storage *storage // nil for none
 }
 
-func (m *mounter) content(source string) string { return path.Join("/mock", m.driver, source) }
+func (m *mounter) content(source string) string { return contentPath(m.driver, source) }
+
+// contentPath is where the content of a volume lies.
+func contentPath(driver, volumeID string) string { return path.Join("/mock", driver, volumeID) }
 
 // Mount binds a volume, or another mount, on target.
 func (m *mounter) Mount(source, target string, readOnly bool) error {
+	if node, inMemory := m.machine.(*machine.Memory); inMemory && m.storage != nil && !path.IsAbs(source) {
+		if err := node.MkdirAll(target, 0o755); err != nil {
+			return err
+		}
+		return m.storage.show(node, source, target, readOnly)
+	}
 	if !path.IsAbs(source) {
 		source = m.content(source)
 		if err := m.machine.MkdirAll(source, 0o755); err != nil {

@@ -13,14 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/ledger/addonscheck"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
-	"github.com/csisim/csisim/internal/world/workdir"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -33,7 +31,9 @@ type Simulation struct {
 	Wire *wire.Wire
 
 	options      Options
-	work         *workdir.Dir
+	run          *run
+	cluster      string  // empty if it is the only one of its run
+	off          *outage // of the whole cluster; nil while it has power
 	controlPlane machine.Machine
 	// replicaMachines are those of further replicas of controller plugins.
 	replicaMachines []machine.Machine
@@ -45,18 +45,18 @@ type Simulation struct {
 	csiAddons       bool // whether the kinds of CSI-Addons have been defined
 	addons          fakecontroller.Addons
 	addonsPods      int // made for sidecars of CSI-Addons so far
-	gate            gate
 	api             struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
-	died        []expect.Death
-	apart       string // what keeps the nodes apart, if that is not all there could be
-	watch       *ledger.Watch
-	loopDevices *workdir.Loops // of the run; nil if all is in memory
-	data        *datacheck.Check
-	lost        []string // violations of the data check
-	written     []string // by programs, outside the run
+	died     []expect.Death
+	apart    string // what keeps the nodes apart, if that is not all there could be
+	watch    *ledger.Watch
+	data     *datacheck.Check
+	groups   map[string][]string // volumes of groups, by the groups' ids
+	promises *addonscheck.Check
+	lost     []string // violations of the data check
+	written  []string // by programs, outside the run
 }
 
 // Start makes a cluster and starts everything in it; virtual time does not move
@@ -67,25 +67,22 @@ func Start(o Options) (*Simulation, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Simulation{
-		options: o, applied: map[*store.Resource]map[store.Key]applied{},
-	}
-	k := kernel.New(kernel.Options{
-		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
-		OnChoice: c.recordChoice, OnOverdue: c.recordOverdue,
-	})
-	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names, Guard: o.Guard}, kind.TaintNewNodes)
+	return newRun(o).add(o, "")
+}
+
+// newSimulation is a cluster of a run in which nothing has been started.
+func (r *run) newSimulation(o Options, cluster string) *Simulation {
+	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}}
+	k := r.kernel
+	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes)
 	if o.Token != "" { // the API is served sooner or later
 		kind.SignTokens(s, apiserver.SignToken)
 	}
-	c.World = component.NewWorld(k, s, trace.NewRecorder(k))
-	c.gate.post = k.Post
+	c.World = component.NewWorld(k, s, r.recorder(cluster))
+	c.World.Cluster = cluster
 	c.World.Features, c.World.Legacy = o.FeatureGates, o.Legacy
 	c.World.Began = o.Kubernetes
 	c.World.Version, c.World.Migration = o.Kubernetes, migration.Of(o.Kubernetes).With(o.Migration)
-	for _, sink := range o.Sinks {
-		c.World.Trace.To(sink)
-	}
 	c.Wire = wire.New(c.World)
 	c.Wire.Strict = c.options.Strict
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
@@ -95,14 +92,13 @@ func Start(o Options) (*Simulation, error) {
 	c.watch = ledger.NewWatch(c.World.Trace)
 	c.watch.DriverOf, c.watch.Renamed = c.driverOf, c.Wire.Renamed
 	for _, f := range o.Faults {
-		c.Wire.Faults.Inject(f)
+		own := *f // each cluster counts for itself
+		c.Wire.Faults.Inject(&own)
 	}
 	c.drawFaults(o.FaultSpace)
 	c.startDataCheck()
-	if err := c.start(); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
+	c.startPromises()
+	return c
 }
 
 func (c *Simulation) start() error {
@@ -127,12 +123,10 @@ func (c *Simulation) start() error {
 	return nil
 }
 
-// Close ends the cluster: no process, mount, socket or file of it is left. It
-// may be called more than once.
+// Close ends the cluster, and with it the time of all clusters of its run: no process,
+// mount, socket or file of it is left. It may be called more than once.
 func (c *Simulation) Close() error {
-	c.Wire.Observer = nil
-	c.World.Kernel.Close()
-	c.World.Trace.Close()
+	c.run.end()
 	c.Wire.Close()
 	errs := []error{c.stopPrograms()} // at once: each may take its time
 	for _, d := range c.drivers {
@@ -145,32 +139,13 @@ func (c *Simulation) Close() error {
 	for _, m := range c.controlPlanes() {
 		errs = append(errs, m.Close())
 	}
-	errs = append(errs, c.stopStandIns())
-	if c.work != nil {
-		errs = append(errs, c.loopDevices.Detach(), c.work.Close())
-	}
+	errs = append(errs, c.stopStandIns(), c.run.leave(c))
 	return errors.Join(errs...)
 }
 
 // Interrupt ends what the cluster is doing with err. It may be called from any
 // goroutine.
 func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
-
-func (c *Simulation) recordChoice(choice kernel.Choice, pick int) {
-	c.World.Trace.AddChoice(choiceText(choice, pick), trace.Choice{Index: choice.Index, Of: choice.N, Pick: pick})
-}
-
-func choiceText(choice kernel.Choice, pick int) string {
-	if p := choice.Process(pick); p != nil {
-		return choice.Kind.String() + ": " + p.Name()
-	}
-	return choice.Kind.String() + ": " + choice.Label
-}
-
-func (c *Simulation) recordOverdue(label string) {
-	c.World.Kernel.Happened("patience ran out: " + label)
-	c.World.Trace.Add(trace.Entry{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
-}
 
 // Nodes are the names of the nodes.
 func (c *Simulation) Nodes() []string {

@@ -13,7 +13,7 @@ import (
 // startStandIns starts what a driver's programs need, before them.
 func (c *Simulation) startStandIns(d *driver) error {
 	for i, s := range d.StandIns {
-		dir := filepath.Join(c.work.Path(), "standin", fmt.Sprintf("%s-%d", d.Name, i+1))
+		dir := filepath.Join(c.run.work.Path(), "standin", fmt.Sprintf("%s-%d", d.Name, i+1))
 		if err := s.Start(dir); err != nil {
 			return &EnvironmentError{"start a stand-in of driver " + d.Name, err}
 		}

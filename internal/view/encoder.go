@@ -99,12 +99,14 @@ func (e *Encoder) add(l trace.Line, raw []byte) error {
 	r.method, r.path, r.volume, r.node = atText(e.strings, methodOf(l)), atText(e.paths, where), volume, atText(e.strings, e.volumes.node(l))
 	if l.K == trace.Call {
 		if pod := e.volumes.pod(where); pod != "" {
-			r.object = e.objects.at(key{"pods", pod})
+			r.object = e.objects.at(key{"pods", within(l, pod)})
 		}
 		r.first = e.attempts(l, where)
 	}
 	if l.K == trace.KubeEvent {
-		r.object = e.objects.at(subject(l.Name))
+		about := subject(l.Name)
+		about.name = within(l, about.name)
+		r.object = e.objects.at(about)
 	}
 	e.story.add(l, where, volume)
 	words := e.narrator.DescribeLine(l, before)
@@ -122,7 +124,7 @@ func (e *Encoder) change(r *row, l trace.Line, full *map[string]any) (before, af
 	if inFull {
 		*full = after
 	}
-	r.object = e.objects.at(key{l.R, l.Name})
+	r.object = e.objects.at(keyOf(l))
 	if after != nil {
 		e.volumes.learn(l.R, l.Name, after)
 		s := stateOf(l.R, after)
@@ -137,7 +139,7 @@ func (e *Encoder) attempts(l trace.Line, where string) int {
 	if id == "" {
 		id = textAt(l.Req, "name")
 	}
-	at := attempt{l.From, l.M, id, l.Node + textAt(l.Req, "node_id"), where}
+	at := attempt{l.From, l.M, id, within(l, l.Node) + textAt(l.Req, "node_id"), where}
 	before, again := e.series[at]
 	if id == "" || !again || !before.failed {
 		e.series[at] = tried{e.events, l.Code != ""}

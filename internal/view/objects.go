@@ -5,6 +5,17 @@ import "github.com/csisim/csisim/internal/world/trace"
 // key is a resource and the name of an object.
 type key struct{ resource, name string }
 
+// keyOf is the object that changes.
+func keyOf(l trace.Line) key { return key{l.R, within(l, l.Name)} }
+
+// within is a name as it is known among those of all clusters of a run.
+func within(l trace.Line, name string) string {
+	if l.Cluster == "" {
+		return name
+	}
+	return l.Cluster + ": " + name
+}
+
 // objects follows the objects of a trace through its changes.
 type objects struct {
 	now     map[key]map[string]any
@@ -19,7 +30,7 @@ const fullEvery = 32
 
 // change applies a line. It returns the object before and after it, and whether it should be written in full.
 func (o *objects) change(l trace.Line) (before, after map[string]any, inFull bool) {
-	at := key{l.R, l.Name}
+	at := keyOf(l)
 	before = o.now[at]
 	switch l.Ev {
 	case "DELETED":

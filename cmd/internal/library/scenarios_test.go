@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
@@ -58,6 +59,25 @@ func TestFacts(t *testing.T) { runAll(t, "facts/*.yaml") }
 
 // TestCSIAddons runs the scenarios of CSI-Addons.
 func TestCSIAddons(t *testing.T) { runAll(t, "csi-addons/*.yaml") }
+
+// TestCSIAddonsOfFaultyDrivers runs those in which a driver breaks what it promises with CSI-Addons, each of which
+// has to be found.
+func TestCSIAddonsOfFaultyDrivers(t *testing.T) {
+	runAll(t, "csi-addons/broken/*.yaml")
+	all := ""
+	files, err := filepath.Glob("csi-addons/broken/*.yaml")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all += string(text)
+	}
+	for _, m := range mock.Misbehaviours() {
+		if strings.HasPrefix(m.Breaks, "CSI-Addons") {
+			require.Contains(t, all, "faulty: ["+m.Name+"]")
+		}
+	}
+}
 
 func runAll(t *testing.T, pattern string) {
 	t.Helper()

@@ -176,7 +176,7 @@ func (d *Driver) mocked() sim.Driver {
 
 // programFields are what the templates of a program's command and environment can use.
 var programFields = struct {
-	Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode string
+	Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode, Cluster string
 }{}
 
 func (c *checker) checkProgram(p *Program) {
@@ -206,7 +206,7 @@ func (c *checker) checkTemplate(path, text string) {
 	}
 	if err != nil {
 		c.document.Report(path, fmt.Sprintf("template %q", text),
-			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver or .Mode")
+			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode or .Cluster")
 	}
 }
 

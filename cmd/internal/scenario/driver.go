@@ -40,7 +40,7 @@ type Driver struct {
 // Program is how a driver program is started. A path that begins with ./ or ../ is relative to the
 // scenario's file; any other program is looked for in PATH, then in the working directory.
 type Program struct {
-	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}}."`
+	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}}."`
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`

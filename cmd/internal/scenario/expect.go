@@ -12,22 +12,24 @@ import (
 // Expectations are what must hold of a run, at its end or at an expect step. All of them are looked at, so
 // that a failing scenario reports everything at once.
 type Expectations struct {
-	Since      string             `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
-	Calls      []calls.Pattern    `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
-	Exact      bool               `json:"exact,omitempty" doc:"No other calls may stand between."`
-	Forbidden  []expect.Forbidden `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
-	Objects    []ObjectCondition  `json:"objects,omitempty" doc:"What must be true of objects."`
-	Events     []expect.Event     `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
-	That       []Statement        `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true."`
-	Leftovers  *expect.Allowed    `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
-	Violations *expect.Allowed    `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
-	Fails      string             `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
+	Since      string                  `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
+	Calls      []calls.Pattern         `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
+	Exact      bool                    `json:"exact,omitempty" doc:"No other calls may stand between."`
+	Forbidden  []expect.Forbidden      `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
+	Objects    []ObjectCondition       `json:"objects,omitempty" doc:"What must be true of objects."`
+	Events     []expect.Event          `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
+	That       []Statement             `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true."`
+	Leftovers  *expect.Allowed         `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
+	Violations *expect.Allowed         `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
+	In         map[string]Expectations `json:"in,omitempty" example:"{east: {objects: [{pod: web, phase: Running}]}}" doc:"What must hold in each of several clusters; beside it stand only leftovers, violations and fails, which are about all of them."`
+	Fails      string                  `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
 
 	path string // where the expectations stand in the scenario
 }
 
 func (e *Expectations) check(c *checker) {
 	e.path = c.path
+	c.checkExpectedIn(e)
 	if e.Since != "" {
 		if _, ok := c.names[e.Since]; !ok {
 			var known []string

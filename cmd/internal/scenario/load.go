@@ -53,6 +53,7 @@ func (c *checker) check() {
 	all := c.readManifests()
 	c.checkDefinitions()
 	c.checkVersions()
+	c.at("clusters", c.checkClusters)
 	c.at("cluster", func() {
 		c.checkMigration("migration", c.scenario.Cluster.Migration)
 		c.checkLegacy()
@@ -82,7 +83,7 @@ func (c *checker) readManifests() []manifest.Object {
 			objects, problems := apply.Manifests.read(c.dir, &room)
 			apply.objects, c.problems = objects, append(c.problems, problems...)
 			all = append(all, c.add(i, objects)...)
-			c.scenario.Steps[i].title = "apply " + named(objects)
+			c.scenario.Steps[i].title = strings.TrimPrefix(step.In+": ", ": ") + "apply " + named(objects)
 		}
 	}
 	return all
@@ -101,6 +102,7 @@ func (c *checker) checkStep(s *Step) {
 			c.document.Report(strict.Key(s.path, "name"), fmt.Sprintf("step name %q a second time", s.Name), fmt.Sprintf("each name once (it is in line %d)", line))
 		}
 	}
+	c.checkIn(s)
 	if s.action != nil {
 		c.at(strict.Key(s.path, s.Kind), func() { s.action.check(c) })
 	}

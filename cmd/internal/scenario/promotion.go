@@ -156,6 +156,9 @@ func (s *Scenario) neverThere() (all []Promotion) {
 	if v := version.Version(s.Kubernetes); v != 0 && v != version.Newest {
 		add("kubernetes", "kubernetes "+v.String(), "the node's image decides the version: run it without, with --node-image")
 	}
+	if len(s.Clusters) > 0 {
+		add("clusters", "clusters", "a run on a real cluster has one")
+	}
 	if len(s.Cluster.Migration) > 0 || s.Cluster.Legacy != nil {
 		add("cluster", "cluster.migration, cluster.legacy", "a real cluster of today has neither")
 	}

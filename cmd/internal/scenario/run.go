@@ -73,6 +73,9 @@ func Run(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	if _, err := s.last(o.Until); err != nil {
 		return nil, err
 	}
+	if len(s.Clusters) > 0 && (o.World != nil || o.Inspect != nil) {
+		return nil, &sim.ConfigError{Subject: "scenario " + s.Name, Problem: "it has several clusters, and only csisim run, view and explore take these"}
+	}
 	if o.World != nil {
 		return runOn(ctx, s, o)
 	}
@@ -92,7 +95,7 @@ func runOn(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
 	}
 	defer context.AfterFunc(ctx, func() { cluster.Interrupt(context.Cause(ctx)) })()
-	r := newRunner(s, cluster, o, result)
+	r := newRunner(s, cluster.Trace(), o, result, cluster)
 	r.interrupted = func() error { return context.Cause(ctx) }
 	r.run()
 	r.finish()
@@ -108,19 +111,26 @@ func runOn(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Recorder) (*Result, error) {
 	watch := startStopwatch()
 	result := &Result{Scenario: s, Exit: Passed}
-	cluster, err := sim.Start(s.options(ctx, o, recorder))
+	clusters, err := s.start(s.options(ctx, o, recorder))
 	if err != nil {
 		result.Exit = exitOf(err)
 		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
 	}
-	defer context.AfterFunc(ctx, func() { cluster.Interrupt(context.Cause(ctx)) })()
-	r := newRunner(s, simulated{cluster}, o, result)
+	defer context.AfterFunc(ctx, func() { clusters[0].Interrupt(context.Cause(ctx)) })()
+	var worlds []World
+	for _, cluster := range clusters {
+		worlds = append(worlds, simulated{cluster})
+	}
+	r := newRunner(s, clusters[0].Trace(), o, result, worlds...)
 	r.interrupted = func() error { return context.Cause(ctx) }
 	r.run()
 	if ctx.Err() == nil && o.Inspect != nil {
-		err = o.Inspect(cluster)
+		err = o.Inspect(clusters[0])
 	}
-	err = errors.Join(err, context.Cause(ctx), cluster.Close())
+	err = errors.Join(err, context.Cause(ctx))
+	for _, cluster := range clusters {
+		err = errors.Join(err, cluster.Close())
+	}
 	r.finish()
 	result.WallTime = watch.elapsed()
 	if err != nil {
@@ -128,6 +138,16 @@ func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Re
 		return result, fmt.Errorf("run scenario %s: %w", s.Name, err)
 	}
 	return result, nil
+}
+
+// start makes the scenario's cluster, or its clusters.
+func (s *Scenario) start(o sim.Options) ([]*sim.Simulation, error) {
+	if len(s.Clusters) == 0 {
+		only, err := sim.Start(o)
+		return []*sim.Simulation{only}, err
+	}
+	pair, err := sim.StartPair(o, [2]string(s.Clusters))
+	return pair[:], err
 }
 
 // exitOf says whose fault it is that a scenario does not run.

@@ -22,10 +22,12 @@ import (
 // runner is one run of a scenario.
 type runner struct {
 	scenario  *Scenario
-	cluster   World
+	sites     []site
+	cluster   World // of the step that runs
+	evidence  *expect.Evidence
+	trace     *trace.Recorder // of all clusters
 	options   RunOptions
 	result    *Result
-	evidence  *expect.Evidence
 	began     uint64            // Seq of the last event before the first step
 	stepBegan map[string]uint64 // the same of each step with a name
 	output    []string          // of the step that runs
@@ -35,11 +37,17 @@ type runner struct {
 	interrupted func() error
 }
 
-func newRunner(s *Scenario, cluster World, o RunOptions, result *Result) *runner {
-	return &runner{
-		scenario: s, cluster: cluster, options: o, result: result,
-		evidence: cluster.Evidence(), stepBegan: map[string]uint64{}, interrupted: func() error { return nil },
+func newRunner(s *Scenario, recorder *trace.Recorder, o RunOptions, result *Result, clusters ...World) *runner {
+	r := &runner{scenario: s, trace: recorder, options: o, result: result, stepBegan: map[string]uint64{}, interrupted: func() error { return nil }}
+	for i, cluster := range clusters {
+		p := site{cluster: cluster, evidence: cluster.Evidence()}
+		if len(clusters) > 1 {
+			p.name = s.Clusters[i]
+		}
+		r.sites = append(r.sites, p)
 	}
+	r.enter("")
+	return r
 }
 
 // options describe the cluster that the scenario wants.
@@ -84,22 +92,30 @@ func (s *Scenario) appliesCSIDriver(name string) bool {
 	})
 }
 
-// run boots the cluster, runs the steps and looks at the expectations.
+// run boots the clusters, runs the steps and looks at the expectations.
 func (r *runner) run() {
 	passed := r.prepare() && r.runSteps()
 	switch {
 	case r.interrupted() != nil:
 		return
 	case !passed:
-		r.causes()
-		r.fail(expect.Mounts{}.Failure(r.evidence), r.scenario.line("expect"), 0)
-		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
+		r.explain()
 	case r.options.Until == "":
 		r.expectAtEnd()
 	}
 }
 
-// prepare brings the cluster up and applies the objects of the scenario. CSIDriver objects come first: the
+// explain adds to the failure of a step what led to it, and what else is wrong.
+func (r *runner) explain() {
+	for _, p := range r.sites {
+		r.enter(p.name)
+		r.causes()
+		r.fail(expect.Mounts{}.Failure(r.evidence), r.scenario.line("expect"), 0)
+		r.fail(expect.Data{}.Failure(r.evidence), r.scenario.line("expect"), 0)
+	}
+}
+
+// prepare brings the clusters up and applies the objects of the scenario. CSIDriver objects come first: the
 // kubelet and the attach/detach controller look at them from the start.
 func (r *runner) prepare() bool {
 	isDriver := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" }
@@ -111,20 +127,21 @@ func (r *runner) prepare() bool {
 			after = append(after, o)
 		}
 	}
-	var err error
-	if r.scenario.csiAddons {
-		err = r.cluster.DefineCSIAddons()
+	err := r.everywhere(func() error {
+		if r.scenario.csiAddons {
+			if err := r.cluster.DefineCSIAddons(); err != nil {
+				return err
+			}
+		}
+		return r.apply(before)
+	})
+	if err == nil {
+		err = r.everywhere(r.boot)
 	}
 	if err == nil {
-		err = r.apply(before)
+		err = r.everywhere(func() error { return r.apply(after) })
 	}
-	if err == nil {
-		err = r.boot()
-	}
-	if err == nil {
-		err = r.apply(after)
-	}
-	r.began = r.cluster.Trace().Last()
+	r.began = r.trace.Last()
 	return !r.failed(err, r.scenario.line("objects"), 0)
 }
 
@@ -157,9 +174,14 @@ func (r *runner) runStep(step Step, report *StepResult) bool {
 	r.report(*report)
 	r.output = nil
 	if step.Name != "" {
-		r.stepBegan[step.Name] = r.cluster.Trace().Last()
+		r.stepBegan[step.Name] = r.trace.Last()
 	}
-	r.cluster.Trace().Add(trace.Entry{Kind: trace.Step, Message: step.title})
+	r.enter(step.In)
+	recorder := r.trace
+	if step.In != "" {
+		recorder = r.cluster.Trace()
+	}
+	recorder.Add(trace.Entry{Kind: trace.Step, Message: step.title})
 	err := step.action.do(r)
 	report.State = StepPassed
 	if r.failed(err, step.Line, report.Number) {
@@ -181,20 +203,31 @@ const settleLimit = 10 * time.Minute
 
 // expectAtEnd lets what is going on come to its end and looks at the scenario's expectations.
 func (r *runner) expectAtEnd() {
-	line := r.scenario.line("expect")
 	err := r.cluster.Settle(settleLimit)
-	if stuck := (*sim.StuckError)(nil); err != nil && !errors.As(err, &stuck) && r.failed(err, line, 0) {
+	if stuck := (*sim.StuckError)(nil); err != nil && !errors.As(err, &stuck) && r.failed(err, r.scenario.line("expect"), 0) {
 		return
 	}
-	wanted := r.scenario.Expect
+	for _, p := range r.sites {
+		r.enter(p.name)
+		r.cluster.ReadData()
+	}
+	for _, p := range r.sites {
+		if r.interrupted() != nil {
+			return
+		}
+		r.enter(p.name)
+		r.expectOf(p.name)
+	}
+}
+
+// expectOf looks at the expectations of one cluster.
+func (r *runner) expectOf(cluster string) {
+	line := r.scenario.line("expect")
+	wanted := r.scenario.Expect.of(cluster)
 	if wanted.Leftovers == nil {
 		wanted.Leftovers = &expect.Allowed{}
 	}
 	wanted.Violations = r.allowedViolations()
-	r.cluster.ReadData()
-	if r.interrupted() != nil {
-		return
-	}
 	look := sync.OnceValue(r.cluster.Ledger) // nothing happens any more, and a large cluster has much to look at
 	r.evidence.Leftovers = func() []ledger.Entry { return slices.Clone(look().Leaks) }
 	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
@@ -203,7 +236,7 @@ func (r *runner) expectAtEnd() {
 	}
 	r.fail(expect.Mounts{}.Failure(r.evidence), line, 0)
 	r.fail(expect.Data{}.Failure(r.evidence), line, 0)
-	r.result.Notes = notes(look(), wanted.Leftovers)
+	r.result.Notes = append(r.result.Notes, notes(look(), wanted.Leftovers)...)
 }
 
 func (r *runner) allowedViolations() *expect.Allowed {
@@ -284,20 +317,28 @@ func (r *runner) causes() {
 	r.result.Failures = append(r.result.Failures, later...)
 }
 
-// finish completes the result when the cluster is closed.
+// finish completes the result when the clusters are closed.
 func (r *runner) finish() {
-	r.result.Names = r.evidence.Names
+	whole := r.evidence.Journal
+	if len(r.sites) > 1 {
+		whole = expect.NewJournal(r.trace)
+	}
+	r.result.Names = whole.Names
 	if r.interrupted() != nil { // nobody reports on it, and there may be very much
 		return
 	}
-	r.evidence.Update()
-	r.result.Trace, r.result.Apart = r.cluster.Trace().Events(), r.cluster.Apart()
+	whole.Update()
+	r.result.Trace, r.result.Apart = r.trace.Events(), r.cluster.Apart()
 	r.result.Notes = append(r.result.Notes, r.remarks()...)
-	r.result.VirtualTime, r.result.Listed = r.elapsed(), r.cluster.Listed()
-	if r.result.Written = r.cluster.Written(); len(r.result.Written) > 0 {
+	r.result.VirtualTime = r.elapsed()
+	for _, p := range r.sites {
+		r.result.Listed = append(r.result.Listed, p.cluster.Listed()...)
+		r.result.Written = append(r.result.Written, p.cluster.Written()...)
+	}
+	if len(r.result.Written) > 0 {
 		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))
 	}
-	r.result.Calls = len(r.evidence.Calls)
+	r.result.Calls = len(whole.Calls)
 	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {
 		r.result.expectFailure(pattern, r.scenario)
 	}

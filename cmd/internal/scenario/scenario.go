@@ -12,6 +12,7 @@ type Scenario struct {
 	Name        string            `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
 	Description string            `json:"description,omitempty" doc:"What the scenario shows."`
 	Kubernetes  Version           `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/versions.md."`
+	Clusters    []string          `json:"clusters,omitempty" example:"[west, east]" doc:"The names of two clusters that live in one virtual time, each as cluster, drivers and objects describe it, with an API, nodes and controllers of its own; steps say in which they act. A mock has a site in each, with copies of the volumes that are replicated; a program finds the name of its cluster in {{.Cluster}} and shares {{.StateDir}}. Default: one cluster without a name."`
 	Cluster     Cluster           `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
 	Drivers     []Driver          `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
 	Images      map[string]string `json:"images,omitempty" example:"{registry.example.com/driver: ./bin/driver}" doc:"Programs that containers of an image run, with or without the image's tag, under csisim up; containers of other images are records. A path that begins with ./ or ../ is relative to this file."`

@@ -29,9 +29,10 @@ func register(name, summary, example string, prototype action) {
 }
 
 // Step is one step of a scenario: a map with the step's kind as its key and, if it is to be referred to,
-// a name.
+// a name; where there are several clusters it says in which it acts.
 type Step struct {
 	Name string // as given; steps are also known by their number, from 1
+	In   string // the cluster; empty where there is only one, and of steps that are about all
 	Kind string // the kind's key: wait, apply
 	Line int    // in the scenario's file
 
@@ -46,25 +47,36 @@ func (s *Step) UnmarshalStrict(n *strict.Node) {
 		name.Decode(&s.Name)
 		n = n.Without("name")
 	}
+	if in := n.Value("in"); in != nil {
+		in.Decode(&s.In)
+		n = n.Without("in")
+	}
 	s.Kind, s.action, _ = steps.Decode(n)
 	s.title = s.Kind
 	if value := n.Value(s.Kind); value != nil {
 		s.title = strings.TrimSpace(s.Kind + " " + inWords(value))
 	}
+	if s.In != "" {
+		s.title = s.In + ": " + s.title
+	}
 }
 
-// JSONSchema is a map with one of the kinds as its key, and a name.
+// JSONSchema is a map with one of the kinds as its key, a name and a cluster.
 func (Step) JSONSchema() map[string]any {
 	schema := steps.JSONSchema()
 	properties := schema["properties"].(map[string]any)
 	properties["name"] = map[string]any{"type": "string", "description": "The step's name, for --until and for expect.since."}
+	properties["in"] = map[string]any{"type": "string", "description": "The cluster in which it acts, of a scenario with clusters."}
 	delete(schema, "minProperties")
 	delete(schema, "maxProperties")
-	schema["if"] = map[string]any{"required": []any{"name"}}
-	schema["then"] = map[string]any{"minProperties": 2, "maxProperties": 2}
-	schema["else"] = map[string]any{"minProperties": 1, "maxProperties": 1}
+	either := map[string]any{"anyOf": []any{map[string]any{"required": []any{"name"}}, map[string]any{"required": []any{"in"}}}}
+	schema["if"], schema["then"] = map[string]any{"required": []any{"name", "in"}}, exactly(3)
+	schema["else"] = map[string]any{"if": either, "then": exactly(2), "else": exactly(1)}
 	return schema
 }
+
+// exactly is a map with so many keys.
+func exactly(n int) map[string]any { return map[string]any{"minProperties": n, "maxProperties": n} }
 
 // Title is the step in one line: its name or, without one, what it does.
 func (s Step) Title() string {

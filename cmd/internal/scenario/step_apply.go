@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy. A claim can name the snapshot that it is made from by the claim that this is of: name: pvc/data; and the volume that it is to be bound to by the claim that this was provisioned for: volumeName: pvc/data.", `
+	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy. A claim can name the snapshot that it is made from by the claim that this is of: name: pvc/data; and the volume that it is to be bound to by the claim that this was provisioned for: volumeName: pvc/data. In a scenario with clusters a PersistentVolume can name the volume of a claim of the other cluster: volumeHandle: west/pvc/data.", `
 apply: |
   apiVersion: v1
   kind: PersistentVolumeClaim
@@ -66,6 +66,9 @@ func (r *runner) apply(objects []object) error {
 		object, err := withSource(r.store(), o.Object.(store.Object))
 		if err == nil {
 			object, err = withVolume(r.store(), object)
+		}
+		if err == nil {
+			object, err = r.withHandle(object)
 		}
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ func (m *Manager) watch() (stop func(), err error) {
 		return m.machine.Watch(RegistryDir, m.see)
 	}
 	// Events of a disk may come from other threads.
-	name := "sockets of " + m.machine.Name()
+	name := m.kubelet.Named("sockets of " + m.machine.Name())
 	return m.machine.Watch(RegistryDir, func(e machine.Event) {
 		m.kubelet.Kernel.Arrive(name, func() { m.see(e) })
 	})

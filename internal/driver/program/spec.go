@@ -23,6 +23,8 @@ type Spec struct {
 	Driver string
 	// NodeName is the name of the node in the cluster; it is part of the log's name.
 	NodeName string
+	// Cluster is the cluster of the node, where a run has several. Default: none.
+	Cluster string
 	// NodeID is what the driver shall call the node. Default: NodeName.
 	NodeID string
 	// Mode is which half of the driver this instance is: "controller" or "node".
@@ -66,17 +68,18 @@ type Fields struct {
 	KubeletDir   string // the node's /var/lib/kubelet
 	Driver       string // the driver's name
 	Mode         string // "controller" or "node"
+	Cluster      string // the name of the cluster, of a run that has several
 }
 
 func fieldNames() string {
-	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode"
+	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode, Cluster"
 }
 
 func (s Spec) fields(m machine.Machine) Fields {
 	socket := m.ProgramPath(s.Socket)
 	return Fields{
 		Endpoint: "unix://" + socket, Socket: socket, NodeID: s.NodeID, NodeName: s.NodeName,
-		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode,
+		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode, Cluster: s.Cluster,
 	}
 }
 

@@ -79,7 +79,7 @@ func (r *Registrar) Start() {
 	if r.program != nil {
 		return
 	}
-	name := path.Join(Name, r.options.Node, path.Base(path.Dir(r.options.Endpoint)))
+	name := r.world.Named(Name) + "/" + path.Join(r.options.Node, path.Base(path.Dir(r.options.Endpoint)))
 	r.program = kernel.NewGroup(name)
 	r.world.Kernel.Spawn(r.program, name, r.supervise)
 }

@@ -12,6 +12,7 @@ type Copy struct {
 type origin struct {
 	volume         string
 	oldest, newest int
+	mayBeEmpty     bool // of a copy that nobody knows to be complete
 }
 
 func (o origin) isKnown() bool { return o.oldest > 0 }
@@ -39,7 +40,7 @@ func (c *Check) contentOf(v Volume) origin {
 	if r.foreign {
 		return origin{}
 	}
-	return origin{r.owner(v), r.generation, r.generation}
+	return origin{volume: r.owner(v), oldest: r.generation, newest: r.generation}
 }
 
 // Cloned takes notice of a volume that was made out of another.
@@ -53,5 +54,8 @@ func (c *Check) Restored(v, snapshot Volume) { c.copies[v] = c.snapshots[snapsho
 
 // has reports whether content is what a copy may have.
 func (o origin) has(found content) bool {
+	if o.mayBeEmpty && found.empty {
+		return true
+	}
 	return found.problem == "" && found.volume == o.volume && found.generation >= o.oldest && found.generation <= o.newest
 }

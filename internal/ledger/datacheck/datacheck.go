@@ -36,6 +36,8 @@ type Use struct {
 type Check struct {
 	// OnViolation is called for each violation, in one line.
 	OnViolation func(Use, string)
+	// OnWrite is called when a container has written. Default: nobody is.
+	OnWrite func(Use)
 	// Serves says whether the driver runs on the node: without it, what is mounted
 	// need not be readable.
 	Serves func(driver, node string) bool
@@ -47,6 +49,7 @@ type Check struct {
 	attempts  map[Copy]origin
 	snapshots map[Volume]origin // by the driver and the snapshot's id
 	copies    map[Volume]origin // what volumes that are made of others begin with
+	replicas  map[Volume]replica
 }
 
 // known are the contents of a volume: one or, where each machine has content of its
@@ -83,7 +86,7 @@ func (r record) String() string {
 func New() *Check {
 	return &Check{
 		made: map[Volume]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
-		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{},
+		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{}, replicas: map[Volume]replica{},
 	}
 }
 
@@ -96,6 +99,7 @@ func (c *Check) Gone(v Volume) {
 	delete(c.made, v)
 	delete(c.written, v)
 	delete(c.copies, v)
+	delete(c.replicas, v)
 }
 
 // PowerLost takes notice of what a node may have lost with its power: inline volumes need not
@@ -128,7 +132,7 @@ func (c *Check) Read(u Use) bool {
 	}
 	found := look(u)
 	switch {
-	case !isKnown && found.generation > 0 && found.volume == u.Volume.String(): // of an earlier run
+	case !isKnown && !c.copies[u.Volume].isKnown() && found.generation > 0 && found.volume == u.Volume.String(): // of an earlier run
 		c.remember(u, record{generation: found.generation})
 		return true
 	case !isKnown:
@@ -164,6 +168,9 @@ func (c *Check) copied(u Use, of origin, found content) bool {
 		c.remember(u, record{foreign: true})
 		return false
 	}
+	if found.empty {
+		return true
+	}
 	c.remember(u, record{generation: found.generation, volume: found.volume})
 	return true
 }
@@ -172,6 +179,9 @@ func (c *Check) write(u Use) {
 	next := c.written[u.Volume].Get(place(u)).generation + 1
 	if put(u, next) == nil { // a volume may be full, or read-only for the pod's node
 		c.remember(u, record{generation: next, pod: u.Pod, node: u.Node})
+		if c.OnWrite != nil {
+			c.OnWrite(u)
+		}
 	}
 }
 
@@ -190,9 +200,9 @@ func (c *Check) violation(u Use, expected string, found content) {
 	}
 }
 
-// place is where the volume's content lives: machines in memory share none.
+// place is where the volume's content lives: machines in memory share none, but for storages.
 func place(u Use) string {
-	if _, ok := u.Machine.(*machine.Memory); ok {
+	if m, ok := u.Machine.(*machine.Memory); ok && !m.IsShared(u.Path) {
 		return u.Node
 	}
 	return ""

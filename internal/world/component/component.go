@@ -47,7 +47,7 @@ func (w *World) Start(name, node string) *Component {
 }
 
 func (c *Component) processName(part string) string {
-	name := c.Name
+	name := c.Named(c.Name)
 	if c.Node != "" {
 		name += "/" + c.Node
 	}

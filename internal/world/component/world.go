@@ -5,6 +5,7 @@ package component
 
 import (
 	"strconv"
+	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,11 +21,13 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// World is what all components of one cluster share.
+// World is what all components of one cluster share. A kernel can run several.
 type World struct {
-	Kernel *kernel.Kernel
-	Store  *store.Store
-	Trace  *trace.Recorder
+	// Cluster distinguishes the cluster from others of the run; empty if it is the only one.
+	Cluster string
+	Kernel  *kernel.Kernel
+	Store   *store.Store
+	Trace   *trace.Recorder
 	// Features are the cluster's feature gates.
 	Features feature.Gates
 	// Version is the control plane's version of Kubernetes; what is started later has it.
@@ -58,7 +61,7 @@ func (w *World) record(c store.Commit) {
 	}
 	e := trace.Entry{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
 	if p := w.Kernel.Running(); p != nil {
-		e.Actor = p.Name()
+		e.Actor = w.unnamed(p.Name())
 	}
 	switch {
 	case c.Old == nil:
@@ -74,6 +77,23 @@ func (w *World) record(c store.Commit) {
 	}
 	w.Kernel.Note(e.Change, " ", e.Resource, " ", e.Name, " ", strconv.FormatUint(c.Revision, 10))
 	w.Trace.AddChange(e)
+}
+
+// Named is the name of a process, or of what comes from outside, as the kernel knows it: where
+// it has several clusters, that of the cluster stands before it.
+func (w *World) Named(name string) string {
+	if w.Cluster == "" {
+		return name
+	}
+	return w.Cluster + "/" + name
+}
+
+// unnamed is the inverse of Named.
+func (w *World) unnamed(name string) string {
+	if w.Cluster == "" {
+		return name
+	}
+	return strings.TrimPrefix(name, w.Cluster+"/")
 }
 
 // Say records what the scenario does or sees.

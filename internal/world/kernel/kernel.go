@@ -51,7 +51,7 @@ type Kernel struct {
 	idle    []*coroutine // stacks without a process
 	calm    bool         // the strategy is Calm: nothing to ask
 	live    bool         // time is that of the real clock
-	onClock func()
+	onClock []func()
 	closing bool // nothing runs any more
 }
 
@@ -175,16 +175,16 @@ func (k *Kernel) advance(u Until) (Reason, bool) {
 	return 0, true
 }
 
-// OnClock calls moved whenever the clock has moved, before anything happens at the new
-// time. It must not give way.
-func (k *Kernel) OnClock(moved func()) { k.onClock = moved }
+// OnClock calls moved, too, whenever the clock has moved, before anything happens at the
+// new time. It must not give way.
+func (k *Kernel) OnClock(moved func()) { k.onClock = append(k.onClock, moved) }
 
 func (k *Kernel) moveTo(at time.Duration) {
 	if at > k.now {
 		k.now = at
 		k.steps = 0
-		if k.onClock != nil {
-			k.onClock()
+		for _, moved := range k.onClock {
+			moved()
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 type Entry struct {
 	Seq, Cause                            uint64 // the recorder's, if it records the entry
 	At                                    time.Duration
+	Cluster                               string // the recorder's, if it records the entry
 	Kind                                  Kind
 	Actor, Node, Driver, Method, Resource string
 	Name, Message                         string
@@ -36,7 +37,9 @@ func (e *Entry) event() Event {
 	return Event{Seq: e.Seq, Cause: e.Cause, At: e.At, Name: e.Name, Message: e.Message, Detail: e.Detail}
 }
 
-func (e *Entry) site() Site { return Site{e.Kind, e.Actor, e.Node, e.Driver, e.Method, e.Resource} }
+func (e *Entry) site() Site {
+	return Site{e.Cluster, e.Kind, e.Actor, e.Node, e.Driver, e.Method, e.Resource}
+}
 
 func (e *Entry) exchange() Exchange {
 	return Exchange{e.Request, e.Response, e.Code, e.Took, e.Injected}

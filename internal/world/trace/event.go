@@ -75,7 +75,10 @@ type Event struct {
 
 // Site is what is the same of the many events of one sort at one place.
 type Site struct {
-	Kind Kind
+	// Cluster is the cluster in which it happened, of a run that has several; empty for
+	// what happened in none of them.
+	Cluster string
+	Kind    Kind
 	// Actor is who did it, such as "attachdetach-controller" or "kubelet".
 	Actor string
 	// Node is the node on which it happened; empty for the control plane.

@@ -12,25 +12,27 @@ import (
 
 // Line is an event in the form of the recorded traces: one JSON object a line.
 type Line struct {
-	T      int64          `json:"t"` // ms of virtual time since the run began
-	K      Kind           `json:"k"`
-	Seq    uint64         `json:"seq,omitempty"`
-	Cause  uint64         `json:"cause,omitempty"`
-	Ev     string         `json:"ev,omitempty"`
-	Node   string         `json:"node,omitempty"`
-	From   string         `json:"from,omitempty"`
-	Driver string         `json:"driver,omitempty"`
-	M      string         `json:"m,omitempty"`
-	Msg    string         `json:"msg,omitempty"`
-	R      string         `json:"r,omitempty"`
-	Name   string         `json:"name,omitempty"`
-	Obj    any            `json:"obj,omitempty"`
-	Patch  map[string]any `json:"patch,omitempty"`
-	Req    map[string]any `json:"req,omitempty"`
-	Resp   map[string]any `json:"resp,omitempty"`
-	Code   string         `json:"code,omitempty"`
-	Ms     int64          `json:"ms,omitempty"`
-	Inj    string         `json:"inj,omitempty"`
+	T     int64  `json:"t"` // ms of virtual time since the run began
+	K     Kind   `json:"k"`
+	Seq   uint64 `json:"seq,omitempty"`
+	Cause uint64 `json:"cause,omitempty"`
+	Ev    string `json:"ev,omitempty"`
+	// Cluster is empty in a run of one cluster.
+	Cluster string         `json:"cluster,omitempty"`
+	Node    string         `json:"node,omitempty"`
+	From    string         `json:"from,omitempty"`
+	Driver  string         `json:"driver,omitempty"`
+	M       string         `json:"m,omitempty"`
+	Msg     string         `json:"msg,omitempty"`
+	R       string         `json:"r,omitempty"`
+	Name    string         `json:"name,omitempty"`
+	Obj     any            `json:"obj,omitempty"`
+	Patch   map[string]any `json:"patch,omitempty"`
+	Req     map[string]any `json:"req,omitempty"`
+	Resp    map[string]any `json:"resp,omitempty"`
+	Code    string         `json:"code,omitempty"`
+	Ms      int64          `json:"ms,omitempty"`
+	Inj     string         `json:"inj,omitempty"`
 }
 
 // MarshalJSON shows the empty request and answer of a call as {}, as the recorded traces do.
@@ -58,7 +60,7 @@ var unindented = protojson.MarshalOptions{UseProtoNames: true}
 // Line renders the event, pruned as the recorded traces are and with secrets redacted.
 func (e *Event) Line() (Line, error) {
 	l := Line{
-		T: e.At.Milliseconds(), K: e.Kind, Seq: e.Seq, Cause: e.Cause, Ev: e.Change, Node: e.Node,
+		T: e.At.Milliseconds(), K: e.Kind, Seq: e.Seq, Cause: e.Cause, Ev: e.Change, Cluster: e.Cluster, Node: e.Node,
 		From: e.Actor, Driver: e.Driver, M: e.Method, Msg: e.Message, R: e.Resource, Name: e.Name,
 		Obj: e.Detail, Code: e.Code, Ms: e.Took.Milliseconds(), Inj: e.Injected,
 	}
@@ -153,7 +155,7 @@ func (l Line) event() *Event {
 		detail = l.count()
 	}
 	return Entry{
-		Seq: l.Seq, Cause: l.Cause, At: l.At(), Kind: l.K, Actor: l.From, Node: l.Node, Driver: l.Driver, Method: l.M, Resource: l.R,
+		Seq: l.Seq, Cause: l.Cause, At: l.At(), Cluster: l.Cluster, Kind: l.K, Actor: l.From, Node: l.Node, Driver: l.Driver, Method: l.M, Resource: l.R,
 		Name: l.Name, Message: l.Msg, Code: l.Code, Took: time.Duration(l.Ms) * time.Millisecond, Injected: l.Inj, Change: l.Ev, Detail: detail,
 	}.Event()
 }

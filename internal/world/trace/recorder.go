@@ -1,6 +1,10 @@
 package trace
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Clock gives a recorder the virtual time since the run began, and lets it link
 // an event to the one that caused it.
@@ -9,26 +13,23 @@ type Clock interface {
 	Mark(seq uint64) (cause uint64)
 }
 
-// Sink receives events in the order of their Seq, each once and complete.
-type Sink func(*Event)
-
-// Recorder keeps the events of a run and hands them to its sinks.
+// Recorder keeps the events of a run, or of one of its clusters, and hands them to the
+// sinks of the run.
 type Recorder struct {
-	clock Clock
+	*tape
+	clock   Clock
+	cluster string      // empty if it is not that of one of several
+	others  []*Recorder // of the run's clusters
 	// KeepChanges bounds how many changes of objects, files and containers are kept in
 	// memory, and how many choices; calls, events, steps and the rest are always kept.
 	// Sinks see everything. Default: 4,000.
 	KeepChanges int
 
-	seq     uint64
 	sites   sites
 	events  []*Event
 	changes passing
 	choices passing
-	holes   int // where changes and choices were forgotten
-	sinks   []Sink
-	queue   []*Event // not yet handed to the sinks: an earlier call is still open
-	open    map[*Event]bool
+	holes   int                 // where changes and choices were forgotten
 	last    map[*Site]*Exchange // calls of one kind that say the same share one
 	shown   uint64              // somebody may hold on to the events up to this Seq
 	room    []*Event            // of changes that were forgotten and never shown
@@ -36,16 +37,26 @@ type Recorder struct {
 
 // NewRecorder returns an empty recorder.
 func NewRecorder(clock Clock) *Recorder {
-	return &Recorder{clock: clock, KeepChanges: 4_000, sites: sites{}, open: map[*Event]bool{}, last: map[*Site]*Exchange{}}
+	return newRecorder(clock, "", &tape{open: map[*Event]bool{}})
 }
 
-// To adds a sink that sees all events from now on.
-func (r *Recorder) To(s Sink) { r.sinks = append(r.sinks, s) }
+func newRecorder(clock Clock, cluster string, t *tape) *Recorder {
+	return &Recorder{tape: t, clock: clock, cluster: cluster, KeepChanges: 4_000, sites: sites{}, last: map[*Site]*Exchange{}}
+}
+
+// Of returns the recorder of one of the run's several clusters: its events say the
+// cluster, have numbers and sinks in common with all others of the run, and are among
+// the Events of this recorder, too.
+func (r *Recorder) Of(cluster string) *Recorder {
+	other := newRecorder(r.clock, cluster, r.tape)
+	r.others = append(r.others, other)
+	return other
+}
 
 // Add records an event that is complete.
 func (r *Recorder) Add(e Entry) *Event {
 	event := e.event()
-	event.Site, event.Exchange, event.Diff = r.sites.shared(e.site()), noExchange, noDiff
+	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), noExchange, noDiff
 	if exchange := e.exchange(); exchange != *noExchange {
 		event.Exchange = &exchange
 	}
@@ -53,6 +64,12 @@ func (r *Recorder) Add(e Entry) *Event {
 		event.Diff = &diff
 	}
 	return r.add(&event)
+}
+
+func (r *Recorder) site(e *Entry) Site {
+	site := e.site()
+	site.Cluster = r.cluster
+	return site
 }
 
 func (r *Recorder) add(e *Event) *Event {
@@ -70,7 +87,7 @@ type passing struct {
 // AddChoice records a decision of the strategy. In a run that explores these are most of
 // what is recorded, and they say little.
 func (r *Recorder) AddChoice(text string, c Choice) {
-	r.add(&Event{Site: r.sites.shared(Site{Kind: ChoiceMade}), Exchange: noExchange, Diff: noDiff, Message: text, Detail: c})
+	r.add(&Event{Site: r.sites.shared(Site{Cluster: r.cluster, Kind: ChoiceMade}), Exchange: noExchange, Diff: noDiff, Message: text, Detail: c})
 }
 
 // AddChange records the change of an object, a file or a container. There are many, and
@@ -83,7 +100,7 @@ func (r *Recorder) AddChange(e Entry) {
 		kept = Entry{}.Event()
 	}
 	site, exchange, diff := kept.Site, kept.Exchange, kept.Diff
-	*site, *exchange, *diff = e.site(), e.exchange(), e.diff()
+	*site, *exchange, *diff = r.site(&e), e.exchange(), e.diff()
 	*kept = e.event()
 	kept.Site, kept.Exchange, kept.Diff = site, exchange, diff
 	r.add(kept)
@@ -92,7 +109,7 @@ func (r *Recorder) AddChange(e Entry) {
 // Begin records an event whose outcome is not known yet. End completes it.
 func (r *Recorder) Begin(e Entry) *Event {
 	event, exchange := e.event(), e.exchange()
-	event.Site, event.Exchange, event.Diff = r.sites.shared(e.site()), &exchange, noDiff
+	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), &exchange, noDiff
 	r.open[&event] = true
 	return r.add(&event)
 }
@@ -193,25 +210,24 @@ func (r *Recorder) closeHoles() {
 	r.holes = 0
 }
 
-func (r *Recorder) flush() {
-	for len(r.queue) > 0 && !r.open[r.queue[0]] {
-		e := r.queue[0]
-		r.queue[0] = nil
-		r.queue = r.queue[1:]
-		for _, s := range r.sinks {
-			s(e)
-		}
-	}
-}
-
 // Events are the events kept so far, in the order of their Seq.
 func (r *Recorder) Events() []*Event {
 	r.shown = r.seq
 	if r.holes > 0 {
 		r.closeHoles()
 	}
+	if len(r.others) > 0 {
+		return r.merged()
+	}
 	return r.events
 }
 
-// Last is the Seq of the newest event.
-func (r *Recorder) Last() uint64 { return r.seq }
+// merged are the events of the run and of all its clusters.
+func (r *Recorder) merged() []*Event {
+	all := slices.Clone(r.events)
+	for _, other := range r.others {
+		all = append(all, other.Events()...)
+	}
+	slices.SortFunc(all, func(a, b *Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	return all
+}

@@ -9,9 +9,21 @@ import (
 // scenarioLane is where the user acts.
 const scenarioLane = "scenario"
 
-// laneOf names who did what the event records. The actor of an API change is the
-// name of a process: component/node/part or component/part.
+// laneOf names who did what the event records and, of a run with several clusters, in
+// which.
 func laneOf(e *Event) string {
+	if e.Cluster != "" {
+		return e.Cluster + inCluster + laneWithin(e)
+	}
+	return laneWithin(e)
+}
+
+// inCluster stands between a cluster and what is in it.
+const inCluster = ": "
+
+// laneWithin names who did it. The actor of an API change is the name of a process:
+// component/node/part or component/part.
+func laneWithin(e *Event) string {
 	component, rest, _ := strings.Cut(e.Actor, "/")
 	if e.Kind == KubeEvent {
 		component = sidecarOf(component)
@@ -87,6 +99,9 @@ var onNodes = map[string]bool{"kubelet": true, "registrar": true, "node-driver-r
 // laneEscape gives each kind of lane its colour: the user, kubelets, sidecars,
 // drivers, controllers.
 func laneEscape(lane string) string {
+	if _, within, ok := strings.Cut(lane, inCluster); ok {
+		lane = within
+	}
 	component, _, _ := strings.Cut(lane, " ")
 	switch {
 	case lane == scenarioLane:

@@ -269,3 +269,23 @@ func TestRecordedTracesOfARealClusterAreRead(t *testing.T) {
 		assert.NotEmpty(t, lines, name)
 	}
 }
+
+func TestRecordersOfSeveralClustersShareNumbersAndSinks(t *testing.T) {
+	run := trace.NewRecorder(&clock{})
+	west, east := run.Of("west"), run.Of("east")
+	var seen []string
+	run.To(func(e *trace.Event) { seen = append(seen, e.Cluster+" "+e.Message) })
+	call := west.Begin(trace.Entry{Kind: trace.Call, Message: "call"})
+	east.Add(trace.Entry{Kind: trace.Step, Message: "step"})
+	run.Add(trace.Entry{Kind: trace.Step, Message: "of both"})
+	assert.Empty(t, seen, "the call is open")
+	west.End(call)
+	assert.Equal(t, []string{"west call", "east step", " of both"}, seen)
+	assert.Len(t, west.Events(), 1)
+	assert.Len(t, run.Events(), 3)
+	for i, e := range run.Events() {
+		assert.Equal(t, uint64(i+1), e.Seq)
+	}
+	assert.Equal(t, "east", fields(t, east.Events()[0])["cluster"])
+	assert.NotContains(t, fields(t, run.Events()[2]), "cluster")
+}

@@ -1,0 +1,48 @@
+package datacheck
+
+// Replica is what is known of a volume that is replicated between this check's cluster and
+// another one.
+type replica struct {
+	demoted  uint64 // when it was demoted last; 0 while it is primary
+	synced   int    // the generation that the copy has at least
+	reported int    // the generation when the last synchronization was reported
+	sync     string // that one
+}
+
+// Demoted takes notice that a volume was demoted, with all that was written to it copied.
+func (c *Check) Demoted(v Volume, at uint64) {
+	r := c.replicas[v]
+	r.demoted, r.synced = at, c.contentOf(v).newest
+	c.replicas[v] = r
+}
+
+// Reported takes notice of the last synchronization that a driver reports of a primary: if it is a new one,
+// what was there at the report before has been copied.
+func (c *Check) Reported(v Volume, sync string) {
+	r := c.replicas[v]
+	if sync != "" && sync != r.sync {
+		if r.sync != "" {
+			r.synced = max(r.synced, r.reported)
+		}
+		r.sync, r.reported = sync, c.contentOf(v).newest
+	}
+	c.replicas[v] = r
+}
+
+// Promoted takes notice that a copy may be written here. It has what was written in the other
+// cluster, at least up to what is known to be copied; a volume that was primary here last
+// goes on with its own content.
+func (c *Check) Promoted(v Volume, other *Check) {
+	own, its := c.replicas[v], other.replicas[v]
+	content := other.contentOf(v)
+	_, written := c.written[v].Find("")
+	stays := written && (own.demoted == 0 || its.demoted != 0 && its.demoted < own.demoted)
+	own.demoted = 0
+	c.replicas[v] = own
+	if stays || !content.isKnown() {
+		return
+	}
+	content.oldest, content.mayBeEmpty = max(its.synced, 1), its.synced == 0
+	delete(c.written, v)
+	c.copies[v] = content
+}

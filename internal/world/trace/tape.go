@@ -1,0 +1,30 @@
+package trace
+
+// Sink receives events in the order of their Seq, each once and complete.
+type Sink func(*Event)
+
+// tape is what the recorders of a run have in common: the numbers of its events, and who
+// receives them.
+type tape struct {
+	seq   uint64
+	sinks []Sink
+	queue []*Event // not yet handed to the sinks: an earlier call is still open
+	open  map[*Event]bool
+}
+
+// To adds a sink that sees all events of the run from now on.
+func (t *tape) To(s Sink) { t.sinks = append(t.sinks, s) }
+
+// Last is the Seq of the newest event of the run.
+func (t *tape) Last() uint64 { return t.seq }
+
+func (t *tape) flush() {
+	for len(t.queue) > 0 && !t.open[t.queue[0]] {
+		e := t.queue[0]
+		t.queue[0] = nil
+		t.queue = t.queue[1:]
+		for _, s := range t.sinks {
+			s(e)
+		}
+	}
+}

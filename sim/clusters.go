@@ -1,0 +1,144 @@
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workdir"
+)
+
+// run is what clusters have in common that live in one virtual time; most are alone in
+// theirs.
+type run struct {
+	kernel   *kernel.Kernel
+	trace    *trace.Recorder // of the only cluster, or of what happens in none of several
+	gate     *gate
+	clusters []*Simulation
+	work     *workdir.Dir   // nil if all is in memory
+	loops    *workdir.Loops // nil if all is in memory
+	ended    bool
+}
+
+func newRun(o Options) *run {
+	r := &run{gate: &gate{}}
+	r.kernel = kernel.New(kernel.Options{
+		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
+		OnChoice: r.recordChoice, OnOverdue: r.recordOverdue,
+	})
+	r.trace = trace.NewRecorder(r.kernel)
+	r.gate.post = r.kernel.Post
+	for _, sink := range o.Sinks {
+		r.trace.To(sink)
+	}
+	return r
+}
+
+// StartPair makes two clusters like Start makes one. They have the same shape and live in
+// one virtual time and one trace; each has its own API, nodes and controllers. A Mock has a
+// site in each and replicates volumes between them; programs find the name of their cluster in
+// {{.Cluster}} and share {{.StateDir}}.
+func StartPair(o Options, names [2]string) (pair [2]*Simulation, err error) {
+	o = o.withDefaults()
+	if err := cmp.Or(checkPair(o, names), o.check()); err != nil {
+		return pair, err
+	}
+	r := newRun(o)
+	for i, name := range names {
+		if pair[i], err = r.add(o, name); err != nil {
+			return pair, errors.Join(err, r.close())
+		}
+	}
+	return pair, nil
+}
+
+func checkPair(o Options, names [2]string) error {
+	for i, name := range names {
+		subject := fmt.Sprintf("cluster %q", name)
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			return &ConfigError{subject, "its name is not a DNS label: " + problems[0]}
+		}
+		if slices.Contains(names[:i], name) {
+			return &ConfigError{subject, "two clusters have this name"}
+		}
+	}
+	for _, d := range o.Drivers {
+		if d.Socket != nil || d.Servers != nil || len(d.StandIns) > 0 || len(d.External) > 0 {
+			return &ConfigError{fmt.Sprintf("driver %q", d.Name), "only mocks and programs without stand-ins can be in several clusters"}
+		}
+	}
+	return nil
+}
+
+// add starts a further cluster. When that fails, what has begun of it is undone.
+func (r *run) add(o Options, name string) (*Simulation, error) {
+	c := r.newSimulation(o, name)
+	r.clusters = append(r.clusters, c)
+	if err := c.start(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// recorder is that of a cluster.
+func (r *run) recorder(cluster string) *trace.Recorder {
+	if cluster == "" {
+		return r.trace
+	}
+	return r.trace.Of(cluster)
+}
+
+// Trace records the whole run: this cluster and those that live in one time with it.
+func (c *Simulation) Trace() *trace.Recorder { return c.run.trace }
+
+// Cluster is the name of the cluster; empty if it is the only one of its run.
+func (c *Simulation) Cluster() string { return c.cluster }
+
+// end ends all processes of all clusters.
+func (r *run) end() {
+	for _, c := range r.clusters {
+		c.Wire.Observer = nil
+	}
+	r.kernel.Close()
+	r.trace.Close()
+	r.ended = true
+}
+
+// leave takes a cluster that is closed out of the run; the last one takes the directory along.
+func (r *run) leave(c *Simulation) error {
+	r.clusters = slices.DeleteFunc(r.clusters, func(other *Simulation) bool { return other == c })
+	if len(r.clusters) > 0 || r.work == nil {
+		return nil
+	}
+	return errors.Join(r.loops.Detach(), r.work.Close())
+}
+
+// close closes all clusters.
+func (r *run) close() error {
+	var errs []error
+	for _, c := range slices.Clone(r.clusters) {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (r *run) recordChoice(choice kernel.Choice, pick int) {
+	r.trace.AddChoice(choiceText(choice, pick), trace.Choice{Index: choice.Index, Of: choice.N, Pick: pick})
+}
+
+func choiceText(choice kernel.Choice, pick int) string {
+	if p := choice.Process(pick); p != nil {
+		return choice.Kind.String() + ": " + p.Name()
+	}
+	return choice.Kind.String() + ": " + choice.Label
+}
+
+func (r *run) recordOverdue(label string) {
+	r.kernel.Happened("patience ran out: " + label)
+	r.trace.Add(trace.Entry{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
+}

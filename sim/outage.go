@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+)
+
+// outage is what had power when a whole cluster lost it.
+type outage struct {
+	nodes       []string
+	plugins     []*plugin
+	controllers []*controller
+}
+
+// PowerOffAll takes the power of the whole cluster: all nodes, the control plane and the
+// controller plugins. What the API holds stays; nobody can change it meanwhile.
+func (c *Simulation) PowerOffAll() error {
+	if err := c.Powered(); err != nil {
+		return err
+	}
+	c.note("", "power of the cluster lost")
+	c.off = &outage{}
+	var errs []error
+	for _, n := range c.nodes {
+		if !n.off {
+			c.off.nodes = append(c.off.nodes, n.Name)
+			errs = append(errs, c.PowerOff(n.Name))
+		}
+	}
+	for _, ctl := range c.controllers {
+		if ctl.runs() {
+			c.off.controllers = append(c.off.controllers, ctl)
+			ctl.running.Crash()
+			ctl.running = nil
+		}
+	}
+	for _, d := range c.drivers {
+		for _, p := range d.controllers() {
+			if p.node != "" || !p.running {
+				continue
+			}
+			c.off.plugins = append(c.off.plugins, p)
+			p.running = false
+			p.orders++
+			p.backend.lostPower()
+			c.disconnect(p)
+		}
+	}
+	for _, m := range c.controlPlanes() {
+		errs = append(errs, m.PowerOff())
+	}
+	return errors.Join(errs...)
+}
+
+// PowerOnAll gives the cluster its power back: all that ran begins again.
+func (c *Simulation) PowerOnAll() error {
+	if c.off == nil {
+		return &ConfigError{"cluster " + c.cluster, "it has power"}
+	}
+	c.note("", "power of the cluster is back")
+	before := c.off
+	c.off = nil
+	var errs []error
+	for _, p := range before.plugins {
+		errs = append(errs, c.bringUp(p))
+	}
+	for _, ctl := range before.controllers {
+		ctl.run()
+	}
+	for _, name := range before.nodes {
+		errs = append(errs, c.PowerOn(name))
+	}
+	return errors.Join(errs...)
+}
+
+// Powered returns an error if the whole cluster has no power, so that nobody can reach its API.
+func (c *Simulation) Powered() error {
+	if c.off != nil {
+		return c.powerless()
+	}
+	return nil
+}
+
+// powerless is the error of what needs the API of a cluster without power.
+func (c *Simulation) powerless() error {
+	return &ConfigError{fmt.Sprintf("cluster %q", c.cluster), "it has no power"}
+}

@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"github.com/csisim/csisim/internal/ledger/addonscheck"
+	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/world/addons/replication"
+	"github.com/csisim/csisim/internal/world/addons/volumegroup"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// followReplication has the data check follow volumes that are replicated to another
+// cluster of the run.
+func (c *Simulation) followReplication(call *trace.Event) {
+	other := c.peer()
+	if c.data == nil || other == nil || call.Code != "" {
+		return
+	}
+	c.learnGroup(call.Response)
+	switch request := call.Request.(type) {
+	case *replication.DemoteVolumeRequest:
+		for _, v := range c.replicated(call, request.GetReplicationSource()) {
+			c.data.Demoted(v, call.Seq)
+		}
+	case *replication.PromoteVolumeRequest:
+		for _, v := range c.replicated(call, request.GetReplicationSource()) {
+			c.data.Promoted(v, other.data)
+		}
+	case *replication.GetVolumeReplicationInfoRequest:
+		answer, _ := call.Response.(*replication.GetVolumeReplicationInfoResponse)
+		for _, v := range c.replicated(call, request.GetReplicationSource()) {
+			c.data.Reported(v, answer.GetLastSyncTime().String())
+		}
+	}
+}
+
+// startPromises holds drivers to what they promise with CSI-Addons.
+func (c *Simulation) startPromises() {
+	c.promises = addonscheck.New()
+	c.promises.Cluster, c.promises.OnBreach = c.cluster, c.Wire.Report
+	if other := c.peer(); other != nil {
+		c.promises.Other, other.promises.Other = other.promises, c.promises
+	}
+}
+
+// peer is the other cluster of the run; nil if there is none.
+func (c *Simulation) peer() *Simulation {
+	for _, other := range c.run.clusters {
+		if other != c {
+			return other
+		}
+	}
+	return nil
+}
+
+// learnGroup keeps which volumes a group has.
+func (c *Simulation) learnGroup(answer any) {
+	group, ok := answer.(interface {
+		GetVolumeGroup() *volumegroup.VolumeGroup
+	})
+	if !ok {
+		return
+	}
+	var ids []string
+	for _, v := range group.GetVolumeGroup().GetVolumes() {
+		ids = append(ids, v.GetVolumeId())
+	}
+	if c.groups == nil {
+		c.groups = map[string][]string{}
+	}
+	c.groups[group.GetVolumeGroup().GetVolumeGroupId()] = ids
+}
+
+// replicated are the volumes that a call of replication is about.
+func (c *Simulation) replicated(call *trace.Event, source *replication.ReplicationSource) (all []datacheck.Volume) {
+	ids := c.groups[source.GetVolumegroup().GetVolumeGroupId()]
+	if id := source.GetVolume().GetVolumeId(); id != "" {
+		ids = []string{id}
+	}
+	for _, id := range ids {
+		all = append(all, datacheck.Volume{Driver: call.Driver, Handle: id})
+	}
+	return all
+}
