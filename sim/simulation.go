@@ -92,8 +92,11 @@ func (r *run) newSimulation(o Options, cluster string) *Simulation {
 	c.watch = ledger.NewWatch(c.World.Trace)
 	c.watch.DriverOf, c.watch.Renamed = c.driverOf, c.Wire.Renamed
 	for _, f := range o.Faults {
-		own := *f // each cluster counts for itself
-		c.Wire.Faults.Inject(&own)
+		if cluster != "" { // each counts for itself
+			own := *f
+			f = &own
+		}
+		c.Wire.Faults.Inject(f)
 	}
 	c.drawFaults(o.FaultSpace)
 	c.startDataCheck()
