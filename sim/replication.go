@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/ledger/addonscheck"
+	"github.com/csisim/csisim/internal/driver/addonscheck"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/addons/replication"
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
