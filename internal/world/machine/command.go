@@ -18,6 +18,18 @@ type Command struct {
 	// line of its output, by the real clock from then on, is noted in StampsOf the log;
 	// standard output and standard error must be one file.
 	Began time.Time
+	// Stdin keeps its standard input open for those who attach to it, see Process.Attach. It is
+	// for a program whose lines are noted. Default: it reads nothing.
+	Stdin bool
+	// StdinOnce ends its standard input with that of the first who attaches with one.
+	StdinOnce bool
+	// Terminal makes its standard streams a terminal, of a program that others can attach to.
+	Terminal bool
+	// Attached are its standard streams instead of files, as if attached before it starts.
+	Attached *Stdio
+	// Beside is a program that runs, whose mounts this one shares and at whose end it ends, too.
+	// Volumes are then that program's. Default: the program has mounts of its own.
+	Beside *Process
 	// Volumes are shown to this program alone; only in a namespace.
 	Volumes []Volume
 	// Bare leaves out csisim's own environment, but for PATH.

@@ -12,6 +12,9 @@ import (
 
 // openLogs opens the files for the program's output, new ones for each instance.
 func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
+	if c.Attached != nil {
+		return p.openConsole(cmd, c, nil)
+	}
 	if c.Stdout != "" {
 		f, err := createLog(c.Stdout)
 		if err != nil {
@@ -25,7 +28,7 @@ func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
 	if c.Stderr == c.Stdout {
 		cmd.Stderr, p.Stderr = cmd.Stdout, p.Stdout
 		if !c.Began.IsZero() {
-			return p.stamped(cmd, c.Began)
+			return p.logLines(cmd, c)
 		}
 		return nil
 	}
@@ -36,6 +39,20 @@ func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
 	}
 	cmd.Stderr, p.Stderr = f, f.Name()
 	return nil
+}
+
+// logLines puts csisim between the program and its log, to note the time of each line and to
+// let others attach to it.
+func (p *Process) logLines(cmd *exec.Cmd, c Command) error {
+	log := cmd.Stdout.(*os.File)
+	lines, err := newLineLog(log, c.Began)
+	if err == nil {
+		err = p.openConsole(cmd, c, lines)
+	}
+	if err != nil {
+		_ = log.Close() // it was not written
+	}
+	return err
 }
 
 // createLog makes driver.log, or driver.2.log if that is there already, and so on.
@@ -51,10 +68,11 @@ func createLog(name string) (*os.File, error) {
 	}
 }
 
+// closeLogs closes what the program has its own copies of.
 func closeLogs(cmd *exec.Cmd) {
-	for _, w := range []any{cmd.Stdout, cmd.Stderr} {
+	for _, w := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
 		if f, ok := w.(*os.File); ok {
-			_ = f.Close() // the program has its own copy; a second close of a shared file is harmless
+			_ = f.Close() // a second close of a shared file is harmless
 		}
 	}
 }

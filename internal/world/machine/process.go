@@ -1,10 +1,12 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -23,13 +25,13 @@ type Process struct {
 	Stdout string // the host file that has its standard output
 	Stderr string // the host file that has its standard error
 
-	pid    int
-	parent *thread
-	base   map[int]string // in a namespace, the mounts that it found: their points by their ids
-	mounts mountTable
-	done   chan struct{}
-	// drained is closed when all that it wrote is in its log; nil where it writes there itself.
-	drained chan struct{}
+	pid     int
+	parent  *thread
+	base    map[int]string // in a namespace, the mounts that it found: their points by their ids
+	mounts  mountTable
+	done    chan struct{}
+	console *console       // nil where it writes to files itself
+	guest   bool           // its thread and its mounts are another's
 	onEnd   func(*Process) // that it has ended; may be nil
 	changes *changes       // what it does to files; nil if that is not seen
 
@@ -59,13 +61,18 @@ func (d *Disk) Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
 	}
 	go p.await(cmd, d.own != nil)
-	d.adopt(p)
+	if !p.guest { // else it ends with its host
+		d.adopt(p)
+	}
 	return p, nil
 }
 
 // launch forks from a thread of the program's own: the program inherits its
 // namespace, and a death signal follows the thread and not the process.
 func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
+	if c.Beside != nil {
+		return p.join(c.Beside, cmd)
+	}
 	setup := func() error { return nil }
 	if d.own != nil {
 		setup = func() error { return d.own.join(c.Volumes) }
@@ -98,6 +105,16 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	return nil
 }
 
+// join starts the program where another one runs.
+func (p *Process) join(host *Process, cmd *exec.Cmd) error {
+	p.parent, p.guest = host.parent, true
+	if err := p.parent.do(cmd.Start); err != nil {
+		return err
+	}
+	p.pid = cmd.Process.Pid
+	return nil
+}
+
 // running are the programs that have not ended.
 func (d *Disk) running() (programs []*Process) {
 	d.mu.Lock()
@@ -112,10 +129,9 @@ func (d *Disk) running() (programs []*Process) {
 
 // adopt remembers a program for PowerOff, and forgets those that ended.
 func (d *Disk) adopt(p *Process) {
-	programs := append(d.running(), p)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.programs = programs
+	d.programs = append(slices.DeleteFunc(d.programs, (*Process).hasEnded), p)
 }
 
 // PID is the process id on the host.
@@ -130,6 +146,17 @@ func (p *Process) Exit() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.exit
+}
+
+// Await waits for the end of the program and returns its exit code. When ctx is done before,
+// it kills the program.
+func (p *Process) Await(ctx context.Context) (code int, err error) {
+	select {
+	case <-p.done:
+		return p.ExitCode(), nil
+	case <-ctx.Done():
+		return 0, errors.Join(ctx.Err(), p.Kill())
+	}
 }
 
 // ExitCode is that of a shell: 128 and the signal for a program that one ended; 0 while
@@ -195,21 +222,32 @@ func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	awaitEnd(p.pid)
 	p.mu.Lock()
-	p.killGroup()
+	if !p.guest {
+		p.killGroup()
+	}
 	_ = cmd.Wait() // the state says more than the error
 	p.ended = true
 	p.exit, p.code = cmd.ProcessState.String(), exitCode(cmd.ProcessState)
 	p.mu.Unlock()
+	if !p.guest {
+		p.leave(contained)
+	}
+	if p.console != nil {
+		p.console.expire()
+	}
+	if p.onEnd != nil { // whoever waits for the end finds it known
+		p.onEnd(p)
+	}
+	close(p.done)
+}
+
+// leave ends all that the program has started, and its thread.
+func (p *Process) leave(contained bool) {
 	if contained {
 		p.strays = p.parent.do(killNeighbours)
 	}
 	_ = p.mounts.close() // it was only read
 	p.parent.stop()
-	p.drain()
-	if p.onEnd != nil { // whoever waits for the end finds it known
-		p.onEnd(p)
-	}
-	close(p.done)
 }
 
 func exitCode(state *os.ProcessState) int {

@@ -1,0 +1,32 @@
+package machine
+
+import (
+	"os/exec"
+
+	"github.com/creack/pty"
+)
+
+// TerminalSize is the size of a terminal in characters.
+type TerminalSize struct{ Width, Height uint16 }
+
+// openTerminal gives the program a terminal that controls it.
+func (k *console) openTerminal(cmd *exec.Cmd, _ Command) error {
+	own, its, err := pty.Open()
+	if err != nil {
+		return err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = its, its, its
+	cmd.SysProcAttr.Setpgid = false // the leader of a session leads a group, too
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setctty, cmd.SysProcAttr.Ctty = true, true, 0
+	k.input, k.terminal, k.from = own, own, append(k.from, own)
+	return nil
+}
+
+// resize follows the sizes that somebody's terminal has.
+func (k *console) resize(sizes <-chan TerminalSize) {
+	for size := range sizes {
+		if pty.Setsize(k.terminal, &pty.Winsize{Rows: size.Height, Cols: size.Width}) != nil {
+			return // the program has ended
+		}
+	}
+}
