@@ -31,7 +31,7 @@ type container struct {
 func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
 	c := &container{podWorker: w, spec: spec, init: init, waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}
 	if w.options.Runtime.Executable(spec.Image) != "" {
-		c.program = w.options.Runtime.Program(w.pod, spec.Name)
+		c.program = w.options.Runtime.Program(w.pod, spec)
 	}
 	c.liveness = c.newProber(liveness, spec.LivenessProbe)
 	c.readiness = c.newProber(readiness, spec.ReadinessProbe)
@@ -198,22 +198,24 @@ func (w *podWorker) grace() time.Duration {
 }
 
 // command is how the program is started: the image's program takes the place of the first
-// word of the container's command, unless the machine has a file of that name.
+// word of the container's command, unless the machine has what that names.
 func (c *container) command(p *kernel.Process) (machine.Command, error) {
-	env, err := c.environment(p, c.spec)
+	vars, err := c.environment(p, c.spec)
 	if err != nil {
 		return machine.Command{}, err
 	}
-	words := append([]string{c.options.Runtime.Executable(c.spec.Image)}, expandAll(c.spec.Args, env)...)
-	if given := expandAll(c.spec.Command, env); len(given) > 0 {
-		if _, err := c.options.Machine.Lstat(given[0]); err == nil {
-			words[0] = given[0]
+	env := vars.list()
+	words := append([]string{c.options.Runtime.Executable(c.spec.Image)}, expandAll(c.spec.Args, vars)...)
+	if given := expandAll(c.spec.Command, vars); len(given) > 0 {
+		if program := c.options.Runtime.Found(given[0], env); program != "" {
+			words[0] = program
 		}
 		words = append(words[:1:1], append(given[1:], words[1:]...)...)
 	}
 	volumes, err := c.mountsOfProgram(p, c.spec)
 	return machine.Command{
-		Path: words[0], Args: words[1:], Env: env.list(), Bare: true, Dir: workingDir(c.spec), Volumes: volumes,
+		Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: workingDir(c.spec), Volumes: volumes,
+		Stdin: c.spec.Stdin, StdinOnce: c.spec.StdinOnce, Terminal: c.spec.TTY,
 	}, err
 }
 

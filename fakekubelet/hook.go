@@ -41,7 +41,7 @@ func (c *container) preStop(p *kernel.Process, grace time.Duration) time.Duratio
 func (c *container) runHook(p *kernel.Process, h *corev1.LifecycleHandler, limit time.Duration) error {
 	switch {
 	case h.Exec != nil:
-		code, output, err := c.program.Exec(p, c.inside(h.Exec.Command), limit)
+		code, output, err := c.program.Exec(p, h.Exec.Command, limit)
 		if err == nil && code != 0 {
 			err = fmt.Errorf("command %q exited with %d: %s", h.Exec.Command, code, output)
 		}

@@ -12,6 +12,9 @@ import (
 // Runtime is the container runtime of a node. It goes on while the kubelet is down.
 type Runtime = runtime.Runtime
 
+// Program is a container that is a program.
+type Program = runtime.Program
+
 // RuntimeOptions say which containers are programs.
 type RuntimeOptions = runtime.Options
 

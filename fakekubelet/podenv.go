@@ -29,6 +29,9 @@ func (v variables) list() []string {
 // container's envFrom and env say.
 func (w *podWorker) environment(p *kernel.Process, c *corev1.Container) (variables, error) {
 	env := variables{"HOSTNAME": w.pod.Name, "HOME": "/root"}
+	if c.TTY {
+		env["TERM"] = "xterm"
+	}
 	if api := w.options.API; api != nil {
 		maps.Copy(env, variables{
 			"KUBERNETES_SERVICE_HOST": api.Host, "KUBERNETES_SERVICE_PORT": api.Port, "KUBERNETES_SERVICE_PORT_HTTPS": api.Port,

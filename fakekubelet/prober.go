@@ -13,7 +13,6 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/probe"
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // probeKind is what a probe decides: whether the container is to be restarted, is
@@ -220,7 +219,7 @@ func (c *container) call(p *kernel.Process, what string, limit time.Duration, la
 
 // askCommand runs a command in the container.
 func (b *prober) askCommand(p *kernel.Process, words []string, limit time.Duration) (probe.Answer, error) {
-	code, output, err := b.program.Exec(p, b.inside(words), limit)
+	code, output, err := b.program.Exec(p, words, limit)
 	switch {
 	case err != nil && strings.HasPrefix(err.Error(), "command timed out"):
 		return probe.Answer{Output: err.Error()}, nil
@@ -228,15 +227,4 @@ func (b *prober) askCommand(p *kernel.Process, words []string, limit time.Durati
 		return probe.Answer{}, err
 	}
 	return probe.Answer{OK: code == 0, Output: output}, nil
-}
-
-// inside is a command as the container runs it: a program that the node does not have
-// is the image's.
-func (c *container) inside(words []string) machine.Command {
-	command := c.program.Command
-	command.Path, command.Args = words[0], words[1:]
-	if _, err := c.options.Machine.Lstat(words[0]); err != nil && strings.Contains(words[0], "/") {
-		command.Path = c.options.Runtime.Executable(c.spec.Image)
-	}
-	return command
 }

@@ -1,12 +1,16 @@
 package runtime
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -18,7 +22,12 @@ const maxOutput = 10 * 1024
 // Exec runs one more command in the container, until a time since the beginning of
 // the run, and answers its exit code and what it wrote. One that takes longer is
 // killed: that is an error.
-func (c *Program) Exec(p *kernel.Process, command machine.Command, limit time.Duration) (code int, output string, err error) {
+func (c *Program) Exec(p *kernel.Process, words []string, limit time.Duration) (code int, output string, err error) {
+	inside, err := c.Inside()
+	if err != nil {
+		return 0, "", err
+	}
+	command := inside.command(words, true)
 	log := filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_exec.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name))
 	command.Stdout, command.Stderr = log, log
 	ended := false
@@ -37,8 +46,7 @@ func (c *Program) Exec(p *kernel.Process, command machine.Command, limit time.Du
 	if !p.WaitUntil("the end of a command in container "+c.name, p.Elapsed()+limit, done) {
 		_ = process.Signal(syscall.SIGKILL) // it may have ended by itself
 		p.Wait("the end of a command in container "+c.name, done)
-		words := strings.Join(append([]string{command.Path}, command.Args...), " ")
-		return 0, "", fmt.Errorf("command timed out: %q timed out after %s", words, limit)
+		return 0, "", fmt.Errorf("command timed out: %q timed out after %s", strings.Join(words, " "), limit)
 	}
 	text, err := os.ReadFile(process.Stdout)
 	if err != nil {
@@ -46,3 +54,54 @@ func (c *Program) Exec(p *kernel.Process, command machine.Command, limit time.Du
 	}
 	return process.ExitCode(), string(text[:min(len(text), maxOutput)]), nil
 }
+
+// ErrNotRunning is returned for a container of which no instance runs.
+var ErrNotRunning = errors.New("container not found")
+
+// Inside is the instance of a container that runs, as clients of the API reach it. It is safe
+// for concurrent use.
+type Inside struct {
+	runtime *Runtime
+	process *machine.Process
+	base    machine.Command // of the instance
+	spec    *corev1.Container
+}
+
+// Inside is the way into the instance that runs.
+func (c *Program) Inside() (*Inside, error) {
+	if !c.Running() {
+		return nil, fmt.Errorf("%w (%q)", ErrNotRunning, c.name)
+	}
+	return &Inside{runtime: c.runtime, process: c.process, base: c.Command, spec: c.spec}, nil
+}
+
+// command is a command as the container runs it. What a manifest names and the machine does not
+// have is the image's program; what a client names, only if it means that.
+func (i *Inside) command(words []string, ofManifest bool) machine.Command {
+	program, executable := i.runtime.Found(words[0], i.base.Env), i.runtime.Executable(i.spec.Image)
+	switch {
+	case program != "":
+	case names(words[0], i.spec, executable), ofManifest && strings.Contains(words[0], "/"):
+		program = executable
+	default:
+		program = words[0] // it cannot be started
+	}
+	return machine.Command{Path: program, Args: words[1:], Env: i.base.Env, Bare: i.base.Bare, Dir: i.base.Dir, Beside: i.process}
+}
+
+// Exec runs a command in the container with the caller's streams, until it ends or ctx is done.
+func (i *Inside) Exec(ctx context.Context, words []string, s machine.Stdio, terminal bool) (code int, err error) {
+	command := i.command(words, false)
+	command.Attached, command.Terminal = &s, terminal
+	if terminal {
+		command.Env = append([]string{"TERM=xterm"}, command.Env...)
+	}
+	process, err := i.runtime.options.Machine.Start(command)
+	if err != nil {
+		return 0, err
+	}
+	return process.Await(ctx)
+}
+
+// Attach connects the caller's streams with those of the container until it ends or ctx is done.
+func (i *Inside) Attach(ctx context.Context, s machine.Stdio) error { return i.process.Attach(ctx, s) }

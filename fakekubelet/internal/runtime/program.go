@@ -34,6 +34,7 @@ type Program struct {
 	runtime  *Runtime
 	pod      *corev1.Pod
 	name     string
+	spec     *corev1.Container
 	process  *machine.Process // of the instance that runs
 	changed  func()
 	Now      *Instance       // the latest instance; nil before the first
@@ -55,14 +56,15 @@ type Instance struct {
 const startError = 128
 
 // Program is the record of a pod's container, which is made when it is first asked for.
-func (r *Runtime) Program(pod *corev1.Pod, name string) *Program {
+func (r *Runtime) Program(pod *corev1.Pod, spec *corev1.Container) *Program {
+	name := spec.Name
 	all := r.programs[pod.UID]
 	if all == nil {
 		all = map[string]*Program{}
 		r.programs[pod.UID] = all
 	}
 	if all[name] == nil {
-		all[name] = &Program{runtime: r, pod: pod, name: name}
+		all[name] = &Program{runtime: r, pod: pod, name: name, spec: spec}
 	}
 	return all[name]
 }

@@ -1,0 +1,50 @@
+package runtime
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Found is where the machine has the program that the first word of a command names, by its
+// path or in one of the directories of PATH; empty if it has none.
+func (r *Runtime) Found(word string, env []string) string {
+	if strings.Contains(word, "/") {
+		return r.there(word)
+	}
+	for _, dir := range filepath.SplitList(searchPath(env)) {
+		if program := r.there(path.Join(dir, word)); program != "" && word != "" {
+			return program
+		}
+	}
+	return ""
+}
+
+func (r *Runtime) there(program string) string {
+	if _, err := r.options.Machine.Lstat(program); err != nil {
+		return ""
+	}
+	return program
+}
+
+// searchPath is the PATH of an environment, else that of csisim, which programs inherit.
+func searchPath(env []string) string {
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+			return value
+		}
+	}
+	return os.Getenv("PATH")
+}
+
+// names reports whether a word of a command means the program that a container's image stands
+// for: it is called like that, like the image, or like what the container was started with.
+func names(word string, spec *corev1.Container, executable string) bool {
+	image, _, _ := strings.Cut(path.Base(spec.Image), "@")
+	image, _, _ = strings.Cut(image, ":")
+	base := path.Base(word)
+	return base == image || base == path.Base(executable) || len(spec.Command) > 0 && word == spec.Command[0]
+}
