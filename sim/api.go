@@ -76,7 +76,7 @@ func (g *gate) while(run func()) {
 func (c *Simulation) API() *apiserver.Server {
 	c.api.once.Do(func() {
 		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
-			Token: c.options.Token, Exclusive: c.run.gate.enter, Now: c.World.Kernel.Now, Log: c.logOf,
+			Token: c.options.Token, Exclusive: c.run.gate.enter, Now: c.World.Kernel.Now, Nodes: insideNodes{c},
 			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
 		c.startForClients()

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/api/streams"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -176,7 +177,9 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listen
 	}
 	shown.look = newLookout(c, a.name)
 	shown.text = shown.look.page
-	stop := serve(at, shown.beside(c.API()))
+	api := c.API()
+	api.ServeStreams(streams.Server{})
+	stop := serve(at, shown.beside(api))
 	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nSee it in a browser: %s\nStop it with Ctrl-C or: csisim down --name %s\n",
 		a.name, a.address, a.hint(), a.page, a.name)
 	err := c.Live(ctx, speed)

@@ -17,11 +17,6 @@ var (
 	errMethodNotAllowed = plainError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
 )
 
-// errNoShell answers who wants to talk to a container: there is none behind a record,
-// and one that runs a program of the user's machine is reached there.
-var errNoShell = plainError(http.StatusNotImplemented, "",
-	"csisim does not serve exec, attach, port-forward and proxy: containers are records, or programs of this machine that you can reach yourself")
-
 // plainError is a refusal that is not about an object.
 func plainError(code int32, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{

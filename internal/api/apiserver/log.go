@@ -1,19 +1,20 @@
 package apiserver
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -32,106 +33,147 @@ const logPeriod = 100 * time.Millisecond
 // log answers what a container of a pod has written, and with follow what it goes on
 // to write.
 func (q *request) log() error {
+	o, err := q.logOptions()
+	if err != nil {
+		return err
+	}
 	var log Log
-	err := q.exclusively(func() error {
-		pod, err := q.object()
+	assigned := true
+	err = q.exclusively(func() error {
+		object, err := q.object()
 		if err != nil {
 			return err
 		}
-		name, err := logged(pod.(*corev1.Pod), q.query.Get("container"))
-		if err != nil || q.server.options.Log == nil {
+		pod := object.(*corev1.Pod)
+		c, err := containerOf(pod, o.Container)
+		if err != nil || q.server.options.Nodes == nil {
 			return err
 		}
-		log, err = q.server.options.Log(pod.(*corev1.Pod), name, truth(q.query.Get("previous")))
-		if err != nil {
+		if assigned = pod.Spec.NodeName != ""; !assigned {
+			return nil
+		}
+		if o.SinceSeconds != nil {
+			o.SinceTime = &metav1.Time{Time: q.server.options.Now().Add(-time.Duration(*o.SinceSeconds) * time.Second)}
+		}
+		if log, err = q.server.options.Nodes.Log(pod, c.Name, o.Previous); err != nil {
 			return badRequest("%v", err)
 		}
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !assigned: // there is no node to ask
+		q.answer.w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
 	q.answer.w.Header().Set("Content-Type", "text/plain")
 	q.answer.w.WriteHeader(http.StatusOK)
 	if log.File == "" {
 		return nil
 	}
+	return q.writeLog(log, o)
+}
+
+func (q *request) writeLog(log Log, o *corev1.PodLogOptions) error {
 	file, err := os.Open(log.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the run ends
-	}
 	if err != nil {
-		return err
+		return unlessGone(err)
 	}
 	defer file.Close()
-	start := q.logStart(file)
-	if _, err := file.Seek(start, io.SeekStart); err != nil {
-		return err
-	}
-	if !truth(q.query.Get("timestamps")) {
-		return q.copyLog(file, log)
-	}
 	stamps, err := os.Open(machine.StampsOf(log.File))
 	if err != nil {
-		return err
+		return unlessGone(err)
 	}
 	defer stamps.Close()
-	return q.copyLog(newStampedReader(file, start, stamps), log)
-}
-
-// logged is the container that is meant; it may be left out where there is only one.
-func logged(pod *corev1.Pod, name string) (string, error) {
-	var names []string
-	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
-		names = append(names, c.Name)
+	start, err := logStart(file, stamps, o)
+	if err == nil {
+		_, err = file.Seek(start, io.SeekStart)
+	}
+	if err == nil {
+		_, err = stamps.Seek(0, io.SeekStart)
 	}
 	switch {
-	case name == "" && len(pod.Spec.Containers) == 1:
-		return pod.Spec.Containers[0].Name, nil
-	case name == "":
-		return "", badRequest("a container name must be specified for pod %s, choose one of: [%s]", pod.Name, strings.Join(names, " "))
-	case !slices.Contains(names, name):
-		return "", badRequest("container %s is not valid for pod %s", name, pod.Name)
+	case err != nil:
+		return err
+	case o.Timestamps:
+		return q.copyLog(newStampedReader(file, start, stamps), log, o)
 	}
-	return name, nil
+	return q.copyLog(file, log, o)
 }
 
-// logStart is where the last tailLines lines begin.
-func (q *request) logStart(file *os.File) int64 {
-	lines, err := strconv.Atoi(q.query.Get("tailLines"))
-	if err != nil {
-		return 0
+// unlessGone ignores that a log is gone: the run ends.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	text, err := io.ReadAll(file)
-	if err != nil {
-		return 0
+	return err
+}
+
+// logOptions reads which part of a log is wanted.
+func (q *request) logOptions() (*corev1.PodLogOptions, error) {
+	o := &corev1.PodLogOptions{
+		Container: q.query.Get("container"), Follow: q.isSet("follow"), Previous: q.isSet("previous"), Timestamps: q.isSet("timestamps"),
 	}
-	at := len(text)
-	if at > 0 && text[at-1] == '\n' {
-		at-- // it ends the last line
+	for _, number := range []struct {
+		name string
+		into **int64
+	}{{"sinceSeconds", &o.SinceSeconds}, {"tailLines", &o.TailLines}, {"limitBytes", &o.LimitBytes}} {
+		text := q.query.Get(number.name)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, badRequest("%v", err)
+		}
+		*number.into = &n
 	}
-	for ; lines > 0 && at >= 0; lines-- {
-		at = bytes.LastIndexByte(text[:at], '\n')
+	if text := q.query.Get("sinceTime"); text != "" {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return nil, badRequest("%v", err)
+		}
+		o.SinceTime = &metav1.Time{Time: at}
 	}
-	if q.query.Get("tailLines") == "0" {
-		return int64(len(text))
+	if errs := checkLogOptions(o, q.query.Has("stream")); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "PodLogOptions"}, q.info.name, errs)
 	}
-	return int64(at + 1)
+	return o, nil
+}
+
+func checkLogOptions(o *corev1.PodLogOptions, hasStream bool) (errs field.ErrorList) {
+	if o.TailLines != nil && *o.TailLines < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("tailLines"), *o.TailLines, "must be greater than or equal to 0"))
+	}
+	if o.LimitBytes != nil && *o.LimitBytes < 1 {
+		errs = append(errs, field.Invalid(field.NewPath("limitBytes"), *o.LimitBytes, "must be greater than 0"))
+	}
+	switch {
+	case o.SinceSeconds != nil && o.SinceTime != nil:
+		errs = append(errs, field.Forbidden(field.NewPath(""), "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+	case o.SinceSeconds != nil && *o.SinceSeconds < 1:
+		errs = append(errs, field.Invalid(field.NewPath("sinceSeconds"), *o.SinceSeconds, "must be greater than 0"))
+	}
+	if hasStream {
+		errs = append(errs, field.Forbidden(field.NewPath("stream"), "may not be specified"))
+	}
+	return errs
 }
 
 // copyLog answers what is there and, with follow, what comes until the container ends.
-func (q *request) copyLog(file io.Reader, log Log) error {
-	var limited io.Reader = file
-	if most, err := strconv.ParseInt(q.query.Get("limitBytes"), 10, 64); err == nil {
-		limited = io.LimitReader(file, most)
+func (q *request) copyLog(file io.Reader, log Log, o *corev1.PodLogOptions) error {
+	left := io.LimitedReader{R: file, N: 1 << 62}
+	if o.LimitBytes != nil {
+		left.N = *o.LimitBytes
 	}
 	for {
 		open := false
 		q.server.options.Exclusive(func() { open = log.Open() })
-		if _, err := io.Copy(q.answer.w, limited); err != nil {
+		if _, err := io.Copy(q.answer.w, &left); err != nil {
 			return fmt.Errorf("copying the log: %w", err)
 		}
-		if !open || !truth(q.query.Get("follow")) {
+		if !open || !o.Follow || left.N == 0 {
 			return nil
 		}
 		if flusher, ok := q.answer.w.(http.Flusher); ok {
@@ -143,12 +185,4 @@ func (q *request) copyLog(file io.Reader, log Log) error {
 			return nil
 		}
 	}
-}
-
-func truth(text string) bool {
-	switch strings.ToLower(text) {
-	case "", "0", "false":
-		return false
-	}
-	return true
 }

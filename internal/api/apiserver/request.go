@@ -45,9 +45,6 @@ func (q *request) serve() error {
 	case info.resource == "":
 		return q.serveDiscovery()
 	}
-	if info.talksToContainer() {
-		return errNoShell
-	}
 	if r, ok := reviewFor(info); ok {
 		return q.serveReview(r)
 	}

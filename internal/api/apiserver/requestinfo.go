@@ -46,12 +46,3 @@ func newRequestInfo(path string) (info requestInfo, ok bool) {
 }
 
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
-
-// talksToContainer reports whether a path leads into a container of a pod.
-func (info requestInfo) talksToContainer() bool {
-	if info.apiGroup != "" || info.resource != "pods" {
-		return false
-	}
-	sub, _, _ := strings.Cut(info.subresource, "/") // the rest of a proxy's path is for the container
-	return sub == "exec" || sub == "attach" || sub == "portforward" || sub == "proxy"
-}

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/version"
@@ -28,9 +26,9 @@ type Options struct {
 	// Exclusive runs use while nothing else reads or writes the store. Default: a
 	// lock of the server's own.
 	Exclusive func(use func())
-	// Log finds what a container of a pod writes, or what its previous instance wrote.
-	// Default: containers write nothing.
-	Log func(pod *corev1.Pod, container string, previous bool) (Log, error)
+	// Nodes are asked for logs of containers and for ways into them. Default: containers write
+	// nothing, and nobody gets in.
+	Nodes Nodes
 	// Now is the clock of the store. Default: the real one.
 	Now func() time.Time
 	// Version is what the server says that it is. Default: the newest.
@@ -51,6 +49,7 @@ type Server struct {
 	history       *history
 	encoded       *encodings
 	managedFields *managedFields
+	streams       Streams // nil: none are served
 }
 
 // New returns a server for the store. What was written before counts as history

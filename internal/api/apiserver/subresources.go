@@ -34,6 +34,12 @@ func (q *request) serveSubresource() error {
 		return q.issueToken()
 	case "log":
 		return q.log()
+	case "exec":
+		return q.exec()
+	case "attach":
+		return q.attach()
+	case "portforward":
+		return q.forward()
 	case "finalize":
 		return q.finalize()
 	case "scale":

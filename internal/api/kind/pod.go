@@ -38,10 +38,13 @@ func init() {
 		Warnings:       fromBoth(func(obj, _ *corev1.Pod) []string { return podWarnings(nil, &obj.Spec) }),
 		AnswersDeleted: true,
 		Subresources: []Subresource{
+			{Name: "attach", Verbs: ConnectVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodAttachOptions"}},
 			{Name: "binding", Verbs: []string{"create"}, GVK: schema.GroupVersionKind{Version: "v1", Kind: "Binding"}},
 			{Name: "ephemeralcontainers", Verbs: PartVerbs},
 			{Name: "eviction", Verbs: []string{"create"}, GVK: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}},
+			{Name: "exec", Verbs: ConnectVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodExecOptions"}},
 			{Name: "log", Verbs: []string{"get"}},
+			{Name: "portforward", Verbs: ConnectVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodPortForwardOptions"}},
 			{Name: "resize", Verbs: PartVerbs},
 		},
 	})

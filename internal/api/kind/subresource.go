@@ -14,3 +14,6 @@ type Subresource struct {
 
 // PartVerbs are the verbs of a subresource that is a part of its object.
 var PartVerbs = []string{"get", "patch", "update"}
+
+// ConnectVerbs are the verbs of a subresource that becomes a connection.
+var ConnectVerbs = []string{"create", "get"}

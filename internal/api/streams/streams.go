@@ -1,0 +1,114 @@
+// Package streams serves connections that have several streams, as kubectl exec, attach and
+// port-forward use them: over SPDY and over WebSockets, in all versions of Kubernetes'
+// protocols. The protocols are those of Kubernetes' own packages.
+package streams
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"k8s.io/cri-streaming/pkg/streaming/portforward"
+	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
+	"k8s.io/utils/exec"
+
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// Server serves the streams of an API server.
+type Server struct{}
+
+var (
+	_ apiserver.Streams = Server{}
+	_ exec.ExitError    = &apiserver.ExitError{} // so that Kubernetes' packages take it for one
+)
+
+// idle is how long a connection may be silent, as with a kubelet.
+const idle = 4 * time.Hour
+
+// Run connects the client with what run reads and writes, and ends with its exit code.
+func (Server) Run(w http.ResponseWriter, r *http.Request, o apiserver.StreamOptions, run apiserver.Run) {
+	if wsstream.IsWebSocketRequestWithStreamCloseProtocol(r) {
+		runWebSocket(w, r, o, run)
+		return
+	}
+	streams := &remotecommand.Options{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, TTY: o.Terminal}
+	remotecommand.ServeExec(w, r, executor(run), "", "", "", nil, streams, idle, remotecommand.DefaultStreamCreationTimeout, remotecommand.SupportedStreamingProtocols)
+}
+
+// executor runs what a connection is for.
+type executor apiserver.Run
+
+// ExecInContainer is called when the streams are there. Who calls has no names for what is run.
+func (run executor) ExecInContainer(ctx context.Context, _, _, _ string, _ []string, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize, _ time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return run(ctx, stdio(ctx, in, out, err, tty, resize))
+}
+
+// stdio leaves out what is missing: an interface with nothing in it is not nil.
+func stdio(ctx context.Context, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize) machine.Stdio {
+	s := machine.Stdio{In: in}
+	if out != nil {
+		s.Out = out
+	}
+	if err != nil {
+		s.Err = err
+	}
+	if tty && resize != nil {
+		s.Resize = sizes(ctx, resize)
+	}
+	return s
+}
+
+// sizes passes on the sizes of a terminal.
+func sizes(ctx context.Context, from <-chan remotecommand.TerminalSize) <-chan machine.TerminalSize {
+	to := make(chan machine.TerminalSize)
+	go func() {
+		defer close(to)
+		for size := range from {
+			select {
+			case to <- machine.TerminalSize{Width: size.Width, Height: size.Height}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return to
+}
+
+// Forward connects the client with ports, over SPDY that may be inside a WebSocket, or over
+// channels of a WebSocket for ports that are named at once.
+func (Server) Forward(w http.ResponseWriter, r *http.Request, ports []int32, dial apiserver.Dial) {
+	if wsstream.IsWebSocketRequestWithTunnelingProtocol(r) {
+		w, r = tunnel(w, r)
+	} else if wsstream.IsWebSocketRequest(r) && len(ports) == 0 {
+		http.Error(w, `query parameter "port" is required`, http.StatusBadRequest)
+		return
+	}
+	options := &portforward.V4Options{Ports: ports}
+	portforward.ServePortForward(w, r, forwarder(dial), "", "", options, idle, remotecommand.DefaultStreamCreationTimeout, portforward.SupportedProtocols)
+}
+
+// forwarder copies between a stream and a port.
+type forwarder apiserver.Dial
+
+// PortForward is called for each connection to a port.
+func (dial forwarder) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
+	conn, err := dial(ctx, port)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	go func() {
+		_, _ = io.Copy(conn, stream) // until the client is done
+		if half, ok := conn.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
+	}()
+	_, err = io.Copy(stream, conn)
+	return err
+}

@@ -1,0 +1,115 @@
+package streams
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	protocol "k8s.io/apimachinery/pkg/util/remotecommand"
+	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
+
+	"github.com/csisim/csisim/internal/api/apiserver"
+)
+
+// statusPatience is how long a client may take to receive how a command has ended.
+const statusPatience = 10 * time.Second
+
+// runWebSocket is Run over version 5 of the protocol, in which a client can close its streams
+// one by one. Kubernetes' API server translates it for its kubelets.
+func runWebSocket(w http.ResponseWriter, r *http.Request, o apiserver.StreamOptions, run apiserver.Run) {
+	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{protocol.StreamProtocolV5Name: {Binary: true, Channels: channels(o)}})
+	conn.SetIdleTimeout(idle)
+	_, streams, err := conn.Open(w, r)
+	if err != nil {
+		return // the client has been answered
+	}
+	defer conn.Close()
+	first := protocol.StreamErr // the lowest that the client reads
+	if o.Stderr {
+		first = protocol.StreamStdErr
+	}
+	if o.Stdout {
+		first = protocol.StreamStdOut
+	}
+	if _, err := streams[first].Write(nil); err != nil { // it begins
+		return
+	}
+	var sizes chan remotecommand.TerminalSize
+	if o.Terminal {
+		sizes = make(chan remotecommand.TerminalSize)
+		go readSizes(r.Context(), streams[protocol.StreamResize], sizes)
+	}
+	var in io.Reader
+	var out, errs io.WriteCloser
+	if o.Stdin {
+		in = streams[protocol.StreamStdIn]
+	}
+	if o.Stdout {
+		out = streams[protocol.StreamStdOut]
+	}
+	if o.Stderr {
+		errs = streams[protocol.StreamStdErr]
+	}
+	err = executor(run).ExecInContainer(r.Context(), "", "", "", nil, in, out, errs, o.Terminal, sizes, 0)
+	if text, err := json.Marshal(statusOf(err)); err == nil {
+		conn.SetWriteDeadline(statusPatience)
+		_, _ = streams[protocol.StreamErr].Write(text) // a client that is gone wants no status
+	}
+}
+
+// channels are which streams there are, and who writes to them.
+func channels(o apiserver.StreamOptions) []wsstream.ChannelType {
+	all := make([]wsstream.ChannelType, 5)
+	all[protocol.StreamErr], all[protocol.StreamResize] = wsstream.WriteChannel, wsstream.ReadChannel
+	for stream, has := range map[int]bool{protocol.StreamStdOut: o.Stdout, protocol.StreamStdErr: o.Stderr} {
+		all[stream] = wsstream.IgnoreChannel
+		if has {
+			all[stream] = wsstream.WriteChannel
+		}
+	}
+	all[protocol.StreamStdIn] = wsstream.IgnoreChannel
+	if o.Stdin {
+		all[protocol.StreamStdIn] = wsstream.ReadChannel
+	}
+	return all
+}
+
+// readSizes reads the sizes that the client's terminal has.
+func readSizes(ctx context.Context, from io.Reader, to chan<- remotecommand.TerminalSize) {
+	defer close(to)
+	for sizes := json.NewDecoder(from); ; {
+		var size remotecommand.TerminalSize
+		if sizes.Decode(&size) != nil {
+			return
+		}
+		select {
+		case to <- size:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// statusOf is how a command has ended, in the form that clients read.
+func statusOf(err error) metav1.Status {
+	var ended *apiserver.ExitError
+	switch {
+	case err == nil:
+		return metav1.Status{Status: metav1.StatusSuccess}
+	case errors.As(err, &ended):
+		return metav1.Status{
+			Status: metav1.StatusFailure, Reason: protocol.NonZeroExitCodeReason,
+			Message: fmt.Sprintf("command terminated with non-zero exit code: %v", err),
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: protocol.ExitCodeCauseType, Message: strconv.Itoa(ended.Code)}}},
+		}
+	}
+	return apierrors.NewInternalError(fmt.Errorf("error executing command in container: %w", err)).Status()
+}

@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/api/apiserver"
+)
+
+// insideNodes is what clients of the API reach of containers. Those that are records write
+// nothing, and nobody gets in.
+type insideNodes struct{ *Simulation }
+
+// Log finds what a container writes.
+func (c insideNodes) Log(pod *corev1.Pod, container string, previous bool) (apiserver.Log, error) {
+	silent := apiserver.Log{Open: func() bool { return false }}
+	program, err := c.program(pod, container)
+	if err != nil || program == nil {
+		return silent, err
+	}
+	instance := program.Now
+	if previous && (program.Running() || !waits(pod, container)) {
+		instance = program.Before
+	}
+	switch {
+	case previous && instance == nil:
+		return silent, fmt.Errorf("previous terminated container %q in pod %q not found", container, pod.Name)
+	case instance == nil:
+		return silent, fmt.Errorf("container %q in pod %q is waiting to start: ContainerCreating", container, pod.Name)
+	}
+	return apiserver.Log{File: instance.Log, Open: func() bool { return instance.Finished.IsZero() }}, nil
+}
+
+// Container finds the instance of a container that runs.
+func (c insideNodes) Container(pod *corev1.Pod, container string) (apiserver.Container, error) {
+	program, err := c.program(pod, container)
+	switch {
+	case err != nil:
+		return nil, err
+	case program == nil && isRunning(pod, container):
+		return nil, fmt.Errorf("container %s of pod %s is a record: images: has no program for its image", container, pod.Name)
+	case program == nil:
+		return nil, fmt.Errorf("container not found (%q)", container)
+	}
+	inside, err := program.Inside()
+	if err != nil {
+		return nil, err
+	}
+	return inside, nil
+}
+
+// Port reaches the ports of a pod with programs on loopback: these have the network of the machine.
+func (c insideNodes) Port(pod *corev1.Pod) (apiserver.Dial, error) {
+	for i := range pod.Spec.Containers {
+		if program, err := c.program(pod, pod.Spec.Containers[i].Name); err == nil && program != nil {
+			return dialLoopback, nil
+		}
+	}
+	return nil, fmt.Errorf("pod %s has no port: its containers are records, images: has no program for them", pod.Name)
+}
+
+func dialLoopback(ctx context.Context, port int32) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	if err != nil {
+		return nil, fmt.Errorf("failed to connect to localhost:%d inside namespace of the pod, IPv4: %w", port, err)
+	}
+	return conn, nil
+}
+
+// program is what runs as a container, nil if it is a record.
+func (c insideNodes) program(pod *corev1.Pod, container string) (*fakekubelet.Program, error) {
+	n, err := c.node(pod.Spec.NodeName)
+	if err != nil {
+		return nil, fmt.Errorf("pod %s is not assigned to a node", pod.Name)
+	}
+	return n.runtime.FindProgram(pod.UID, container), nil
+}
+
+// isRunning reports what the status says of a container.
+func isRunning(pod *corev1.Pod, container string) bool {
+	return hasStatus(pod, container, func(s *corev1.ContainerStatus) bool { return s.State.Running != nil })
+}
+
+// waits reports whether the latest instance of a container is the one before that which
+// is still to come.
+func waits(pod *corev1.Pod, container string) bool {
+	return hasStatus(pod, container, func(s *corev1.ContainerStatus) bool { return s.State.Waiting != nil })
+}
+
+func hasStatus(pod *corev1.Pod, container string, is func(*corev1.ContainerStatus) bool) bool {
+	all := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses, pod.Status.EphemeralContainerStatuses)
+	return slices.ContainsFunc(all, func(s corev1.ContainerStatus) bool { return s.Name == container && is(&s) })
+}
