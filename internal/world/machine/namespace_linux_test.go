@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -323,6 +324,35 @@ func TestVolumesBelowTheHostsDirectories(t *testing.T) {
 	mounts, err := m.Mounts()
 	require.NoError(t, err)
 	assert.Empty(t, mounts)
+}
+
+// What a volume is mounted on is made for one program, in the root, too: it is no directory of the
+// machine where another program has a file.
+func TestWhatAVolumeIsMountedOnIsOneProgramsOwn(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	const data = machine.KubeletDir + "/pods/p/volumes/data"
+	require.NoError(t, m.MkdirAll(data, 0o755))
+	require.NoError(t, m.WriteFile(data+"/file", []byte("content\n"), 0o644))
+	first := shell("echo here >/zz/made; while test -e /zz/file; do sleep 0.01; done")
+	first.Volumes = []machine.Volume{{Source: data, Path: "/csi", Private: true}, {Source: data, Path: "/zz", Private: true}}
+	p, err := m.Start(first)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { _, err := m.Lstat(data + "/made"); return err == nil }, 10*time.Second, time.Millisecond)
+
+	second := shell("cat /zz /zy/deep; ls -d /etc/passwd /var/lib/kubelet; mkdir -p /zx")
+	second.Volumes = []machine.Volume{{Source: data + "/file", Path: "/zz", Private: true}, {Source: data + "/file", Path: "/zy/deep", Private: true}}
+	assert.Equal(t, "content\ncontent\n/etc/passwd\n/var/lib/kubelet\n", run(t, m, second))
+	for _, made := range []string{"/zz", "/zy", "/zx"} {
+		_, err := m.Lstat(made)
+		assert.ErrorIs(t, err, fs.ErrNotExist, made)
+	}
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+	require.NoError(t, m.Remove(data+"/file"))
+	<-p.Done()
+	assert.Zero(t, p.ExitCode())
 }
 
 func TestABareProgramHasNoEnvironmentOfItsParents(t *testing.T) {

@@ -13,50 +13,72 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountVolumes shows volumes to the calling thread, whose mount namespace is a copy of
-// its machine's. A volume that lies below another comes after it.
+// volumeMounts shows volumes to the calling thread, whose mount namespace is a copy of its
+// machine's. What they are mounted on is made for that thread alone.
+type volumeMounts struct {
+	node  *os.File        // the machine's root, where the volumes are
+	shown []string        // where volumes are, without symlinks on the way
+	own   map[uint64]bool // file systems that were made for the thread
+}
+
+// mountVolumes shows volumes. One that lies below another comes after it.
 func mountVolumes(volumes []Volume) error {
 	sorted := slices.Clone(volumes)
 	slices.SortStableFunc(sorted, func(a, b Volume) int {
 		return strings.Count(path.Clean(a.Path), "/") - strings.Count(path.Clean(b.Path), "/")
 	})
-	var shown []string
+	node, err := os.Open("/")
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	m := &volumeMounts{node: node, own: map[uint64]bool{}}
+	if slices.ContainsFunc(sorted, isMissingBelowRoot) {
+		if err := m.reopenRoot(); err != nil {
+			return fmt.Errorf("make a root for what volumes are mounted on: %w", err)
+		}
+	}
 	for _, v := range sorted {
-		target, err := mountVolume(v, shown)
-		if err != nil {
+		if err := m.mount(v); err != nil {
 			return fmt.Errorf("mount %s on %s: %w", v.Source, v.Path, err)
 		}
-		shown = append(shown, target)
 	}
 	return nil
 }
 
-// mountVolume returns where the volume is, without symlinks on the way.
-func mountVolume(v Volume, shown []string) (string, error) {
+func (m *volumeMounts) mount(v Volume) error {
+	from := within(m.node, v.Source)
 	var source unix.Stat_t
-	if err := unix.Stat(v.Source, &source); err != nil {
-		return "", err
+	if err := unix.Stat(from, &source); err != nil {
+		return err
 	}
-	target, err := point(path.Clean(v.Path), source.Mode&unix.S_IFMT == unix.S_IFDIR, shown)
+	target, err := m.point(path.Clean(v.Path), source.Mode&unix.S_IFMT == unix.S_IFDIR)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if err := bindTree(v.Source, target); err != nil {
-		return "", err
+	if err := bindTree(from, target); err != nil {
+		return err
 	}
+	m.shown = append(m.shown, target)
 	if v.Private {
 		if err := propagate(target, unix.MS_PRIVATE|unix.MS_REC); err != nil {
-			return "", err
+			return err
 		}
 	}
 	if v.ReadOnly {
-		return target, unix.MountSetattr(unix.AT_FDCWD, target, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		return unix.MountSetattr(unix.AT_FDCWD, target, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	}
-	return target, nil
+	return nil
 }
 
-// point makes what a volume can be mounted on, if it is not there.
-func point(target string, isDir bool, shown []string) (string, error) {
+// within is a path below an open directory, whatever the calling thread's root is.
+func within(dir *os.File, name string) string {
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), strings.TrimPrefix(path.Clean(name), "/"))
+}
+
+// point returns what a volume is mounted on, without symlinks on the way. It makes it if it is not
+// there.
+func (m *volumeMounts) point(target string, isDir bool) (string, error) {
 	above, missing := target, ""
 	for {
 		real, err := filepath.EvalSymlinks(above)
@@ -74,10 +96,10 @@ func point(target string, isDir bool, shown []string) (string, error) {
 	if missing == "" {
 		return target, nil
 	}
-	if own, err := isOwnDir(above, shown); err != nil {
+	if own, err := m.isOwn(above); err != nil {
 		return "", err
 	} else if !own {
-		if err := reopen(above); err != nil {
+		if err := m.reopen(above); err != nil {
 			return "", err
 		}
 	}
@@ -87,39 +109,80 @@ func point(target string, isDir bool, shown []string) (string, error) {
 	return target, makePoint(target, isDir)
 }
 
-// isOwnDir reports whether what is made in a directory stays in the machine: it lies in the
-// file system of the machine's root, in its kubelet's directory, or in a volume.
-func isOwnDir(dir string, shown []string) (bool, error) {
-	for _, own := range append([]string{KubeletDir}, shown...) {
+// isOwn reports whether a directory may get what a volume is mounted on: it is in a volume, in
+// the kubelet's directory, or was made for this thread.
+func (m *volumeMounts) isOwn(dir string) (bool, error) {
+	for _, own := range append([]string{KubeletDir}, m.shown...) {
 		if _, below := cutDir(dir, own); below {
 			return true, nil
 		}
 	}
-	var root, its unix.Stat_t
-	if err := errors.Join(unix.Stat("/", &root), unix.Stat(dir, &its)); err != nil {
-		return false, err
-	}
-	return root.Dev == its.Dev, nil
+	var stat unix.Stat_t
+	err := unix.Stat(dir, &stat)
+	return m.own[stat.Dev], err
 }
 
-// reopen replaces one of the host's directories, for the calling thread's namespace, by a
-// file system in memory that shows all that is in it.
-func reopen(dir string) error {
-	before, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// reopen replaces a directory, for the calling thread alone, by a file system in memory that
+// shows all that is in it.
+func (m *volumeMounts) reopen(dir string) error {
+	before, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	defer unix.Close(before)
-	source := fmt.Sprintf("/proc/self/fd/%d", before)
-	entries, err := os.ReadDir(source)
-	if err != nil {
+	defer before.Close()
+	if err := m.mountMemory(dir); err != nil {
 		return err
 	}
+	return showAll(before, dir, "")
+}
+
+// rootPlace is a directory of every machine in which nothing is but what a program has there
+// for itself.
+const rootPlace = "/csi"
+
+// isMissingBelowRoot reports whether the machine's root lacks what a volume is mounted on or below.
+func isMissingBelowRoot(v Volume) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(v.Path), "/"), "/")
+	_, err := os.Lstat("/" + name)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// reopenRoot is reopen for the root, over which nothing can be mounted: the thread gets another.
+// It comes before all volumes.
+func (m *volumeMounts) reopenRoot() error {
+	if err := m.mountMemory(rootPlace); err != nil {
+		return err
+	}
+	if err := os.Mkdir(rootPlace+rootPlace, 0o755); err != nil {
+		return err
+	}
+	if err := showAll(m.node, rootPlace, path.Base(rootPlace)); err != nil {
+		return err
+	}
+	return errors.Join(unix.Chdir(rootPlace), unix.Chroot("."))
+}
+
+func (m *volumeMounts) mountMemory(dir string) error {
 	if err := mountError(dir, unix.Mount("csisim", dir, "tmpfs", 0, "mode=755")); err != nil {
 		return err
 	}
+	var stat unix.Stat_t
+	err := unix.Stat(dir, &stat)
+	m.own[stat.Dev] = true
+	return err
+}
+
+// showAll shows the entries of an open directory, but one, in another.
+func showAll(from *os.File, to, except string) error {
+	entries, err := from.ReadDir(-1)
+	if err != nil {
+		return err
+	}
 	for _, e := range entries {
-		if err := show(path.Join(source, e.Name()), path.Join(dir, e.Name()), e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if e.Name() == except {
+			continue
+		}
+		if err := show(within(from, e.Name()), path.Join(to, e.Name()), e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err // unless it vanished meanwhile
 		}
 	}
