@@ -77,3 +77,14 @@ func TestDifferentScenariosDiffer(t *testing.T) {
 		assert.False(t, Compare(recording(t, all[i-1]), recording(t, all[i])).Equal(), "%s and %s", all[i-1], all[i])
 	}
 }
+
+// A scheduler that has fallen back to core events counts the first one; what comes again counts for all.
+func TestTheFirstEventOfTheSchedulerIsCountedOrNot(t *testing.T) {
+	counted := func(count float64) *Report {
+		again := edited(eventsOf("Scheduled"), func(l *trace.Line) { l.Obj = map[string]any{"count": count} })
+		return Compare(recording(t, "lifecycle-stub"), again(t, recording(t, "lifecycle-stub")))
+	}
+	assert.True(t, counted(1).Equal())
+	assert.Positive(t, counted(1).Allowed[SchedulerEvents])
+	assert.False(t, counted(2).Equal())
+}

@@ -46,8 +46,8 @@ func TestTheTableIsNeitherTooLongNorTooShort(t *testing.T) {
 			used[tolerance] = true
 		}
 	}
-	// Simulated traces need these, or recordings that are not abridged.
-	for _, tolerance := range []Tolerance{Setup, Probe, Capabilities, EventCounts, NotReached, RegistrationRounds, ConflictRepeat, ClaimOrder} {
+	// Simulated traces need these, recordings that are not abridged, or those of kind clusters.
+	for _, tolerance := range []Tolerance{Setup, Probe, Capabilities, EventCounts, SchedulerEvents, NotReached, RegistrationRounds, ConflictRepeat, ClaimOrder} {
 		used[tolerance] = true
 	}
 	inTable := map[Tolerance]bool{}

@@ -30,6 +30,10 @@ func (s *side) event(l trace.Line) {
 	case s.uncounted(e):
 	default:
 		if count, ok := field(l.Obj, "count").(float64); ok {
+			if count == 1 && l.From == "default-scheduler" {
+				s.allow(SchedulerEvents, "")
+				count = 0
+			}
 			e.counted = fmt.Sprintf("×%v", count)
 		}
 	}

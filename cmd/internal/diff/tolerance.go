@@ -29,6 +29,7 @@ const (
 	RetryGap        Tolerance = "retry-gap"
 	WaitGap         Tolerance = "wait-gap"
 	EventCounts     Tolerance = "event-counts"
+	SchedulerEvents Tolerance = "scheduler-events"
 	ContainerLog    Tolerance = "container-log"
 	MountSource     Tolerance = "mount-source"
 	InPassing       Tolerance = "in-passing"
@@ -124,6 +125,9 @@ var Tolerances = []Rule{
 	{EventCounts, []Level{Events},
 		"how often ExternalProvisioning, FailedScheduling of a claim that is not bound yet, and NodeReady are repeated",
 		"they are repeated by whatever else happens in the cluster; two loops of a kubelet that starts report its node at the same time"},
+	{SchedulerEvents, []Level{Events},
+		"whether the first emission of an event of kube-scheduler has the count 0 or 1",
+		"it goes through events.k8s.io, which does not count it, or, if the API does not answer when the scheduler starts, through core events, which do (NewEventBroadcasterAdapter)"},
 	{ContainerLog, []Level{Files},
 		"names of container log files and the number of them",
 		"made by the container runtime, not by the kubelet's volume code"},

@@ -1,0 +1,139 @@
+package comparison_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/comparison"
+	"github.com/csisim/csisim/cmd/internal/diff"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// recording is a trace of a real cluster.
+func recording(t *testing.T, name string) []trace.Line {
+	t.Helper()
+	file, err := os.Open("../../../scenarios/golden/" + name + ".jsonl")
+	require.NoError(t, err)
+	defer file.Close()
+	lines, err := trace.Read(file)
+	require.NoError(t, err)
+	return lines
+}
+
+const name = "lifecycle-stub"
+
+// without is a trace without the calls of a method.
+func without(lines []trace.Line, method string) []trace.Line {
+	return slices.DeleteFunc(slices.Clone(lines), func(l trace.Line) bool { return l.K == trace.Call && l.M == method })
+}
+
+// answered is a trace in which the calls of a method fail with a code.
+func answered(lines []trace.Line, method, code string) []trace.Line {
+	all := slices.Clone(lines)
+	for i, l := range all {
+		if l.K == trace.Call && l.M == method {
+			all[i].Code = code
+		}
+	}
+	return all
+}
+
+// of is what differs on the level of calls.
+func of(c *comparison.Comparison, level diff.Level) comparison.Level {
+	return c.Levels[slices.IndexFunc(c.Levels, func(l comparison.Level) bool { return l.Level == level })]
+}
+
+func TestTwoRealRunsThatAreAlikeLeaveNothingToNoise(t *testing.T) {
+	run, again := recording(t, name), recording(t, "repeats/"+name)
+	c := comparison.Of(run, run, again)
+	assert.True(t, c.Good())
+	assert.Zero(t, c.Noise())
+	assert.Equal(t, "equal: the simulation and 2 real runs are equal on all levels", c.Verdict())
+	assert.NotZero(t, of(c, diff.Calls).Compared)
+}
+
+// What the simulation alone has is its mistake, however many real runs there are.
+func TestWhatTheSimulationAloneHasIsWrong(t *testing.T) {
+	run := recording(t, name)
+	for _, real := range [][][]trace.Line{{without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), without(run, "Node/NodeStageVolume")}} {
+		c := comparison.Of(run, real...)
+		assert.False(t, c.Good())
+		assert.NotEmpty(t, of(c, diff.Calls).Wrong)
+		assert.Empty(t, of(c, diff.Calls).Noise)
+		assert.Contains(t, c.Verdict(), "different: the simulation differs from")
+	}
+}
+
+// The simulation is like one of two real runs that differ.
+func TestWhatRealRunsDifferInIsNoise(t *testing.T) {
+	run := recording(t, name)
+	for _, real := range [][][]trace.Line{{run, without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), run}} {
+		c := comparison.Of(run, real...)
+		assert.True(t, c.Good())
+		assert.NotEmpty(t, of(c, diff.Calls).Noise)
+		assert.Contains(t, c.Verdict(), "equal within noise")
+	}
+}
+
+// The simulation is like neither of two real runs that differ in the same place.
+func TestAPlaceInWhichRealRunsDifferSaysNothingAboutTheSimulation(t *testing.T) {
+	run := recording(t, name)
+	c := comparison.Of(run, answered(run, "Node/NodeStageVolume", "Internal"), answered(run, "Node/NodeStageVolume", "Aborted"))
+	assert.Empty(t, of(c, diff.Calls).Wrong)
+	assert.NotEmpty(t, of(c, diff.Calls).Noise)
+}
+
+// The noise of one place hides nothing at another.
+func TestNoiseHidesNothingElsewhere(t *testing.T) {
+	run := recording(t, name)
+	first := without(run, "Node/NodeUnstageVolume")
+	c := comparison.Of(run, first, without(first, "Node/NodeStageVolume"))
+	assert.False(t, c.Good())
+	assert.NotEmpty(t, of(c, diff.Calls).Wrong)
+	assert.NotEmpty(t, of(c, diff.Calls).Noise)
+}
+
+// A level that no real run has recorded is neither equal nor different.
+func TestALevelThatIsNotRecordedIsNamed(t *testing.T) {
+	run := recording(t, name)
+	c := comparison.Of(run, slices.DeleteFunc(slices.Clone(run), func(l trace.Line) bool { return l.K == trace.Runtime }))
+	assert.True(t, of(c, diff.Runtime).Unseen)
+	assert.True(t, c.Good())
+}
+
+func TestAFailedRunIsNotGood(t *testing.T) {
+	run := recording(t, name)
+	c := comparison.Of(run, run)
+	c.Failed = []string{"real run 1"}
+	assert.False(t, c.Good())
+	assert.Contains(t, c.Verdict(), "failed: real run 1 did not pass")
+}
+
+func TestReports(t *testing.T) {
+	run := recording(t, name)
+	first := without(run, "Node/NodeUnstageVolume")
+	c := comparison.Of(run, first, without(first, "Node/NodeStageVolume"))
+	for file, write := range map[string]func(*bytes.Buffer) error{
+		"text":     func(out *bytes.Buffer) error { return c.Text(out, false) },
+		"markdown": func(out *bytes.Buffer) error { return c.Markdown(out, name, []string{"A is the simulation"}) },
+	} {
+		var out bytes.Buffer
+		require.NoError(t, write(&out))
+		golden := "testdata/" + file + ".golden"
+		if *update {
+			require.NoError(t, os.MkdirAll("testdata", 0o755))
+			require.NoError(t, os.WriteFile(golden, out.Bytes(), 0o644))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), out.String())
+	}
+}
