@@ -125,6 +125,19 @@ func (t *Target) openKind(ctx context.Context, name string, scenarios []*scenari
 		}
 		t.made = true
 	}
+	if err := t.connect(); err != nil {
+		return err
+	}
+	if t.made {
+		if err := t.furnish(ctx); err != nil {
+			return err
+		}
+	}
+	return t.load()
+}
+
+// connect makes the configuration of clients of the kind cluster.
+func (t *Target) connect() error {
 	text, err := t.kind.Kubeconfig()
 	if err != nil {
 		return err
@@ -133,12 +146,7 @@ func (t *Target) openKind(ctx context.Context, name string, scenarios []*scenari
 		return &sim.EnvironmentError{Doing: "read the kubeconfig of the kind cluster", Err: err}
 	}
 	swift(t.config)
-	if t.made {
-		if err := t.furnish(ctx); err != nil {
-			return err
-		}
-	}
-	return t.load()
+	return nil
 }
 
 // swift lifts the client's own limits: the cluster is the run's alone.
@@ -156,16 +164,13 @@ func (t *Target) furnish(ctx context.Context) error {
 		}, metav1.UpdateOptions{})
 	}
 	if err == nil {
-		_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: marker, Labels: map[string]string{deploy.ManagedBy: deploy.By}}}, metav1.CreateOptions{})
+		_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: realcluster.Marker, Labels: map[string]string{deploy.ManagedBy: deploy.By}}}, metav1.CreateOptions{})
 	}
 	if err != nil {
 		return &sim.EnvironmentError{Doing: "prepare the cluster", Err: err}
 	}
 	return nil
 }
-
-// marker is the ConfigMap in kube-system of a cluster that csisim made.
-const marker = "csisim-made-this-cluster"
 
 // load brings images to the nodes: those that are made here, and those that the engine has.
 func (t *Target) load() error {
@@ -265,18 +270,26 @@ func (t *Target) openKubeconfig(ctx context.Context) error {
 		return &sim.ConfigError{Subject: "--on " + t.options.On, Problem: err.Error()}
 	}
 	swift(t.config)
-	clients, err := kubernetes.NewForConfig(t.config)
-	if err != nil {
-		return &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
-	}
-	_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, marker, metav1.GetOptions{})
+	ours, err := t.isMarked(ctx)
 	switch {
-	case err == nil, name == t.options.AllowContext:
-		return nil
-	case apierrors.IsNotFound(err):
+	case err != nil:
+		return &sim.EnvironmentError{Doing: fmt.Sprintf("reach the cluster of context %q", name), Err: err}
+	case !ours && name != t.options.AllowContext:
 		return &sim.ConfigError{Subject: fmt.Sprintf("context %q", name), Problem: fmt.Sprintf("csisim did not make this cluster, and scenarios install drivers and delete objects: allow it with --allow-context %s", name)}
 	}
-	return &sim.EnvironmentError{Doing: fmt.Sprintf("reach the cluster of context %q", name), Err: err}
+	return nil
+}
+
+// isMarked reports whether csisim made the cluster.
+func (t *Target) isMarked(ctx context.Context) (bool, error) {
+	clients, err := kubernetes.NewForConfig(t.config)
+	if err == nil {
+		_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, realcluster.Marker, metav1.GetOptions{})
+	}
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // World is the cluster for one scenario.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
@@ -49,10 +50,24 @@ func (p *Proxy) handler(caller string) grpc.StreamHandler {
 			return err
 		}
 		if err := p.pass(stream.Context(), caller, method, request, answer); err != nil {
-			return err
+			return p.asSeenBy(caller, err)
 		}
 		return stream.SendMsg(answer)
 	}
+}
+
+// asSeenBy is an error as its caller would have it without the proxy: of a dead driver it names the socket that the caller
+// knows.
+func (p *Proxy) asSeenBy(caller string, err error) error {
+	socket := p.options.Listen[caller]
+	if caller == "kubelet" {
+		socket = filepath.Join(machine.KubeletDir, "plugins", p.options.Driver, "csi.sock")
+	}
+	dialled := "dial unix " + p.options.Upstream + ":"
+	if s, ok := status.FromError(err); ok && strings.Contains(s.Message(), dialled) {
+		return status.Error(s.Code(), strings.ReplaceAll(s.Message(), dialled, "dial unix "+socket+":"))
+	}
+	return err
 }
 
 // Messages are an empty request and an empty answer of a method.

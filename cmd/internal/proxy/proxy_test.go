@@ -183,6 +183,8 @@ func TestTheDriverDiesAtACallAndComesBack(t *testing.T) {
 	r.done("POST", "/driver/kill", nil)
 	_, err = r.create("pvc-2")
 	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.NotContains(t, status.Convert(err).Message(), r.options.Upstream, "a caller knows its own socket only")
+	assert.Contains(t, status.Convert(err).Message(), "dial unix "+r.options.Listen["csi-provisioner"]+":")
 	r.done("POST", "/driver/start", nil)
 	require.Eventually(t, func() bool { _, err = r.create("pvc-2"); return err == nil }, 10*time.Second, 20*time.Millisecond)
 }

@@ -6,8 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -28,6 +31,9 @@ type callLog struct {
 	open map[recordKey]*trace.Event
 	seen map[recordKey]bool // records that are complete
 	pods map[string]bool    // that are being read, by name
+
+	mu   sync.Mutex
+	read map[string]int // lines of each pod that have arrived
 }
 
 // recordKey distinguishes an event of all proxies.
@@ -39,7 +45,7 @@ type recordKey struct {
 }
 
 func newCallLog(c *Cluster) *callLog {
-	return &callLog{Cluster: c, open: map[recordKey]*trace.Event{}, seen: map[recordKey]bool{}, pods: map[string]bool{}}
+	return &callLog{Cluster: c, open: map[recordKey]*trace.Event{}, seen: map[recordKey]bool{}, pods: map[string]bool{}, read: map[string]int{}}
 }
 
 // proxyPath is the address of a proxy through the API server.
@@ -116,14 +122,14 @@ func (l *callLog) readNew() error {
 	for _, p := range pods {
 		if !l.pods[p.Name] {
 			l.pods[p.Name] = true
-			go l.read(p.Name)
+			go l.follow(p.Name)
 		}
 	}
 	return nil
 }
 
-// read follows the records of a pod's proxy. It begins anew when the stream ends: records that are known are dropped.
-func (l *callLog) read(pod string) {
+// follow reads the records of a pod's proxy as they come. It begins anew when the stream ends: records that are known are dropped.
+func (l *callLog) follow(pod string) {
 	const pause = 100 * time.Millisecond
 	skip := 0
 	for l.ctx.Err() == nil {
@@ -137,6 +143,7 @@ func (l *callLog) read(pod string) {
 				}
 				skip++
 				l.arrived(line)
+				l.count(pod, skip)
 			}
 			_ = stream.Close()
 		}
@@ -146,6 +153,36 @@ func (l *callLog) read(pod string) {
 		}
 	}
 }
+
+func (l *callLog) count(pod string, lines int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read[pod] = lines
+}
+
+func (l *callLog) counted(pod string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.read[pod]
+}
+
+// catchUp waits until all that the proxies have recorded so far is in the trace.
+func (l *callLog) catchUp() error {
+	for _, pod := range slices.Sorted(maps.Keys(l.pods)) {
+		text, err := l.ask(l.ctx, pod, "GET", "/records", nil, nil)
+		if err != nil {
+			return environment(err, "read the records of pod %s", pod)
+		}
+		there := bytes.Count(text, []byte("\n"))
+		if err := l.WaitFor("the records of pod "+pod, catchUpTime, func() bool { return l.counted(pod) >= there }); err != nil {
+			return err
+		}
+	}
+	return l.Advance(2 * late)
+}
+
+// catchUpTime is how long records may be on their way.
+const catchUpTime = 10 * time.Second
 
 func (l *callLog) arrived(line []byte) {
 	var r proxy.Record

@@ -50,22 +50,24 @@ type Options struct {
 
 // Cluster is a real cluster while a scenario runs on it.
 type Cluster struct {
-	options Options
-	ctx     context.Context
-	end     context.CancelCauseFunc
-	clients kubernetes.Interface
-	dynamic dynamic.Interface
-	clock   *clock
-	world   *component.World
-	queue   *queue
-	mirror  *mirror
-	calls   *callLog
-	watch   *ledger.Watch
-	made    []made              // by the scenario, in order
-	own     []made              // the drivers' deployment
-	evicted map[sim.Plugin]bool // plugins that are kept off their nodes
-	dark    map[string]bool     // nodes without power
-	violate []contract.Violation
+	options  Options
+	ctx      context.Context
+	end      context.CancelCauseFunc
+	clients  kubernetes.Interface
+	dynamic  dynamic.Interface
+	clock    *clock
+	world    *component.World
+	queue    *queue
+	mirror   *mirror
+	calls    *callLog
+	watch    *ledger.Watch
+	made     []made              // by the scenario, in order
+	unseen   []written           // what was applied and may not be in the mirror yet
+	own      []made              // the drivers' deployment
+	evicted  map[sim.Plugin]bool // plugins that are kept off their nodes
+	dark     map[string]bool     // nodes without power
+	allNodes int                 // of the cluster, with those that the scenario does not know
+	violate  []contract.Violation
 }
 
 // New begins to watch a cluster and deploys the drivers. Close takes away what was made.
@@ -98,9 +100,13 @@ func (c *Cluster) start() error {
 	if err := c.checkNodes(); err != nil {
 		return err
 	}
+	if err := c.awaitEarlier(); err != nil {
+		return err
+	}
 	if err := c.mirror.start(); err != nil {
 		return err
 	}
+	go c.attend(askEvery, longestSilence)
 	for _, d := range c.options.Drivers {
 		if err := c.Install(d.Name); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,6 +49,20 @@ func (c *Cluster) Install(name string) error {
 	return nil
 }
 
+// awaitEarlier waits until the namespace of an earlier run is gone, if it is on its way out: nothing can be made in it.
+func (c *Cluster) awaitEarlier() error {
+	ctx, cancel := context.WithTimeout(c.ctx, stopTime)
+	defer cancel()
+	space, err := c.clients.CoreV1().Namespaces().Get(ctx, deploy.Namespace, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && space.DeletionTimestamp == nil {
+		return nil
+	}
+	if err == nil {
+		err = c.gone(ctx, made{corev1.SchemeGroupVersion.WithResource("namespaces"), "", deploy.Namespace})
+	}
+	return environment(err, "wait for the end of an earlier run")
+}
+
 // awaitBackend waits for the controller plugin that node plugins need: a registrar that gets no answer within a second
 // exits, and its next start waits 10 s, then longer.
 func (c *Cluster) awaitBackend(driver string) error {
@@ -81,31 +96,50 @@ func (c *Cluster) Close() error {
 	defer cancel()
 	c.pump()
 	c.world.Trace.Close()
+	_ = c.ClearFaults("") // what cannot be reached has none any more
 	err := errors.Join(c.readmitAll(ctx), c.remove(ctx, c.made))
+	c.releaseVolumes(ctx)
 	if err != nil {
 		return environment(err, "take away what the scenario has made")
 	}
 	return environment(c.remove(ctx, c.own), "take away the drivers")
 }
 
+// volumeTime is how long a driver may take to delete the volumes of claims that a run leaves.
+const volumeTime = 20 * time.Second
+
+// releaseVolumes waits until the volumes of the scenario's claims are deleted, as far as the driver deletes them.
+func (c *Cluster) releaseVolumes(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, volumeTime)
+	defer cancel()
+	_ = c.volumesGone(ctx, c.made) // what stays is in the cluster for its user to see
+}
+
 // remove deletes objects, the last first, and waits until they are gone.
 func (c *Cluster) remove(ctx context.Context, all []made) error {
-	none := int64(0)
 	for _, m := range slices.Backward(all) {
-		policy := metav1.DeletePropagationForeground
-		options := metav1.DeleteOptions{PropagationPolicy: &policy}
-		if c.dark[c.nodeOf(ctx, m)] {
-			options.GracePeriodSeconds = &none
-		}
-		if err := c.at(m.resource, m.namespace).Delete(ctx, m.name, options); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("delete %s: %w", m, err)
+		if err := c.delete(ctx, m); err != nil {
+			return err
 		}
 		if m.resource.Resource == "storageclasses" || m.resource.Resource == "namespaces" {
 			continue
 		}
-		if err := c.gone(ctx, m); err != nil {
+		if err := c.goneOrAgain(ctx, m); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// delete deletes an object and what it owns; on a node without power nobody would answer.
+func (c *Cluster) delete(ctx context.Context, m made) error {
+	policy := metav1.DeletePropagationForeground
+	options := metav1.DeleteOptions{PropagationPolicy: &policy}
+	if c.dark[c.nodeOf(ctx, m)] {
+		options.GracePeriodSeconds = new(int64)
+	}
+	if err := c.at(m.resource, m.namespace).Delete(ctx, m.name, options); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete %s: %w", m, err)
 	}
 	return nil
 }
@@ -124,13 +158,22 @@ func (c *Cluster) nodeOf(ctx context.Context, m made) string {
 
 // gone waits until an object is gone.
 func (c *Cluster) gone(ctx context.Context, m made) error {
+	return c.over(ctx, m, func(*unstructured.Unstructured) bool { return false })
+}
+
+// goneOrAgain waits until an object is gone, or somebody has made another of its name.
+func (c *Cluster) goneOrAgain(ctx context.Context, m made) error {
+	return c.over(ctx, m, func(u *unstructured.Unstructured) bool { return u.GetDeletionTimestamp() == nil })
+}
+
+func (c *Cluster) over(ctx context.Context, m made, enough func(*unstructured.Unstructured) bool) error {
 	for {
 		u, err := c.at(m.resource, m.namespace).Get(ctx, m.name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
-		case err == nil && u.GetDeletionTimestamp() == nil:
-			return nil // somebody has made it again
+		case err == nil && enough(u):
+			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("%s is not gone after %v: %w", m, stopTime, errors.Join(err, finalizers(u)))
 		}

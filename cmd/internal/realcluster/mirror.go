@@ -125,7 +125,7 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	if !gone && m.versions[u.GetUID()] == u.GetResourceVersion() {
 		return
 	}
-	object, err := decoded(res, u)
+	object, err := m.decoded(res, u)
 	if err != nil {
 		m.failed = fmt.Errorf("read %s %s: %w", res, u.GetName(), err)
 		return
@@ -147,7 +147,7 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 }
 
 // decoded is an object in its Go type, without the label that csisim puts on it.
-func decoded(res *store.Resource, u *unstructured.Unstructured) (store.Object, error) {
+func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (store.Object, error) {
 	object := res.New()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, object); err != nil {
 		return nil, err
@@ -164,6 +164,11 @@ func decoded(res *store.Resource, u *unstructured.Unstructured) (store.Object, e
 	}
 	object.SetLabels(labels)
 	plain(object)
+	if pod, ok := object.(*corev1.Pod); ok {
+		for i := range pod.Status.Conditions {
+			pod.Status.Conditions[i].Message = m.ofNodes(pod.Status.Conditions[i].Message)
+		}
+	}
 	return object, nil
 }
 
@@ -201,9 +206,14 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 		source = e.ReportingController
 	}
 	m.world.Trace.Add(trace.Entry{
-		Kind: trace.KubeEvent, Actor: source, Node: e.Source.Host, Method: e.Reason, Message: e.Message, Resource: e.Type,
+		Kind: trace.KubeEvent, Actor: source, Node: e.Source.Host, Method: e.Reason, Message: m.ofNodes(e.Message), Resource: e.Type,
 		Name: about.Kind + "/" + about.Name, Detail: count,
 	})
+}
+
+// ofNodes is what the scheduler says, with the number of the scenario's nodes where it has that of the cluster's.
+func (m *mirror) ofNodes(message string) string {
+	return strings.Replace(message, fmt.Sprintf("0/%d nodes are available", m.allNodes), fmt.Sprintf("0/%d nodes are available", len(m.options.Nodes)), 1)
 }
 
 // known reports whether an Event was recorded with this count already, and remembers it.
@@ -219,6 +229,7 @@ func (c *Cluster) checkNodes() error {
 	if err != nil {
 		return environment(err, "list the nodes of the cluster")
 	}
+	c.allNodes = len(list.Items)
 	var names []string
 	for _, n := range list.Items {
 		names = append(names, n.Name)

@@ -56,7 +56,26 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	if verb == "created" {
 		c.made = append(c.made, made{res.GVR, applied.GetNamespace(), applied.GetName()})
 	}
-	return verb, c.await(res, applied)
+	c.unseen = append(c.unseen, written{res, applied})
+	return verb, nil
+}
+
+// written is an object as the API has answered it.
+type written struct {
+	resource *store.Resource
+	object   *unstructured.Unstructured
+}
+
+// Applied waits until the mirror shows what was applied: objects of one step follow each other as fast as kubectl
+// applies them.
+func (c *Cluster) Applied() error {
+	for _, w := range c.unseen {
+		if err := c.await(w.resource, w.object); err != nil {
+			return err
+		}
+	}
+	c.unseen = nil
+	return nil
 }
 
 // applyAt applies an object with the label of all that csisim makes.

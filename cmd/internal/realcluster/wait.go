@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,14 +103,25 @@ const bootTime = 3 * time.Minute
 // Boot waits until all nodes are Ready and all drivers registered on them.
 func (c *Cluster) Boot() error {
 	var missing string
+	var pull error
+	looked := time.Now()
 	err := c.WaitFor("nodes Ready and drivers registered", bootTime, func() bool {
+		if time.Since(looked) > time.Second {
+			looked, pull = time.Now(), c.cannotPull()
+		}
 		missing = c.missing()
-		return missing == ""
+		return missing == "" || pull != nil
 	})
+	if pull != nil {
+		return &sim.EnvironmentError{Doing: "start the pods of the drivers", Err: pull}
+	}
 	if err != nil && missing != "" {
 		return &sim.EnvironmentError{Doing: "wait for " + missing, Err: errors.New(strings.Join(append([]string{err.Error()}, c.troubles()...), "\n"))}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.calls.catchUp() // what came before the first step is no part of it
 }
 
 func (c *Cluster) missing() string {
@@ -156,6 +168,25 @@ func (c *Cluster) IsInstalled(driver, node string) bool {
 		}
 	}
 	return false
+}
+
+// hopeless are the reasons of containers that wait for an image which the node does not get.
+var hopeless = []string{"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
+
+// cannotPull is the error of a container whose image the node does not get; nil if there is none.
+func (c *Cluster) cannotPull() error {
+	pods, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, listManaged)
+	if err != nil {
+		return nil // of the list, which missing returns
+	}
+	for _, p := range pods.Items {
+		for _, s := range p.Status.ContainerStatuses {
+			if s.State.Waiting != nil && slices.Contains(hopeless, s.State.Waiting.Reason) {
+				return fmt.Errorf("node %s does not get image %s: %s %s. Have it on this machine's engine, or name another with --sidecar-image", p.Spec.NodeName, s.Image, s.State.Waiting.Reason, s.State.Waiting.Message)
+			}
+		}
+	}
+	return nil
 }
 
 // troubles are what the pods of the drivers wait for, one a line.

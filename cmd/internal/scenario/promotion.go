@@ -2,8 +2,11 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/input/strict"
@@ -165,6 +168,12 @@ func (s *Scenario) neverThere() (all []Promotion) {
 	if s.Cluster.FeatureGates != (FeatureGates{}) || len(s.Cluster.Controllers.names()) > 0 {
 		add("cluster", "cluster.featureGates, cluster.controllers", "the cluster is made with the defaults")
 	}
+	if o := s.firstObject(isSnapshot); o != nil {
+		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the snapshot kinds and snapshot-controller are not deployed yet"})
+	}
+	if o := s.firstObject(isBlock); o != nil && slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil }) {
+		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the reference driver has no block devices on real nodes"})
+	}
 	for i, n := range s.Cluster.Nodes {
 		if n.SELinux || n.ChownTime.Duration > 0 || n.Kubernetes != 0 || n.Zone != "" || n.Region != "" || len(n.Labels)+len(n.Taints) > 0 || n.MaxPods > 0 {
 			add(strict.Index("cluster.nodes", i), "node "+n.Name, "nodes have names only so far")
@@ -176,6 +185,37 @@ func (s *Scenario) neverThere() (all []Promotion) {
 		}
 	}
 	return all
+}
+
+// firstObject is the first object of the scenario and its steps that is of a kind; nil if there is none.
+func (s *Scenario) firstObject(is func(object) bool) *object {
+	all := slices.Clone(s.objects)
+	for _, step := range s.Steps {
+		if apply, ok := step.action.(*applyStep); ok {
+			all = append(all, apply.objects...)
+		}
+	}
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// isSnapshot reports whether an object is of the snapshot kinds, which are no part of Kubernetes.
+func isSnapshot(o object) bool {
+	return strings.HasSuffix(o.GetObjectKind().GroupVersionKind().Group, "snapshot.storage.k8s.io")
+}
+
+// isBlock reports whether an object is a claim or volume without a file system.
+func isBlock(o object) bool {
+	var mode *corev1.PersistentVolumeMode
+	switch o := o.Object.(type) {
+	case *corev1.PersistentVolumeClaim:
+		mode = o.Spec.VolumeMode
+	case *corev1.PersistentVolume:
+		mode = o.Spec.VolumeMode
+	}
+	return mode != nil && *mode == corev1.PersistentVolumeBlock
 }
 
 func (d Driver) neverThere() string {

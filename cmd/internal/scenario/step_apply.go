@@ -82,5 +82,5 @@ func (r *runner) apply(objects []object) error {
 		}
 		r.say(name + " " + verb)
 	}
-	return nil
+	return r.cluster.Applied()
 }

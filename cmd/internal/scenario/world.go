@@ -50,6 +50,8 @@ type objects interface {
 	DefineCSIAddons() error
 	// Apply creates an object or changes it, as kubectl apply does: created, configured or unchanged.
 	Apply(store.Object) (verb string, err error)
+	// Applied waits until the Store of Evidence shows what was applied.
+	Applied() error
 	// Delete asks for an object's deletion, with a grace period in seconds; nil for the object's own.
 	Delete(res *store.Resource, key store.Key, grace *int64) error
 	// Modify changes an object or, if subresource is status, its status. Nothing is changed if change fails.

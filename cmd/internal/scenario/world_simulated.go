@@ -19,6 +19,9 @@ func (s simulated) Trace() *trace.Recorder { return s.World.Trace }
 
 func (s simulated) Elapsed() time.Duration { return s.World.Kernel.Elapsed() }
 
+// Applied has nothing to wait for.
+func (s simulated) Applied() error { return nil }
+
 func (s simulated) Modify(res *store.Resource, key store.Key, subresource string, change func(store.Object) error) error {
 	if err := s.Powered(); err != nil {
 		return err

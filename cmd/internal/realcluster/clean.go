@@ -1,0 +1,177 @@
+package realcluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/sim"
+)
+
+// Marker is the ConfigMap in kube-system of a cluster that csisim made. It stays as long as the cluster does.
+const Marker = "csisim-made-this-cluster"
+
+// Clean deletes what bears csisim's label, and nothing else: first what uses volumes, then the volumes, at last the drivers.
+// It returns what it has deleted.
+func Clean(ctx context.Context, config *rest.Config) (deleted []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	c := &Cluster{ctx: ctx}
+	config = rest.CopyConfig(config)
+	config.WarningHandler = rest.NoWarnings{} // of old versions, which are looked at as well
+	if c.clients, err = kubernetes.NewForConfig(config); err == nil {
+		c.dynamic, err = dynamic.NewForConfig(config)
+	}
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
+	}
+	all, err := c.managed()
+	if err != nil {
+		return nil, environment(err, "list what csisim has made")
+	}
+	for _, m := range all {
+		deleted = append(deleted, m.inNamespace())
+	}
+	unmarked, err := c.unmark(ctx)
+	deleted = append(deleted, unmarked...)
+	for _, stage := range []stage{users, volumes, drivers, spaces} {
+		if err == nil {
+			err = c.removeAtOnce(ctx, slices.DeleteFunc(slices.Clone(all), func(m made) bool { return stageOf(m) != stage }))
+		}
+		if err == nil && stage == volumes {
+			err = c.volumesGone(ctx, all)
+		}
+	}
+	return deleted, environment(err, "delete what csisim has made")
+}
+
+// removeAtOnce deletes objects and waits until all of them are gone.
+func (c *Cluster) removeAtOnce(ctx context.Context, all []made) error {
+	for _, m := range all {
+		if err := c.delete(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if err := c.gone(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inNamespace names an object for people.
+func (m made) inNamespace() string {
+	if m.namespace == "" {
+		return m.String()
+	}
+	return m.String() + " in " + m.namespace
+}
+
+// stage is what is deleted at once.
+type stage int
+
+const (
+	users   stage = iota // of volumes: pods and what makes pods
+	volumes              // claims and snapshots
+	drivers              // classes, drivers and what they may do
+	spaces               // namespaces
+)
+
+func stageOf(m made) stage {
+	switch m.resource.Resource {
+	case "namespaces":
+		return spaces
+	case "persistentvolumeclaims", "persistentvolumes", "volumesnapshots", "volumesnapshotcontents":
+		return volumes
+	}
+	if m.namespace == "" || m.namespace == deploy.Namespace {
+		return drivers
+	}
+	return users
+}
+
+// managed are the objects of all resources that bear the label and that nobody else takes away with their owner.
+func (c *Cluster) managed() (all []made, err error) {
+	lists, err := c.clients.Discovery().ServerPreferredResources()
+	if len(lists) == 0 {
+		return nil, err // of groups that do not answer nothing is csisim's
+	}
+	lists = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists)
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list.APIResources {
+			found, err := c.dynamic.Resource(version.WithResource(r.Name)).List(c.ctx, listManaged)
+			if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("list %s: %w", r.Name, err)
+			}
+			for _, u := range found.Items {
+				if len(u.GetOwnerReferences()) == 0 && u.GetName() != Marker {
+					all = append(all, made{version.WithResource(r.Name), u.GetNamespace(), u.GetName()})
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// unmark removes the labels of nodes by which csisim keeps drivers away.
+func (c *Cluster) unmark(ctx context.Context) (removed []string, err error) {
+	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes.Items {
+		for _, label := range slices.Sorted(maps.Keys(n.Labels)) {
+			if !strings.HasPrefix(label, deploy.AwayPrefix) {
+				continue
+			}
+			patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:null}}}`, label)
+			if _, err := c.clients.CoreV1().Nodes().Patch(ctx, n.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager}); err != nil {
+				return removed, err
+			}
+			removed = append(removed, fmt.Sprintf("label %s of nodes/%s", label, n.Name))
+		}
+	}
+	return removed, nil
+}
+
+// volumesGone waits for the volumes of claims that were deleted: their drivers are needed for it.
+func (c *Cluster) volumesGone(ctx context.Context, all []made) error {
+	list, err := c.clients.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, pv := range list.Items {
+		claim := pv.Spec.ClaimRef
+		ours := claim != nil && slices.ContainsFunc(all, func(m made) bool {
+			return m.resource.Resource == "persistentvolumeclaims" && m.namespace == claim.Namespace && m.name == claim.Name
+		})
+		if !ours || pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
+			continue
+		}
+		if err := c.gone(ctx, made{corev1.SchemeGroupVersion.WithResource("persistentvolumes"), "", pv.Name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package realcluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/csisim/csisim/sim"
+)
+
+const (
+	// askEvery is how often the API is asked whether it is there, askTime how long it may take to answer.
+	askEvery, askTime = 2 * time.Second, 5 * time.Second
+	// longestSilence is how long it may be away before the run ends.
+	longestSilence = 30 * time.Second
+)
+
+// attend ends the run when the cluster's API has gone away: without it nothing is seen any more.
+func (c *Cluster) attend(every, silence time.Duration) {
+	answered := time.Now()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-time.After(every):
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, askTime)
+		_, err := c.clients.Discovery().RESTClient().Get().AbsPath("/version").DoRaw(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			answered = time.Now()
+		case time.Since(answered) > silence:
+			c.end(&sim.EnvironmentError{Doing: "reach the cluster's API", Err: fmt.Errorf("it has not answered for %v: %w", silence, err)})
+			return
+		}
+	}
+}
