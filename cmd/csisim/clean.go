@@ -1,25 +1,38 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/cmd/internal/promotion"
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 func newClean(env environment) *cobra.Command {
 	var dir string
+	var cluster onFlags
 	command := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what runs that were killed left behind",
 		Long: `Remove what runs that were killed (with SIGKILL, or with the machine) left behind:
 programs, mounts, loop devices and files, and live clusters in the kubeconfig. Live
-runs are left alone. The next 'csisim run' does the same, but for the kubeconfig.`,
+runs are left alone. The next 'csisim run' does the same, but for the kubeconfig.
+
+With --on, delete what csisim has made on a real cluster instead: all that bears the
+label app.kubernetes.io/managed-by=csisim, and nothing else; with --on kind the whole
+cluster that a killed run left.`,
+		Example: `  csisim clean
+  csisim clean --on kind:mine
+  csisim clean --on ~/.kube/config@staging --allow-context staging`,
 		Args: atMost(0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(command *cobra.Command, _ []string) error {
+			if cluster.on != "" {
+				return cleanOn(command.Context(), env, cluster, dir)
+			}
 			removed, err := workdir.Clean(dir)
 			fmt.Fprint(env.stdout, removed)
 			buried, failed := buryAll()
@@ -35,9 +48,22 @@ runs are left alone. The next 'csisim run' does the same, but for the kubeconfig
 			return nil
 		},
 	}
+	cluster.addPlace(command)
 	command.Flags().StringVar(&dir, "work-dir", "", "`DIR` that was given to the runs (default the system's temporary directory)")
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	return command
+}
+
+// cleanOn deletes what csisim has made on a real cluster.
+func cleanOn(ctx context.Context, env environment, f onFlags, dir string) error {
+	deleted, err := promotion.Clean(ctx, f.target(env, false, dir))
+	for _, what := range deleted {
+		fmt.Fprintf(env.stdout, "deleted %s\n", what)
+	}
+	if err == nil && len(deleted) == 0 {
+		fmt.Fprintln(env.stdout, "nothing of csisim is there")
+	}
+	return err
 }
 
 // cleanBefore removes what earlier runs left behind. That it cannot is no reason

@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
 	}
+	if os.Getenv(asRegistrar) != "" {
+		fmt.Fprintln(os.Stderr, runRegistrar(os.Args[1:]))
+		os.Exit(1)
+	}
 	namespaces.Enter() // what the tests see of mounts and processes is theirs alone
 	os.Exit(runTests(m))
 }

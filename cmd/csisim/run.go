@@ -31,6 +31,9 @@ type runFlags struct {
 	onFlags
 }
 
+// usualPatience is how long, in wall time, virtual time waits for a driver by default.
+const usualPatience = 2 * time.Second
+
 func newRun(env environment) *cobra.Command {
 	var f runFlags
 	command := &cobra.Command{
@@ -72,7 +75,7 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.json, "json", "", "write how each scenario went as JSON to `FILE`")
 	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; the output keeps their order. Scenarios with a driver on a socket run one at a time")
 	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
-	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
+	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)

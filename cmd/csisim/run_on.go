@@ -18,16 +18,28 @@ type onFlags struct {
 }
 
 func (f *onFlags) add(command *cobra.Command) {
+	f.addCluster(command)
+	command.Flags().BoolVar(&f.plan, "plan", false, "with --on: print what each step becomes there, which cannot be taken, which images are needed and how long it takes; touch nothing")
+}
+
+// addCluster adds those of every command that runs scenarios on a real cluster.
+func (f *onFlags) addCluster(command *cobra.Command) {
+	f.addPlace(command)
 	flags := command.Flags()
-	flags.StringVar(&f.on, "on", "", "run on a real cluster: `CLUSTER` is kind (made for this run), kind:NAME, or PATH[@CONTEXT] of a kubeconfig")
-	flags.BoolVar(&f.plan, "plan", false, "with --on: print what each step becomes there, which cannot be taken, which images are needed and how long it takes; touch nothing")
 	flags.StringVar(&f.nodeImage, "node-image", "", "with --on kind: the `IMAGE` of the nodes (default kind's own)")
-	flags.StringVar(&f.allowContext, "allow-context", "", "with --on PATH: the context `NAME` of a cluster that csisim did not make")
 	flags.StringToStringVar(&f.images, "sidecar-image", nil, "with --on: `SIDECAR=IMAGE` instead of the pinned one")
-	complete(command, "on", cobra.FixedCompletions([]string{"kind"}, cobra.ShellCompDirectiveDefault))
-	for _, flag := range []string{"node-image", "allow-context", "sidecar-image"} {
+	for _, flag := range []string{"node-image", "sidecar-image"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
+}
+
+// addPlace adds those that say which cluster it is.
+func (f *onFlags) addPlace(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.on, "on", "", "on a real cluster: `CLUSTER` is kind (the command's own), kind:NAME, or PATH[@CONTEXT] of a kubeconfig")
+	flags.StringVar(&f.allowContext, "allow-context", "", "with --on PATH: the context `NAME` of a cluster that csisim did not make")
+	complete(command, "on", cobra.FixedCompletions([]string{"kind"}, cobra.ShellCompDirectiveDefault))
+	complete(command, "allow-context", cobra.NoFileCompletions)
 }
 
 func (f onFlags) target(env environment, keep bool, workDir string) promotion.TargetOptions {

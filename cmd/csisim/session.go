@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -147,7 +146,7 @@ func (f runFlags) forReplay() []string {
 	if f.until != "" {
 		flags = append(flags, "--until", f.until)
 	}
-	if f.patience != 2*time.Second {
+	if f.patience != usualPatience {
 		flags = append(flags, "--patience", f.patience.String())
 	}
 	if f.isolation != string(sim.Auto) {
@@ -158,6 +157,9 @@ func (f runFlags) forReplay() []string {
 	}
 	for _, dir := range f.hostPaths {
 		flags = append(flags, "--host-path", dir)
+	}
+	if f.on != "" {
+		flags = append(flags, "--on", f.on)
 	}
 	return flags
 }

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/sim"
+)
+
+// bed is a cluster for --on PATH that takes no engine: the simulation by the real clock behind its API, in which the
+// pods of drivers run csisim's own programs, proxy and mock, as on a real cluster. The sidecars are the simulation's;
+// sidecarsOf has them call through the proxy.
+type bed struct {
+	*sim.Simulation
+	t          *testing.T
+	kubeconfig string
+	ports      map[string]int // of the proxies, by node; of the controller's by "controller"
+}
+
+const bedDriver = "mock.csi.csisim.dev"
+
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	if !namespaces.Entered() {
+		t.Skip("containers that run programs take a mount namespace")
+	}
+	p := newPlace(t, "")
+	b := &bed{t: t, kubeconfig: filepath.Join(p.dir, "kubeconfig"), ports: map[string]int{}}
+	for _, part := range []string{"controller", "node-a", "node-b", "backend"} {
+		b.ports[part] = freePort(t)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	certificate, authority, err := newCertificate()
+	require.NoError(t, err)
+	forwarded := newSidecars(b)
+	b.Simulation, err = sim.Start(sim.Options{
+		Start: time.Now(), OnDisk: true, WorkDir: p.work, Token: "bed", Address: listener.Addr().String(), Authority: authority,
+		Images:  b.programs(p.dir),
+		Drivers: []sim.Driver{{Name: bedDriver, NoNode: true, NoCSIDriver: true, Servers: &sim.Servers{Controller: forwarded.services()}}},
+	})
+	require.NoError(t, err)
+	require.NoError(t, b.Boot())
+	forwarded.observe()
+	b.writeKubeconfig(listener.Addr().String(), authority)
+	stop := serve(newPort(listener, certificate), b.withPodProxy(b.API()))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Live(ctx, 1) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+		require.NoError(t, stop())
+		require.NoError(t, b.Close())
+	})
+	return b
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// programs are csisim in the driver's containers, and a registrar. All pods share this machine's network: each proxy
+// gets a port of its own.
+func (b *bed) programs(dir string) map[string]string {
+	file := filepath.Join(dir, "csisim")
+	script := fmt.Sprintf(`#!/bin/sh
+export %s=1
+port=%d
+case "$*" in *"--node "*) [ "$NODE_NAME" = node-a ] && port=%d || port=%d ;; esac
+for a; do
+  shift
+  case "$a" in
+  :%d) a=127.0.0.1:$port ;;
+  :9809 | *.svc:9809) a=127.0.0.1:%d ;;
+  /csisim) a=%s ;;
+  esac
+  set -- "$@" "$a"
+done
+exec %s "$@"
+`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, b.ports["backend"], file, os.Args[0])
+	require.NoError(b.t, os.WriteFile(file, []byte(script), 0o755))
+	registrar := filepath.Join(dir, "registrar")
+	require.NoError(b.t, os.WriteFile(registrar, fmt.Appendf(nil, "#!/bin/sh\nexport %s=1\nexec %s \"$@\"\n", asRegistrar, os.Args[0]), 0o755))
+	return map[string]string{
+		"csisim.dev/" + deploy.Slug(bedDriver):                  file,
+		"registry.k8s.io/sig-storage/csi-node-driver-registrar": registrar,
+	}
+}
+
+func (b *bed) writeKubeconfig(address string, authority []byte) {
+	a := access{name: "bed", address: "https://" + address, token: "bed", authority: authority}
+	require.NoError(b.t, clientcmd.WriteToFile(*a.config(), b.kubeconfig))
+}
+
+// podProxy is the path of what a real API server passes on to a port of a pod.
+var podProxy = regexp.MustCompile(fmt.Sprintf(`^/api/v1/namespaces/%s/pods/([^/:]+):%d/proxy(/.*)$`, deploy.Namespace, deploy.ProxyPort))
+
+// withPodProxy adds to the API what the simulation does not serve.
+func (b *bed) withPodProxy(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to := podProxy.FindStringSubmatch(r.URL.Path)
+		if to == nil {
+			api.ServeHTTP(w, r)
+			return
+		}
+		pod, err := b.Client().CoreV1().Pods(deploy.Namespace).Get(r.Context(), to[1], metav1.GetOptions{})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		part := pod.Labels[deploy.PartLabel]
+		if part == "node" {
+			part = pod.Spec.NodeName
+		}
+		quiet := log.New(io.Discard, "", 0) // pods end while their records are read
+		passed := httputil.ReverseProxy{FlushInterval: -1, ErrorLog: quiet, Rewrite: func(out *httputil.ProxyRequest) {
+			out.SetURL(&url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", b.ports[part])})
+			out.Out.URL.Path = to[2]
+		}}
+		passed.ServeHTTP(w, r)
+	})
+}
+
+// args are those of a command that goes to the bed.
+func (b *bed) args(command ...string) []string {
+	return append(command, "--on", b.kubeconfig+"@bed", "--allow-context", "bed")
+}
+
+// managed are the objects that bear csisim's label, by their resources and names.
+func (b *bed) managed() (all []string) {
+	b.t.Helper()
+	objects := b.DynamicClient()
+	for _, r := range []schema.GroupVersionResource{
+		{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "persistentvolumeclaims"}, {Version: "v1", Resource: "namespaces"},
+		{Group: "apps", Version: "v1", Resource: "daemonsets"}, {Group: "apps", Version: "v1", Resource: "deployments"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}, {Group: "storage.k8s.io", Version: "v1", Resource: "csidrivers"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
+	} {
+		list, err := objects.Resource(r).List(b.t.Context(), metav1.ListOptions{LabelSelector: deploy.ManagedBy + "=" + deploy.By})
+		require.NoError(b.t, err)
+		for _, o := range list.Items {
+			all = append(all, r.Resource+"/"+o.GetName())
+		}
+	}
+	return all
+}

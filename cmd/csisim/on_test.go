@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const lifecycle = "../../scenarios/rwo-filesystem.yaml"
+
+// The same scenario on a cluster that is reached by its kubeconfig.
+func TestAScenarioOnAClusterByItsKubeconfig(t *testing.T) {
+	b := newBed(t)
+	t.Run("a cluster that csisim did not make has to be allowed", func(t *testing.T) {
+		for _, args := range [][]string{{"run", lifecycle}, {"compare", lifecycle}, {"clean"}} {
+			got := csisim(t, append(args, "--on", b.kubeconfig)...)
+			assert.Equal(t, exitInput, got.code, got.stdout)
+			assert.Contains(t, got.stderr, `context "bed": csisim did not make this cluster`)
+			assert.Contains(t, got.stderr, "allow it with --allow-context bed")
+		}
+		assert.Empty(t, b.managed())
+	})
+	t.Run("it passes there, and the simulation is equal to it", b.compares)
+	t.Run("what a killed run leaves is cleaned away, and nothing else", b.isCleaned)
+}
+
+func (b *bed) compares(t *testing.T) {
+	report := filepath.Join(t.TempDir(), "report.md")
+	got := csisim(t, b.args("compare", lifecycle, "--times", "1", "--report", report)...)
+	assert.LessOrEqual(t, got.code, exitFailed, got.stderr)
+	assert.Contains(t, got.stdout, "Real run 1 of 1:\nPASS rwo-filesystem")
+	for _, level := range []string{"calls", "requests"} { // times and races are those of a machine with much else to do
+		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.stdout)
+	}
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	verdict := lines[len(lines)-1]
+	assert.Equal(t, got.code == exitPassed, strings.HasPrefix(verdict, "equal"), verdict)
+	text, err := os.ReadFile(report)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "**"+verdict+"**")
+	assert.Empty(t, b.managed())
+}
+
+func (b *bed) isCleaned(t *testing.T) {
+	own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "somebody-elses", Namespace: "default"}}
+	_, err := b.Client().CoreV1().ConfigMaps("default").Create(t.Context(), own, metav1.CreateOptions{})
+	require.NoError(t, err)
+	run := command(t.Context(), nil, b.args("run", lifecycle)...)
+	require.NoError(t, run.Start())
+	isRunning := func() bool {
+		pod, err := b.Client().CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil && pod.Status.Phase == corev1.PodRunning
+	}
+	require.Eventually(t, isRunning, 30*time.Second, 20*time.Millisecond)
+	require.NoError(t, run.Process.Kill())
+	_ = run.Wait() // it was killed
+	require.NotEmpty(t, b.managed())
+
+	got := csisim(t, b.args("clean")...)
+	require.Zero(t, got.code, got.stderr)
+	for _, what := range []string{"pods/web in default", "persistentvolumeclaims/data in default", "storageclasses/standard", "daemonsets/mock-csi-csisim-dev-node in csisim-system", "namespaces/csisim-system"} {
+		assert.Contains(t, got.stdout, "deleted "+what+"\n")
+	}
+	assert.Empty(t, b.managed())
+	volumes, err := b.Client().CoreV1().PersistentVolumes().List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, volumes.Items, "a volume goes while its driver is there")
+	_, err = b.Client().CoreV1().ConfigMaps("default").Get(t.Context(), own.Name, metav1.GetOptions{})
+	assert.NoError(t, err)
+	assert.Equal(t, "nothing of csisim is there", strings.TrimSpace(csisim(t, b.args("clean")...).stdout))
+}
