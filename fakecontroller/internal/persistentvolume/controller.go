@@ -46,23 +46,11 @@ func Start(w *component.World) *Controller {
 	c.volumeKeys = workqueue.New("volumes", workqueue.Default, c.Go, c.syncVolume)
 	c.operations = operation.New(w.Kernel, c.Go, nil)
 	c.resync = c.Go("resync", c.resyncForEver)
-	c.Go("informers", c.follow)
+	c.Inform(component.Informers{
+		News:    "changes of claims and volumes",
+		Sources: []component.Source{component.On(c.claimChanged), component.On(c.volumeChanged)},
+	})
 	return c
-}
-
-// follow queues what its informer delivers.
-func (c *Controller) follow(p *kernel.Process) {
-	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
-	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
-	for {
-		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
-			c.claimChanged(e)
-		}
-		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
-			c.volumeChanged(e)
-		}
-		p.Wait("changes of claims and volumes", func() bool { return claims.Len()+volumes.Len() > 0 })
-	}
 }
 
 func (c *Controller) claimChanged(e store.Event[*corev1.PersistentVolumeClaim]) {

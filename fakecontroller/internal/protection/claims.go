@@ -31,24 +31,18 @@ type Claims struct {
 func StartClaims(w *component.World) *Claims {
 	c := &Claims{Component: w.Start("pvc-protection-controller", "")}
 	c.queue = workqueue.New("claims", workqueue.Default, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.Inform(component.Informers{
+		News: "changes of claims and pods",
+		Sources: []component.Source{
+			component.On(func(e store.Event[*corev1.PersistentVolumeClaim]) {
+				if e.Type != store.Deleted && needsWork(e.Object, ClaimFinalizer) {
+					c.queue.Add(store.KeyOf(e.Object))
+				}
+			}),
+			component.On(c.podChanged),
+		},
+	})
 	return c
-}
-
-func (c *Claims) follow(p *kernel.Process) {
-	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	for {
-		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
-			if e.Type != store.Deleted && needsWork(e.Object, ClaimFinalizer) {
-				c.queue.Add(store.KeyOf(e.Object))
-			}
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			c.podChanged(e)
-		}
-		p.Wait("changes of claims and pods", func() bool { return claims.Len()+pods.Len() > 0 })
-	}
 }
 
 // needsWork reports whether the finalizer has to be added, or perhaps removed.

@@ -25,28 +25,19 @@ type Classes struct {
 func StartClasses(w *component.World) *Classes {
 	c := &Classes{Component: w.Start("vac-protection-controller", "")}
 	c.queue = workqueue.New("classes", workqueue.Default, c.Go, c.sync)
-	c.Go("informers", c.follow)
+	c.Inform(component.Informers{
+		News: "classes to protect or free",
+		Sources: []component.Source{
+			component.On(func(e store.Event[*storagev1.VolumeAttributesClass]) {
+				if e.Type != store.Deleted {
+					c.queue.Add(store.KeyOf(e.Object))
+				}
+			}),
+			component.On(func(e store.Event[*corev1.PersistentVolume]) { released(c, e, namedByVolume) }),
+			component.On(func(e store.Event[*corev1.PersistentVolumeClaim]) { released(c, e, namedByClaim) }),
+		},
+	})
 	return c
-}
-
-func (c *Classes) follow(p *kernel.Process) {
-	classes := component.Watch[*storagev1.VolumeAttributesClass](c.Component, p)
-	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
-	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
-	for {
-		for e, ok := classes.Next(); ok; e, ok = classes.Next() {
-			if e.Type != store.Deleted {
-				c.queue.Add(store.KeyOf(e.Object))
-			}
-		}
-		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
-			released(c, e, namedByVolume)
-		}
-		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
-			released(c, e, namedByClaim)
-		}
-		p.Wait("classes to protect or free", func() bool { return classes.Len()+volumes.Len()+claims.Len() > 0 })
-	}
 }
 
 // released queues the classes that an object names no more.

@@ -25,20 +25,15 @@ type Volumes struct {
 func StartVolumes(w *component.World) *Volumes {
 	c := &Volumes{Component: w.Start("pv-protection-controller", "")}
 	c.queue = workqueue.New("volumes", workqueue.Default, c.Go, c.sync)
-	c.Go("informers", c.follow)
-	return c
-}
-
-func (c *Volumes) follow(p *kernel.Process) {
-	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
-	for {
-		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
+	c.Inform(component.Informers{
+		News: "changes of volumes",
+		Sources: []component.Source{component.On(func(e store.Event[*corev1.PersistentVolume]) {
 			if e.Type != store.Deleted && needsWork(e.Object, VolumeFinalizer) {
 				c.queue.Add(store.KeyOf(e.Object))
 			}
-		}
-		p.Wait("changes of volumes", func() bool { return volumes.Len() > 0 })
-	}
+		})},
+	})
+	return c
 }
 
 // sync gives a volume its finalizer, or takes it off a volume that is being

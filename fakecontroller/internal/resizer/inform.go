@@ -10,18 +10,14 @@ import (
 
 // inform queues what the informer delivers. C-RES-4
 func (r *run) inform(p *kernel.Process) {
-	claims := component.Watch[claim](r.Component, p)
-	for {
-		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
-			if r.features.expands() && (e.Type == store.Added || e.Type == store.Modified && sizeMatters(e.Old, e.Object)) {
-				r.sizes.Add(store.KeyOf(e.Object))
-			}
-			if r.features.modify && (e.Type == store.Added || e.Type == store.Modified && attributesMatter(e.Old, e.Object)) {
-				r.attributes.Add(store.KeyOf(e.Object))
-			}
+	r.RunInformers(p, component.Informers{News: "claims to expand or modify", Sources: []component.Source{component.On(func(e store.Event[claim]) {
+		if r.features.expands() && (e.Type == store.Added || e.Type == store.Modified && sizeMatters(e.Old, e.Object)) {
+			r.sizes.Add(store.KeyOf(e.Object))
 		}
-		p.Wait("claims to expand or modify", func() bool { return claims.Len() > 0 })
-	}
+		if r.features.modify && (e.Type == store.Added || e.Type == store.Modified && attributesMatter(e.Old, e.Object)) {
+			r.attributes.Add(store.KeyOf(e.Object))
+		}
+	})}})
 }
 
 // sizeMatters leaves alone updates that have nothing to do with a claim's size.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
 	"github.com/csisim/csisim/internal/world/workqueue"
@@ -32,32 +31,13 @@ func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("selinux_warning", ""), uses: newUses()}
 	c.queue = workqueue.New("pods", workqueue.Default, c.Go, c.sync)
 	c.Metrics.Collect(c.collect)
-	c.Go("informers", c.follow)
+	c.Inform(component.Informers{
+		News: "pods that share volumes",
+		Sources: []component.Source{
+			component.On(c.podChanged), component.On(c.claimChanged), component.On(c.volumeChanged), component.On(c.driverChanged),
+		},
+	})
 	return c
-}
-
-func (c *Controller) follow(p *kernel.Process) {
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	claims := component.Watch[*corev1.PersistentVolumeClaim](c.Component, p)
-	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
-	drivers := component.Watch[*storagev1.CSIDriver](c.Component, p)
-	for {
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			c.podChanged(e)
-		}
-		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
-			c.claimChanged(e)
-		}
-		for e, ok := volumes.Next(); ok; e, ok = volumes.Next() {
-			c.volumeChanged(e)
-		}
-		for e, ok := drivers.Next(); ok; e, ok = drivers.Next() {
-			c.driverChanged(e)
-		}
-		p.Wait("pods that share volumes", func() bool {
-			return pods.Len()+claims.Len()+volumes.Len()+drivers.Len() > 0
-		})
-	}
 }
 
 // podChanged: what matters of a pod does not change, but that it ends.

@@ -72,58 +72,52 @@ func newController(w *component.World, o Options) *Controller {
 
 // lead is what the controller does, if it has replicas as the one that leads.
 func (c *Controller) lead() {
-	c.Go("informers", c.follow)
-	c.Go("informers of groups", c.followGroups)
+	c.Inform(c.informers())
+	c.Go("informers of groups", func(p *kernel.Process) { c.RunInformers(p, c.groupInformers()) })
 }
 
-// follow queues every snapshot and content that the informers deliver, and of a
-// deleted one its counterpart, which may wait for that.
-func (c *Controller) follow(p *kernel.Process) {
-	snapshots := component.Watch[volumeSnapshot](c.Component, p)
-	contents := component.Watch[content](c.Component, p)
-	for {
-		for e, ok := snapshots.Next(); ok; e, ok = snapshots.Next() {
+// informers queue every snapshot and content that they deliver, and of a deleted one its
+// counterpart, which may wait for that.
+func (c *Controller) informers() component.Informers {
+	return component.Informers{News: "snapshots and contents to work on", Sources: []component.Source{
+		component.On(func(e store.Event[volumeSnapshot]) {
 			if e.Type != store.Deleted {
 				c.snapshotQueue.Add(store.KeyOf(e.Object))
-				continue
+				return
 			}
 			c.deleted(e.Object)
 			if name := snapshot.BoundContent(e.Object); name != "" {
 				c.contentQueue.Add(store.Key{Name: name})
 			}
-		}
-		for e, ok := contents.Next(); ok; e, ok = contents.Next() {
+		}),
+		component.On(func(e store.Event[content]) {
 			if e.Type != store.Deleted {
 				c.contentQueue.Add(store.KeyOf(e.Object))
 			} else {
 				c.snapshotQueue.Add(snapshotOf(e.Object))
 			}
-		}
-		p.Wait("snapshots and contents to work on", func() bool { return snapshots.Len()+contents.Len() > 0 })
-	}
+		}),
+	}}
 }
 
-// followGroups does the same for group snapshots.
-func (c *Controller) followGroups(p *kernel.Process) {
-	groups := component.Watch[groupSnapshot](c.Component, p)
-	contents := component.Watch[groupContent](c.Component, p)
-	for {
-		for e, ok := groups.Next(); ok; e, ok = groups.Next() {
+// groupInformers do the same for group snapshots.
+func (c *Controller) groupInformers() component.Informers {
+	return component.Informers{News: "group snapshots and contents to work on", Sources: []component.Source{
+		component.On(func(e store.Event[groupSnapshot]) {
 			if e.Type != store.Deleted {
 				c.groupQueue.Add(store.KeyOf(e.Object))
 			} else if name := snapshot.BoundGroupContent(e.Object); name != "" {
 				c.groupContentQueue.Add(store.Key{Name: name})
 			}
-		}
-		for e, ok := contents.Next(); ok; e, ok = contents.Next() {
+		}),
+		component.On(func(e store.Event[groupContent]) {
 			if e.Type != store.Deleted {
 				c.groupContentQueue.Add(store.KeyOf(e.Object))
 			} else {
 				c.groupQueue.Add(groupOf(e.Object))
 			}
-		}
-		p.Wait("group snapshots and contents to work on", func() bool { return groups.Len()+contents.Len() > 0 })
-	}
+		}),
+	}}
 }
 
 // snapshotOf is the key of the snapshot that a content is for.

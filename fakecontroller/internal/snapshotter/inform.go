@@ -14,16 +14,12 @@ import (
 
 // inform queues what the informer delivers. C-SNAP-31
 func (r *run) inform(p *kernel.Process) {
-	contents := component.Watch[content](r.Component, p)
-	for {
-		for e, ok := contents.Next(); ok; e, ok = contents.Next() {
-			r.noteReadiness(e)
-			if e.Type == store.Added || e.Type == store.Modified && matters(e.Old, e.Object) {
-				r.contentQueue.Add(store.KeyOf(e.Object))
-			}
+	r.RunInformers(p, component.Informers{News: "snapshot contents to work on", Sources: []component.Source{component.On(func(e store.Event[content]) {
+		r.noteReadiness(e)
+		if e.Type == store.Added || e.Type == store.Modified && matters(e.Old, e.Object) {
+			r.contentQueue.Add(store.KeyOf(e.Object))
 		}
-		p.Wait("snapshot contents to work on", func() bool { return contents.Len() > 0 })
-	}
+	})}})
 }
 
 // matters: what the sidecar itself writes does not break the backoff, but that a

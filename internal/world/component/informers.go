@@ -59,24 +59,27 @@ func OnAny[T store.Object](handle func()) Source {
 	}}
 }
 
-// Inform runs informers until the component ends.
+// Inform runs informers in a process of their own.
 func (c *Component) Inform(i Informers) {
-	c.Go("informers", func(p *kernel.Process) {
-		var open []informer
-		for n, source := range i.Sources {
-			if n == 1 && i.First != "" {
-				p.Wait(i.First, func() bool { return open[0].waiting() > 0 })
-			}
-			open = append(open, source.open(c, p))
+	c.Go("informers", func(p *kernel.Process) { c.RunInformers(p, i) })
+}
+
+// RunInformers runs informers in a process of the component until it ends.
+func (c *Component) RunInformers(p *kernel.Process, i Informers) {
+	var open []informer
+	for n, source := range i.Sources {
+		if n == 1 && i.First != "" {
+			p.Wait(i.First, func() bool { return open[0].waiting() > 0 })
 		}
-		news := func() bool { return slices.ContainsFunc(open, func(i informer) bool { return i.waiting() > 0 }) }
-		for {
-			for _, informer := range open {
-				informer.drain()
-			}
-			p.Wait(i.News, news)
+		open = append(open, source.open(c, p))
+	}
+	news := func() bool { return slices.ContainsFunc(open, func(i informer) bool { return i.waiting() > 0 }) }
+	for {
+		for _, informer := range open {
+			informer.drain()
 		}
-	})
+		p.Wait(i.News, news)
+	}
 }
 
 // Resync has informers deliver everything again at each period since the process began. While nothing waits for that it
