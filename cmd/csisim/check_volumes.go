@@ -157,7 +157,7 @@ func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
 		case storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral:
 			modes = append(modes, m)
 		default:
-			return usage("--lifecycle %s: Persistent or Ephemeral", mode)
+			return usage("--lifecycle %s: want Persistent or Ephemeral", mode)
 		}
 	}
 	p.CSIDriver = &storagev1.CSIDriverSpec{PodInfoOnMount: &f.podInfo, VolumeLifecycleModes: modes}

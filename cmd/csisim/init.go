@@ -91,7 +91,7 @@ func initArgs(args []string, dash int) (dir string, driver []string, err error) 
 	if dash >= 0 {
 		args, driver = args[:dash], args[dash:]
 		if len(driver) == 0 {
-			return "", nil, usage("nothing behind --: there stand the driver's program and its arguments")
+			return "", nil, usage("nothing behind --: want the driver's program and its arguments")
 		}
 	}
 	switch len(args) {
@@ -100,7 +100,7 @@ func initArgs(args []string, dash int) (dir string, driver []string, err error) 
 	case 1:
 		return filepath.Clean(args[0]), driver, nil
 	}
-	return "", nil, usage("unexpected argument %s: a driver's program stands behind --", args[1])
+	return "", nil, usage("unexpected argument %s: a driver's program goes behind --", args[1])
 }
 
 // ask starts the driver and returns its name.

@@ -85,7 +85,7 @@ func TestBadInitIsReportedInOneLine(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"a", "b"}, 2, "unexpected argument b: a driver's program stands behind --"},
+		{[]string{"a", "b"}, 2, "unexpected argument b: a driver's program goes behind --"},
 		{[]string{"--"}, 2, "nothing behind --"},
 		{[]string{"--replace", "nowhere"}, 2, "--replace nowhere: there is no checkout of csisim: no such file or directory"},
 		{[]string{"--", "no-such-driver"}, 3, "asking the driver for its name, which --name gives as well: "},
