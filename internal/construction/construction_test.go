@@ -23,17 +23,18 @@ const module = "github.com/csisim/csisim/"
 // simulated are the packages whose code runs inside the kernel, with the files
 // that stand at its border.
 var simulated = map[string][]string{
-	"internal/world/kernel":    {"flight.go", "live.go"},
-	"internal/api/kind":        nil,
-	"internal/world/store":     nil,
-	"internal/world/component": nil,
-	"internal/world/operation": nil,
-	"internal/world/ordered":   nil,
-	"internal/world/workqueue": nil,
-	"internal/world/volume":    nil,
-	"internal/world/workload":  nil,
-	"fakekubelet/...":          nil,
-	"fakecontroller/...":       nil,
+	"internal/world/kernel":             {"flight.go", "live.go"},
+	"internal/api/kind":                 nil,
+	"internal/world/store":              nil,
+	"internal/world/component":          nil,
+	"internal/world/operation":          nil,
+	"internal/world/ordered":            nil,
+	"internal/world/workqueue":          nil,
+	"internal/world/volume":             nil,
+	"internal/world/workload":           nil,
+	"internal/world/workload/informers": nil,
+	"fakekubelet/...":                   nil,
+	"fakecontroller/...":                nil,
 }
 
 // clock are the functions of package time that read or follow the real clock.

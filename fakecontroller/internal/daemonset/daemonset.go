@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/workload"
+	"github.com/csisim/csisim/internal/world/workload/informers"
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
@@ -32,7 +33,7 @@ func Start(w *component.World) *Controller {
 	c.sets = workqueue.New("sets", workqueue.Workers(2), c.Go, c.sync)
 	c.Inform(component.Informers{
 		First: "the first set", News: "changes of sets, their pods and nodes",
-		Sources: append(workload.Sources[*appsv1.DaemonSet](kind.Kind, c.sets, c.expected), component.OnAny[*corev1.Node](c.nodesChanged)),
+		Sources: append(informers.Owners[*appsv1.DaemonSet](kind.Kind, c.sets, c.expected), component.OnAny[*corev1.Node](c.nodesChanged)),
 	})
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/workload"
+	"github.com/csisim/csisim/internal/world/workload/informers"
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
@@ -23,7 +24,7 @@ type Controller struct{ *component.Component }
 // Start runs the endpoints controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{w.Start("endpoint-controller", "")}
-	workload.InformOfServices(c.Component, workqueue.New("services", workqueue.Workers(5), c.Go, c.sync))
+	c.Inform(informers.Services(c.Component, workqueue.New("services", workqueue.Workers(5), c.Go, c.sync)))
 	return c
 }
 

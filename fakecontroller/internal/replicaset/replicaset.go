@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/workload"
+	"github.com/csisim/csisim/internal/world/workload/informers"
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
@@ -34,7 +35,7 @@ func Start(w *component.World) *Controller {
 	c.sets = workqueue.New("sets", workqueue.Workers(5), c.Go, c.sync)
 	c.Inform(component.Informers{
 		First: "the first set", News: "changes of sets and their pods",
-		Sources: workload.Sources[*appsv1.ReplicaSet](kind.Kind, c.sets, c.expected),
+		Sources: informers.Owners[*appsv1.ReplicaSet](kind.Kind, c.sets, c.expected),
 	})
 	return c
 }

@@ -1,16 +1,18 @@
-package workload
+// Package informers is what controllers of replicated pods, and those of services, watch.
+package informers
 
 import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Sources queue the objects of a kind that owns pods, when they or their pods change, and keep up with what is expected
+// Owners queue the objects of a kind that owns pods, when they or their pods change, and keep up with what is expected
 // of them.
-func Sources[T store.Object](kind string, owners *workqueue.Queue[store.Key], expected *Expectations) []component.Source {
+func Owners[T store.Object](kind string, owners *workqueue.Queue[store.Key], expected *workload.Expectations) []component.Source {
 	return []component.Source{
 		component.On(func(e store.Event[T]) {
 			owners.Add(store.KeyOf(e.Object))
@@ -19,7 +21,7 @@ func Sources[T store.Object](kind string, owners *workqueue.Queue[store.Key], ex
 			}
 		}),
 		component.On(func(e store.Event[*corev1.Pod]) {
-			if owner, uid, ok := Owner(e.Object, kind); ok {
+			if owner, uid, ok := workload.Owner(e.Object, kind); ok {
 				expected.Saw(uid, e.Object, e.Type == store.Deleted)
 				owners.Add(owner)
 			}

@@ -1,4 +1,4 @@
-package workload
+package informers
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -6,19 +6,20 @@ import (
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// InformOfServices queues services that change, and those whose pods do.
-func InformOfServices(c *component.Component, services *workqueue.Queue[store.Key]) {
+// Services returns the informers that queue services that change, and those whose pods do.
+func Services(c *component.Component, services *workqueue.Queue[store.Key]) component.Informers {
 	addServicesOf := func(pod *corev1.Pod) {
 		for s := range store.List[*corev1.Service](c.Cache, pod.Namespace) {
-			if Selects(s, pod) {
+			if workload.Selects(s, pod) {
 				services.Add(store.KeyOf(s))
 			}
 		}
 	}
-	c.Inform(component.Informers{
+	return component.Informers{
 		First: "the first service", News: "changes of services and their pods",
 		Sources: []component.Source{
 			component.On(func(e store.Event[*corev1.Service]) { services.Add(store.KeyOf(e.Object)) }),
@@ -32,11 +33,11 @@ func InformOfServices(c *component.Component, services *workqueue.Queue[store.Ke
 				}
 			}),
 		},
-	})
+	}
 }
 
 // endpointDiffers reports whether a change of a pod can matter to a service.
 func endpointDiffers(old, pod *corev1.Pod) bool {
-	return old.Status.PodIP != pod.Status.PodIP || Ready(old) != Ready(pod) || old.Status.Phase != pod.Status.Phase ||
+	return old.Status.PodIP != pod.Status.PodIP || workload.Ready(old) != workload.Ready(pod) || old.Status.Phase != pod.Status.Phase ||
 		(old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) || !labels.Equals(old.Labels, pod.Labels)
 }
