@@ -20,6 +20,7 @@ type container struct {
 	process *kernel.Process
 	loop    crashLoop
 	init    bool
+	debug   bool                          // it is ephemeral: it runs once, and the pod does without it
 	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
 	since   time.Time                     // of a record: when it started; zero before
 	ended   bool                          // it will not run any more
@@ -115,6 +116,9 @@ func (c *container) launch(p *kernel.Process) bool {
 
 // restarts reports whether the container is to run again after the end that it came to.
 func (c *container) restarts() bool {
+	if c.debug {
+		return false
+	}
 	switch c.pod.Spec.RestartPolicy {
 	case corev1.RestartPolicyNever:
 		return false

@@ -33,6 +33,7 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 		w.Event(w.pod, corev1.EventTypeNormal, "Started", "Container started")
 	}
 	w.setStatus(p, w.runningStatus())
+	w.startEphemeral()
 	return true
 }
 

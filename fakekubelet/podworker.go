@@ -39,7 +39,8 @@ type podWorker struct {
 
 	unwritten []func(*corev1.PodStatus) // changes of its status that the API server has not taken
 
-	programs []*container // the containers of a pod with programs, once they start
+	programs  []*container // the containers of a pod with programs, once they start
+	ephemeral []*container // those that were added to the pod while it runs
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
@@ -55,6 +56,7 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.ended = w.ended || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	w.terminating = w.terminating || w.ended || w.gone || pod.DeletionTimestamp != nil
 	w.process.Wake()
+	w.startEphemeral()
 	w.wakeContainers()
 }
 

@@ -62,6 +62,7 @@ func (w *podWorker) startAll(p *kernel.Process) {
 			c.start()
 		}
 	}
+	w.startEphemeral()
 	w.report(p)
 	w.process.Wake()
 }
@@ -75,7 +76,7 @@ func (w *podWorker) initFailed() bool {
 
 // wakeContainers lets the containers see that their pod has changed.
 func (w *podWorker) wakeContainers() {
-	for _, c := range w.programs {
+	for _, c := range slices.Concat(w.programs, w.ephemeral) {
 		if c.process != nil {
 			c.process.Wake()
 		}
@@ -86,7 +87,7 @@ func (w *podWorker) wakeContainers() {
 func (w *podWorker) stopPrograms(p *kernel.Process) {
 	w.wakeContainers()
 	p.Wait("the end of the pod's containers", func() bool {
-		return !slices.ContainsFunc(w.programs, func(c *container) bool { return !c.ended })
+		return !slices.ContainsFunc(slices.Concat(w.programs, w.ephemeral), func(c *container) bool { return !c.ended })
 	})
 	w.options.Runtime.Stop(w.pod.UID)
 	w.report(p)

@@ -16,6 +16,10 @@ func (w *podWorker) report(p *kernel.Process) {
 		if s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed {
 			return
 		}
+		s.EphemeralContainerStatuses = w.ephemeralStatuses()
+		if w.programs == nil { // the others are records
+			return
+		}
 		s.InitContainerStatuses, s.ContainerStatuses = nil, nil
 		var unready, uninitialized []string
 		for _, c := range w.programs {

@@ -199,6 +199,39 @@ func TestClientsAttachToContainers(t *testing.T) {
 	c.down()
 }
 
+// An ephemeral container is added to a pod that runs, and is reached as others are.
+func TestEphemeralContainersAreAddedToPods(t *testing.T) {
+	c := startStreams(t)
+	pods := c.CoreV1().Pods("default")
+	pod, err := pods.Get(t.Context(), "web", metav1.GetOptions{})
+	require.NoError(t, err)
+	pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{TargetContainerName: "main", EphemeralContainerCommon: corev1.EphemeralContainerCommon{
+		Name: "debug", Image: "registry.local/shell", Args: []string{"-c", "cat; exit 7"}, Stdin: true, StdinOnce: true,
+		VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/looked/at"}},
+	}}}
+	_, err = pods.UpdateEphemeralContainers(t.Context(), "web", pod, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	debug := func(is func(corev1.ContainerState) bool) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			pod, err = pods.Get(t.Context(), "web", metav1.GetOptions{})
+			return err == nil && len(pod.Status.EphemeralContainerStatuses) == 1 && is(pod.Status.EphemeralContainerStatuses[0].State)
+		}, 10*time.Second, 20*time.Millisecond)
+	}
+	debug(func(s corev1.ContainerState) bool { return s.Running != nil })
+	command := corev1.PodExecOptions{Container: "debug", Command: []string{"ls", "/looked/at"}}
+	out, _, err := c.run("WebSocket", "web", "", command)
+	require.NoError(t, err)
+	assert.Equal(t, "ready\n", out, "it has the pod's volumes")
+	out, _, err = c.run("SPDY", "web", "said\n", corev1.PodExecOptions{Container: "debug"})
+	require.NoError(t, err)
+	assert.Equal(t, "said\n", out)
+	debug(func(s corev1.ContainerState) bool { return s.Terminated != nil && s.Terminated.ExitCode == 7 })
+	assert.Equal(t, "said\n", c.log("web", corev1.PodLogOptions{Container: "debug"}))
+	assert.Equal(t, corev1.PodRunning, pod.Status.Phase, "the pod does without it")
+	c.down()
+}
+
 // A port of a pod is reached through the API.
 func TestPortsAreForwarded(t *testing.T) {
 	c := startStreams(t)

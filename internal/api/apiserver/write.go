@@ -142,8 +142,15 @@ func (q *request) put(obj store.Object, what part, options writeOptions, more ..
 }
 
 func (q *request) replace(obj store.Object, what part, options []store.WriteOption) (store.Object, error) {
-	if what == statusPart {
+	switch {
+	case what == statusPart:
 		return q.server.store.UpdateStatusObject(q.kind.res, obj, options...)
+	case q.info.subresource == "ephemeralcontainers":
+		old, err := q.object()
+		if err != nil {
+			return nil, err
+		}
+		obj, options = kind.WithEphemeralContainers(obj, old), append(options, store.Checked(kind.CheckEphemeralContainers))
 	}
 	return q.server.store.UpdateObject(q.kind.res, obj, options...)
 }

@@ -206,7 +206,7 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 // tolerations to be added.
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := checkPod(pod)
+	errs := checkPod(withoutEphemeral(pod))
 	if len(pod.Spec.Containers) != len(old.Spec.Containers) {
 		return append(errs, field.Forbidden(path.Child("containers"), "pod updates may not add or remove containers"))
 	}
@@ -235,6 +235,16 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%s", updatableFields, diff.Diff(goNames{old.Spec}, goNames{*spec}))))
 	}
 	return errs
+}
+
+// withoutEphemeral is a pod as it can be created.
+func withoutEphemeral(pod *corev1.Pod) *corev1.Pod {
+	if len(pod.Spec.EphemeralContainers) == 0 {
+		return pod
+	}
+	created := *pod
+	created.Spec.EphemeralContainers = nil
+	return &created
 }
 
 // keepsTolerations says that tolerations are there still, whatever their seconds.

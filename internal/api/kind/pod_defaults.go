@@ -40,6 +40,11 @@ func fillPodSpec(spec *corev1.PodSpec) {
 	for i := range spec.InitContainers {
 		fillContainer(&spec.InitContainers[i])
 	}
+	for i := range spec.EphemeralContainers {
+		c := corev1.Container(spec.EphemeralContainers[i].EphemeralContainerCommon)
+		fillContainer(&c)
+		spec.EphemeralContainers[i].EphemeralContainerCommon = corev1.EphemeralContainerCommon(c)
+	}
 	for i := range spec.Volumes {
 		fillPodVolume(&spec.Volumes[i])
 	}
