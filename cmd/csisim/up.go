@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/api/streams"
@@ -177,6 +179,8 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listen
 	}
 	shown.look = newLookout(c, a.name)
 	shown.text = shown.look.page
+	klog.LogToStderr(false) // each connection that a client breaks off is an error to the library
+	klog.SetOutput(io.Discard)
 	api := c.API()
 	api.ServeStreams(streams.Server{})
 	stop := serve(at, shown.beside(api))
