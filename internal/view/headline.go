@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -15,9 +16,37 @@ func (e *Encoder) headline(f Finding) string {
 		if text := e.ineffective(e.story.parts[at]); text != "" {
 			return text
 		}
+		if text := e.waited(f.Verdict, at); text != "" {
+			return text
+		}
 	}
 	first, _, _ := strings.Cut(f.Verdict, "\n")
 	return shortPaths(e.narrator.Short(first))
+}
+
+// timedOut is how csisim reports a wait in vain: for what, and how long.
+var timedOut = lazyregexp.New(`^timed out waiting for the condition: (.+) \(after (\S+) of cluster time\)$`)
+
+// waited is the sentence for a wait in vain that a failing call explains.
+func (e *Encoder) waited(verdict string, at int) string {
+	wait := timedOut().FindStringSubmatch(verdict)
+	call := e.story.parts[e.story.culprit(at)]
+	if wait == nil || call.kind != trace.Call || !call.failed {
+		return ""
+	}
+	long, err := time.ParseDuration(wait[2])
+	if err != nil {
+		return ""
+	}
+	who, where := "the driver", ""
+	if call.injected {
+		who = "a fault"
+	}
+	if call.node != "" {
+		where = " on " + call.node
+	}
+	first, _, _ := strings.Cut(call.text, "\n")
+	return shortPaths(e.narrator.Short(fmt.Sprintf("Waited %s in vain for %s: %s fails %s%s: %s", trace.Span(long), wait[1], who, call.method, where, first)))
 }
 
 // shortPaths keeps the ends of long paths.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ type part struct {
 	node, text   string
 	volume       int
 	failed       bool
+	injected     bool // by a fault
 }
 
 func newStory() *story { return &story{causes: map[uint64]uint64{}} }
@@ -51,7 +53,7 @@ func (s *story) add(l trace.Line, where string, volume int) {
 	if l.Cause != 0 {
 		s.causes[l.Seq] = l.Cause
 	}
-	t := part{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != ""}
+	t := part{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != "", injected: l.Inj != ""}
 	switch l.K {
 	case trace.Call:
 		if changing[t.method] {
@@ -93,14 +95,18 @@ func (s *story) chain(end uint64, further []uint64) []Link {
 		return c.links()
 	}
 	culprit := s.culprit(last)
-	c.add(s.parts[last].seq, map[bool]string{true: "found after it", false: ""}[culprit != last])
-	c.add(s.parts[culprit].seq, whyOf(s.parts[culprit], culprit == last))
+	if culprit != last {
+		c.add(s.parts[last].seq, map[bool]string{true: "reports it", false: "found after it"}[s.parts[last].kind == trace.KubeEvent])
+	}
 	from := culprit
 	if made := s.maker(culprit); made >= 0 {
 		c.add(s.parts[made].seq, "makes it")
 		from = made
+	} else if s.parts[culprit].failed {
+		from = c.attempts(culprit)
 	}
-	c.between(from, last)
+	c.add(s.parts[culprit].seq, whyOf(s.parts[culprit], culprit == last))
+	c.between(from, culprit, last)
 	if len(c.why) < few {
 		for _, seq := range further {
 			c.add(seq, "")
@@ -109,14 +115,34 @@ func (s *story) chain(end uint64, further []uint64) []Link {
 	return c.links()
 }
 
-// culprit is the call in which an event was found, itself if there is none.
+// culprit is the call in which an event was found, or whose failure it reports; itself if there is none.
 func (s *story) culprit(at int) int {
 	t := s.parts[at]
 	if t.kind == trace.Call {
 		return at
 	}
+	if t.kind == trace.KubeEvent {
+		return s.reported(at)
+	}
 	for i := at - 1; i >= 0 && t.method != "" && t.method != "."; i-- {
 		if c := s.parts[i]; c.kind == trace.Call && c.method == t.method && c.node == t.node && (s.causes[t.seq] == c.seq || s.causes[t.seq] == 0) {
+			return i
+		}
+	}
+	return at
+}
+
+// near is how many causes lie at most between a failed call and the warning that reports it.
+const near = 8
+
+// reported is the failed call that a warning reports, the warning itself if none is near.
+func (s *story) reported(at int) int {
+	seq := s.parts[at].seq
+	for range near {
+		if seq = s.causes[seq]; seq == 0 {
+			break
+		}
+		if i := s.find(seq); i >= 0 && s.parts[i].kind == trace.Call && s.parts[i].failed {
 			return i
 		}
 	}
@@ -160,8 +186,33 @@ func (c *chain) add(seq uint64, why string) {
 	}
 }
 
-// between adds what the user did and what failed, the newest first: before the thing was made only what led to that.
-func (c *chain) between(from, to int) {
+// attempts adds the first attempt of a call that failed again and again, and the last call for its volume that
+// succeeded. It returns the first attempt.
+func (c *chain) attempts(failed int) int {
+	parts, first, count := c.story.parts, failed, 1
+	end := parts[failed]
+	for i := failed - 1; i >= 0 && end.volume != 0; i-- {
+		t := parts[i]
+		if t.kind != trace.Call || t.volume != end.volume {
+			continue
+		}
+		if !t.failed {
+			c.add(t.seq, "the last that succeeded")
+			break
+		}
+		if t.method == end.method && t.path == end.path {
+			first, count = i, count+1
+		}
+	}
+	if count > 1 {
+		c.add(parts[first].seq, fmt.Sprintf("the first of %d attempts", count))
+		c.add(end.seq, "the last of them")
+	}
+	return first
+}
+
+// between adds what the user did and what else failed, the newest first: before the thing was made only what led to that.
+func (c *chain) between(from, culprit, to int) {
 	parts := c.story.parts
 	for i := to - 1; i > from && len(c.why) < longest-1; i-- {
 		switch t := parts[i]; {
@@ -169,7 +220,7 @@ func (c *chain) between(from, to int) {
 			c.add(t.seq, "")
 		case t.kind == trace.FaultFired && !c.isSaid(i), t.kind == trace.AnswerLost, t.kind == trace.Died:
 			c.add(t.seq, "meanwhile")
-		case t.kind == trace.Call && t.failed && t.volume == parts[to].volume && t.volume != 0:
+		case t.kind == trace.Call && t.failed && t.volume == parts[culprit].volume && t.volume != 0 && t.method != parts[culprit].method:
 			c.add(t.seq, "failed before")
 		}
 	}

@@ -40,6 +40,23 @@ func TestTheChainLeadsFromTheMountToTheCallThatLeftIt(t *testing.T) {
 	golden(t, "testdata/unpublish-leaves-mount.json", string(text)+"\n")
 }
 
+// A wait in vain: who reads the report finds the call that fails, how often it did, and what went well before it.
+func TestTheChainOfAWaitInVainLeadsToTheCallThatFails(t *testing.T) {
+	e := encoded(t, "testdata/stage-fails.jsonl")
+	r := view.Report{Findings: []view.Finding{{
+		Verdict: "timed out waiting for the condition: pod web in phase Running (after 2m0s of cluster time)", About: 40,
+	}}}
+	e.Explain(&r)
+	assert.Equal(t, "Waited 2 min in vain for pod web in phase Running: the driver fails NodeStageVolume on node-a: mkfs.ext4 failed", r.Sentence)
+	assert.Equal(t, []view.Link{
+		{Seq: 10, Why: ""},
+		{Seq: 12, Why: "the last that succeeded"},
+		{Seq: 20, Why: "the first of 3 attempts"},
+		{Seq: 38, Why: "the last of them"},
+		{Seq: 40, Why: "reports it"},
+	}, r.Findings[0].Chain)
+}
+
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -80,7 +97,7 @@ func TestWhatATraceSaysIsNoMarkup(t *testing.T) {
 	require.NoError(t, view.Write(&page, r, chunks))
 	assert.NotContains(t, page.String(), "alert(1)</script>")
 	assert.NotContains(t, page.String(), "</title><script>")
-	assert.Equal(t, 3, strings.Count(page.String(), "</script>"), "report, chunk, viewer")
+	assert.Equal(t, 4, strings.Count(page.String(), "</script>"), "report, columns, details, viewer")
 }
 
 func TestALineThatIsNoEventIsRefused(t *testing.T) {

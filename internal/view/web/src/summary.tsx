@@ -59,7 +59,8 @@ function Chain({ trace, finding, look }: Shared & { finding: Finding }) {
   return (
     <ol class="chain" aria-label="How it came about">
       {links.map((link, i) => {
-        const d = details[i], row = rows[i], gap = i ? trace.at[row] - trace.at[rows[i - 1]] : 0, explained = purpose[trace.methodOf(row)];
+        const d = details[i], row = rows[i], gap = i ? trace.at[row] - trace.at[rows[i - 1]] : 0, method = trace.methodOf(row);
+        const explained = rows.findIndex((r) => trace.methodOf(r) === method) === i && purpose[method];
         const end = i === links.length - 1;
         return (
           <li key={link.seq} class={[trace.kindOf(row), trace.toneOf(row), end ? "end" : ""].join(" ")}>
