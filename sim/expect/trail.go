@@ -25,12 +25,12 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	}
 	chosen := map[*trace.Event]bool{last: true}
 	alike := series{alikeness(last): 1}
+	volume := names.About(last)
 	for _, e := range causes(all, last) {
-		if len(chosen) < maxTrail-maxAlike && isNews(e) { // the rest is for faults and calls that caused nothing
+		if len(chosen) < maxTrail-maxAlike && isNews(e) && (volume == "" || !isOfNode(e)) { // the rest is for faults and calls that caused nothing
 			alike.choose(e, chosen)
 		}
 	}
-	volume := names.About(last)
 	for i := len(all) - 1; i >= 0 && len(chosen) < maxTrail; i-- {
 		e := all[i]
 		if e.Seq >= last.Seq || chosen[e] || !isOf(volume, e, names) {
@@ -47,7 +47,8 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	return story
 }
 
-// maxAlike is how many failures of one call a story has: what went before them says more than a dozen of them.
+// maxAlike is how many failures of one call a story has: what went before them says more than a dozen of them. Of
+// warnings, which count themselves, it has the last.
 const maxAlike = 3
 
 // series counts the events of a story that are alike.
@@ -55,14 +56,21 @@ type series map[string]int
 
 // choose makes an event part of the story, unless there are enough like it.
 func (s series) choose(e *trace.Event, chosen map[*trace.Event]bool) {
+	most := maxAlike
+	if e.Kind == trace.KubeEvent {
+		most = 1
+	}
 	key := alikeness(e)
-	if s[key]++; key == "" || s[key] <= maxAlike {
+	if s[key]++; key == "" || s[key] <= most {
 		chosen[e] = true
 	}
 }
 
-// alikeness is equal for calls that fail alike, and empty for all other events.
+// alikeness is equal for calls that fail alike and for one warning's repetitions, and empty for all other events.
 func alikeness(e *trace.Event) string {
+	if e.Kind == trace.KubeEvent && IsWarning(e) {
+		return e.Method + " " + e.Name
+	}
 	if e.Kind != trace.Call || calls.Result(e) == "OK" {
 		return ""
 	}
@@ -96,6 +104,11 @@ func isNews(e *trace.Event) bool {
 		return !calls.IsAsking(e)
 	}
 	return true
+}
+
+// isOfNode reports whether an event is about a node that comes up: it led to all that happens there, and explains little.
+func isOfNode(e *trace.Event) bool {
+	return e.Kind == trace.API && e.Resource == "csinodes" || e.Kind == trace.KubeEvent && strings.HasPrefix(e.Name, "Node/")
 }
 
 // isOf says whether an event belongs to the story of a volume: a call about it, a warning about it, and
