@@ -15,6 +15,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
+	exploration "github.com/csisim/csisim/internal/explore"
 )
 
 // exploreFlags are the flags of csisim explore.
@@ -65,7 +66,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.IntVar(&f.runs, "runs", 0, "end after `N` runs of each scenario (default no limit)")
 	flags.DurationVar(&f.time, "time", 0, "end after this wall time, which scenarios share equally (default 1m, with --runs no limit)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; the next ones follow")
-	flags.StringVar(&f.strategy, "strategy", explore.Strategies()[0], "who decides: `NAME` is pct, priorities that change at a few points; guided, faults added to runs that showed something new; swarm, pct with half of the faults; or random, every decision drawn")
+	flags.StringVar(&f.strategy, "strategy", exploration.Strategies()[0], "who decides: `NAME` is pct, priorities that change at a few points; guided, faults added to runs that showed something new; swarm, pct with half of the faults; or random, every decision drawn")
 	flags.StringSliceVar(&f.faults, "faults", kindNames(), "what may happen to driver calls, writes, programs and nodes: `KIND,…` of "+explore.KindNames()+", or none")
 	flags.IntVar(&f.budget, "budget", 3, "how many faults a run may have")
 	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
@@ -76,7 +77,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.StringVar(&f.image, "image", "ghcr.io/csisim/csisim:latest", "image of the containers of --job")
 	complete(command, "image", cobra.NoFileCompletions)
 	complete(command, "corpus", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	complete(command, "strategy", cobra.FixedCompletions(explore.Strategies(), cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "strategy", cobra.FixedCompletions(exploration.Strategies(), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "faults", cobra.FixedCompletions(append(kindNames(), noFaults), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs", "shard", "job"} {
@@ -99,8 +100,8 @@ func kindNames() []string {
 func (f *exploreFlags) check(command *cobra.Command) error {
 	given := command.Flags().Changed
 	switch {
-	case !slices.Contains(explore.Strategies(), f.strategy):
-		return usage("%w", unknown("strategy", f.strategy, explore.Strategies()))
+	case !slices.Contains(exploration.Strategies(), f.strategy):
+		return usage("%w", unknown("strategy", f.strategy, exploration.Strategies()))
 	case f.runs < 0 || given("runs") && f.runs == 0:
 		return usage("--runs %d: it must be at least 1", f.runs)
 	case f.time < 0 || given("time") && f.time == 0:

@@ -10,6 +10,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -129,7 +130,7 @@ func reached(f *explore.Finding) string {
 // mostShown bounds the choices that are printed; the file has all.
 const mostShown = 12
 
-func writeChoices(out io.Writer, choices []explore.Choice) {
+func writeChoices(out io.Writer, choices []exploration.Choice) {
 	for i, c := range choices {
 		if i == mostShown {
 			fmt.Fprintf(out, "    and %d more\n", len(choices)-i)

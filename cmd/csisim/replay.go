@@ -10,6 +10,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
+	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/sim"
@@ -50,7 +51,7 @@ instead, and exits with code 2.`,
 type replayed struct {
 	file     string
 	space    fault.Space
-	strategy *explore.Replay
+	strategy *exploration.Replay
 }
 
 // replay makes the run of a file again and reports on it as csisim run does.
@@ -69,7 +70,7 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	if err != nil {
 		return err
 	}
-	strategy := explore.NewReplay(file.Choices)
+	strategy := exploration.NewReplay(file.Choices)
 	s := newSession(env, f, scenarios)
 	s.replayed = &replayed{file: name, space: file.Space(), strategy: strategy}
 	s.runAll(ctx, scenarios)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/calls"
@@ -61,14 +62,14 @@ func shownBy(o Outcome) []Finding {
 	if o.Err != nil {
 		verdict := firstLine(o.Err.Error())
 		failure := scenario.Failure{Verdict: verdict, Got: rest(o.Err.Error())}
-		return []Finding{{Name: nameOf(verdict), Verdict: verdict, Failure: failure, Shown: shown, rank: waits}}
+		return []Finding{{Name: defect.NameOf(verdict), Verdict: verdict, Failure: failure, Shown: shown, rank: waits}}
 	}
 	if !o.Failed() {
 		return nil
 	}
 	var all []Finding
 	add := func(f scenario.Failure, r rank) {
-		name := nameOf(f.Verdict)
+		name := defect.NameOf(f.Verdict)
 		if about := o.Trial.Known; about != "" && strings.HasPrefix(f.Verdict, about) {
 			name = about
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/internal/defect"
 )
 
 // A defect has one name, whichever pod, volume, time, path or pointer its verdict has.
@@ -22,14 +24,14 @@ func TestTheNameOfAFindingIsThatOfItsDefect(t *testing.T) {
 		"driver died: driver x.csi.example.com on node-2 in NodeStageVolume: panic: no backend for volume vol-3c5f (exit status 2) (and 1 more)":                                                                                                            "driver died: driver … in NodeStageVolume: panic: no backend for volume …",
 		"data lost: pod default/second does not find its data on pvc-1 (and 2 more)":                                                                                                                                                                        "data lost: pod … does not find its data on …",
 	} {
-		assert.Equal(t, name, nameOf(verdict), verdict)
+		assert.Equal(t, name, defect.NameOf(verdict), verdict)
 	}
 }
 
 func trialOf(name string, findings ...Finding) []Finding {
 	group, title, _ := strings.Cut(name, "/")
 	for i := range findings {
-		findings[i].Name = nameOf(findings[i].Verdict)
+		findings[i].Name = defect.NameOf(findings[i].Verdict)
 		findings[i].Shown = []Outcome{{Trial: &Trial{Group: group, Title: title}}}
 	}
 	return findings

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
@@ -100,7 +101,7 @@ var (
 // heard the answer. A call that does nothing: what it leaves at once, and at the end.
 func unite(shown [][]Finding) {
 	names := map[string]string{} // of the defect, by call, code and words
-	key := func(m []string) string { return m[1] + " " + m[2] + " " + nameOf(m[3]) }
+	key := func(m []string) string { return m[1] + " " + m[2] + " " + defect.NameOf(m[3]) }
 	each := func(f func(*Finding)) {
 		for _, findings := range shown {
 			for i := range findings {

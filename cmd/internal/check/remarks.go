@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -29,7 +30,7 @@ func (c *Card) Remarks() []Remark {
 			if e.Kind != trace.Remark {
 				continue
 			}
-			name := nameOf(e.Message)
+			name := defect.NameOf(e.Message)
 			i := slices.IndexFunc(all, func(r Remark) bool { return r.Name == name })
 			if i < 0 {
 				all = append(all, Remark{Name: name, Verdict: e.Message})

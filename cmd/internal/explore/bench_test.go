@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/explore"
 )
 
 // Over ten seeds, how many runs and how much time it takes to find each of the seeded mistakes, and how long the story is:
@@ -18,7 +19,7 @@ import (
 func BenchmarkSeededMistakes(b *testing.B) {
 	const seeds, most = 10, 600
 	for _, c := range seeded {
-		for _, strategy := range append([]string{"default"}, Strategies()...) {
+		for _, strategy := range append([]string{"default"}, explore.Strategies()...) {
 			b.Run(c.faulty+"/"+strategy, func(b *testing.B) {
 				for range b.N {
 					var runs, choices []int
@@ -27,7 +28,7 @@ func BenchmarkSeededMistakes(b *testing.B) {
 						o := usual(most)
 						o.Strategy, o.Alone, o.Seed = strategy, true, uint64(1+1000*seed)
 						if strategy == "default" {
-							o.Strategy, o.Alone = Strategies()[0], false
+							o.Strategy, o.Alone = explore.Strategies()[0], false
 						}
 						began := time.Now()
 						n, story := toFind(b, c.scenario, c.faulty, c.want, o)

@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
@@ -19,13 +20,13 @@ import (
 type Corpus struct {
 	Head
 
-	Kind     string     `json:"kind" want:"required" enum:"Corpus" doc:"Always Corpus."`
-	Strategy string     `json:"strategy" want:"required" doc:"The strategy of the search."`
-	Seed     uint64     `json:"seed" doc:"The seed of the first run with the strategy."`
-	Shard    int        `json:"shard" doc:"Which of the shards it was, from 0."`
-	Shards   int        `json:"shards" want:"required" doc:"How many shards there are."`
-	Runs     int        `json:"runs" doc:"How many runs have ended."`
-	Kept     [][]Choice `json:"kept,omitempty" doc:"The faults of runs that reached something new."`
+	Kind     string             `json:"kind" want:"required" enum:"Corpus" doc:"Always Corpus."`
+	Strategy string             `json:"strategy" want:"required" doc:"The strategy of the search."`
+	Seed     uint64             `json:"seed" doc:"The seed of the first run with the strategy."`
+	Shard    int                `json:"shard" doc:"Which of the shards it was, from 0."`
+	Shards   int                `json:"shards" want:"required" doc:"How many shards there are."`
+	Runs     int                `json:"runs" doc:"How many runs have ended."`
+	Kept     [][]explore.Choice `json:"kept,omitempty" doc:"The faults of runs that reached something new."`
 }
 
 // corpusExtension is how the names of such files end.

@@ -10,17 +10,18 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
 )
 
 // File is a finding and all that the run that shows it takes.
 type File struct {
 	Head
 
-	Kind    string   `json:"kind" want:"required" enum:"Replay" doc:"Always Replay."`
-	Finding string   `json:"finding" want:"required" doc:"What is wrong, in the words that are the same in every run."`
-	Verdict string   `json:"verdict,omitempty" doc:"How the run shows it."`
-	Found   string   `json:"found,omitempty" doc:"The run that showed it."`
-	Choices []Choice `json:"choices,omitempty" doc:"The decisions that are not the calm ones."`
+	Kind    string           `json:"kind" want:"required" enum:"Replay" doc:"Always Replay."`
+	Finding string           `json:"finding" want:"required" doc:"What is wrong, in the words that are the same in every run."`
+	Verdict string           `json:"verdict,omitempty" doc:"How the run shows it."`
+	Found   string           `json:"found,omitempty" doc:"The run that showed it."`
+	Choices []explore.Choice `json:"choices,omitempty" doc:"The decisions that are not the calm ones."`
 }
 
 // Extension is how the names of such files end.
@@ -37,7 +38,7 @@ func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 		return nil, err
 	}
 	space := fault.Space{}
-	if slices.ContainsFunc(f.Choices, Choice.isFault) {
+	if slices.ContainsFunc(f.Choices, explore.Choice.IsFault) {
 		space = s.options.Space
 	}
 	return &File{

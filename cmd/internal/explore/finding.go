@@ -1,88 +1,41 @@
 package explore
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Finding is one thing that is wrong, and the choices that show it.
 type Finding struct {
-	// Name is the same in every run that shows it.
-	Name string
-	// Verdict is how the shrunk run shows it.
-	Verdict string
-	// Found is the run that was shrunk, such as "pct, seed 7"; Runs is how many runs show it.
-	Found string
-	Runs  int
-	// Choices are enough to show it, of so many that were not calm Before.
-	Choices []Choice
-	Before  int
+	*explore.Finding
 	// Blame is whose doing it is, and Story what happened in the shrunk run, in order.
 	Blame check.Blame
 	Story []*trace.Event
-
-	shrinking *shrinking
-	examples  int // runs that were looked at
 }
 
-// mostExamples is how many runs with the same finding are looked at for one that is easy to shrink.
-const mostExamples = 8
-
-// example makes a finding of a run that shows it: it repeats the run, keeps its choices, and leaves out
-// what is easy to leave out.
-func (s *Search) example(ctx context.Context, c course, name, verdict string) (*Finding, error) {
-	recording := newRecording(s.plan.strategy(c))
-	first, err := s.subject.run(ctx, recording)
-	if err != nil {
-		return nil, err
-	}
-	f := &Finding{Name: name, Verdict: verdict, Found: s.plan.name(c), Runs: 1, Before: len(recording.choices), examples: 1}
-	f.shrinking = &shrinking{best: recording.choices, try: func(fewer []Choice) ([]Choice, bool) {
-		if ctx.Err() != nil {
-			return nil, false
-		}
-		replay := NewReplay(fewer)
-		result, err := s.subject.run(ctx, replay)
-		if err != nil {
-			return nil, false
-		}
-		shown := Shows(result, name)
-		if shown != nil {
-			f.keep(result, shown)
-		}
-		return replay.taken, shown != nil
-	}}
-	if shown := Shows(first, name); shown != nil {
-		f.keep(first, shown)
-	}
-	f.shrinking.simplify()
-	f.Choices = f.shrinking.best
-	return f, nil
+// shown is a finding of one run.
+type shown struct {
+	finding check.Finding
+	result  *scenario.Result
 }
 
-// keep keeps how a run shows the finding.
-func (f *Finding) keep(result *scenario.Result, shown *check.Finding) {
-	f.Verdict, f.Blame, f.Story = shown.Verdict, shown.Blame(), storyOf(result, shown)
+// shownBy is what a run shows, causes first.
+func shownBy(result *scenario.Result) (all []explore.Shown) {
+	for _, f := range check.Shown(result) {
+		all = append(all, explore.Shown{Name: nameOf(f, result), Verdict: f.Verdict, More: shown{f, result}})
+	}
+	return all
 }
 
-// again takes notice of a further run that shows the finding: it may be simpler.
-func (s *Search) again(ctx context.Context, f *Finding, c course) error {
-	f.Runs++
-	if f.shrinking.isShort() || f.examples >= mostExamples {
-		return nil
-	}
-	f.examples++
-	other, err := s.example(ctx, c, f.Name, f.Verdict)
-	if err == nil && len(other.Choices) < len(f.Choices) {
-		other.Runs, other.examples = f.Runs, f.examples
-		*f = *other
-	}
-	return err
+// findingOf says whose doing a finding is, and what happened.
+func findingOf(f *explore.Finding) *Finding {
+	by := f.More.(shown)
+	return &Finding{Finding: f, Blame: by.finding.Blame(), Story: storyOf(by.result, &by.finding)}
 }
 
 // Shows is the finding of a name among what a run shows; nil if it does not.

@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
 )
 
 // lost is the one choice under which attach-not-idempotent shows.
-var lost = Choice{Kind: "fault", Of: "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev", Nth: 1, Takes: "answer lost"}
+var lost = explore.Choice{Kind: "fault", Of: "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev", Nth: 1, Takes: "answer lost"}
 
 func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 	space := fault.Space{Kinds: []fault.Kind{fault.Lost, fault.Late}, Budget: 2}
@@ -24,15 +25,15 @@ func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 	later.Nth = 99
 	gone.Takes = "answer eaten"
 	for _, c := range []struct {
-		choices []Choice
+		choices []explore.Choice
 		want    string
 	}{
-		{[]Choice{lost}, ""},
-		{[]Choice{lost, another}, `choice 2 (ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev: answer lost) never came up: there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`},
-		{[]Choice{later}, "choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 99: answer lost) never came up: there were fewer than 99 decisions of that name"},
-		{[]Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late`},
+		{[]explore.Choice{lost}, ""},
+		{[]explore.Choice{lost, another}, `choice 2 (ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev: answer lost) never came up: there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`},
+		{[]explore.Choice{later}, "choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 99: answer lost) never came up: there were fewer than 99 decisions of that name"},
+		{[]explore.Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late`},
 	} {
-		replay := NewReplay(c.choices)
+		replay := explore.NewReplay(c.choices)
 		_, err := subject.run(context.Background(), replay)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, replay.Unfit())
@@ -44,7 +45,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 	text := append(textOf(t, "lifecycle", "attach-not-idempotent"), "- advance: 1m\n"...)
 	subject, err := newSubject("x.yaml", text, usual(1).Space)
 	require.NoError(t, err)
-	replay := NewReplay([]Choice{lost})
+	replay := explore.NewReplay([]explore.Choice{lost})
 	result, err := subject.run(context.Background(), replay)
 	require.NoError(t, err)
 	assert.Empty(t, replay.Unfit())
@@ -53,7 +54,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 
 func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
 	s := &Search{options: usual(1), file: filepath.Join(scenarios, "lifecycle.yaml"), text: textOf(t, "lifecycle")}
-	file, err := s.FileOf(&Finding{Name: "n: …", Verdict: "v", Found: "pct, seed 7", Choices: []Choice{lost}}, scenarios)
+	file, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Name: "n: …", Verdict: "v"}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
 	require.NoError(t, err)
 	assert.Equal(t, "lifecycle.yaml", file.Scenario)
 	text, err := file.Text()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -32,14 +33,11 @@ func (s *subject) run(ctx context.Context, strategy kernel.Strategy) (*scenario.
 	return result, errors.Join(err, context.Cause(ctx))
 }
 
-// calm makes the run without faults in the fair order, twice: as csisim run does, and to count
-// the decisions.
-func (s *subject) calm(ctx context.Context) (*scenario.Result, known, error) {
-	result, err := s.run(ctx, kernel.Calm{})
-	if err != nil || result.Exit != scenario.Passed {
-		return result, known{}, err
+// Run makes one run of a search.
+func (s *subject) Run(ctx context.Context, strategy kernel.Strategy) (explore.Outcome, error) {
+	result, err := s.run(ctx, strategy)
+	if err != nil {
+		return explore.Outcome{}, err
 	}
-	counted := &counting{names: newNamed()}
-	result, err = s.run(ctx, counted)
-	return result, counted.known, err
+	return explore.Outcome{Shown: shownBy(result), Trace: result.Trace}, nil
 }

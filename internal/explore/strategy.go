@@ -8,11 +8,11 @@ import (
 )
 
 // Strategies are the names of the strategies of a search, the default one first.
-func Strategies() []string { return []string{"pct", guided, swarm, "random"} }
+func Strategies() []string { return []string{"pct", Guided, swarm, "random"} }
 
 const (
-	// guided adds faults to runs that reached something new; its seeds are those of pct.
-	guided = "guided"
+	// Guided adds faults to runs that reached something new; its seeds are those of pct.
+	Guided = "guided"
 	// swarm is pct with some of the faults: each run draws which there are at all (Groce et al., ISSTA 2012).
 	swarm = "swarm"
 )

@@ -19,13 +19,13 @@ type plan struct {
 	guide         *guide // nil for strategies that learn nothing
 }
 
-func newPlan(o Options, calm known, before *Corpus) *plan {
-	p := &plan{options: o, known: calm, from: before.Runs}
+func newPlan(o Options, calm known) *plan {
+	p := &plan{options: o, known: calm, from: o.Before}
 	if !o.Alone {
 		p.calls, p.writes = singles(calm.calls), singles(calm.writes)
 	}
-	if o.Strategy == guided {
-		p.again = before.Kept
+	if o.Strategy == Guided {
+		p.again = o.Kept
 		mine := (len(p.calls) + o.Shards - 1 - o.Shard) / o.Shards
 		first := uint64(len(p.again) + max(0, mine-p.from))
 		p.guide = newGuide(first, o.Seed+uint64(o.Shard)<<32+uint64(p.from)<<16, o, calm)
@@ -79,7 +79,7 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 func (p *plan) strategy(c course) kernel.Strategy {
 	switch {
 	case c.faults == nil:
-		return newStrategy(p.options.Strategy, c.seed, p.known, p.options.Space.Budget)
+		return newStrategy(p.options.Strategy, c.seed, p.known, p.options.Budget)
 	case p.guide != nil:
 		return newSteered(c.faults)
 	}

@@ -36,7 +36,7 @@ type keptRun struct {
 }
 
 func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
-	g := &guide{first: first, budget: o.Space.Budget, calm: map[Choice]bool{}, chance: newChance(seed), states: map[string]bool{}}
+	g := &guide{first: first, budget: o.Budget, calm: map[Choice]bool{}, chance: newChance(seed), states: map[string]bool{}}
 	g.learnt = sync.NewCond(&g.mu)
 	for _, p := range slices.Concat(calm.calls, calm.writes) {
 		g.calm[p.Choice] = true

@@ -20,7 +20,7 @@ const few = 16
 // simplify leaves whole kinds of choices out, and shrinks what is left if it is little.
 func (s *shrinking) simplify() {
 	all := s.best
-	keepers := []func(Choice) bool{Choice.isFault, func(c Choice) bool { return !c.schedules() }, Choice.schedules}
+	keepers := []func(Choice) bool{Choice.IsFault, func(c Choice) bool { return !c.schedules() }, Choice.schedules}
 	for _, keep := range keepers {
 		if s.attempt(slices.DeleteFunc(slices.Clone(all), func(c Choice) bool { return !keep(c) })) {
 			break

@@ -43,7 +43,8 @@ func (c Choice) schedules() bool {
 	return c.Kind == kernel.RunNext.String() || c.Kind == kernel.GiveWay.String()
 }
 
-func (c Choice) isFault() bool {
+// IsFault reports whether it is a fault at a call or a write.
+func (c Choice) IsFault() bool {
 	return c.Kind == kernel.Fault.String() || c.Kind == kernel.Outcome.String()
 }
 

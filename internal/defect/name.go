@@ -1,4 +1,5 @@
-package check
+// Package defect gives what goes wrong in runs names that are the same in all of them.
+package defect
 
 import (
 	"regexp"
@@ -7,10 +8,10 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// nameOf is what a defect is called: its verdict without what is one run's own, such as ids,
+// NameOf is what a defect is called: its verdict without what is one run's own, such as ids,
 // paths, times, pointers, and which of the pods and claims it was. Equal defects have equal
 // names, in every trial and in every run.
-func nameOf(verdict string) string {
+func NameOf(verdict string) string {
 	if leak := leakOf().FindStringSubmatch(verdict); leak != nil {
 		return leakName(leak[1], verdict)
 	}

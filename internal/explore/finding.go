@@ -1,0 +1,70 @@
+package explore
+
+import (
+	"context"
+	"slices"
+)
+
+// Finding is one thing that is wrong, and the choices that show it.
+type Finding struct {
+	Shown
+	// Found is the run that was shrunk, such as "pct, seed 7"; Runs is how many runs show it.
+	Found string
+	Runs  int
+	// Choices are enough to show it, of so many that were not calm Before.
+	Choices []Choice
+	Before  int
+
+	shrinking *shrinking
+	examples  int // runs that were looked at
+}
+
+// mostExamples is how many runs with the same finding are looked at for one that is easy to shrink.
+const mostExamples = 8
+
+// example makes a finding of a run that shows it: it repeats the run, keeps its choices, and leaves out
+// what is easy to leave out.
+func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, error) {
+	recording := NewRecording(s.plan.strategy(c))
+	first, err := s.subject.Run(ctx, recording)
+	if err != nil {
+		return nil, err
+	}
+	f := &Finding{Shown: shown, Found: s.plan.name(c), Runs: 1, Before: len(recording.Choices), examples: 1}
+	f.shrinking = &shrinking{best: recording.Choices, try: func(fewer []Choice) ([]Choice, bool) {
+		if ctx.Err() != nil {
+			return nil, false
+		}
+		replay := NewReplay(fewer)
+		outcome, err := s.subject.Run(ctx, replay)
+		return replay.taken, err == nil && f.keep(outcome)
+	}}
+	f.keep(first)
+	f.shrinking.simplify()
+	f.Choices = f.shrinking.best
+	return f, nil
+}
+
+// keep keeps how a run shows the finding; it reports whether it does.
+func (f *Finding) keep(o Outcome) bool {
+	i := slices.IndexFunc(o.Shown, func(s Shown) bool { return s.Name == f.Name })
+	if i >= 0 {
+		f.Shown = o.Shown[i]
+	}
+	return i >= 0
+}
+
+// again takes notice of a further run that shows the finding: it may be simpler.
+func (s *Search) again(ctx context.Context, f *Finding, c course) error {
+	f.Runs++
+	if f.shrinking.isShort() || f.examples >= mostExamples {
+		return nil
+	}
+	f.examples++
+	other, err := s.example(ctx, c, f.Shown)
+	if err == nil && len(other.Choices) < len(f.Choices) {
+		other.Runs, other.examples = f.Runs, f.examples
+		*f = *other
+	}
+	return err
+}

@@ -1,0 +1,29 @@
+package explore
+
+import "github.com/csisim/csisim/internal/world/kernel"
+
+// Recording keeps the choices of a strategy that are not calm, by their names.
+type Recording struct {
+	kernel.Strategy
+	names *named
+	// Choices are those so far, in their order.
+	Choices []Choice
+}
+
+// NewRecording returns the strategy that asks another one.
+func NewRecording(s kernel.Strategy) *Recording {
+	return &Recording{Strategy: s, names: newNamed()}
+}
+
+// Choose asks the strategy.
+func (r *Recording) Choose(c kernel.Choice) int {
+	d, nth := r.names.next(c)
+	i := r.Strategy.Choose(c)
+	if i <= 0 || i >= c.N {
+		return i
+	}
+	if takes := r.names.alternative(c, i); c.Kind != kernel.Relist || takes != r.names.alternative(c, 0) {
+		r.Choices = append(r.Choices, Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth, Takes: takes})
+	}
+	return i
+}

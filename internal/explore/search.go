@@ -1,0 +1,220 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Options say how a subject is searched.
+type Options struct {
+	// Strategy is one of Strategies.
+	Strategy string
+	// Seed is that of the first run with the strategy; the others follow.
+	Seed uint64
+	// Alone leaves out the runs with a single fault in the calm order.
+	Alone bool
+	// Runs is how many runs there are at most; 0 is no limit.
+	Runs int
+	// Time is how long the search may take, in wall time; 0 is no limit.
+	Time time.Duration
+	// Budget is how many faults a run may have.
+	Budget int
+	// Shard is which of the Shards of the search this is, from 0: each makes every so-manieth run. Default: the only one.
+	Shard, Shards int
+	// Before is how many runs were made before, and Kept what they have kept for a strategy that learns.
+	Before int
+	Kept   [][]Choice
+	// Jobs is how many runs there are at once.
+	Jobs int
+	// Progress is called after every run. Default: nobody.
+	Progress func(*Search)
+}
+
+// Search is a search, and what it has found so far.
+type Search struct {
+	// Runs is how many runs have ended.
+	Runs int
+	// Findings are in the order in which the runs show them.
+	Findings []*Finding
+	// Elapsed is the wall time that they took.
+	Elapsed time.Duration
+
+	options Options
+	fresh   func() (Subject, error)
+	subject Subject // of the calm run, and to shrink
+	plan    *plan
+}
+
+// Of searches a subject, which passes in a calm run. When ctx ends it returns what was found; the error is for a run that
+// could not be made.
+func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search, error) {
+	began := time.Now()
+	o.Shards, o.Jobs = max(o.Shards, 1), max(o.Jobs, 1)
+	s := &Search{options: o, fresh: fresh}
+	var err error
+	if s.subject, err = fresh(); err != nil {
+		return s, err
+	}
+	counted := &counting{names: newNamed()}
+	if _, err := s.subject.Run(ctx, counted); err != nil {
+		return s, err
+	}
+	s.plan = newPlan(o, counted.known)
+	if err := s.all(ctx, began); err != nil {
+		return s, err
+	}
+	s.finish()
+	return s, nil
+}
+
+// Made is how many runs the search has made, with those before it, and Kept what a strategy that learns has kept of them.
+func (s *Search) Made() int { return s.options.Before + max(0, s.Runs-len(s.plan.again)) }
+
+// Kept is what a strategy that learns has kept of the runs; nothing for others.
+func (s *Search) Kept() [][]Choice {
+	if s.plan.guide == nil {
+		return nil
+	}
+	return s.plan.guide.choices()
+}
+
+// States is how many abstract states the runs have reached, as far as the strategy looks at them.
+func (s *Search) States() int {
+	if s.plan.guide == nil {
+		return 0
+	}
+	return s.plan.guide.reached()
+}
+
+// ended is one run, counted from 0.
+type ended struct {
+	run    uint64
+	course course
+	err    error
+	// shown is what the run shows first; of no name if it passed.
+	shown Shown
+	// points and states are what a guide learns of.
+	points []point
+	states []string
+}
+
+// all makes the runs, several at once, and looks at them in their order.
+func (s *Search) all(ctx context.Context, began time.Time) error {
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	drawing := working // runs that are not drawn when the time is over never begin
+	if s.options.Time > 0 {
+		var timeout context.CancelFunc
+		drawing, timeout = context.WithDeadline(working, began.Add(s.options.Time))
+		defer timeout()
+	}
+	results := make(chan ended, 16*s.options.Jobs)
+	var next atomic.Uint64
+	var workers sync.WaitGroup
+	for range s.options.Jobs {
+		workers.Go(func() { s.work(working, drawing, &next, results) })
+	}
+	go func() { workers.Wait(); close(results) }()
+	err := s.collect(ctx, began, results)
+	cancel()
+	for range results { // workers must not wait for somebody to look
+	}
+	return err
+}
+
+func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results chan<- ended) {
+	subject, err := s.fresh()
+	for err == nil {
+		e := ended{run: next.Add(1) - 1}
+		if s.options.Runs > 0 && e.run >= uint64(s.options.Runs) {
+			return
+		}
+		if e.course = s.plan.of(drawing, e.run); drawing.Err() != nil {
+			return
+		}
+		strategy := s.plan.strategy(e.course)
+		var outcome Outcome
+		if outcome, err = subject.Run(ctx, strategy); err == nil {
+			e.note(strategy, outcome)
+		}
+		e.err = err
+		results <- e
+	}
+}
+
+// note keeps what the run shows, and what a guide learns of it.
+func (e *ended) note(strategy kernel.Strategy, o Outcome) {
+	if len(o.Shown) > 0 {
+		e.shown = o.Shown[0]
+		return
+	}
+	if s, ok := strategy.(*steered); ok {
+		e.points, e.states = s.points(), statesOf(o.Trace)
+	}
+}
+
+// collect looks at the runs in their order, so that as many workers as there are find the same.
+func (s *Search) collect(ctx context.Context, began time.Time, results <-chan ended) error {
+	waiting := map[uint64]ended{}
+	for e := range results {
+		waiting[e.run] = e
+		for {
+			e, ok := waiting[uint64(s.Runs)]
+			if !ok {
+				break
+			}
+			delete(waiting, e.run)
+			if ctx.Err() != nil {
+				return nil // what an interrupt cut short shows nothing
+			}
+			if e.err != nil {
+				return fmt.Errorf("run %d (%s): %w", e.run+1, s.plan.name(e.course), e.err)
+			}
+			s.Runs++
+			if s.plan.guide != nil {
+				s.plan.guide.learn(e.course.faults, e.points, e.states)
+			}
+			if err := s.enter(ctx, e); err != nil && ctx.Err() == nil {
+				return err
+			}
+			s.Elapsed = time.Since(began)
+			if s.options.Progress != nil {
+				s.options.Progress(s)
+			}
+		}
+	}
+	return nil
+}
+
+// enter puts a run that failed to its finding.
+func (s *Search) enter(ctx context.Context, e ended) error {
+	if e.shown.Name == "" {
+		return nil
+	}
+	i := slices.IndexFunc(s.Findings, func(f *Finding) bool { return f.Name == e.shown.Name })
+	if i >= 0 {
+		return s.again(ctx, s.Findings[i], e.course)
+	}
+	f, err := s.example(ctx, e.course, e.shown)
+	if err == nil {
+		s.Findings = append(s.Findings, f)
+	}
+	return err
+}
+
+// finish shrinks what is long still.
+func (s *Search) finish() {
+	for _, f := range s.Findings {
+		if !f.shrinking.isShort() {
+			f.shrinking.trials = 0
+			f.shrinking.halve()
+		}
+		f.Choices = f.shrinking.best
+	}
+}

@@ -1,0 +1,30 @@
+package explore
+
+import (
+	"context"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Subject is what is run again and again. Runs that go on at once need one each.
+type Subject interface {
+	// Run makes one run. The error is for one that could not be made, or was interrupted.
+	Run(context.Context, kernel.Strategy) (Outcome, error)
+}
+
+// Outcome is what came of a run.
+type Outcome struct {
+	// Shown is what is wrong, causes first; nothing if the run passed.
+	Shown []Shown
+	// Trace is what happened, from which the strategy guided learns. Default: nothing.
+	Trace []*trace.Event
+}
+
+// Shown is one thing that is wrong in a run.
+type Shown struct {
+	// Name is the same in every run that shows it, Verdict how this one does.
+	Name, Verdict string
+	// More is the subject's own.
+	More any
+}

@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
+)
+
+// Exploration says how Explore searches. The zero value makes 200 runs with up to three faults of all kinds.
+type Exploration struct {
+	// Runs is how many runs there are, after the calm one. Default: 200, or no limit with Time.
+	Runs int
+	// Time ends the search after so much wall time. Default: no limit.
+	Time time.Duration
+	// Strategy is pct, guided, swarm or random; see docs/explore.md. Default: pct, after each fault alone.
+	Strategy string
+	// Seed is that of the first run with the strategy; the others follow. Default: 1.
+	Seed uint64
+	// Faults are the kinds that may happen. Default: all; with OrdersOnly none.
+	Faults     []fault.Kind
+	OrdersOnly bool
+	// Budget is how many faults a run may have. Default: 3.
+	Budget int
+	// Jobs is how many runs there are at once. Default: 1.
+	Jobs int
+}
+
+// Explore runs a test again and again, under other orders of processes, with old views and with faults at driver calls
+// and writes to the API, until its runs are spent. The test makes its cluster with the option that it is given, and with the T that
+// it is given; each run has a fresh cluster and driver. What fails is shrunk to the few decisions that it takes; the outer test then
+// fails with them, and they are kept below testdata/explore in a file for each failure, which the next go test tries first. A
+// test without expectations still fails for what is left behind, for lost data, and for breaches of the CSI spec.
+//
+// Expectations must hold in every order and with every fault: wait for what must come about, and do not count calls.
+func Explore(t T, o Exploration, test func(t T, explored Option)) {
+	t.Helper()
+	subject := &explored{name: t.Name(), space: o.space(), test: test}
+	if shown := subject.run(Calm{}); len(shown) > 0 {
+		t.Errorf("it fails in the calm run, without any fault, so it was not explored:\n%s", shown[0].Verdict)
+		return
+	}
+	kept := keptOf(t.Name())
+	if kept.fail(t, subject) {
+		return
+	}
+	found, err := explore.Of(context.Background(), func() (explore.Subject, error) { return subject, nil }, explore.Options{
+		Strategy: cmp.Or(o.Strategy, explore.Strategies()[0]), Seed: cmp.Or(o.Seed, 1), Runs: o.runs(), Time: o.Time,
+		Budget: subject.space.Budget, Jobs: o.Jobs,
+	})
+	if err != nil {
+		t.Errorf("explore: %v", err)
+		return
+	}
+	for _, f := range found.Findings {
+		file, err := kept.write(f)
+		if err != nil {
+			t.Errorf("keep what was found: %v", err)
+		}
+		t.Errorf("in %d of %d runs, such as %s, shrunk to:\n%s%s\n\nThe next go test tries this first: %s", f.Runs, found.Runs, f.Found, choicesIn(f.Choices), indented(f.Verdict), file)
+	}
+	t.Logf("explored %d runs, %d findings", found.Runs, len(found.Findings))
+}
+
+func (o Exploration) runs() int {
+	const usual = 200
+	if o.Runs == 0 && o.Time == 0 {
+		return usual
+	}
+	return o.Runs
+}
+
+func (o Exploration) space() fault.Space {
+	const usual = 3
+	switch {
+	case o.OrdersOnly:
+		return fault.Space{}
+	case o.Faults == nil:
+		o.Faults = fault.Kinds()
+	}
+	return fault.Space{Kinds: o.Faults, Budget: cmp.Or(o.Budget, usual)}
+}
+
+// choicesIn are choices, one a line.
+func choicesIn(choices []explore.Choice) string {
+	var b strings.Builder
+	for _, c := range choices {
+		fmt.Fprintf(&b, "    %v\n", c)
+	}
+	return b.String()
+}
+
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")
+}

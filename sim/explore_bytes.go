@@ -1,0 +1,27 @@
+package sim
+
+import (
+	"cmp"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
+)
+
+// WithBytes lets bytes take the decisions of the run, as go test -fuzz makes them: each four are one decision that is not the calm one,
+// and no bytes are the calm run. Faults of the kinds may happen, by default all, as many as the bytes say.
+//
+//	func FuzzLifecycle(f *testing.F) {
+//		f.Fuzz(func(t *testing.T, data []byte) {
+//			c := sim.New(t, sim.WithBytes(data), sim.WithMock(mock.Options{}))
+//			…
+//		})
+//	}
+func WithBytes(data []byte, kinds ...fault.Kind) Option {
+	if len(kinds) == 0 {
+		kinds = fault.Kinds()
+	}
+	strategy := explore.NewBytes(data)
+	return func(o *Options) {
+		o.Strategy, o.FaultSpace = strategy, fault.Space{Kinds: kinds, Budget: cmp.Or(strategy.Faults(), 1)}
+	}
+}

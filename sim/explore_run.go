@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/defect"
+	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// explored is a test that is run again and again.
+type explored struct {
+	name  string
+	space fault.Space
+	test  func(T, Option)
+}
+
+// Run makes one run of a search.
+func (e *explored) Run(_ context.Context, s Strategy) (explore.Outcome, error) {
+	var events []*trace.Event
+	shown := e.runWith(s, func(event *trace.Event) { events = append(events, event) })
+	return explore.Outcome{Shown: shown, Trace: events}, nil
+}
+
+// run makes one run and returns what it shows.
+func (e *explored) run(s Strategy) []explore.Shown { return e.runWith(s, nil) }
+
+func (e *explored) runWith(s Strategy, sink trace.Sink) (all []explore.Shown) {
+	t := &attempt{name: e.name}
+	t.run(func() {
+		e.test(t, func(o *Options) {
+			o.Strategy, o.FaultSpace = s, e.space
+			if sink != nil {
+				o.Sinks = append(slices.Clip(o.Sinks), sink)
+			}
+		})
+	})
+	for _, text := range t.failures {
+		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+		all = append(all, explore.Shown{Name: defect.NameOf(first), Verdict: text})
+	}
+	return all
+}
+
+// attempt is the T of one run of a test that is explored: what fails fails the run, and not the test.
+type attempt struct {
+	name     string
+	failures []string
+	cleanups []func()
+}
+
+// over ends a run by FailNow.
+type over struct{}
+
+func (*attempt) Helper()             {}
+func (*attempt) Logf(string, ...any) {}
+
+func (a *attempt) Name() string           { return a.name }
+func (a *attempt) Failed() bool           { return len(a.failures) > 0 }
+func (a *attempt) Cleanup(cleanup func()) { a.cleanups = append(a.cleanups, cleanup) }
+
+func (a *attempt) Errorf(format string, args ...any) {
+	a.failures = append(a.failures, fmt.Sprintf(format, args...))
+}
+
+// FailNow unwinds the test; who calls it has said why.
+func (a *attempt) FailNow() {
+	if !a.Failed() {
+		a.Errorf("the test failed without saying why")
+	}
+	panic(over{})
+}
+
+// run runs a test and what it has left to be done in the end.
+func (a *attempt) run(test func()) {
+	a.protect(test)
+	for len(a.cleanups) > 0 {
+		last := len(a.cleanups) - 1
+		cleanup := a.cleanups[last]
+		a.cleanups = a.cleanups[:last]
+		a.protect(cleanup)
+	}
+}
+
+// protect makes a failure of a panic.
+func (a *attempt) protect(f func()) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil, over:
+		default:
+			a.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	f()
+}

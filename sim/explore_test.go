@@ -1,0 +1,127 @@
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// life is a volume's life, as a test has it that is explored; with a driver that makes mistakes.
+func life(t sim.T, explored sim.Option, mistakes ...string) {
+	c := sim.New(t, explored, sim.WithMock(mock.Options{Name: "mock.csi.csisim.dev", Faulty: mistakes}))
+	c.Apply(web)
+	c.Until(expect.Object{Ref: "pod/web", Phase: "Running"})
+	c.Delete("pod/web", "pvc/web")
+	c.Settle()
+}
+
+// outer is the T of a test that explores.
+type outer struct {
+	example
+	errors, logs []string
+}
+
+func (o *outer) Name() string { return "TestLife/outer" }
+func (o *outer) Failed() bool { return len(o.errors) > 0 }
+func (o *outer) Errorf(format string, args ...any) {
+	o.errors = append(o.errors, fmt.Sprintf(format, args...))
+}
+func (o *outer) Logf(format string, args ...any) {
+	o.logs = append(o.logs, fmt.Sprintf(format, args...))
+}
+
+func TestAnExploredTestFailsWithWhatItTakesAndTriesThatFirstNextTime(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := sim.Exploration{Runs: 25, Faults: []fault.Kind{fault.Lost}}
+	faulty := func(t sim.T, explored sim.Option) { life(t, explored, "attach-not-idempotent") }
+
+	first := &outer{}
+	sim.Explore(first, o, faulty)
+	require.NotEmpty(t, first.errors)
+	all := strings.Join(first.errors, "\n")
+	assert.Contains(t, all, "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer lost\n")
+	assert.Contains(t, all, "ControllerPublishVolume is not idempotent")
+	assert.Contains(t, all, "The next go test tries this first: testdata/explore/TestLife-outer/")
+	kept, err := filepath.Glob("testdata/explore/TestLife-outer/*.yaml")
+	require.NoError(t, err)
+	assert.Len(t, kept, len(first.errors))
+
+	second := &outer{}
+	sim.Explore(second, o, faulty)
+	require.Len(t, second.errors, 1)
+	assert.Contains(t, second.errors[0], "it fails as it did before, with the decisions of "+kept[0])
+
+	mended := &outer{}
+	sim.Explore(mended, o, func(t sim.T, explored sim.Option) { life(t, explored) })
+	assert.Empty(t, mended.errors)
+	assert.Equal(t, []string{"explored 25 runs, 0 findings"}, mended.logs)
+
+	require.NoError(t, os.WriteFile(kept[0], []byte("test: x\nfailure: 7\n"), 0o600))
+	broken := &outer{}
+	sim.Explore(broken, o, faulty)
+	require.Len(t, broken.errors, 1)
+	assert.Contains(t, broken.errors[0], kept[0]+":2:10: failure: found number 7")
+}
+
+func TestATestThatFailsCalmlyIsNotExplored(t *testing.T) {
+	for name, test := range map[string]func(sim.T, sim.Option){
+		"Errorf":  func(t sim.T, _ sim.Option) { t.Errorf("wrong") },
+		"FailNow": func(t sim.T, _ sim.Option) { t.Errorf("wrong"); t.FailNow(); panic("it went on") },
+		"panic":   func(sim.T, sim.Option) { panic("wrong") },
+		"cleanup": func(t sim.T, _ sim.Option) { t.Cleanup(func() { t.Errorf("wrong") }) },
+	} {
+		o := &outer{}
+		sim.Explore(o, sim.Exploration{Runs: 3}, test)
+		require.Len(t, o.errors, 1, name)
+		assert.Contains(t, o.errors[0], "it fails in the calm run, without any fault, so it was not explored:\n", name)
+		assert.Contains(t, o.errors[0], "wrong", name)
+	}
+}
+
+// faults are what went wrong by the bytes of a run.
+func faults(t *testing.T, data []byte) (injected []string) {
+	c := sim.New(t, sim.WithBytes(data, fault.Lost), sim.WithMock(mock.Options{Name: "mock.csi.csisim.dev"}), func(o *sim.Options) {
+		o.Sinks = append(o.Sinks, func(e *trace.Event) {
+			if e.Injected != "" {
+				injected = append(injected, e.Method)
+			}
+		})
+	})
+	c.Apply(web)
+	c.Until(expect.Object{Ref: "pod/web", Phase: "Running"})
+	c.Delete("pod/web", "pvc/web")
+	return injected
+}
+
+func TestBytesDecideWhatGoesWrong(t *testing.T) {
+	assert.Empty(t, faults(t, nil))
+	assert.Empty(t, faults(t, []byte{0, 0, 0}), "too few for a decision")
+	assert.Equal(t, []string{"Controller/CreateVolume"}, faults(t, []byte{0, 0, 0, 0}))
+	assert.Equal(t, []string{"Controller/CreateVolume", "Node/NodeStageVolume"}, faults(t, []byte{0, 0, 0, 0, 3, 3, 0, 9}))
+	assert.Empty(t, faults(t, []byte{1, 7, 0, 1, 2, 30, 0, 1}), "another order, another delay")
+}
+
+// A volume's life under other orders and with faults.
+func ExampleExplore() {
+	t := &example{} // a test's own *testing.T
+	sim.Explore(t, sim.Exploration{Runs: 20}, func(t sim.T, explored sim.Option) {
+		c := sim.New(t, explored, sim.WithMock(mock.Options{Name: "mock.csi.csisim.dev"}))
+		c.Apply(web)
+		c.Until(expect.Object{Ref: "pod/web", Phase: "Running"})
+		c.Delete("pod/web", "pvc/web")
+		c.Settle()
+	})
+	t.end()
+	// Output: nothing is left behind
+}
