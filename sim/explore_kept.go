@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // kept is where the failures of a test that was explored are kept.
@@ -23,16 +23,16 @@ type keptFailure struct {
 }
 
 // notInNames are the letters that the name of a file does not have.
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
+var notInNames = lazyregexp.New(`[^A-Za-z0-9]+`)
 
 func keptOf(test string) kept {
-	return kept{filepath.Join("testdata", "explore", notInNames.ReplaceAllString(test, "-"))}
+	return kept{filepath.Join("testdata", "explore", notInNames().ReplaceAllString(test, "-"))}
 }
 
 // write keeps a finding and returns where.
 func (k kept) write(f *explore.Finding) (string, error) {
 	const longest = 60
-	name := notInNames.ReplaceAllString(f.Name, "-")
+	name := notInNames().ReplaceAllString(f.Name, "-")
 	file := filepath.Join(k.dir, name[:min(len(name), longest)]+".yaml")
 	text, err := yaml.Marshal(keptFailure{Test: filepath.Base(k.dir), Failure: f.Name, Choices: f.Choices})
 	if err != nil {

@@ -51,7 +51,7 @@ func TestAnExploredTestFailsWithWhatItTakesAndTriesThatFirstNextTime(t *testing.
 	require.NotEmpty(t, first.errors)
 	all := strings.Join(first.errors, "\n")
 	assert.Contains(t, all, "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer lost\n")
-	assert.Contains(t, all, "ControllerPublishVolume is not idempotent")
+	assert.Contains(t, all, "timed out waiting for the condition: pod web in phase Running")
 	assert.Contains(t, all, "The next go test tries this first: testdata/explore/TestLife-outer/")
 	kept, err := filepath.Glob("testdata/explore/TestLife-outer/*.yaml")
 	require.NoError(t, err)

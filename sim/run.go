@@ -25,6 +25,10 @@ func (c *Simulation) Boot() error {
 	return err
 }
 
+// EachInstant calls look at the end of each instant of virtual time, when nothing is left to happen at it. It must change
+// nothing; of several the last is called.
+func (c *Simulation) EachInstant(look func()) { c.World.Kernel.EachInstant(look) }
+
 // missing is the first thing that is not up: a node or a driver on it.
 func (c *Simulation) missing() string {
 	for _, n := range c.nodes {

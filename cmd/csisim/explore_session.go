@@ -79,7 +79,7 @@ func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural(found.Runs, "run"), after(found), rate(found), plural(len(found.Findings), "finding"))
 	for i, f := range found.Findings {
-		if f.Blame == check.Driver {
+		if f.Blame == check.Driver || f.Blame == check.Invariant {
 			x.code = exitFailed
 		}
 		file, err := x.writeFinding(found, f)
@@ -92,18 +92,23 @@ func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 		x.writeStory(out, f)
 		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blames[f.Blame], self(), report.Quoted(file))
 	}
+	for _, statement := range found.Never() {
+		x.code = exitFailed
+		fmt.Fprintf(out, "\nNEVER  %s\n  in none of %s: the search does not get where this comes about; give it more runs, or other faults\n", trace.Escaped(statement), plural(found.Runs, "run"))
+	}
 	_, err := io.WriteString(x.env.stdout, out.String())
 	return err
 }
 
 // headings are what findings are called, by whose doing they are.
-var headings = map[check.Blame]string{check.Driver: "FINDING", check.Kubernetes: "HAZARD", check.Scenario: "EXPECTATION"}
+var headings = map[check.Blame]string{check.Driver: "FINDING", check.Kubernetes: "HAZARD", check.Scenario: "EXPECTATION", check.Invariant: "FINDING"}
 
 // blames say whose doing a finding is.
 var blames = map[check.Blame]string{
 	check.Driver:     "the driver is to blame: others did what the CSI spec allows them",
 	check.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
 	check.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change",
+	check.Invariant:  "the scenario says that this holds in every run",
 }
 
 // writeStory prints what happened, in order.

@@ -78,7 +78,7 @@ func (s *Search) Made() int { return s.options.Before + max(0, s.Runs-len(s.plan
 
 // Kept is what a strategy that learns has kept of the runs; nothing for others.
 func (s *Search) Kept() [][]Choice {
-	if s.plan.guide == nil {
+	if s.plan == nil || s.plan.guide == nil {
 		return nil
 	}
 	return s.plan.guide.choices()
@@ -86,7 +86,7 @@ func (s *Search) Kept() [][]Choice {
 
 // States is how many abstract states the runs have reached, as far as the strategy looks at them.
 func (s *Search) States() int {
-	if s.plan.guide == nil {
+	if s.plan == nil || s.plan.guide == nil {
 		return 0
 	}
 	return s.plan.guide.reached()

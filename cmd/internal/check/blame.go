@@ -14,11 +14,15 @@ const (
 	Kubernetes
 	// Scenario: it expects exactly what holds in some orders only.
 	Scenario
+	// Invariant: what the scenario says to hold always does not.
+	Invariant
 )
 
 // Blame says whose doing it is, as far as one run shows.
 func (f *Finding) Blame() Blame {
 	switch {
+	case strings.HasPrefix(f.Verdict, "invariant broken: "):
+		return Invariant
 	case f.rank == leaks && strings.Contains(f.Verdict, "which never came"):
 		return Kubernetes
 	case f.rank == waits:

@@ -106,6 +106,8 @@ func rankOf(verdict string) rank {
 	switch {
 	case strings.HasPrefix(verdict, "driver died: "):
 		return dies
+	case strings.HasPrefix(verdict, "invariant broken: "):
+		return breach
 	case strings.HasPrefix(verdict, "left behind: "):
 		return leaks
 	case strings.HasPrefix(verdict, "timed out "), strings.Contains(verdict, "can never come true"):

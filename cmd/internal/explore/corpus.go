@@ -40,8 +40,8 @@ func corpusOf(file string, text []byte, o Options) *Corpus {
 	}
 }
 
-func (c *Corpus) choices() iter.Seq2[string, []Choice] {
-	return func(yield func(string, []Choice) bool) {
+func (c *Corpus) choices() iter.Seq2[string, []explore.Choice] {
+	return func(yield func(string, []explore.Choice) bool) {
 		for i, kept := range c.Kept {
 			if !yield(strict.Index("kept", i), kept) {
 				return

@@ -201,3 +201,24 @@ func TestAScenarioThatFailsCalmlyIsNotSearched(t *testing.T) {
 	assert.Equal(t, scenario.Failed, s.Calm.Exit)
 	assert.Zero(t, s.Runs)
 }
+
+// What the scenario says to hold always is searched for, and what comes about in no run is reported.
+func TestInvariantsOfTheScenarioAreSearchedFor(t *testing.T) {
+	text := append(textOf(t, "lifecycle"), `
+always:
+- {that: "calls.filter(c, c.call == 'CreateVolume').size() < 2", because: it is called once}
+sometimes:
+- "calls.exists(c, c.code == 'DeadlineExceeded')"
+- "calls.exists(c, c.code == 'DataLoss')"
+`...)
+	o := usual(12)
+	o.Space.Kinds = []fault.Kind{fault.Late}
+	s, err := Of(context.Background(), filepath.Join(scenarios, "lifecycle.yaml"), text, o)
+	require.NoError(t, err)
+	require.Equal(t, scenario.Passed, s.Calm.Exit)
+	require.Len(t, s.Findings, 1)
+	assert.Equal(t, "invariant broken: calls.filter(c, c.call == 'CreateVolume').size() < 2", s.Findings[0].Verdict)
+	assert.Equal(t, check.Invariant, s.Findings[0].Blame)
+	assert.Len(t, s.Findings[0].Choices, 1)
+	assert.Equal(t, []string{"calls.exists(c, c.code == 'DataLoss')"}, s.Never())
+}

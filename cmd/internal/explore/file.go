@@ -27,8 +27,8 @@ type File struct {
 // Extension is how the names of such files end.
 const Extension = ".csisim.yaml"
 
-func (f *File) choices() iter.Seq2[string, []Choice] {
-	return func(yield func(string, []Choice) bool) { yield("choices", f.Choices) }
+func (f *File) choices() iter.Seq2[string, []explore.Choice] {
+	return func(yield func(string, []explore.Choice) bool) { yield("choices", f.Choices) }
 }
 
 // FileOf is a finding of a search, to be written into a directory.

@@ -13,7 +13,7 @@ import (
 // Finding is one thing that is wrong, and the choices that show it.
 type Finding struct {
 	*explore.Finding
-	// Blame is whose doing it is, and Story what happened in the shrunk run, in order.
+	// Blame is whose doing it is, and Story what happened in the shrunk run, in order; they are known when the search is over.
 	Blame check.Blame
 	Story []*trace.Event
 }
@@ -32,10 +32,10 @@ func shownBy(result *scenario.Result) (all []explore.Shown) {
 	return all
 }
 
-// findingOf says whose doing a finding is, and what happened.
-func findingOf(f *explore.Finding) *Finding {
+// explain says whose doing a finding is, and what happened.
+func (f *Finding) explain() {
 	by := f.More.(shown)
-	return &Finding{Finding: f, Blame: by.finding.Blame(), Story: storyOf(by.result, &by.finding)}
+	f.Blame, f.Story = by.finding.Blame(), storyOf(by.result, &by.finding)
 }
 
 // Shows is the finding of a name among what a run shows; nil if it does not.

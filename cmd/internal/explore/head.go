@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
@@ -37,7 +38,7 @@ func (h *Head) head() *Head { return h }
 type content interface {
 	head() *Head
 	// choices are the lists of choices, by their fields.
-	choices() iter.Seq2[string, []Choice]
+	choices() iter.Seq2[string, []explore.Choice]
 }
 
 // load reads a file, which a user may have changed. what names it in errors.

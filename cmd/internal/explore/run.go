@@ -15,11 +15,12 @@ import (
 type subject struct {
 	scenario *scenario.Scenario
 	space    fault.Space
+	met      *met // nil if nobody asks
 }
 
 func newSubject(file string, text []byte, space fault.Space) (*subject, error) {
 	s, err := scenario.Parse(file, text)
-	return &subject{s, space}, err
+	return &subject{scenario: s, space: space}, err
 }
 
 // run makes one run.
@@ -27,6 +28,9 @@ func (s *subject) run(ctx context.Context, strategy kernel.Strategy) (*scenario.
 	result, err := scenario.Run(ctx, s.scenario, scenario.RunOptions{
 		Strategy: func() kernel.Strategy { return strategy }, FaultSpace: s.space,
 	})
+	if result != nil && s.met != nil {
+		s.met.add(result.Sometimes)
+	}
 	if err != nil && context.Cause(ctx) == nil {
 		return nil, fmt.Errorf("run with strategy %v: %w", strategy, err)
 	}

@@ -47,6 +47,7 @@ type Search struct {
 	subject *subject // of the calm run
 	corpus  *Corpus
 	before  int // runs of the corpus
+	met     met
 }
 
 // Of searches the scenario of a file with this text. When ctx ends it returns what was found;
@@ -59,6 +60,8 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 		return nil, err
 	}
 	s := &Search{options: o, file: file, text: text, subject: subject, corpus: corpusOf(file, text, o)}
+	s.met.statements = subject.scenario.Sometimes
+	subject.met = &s.met
 	if o.Corpus != "" {
 		if err := s.corpus.read(o.Corpus); err != nil {
 			return nil, err
@@ -79,7 +82,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	if left > 0 {
 		left = max(left-time.Since(began), 1)
 	}
-	found, err := explore.Of(ctx, func() (explore.Subject, error) { return newSubject(s.file, s.text, o.Space) }, explore.Options{
+	found, err := explore.Of(ctx, s.fresh, explore.Options{
 		Strategy: o.Strategy, Seed: o.Seed, Alone: o.Alone, Runs: o.Runs, Time: left, Shard: o.Shard, Shards: o.Shards,
 		Jobs: o.Jobs, Budget: o.Space.Budget, Before: s.corpus.Runs, Kept: s.corpus.Kept,
 		Progress: func(at *explore.Search) {
@@ -94,14 +97,27 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 		return err
 	}
 	s.Findings = unite(s.Findings)
+	for _, f := range s.Findings {
+		f.explain()
+	}
 	return s.keepCorpus(found)
 }
+
+// fresh is the scenario for one more worker.
+func (s *Search) fresh() (explore.Subject, error) {
+	subject, err := newSubject(s.file, s.text, s.options.Space)
+	subject.met = &s.met
+	return subject, err
+}
+
+// Never lists the statements of the scenario's sometimes that were true in no run.
+func (s *Search) Never() []string { return s.met.never() }
 
 // take takes over what has been found so far.
 func (s *Search) take(at *explore.Search, began time.Time) {
 	s.Runs, s.States, s.Elapsed, s.Findings = at.Runs, at.States(), time.Since(began), s.Findings[:0]
 	for _, f := range at.Findings {
-		s.Findings = append(s.Findings, findingOf(f))
+		s.Findings = append(s.Findings, &Finding{Finding: f})
 	}
 }
 

@@ -156,6 +156,9 @@ func isReady(node *corev1.Node) bool {
 	return false
 }
 
+// EachInstant never calls look: only virtual time has instants.
+func (*Cluster) EachInstant(func()) {}
+
 // IsInstalled reports whether a node says that it has a driver.
 func (c *Cluster) IsInstalled(driver, node string) bool {
 	info, ok := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: node})

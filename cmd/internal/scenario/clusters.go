@@ -61,6 +61,9 @@ func (c *checker) checkClusters() {
 			}
 		})
 	}
+	if len(names) > 0 && len(c.scenario.Always)+len(c.scenario.Sometimes) > 0 {
+		c.report("", "always or sometimes beside several clusters", "one cluster, or expectations in each")
+	}
 	for i, d := range c.scenario.Drivers {
 		if len(names) > 0 && (d.Socket != nil || len(d.External) > 0 || d.Profile != "") {
 			c.at(strict.Index("drivers", i), func() {

@@ -16,6 +16,9 @@ import (
 // Statement is a CEL expression about the whole run.
 type Statement struct{ text string }
 
+// String is the expression.
+func (s Statement) String() string { return s.text }
+
 // Wanted shows an example.
 func (Statement) Wanted() string {
 	return `a CEL expression such as "calls.filter(c, c.call == 'CreateVolume').size() == 1"`

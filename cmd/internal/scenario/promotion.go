@@ -179,6 +179,9 @@ func (s *Scenario) neverThere() (all []Promotion) {
 			add(strict.Index("cluster.nodes", i), "node "+n.Name, "nodes have names only so far")
 		}
 	}
+	for i := range s.Always {
+		add(strict.Index("always", i), "always "+s.Always[i].That.text, "a real cluster has no instants: say it with expect, or in a search")
+	}
 	for i, d := range s.Drivers {
 		if why := d.neverThere(); why != "" {
 			add(strict.Index("drivers", i), "driver "+d.name(), why)

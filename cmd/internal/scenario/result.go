@@ -48,6 +48,8 @@ type Result struct {
 	Calls int
 	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.
 	Apart string
+	// Sometimes says of each statement of the scenario's sometimes whether it was true at some instant.
+	Sometimes []bool
 	// Names are readable names of volumes, nodes and pods, for rendering calls.
 	Names *calls.Names
 }

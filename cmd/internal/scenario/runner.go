@@ -35,6 +35,7 @@ type runner struct {
 	environment error
 	// interrupted is why the run ends before its time, nil as long as it does not.
 	interrupted func() error
+	watch       *statementWatch // nil if there is nothing to look at
 }
 
 func newRunner(s *Scenario, recorder *trace.Recorder, o RunOptions, result *Result, clusters ...World) *runner {
@@ -94,6 +95,10 @@ func (s *Scenario) appliesCSIDriver(name string) bool {
 
 // run boots the clusters, runs the steps and looks at the expectations.
 func (r *runner) run() {
+	if r.failed(r.watchStatements(), r.scenario.line("always"), 0) {
+		return
+	}
+	defer r.blameInvariants()
 	passed := r.prepare() && r.runSteps()
 	switch {
 	case r.interrupted() != nil:

@@ -19,6 +19,8 @@ type Scenario struct {
 	DataCheck   *bool             `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
 	Objects     Manifests         `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
 	Steps       []Step            `json:"steps,omitempty" doc:"What happens, in order."`
+	Always      []Invariant       `json:"always,omitempty" doc:"What holds at the end of each instant of virtual time."`
+	Sometimes   []Statement       `json:"sometimes,omitempty" doc:"CEL expressions that must be true at some instant of some run of a search (csisim explore): so that it is seen whether the search gets there at all."`
 	Expect      Expectations      `json:"expect,omitempty" doc:"What must hold at the end."`
 
 	// File is where the scenario was read from.

@@ -38,6 +38,8 @@ type World interface {
 	Written() []string
 	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.
 	Apart() string
+	// EachInstant calls look at the end of each instant of virtual time; on a real cluster never.
+	EachInstant(look func())
 	// Interrupt ends what the cluster is doing with err.
 	Interrupt(err error)
 	// Close takes away whatever the run has made.

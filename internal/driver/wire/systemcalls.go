@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -70,16 +70,16 @@ func (c *call) recordSystemCalls(w *machine.CallWatch, injected string) (failed 
 }
 
 var (
-	temporary = regexp.MustCompile(`[0-9]{5,}(\.\w+)?$`)
-	uid       = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	temporary = lazyregexp.New(`[0-9]{5,}(\.\w+)?$`)
+	uid       = lazyregexp.New(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
 // named is a path as it is recorded: the number that a temporary file has by chance is *.
 func named(name string) string {
-	if uid.MatchString(path.Base(name)) {
+	if uid().MatchString(path.Base(name)) {
 		return name
 	}
-	return temporary.ReplaceAllString(name, "*$1")
+	return temporary().ReplaceAllString(name, "*$1")
 }
 
 // passShown gives the call to the driver and records its system calls, if they are to be.

@@ -52,7 +52,8 @@ type Kernel struct {
 	calm    bool         // the strategy is Calm: nothing to ask
 	live    bool         // time is that of the real clock
 	onClock []func()
-	closing bool // nothing runs any more
+	instant func() // called before the clock moves
+	closing bool   // nothing runs any more
 }
 
 // New returns a kernel at the first instant with no process.
@@ -179,8 +180,14 @@ func (k *Kernel) advance(u Until) (Reason, bool) {
 // new time. It must not give way.
 func (k *Kernel) OnClock(moved func()) { k.onClock = append(k.onClock, moved) }
 
+// EachInstant calls look before the clock moves, when all that happens at an instant has happened. It must change nothing.
+func (k *Kernel) EachInstant(look func()) { k.instant = look }
+
 func (k *Kernel) moveTo(at time.Duration) {
 	if at > k.now {
+		if k.instant != nil {
+			k.instant()
+		}
 		k.now = at
 		k.steps = 0
 		for _, moved := range k.onClock {

@@ -1,0 +1,116 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/csisim/csisim/cmd/internal/scenario/expression"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// Invariant is what holds at the end of each instant of a run.
+type Invariant struct {
+	That    Statement `json:"that" want:"required" example:"objects('pods').all(p, p.status.phase != 'Failed')" doc:"A CEL expression over calls, events, elapsed and objects(\"pods\")."`
+	Because string    `json:"because,omitempty" doc:"Why it holds: a section of a specification, a rule. It is printed when it does not."`
+}
+
+// brokenInvariant begins the verdict of an invariant that does not hold.
+const brokenInvariant = "invariant broken: "
+
+// statementWatch looks, at the end of each instant, at what must hold always and at what must come about sometimes.
+type statementWatch struct {
+	r        *runner
+	evidence *expect.Evidence // its own: waits look for news in that of the run
+	looked   bool
+	revision uint64
+	open     []*watchedStatement
+	broken   []*Failure
+}
+
+// watchedStatement is one that has been neither broken nor seen to hold, as far as that decides.
+type watchedStatement struct {
+	text      string
+	line      int
+	because   string // of an invariant
+	sometimes int    // which one it is of what must come about sometimes, from 1; 0 for an invariant
+	compiled  *expression.Expression
+}
+
+// watchStatements begins to look at the scenario's invariants, and at what must come about sometimes.
+func (r *runner) watchStatements() error {
+	s := r.scenario
+	if len(s.Always)+len(s.Sometimes) == 0 {
+		return nil
+	}
+	w := &statementWatch{r: r, evidence: r.cluster.Evidence()}
+	r.watch = w
+	for i, invariant := range s.Always {
+		w.open = append(w.open, &watchedStatement{text: invariant.That.text, because: invariant.Because, line: s.lineOf("", "always", i)})
+	}
+	for i, statement := range s.Sometimes {
+		w.open = append(w.open, &watchedStatement{text: statement.text, sometimes: i + 1, line: s.lineOf("", "sometimes", i)})
+	}
+	for _, statement := range w.open {
+		var err error
+		if statement.compiled, err = expression.Run(statement.text, celView{r, w.evidence}); err != nil {
+			return err
+		}
+	}
+	r.result.Sometimes = make([]bool, len(s.Sometimes))
+	r.cluster.EachInstant(w.look)
+	return nil
+}
+
+// look looks at what has not been decided, if there is news.
+func (w *statementWatch) look() {
+	news, revision := w.evidence.Update(), w.evidence.Store.Revision()
+	if w.looked && !news && revision == w.revision {
+		return
+	}
+	w.looked, w.revision = true, revision
+	view := celView{w.r, w.evidence}
+	open := w.open[:0]
+	for _, s := range w.open {
+		if !w.decides(s, view) {
+			open = append(open, s)
+		}
+	}
+	w.open = open
+}
+
+// decides reports whether a statement needs to be looked at no more: an invariant that does not hold, and what has come
+// about.
+func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
+	holds, err := s.compiled.Holds(view)
+	switch {
+	case err != nil:
+		w.broken = append(w.broken, &Failure{Verdict: err.Error(), Line: s.line})
+	case s.sometimes > 0:
+		if holds {
+			w.r.result.Sometimes[s.sometimes-1] = true
+		}
+		return holds
+	case !holds:
+		w.broken = append(w.broken, &Failure{
+			Verdict: brokenInvariant + s.text, Line: s.line, Hint: s.because, Expected: "true at every instant",
+			Got: fmt.Sprintf("at %v: %s", w.r.elapsed(), cmp.Or(s.compiled.Because(view), "false")),
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// blameInvariants puts the invariants that were broken before what else has failed.
+func (r *runner) blameInvariants() {
+	if r.watch == nil || r.interrupted() != nil {
+		return
+	}
+	r.watch.look() // the last instant
+	later := r.result.Failures
+	r.result.Failures = nil
+	for _, f := range r.watch.broken {
+		r.fail(f, f.Line, 0)
+	}
+	r.result.Failures = append(r.result.Failures, later...)
+}
