@@ -27,10 +27,13 @@ type run struct {
 
 func newRun(o Options) *run {
 	r := &run{gate: &gate{}}
-	r.kernel = kernel.New(kernel.Options{
-		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder,
-		OnChoice: r.recordChoice, OnOverdue: r.recordOverdue,
-	})
+	options := kernel.Options{
+		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder, OnOverdue: r.recordOverdue,
+	}
+	if !o.NoChoices {
+		options.OnChoice = r.recordChoice
+	}
+	r.kernel = kernel.New(options)
 	r.trace = trace.NewRecorder(r.kernel)
 	r.gate.post = r.kernel.Post
 	for _, sink := range o.Sinks {

@@ -34,7 +34,7 @@ func (e *explored) runWith(s Strategy, sink trace.Sink) (all []explore.Shown) {
 	t := &attempt{name: e.name}
 	t.run(func() {
 		e.test(t, func(o *Options) {
-			o.Strategy, o.FaultSpace = s, e.space
+			o.Strategy, o.FaultSpace, o.NoChoices = s, e.space, true
 			if sink != nil {
 				o.Sinks = append(slices.Clip(o.Sinks), sink)
 			}

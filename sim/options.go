@@ -71,6 +71,9 @@ type Options struct {
 	Recorder *kernel.Recorder
 	// Sinks see every event of the trace as it happens. Default: none.
 	Sinks []trace.Sink
+	// NoChoices leaves the decisions of the strategy out of the trace: in a run that explores they are most of what is
+	// recorded. Default: false.
+	NoChoices bool
 	// Strict fails runs for what the CSI spec asks and nothing in Kubernetes depends on, which
 	// is a note otherwise. Default: false.
 	Strict bool

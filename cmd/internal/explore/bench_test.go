@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,17 +15,19 @@ import (
 	"github.com/csisim/csisim/internal/explore"
 )
 
-// Over ten seeds, how many runs and how much time it takes to find each of the seeded mistakes, and how long the story is:
+var seeds = flag.Int("seeds", 10, "over how many seeds a benchmark looks for each mistake")
+
+// Over some seeds, how many runs and how much time it takes to find each of the seeded mistakes, and how long the story is:
 // by single faults first and pct after them, as by default, and by each strategy alone. make explore-bench prints it.
 func BenchmarkSeededMistakes(b *testing.B) {
-	const seeds, most = 10, 600
+	const most = 600
 	for _, c := range seeded {
 		for _, strategy := range append([]string{"default"}, explore.Strategies()...) {
 			b.Run(c.faulty+"/"+strategy, func(b *testing.B) {
 				for range b.N {
 					var runs, choices []int
 					var took []time.Duration
-					for seed := range seeds {
+					for seed := range *seeds {
 						o := usual(most)
 						o.Strategy, o.Alone, o.Seed = strategy, true, uint64(1+1000*seed)
 						if strategy == "default" {
@@ -37,10 +40,10 @@ func BenchmarkSeededMistakes(b *testing.B) {
 					slices.Sort(runs)
 					slices.Sort(choices)
 					slices.Sort(took)
-					b.ReportMetric(float64(runs[seeds/2]), "runs")
-					b.ReportMetric(float64(runs[seeds-1]), "runs-at-most")
-					b.ReportMetric(float64(choices[seeds/2]), "choices")
-					b.ReportMetric(took[seeds/2].Seconds(), "s")
+					b.ReportMetric(float64(runs[*seeds/2]), "runs")
+					b.ReportMetric(float64(runs[*seeds-1]), "runs-at-most")
+					b.ReportMetric(float64(choices[*seeds/2]), "choices")
+					b.ReportMetric(took[*seeds/2].Seconds(), "s")
 					b.ReportMetric(0, "ns/op")
 				}
 			})

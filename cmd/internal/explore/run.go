@@ -26,7 +26,7 @@ func newSubject(file string, text []byte, space fault.Space) (*subject, error) {
 // run makes one run.
 func (s *subject) run(ctx context.Context, strategy kernel.Strategy) (*scenario.Result, error) {
 	result, err := scenario.Run(ctx, s.scenario, scenario.RunOptions{
-		Strategy: func() kernel.Strategy { return strategy }, FaultSpace: s.space,
+		Strategy: func() kernel.Strategy { return strategy }, FaultSpace: s.space, NoChoices: true,
 	})
 	if result != nil && s.met != nil {
 		s.met.add(result.Sometimes)

@@ -42,8 +42,8 @@ type RunOptions struct {
 	Isolation sim.Isolation
 	// Strict is that of sim.Options.
 	Strict bool
-	// SystemCalls is that of sim.Options.
-	SystemCalls bool
+	// SystemCalls and NoChoices are those of sim.Options.
+	SystemCalls, NoChoices bool
 	// HostPaths are directories of this machine that programs write in as they are. Default: none.
 	HostPaths []string
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
