@@ -40,7 +40,10 @@ func (c *Simulation) Unmounted() []string { return c.watch.Unmounted() }
 // lookout follows the calls to drivers.
 type lookout struct{ *Simulation }
 
-func (l lookout) Began(at wire.Site, call *trace.Event) { l.watch.Began(at.Machine, call, at.Deadline) }
+func (l lookout) Began(at wire.Site, call *trace.Event) {
+	l.watch.Began(at.Machine, call, at.Deadline)
+	l.promises.Began(call)
+}
 
 func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	l.watch.Ended(at.Machine, call)

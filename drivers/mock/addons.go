@@ -101,7 +101,7 @@ func (a *Addons) mistakes() (wrong []string) {
 	}
 	for _, name := range slices.Concat(a.Controller, a.Node) {
 		if addonsCapability(name) == nil {
-			wrong = append(wrong, fmt.Sprintf("csiAddons: there is no capability %q", name))
+			wrong = append(wrong, fmt.Sprintf("csiAddons: there is no capability %q; capabilities are named as in the status of a CSIAddonsNode, such as reclaim_space.OFFLINE", name))
 		}
 	}
 	return wrong

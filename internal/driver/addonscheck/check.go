@@ -5,8 +5,12 @@ package addonscheck
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/world/addons/fence"
+	"github.com/csisim/csisim/internal/world/addons/replication"
+	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -24,6 +28,7 @@ type Check struct {
 	fenced   map[string]ranges
 	clients  map[client]ranges
 	deleted  map[volume]bool
+	pending  map[uint64][]volume // secondaries that a call under way promotes, by its Seq
 }
 
 // volume is a volume or group of a driver.
@@ -33,20 +38,61 @@ type volume struct{ driver, id string }
 func New() *Check {
 	return &Check{
 		replicas: map[volume]role{}, groups: map[volume][]string{},
-		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[volume]bool{},
+		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[volume]bool{}, pending: map[uint64][]volume{},
 	}
 }
 
+// Began takes notice of a call that is made: from now on it may have had its effect.
+func (c *Check) Began(call *trace.Event) {
+	switch request := call.Request.(type) {
+	case *replication.PromoteVolumeRequest:
+		for _, v := range c.members(call, request.GetReplicationSource()) {
+			if c.replicas[v] == secondary {
+				c.pending[call.Seq] = append(c.pending[call.Seq], v)
+				delete(c.replicas, v)
+			}
+		}
+	case *fence.UnfenceClusterNetworkRequest:
+		c.fenced[call.Driver] = c.fenced[call.Driver].without(rangesOf(request.GetCidrs()))
+	}
+}
+
+// refused are the codes after which a call has had no effect.
+var refused = []string{"Aborted", "AlreadyExists", "FailedPrecondition", "InvalidArgument", "NotFound", "PermissionDenied", "Unauthenticated", "Unimplemented"}
+
 // Ended takes notice of a call that has been answered.
 func (c *Check) Ended(call *trace.Event) {
+	promoted := c.pending[call.Seq]
+	delete(c.pending, call.Seq)
+	if slices.Contains(refused, call.Code) {
+		for _, v := range promoted {
+			c.replicas[v] = secondary
+		}
+	}
 	if call.Code != "" {
 		c.secrets(call)
+		c.doubt(call)
 		return
 	}
 	c.deletion(call)
 	c.grouping(call)
 	c.replication(call)
 	c.fencing(call)
+}
+
+// doubt forgets what a call may have changed that failed.
+func (c *Check) doubt(call *trace.Event) {
+	switch request := call.Request.(type) {
+	case *replication.DemoteVolumeRequest:
+		if slices.Contains(refused, call.Code) {
+			return
+		}
+		for _, v := range c.members(call, request.GetReplicationSource()) {
+			delete(c.replicas, v)
+		}
+	case *volumegroup.ModifyVolumeGroupMembershipRequest:
+		delete(c.groups, volume{call.Driver, request.GetVolumeGroupId()})
+	}
 }
 
 // Wrote takes notice of what a pod wrote to a volume on a node: nobody writes to a volume that is

@@ -31,8 +31,13 @@ func newPair() *pair {
 }
 
 // ended is a call that succeeded, on node-a where it is of a node.
-func ended(c *Check, request, response proto.Message) {
-	c.Ended(trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Request: request, Response: response}.Event())
+func ended(c *Check, request, response proto.Message) { failed(c, "", request, response) }
+
+// failed is a call that ended with a code.
+func failed(c *Check, code string, request, response proto.Message) {
+	call := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Code: code, Request: request, Response: response}.Event()
+	c.Began(call)
+	c.Ended(call)
 }
 
 func source(id string) *replication.ReplicationSource {
@@ -91,6 +96,21 @@ func TestWhatDriversPromise(t *testing.T) {
 		{"a copy that is published", func(p *pair) { promote(p.west, false); publish(p.east, false) }, "lets a demoted volume be written"},
 		{"a primary that is published", func(p *pair) { demote(p.west); promote(p.west, false); publish(p.west, false) }, ""},
 		{"a demoted volume that a pod goes on to write", func(p *pair) { demote(p.west); p.west.Wrote("default/p", "d", "v", "node-a") }, "lets a demoted volume be written"},
+		{"a promotion whose answer is lost", func(p *pair) {
+			demote(p.west)
+			failed(p.west, "Unavailable", &replication.PromoteVolumeRequest{ReplicationSource: source("v")}, nil)
+			publish(p.west, false)
+		}, ""},
+		{"a promotion that is refused", func(p *pair) {
+			demote(p.west)
+			failed(p.west, "Aborted", &replication.PromoteVolumeRequest{ReplicationSource: source("v")}, nil)
+			publish(p.west, false)
+		}, "lets a demoted volume be written"},
+		{"a node whose fence may be lifted", func(p *pair) {
+			fenced(p.west, "10.0.0.0/24")
+			failed(p.west, "DeadlineExceeded", &fence.UnfenceClusterNetworkRequest{Cidrs: cidrs("10.0.0.0/24")}, nil)
+			stage(p.west)
+		}, ""},
 		{"a fenced node that stages", func(p *pair) { fenced(p.west, "10.0.0.0/24"); stage(p.west) }, "serves a fenced node"},
 		{"a fenced node that writes", func(p *pair) { fenced(p.west, "10.0.0.1/32"); p.west.Wrote("default/p", "d", "v", "node-a") }, "serves a fenced node"},
 		{"a node beside the fence", func(p *pair) { fenced(p.west, "10.0.1.0/24"); stage(p.west) }, ""},
