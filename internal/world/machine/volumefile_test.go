@@ -25,7 +25,7 @@ func TestAVolumesFileIsOpenedWithCare(t *testing.T) {
 		require.NoError(t, os.Symlink(outside+"-missing", at+"/dangling"))
 		require.NoError(t, syscall.Mkfifo(at+"/fifo", 0o600))
 		require.NoError(t, os.Mkdir(at+"/dir", 0o755))
-		for name, kind := range map[string]string{"link": "a symlink", "dangling": "a symlink", "fifo": "a FIFO", "dir": "a directory"} {
+		for name, kind := range map[string]string{"link": "a symbolic link", "dangling": "a symbolic link", "fifo": "a FIFO", "dir": "a directory"} {
 			_, err := d.ReadVolumeFile(dir, name)
 			assert.ErrorContains(t, err, name+" is "+kind+", not a regular file")
 			err = d.WriteVolumeFile(dir, name, []byte("x"), 0o600)
