@@ -30,11 +30,15 @@ func (d *Disk) change(real string, f func() error) error {
 		}
 		return err
 	})
+	var delivering []*diskWatch
 	for _, w := range watches {
+		if w.claim() { // before the watch's goroutine can
+			delivering = append(delivering, w)
+		}
 		w.mu.Unlock()
 	}
-	for _, w := range watches {
-		w.deliver()
+	for _, w := range delivering {
+		w.drain()
 	}
 	return err
 }

@@ -95,15 +95,30 @@ func (w *diskWatch) update(compare func()) {
 	w.deliver()
 }
 
-// deliver calls back without holding the lock, so that the callback is free to
-// use the machine; events that this causes are delivered by the call under way.
+// deliver delivers what is queued, unless somebody else does.
 func (w *diskWatch) deliver() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	claimed := w.claim()
+	w.mu.Unlock()
+	if claimed {
+		w.drain()
+	}
+}
+
+// claim reports whether its caller, who holds the lock, is to drain the queue: one does at a time.
+func (w *diskWatch) claim() bool {
 	if w.delivering {
-		return
+		return false
 	}
 	w.delivering = true
+	return true
+}
+
+// drain calls back without holding the lock, so that the callback is free to
+// use the machine; events that this causes are delivered by the call under way.
+func (w *diskWatch) drain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for len(w.queue) > 0 && !w.stopped {
 		event := w.queue[0]
 		w.queue = w.queue[1:]
