@@ -40,8 +40,10 @@ func jobs(c *testcluster.Cluster) (all []*batchv1.Job) {
 func complete(c *testcluster.Cluster, job *batchv1.Job) {
 	testcluster.ChangeStatus(c, job, func(job *batchv1.Job) {
 		now := metav1.NewTime(c.Kernel.Now())
-		job.Status.CompletionTime = &now
-		job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+		job.Status.StartTime, job.Status.CompletionTime = &now, &now
+		job.Status.Conditions = []batchv1.JobCondition{
+			{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}, {Type: batchv1.JobComplete, Status: corev1.ConditionTrue},
+		}
 	})
 }
 

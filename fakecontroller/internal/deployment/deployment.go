@@ -105,7 +105,7 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 	if err != nil {
 		return nil, err
 	}
-	_, err = component.Patch(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) {
+	_, err = component.PatchStatus(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) { // with the spec it would be a new generation
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, revisionAnnotation, next)
 	})
 	return r, err

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,7 @@ func (k *servedKind) settleFields(sel fields.Selector) (fields.Selector, error) 
 		case "metadata.name":
 			return label, value, nil
 		case "metadata.namespace":
-			if k.res.Namespaced {
+			if k.res.Namespaced || k.custom == nil && kind.Of(k.res).Fields == nil { // of what has no namespace, "" is selected
 				return label, value, nil
 			}
 		}
@@ -47,8 +48,8 @@ func (k *servedKind) field(label string) (func(store.Object) string, bool) {
 }
 
 func (k *servedKind) noSuchField(label string) error {
-	if kind.Of(k.res).Fields != nil || k.custom != nil {
-		return badRequest("field label not supported: %s", label)
+	if of := kind.Of(k.res); of.Fields != nil || k.custom != nil {
+		return badRequest(cmp.Or(of.UnknownField, "field label not supported: %s"), label)
 	}
 	return badRequest("%q is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", label)
 }

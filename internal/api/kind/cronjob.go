@@ -1,7 +1,8 @@
 package kind
 
 import (
-	"slices"
+	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -18,10 +21,8 @@ func init() {
 		Group: "batch", Version: "v1", Name: "CronJob",
 		ShortNames: []string{"cj"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: cronJobRules,
-		Columns: cronJobColumns,
-		Warnings: fromBoth(func(obj, _ *batchv1.CronJob) []string {
-			return podWarnings(field.NewPath("spec", "jobTemplate", "spec", "template"), &obj.Spec.JobTemplate.Spec.Template.Spec)
-		}),
+		Columns:  cronJobColumns,
+		Warnings: func(obj, old store.Object) []string { return cronJobWarnings(obj.(*batchv1.CronJob), old) },
 	})
 }
 
@@ -32,51 +33,120 @@ var cronJobRules = rules[*batchv1.CronJob]{
 		setDefault(&spec.Suspend, false)
 		setDefault(&spec.SuccessfulJobsHistoryLimit, 3)
 		setDefault(&spec.FailedJobsHistoryLimit, 1)
-		fillPodSpec(&spec.JobTemplate.Spec.Template.Spec)
+		fillJobTemplate(&spec.JobTemplate.Spec)
 	},
-	validate:       checkCronJob,
-	validateUpdate: func(obj, _ *batchv1.CronJob) field.ErrorList { return checkCronJob(obj) },
+	validate: func(obj *batchv1.CronJob) field.ErrorList {
+		return append(checkCronJob(&obj.Spec, nil), cronJobName(obj.GetName())...)
+	},
+	validateUpdate: func(obj, old *batchv1.CronJob) field.ErrorList {
+		return checkCronJob(&obj.Spec, &old.Spec)
+	},
 }
 
 // maxCronJobName leaves room for what the controller appends to name a job.
 const maxCronJobName = 52
 
-func checkCronJob(c *batchv1.CronJob) field.ErrorList {
-	at, spec := field.NewPath("spec"), &c.Spec
-	errs := checkSchedule(spec, at)
+func cronJobName(name string) field.ErrorList {
+	if len(name) <= maxCronJobName {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(metadataPath.Child("name"), name, "must be no more than 52 characters")}
+}
+
+// checkCronJob checks a spec, and what it replaces, nil if that is nothing.
+func checkCronJob(spec, old *batchv1.CronJobSpec) field.ErrorList {
+	at := field.NewPath("spec")
+	errs := checkSchedule(spec, old, at)
 	if d := spec.StartingDeadlineSeconds; d != nil {
 		errs = append(errs, natural(at.Child("startingDeadlineSeconds"), *d)...)
 	}
-	policies := []batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}
-	if !slices.Contains(policies, spec.ConcurrencyPolicy) {
-		errs = append(errs, field.NotSupported(at.Child("concurrencyPolicy"), spec.ConcurrencyPolicy, policies))
+	if old == nil || immutable(nil, spec.TimeZone, old.TimeZone) != nil {
+		errs = append(errs, checkTimeZone(spec.TimeZone, at.Child("timeZone"))...)
 	}
-	errs = append(errs, checkJob(&spec.JobTemplate.Spec, at.Child("jobTemplate", "spec"))...)
-	if len(c.Name) > maxCronJobName {
-		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters"))
+	errs = append(errs, oneOf(at.Child("concurrencyPolicy"), spec.ConcurrencyPolicy,
+		batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)...)
+	errs = append(errs, checkJobTemplate(&spec.JobTemplate.Spec, at.Child("jobTemplate", "spec"))...)
+	errs = append(errs, natural(at.Child("successfulJobsHistoryLimit"), int64(*spec.SuccessfulJobsHistoryLimit))...)
+	return append(errs, natural(at.Child("failedJobsHistoryLimit"), int64(*spec.FailedJobsHistoryLimit))...)
+}
+
+// checkJobTemplate checks a job that is to be made, which has no selector yet.
+func checkJobTemplate(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
+	errs := checkJobSpec(spec, at)
+	if spec.Selector != nil {
+		errs = append(errs, field.Invalid(at.Child("selector"), spec.Selector, "`selector` will be auto-generated"))
+	}
+	if manual := spec.ManualSelector; manual != nil && *manual {
+		errs = append(errs, field.NotSupported(at.Child("manualSelector"), manual, []string{"nil", "false"}))
 	}
 	return errs
 }
 
-func checkSchedule(spec *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
-	if spec.Schedule == "" {
-		return field.ErrorList{field.Required(at.Child("schedule"), "")}
+// checkSchedule lets a schedule keep the time zone that it had in it.
+func checkSchedule(spec, old *batchv1.CronJobSpec, at *field.Path) (errs field.ErrorList) {
+	if at = at.Child("schedule"); spec.Schedule == "" {
+		return field.ErrorList{field.Required(at, "")}
 	}
-	var errs field.ErrorList
-	if _, err := cron.ParseStandard(spec.Schedule); err != nil {
-		errs = append(errs, field.Invalid(at.Child("schedule"), spec.Schedule, err.Error()))
+	if err := parseSchedule(spec.Schedule); err != nil {
+		errs = append(errs, field.Invalid(at, spec.Schedule, err.Error()))
 	}
-	if strings.Contains(spec.Schedule, "TZ") {
-		errs = append(errs, field.Invalid(at.Child("schedule"), spec.Schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
-	}
-	if zone := spec.TimeZone; zone != nil && *zone == "" {
-		errs = append(errs, field.Invalid(at.Child("timeZone"), *zone, "timeZone must be nil or non-empty string"))
-	} else if zone != nil {
-		if _, err := time.LoadLocation(*zone); err != nil {
-			errs = append(errs, field.Invalid(at.Child("timeZone"), *zone, "unknown time zone "+*zone))
-		}
+	hadZone := old != nil && strings.Contains(old.Schedule, "TZ")
+	switch hasZone := strings.Contains(spec.Schedule, "TZ"); {
+	case hasZone && hadZone && spec.TimeZone != nil:
+		errs = append(errs, field.Invalid(at, spec.Schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"))
+	case hasZone && !hadZone:
+		errs = append(errs, field.Invalid(at, spec.Schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
 	}
 	return errs
+}
+
+// parseSchedule returns an error for what the parser panics at, too.
+func parseSchedule(schedule string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("invalid schedule format: %v", r)
+		}
+	}()
+	_, err = cron.ParseStandard(schedule)
+	return err
+}
+
+// zonePart is a part of the name of a time zone; digits and + are of older names.
+var zonePart = regexp.MustCompile(`^[A-Za-z\.\-_0-9+]{1,14}$`)
+
+func checkTimeZone(zone *string, at *field.Path) (errs field.ErrorList) {
+	if zone == nil {
+		return nil
+	}
+	if *zone == "" {
+		return field.ErrorList{field.Invalid(at, zone, "timeZone must be nil or non-empty string")}
+	}
+	for _, part := range strings.Split(*zone, "/") {
+		if part == "." || part == ".." || strings.HasPrefix(part, "-") || !zonePart.MatchString(part) {
+			return field.ErrorList{field.Invalid(at, zone, "unknown time zone "+*zone)}
+		}
+	}
+	if strings.EqualFold(*zone, "Local") {
+		errs = append(errs, field.Invalid(at, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"))
+	}
+	if _, err := time.LoadLocation(*zone); err != nil {
+		errs = append(errs, field.Invalid(at, zone, err.Error()))
+	}
+	return errs
+}
+
+func cronJobWarnings(job *batchv1.CronJob, old store.Object) (texts []string) {
+	at := field.NewPath("spec", "jobTemplate", "spec")
+	was, update := old.(*batchv1.CronJob)
+	if !update {
+		return append(podNameWarning(job.Name), jobWarnings(at, &job.Spec.JobTemplate.Spec)...)
+	}
+	texts = changedJobWarnings(at, job, was.Generation, &job.Spec.JobTemplate.Spec)
+	if strings.Contains(job.Spec.Schedule, "TZ") {
+		texts = append(texts, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, "+
+			"see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
+	}
+	return texts
 }
 
 var cronJobColumns = append(append([]Column{

@@ -17,6 +17,7 @@ func init() {
 	register(Kind{
 		Version: "v1", Name: "Event",
 		ShortNames: []string{"ev"},
+		traits:     anyFinalizer,
 		rules:      eventRules,
 		Columns:    eventColumns,
 		Forms:      []Form{newEvents},
@@ -42,6 +43,7 @@ const EventLife = time.Hour
 
 var eventRules = rules[*corev1.Event]{
 	createdByUpdate: true,
+	metadataLast:    true,
 	ttl:             EventLife,
 	compact:         compactOf,
 	name:            objectname.PathSegment,

@@ -70,8 +70,27 @@ func writeGoSlice(out *bytes.Buffer, v reflect.Value) error {
 
 func writeGoStruct(out *bytes.Buffer, v reflect.Value) error {
 	out.WriteString("{")
-	for i, f := range internalFields(v) {
-		fmt.Fprintf(out, "%s%q:", ","[:min(i, 1)], f.name)
+	begun := false
+	separate := func() {
+		if begun {
+			out.WriteString(",")
+		}
+		begun = true
+	}
+	for _, f := range internalFields(v) {
+		if f.name == "" { // its own fields stand here
+			var inner bytes.Buffer
+			if err := writeJSON(&inner, f.value); err != nil {
+				return err
+			}
+			if fields := bytes.Trim(inner.Bytes(), "{}"); len(fields) > 0 {
+				separate()
+				out.Write(inner.Bytes()[1 : inner.Len()-1])
+			}
+			continue
+		}
+		separate()
+		fmt.Fprintf(out, "%q:", f.name)
 		if err := writeGoNames(out, f.value); err != nil {
 			return err
 		}
@@ -80,6 +99,7 @@ func writeGoStruct(out *bytes.Buffer, v reflect.Value) error {
 	return nil
 }
 
+// namedField is a field; without a name, one whose own fields stand in its place.
 type namedField struct {
 	name  string
 	value reflect.Value
@@ -116,7 +136,14 @@ func internalFields(v reflect.Value) (fields []namedField) {
 	names := strings.Fields(orders[v.Type()])
 	if len(names) == 0 {
 		for i := range v.NumField() {
-			fields = append(fields, namedField{v.Type().Field(i).Name, v.Field(i)})
+			switch f := v.Type().Field(i); {
+			case !f.Anonymous || f.Type.Kind() != reflect.Struct:
+				fields = append(fields, namedField{f.Name, v.Field(i)})
+			case f.Type.PkgPath() == metadataPackage:
+				fields = append(fields, namedField{"", v.Field(i)})
+			default:
+				fields = append(fields, internalFields(v.Field(i))...)
+			}
 		}
 		return fields
 	}

@@ -2,7 +2,8 @@ package kind
 
 import (
 	"fmt"
-	"slices"
+	"maps"
+	"math"
 	"strconv"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -19,84 +22,97 @@ func init() {
 		Categories: []string{"all"},
 		traits:     withStatus | withGeneration, rules: jobRules,
 		Columns: jobColumns,
-		Fields: selectable(map[string]func(*batchv1.Job) string{
-			"status.successful": func(o *batchv1.Job) string { return strconv.Itoa(int(o.Status.Succeeded)) },
-		}),
-		Warnings: fromBoth(func(obj, _ *batchv1.Job) []string {
-			return podWarnings(field.NewPath("spec", "template"), &obj.Spec.Template.Spec)
-		}),
+		Fields: map[string]func(store.Object) string{
+			"status.successful": func(o store.Object) string { return strconv.Itoa(int(o.(*batchv1.Job).Status.Succeeded)) },
+		},
+		UnknownField: "field label %q not supported for Job",
+		Warnings: func(obj, old store.Object) []string {
+			job := obj.(*batchv1.Job)
+			if was, ok := old.(*batchv1.Job); ok {
+				return changedJobWarnings(field.NewPath("spec"), job, was.Generation, &job.Spec)
+			}
+			return append(podNameWarning(job.Name), jobWarnings(field.NewPath("spec"), &job.Spec)...)
+		},
 	})
 }
 
 var jobRules = rules[*batchv1.Job]{
-	fill:  func(obj *batchv1.Job) { fillJob(&obj.Spec) },
-	admit: func(_ admission, obj *batchv1.Job) error { selectOwnPods(obj); return nil },
-	validate: func(obj *batchv1.Job) field.ErrorList {
-		return checkJob(&obj.Spec, field.NewPath("spec"))
-	},
-	validateUpdate: func(obj, old *batchv1.Job) field.ErrorList {
-		spec, was := &obj.Spec, &old.Spec
-		return append(checkJob(spec, field.NewPath("spec")), fixed(spec.Selector, was.Selector)...)
-	},
+	fill:           fillJob,
+	admit:          func(_ admission, job *batchv1.Job) error { selectOwnPods(job); return nil },
+	validate:       checkJob,
+	validateUpdate: checkJobChange,
+	passes:         []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
+	validateStatus: checkJobStatus,
 }
 
-func fillJob(spec *batchv1.JobSpec) {
+func fillJob(job *batchv1.Job) {
+	spec := &job.Spec
 	if spec.Completions == nil && spec.Parallelism == nil {
 		setDefault(&spec.Completions, 1)
 	}
 	setDefault(&spec.Parallelism, 1)
+	if spec.BackoffLimitPerIndex != nil {
+		setDefault(&spec.BackoffLimit, math.MaxInt32)
+	}
 	setDefault(&spec.BackoffLimit, 6)
+	if len(job.Labels) == 0 {
+		job.Labels = maps.Clone(spec.Template.Labels)
+	}
 	setDefault(&spec.CompletionMode, batchv1.NonIndexedCompletion)
 	setDefault(&spec.Suspend, false)
+	if spec.PodFailurePolicy != nil {
+		setDefault(&spec.PodReplacementPolicy, batchv1.Failed)
+	}
 	setDefault(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
+	setDefault(&spec.ManualSelector, false)
+	fillJobTemplate(spec)
+}
+
+// fillJobTemplate sets the defaults that the jobs of a cron job have in its template already.
+func fillJobTemplate(spec *batchv1.JobSpec) {
+	if policy := spec.PodFailurePolicy; policy != nil {
+		for i := range policy.Rules {
+			for j := range policy.Rules[i].OnPodConditions {
+				setEmpty(&policy.Rules[i].OnPodConditions[j].Status, corev1.ConditionTrue)
+			}
+		}
+	}
 	fillPodSpec(&spec.Template.Spec)
 }
 
 // selectOwnPods gives the pods of a job labels that only they have, and selects them by
-// those, unless the user selects them.
+// those, unless the user selects them. Labels that are there already are left to validation.
 func selectOwnPods(job *batchv1.Job) {
-	if job.Spec.ManualSelector != nil && *job.Spec.ManualSelector {
+	if *job.Spec.ManualSelector {
 		return
 	}
-	for label, value := range map[string]string{ // any order: each for itself
-		batchv1.ControllerUidLabel: string(job.UID), batchv1.JobNameLabel: job.Name,
-		"controller-uid": string(job.UID), "job-name": job.Name,
-	} {
-		if job.Spec.Template.Labels == nil {
-			job.Spec.Template.Labels = map[string]string{}
+	if job.Spec.Template.Labels == nil {
+		job.Spec.Template.Labels = map[string]string{}
+	}
+	for label, value := range ownLabels(job) { // any order: each for itself
+		if _, taken := job.Spec.Template.Labels[label]; !taken {
+			job.Spec.Template.Labels[label] = value
 		}
-		job.Spec.Template.Labels[label] = value
 	}
 	if job.Spec.Selector == nil {
 		job.Spec.Selector = &metav1.LabelSelector{}
 	}
-	metav1.AddLabelToSelector(job.Spec.Selector, batchv1.ControllerUidLabel, string(job.UID))
+	if _, taken := job.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]; !taken {
+		metav1.AddLabelToSelector(job.Spec.Selector, batchv1.ControllerUidLabel, string(job.UID))
+	}
 }
 
-func checkJob(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, number := range []struct {
-		name  string
-		value *int32
-	}{{"parallelism", spec.Parallelism}, {"completions", spec.Completions}, {"backoffLimit", spec.BackoffLimit}} {
-		if number.value != nil {
-			errs = append(errs, natural(at.Child(number.name), int64(*number.value))...)
-		}
-	}
-	return append(errs, checkEndingPods(&spec.Template.Spec, at.Child("template", "spec"))...)
-}
+// The labels of a job's pods from before labels had a domain.
+const (
+	oldControllerUIDLabel = "controller-uid"
+	oldJobNameLabel       = "job-name"
+)
 
-// checkEndingPods checks a template of pods that come to an end.
-func checkEndingPods(spec *corev1.PodSpec, at *field.Path) field.ErrorList {
-	errs := checkPodSpec(spec, "", at)
-	switch spec.RestartPolicy {
-	case corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
-	case corev1.RestartPolicyAlways:
-		errs = append(errs, field.Required(at.Child("restartPolicy"), `valid values: "OnFailure", "Never"`))
-	default:
-		errs = append(errs, field.NotSupported(at.Child("restartPolicy"), spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
+func ownLabels(job *batchv1.Job) map[string]string {
+	return map[string]string{
+		batchv1.ControllerUidLabel: string(job.UID), batchv1.JobNameLabel: job.Name,
+		oldControllerUIDLabel: string(job.UID), oldJobNameLabel: job.Name,
 	}
-	return errs
 }
 
 var jobColumns = append(append([]Column{
@@ -109,11 +125,7 @@ var jobColumns = append(append([]Column{
 	selectorColumn(func(j *batchv1.Job) *metav1.LabelSelector { return j.Spec.Selector }))
 
 func jobStatus(job *batchv1.Job) string {
-	holds := func(kind batchv1.JobConditionType) bool {
-		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-			return c.Type == kind && c.Status == corev1.ConditionTrue
-		})
-	}
+	holds := func(kind batchv1.JobConditionType) bool { return hasJobCondition(job, kind) }
 	switch {
 	case holds(batchv1.JobComplete):
 		return "Complete"

@@ -31,6 +31,9 @@ type Kind struct {
 	// Fields read the labels of field selectors that the kind offers besides name and
 	// namespace. Default: none.
 	Fields map[string]func(obj store.Object) string
+	// UnknownField is what a label is answered with that the kind does not offer, if it has
+	// Fields. Default: "field label not supported: %s".
+	UnknownField string
 	// Warnings are what the API server says of an object that it takes. old is what it
 	// replaces, nil for a new one.
 	Warnings func(obj, old store.Object) []string

@@ -102,6 +102,8 @@ func TestEveryKindCanBeStored(t *testing.T) {
 				typed.Spec.Selector, typed.Spec.Template = kindtest.Template()
 			case *appsv1.StatefulSet:
 				typed.Spec.Selector, typed.Spec.Template = kindtest.Template()
+			case *corev1.Service:
+				typed.Spec.Ports = []corev1.ServicePort{{Port: 80}}
 			case *batchv1.Job:
 				_, typed.Spec.Template = kindtest.Template()
 				typed.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -16,8 +17,27 @@ func init() {
 	register(Kind{
 		Version: "v1", Name: "LimitRange",
 		ShortNames: []string{"limits"},
-		rules:      rules[*corev1.LimitRange]{createdByUpdate: true},
+		rules:      limitRangeRules,
+		Columns:    plainColumns,
 	})
+}
+
+var limitRangeRules = rules[*corev1.LimitRange]{
+	createdByUpdate: true,
+	admit: func(_ admission, obj *corev1.LimitRange) error {
+		if obj.GetName() == "" {
+			obj.SetName(string(obj.GetUID()))
+		}
+		return nil
+	},
+	fill: func(obj *corev1.LimitRange) {
+		limits := obj.Spec.Limits
+		for i := range limits {
+			fillLimit(&limits[i])
+		}
+	},
+	validate: func(obj *corev1.LimitRange) field.ErrorList { return checkLimitRange(obj.Spec.Limits) },
+	passes:   []store.Pass{store.PassObject},
 }
 
 // checkLimits rejects an object that the limit ranges of its namespace do not permit. Objects

@@ -1,7 +1,8 @@
 package kind
 
 import (
-	"net"
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -41,6 +43,7 @@ var nodeRules = rules[*corev1.Node]{
 	},
 	fill: func(node *corev1.Node) {
 		fillPodCIDRs(&node.Spec)
+		node.Spec.ConfigSource, node.Status.Config = nil, nil // of the kubelet's dynamic configuration, which was removed
 		if status := &node.Status; len(status.Allocatable) == 0 && status.Capacity != nil {
 			status.Allocatable = status.Capacity.DeepCopy()
 		}
@@ -63,6 +66,8 @@ func fillPodCIDRs(spec *corev1.NodeSpec) {
 
 func checkNode(node *corev1.Node) field.ErrorList {
 	errs := append(taints(node.Spec.Taints), nodeResources(&node.Status)...)
+	errs = append(errs, nodeSwap(node.Status.NodeInfo.Swap)...)
+	errs = append(errs, declaredFeatures(node.Status.DeclaredFeatures)...)
 	return append(errs, podCIDRs(node.Spec.PodCIDRs)...)
 }
 
@@ -70,19 +75,55 @@ func podCIDRs(ranges []string) (errs field.ErrorList) {
 	if len(ranges) == 0 {
 		return nil
 	}
-	path, families := field.NewPath("spec", "podCIDRs"), map[bool]bool{}
+	path := field.NewPath("spec", "podCIDRs")
 	for i, r := range ranges {
-		_, network, err := net.ParseCIDR(r)
-		if err != nil {
-			errs = append(errs, field.Invalid(path.Index(i), r, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"))
-			continue
-		}
-		families[network.IP.To4() != nil] = true
+		errs = append(errs, utilvalidation.IsValidCIDRForLegacyField(path.Index(i), r, true, nil)...)
 	}
-	if len(ranges) > 1 && (len(families) != 2 || len(ranges) > 2) {
+	if len(ranges) == 1 {
+		return errs
+	}
+	both, err := netutils.IsDualStackCIDRStrings(ranges)
+	if err != nil {
+		errs = append(errs, field.InternalError(path, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%w", err)))
+	}
+	if !both || len(ranges) > 2 {
 		errs = append(errs, field.Invalid(path, ranges, "may specify no more than one CIDR for each IP family"))
 	}
 	return errs
+}
+
+// featureName is what a feature that a node declares is called.
+var featureName = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+
+func declaredFeatures(features []string) (errs field.ErrorList) {
+	at := field.NewPath("status", "declaredFeatures")
+	for i, feature := range features {
+		const longest = 253
+		switch {
+		case len(feature) > longest:
+			errs = append(errs, field.Invalid(at.Index(i), feature, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", feature, longest)))
+		case !featureName.MatchString(feature):
+			errs = append(errs, field.Invalid(at.Index(i), feature, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, "+
+				"with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", feature)))
+		}
+		if i+1 == len(features) {
+			return errs
+		}
+		switch next := features[i+1]; {
+		case feature == next:
+			errs = append(errs, field.Duplicate(at.Index(i+1), next))
+		case feature > next:
+			errs = append(errs, field.Invalid(at.Index(i+1), next, "list must be sorted alphabetically"))
+		}
+	}
+	return errs
+}
+
+func nodeSwap(swap *corev1.NodeSwapStatus) field.ErrorList {
+	if swap == nil || swap.Capacity == nil || *swap.Capacity > 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(metadataPath.Child("nodeSwapStatus", "capacity"), *swap.Capacity, "must be greater than 0")}
 }
 
 func nodeResources(status *corev1.NodeStatus) field.ErrorList {
@@ -92,26 +133,14 @@ func nodeResources(status *corev1.NodeStatus) field.ErrorList {
 
 // nodeAmounts checks how much a node says to have.
 func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
-	// any order: the field errors are sorted.
-	for name, quantity := range list {
-		if quantity.Sign() < 0 {
-			errs = append(errs, field.Invalid(field.NewPath("status", of, string(name)), quantity.String(), "must be greater than or equal to 0"))
-		}
-		if countsWhole(name) && quantity.MilliValue()%1000 != 0 {
-			errs = append(errs, field.Invalid(field.NewPath("status", of, string(name)), quantity.String(), "must be an integer"))
-		}
+	for _, name := range sortedKeys(list) {
+		errs = append(errs, resourceQuantity(field.NewPath("status", of, string(name)), name, list[name])...)
 	}
-	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs
 }
 
-// countsWhole says that a resource comes in whole numbers only.
-func countsWhole(name corev1.ResourceName) bool {
-	return name == corev1.ResourcePods || strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
-}
-
 func checkNodeUpdate(now, was *corev1.Node) field.ErrorList {
-	errs := nodeResources(&now.Status)
+	errs := append(nodeResources(&now.Status), declaredFeatures(now.Status.DeclaredFeatures)...)
 	for i, address := range now.Status.Addresses {
 		if slices.Contains(now.Status.Addresses[:i], address) {
 			errs = append(errs, field.Duplicate(field.NewPath("status", "addresses").Index(i), goNames{address}))

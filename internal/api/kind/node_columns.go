@@ -20,10 +20,11 @@ var nodeColumns = []Column{
 	wide(text("OS-Image", func(n *corev1.Node) string { return cmp.Or(n.Status.NodeInfo.OSImage, "<unknown>") })),
 	wide(text("Kernel-Version", func(n *corev1.Node) string {
 		info := n.Status.NodeInfo
-		if info.KernelVersion != "" && info.Architecture != "" {
-			return fmt.Sprintf("%s (%s)", info.KernelVersion, info.Architecture)
+		kernel := cmp.Or(info.KernelVersion, "<unknown>")
+		if info.Architecture != "" {
+			return fmt.Sprintf("%s (%s)", kernel, info.Architecture)
 		}
-		return cmp.Or(info.KernelVersion, "<unknown>")
+		return kernel
 	})),
 	wide(text("Container-Runtime", func(n *corev1.Node) string {
 		return cmp.Or(n.Status.NodeInfo.ContainerRuntimeVersion, "<unknown>")

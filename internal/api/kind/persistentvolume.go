@@ -20,11 +20,8 @@ func init() {
 		Version: "v1", Name: "PersistentVolume",
 		ShortNames: []string{"pv"},
 		traits:     clusterScoped | withStatus, rules: volumeRules,
-		Columns: volumeColumns,
-		Fields: selectable(map[string]func(*corev1.PersistentVolume) string{
-			"metadata.namespace": func(*corev1.PersistentVolume) string { return "" },
-		}),
-		Warnings:       fromBoth(func(obj, _ *corev1.PersistentVolume) []string { return volumeWarnings(obj) }),
+		Columns:        volumeColumns,
+		Warnings:       func(obj, _ store.Object) []string { return volumeWarnings(obj.(*corev1.PersistentVolume)) },
 		AnswersDeleted: true,
 	})
 }
@@ -118,7 +115,17 @@ func checkVolume(pv *corev1.PersistentVolume) field.ErrorList {
 		errs = append(errs, subdomain(path.Child("storageClassName"), spec.StorageClassName)...)
 	}
 	errs = append(errs, volumeMode(path.Child("volumeMode"), *spec.VolumeMode)...)
-	return append(errs, volumeAttributesClass(path, spec)...)
+	errs = append(errs, volumeAttributesClass(path, spec)...)
+	if _, annotated := pv.Annotations[corev1.MountOptionAnnotation]; annotated && !takesMountOptions(&spec.PersistentVolumeSource) {
+		errs = append(errs, field.Forbidden(metadataPath.Child("annotations", corev1.MountOptionAnnotation), "may not specify mount options for this volume type"))
+	}
+	return errs
+}
+
+// takesMountOptions reports whether the annotation from before spec.mountOptions may be given.
+func takesMountOptions(s *corev1.PersistentVolumeSource) bool {
+	return s.GCEPersistentDisk != nil || s.AWSElasticBlockStore != nil || s.Glusterfs != nil || s.NFS != nil || s.RBD != nil || s.Quobyte != nil ||
+		s.ISCSI != nil || s.Cinder != nil || s.CephFS != nil || s.AzureFile != nil || s.VsphereVolume != nil || s.AzureDisk != nil || s.PhotonPersistentDisk != nil
 }
 
 // checkInlineVolume checks a volume that stands in an attachment.
@@ -205,22 +212,32 @@ func positive(path *field.Path, quantity resource.Quantity) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, quantity.String(), "must be greater than zero")}
 }
 
+// sourceNames are those that the real server gives to sources: to the one that it checks, and to one too many.
+var sourceNames = map[string][2]string{"gcePersistentDisk": {"persistentDisk", "gcePersistentDisk"}, "cephfs": {"cephfs", "cephFS"}}
+
 // volumeSource checks that a volume has exactly one source, and that source.
 func volumeSource(at *field.Path, spec *corev1.PersistentVolumeSpec, name string) field.ErrorList {
 	sources := volumeSources.of(&spec.PersistentVolumeSource)
 	if len(sources) == 0 {
 		return field.ErrorList{field.Required(at, "must specify a volume type")}
 	}
-	first := sources[0]
-	if first == "gcePersistentDisk" {
-		first = "persistentDisk" // its name in what the real server says
-	}
-	errs := checkSource(at.Child(first), &spec.PersistentVolumeSource, name)
-	if sources[0] == "local" && spec.NodeAffinity == nil {
-		errs = append(errs, field.Required(at.Child("nodeAffinity"), "Local volume requires node affinity"))
-	}
-	for _, name := range sources[1:] {
-		errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 volume type"))
+	var errs field.ErrorList
+	for i, source := range sources {
+		shown := source
+		if otherName, ok := sourceNames[source]; ok {
+			shown = otherName[min(i, 1)]
+		}
+		switch {
+		case i > 0 && source != "flexVolume":
+			errs = append(errs, field.Forbidden(at.Child(shown), "may not specify more than 1 volume type"))
+		default:
+			only := corev1.PersistentVolumeSource{}
+			volumeSources.copy(&only, &spec.PersistentVolumeSource, source)
+			errs = append(errs, checkSource(at.Child(shown), &only, name)...)
+		}
+		if i == 0 && source == "local" && spec.NodeAffinity == nil {
+			errs = append(errs, field.Required(at.Child("nodeAffinity"), "Local volume requires node affinity"))
+		}
 	}
 	if spec.HostPath != nil && path.Clean(spec.HostPath.Path) == "/" && spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
 		errs = append(errs, field.Forbidden(at.Child("persistentVolumeReclaimPolicy"), "may not be 'recycle' for a hostPath mount of '/'"))

@@ -196,6 +196,9 @@ func dataSources(path *field.Path, spec *corev1.PersistentVolumeClaimSpec) field
 		return errs
 	}
 	errs = append(errs, dataSource(path.Child("dataSourceRef"), ref.APIGroup, ref.Kind, ref.Name)...)
+	if isElsewhere(ref) {
+		errs = append(errs, invalid(path.Child("dataSourceRef", "namespace"), *ref.Namespace, utilvalidation.IsDNS1123Label(*ref.Namespace))...)
+	}
 	if from == nil {
 		return errs
 	}
@@ -261,7 +264,7 @@ func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.Pe
 	unset := before.StorageClassName == nil && spec.StorageClassName != nil
 	named := unset && annotated && *spec.StorageClassName == old
 	if unset && (!annotated || named) {
-		before.StorageClassName = spec.StorageClassName
+		spec.StorageClassName = nil
 	}
 	if class == old || named && !kept {
 		return nil

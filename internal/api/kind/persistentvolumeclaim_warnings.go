@@ -19,10 +19,3 @@ func fractionWarning(path *field.Path, sizes corev1.ResourceList, name corev1.Re
 	}
 	return []string{fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", path, size.String())}
 }
-
-func templateWarnings(path *field.Path, claims []corev1.PersistentVolumeClaim) (texts []string) {
-	for i := range claims {
-		texts = append(texts, sizeWarnings(path.Index(i).Child("Spec"), &claims[i].Spec)...)
-	}
-	return texts
-}

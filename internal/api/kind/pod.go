@@ -2,7 +2,6 @@ package kind
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 
@@ -13,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/diff"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -24,18 +24,24 @@ func init() {
 		ShortNames: []string{"po"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: podRules,
 		Columns: podColumns,
-		Fields: selectable(map[string]func(*corev1.Pod) string{
-			"spec.nodeName":            func(o *corev1.Pod) string { return o.Spec.NodeName },
-			"spec.restartPolicy":       func(o *corev1.Pod) string { return string(o.Spec.RestartPolicy) },
-			"spec.schedulerName":       func(o *corev1.Pod) string { return o.Spec.SchedulerName },
-			"spec.serviceAccountName":  func(o *corev1.Pod) string { return o.Spec.ServiceAccountName },
-			"spec.hostNetwork":         func(o *corev1.Pod) string { return strconv.FormatBool(o.Spec.HostNetwork) },
-			"status.phase":             func(o *corev1.Pod) string { return string(o.Status.Phase) },
-			"status.podIP":             podIP,
-			"status.podIPs":            podIP,
-			"status.nominatedNodeName": func(o *corev1.Pod) string { return o.Status.NominatedNodeName },
-		}),
-		Warnings:       fromBoth(func(obj, _ *corev1.Pod) []string { return podWarnings(nil, &obj.Spec) }),
+		Fields: map[string]func(store.Object) string{
+			"spec.nodeName":            podNode,
+			"spec.host":                podNode, // of clients from before v1
+			"spec.restartPolicy":       func(o store.Object) string { return string(o.(*corev1.Pod).Spec.RestartPolicy) },
+			"spec.schedulerName":       func(o store.Object) string { return o.(*corev1.Pod).Spec.SchedulerName },
+			"spec.serviceAccountName":  func(o store.Object) string { return o.(*corev1.Pod).Spec.ServiceAccountName },
+			"spec.hostNetwork":         func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Pod).Spec.HostNetwork) },
+			"status.phase":             func(o store.Object) string { return string(o.(*corev1.Pod).Status.Phase) },
+			"status.podIP":             func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
+			"status.podIPs":            func(store.Object) string { return "" }, // the real server knows the label, and never reads it
+			"status.nominatedNodeName": func(o store.Object) string { return o.(*corev1.Pod).Status.NominatedNodeName },
+		},
+		Warnings: func(obj, old store.Object) (texts []string) {
+			if wrong := utilvalidation.IsDNS1123Label(obj.GetName()); old == nil && len(wrong) > 0 {
+				texts = append(texts, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", wrong))
+			}
+			return append(texts, podWarnings(nil, &obj.(*corev1.Pod).Spec)...)
+		},
 		AnswersDeleted: true,
 		Subresources: []Subresource{
 			{Name: "attach", Verbs: ConnectVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodAttachOptions"}},
@@ -49,6 +55,8 @@ func init() {
 		},
 	})
 }
+
+func podNode(pod store.Object) string { return pod.(*corev1.Pod).Spec.NodeName }
 
 const (
 	// PodsByNode finds pods by spec.nodeName.
@@ -67,6 +75,7 @@ var podRules = rules[*corev1.Pod]{
 	prepareStatus:  keepPodStatus,
 	validate:       checkPod,
 	validateStatus: checkPodStatus,
+	passes:         []store.Pass{store.PassMetadata, store.PassObject, store.PassChange},
 	validateUpdate: checkPodUpdate,
 	grace:          podGrace,
 	quota:          &podQuota,
@@ -206,7 +215,7 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 // tolerations to be added.
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := checkPod(withoutEphemeral(pod))
+	var errs field.ErrorList
 	if len(pod.Spec.Containers) != len(old.Spec.Containers) {
 		return append(errs, field.Forbidden(path.Child("containers"), "pod updates may not add or remove containers"))
 	}
@@ -216,7 +225,10 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	errs = append(errs, checkDeadline(path.Child("activeDeadlineSeconds"), pod.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds)...)
 	if !keepsTolerations(pod.Spec.Tolerations, old.Spec.Tolerations) {
 		errs = append(errs, field.Forbidden(path.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds"))
+	} else {
+		errs = append(errs, tolerations(path.Child("tolerations"), pod.Spec.Tolerations)...)
 	}
+	errs = append(errs, fewerGates(path.Child("schedulingGates"), pod.Spec.SchedulingGates, old.Spec.SchedulingGates)...)
 	spec := pod.Spec.DeepCopy()
 	for i := range spec.Containers {
 		spec.Containers[i].Image = old.Spec.Containers[i].Image
@@ -237,14 +249,14 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// withoutEphemeral is a pod as it can be created.
-func withoutEphemeral(pod *corev1.Pod) *corev1.Pod {
-	if len(pod.Spec.EphemeralContainers) == 0 {
-		return pod
+// fewerGates checks that no gate comes anew.
+func fewerGates(at *field.Path, now, was []corev1.PodSchedulingGate) (errs field.ErrorList) {
+	for i, gate := range now {
+		if !slices.Contains(was, gate) {
+			errs = append(errs, field.Forbidden(at.Index(i).Child("name"), fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", gate.Name)))
+		}
 	}
-	created := *pod
-	created.Spec.EphemeralContainers = nil
-	return &created
+	return errs
 }
 
 // keepsTolerations says that tolerations are there still, whatever their seconds.
@@ -275,20 +287,17 @@ func checkDeadline(path *field.Path, now, was *int64) field.ErrorList {
 
 // checkPodStatus returns the field errors of what a kubelet or a scheduler says of a pod.
 func checkPodStatus(pod, was *corev1.Pod) (errs field.ErrorList) {
+	errs = podConditions(pod.Status.Conditions)
 	if name := pod.Status.NominatedNodeName; name != was.Status.NominatedNodeName && name != "" {
 		path := field.NewPath("status", "nominatedNodeName")
-		errs = subdomain(path, name)
+		errs = append(errs, subdomain(path, name)...)
 		if was.Spec.NodeName != "" {
 			errs = append(errs, field.Forbidden(path, "may not be set on pods that are already bound to a node"))
 		}
 	}
-	for i, ip := range pod.Status.PodIPs {
-		if net.ParseIP(ip.IP) == nil {
-			errs = append(errs, field.Invalid(field.NewPath("status", "podIPs").Index(i), ip.IP, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"))
-		}
-	}
+	errs = append(errs, wholeNumber(field.NewPath("status", "observedGeneration"), pod.Status.ObservedGeneration)...)
 	if pod.Status.QOSClass != was.Status.QOSClass {
 		errs = append(errs, immutable(field.NewPath("status", "qosClass"), pod.Status.QOSClass, was.Status.QOSClass)...)
 	}
-	return errs
+	return append(errs, podAddresses(&pod.Status, &was.Status)...)
 }

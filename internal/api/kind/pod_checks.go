@@ -16,7 +16,11 @@ import (
 // checkPod returns the field errors of a pod: its volumes and their uses in depth, of
 // the rest what makes a pod impossible.
 func checkPod(pod *corev1.Pod) field.ErrorList {
-	return checkPodSpec(&pod.Spec, pod.Name, field.NewPath("spec"))
+	errs := checkPodSpec(&pod.Spec, pod.Name, field.NewPath("spec"))
+	if isNew := pod.ResourceVersion == ""; isNew && len(pod.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "ephemeralContainers"), "cannot be set on create"))
+	}
+	return errs
 }
 
 // checkPodSpec is for templates of pods, too: these have no name.
@@ -57,9 +61,6 @@ func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorL
 		errs = append(errs, field.Required(at.Child("os", "name"), ""))
 	default:
 		errs = append(errs, oneOf(at.Child("os"), os.Name, corev1.Linux, corev1.Windows)...)
-	}
-	if pod != "" && len(spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(at.Child("ephemeralContainers"), "cannot be set on create"))
 	}
 	if spec.NodeName != "" && len(spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))

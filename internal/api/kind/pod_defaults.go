@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 // fillPod sets the defaults of a pod.
 func fillPod(pod *corev1.Pod) {
 	setEmpty(&pod.Status.Phase, corev1.PodPending)
+	fillPodIPs(&pod.Status)
 	setDefault(&pod.Spec.EnableServiceLinks, true)
 	for i := range pod.Spec.Containers {
 		requestLimits(&pod.Spec.Containers[i].Resources)
@@ -29,6 +31,7 @@ func fillPod(pod *corev1.Pod) {
 // fillPodSpec sets the defaults that pods and templates of pods share.
 func fillPodSpec(spec *corev1.PodSpec) {
 	setEmpty(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
+	spec.SchedulingGroup = nil // the gate GenericWorkload is off
 	setEmpty(&spec.DNSPolicy, corev1.DNSClusterFirst)
 	setEmpty(&spec.RestartPolicy, corev1.RestartPolicyAlways)
 	setEmpty(&spec.SchedulerName, corev1.DefaultSchedulerName)
@@ -41,9 +44,7 @@ func fillPodSpec(spec *corev1.PodSpec) {
 		fillContainer(&spec.InitContainers[i])
 	}
 	for i := range spec.EphemeralContainers {
-		c := corev1.Container(spec.EphemeralContainers[i].EphemeralContainerCommon)
-		fillContainer(&c)
-		spec.EphemeralContainers[i].EphemeralContainerCommon = corev1.EphemeralContainerCommon(c)
+		fillContainer((*corev1.Container)(&spec.EphemeralContainers[i].EphemeralContainerCommon))
 	}
 	for i := range spec.Volumes {
 		fillPodVolume(&spec.Volumes[i])
@@ -72,6 +73,11 @@ func fillContainer(c *corev1.Container) {
 			fillProbe(probe)
 		}
 	}
+	if l := c.Lifecycle; l != nil && l.StopSignal != nil { // the gate ContainerStopSignals is off
+		if l.StopSignal = nil; l.PostStart == nil && l.PreStop == nil {
+			c.Lifecycle = nil
+		}
+	}
 	if l := c.Lifecycle; l != nil {
 		for _, h := range []*corev1.LifecycleHandler{l.PostStart, l.PreStop} {
 			if h != nil && h.HTTPGet != nil {
@@ -89,8 +95,25 @@ func fillContainer(c *corev1.Container) {
 	}
 }
 
+// fillPodIPs keeps the older single field equal to the first of the list. If both are given, it decides.
+func fillPodIPs(status *corev1.PodStatus) {
+	switch {
+	case status.PodIP != "" && (len(status.PodIPs) == 0 || status.PodIPs[0].IP != status.PodIP):
+		status.PodIPs = []corev1.PodIP{{IP: status.PodIP}}
+	case status.PodIP == "" && len(status.PodIPs) > 0:
+		status.PodIP = status.PodIPs[0].IP
+	}
+}
+
+// imageName is the name of an image: a registry, the path in it, a tag and a digest.
+var imageName = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
+	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,})?$`)
+
 // pullPolicy pulls always what has no fixed version.
 func pullPolicy(image string) corev1.PullPolicy {
+	if !imageName.MatchString(image) {
+		return corev1.PullIfNotPresent
+	}
 	name := image[strings.LastIndex(image, "/")+1:]
 	_, tag, tagged := strings.Cut(name, ":")
 	if strings.Contains(name, "@") || tagged && tag != "latest" {
@@ -155,6 +178,8 @@ func fillPodVolume(volume *corev1.Volume) {
 		setDefault(&volume.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 	case volume.Projected != nil:
 		fillProjected(volume.Projected)
+	case volume.Image != nil && volume.Image.PullPolicy == "":
+		volume.Image.PullPolicy = pullPolicy(volume.Image.Reference)
 	}
 }
 

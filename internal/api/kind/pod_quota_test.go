@@ -87,7 +87,7 @@ func TestLimitRangesLimitClaims(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, &corev1.LimitRange{ObjectMeta: kindtest.Named("sizes"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
 		{Type: corev1.LimitTypePersistentVolumeClaim, Min: kindtest.Storage("1Gi"), Max: kindtest.Storage("2Gi")},
-		{Type: corev1.LimitTypeContainer, Max: kindtest.Storage("1")},
+		{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
 	}}})
 	of := func(size string) *corev1.PersistentVolumeClaim {
 		pvc := kindtest.Claim("c")
@@ -108,12 +108,12 @@ func TestLimitRangesLimitClaims(t *testing.T) {
 	kindtest.Create(t, s, other)
 }
 
-func TestLimitsThatContradictAreAllSaid(t *testing.T) {
+func TestAllLimitsThatAClaimBreaksAreReported(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, &corev1.LimitRange{ObjectMeta: kindtest.Named("none"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
-		Type: corev1.LimitTypePersistentVolumeClaim, Min: kindtest.Storage("2Gi"), Max: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("512Mi")},
+		Type: corev1.LimitTypePersistentVolumeClaim, Min: kindtest.Storage("2Gi"), Max: corev1.ResourceList{"example.com/iops": resource.MustParse("100")},
 	}}}})
 	_, err := store.Create(s, kindtest.Claim("c"))
 	assert.EqualError(t, err, `persistentvolumeclaims "c" is forbidden: [minimum storage usage per PersistentVolumeClaim is 2Gi, but request is 1Gi, `+
-		`maximum storage usage per PersistentVolumeClaim is 512Mi, but request is 1Gi]`)
+		`maximum example.com/iops usage per PersistentVolumeClaim is 100.  No request is specified]`)
 }

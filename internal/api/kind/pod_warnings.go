@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -34,12 +36,59 @@ func podWarnings(path *field.Path, pod *corev1.PodSpec) (texts []string) {
 	for i := range pod.Volumes {
 		texts = append(texts, podVolumeWarnings(spec.Child("volumes").Index(i), &pod.Volumes[i])...)
 	}
+	texts = append(texts, aliasWarnings(spec.Child("hostAliases"), pod.HostAliases)...)
 	texts = append(texts, pullSecretWarnings(spec.Child("imagePullSecrets"), pod.ImagePullSecrets)...)
 	for i := range pod.InitContainers {
 		texts = append(texts, containerWarnings(spec.Child("initContainers").Index(i), &pod.InitContainers[i])...)
 	}
 	for i := range pod.Containers {
 		texts = append(texts, containerWarnings(spec.Child("containers").Index(i), &pod.Containers[i])...)
+	}
+	texts = append(texts, portWarnings(spec, pod)...)
+	if grace := pod.TerminationGracePeriodSeconds; grace != nil && *grace < 0 {
+		texts = append(texts, fmt.Sprintf("%s: must be >= 0; negative values are invalid and will be treated as 1", spec.Child("terminationGracePeriodSeconds")))
+	}
+	texts = append(texts, affinityWarnings(spec.Child("affinity"), pod.Affinity)...)
+	if pod.DNSConfig != nil {
+		for i, server := range pod.DNSConfig.Nameservers {
+			texts = append(texts, utilvalidation.GetWarningsForIP(spec.Child("dnsConfig", "nameservers").Index(i), server)...)
+		}
+	}
+	for i, alias := range pod.HostAliases {
+		texts = append(texts, utilvalidation.GetWarningsForIP(spec.Child("hostAliases").Index(i).Child("ip"), alias.IP)...)
+	}
+	return texts
+}
+
+func aliasWarnings(at *field.Path, aliases []corev1.HostAlias) (texts []string) {
+	for i, alias := range aliases {
+		if slices.ContainsFunc(aliases[:i], func(other corev1.HostAlias) bool { return other.IP == alias.IP }) {
+			texts = append(texts, fmt.Sprintf("%s: duplicate ip %q", at.Index(i).Child("ip"), alias.IP))
+		}
+	}
+	return texts
+}
+
+// affinityWarnings are about terms that select no pod.
+func affinityWarnings(at *field.Path, a *corev1.Affinity) (texts []string) {
+	warn := func(at *field.Path, selector *metav1.LabelSelector) {
+		if selector == nil {
+			texts = append(texts, fmt.Sprintf("%s: a null labelSelector results in matching no pod", at.Child("labelSelector")))
+		}
+	}
+	terms := func(at *field.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		for i, term := range required {
+			warn(at.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i), term.LabelSelector)
+		}
+		for i, term := range preferred {
+			warn(at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"), term.PodAffinityTerm.LabelSelector)
+		}
+	}
+	if a != nil && a.PodAffinity != nil {
+		terms(at.Child("podAffinity"), a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if a != nil && a.PodAntiAffinity != nil {
+		terms(at.Child("podAntiAffinity"), a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	return texts
 }

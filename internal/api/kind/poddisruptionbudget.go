@@ -11,8 +11,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/world/objectname"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/workload"
 )
@@ -21,7 +24,7 @@ func init() {
 	register(Kind{
 		Group: "policy", Version: "v1", Name: "PodDisruptionBudget",
 		ShortNames: []string{"pdb"},
-		traits:     withStatus | withGeneration | conditional,
+		traits:     withStatus | withGeneration | conditional | anyFinalizer, rules: budgetRules,
 		Columns: []Column{
 			nameColumn,
 			text("Min Available", func(b *policyv1.PodDisruptionBudget) string { return orNotApplicable(b.Spec.MinAvailable) }),
@@ -30,6 +33,45 @@ func init() {
 			ageColumn,
 		},
 	})
+}
+
+var budgetRules = rules[*policyv1.PodDisruptionBudget]{
+	name:         objectname.PathSegment,
+	metadataLast: true,
+	validate:     func(obj *policyv1.PodDisruptionBudget) field.ErrorList { return checkBudget(&obj.Spec) },
+	validateUpdate: func(obj, _ *policyv1.PodDisruptionBudget) field.ErrorList {
+		return checkBudget(&obj.Spec)
+	},
+	passes: []store.Pass{store.PassChange},
+	validateStatus: func(obj, _ *policyv1.PodDisruptionBudget) field.ErrorList {
+		return checkBudgetStatus(&obj.Status)
+	},
+}
+
+func checkBudget(spec *policyv1.PodDisruptionBudgetSpec) (errs field.ErrorList) {
+	at := field.NewPath("spec")
+	if spec.MinAvailable != nil && spec.MaxUnavailable != nil {
+		errs = append(errs, field.Invalid(at, goNames{spec}, "minAvailable and maxUnavailable cannot be both set"))
+	}
+	if n := spec.MinAvailable; n != nil {
+		errs = append(errs, share(at.Child("minAvailable"), *n)...)
+		errs = append(errs, atMostAll(at.Child("minAvailable"), *n)...)
+	}
+	if n := spec.MaxUnavailable; n != nil {
+		errs = append(errs, share(at.Child("maxUnavailable"), *n)...)
+		errs = append(errs, atMostAll(at.Child("maxUnavailable"), *n)...)
+	}
+	errs = append(errs, metavalidation.ValidateLabelSelector(spec.Selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
+	if policy := spec.UnhealthyPodEvictionPolicy; policy != nil {
+		errs = append(errs, oneOf(at.Child("unhealthyPodEvictionPolicy"), *policy, policyv1.AlwaysAllow, policyv1.IfHealthyBudget)...)
+	}
+	return errs
+}
+
+func checkBudgetStatus(status *policyv1.PodDisruptionBudgetStatus) field.ErrorList {
+	errs := metavalidation.ValidateConditions(status.Conditions, field.NewPath("status", "conditions"))
+	return append(errs, tallies(tally{"disruptionsAllowed", int64(status.DisruptionsAllowed)}, tally{"currentHealthy", int64(status.CurrentHealthy)},
+		tally{"desiredHealthy", int64(status.DesiredHealthy)}, tally{"expectedPods", int64(status.ExpectedPods)})...)
 }
 
 // maxDisruptedPods is how many evictions of a budget may be under way.

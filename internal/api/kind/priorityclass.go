@@ -14,12 +14,31 @@ func init() {
 		Group: "scheduling.k8s.io", Version: "v1", Name: "PriorityClass",
 		ShortNames: []string{"pc"},
 		traits:     clusterScoped | withGeneration,
-		rules:      rules[*schedulingv1.PriorityClass]{fill: fillPriorityClass, validate: checkPriorityClass},
+		rules:      rules[*schedulingv1.PriorityClass]{fill: fillPriorityClass, validate: checkPriorityClass, validateUpdate: checkPriorityClassChange},
+		Columns: []Column{
+			nameColumn,
+			show("Value", "integer", func(c *schedulingv1.PriorityClass) any { return int64(c.Value) }),
+			show("Global-Default", "boolean", func(c *schedulingv1.PriorityClass) any { return c.GlobalDefault }),
+			ageColumn,
+			text("PreemptionPolicy", func(c *schedulingv1.PriorityClass) string {
+				if c.PreemptionPolicy == nil {
+					return ""
+				}
+				return string(*c.PreemptionPolicy)
+			}),
+		},
 	})
 }
 
 func fillPriorityClass(obj *schedulingv1.PriorityClass) {
 	setDefault(&obj.PreemptionPolicy, corev1.PreemptLowerPriority)
+}
+
+func checkPriorityClassChange(class, was *schedulingv1.PriorityClass) (errs field.ErrorList) {
+	if class.Value != was.Value {
+		errs = append(errs, field.Forbidden(field.NewPath("value"), "may not be changed in an update."))
+	}
+	return append(errs, immutable(field.NewPath("preemptionPolicy"), class.PreemptionPolicy, was.PreemptionPolicy)...)
 }
 
 // highestPriority is that of classes of users; what is above is the system's.

@@ -1,12 +1,12 @@
 package kind
 
 import (
-	"strconv"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -15,22 +15,33 @@ func init() {
 		ShortNames: []string{"rs"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: replicaSetRules,
 		Columns: replicaSetColumns,
-		Fields: selectable(map[string]func(*appsv1.ReplicaSet) string{
-			"status.replicas": func(o *appsv1.ReplicaSet) string { return strconv.Itoa(int(o.Status.Replicas)) },
-		}),
-		Warnings: fromBoth(func(obj, _ *appsv1.ReplicaSet) []string {
-			return podWarnings(field.NewPath("spec", "template"), &obj.Spec.Template.Spec)
-		}),
+		Warnings: func(obj, old store.Object) []string {
+			return workloadWarnings(obj, old, &obj.(*appsv1.ReplicaSet).Spec.Template, true)
+		},
 		Scale: scaleOf(func(o *appsv1.ReplicaSet) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),
 	})
 }
 
-var replicaSetRules = rulesOfWorkload(func(r *appsv1.ReplicaSet) {
-	setDefault(&r.Spec.Replicas, 1)
-	fillPodSpec(&r.Spec.Template.Spec)
-}, checkReplicaSet, func(r, old *appsv1.ReplicaSet) field.ErrorList { return fixed(r.Spec.Selector, old.Spec.Selector) })
+var replicaSetRules = func() rules[*appsv1.ReplicaSet] {
+	r := rulesOfWorkload(func(r *appsv1.ReplicaSet) {
+		setDefault(&r.Spec.Replicas, 1)
+		fillPodSpec(&r.Spec.Template.Spec)
+	}, checkReplicaSet, func(r, old *appsv1.ReplicaSet) field.ErrorList { return fixed(r.Spec.Selector, old.Spec.Selector) })
+	r.validateStatus = func(obj, _ *appsv1.ReplicaSet) field.ErrorList {
+		return checkReplicaSetStatus(&obj.Status)
+	}
+	return r
+}()
+
+func checkReplicaSetStatus(now *appsv1.ReplicaSetStatus) field.ErrorList {
+	all, labeled := tally{"replicas", int64(now.Replicas)}, tally{"fullyLabeledReplicas", int64(now.FullyLabeledReplicas)}
+	ready, available := tally{"readyReplicas", int64(now.ReadyReplicas)}, tally{"availableReplicas", int64(now.AvailableReplicas)}
+	errs := tallies(all, labeled, ready, available, tally{"observedGeneration", now.ObservedGeneration}, tally{"terminatingReplicas", int64(orZero(now.TerminatingReplicas))})
+	errs = append(errs, atMost(all, "status.replicas", labeled, ready, available)...)
+	return append(errs, atMost(ready, "readyReplicas", available)...)
+}
 
 func checkReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 	at := field.NewPath("spec")

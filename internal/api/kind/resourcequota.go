@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -17,8 +19,13 @@ func init() {
 	register(Kind{
 		Version: "v1", Name: "ResourceQuota",
 		ShortNames: []string{"quota"},
-		traits:     withStatus,
-		rules:      rules[*corev1.ResourceQuota]{observe: func(c *cluster, _, _ *corev1.ResourceQuota) { c.quotas.any = true }},
+		traits:     withStatus, rules: quotaRules,
+		Warnings: func(obj, old store.Object) []string {
+			if old != nil {
+				return nil
+			}
+			return quotaWarnings(obj.(*corev1.ResourceQuota).Spec.Hard)
+		},
 		Columns: []Column{
 			nameColumn,
 			text("Request", func(q *corev1.ResourceQuota) string { return usedOf(q, false) }),
@@ -27,6 +34,22 @@ func init() {
 		},
 		AnswersDeleted: true,
 	})
+}
+
+var quotaRules = rules[*corev1.ResourceQuota]{
+	observe:  func(c *cluster, _, _ *corev1.ResourceQuota) { c.quotas.any = true },
+	validate: func(obj *corev1.ResourceQuota) field.ErrorList { return checkQuota(&obj.Spec) },
+	validateUpdate: func(obj, old *corev1.ResourceQuota) field.ErrorList {
+		now, was := &obj.Spec, &old.Spec
+		errs := checkQuota(now)
+		if !sets.New(now.Scopes...).Equal(sets.New(was.Scopes...)) {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "scopes"), now.Scopes, "field is immutable"))
+		}
+		return errs
+	},
+	validateStatus: func(obj, _ *corev1.ResourceQuota) field.ErrorList {
+		return checkQuotaStatus(&obj.Status)
+	},
 }
 
 // quotas counts writes in the quotas of their namespaces.

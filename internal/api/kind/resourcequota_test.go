@@ -95,8 +95,8 @@ func TestQuotasOfClaims(t *testing.T) {
 			refused: "status unknown for quota: q, resources: persistentvolumeclaims,requests.storage",
 		},
 		"about pods that terminate": {
-			hard: amounts{"persistentvolumeclaims": "0"}, used: amounts{"persistentvolumeclaims": "0"}, scope: corev1.ResourceQuotaScopeTerminating,
-			class: "std", after: amounts{"persistentvolumeclaims": "0"},
+			hard: amounts{"count/persistentvolumeclaims": "0"}, used: amounts{"count/persistentvolumeclaims": "0"}, scope: corev1.ResourceQuotaScopeTerminating,
+			class: "std", after: amounts{"count/persistentvolumeclaims": "0"},
 		},
 		"about claims with attributes": {
 			hard: amounts{"requests.storage": "1Gi"}, used: amounts{"requests.storage": "0"}, scope: corev1.ResourceQuotaScopeVolumeAttributesClass, class: "std",

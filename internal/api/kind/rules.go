@@ -14,11 +14,13 @@ import (
 type rules[T store.Object] struct {
 	name             func(name string, prefix bool) []string
 	nameOf           func(obj T) func(name string, prefix bool) []string
+	metadataLast     bool
 	createdByUpdate  bool
 	keepsStatus      bool
 	statusOnly       bool
 	fill             func(obj T)
 	admit            func(a admission, obj T) error
+	begin            func(cluster store.Reader, obj, old T) error
 	admitUpdate      func(cluster store.Reader, obj, old T) error
 	room             func(there int, obj T) error
 	prepare          func(obj, old T)
@@ -73,7 +75,7 @@ func (r rules[T]) enter(res *store.Resource, k *Kind) {
 
 func (r rules[T]) strategy() store.Strategy {
 	s := store.Strategy{
-		Name: r.name, NameOf: from(r.nameOf), AllowCreateOnUpdate: r.createdByUpdate, KeepsStatus: r.keepsStatus, StatusOnly: r.statusOnly,
+		Name: r.name, NameOf: from(r.nameOf), MetadataLast: r.metadataLast, AllowCreateOnUpdate: r.createdByUpdate, KeepsStatus: r.keepsStatus, StatusOnly: r.statusOnly,
 		Default: on(r.fill), PrepareForUpdate: onBoth(r.prepare),
 		Validate: from(r.validate), ValidateUpdate: fromBoth(r.validateUpdate), ValidateStatus: fromBoth(r.validateStatus),
 		Passes: r.passes, ReadsAnnotations: r.readsAnnotations, TTL: r.ttl, CopyPart: r.copyPart,
@@ -81,6 +83,11 @@ func (r rules[T]) strategy() store.Strategy {
 	if r.admit != nil {
 		s.Admit = func(s *store.Store, obj store.Object) error {
 			return r.admit(admission{s.Timestamp(), s, optionsOf(s)}, typed[T](obj))
+		}
+	}
+	if r.begin != nil {
+		s.BeginUpdate = func(cluster store.Reader, obj, old store.Object) error {
+			return r.begin(cluster, typed[T](obj), typed[T](old))
 		}
 	}
 	if r.admitUpdate != nil {

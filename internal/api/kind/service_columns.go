@@ -23,7 +23,10 @@ var serviceColumns = []Column{
 func externalIP(service *corev1.Service) string {
 	switch service.Spec.Type {
 	case corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort:
-		return cmp.Or(strings.Join(service.Spec.ExternalIPs, ","), "<none>")
+		if len(service.Spec.ExternalIPs) == 0 {
+			return "<none>"
+		}
+		return strings.Join(service.Spec.ExternalIPs, ",")
 	case corev1.ServiceTypeLoadBalancer:
 		var balancers []string
 		for _, i := range service.Status.LoadBalancer.Ingress {
@@ -32,7 +35,10 @@ func externalIP(service *corev1.Service) string {
 			}
 		}
 		slices.Sort(balancers)
-		return cmp.Or(strings.Join(append(slices.Compact(balancers), service.Spec.ExternalIPs...), ","), "<pending>")
+		if balancers = append(slices.Compact(balancers), service.Spec.ExternalIPs...); len(balancers) == 0 {
+			return "<pending>"
+		}
+		return strings.Join(balancers, ",")
 	case corev1.ServiceTypeExternalName:
 		return service.Spec.ExternalName
 	}

@@ -1,6 +1,7 @@
 package kind_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,7 +16,10 @@ import (
 func service(name string, kind corev1.ServiceType, ports ...int32) *corev1.Service {
 	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: corev1.ServiceSpec{Type: kind}}
 	for _, port := range ports {
-		s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Port: port})
+		s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Name: fmt.Sprintf("port-%d", port), Port: port})
+	}
+	if kind == corev1.ServiceTypeExternalName {
+		s.Spec.ExternalName = "db.example.com"
 	}
 	return s
 }

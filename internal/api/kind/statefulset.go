@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/objectname"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -16,31 +18,51 @@ func init() {
 		Group: "apps", Version: "v1", Name: "StatefulSet",
 		ShortNames: []string{"sts"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: statefulSetRules,
-		Columns: statefulSetColumns,
-		Warnings: fromBoth(func(set, _ *appsv1.StatefulSet) []string {
-			spec := field.NewPath("spec")
-			return append(podWarnings(spec.Child("template"), &set.Spec.Template.Spec), templateWarnings(spec.Child("volumeClaimTemplates"), set.Spec.VolumeClaimTemplates)...)
-		}),
+		Columns:  statefulSetColumns,
+		Warnings: func(obj, old store.Object) []string { return statefulSetWarnings(obj.(*appsv1.StatefulSet), old) },
 		Scale: scaleOf(func(o *appsv1.StatefulSet) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),
 	})
 }
 
-var statefulSetRules = func() rules[*appsv1.StatefulSet] {
-	r := rulesOfWorkload(func(s *appsv1.StatefulSet) { fillStatefulSet(&s.Spec) }, checkStatefulSet, checkStatefulSetChange)
-	r.name = func(name string, _ bool) []string { return objectname.Label(name) } // its pods have it as a hostname
-	return r
-}()
+var statefulSetRules = rules[*appsv1.StatefulSet]{
+	name: func(name string, _ bool) []string { return objectname.Label(name) }, // its pods have it as a hostname
+	fill: func(obj *appsv1.StatefulSet) { fillStatefulSet(&obj.Spec) },
+	admit: func(_ admission, obj *appsv1.StatefulSet) error {
+		dropMaxUnavailable(&obj.Spec)
+		return nil
+	},
+	prepare: func(obj, _ *appsv1.StatefulSet) { dropMaxUnavailable(&obj.Spec) },
+	validate: func(set *appsv1.StatefulSet) field.ErrorList {
+		return checkStatefulSet(&set.Spec, claimTemplates(set.Spec.VolumeClaimTemplates), serviceName(set.Spec.ServiceName))
+	},
+	validateUpdate: func(obj, old *appsv1.StatefulSet) field.ErrorList { // what cannot change is not checked again
+		set, was := &obj.Spec, &old.Spec
+		return append(checkStatefulSet(set, nil, nil), checkStatefulSetChange(set, was)...)
+	},
+	validateStatus: func(obj, old *appsv1.StatefulSet) field.ErrorList {
+		return checkStatefulSetStatus(&obj.Status, &old.Status)
+	},
+}
+
+// dropMaxUnavailable clears a field of the gate MaxUnavailableStatefulSet, which is off.
+func dropMaxUnavailable(spec *appsv1.StatefulSetSpec) {
+	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		rolling.MaxUnavailable = nil
+	}
+}
 
 func fillStatefulSet(spec *appsv1.StatefulSetSpec) {
 	setDefault(&spec.Replicas, 1)
 	setDefault(&spec.RevisionHistoryLimit, 10)
 	setEmpty(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
-	setEmpty(&spec.UpdateStrategy.Type, appsv1.RollingUpdateStatefulSetStrategyType)
-	if spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
-		setDefault(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
-		setDefault(&spec.UpdateStrategy.RollingUpdate.Partition, 0)
+	if strategy := &spec.UpdateStrategy; strategy.Type == "" {
+		strategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
+		setDefault(&strategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
+	}
+	if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		setDefault(&rolling.Partition, 0)
 	}
 	setDefault(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
 	setEmpty(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
@@ -53,25 +75,88 @@ func fillStatefulSet(spec *appsv1.StatefulSetSpec) {
 	}
 }
 
-func checkStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
+// checkStatefulSet checks a spec; the field errors of its claims and in the name of its service stand where the
+// real server reports them.
+func checkStatefulSet(spec *appsv1.StatefulSetSpec, ofClaims, ofService field.ErrorList) field.ErrorList {
 	at := field.NewPath("spec")
 	var errs field.ErrorList
-	if policy := s.Spec.PodManagementPolicy; policy != appsv1.OrderedReadyPodManagement && policy != appsv1.ParallelPodManagement {
+	if policy := spec.PodManagementPolicy; policy != appsv1.OrderedReadyPodManagement && policy != appsv1.ParallelPodManagement {
 		errs = append(errs, field.Invalid(at.Child("podManagementPolicy"), policy,
 			fmt.Sprintf("must be '%s' or '%s'", appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement)))
 	}
-	for i := range s.Spec.VolumeClaimTemplates {
-		errs = append(errs, checkClaim(&s.Spec.VolumeClaimTemplates[i].Spec, at.Child("volumeClaimTemplates").Index(i).Child("spec"))...)
+	errs = append(errs, statefulSetStrategy(&spec.UpdateStrategy, at.Child("updateStrategy"))...)
+	retention := spec.PersistentVolumeClaimRetentionPolicy
+	errs = append(errs, oneOf(at.Child("persistentVolumeClaimRetentionPolicy", "whenDeleted"), retention.WhenDeleted,
+		appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType)...)
+	errs = append(errs, oneOf(at.Child("persistentVolumeClaimRetentionPolicy", "whenScaled"), retention.WhenScaled,
+		appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType)...)
+	errs = append(errs, ofClaims...)
+	errs = append(errs, replicas(at.Child("replicas"), *spec.Replicas)...)
+	errs = append(errs, natural(at.Child("minReadySeconds"), int64(spec.MinReadySeconds))...)
+	if spec.Ordinals != nil {
+		errs = append(errs, natural(at.Child("ordinals.start"), int64(spec.Ordinals.Start))...)
 	}
-	errs = append(errs, replicas(at.Child("replicas"), *s.Spec.Replicas)...)
-	errs = append(errs, natural(at.Child("minReadySeconds"), int64(s.Spec.MinReadySeconds))...)
-	if s.Spec.ServiceName != "" {
-		errs = append(errs, invalid(at.Child("serviceName"), s.Spec.ServiceName, objectname.Label(s.Spec.ServiceName))...)
-	}
-	template := s.Spec.Template.DeepCopy()
+	errs = append(errs, ofService...)
+	template := spec.Template.DeepCopy()
 	template.Spec.Hostname, template.Spec.Subdomain = "", "" // the controller names its pods
-	template.Spec.Volumes = withClaims(template.Spec.Volumes, s.Spec.VolumeClaimTemplates)
-	return append(errs, workloadSpec{kind: "statefulset", pods: "StatefulSet", selector: s.Spec.Selector, template: template}.check()...)
+	template.Spec.Volumes = withClaims(template.Spec.Volumes, spec.VolumeClaimTemplates)
+	return append(errs, workloadSpec{kind: "statefulset", pods: "StatefulSet", selector: spec.Selector, template: template}.check()...)
+}
+
+func claimTemplates(claims []corev1.PersistentVolumeClaim) (errs field.ErrorList) {
+	for i := range claims {
+		errs = append(errs, checkClaim(&claims[i].Spec, field.NewPath("spec", "volumeClaimTemplates").Index(i).Child("spec"))...)
+	}
+	return errs
+}
+
+func serviceName(name string) field.ErrorList {
+	if name == "" {
+		return nil
+	}
+	return invalid(field.NewPath("spec", "serviceName"), name, objectname.Label(name))
+}
+
+func statefulSetStrategy(strategy *appsv1.StatefulSetUpdateStrategy, at *field.Path) field.ErrorList {
+	rolling := strategy.RollingUpdate
+	switch strategy.Type {
+	case appsv1.RollingUpdateStatefulSetStrategyType:
+		if rolling == nil {
+			return nil
+		}
+		return natural(at.Child("rollingUpdate", "partition"), int64(*rolling.Partition))
+	case appsv1.OnDeleteStatefulSetStrategyType:
+		if rolling == nil {
+			return nil
+		}
+		return field.ErrorList{field.Invalid(at.Child("rollingUpdate"), goNames{rolling}, "only allowed for updateStrategy 'RollingUpdate'")}
+	}
+	return field.ErrorList{field.Invalid(at, goNames{strategy}, "must be 'RollingUpdate' or 'OnDelete'")}
+}
+
+func checkStatefulSetStatus(now, was *appsv1.StatefulSetStatus) field.ErrorList {
+	all, current := tally{"replicas", int64(now.Replicas)}, tally{"currentReplicas", int64(now.CurrentReplicas)}
+	ready, updated, available := tally{"readyReplicas", int64(now.ReadyReplicas)}, tally{"updatedReplicas", int64(now.UpdatedReplicas)}, tally{"availableReplicas", int64(now.AvailableReplicas)}
+	errs := tallies(all, ready, current, updated, available, tally{"observedGeneration", now.ObservedGeneration},
+		tally{"collisionCount", int64(orZero(now.CollisionCount))})
+	errs = append(errs, atMost(all, "status.replicas", ready, current, updated, available)...)
+	errs = append(errs, atMost(ready, "status.readyReplicas", available)...)
+	return append(errs, collisions(now.CollisionCount, was.CollisionCount)...)
+}
+
+func statefulSetWarnings(set *appsv1.StatefulSet, old store.Object) []string {
+	texts, claims := workloadWarnings(set, old, &set.Spec.Template, false), field.NewPath("spec", "volumeClaimTemplates")
+	for i := range set.Spec.VolumeClaimTemplates {
+		at := claims.Index(i)
+		if old != nil {
+			at = at.Child("Spec")
+		}
+		texts = append(texts, sizeWarnings(at, &set.Spec.VolumeClaimTemplates[i].Spec)...)
+	}
+	if *set.Spec.RevisionHistoryLimit < 0 {
+		texts = append(texts, "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")
+	}
+	return texts
 }
 
 // withClaims are the volumes that pods of a set will have: those of its claims first.
@@ -93,12 +178,12 @@ func withClaims(volumes []corev1.Volume, claims []corev1.PersistentVolumeClaim) 
 }
 
 // checkStatefulSetChange: little of a set can change.
-func checkStatefulSetChange(s, old *appsv1.StatefulSet) field.ErrorList {
-	kept := old.Spec.DeepCopy()
-	kept.Replicas, kept.Ordinals, kept.Template, kept.UpdateStrategy = s.Spec.Replicas, s.Spec.Ordinals, s.Spec.Template, s.Spec.UpdateStrategy
-	kept.RevisionHistoryLimit, kept.MinReadySeconds = s.Spec.RevisionHistoryLimit, s.Spec.MinReadySeconds
-	kept.PersistentVolumeClaimRetentionPolicy = s.Spec.PersistentVolumeClaimRetentionPolicy
-	if equality.Semantic.DeepEqual(kept, &s.Spec) {
+func checkStatefulSetChange(spec, old *appsv1.StatefulSetSpec) field.ErrorList {
+	kept := old.DeepCopy()
+	kept.Replicas, kept.Ordinals, kept.Template, kept.UpdateStrategy = spec.Replicas, spec.Ordinals, spec.Template, spec.UpdateStrategy
+	kept.RevisionHistoryLimit, kept.MinReadySeconds = spec.RevisionHistoryLimit, spec.MinReadySeconds
+	kept.PersistentVolumeClaimRetentionPolicy = spec.PersistentVolumeClaimRetentionPolicy
+	if equality.Semantic.DeepEqual(kept, spec) {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "+

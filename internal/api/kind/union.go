@@ -52,3 +52,12 @@ func (u union) of(pointer any) []string {
 	}
 	return set
 }
+
+// copy sets one member of what a pointer points to to that of another.
+func (u union) copy(to, from any, name string) {
+	for _, m := range u.members {
+		if m.name == name {
+			reflect.ValueOf(to).Elem().Field(m.index).Set(reflect.ValueOf(from).Elem().Field(m.index))
+		}
+	}
+}

@@ -3,6 +3,8 @@ package kind
 import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -28,6 +30,7 @@ var attributesClassRules = rules[*storagev1.VolumeAttributesClass]{
 	},
 	validate:       checkAttributesClass,
 	validateUpdate: checkAttributesClassUpdate,
+	passes:         []store.Pass{store.PassMetadata, store.PassChange, store.PassObject},
 }
 
 func checkAttributesClass(class *storagev1.VolumeAttributesClass) field.ErrorList {
@@ -47,5 +50,5 @@ func checkAttributesClassUpdate(now, was *storagev1.VolumeAttributesClass) field
 	if immutable(nil, now.Parameters, was.Parameters) != nil {
 		errs = append(errs, field.Forbidden(field.NewPath("parameters"), "updates to parameters are forbidden."))
 	}
-	return append(errs, checkAttributesClass(now)...)
+	return errs
 }

@@ -57,7 +57,15 @@ func inTreeSource(at *field.Path, source *corev1.PersistentVolumeSource) (errs f
 	case source.AWSElasticBlockStore != nil:
 		return append(mandatory(at.Child("volumeID"), source.AWSElasticBlockStore.VolumeID), partition(at, source.AWSElasticBlockStore.Partition)...)
 	case source.Glusterfs != nil:
-		return append(mandatory(at.Child("endpoints"), source.Glusterfs.EndpointsName), mandatory(at.Child("path"), source.Glusterfs.Path)...)
+		errs = append(mandatory(at.Child("endpoints"), source.Glusterfs.EndpointsName), mandatory(at.Child("path"), source.Glusterfs.Path)...)
+		switch namespace := source.Glusterfs.EndpointsNamespace; {
+		case namespace == nil:
+		case *namespace == "":
+			errs = append(errs, field.Invalid(at.Child("endpointsNamespace"), "", "if the endpointnamespace is set, it must be a valid namespace name"))
+		default:
+			errs = append(errs, invalid(at.Child("endpointsNamespace"), *namespace, utilvalidation.IsDNS1123Label(*namespace))...)
+		}
+		return errs
 	case source.RBD != nil:
 		return append(atLeastOne(at.Child("monitors"), source.RBD.CephMonitors), mandatory(at.Child("image"), source.RBD.RBDImage)...)
 	case source.CephFS != nil:
@@ -86,7 +94,7 @@ func inTreeSource(at *field.Path, source *corev1.PersistentVolumeSource) (errs f
 	case source.PortworxVolume != nil:
 		return mandatory(at.Child("volumeID"), source.PortworxVolume.VolumeID)
 	}
-	return nil
+	return removedSource(at, source)
 }
 
 func atLeastOne(path *field.Path, values []string) field.ErrorList {

@@ -45,7 +45,7 @@ func (w workloadSpec) check() field.ErrorList {
 	selector, err := metav1.LabelSelectorAsSelector(w.selector)
 	switch {
 	case err != nil && w.kind == "statefulset":
-		return append(errs, field.Invalid(at.Child("selector"), w.selector, ""))
+		return append(append(errs, field.Invalid(at.Child("selector"), w.selector, "")), w.checkLife(at.Child("template"))...)
 	case err != nil && !w.mayLackSelector:
 		return append(errs, field.Invalid(at.Child("selector"), w.selector, "invalid label selector"))
 	case err == nil && !selector.Empty() && !selector.Matches(labels.Set(w.template.Labels)):
@@ -57,10 +57,31 @@ func (w workloadSpec) check() field.ErrorList {
 	return append(errs, w.checkTemplate(at.Child("template"))...)
 }
 
+// podTemplate checks what all templates of pods have.
+func podTemplate(template *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
+	errs := templateMetadata(template, at)
+	errs = append(errs, checkPodSpec(&template.Spec, "", at.Child("spec"))...)
+	if len(template.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(at.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))
+	}
+	return errs
+}
+
+func templateMetadata(template *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
+	errs := metavalidation.ValidateLabels(template.Labels, at.Child("labels"))
+	return append(errs, validation.ValidateAnnotations(template.Annotations, at.Child("annotations"))...)
+}
+
 func (w workloadSpec) checkTemplate(at *field.Path) field.ErrorList {
-	errs := metavalidation.ValidateLabels(w.template.Labels, at.Child("labels"))
-	errs = append(errs, validation.ValidateAnnotations(w.template.Annotations, at.Child("annotations"))...)
-	errs = append(errs, checkPodSpec(&w.template.Spec, "", at.Child("spec"))...)
+	errs := podTemplate(w.template, at)
+	if w.pods == "StatefulSet" {
+		errs = append(errs, templateMetadata(w.template, at)...) // reported twice
+	}
+	return append(errs, w.checkLife(at)...)
+}
+
+// checkLife checks that pods live for ever.
+func (w workloadSpec) checkLife(at *field.Path) (errs field.ErrorList) {
 	if policy := w.template.Spec.RestartPolicy; policy != corev1.RestartPolicyAlways {
 		errs = append(errs, field.NotSupported(at.Child("spec", "restartPolicy"), policy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
@@ -68,6 +89,18 @@ func (w workloadSpec) checkTemplate(at *field.Path) field.ErrorList {
 		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in "+w.pods+" is not Supported"))
 	}
 	return errs
+}
+
+// workloadWarnings are those of a template, if an update changes the spec, and of the name of a new object whose
+// name comes to be that of pods.
+func workloadWarnings(obj, old store.Object, template *corev1.PodTemplateSpec, namesPods bool) (texts []string) {
+	if old != nil && old.GetGeneration() == obj.GetGeneration() {
+		return nil
+	}
+	if old == nil && namesPods {
+		texts = podNameWarning(obj.GetName())
+	}
+	return append(texts, podWarnings(field.NewPath("spec", "template"), &template.Spec)...)
 }
 
 // fixed checks that a change leaves the selector alone.

@@ -113,11 +113,14 @@ func (r *Resource) validate(obj Object, w writing) field.ErrorList {
 	if w.check != nil {
 		return w.check(obj, nil)
 	}
-	errs := r.validateMetadata(obj)
+	var errs field.ErrorList
 	if r.Validate != nil {
-		errs = append(errs, r.Validate(obj)...)
+		errs = r.Validate(obj)
 	}
-	return errs
+	if r.MetadataLast && len(errs) > 0 {
+		return errs
+	}
+	return append(r.validateMetadata(obj), errs...)
 }
 
 // validateMetadata validates the metadata of a new object.
@@ -129,7 +132,7 @@ func (r *Resource) validateMetadata(obj Object) (errs field.ErrorList) {
 	case r.Name != nil:
 		check = r.Name
 	}
-	if !hasLittleMetadata(obj) || len(check(obj.GetName(), false)) > 0 {
+	if !hasLittleMetadata(obj) || obj.GetName() == "" || len(check(obj.GetName(), false)) > 0 {
 		errs = validation.ValidateObjectMetaAccessor(obj, r.Namespaced, check, metadataPath)
 	}
 	return append(errs, r.checkFinalizers(obj)...)

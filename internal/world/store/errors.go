@@ -1,13 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -18,7 +21,7 @@ func (r *Resource) NotFound(key Key) error {
 }
 
 func (r *Resource) invalid(obj Object, errs field.ErrorList) error {
-	sortMaps(errs)
+	sortMaps(errs, obj)
 	return apierrors.NewInvalid(r.GVK.GroupKind(), obj.GetName(), errs)
 }
 
@@ -31,18 +34,63 @@ func (r *Resource) unconditional(obj Object) error {
 }
 
 // sortMaps orders the field errors in labels and annotations, which are found in the
-// random order of a map.
-func sortMaps(errs field.ErrorList) {
+// random order of a map, by keys.
+func sortMaps(errs field.ErrorList, obj Object) {
 	for len(errs) > 0 {
 		end := slices.IndexFunc(errs, func(e *field.Error) bool { return e.Field != errs[0].Field })
 		if end < 0 {
 			end = len(errs)
 		}
-		if f := errs[0].Field; f == "metadata.labels" || f == "metadata.annotations" {
-			slices.SortFunc(errs[:end], func(a, b *field.Error) int { return strings.Compare(a.ErrorBody(), b.ErrorBody()) })
+		switch errs[0].Field {
+		case "metadata.labels":
+			sortLike(errs[:end], errorsByKey(obj.GetLabels(), metavalidation.ValidateLabels))
+		case "metadata.annotations":
+			sortLike(errs[:end], errorsByKey(obj.GetAnnotations(), validation.ValidateAnnotations))
 		}
 		errs = errs[end:]
 	}
+}
+
+// errorsByKey are the texts of the field errors in a map, one key after the other.
+func errorsByKey(m map[string]string, check func(map[string]string, *field.Path) field.ErrorList) (texts []string) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		for _, err := range check(map[string]string{key: m[key]}, metadataPath) {
+			texts = append(texts, err.ErrorBody())
+		}
+	}
+	return texts
+}
+
+// sortLike orders field errors as the texts are, once or several times over.
+func sortLike(errs field.ErrorList, texts []string) {
+	type placed struct {
+		err *field.Error
+		at  int
+	}
+	all, seen := make([]placed, len(errs)), map[string]int{}
+	for i, err := range errs {
+		text := err.ErrorBody()
+		all[i] = placed{err, place(texts, text, seen[text])}
+		seen[text]++
+	}
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	for i := range all {
+		errs[i] = all[i].err
+	}
+}
+
+// place is where a text stands for the nth time if the texts are repeated without end.
+func place(texts []string, text string, n int) int {
+	var at []int
+	for i, other := range texts {
+		if other == text {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return (n + 1) * len(texts)
+	}
+	return n/len(at)*len(texts) + at[n%len(at)]
 }
 
 func (r *Resource) conflict(key Key, why error) error {

@@ -19,6 +19,8 @@ type Strategy struct {
 	AnyFinalizer bool
 	// Conditional says that updates must name a resourceVersion.
 	Conditional bool
+	// MetadataLast says that the metadata of a new object is looked at once all else is right.
+	MetadataLast bool
 	// AllowCreateOnUpdate says that an update of an object that is missing creates it.
 	AllowCreateOnUpdate bool
 	// KeepsStatus says that a new object keeps the status that it is given.
@@ -30,6 +32,8 @@ type Strategy struct {
 	Default func(obj Object)
 	// Admit completes a new object from what the cluster holds, or rejects it.
 	Admit func(s *Store, obj Object) error
+	// BeginUpdate completes a change from what the cluster holds before it is validated, or rejects it.
+	BeginUpdate func(cluster Reader, obj, old Object) error
 	// AdmitUpdate rejects a valid change for what the cluster holds.
 	AdmitUpdate func(cluster Reader, obj, old Object) error
 	// Room rejects one more object where so many are there.

@@ -104,6 +104,11 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 	if err := w.finished(obj, old); err != nil {
 		return nil, err
 	}
+	if what == MainPart && res.BeginUpdate != nil {
+		if err := res.BeginUpdate(s.head, obj, old); err != nil {
+			return nil, err
+		}
+	}
 	sameSpec := true
 	switch what {
 	case MainPart:

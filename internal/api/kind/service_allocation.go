@@ -1,0 +1,198 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// The addresses and ports that services get, in order: kind's service subnet, without the
+// addresses that it gives to the API server and to DNS.
+var (
+	firstServiceIP = netip.MustParseAddr("10.96.0.11")
+	serviceSubnet  = netip.MustParsePrefix("10.96.0.0/16")
+)
+
+const firstNodePort, lastNodePort = 30000, 32767
+
+// allocate completes a service before it is validated: what it has of addresses and ports it keeps, what it
+// lacks it gets. old is what it replaces, nil for a new one.
+// (kubernetes v1.36.3, pkg/registry/core/service/storage/alloc.go)
+func allocate(cluster store.Reader, service, old *corev1.Service) error {
+	if old != nil {
+		keepAllocated(&service.Spec, &old.Spec)
+	}
+	pairAddresses(&service.Spec, old)
+	if err := settleFamilies(service, old); err != nil {
+		return err
+	}
+	taken := takenBy(cluster, service)
+	wasWithout := old == nil || old.Spec.Type == corev1.ServiceTypeExternalName
+	if wasWithout && service.Spec.Type != corev1.ServiceTypeExternalName && !isHeadless(&service.Spec) {
+		if err := taken.allocateAddress(service); err != nil {
+			return err
+		}
+	}
+	if hasNodePorts(&service.Spec) {
+		if err := taken.allocatePorts(service, old); err != nil {
+			return err
+		}
+	}
+	if hasHealthCheck(&service.Spec) && (old == nil || !hasHealthCheck(&old.Spec)) {
+		return taken.allocateHealthCheck(&service.Spec)
+	}
+	return nil
+}
+
+// allocations are the addresses and ports that services have.
+type allocations struct {
+	addresses map[string]bool
+	ports     map[int32]bool
+}
+
+// takenBy are those that other services have.
+func takenBy(cluster store.Reader, service *corev1.Service) allocations {
+	taken := allocations{map[string]bool{}, map[int32]bool{}}
+	for other := range store.List[*corev1.Service](cluster, "") {
+		if store.KeyOf(other) == store.KeyOf(service) {
+			continue
+		}
+		for _, address := range other.Spec.ClusterIPs {
+			taken.addresses[address] = true
+		}
+		for _, p := range other.Spec.Ports {
+			taken.ports[p.NodePort] = true
+		}
+		taken.ports[other.Spec.HealthCheckNodePort] = true
+	}
+	return taken
+}
+
+func (a allocations) allocateAddress(service *corev1.Service) error {
+	spec := &service.Spec
+	if len(spec.ClusterIPs) > 0 && spec.ClusterIPs[0] != "" {
+		return a.allocateChosen(service, spec.ClusterIPs[0])
+	}
+	ip := firstServiceIP
+	for a.addresses[ip.String()] {
+		ip = ip.Next()
+	}
+	if !serviceSubnet.Contains(ip) {
+		return apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: range is full", service.Name))
+	}
+	spec.ClusterIP, spec.ClusterIPs = ip.String(), []string{ip.String()}
+	return nil
+}
+
+// allocateChosen takes the address that a service asks for, which is one.
+func (a allocations) allocateChosen(service *corev1.Service, address string) error {
+	why := ""
+	if ip, err := netip.ParseAddr(address); err != nil || !serviceSubnet.Contains(ip) {
+		why = "the provided network does not match the current range"
+	} else if a.addresses[ip.String()] {
+		why = "provided IP is already allocated"
+	}
+	if why == "" {
+		service.Spec.ClusterIP = address
+		return nil
+	}
+	return invalidService(service, field.Invalid(field.NewPath("spec", "clusterIPs"), service.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: %s", address, why)))
+}
+
+// allocatePorts gives the ports of a service ports on nodes. Ports of a new service that have the same number,
+// by several protocols, have the same port there.
+func (a allocations) allocatePorts(service, old *corev1.Service) error {
+	spec, given := &service.Spec, map[int32]int32{}
+	var all []string
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		if port.NodePort == 0 && spec.Type == corev1.ServiceTypeLoadBalancer && !*spec.AllocateLoadBalancerNodePorts {
+			continue
+		}
+		if port.NodePort == 0 && old == nil {
+			port.NodePort = sharedPort(spec.Ports, given, port.Port)
+		}
+		switch {
+		case port.NodePort == 0:
+			if port.NodePort = a.freePort(); port.NodePort == 0 {
+				return apierrors.NewInternalError(errors.New("failed to allocate a nodePort: range is full"))
+			}
+		case given[port.Port] == port.NodePort || old != nil && hasNodePort(old.Spec.Ports, port.NodePort):
+		default:
+			if why := a.refusal(port.NodePort); why != "" {
+				return invalidService(service, field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), port.NodePort, why))
+			}
+		}
+		if here := fmt.Sprintf("{%s %d}", port.Protocol, port.NodePort); old != nil && slices.Contains(all, here) {
+			return fmt.Errorf("duplicate nodePort: %s", here)
+		} else {
+			all = append(all, here)
+		}
+		a.ports[port.NodePort] = true
+		given[port.Port] = port.NodePort
+	}
+	return nil
+}
+
+// sharedPort is the port on nodes of another port with the same number, 0 if there is none.
+func sharedPort(ports []corev1.ServicePort, given map[int32]int32, number int32) int32 {
+	if port := given[number]; port != 0 {
+		return port
+	}
+	for _, p := range ports {
+		if p.Port == number && p.NodePort != 0 {
+			return p.NodePort
+		}
+	}
+	return 0
+}
+
+func hasNodePort(ports []corev1.ServicePort, number int32) bool {
+	return slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return p.NodePort == number })
+}
+
+// freePort is the first port that no service has, 0 if there is none.
+func (a allocations) freePort() int32 {
+	for port := int32(firstNodePort); port <= lastNodePort; port++ {
+		if !a.ports[port] {
+			return port
+		}
+	}
+	return 0
+}
+
+// refusal says why a port cannot be had, "" if it can.
+func (a allocations) refusal(port int32) string {
+	switch {
+	case port < firstNodePort || port > lastNodePort:
+		return fmt.Sprintf("provided port is not in the valid range. The range of valid ports is %d-%d", firstNodePort, lastNodePort)
+	case a.ports[port]:
+		return "provided port is already allocated"
+	}
+	return ""
+}
+
+func (a allocations) allocateHealthCheck(spec *corev1.ServiceSpec) error {
+	port := spec.HealthCheckNodePort
+	if port == 0 {
+		if spec.HealthCheckNodePort = a.freePort(); spec.HealthCheckNodePort == 0 {
+			return apierrors.NewInternalError(errors.New("failed to allocate a HealthCheck NodePort 0: range is full"))
+		}
+		return nil
+	}
+	if why := a.refusal(port); why != "" {
+		return apierrors.NewInternalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %v: %s", port, why))
+	}
+	return nil
+}
+
+func invalidService(service *corev1.Service, errs ...*field.Error) error {
+	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), service.Name, errs)
+}
