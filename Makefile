@@ -61,8 +61,8 @@ nested: build ## the nested modules, two at a time: Kubernetes' e2e mock driver,
 $(NESTED):
 	cd $@ && $(GO) test ./...
 
-oracle: ## lay csisim's checks and defaults beside those of Kubernetes' own code, for objects changed at random: SEED=1 FOR=5m
-	cd test/oracle && $(GO) test . -count 1 -v -args -seed $(SEED) -for $(FOR)
+oracle: ## compare csisim's checks, defaults, warnings, columns and field selectors with those of Kubernetes' own code, for objects changed at random: SEED=1 FOR=5m
+	cd test/oracle && $(GO) test . -count 1 -timeout 0 -v -args -seed $(SEED) -for $(FOR)
 
 tidy: ## go mod tidy in this module and in all that are nested in it, after a change of dependencies
 	for module in . test/* examples/*; do (cd $$module && $(GO) mod tidy) || exit 1; done

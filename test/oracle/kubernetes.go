@@ -1,9 +1,11 @@
 // Package oracle lays what csisim says of objects beside what Kubernetes' own code says: the mistakes
-// in them, their defaults, columns and field selectors.
+// in them, their defaults, what updates may change, warnings, columns and field selectors.
 package oracle
 
 import (
+	"context"
 	"fmt"
+	"io"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,57 +14,40 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
 	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/events/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	"k8s.io/kubernetes/pkg/capabilities"
-	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
-	"k8s.io/kubernetes/pkg/registry/apps/deployment"
-	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
-	"k8s.io/kubernetes/pkg/registry/apps/statefulset"
-	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
-	"k8s.io/kubernetes/pkg/registry/batch/job"
-	"k8s.io/kubernetes/pkg/registry/coordination/lease"
-	"k8s.io/kubernetes/pkg/registry/core/configmap"
-	"k8s.io/kubernetes/pkg/registry/core/limitrange"
-	"k8s.io/kubernetes/pkg/registry/core/namespace"
-	"k8s.io/kubernetes/pkg/registry/core/node"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolume"
-	"k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim"
-	"k8s.io/kubernetes/pkg/registry/core/pod"
-	"k8s.io/kubernetes/pkg/registry/core/resourcequota"
-	"k8s.io/kubernetes/pkg/registry/core/secret"
-	"k8s.io/kubernetes/pkg/registry/core/service"
-	"k8s.io/kubernetes/pkg/registry/core/serviceaccount"
-	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
-	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
-	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
-	"k8s.io/kubernetes/pkg/registry/storage/csinode"
-	"k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity"
-	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
-	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
-	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
-// strategies are what an API server of Kubernetes does with new objects, by kind.
-var strategies = map[string]rest.RESTCreateStrategy{
-	"Pod": pod.Strategy, "PersistentVolumeClaim": persistentvolumeclaim.Strategy, "PersistentVolume": persistentvolume.Strategy,
-	"StorageClass": storageclass.Strategy, "VolumeAttachment": volumeattachment.Strategy, "CSIDriver": csidriver.Strategy,
-	"CSINode": csinode.Strategy, "CSIStorageCapacity": csistoragecapacity.Strategy, "VolumeAttributesClass": volumeattributesclass.Strategy,
-	"Job": job.Strategy, "CronJob": cronjob.Strategy, "Service": service.Strategy, "Deployment": deployment.Strategy,
-	"ReplicaSet": replicaset.Strategy, "StatefulSet": statefulset.Strategy, "DaemonSet": daemonset.Strategy,
-	"PodDisruptionBudget": poddisruptionbudget.Strategy, "LimitRange": limitrange.Strategy, "ResourceQuota": resourcequota.Strategy,
-	"ConfigMap": configmap.Strategy, "Secret": secret.Strategy, "Namespace": namespace.Strategy, "Node": node.Strategy,
-	"ServiceAccount": serviceaccount.Strategy, "Lease": lease.Strategy, "PriorityClass": priorityclass.Strategy,
+// An API server is started with --allow-privileged, as kubeadm does.
+func init() {
+	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	persistentvolume.NowFunc = func() metav1.Time { return metav1.NewTime(store.Epoch) }
 }
 
-// An API server is started with --allow-privileged, as kubeadm does.
-func init() { capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) }
+const uid = types.UID("00000000-0000-0000-0000-000000000001")
+
+// outcome is what an API server makes of a write.
+type outcome struct {
+	object   runtime.Object // nil if it is refused
+	mistakes []string       // why it is refused, in order
+	warnings []string
+	panicked bool // says nothing: an answer of Kubernetes that nobody can want
+}
 
 // defaulted is the object with the defaults of its kind.
 func defaulted(obj runtime.Object) runtime.Object {
@@ -71,32 +56,89 @@ func defaulted(obj runtime.Object) runtime.Object {
 	return obj
 }
 
+// internalOf is the object in the version in which Kubernetes works with it.
+func internalOf(obj runtime.Object) (runtime.Object, error) {
+	group := obj.GetObjectKind().GroupVersionKind().Group
+	if group == "events.k8s.io" {
+		group = ""
+	}
+	return legacyscheme.Scheme.ConvertToVersion(obj, schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal})
+}
+
 // stored is the object with its defaults as it comes back from the internal version.
 func stored(obj runtime.Object) (runtime.Object, error) {
-	gvk := obj.GetObjectKind().GroupVersionKind()
-	internal, err := legacyscheme.Scheme.ConvertToVersion(defaulted(obj), schema.GroupVersion{Group: gvk.Group, Version: runtime.APIVersionInternal})
+	internal, err := internalOf(defaulted(obj))
 	if err != nil {
 		return nil, err
 	}
-	return legacyscheme.Scheme.ConvertToVersion(internal, gvk.GroupVersion())
+	return legacyscheme.Scheme.ConvertToVersion(internal, obj.GetObjectKind().GroupVersionKind().GroupVersion())
 }
 
-// create is what Kubernetes answers to a new object, as far as its own fields decide: the error of
-// its validation.
-func create(obj runtime.Object) error {
-	gvk := obj.GetObjectKind().GroupVersionKind()
-	strategy := strategies[gvk.Kind]
-	internal, err := legacyscheme.Scheme.ConvertToVersion(defaulted(obj), schema.GroupVersion{Group: gvk.Group, Version: runtime.APIVersionInternal})
+// create is what Kubernetes answers to a new object, as far as its own fields decide.
+func create(obj runtime.Object) outcome {
+	internal, err := internalOf(defaulted(obj))
 	if err != nil {
-		return fmt.Errorf("convert to the internal version: %w", err)
+		return outcome{mistakes: []string{fmt.Sprintf("convert to the internal version: %v", err)}}
 	}
 	m, err := meta.Accessor(internal)
 	if err != nil {
-		return err
+		return outcome{mistakes: []string{err.Error()}}
 	}
-	m.SetUID(types.UID("00000000-0000-0000-0000-000000000001"))
-	m.SetCreationTimestamp(metav1.Now())
-	ctx := genericapirequest.WithNamespace(genericapirequest.NewContext(), m.GetNamespace())
-	ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{APIGroup: gvk.Group, APIVersion: gvk.Version, Verb: "create"})
-	return rest.BeforeCreate(strategy, ctx, internal)
+	m.SetUID(uid)
+	m.SetCreationTimestamp(metav1.NewTime(store.Epoch))
+	return write(obj, m, internal, "create", func(ctx context.Context) error {
+		if err := begin(ctx, internal, nil); err != nil {
+			return err
+		}
+		return rest.BeforeCreate(servedOf(obj).strategy, ctx, internal)
+	})
 }
+
+// update is what Kubernetes answers to a change of an object, or of its status by the strategy of that.
+func update(strategy rest.RESTUpdateStrategy, obj, old runtime.Object) outcome {
+	was, err := internalOf(old)
+	if err != nil {
+		return outcome{mistakes: []string{err.Error()}}
+	}
+	internal, err := internalOf(defaulted(obj))
+	if err != nil {
+		return outcome{mistakes: []string{fmt.Sprintf("convert to the internal version: %v", err)}}
+	}
+	m, err := meta.Accessor(internal)
+	if err != nil {
+		return outcome{mistakes: []string{err.Error()}}
+	}
+	return write(obj, m, internal, "update", func(ctx context.Context) error {
+		if strategy == servedOf(obj).strategy {
+			if err := begin(ctx, internal, was); err != nil {
+				return err
+			}
+		}
+		return rest.BeforeUpdate(strategy, ctx, internal, was)
+	})
+}
+
+// write runs what precedes the writing of internal, which comes of obj.
+func write(obj runtime.Object, m metav1.Object, internal runtime.Object, verb string, before func(context.Context) error) (o outcome) {
+	defer func() {
+		if recover() != nil {
+			o = outcome{panicked: true}
+		}
+	}()
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	ctx := genericapirequest.WithNamespace(genericapirequest.NewContext(), m.GetNamespace())
+	ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{APIGroup: gvk.Group, APIVersion: gvk.Version, Verb: verb})
+	ctx = warning.WithWarningRecorder(ctx, &o)
+	if o.mistakes = mistakes(before(ctx)); o.mistakes != nil {
+		return outcome{mistakes: o.mistakes}
+	}
+	made, err := legacyscheme.Scheme.ConvertToVersion(internal, gvk.GroupVersion())
+	if err != nil {
+		return outcome{mistakes: []string{err.Error()}}
+	}
+	o.object = defaulted(made) // as it is read back
+	return o
+}
+
+// AddWarning implements warning.Recorder.
+func (o *outcome) AddWarning(_, text string) { o.warnings = append(o.warnings, text) }

@@ -5,10 +5,13 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // generator changes objects at random.
@@ -24,7 +27,11 @@ var words = []string{
 	"Recreate", "OnDelete", "Container", "Pod", "PersistentVolumeClaim", "Opaque", "kubernetes.io/tls", "kubernetes.io/hostname", "cpu", "memory", "storage",
 	"requests.storage", "pods", "* * * * *", "Europe/Paris", "ClusterFirst", "Default", "DoNotSchedule", "ScheduleAnyway", "HTTP", "VolumeSnapshot",
 	"snapshot.storage.k8s.io", "50%", "150%", "Localhost", "RuntimeDefault", "Unconfined", "Bidirectional", "HostToContainer", "OnRootMismatch", "Recursive", "MountOption",
-	"PreemptLowerPriority", "IfNotPresent", "TerminateGracefully", "Parallel", "OrderedReady", "system-node-critical", strings.Repeat("a", 64), strings.Repeat("a", 254),
+	"PreemptLowerPriority", "IfNotPresent", "FailJob", "FailIndex", "Ignore", "Count", "DisruptionTarget", "True", "False", "Unknown", "Complete", "Failed",
+	"SuccessCriteriaMet", "FailureTarget", "Suspended", "Local", "Cluster", "ClientIP", "IPv4", "IPv6", "SingleStack", "PreferDualStack", "RequireDualStack", "PreferClose", "VIP",
+	"BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "PriorityClass", "CrossNamespacePodAffinity", "VolumeAttributesClass", "IfHealthyBudget", "AlwaysAllow", "Normal", "Warning",
+	"Bound", "Pending", "Available", "Released", "Lost", "Active", "Running", "Succeeded", "Ready", "Resizing", "0-3,5", "3,1", "count/jobs.batch", "limits.cpu", "services", "ephemeral-storage",
+	"kubernetes.io/service-account-token", "kubernetes.io/dockerconfigjson", "kubernetes.io/basic-auth", "example.com/finalizer", "TerminatingOrFailed", "WhenScaled", "beta.kubernetes.io/os", "TerminateGracefully", "Parallel", "OrderedReady", "system-node-critical", strings.Repeat("a", 64), strings.Repeat("a", 254),
 }
 
 var numbers = []int64{-1, 0, 1, 2, 3, 10, 80, 100, 600, 1000, 65535, 65536, math.MaxInt32}
@@ -53,7 +60,11 @@ func (g generator) mutate(v reflect.Value, depth int) {
 			v.Set(reflect.ValueOf(intstr.FromString(words[g.IntN(len(words))])))
 		}
 		return
-	case timeType, microType:
+	case timeType:
+		v.Set(reflect.ValueOf(metav1.Time{Time: g.time()}))
+		return
+	case microType:
+		v.Set(reflect.ValueOf(metav1.MicroTime{Time: g.time()}))
 		return
 	case metaType:
 		g.metadata(v.Addr().Interface().(*metav1.ObjectMeta))
@@ -84,11 +95,42 @@ func (g generator) mutate(v reflect.Value, depth int) {
 	}
 }
 
+// time is some time, in few cases the same; often none.
+func (g generator) time() time.Time {
+	return []time.Time{{}, store.Epoch, store.Epoch.Add(-time.Hour), store.Epoch.Add(100 * time.Hour)}[g.IntN(4)]
+}
+
+// past is a time some while ago, of ages that do not change during a comparison; rarely none, or one to come.
+func (g generator) past() metav1.Time {
+	ages := []time.Duration{150*time.Minute + 20*time.Second, 75*time.Hour + 20*time.Minute, 9000 * time.Hour, -time.Hour}
+	if g.IntN(10) == 0 {
+		return metav1.Time{}
+	}
+	return metav1.NewTime(time.Now().Add(-ages[g.IntN(len(ages))]).Truncate(time.Second))
+}
+
+// object changes what users write of an object, its status that of what has one.
+func (g generator) object(obj store.Object) {
+	for range 1 + g.IntN(3) {
+		g.mutate(reflect.ValueOf(obj).Elem(), 0)
+	}
+}
+
+func (g generator) status(obj store.Object) {
+	status := reflect.ValueOf(obj).Elem().FieldByName("Status")
+	if !status.IsValid() {
+		return
+	}
+	for range 1 + g.IntN(3) {
+		g.mutate(status, 1)
+	}
+}
+
 // field changes one field of a struct: rather one that is set.
 func (g generator) field(v reflect.Value, depth int) {
 	var set, all []int
 	for i := range v.NumField() {
-		if t := v.Field(i).Type(); t == typeMetaType || v.Type().Field(i).Name == "Status" {
+		if t := v.Field(i).Type(); t == typeMetaType || depth == 0 && v.Type().Field(i).Name == "Status" {
 			continue
 		}
 		all = append(all, i)

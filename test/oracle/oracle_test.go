@@ -5,32 +5,26 @@ import (
 	"bytes"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 var (
 	seed   = flag.Uint64("seed", 1, "which objects are made")
-	rounds = flag.Int("rounds", 300, "how many objects are made of each that is given")
+	rounds = flag.Int("rounds", 100, "how many objects are made of each that is given")
 	budget = flag.Duration("for", 0, "go on with further seeds for so long")
+	only   = flag.String("kind", "", "only objects of this kind")
 )
 
 // objects are those that the generator begins with.
@@ -44,180 +38,163 @@ func objects(t *testing.T) (all []store.Object) {
 			return all
 		}
 		require.NoError(t, err)
-		obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
+		obj, gvk, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
 		require.NoError(t, err)
-		all = append(all, obj.(store.Object))
-	}
-}
-
-func newStore() *store.Store {
-	return kind.NewStore(store.Options{Now: time.Now})
-}
-
-// mistakes are the causes of an error, one a line; "" for none.
-func mistakes(err error) []string {
-	var status apierrors.APIStatus
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &status) || status.Status().Details == nil || !apierrors.IsInvalid(err):
-		return []string{err.Error()}
-	}
-	var all []string
-	for _, c := range status.Status().Details.Causes {
-		all = append(all, fmt.Sprintf("%s: %s: %s", c.Field, c.Type, c.Message))
-	}
-	slices.Sort(all)
-	return all
-}
-
-// Valid objects have the same defaults.
-func TestTheSameDefaults(t *testing.T) {
-	found := map[string]string{}
-	same := 0
-	for i, obj := range objects(t) {
-		g := generator{rand.New(rand.NewPCG(*seed, uint64(i)))}
-		kind := obj.GetObjectKind().GroupVersionKind().Kind
-		res, err := store.ResourceOf(obj)
-		require.NoError(t, err)
-		for range *rounds {
-			changed := obj.DeepCopyObject().(store.Object)
-			g.mutate(reflect.ValueOf(changed).Elem(), 0)
-			if create(changed) != nil {
-				continue
-			}
-			theirs, err := stored(changed)
-			require.NoError(t, err)
-			ours := changed.DeepCopyObject().(store.Object)
-			if res.Default != nil {
-				res.Default(ours)
-			}
-			differences := compare(kind, fieldsOf(t, theirs), fieldsOf(t, ours))
-			if len(differences) == 0 {
-				same++
-			}
-			for _, d := range differences {
-				found["default of "+d.signature()] = d.what
-			}
+		if *only == "" || gvk.Kind == *only {
+			all = append(all, obj.(store.Object))
 		}
 	}
-	t.Logf("%d objects have the same defaults", same)
-	require.Greater(t, same, *rounds*5)
-	report(t, found)
 }
 
-// fieldsOf are the fields of an object with their values, but for its status, which is nobody's to write.
-func fieldsOf(t *testing.T, obj runtime.Object) (all []string) {
+// search has differences, and how much was compared.
+type search struct {
+	found          map[string]string
+	writes, wrong  int
+	first, further uint64
+}
+
+// each runs a comparison for each object of the file, with seeds for as long as is asked for.
+func each(t *testing.T, compare func(s *search, g generator, obj store.Object)) *search {
 	t.Helper()
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	require.NoError(t, err)
-	delete(fields, "status")
-	var walk func(path string, value any)
-	walk = func(path string, value any) {
-		switch value := value.(type) {
-		case map[string]any:
-			for key, v := range value {
-				walk(path+"."+key, v)
-			}
-		case []any:
-			for i, v := range value {
-				walk(fmt.Sprintf("%s[%d]", path, i), v)
-			}
-		default:
-			all = append(all, fmt.Sprintf("%s: default: %v", strings.TrimPrefix(path, "."), value))
-		}
-	}
-	walk("", fields)
-	return all
-}
-
-// report fails the test for differences without a reason.
-func report(t *testing.T, found map[string]string) {
-	t.Helper()
-	reasons := readReasons(t)
-	for _, signature := range slices.Sorted(maps.Keys(found)) {
-		if !reasons.explain(signature) {
-			t.Errorf("%s\n\t%s", signature, found[signature])
-		}
-	}
-}
-
-// difference is something that one side says and the other does not.
-type difference struct{ kind, side, what string }
-
-var numbersInPath = regexp.MustCompile(`\[[^]]*\]`)
-
-// signature leaves out which element of a list, and what the value was.
-func (d difference) signature() string {
-	field, rest, _ := strings.Cut(d.what, ": ")
-	reason, _, _ := strings.Cut(rest, ": ")
-	return strings.Join([]string{d.kind, d.side, numbersInPath.ReplaceAllString(field, "[]"), reason}, " ")
-}
-
-// Kubernetes and csisim find the same mistakes in objects that were changed at random.
-func TestTheSameMistakes(t *testing.T) {
-	found := map[string]string{}
-	made, wrong := 0, 0
-	run := func(seed uint64) {
-		for i, obj := range objects(t) {
-			g := generator{rand.New(rand.NewPCG(seed, uint64(i)))}
-			s := newStore()
-			name := obj.GetObjectKind().GroupVersionKind().Kind
+	s := &search{found: map[string]string{}, first: *seed}
+	began, all := time.Now(), objects(t)
+	for s.further = *seed; ; s.further++ {
+		for i, obj := range all {
+			g := generator{rand.New(rand.NewPCG(s.further, uint64(i)))}
 			for range *rounds {
-				changed := obj.DeepCopyObject().(store.Object)
-				for range 1 + g.IntN(3) {
-					g.mutate(reflect.ValueOf(changed).Elem(), 0)
-				}
-				theirs, ours := mistakes(create(changed)), mistakes(validate(s, changed))
-				made++
-				if len(theirs) > 0 {
-					wrong++
-				}
-				for _, d := range compare(name, theirs, ours) {
-					if _, ok := found[d.signature()]; !ok {
-						found[d.signature()] = d.what
-					}
-				}
+				compare(s, g, obj.DeepCopyObject().(store.Object))
 			}
 		}
-	}
-	began := time.Now()
-	for s := *seed; ; s++ {
-		run(s)
-		if time.Since(began) >= *budget {
-			t.Logf("%d objects, %d of them wrong, seeds %d to %d", made, wrong, *seed, s)
+		if time.Since(began) >= *budget/4 { // there are four comparisons
 			break
 		}
 	}
-	require.Greater(t, wrong, made/10, "a generator that makes no mistakes finds none")
-	require.Less(t, wrong, made*9/10, "nor does one that makes nothing else")
-	report(t, found)
+	t.Logf("%d compared, %d of them refused, seeds %d to %d", s.writes, s.wrong, s.first, s.further)
+	return s
 }
 
-func validate(s *store.Store, obj store.Object) error {
-	res, err := store.ResourceOf(obj)
-	if err != nil {
-		return err
-	}
-	return s.Validate(res, obj)
-}
-
-// compare tells what one side alone says, each as often as it does.
-func compare(kind string, theirs, ours []string) (all []difference) {
-	count := map[string]int{}
-	for _, m := range theirs {
-		count[m]++
-	}
-	for _, m := range ours {
-		count[m]--
-	}
-	for _, m := range slices.Sorted(maps.Keys(count)) {
-		switch {
-		case count[m] > 0:
-			all = append(all, difference{kind, "missed", m})
-		case count[m] < 0:
-			all = append(all, difference{kind, "invented", m})
+func (s *search) add(differences []difference) {
+	for _, d := range differences {
+		if _, known := s.found[d.signature()]; !known {
+			s.found[d.signature()] = d.what
 		}
 	}
-	return all
+}
+
+func (s *search) write(theirs outcome, differences []difference) {
+	s.writes++
+	if theirs.mistakes != nil {
+		s.wrong++
+	}
+	s.add(differences)
+}
+
+// report fails the test for differences without a reason.
+func (s *search) report(t *testing.T) {
+	t.Helper()
+	reasons := readReasons(t)
+	for _, signature := range slices.Sorted(maps.Keys(s.found)) {
+		if !reasons.explain(signature) {
+			t.Errorf("%s\n\t%s", signature, s.found[signature])
+		}
+	}
+}
+
+// mixed fails for a generator that makes no mistakes, and so finds none, or nothing else.
+func (s *search) mixed(t *testing.T) {
+	t.Helper()
+	require.Greater(t, s.wrong, s.writes/10)
+	require.Less(t, s.wrong, s.writes*9/10)
+}
+
+func resourceOf(t *testing.T, obj store.Object) (*store.Resource, string) {
+	t.Helper()
+	res, err := store.ResourceOf(obj)
+	require.NoError(t, err)
+	return res, obj.GetObjectKind().GroupVersionKind().Kind
+}
+
+// New objects: mistakes, defaults, what is dropped, warnings.
+func TestCreation(t *testing.T) {
+	cluster := newStore()
+	s := each(t, func(s *search, g generator, obj store.Object) {
+		res, kind := resourceOf(t, obj)
+		g.object(obj)
+		theirs := create(obj)
+		s.write(theirs, compareWrites("", kind, theirs, created(cluster, res, obj), func() outcome { return create(obj) }))
+	})
+	s.mixed(t)
+	s.report(t)
+}
+
+// Changes of objects and of their status.
+func TestUpdate(t *testing.T) {
+	s := each(t, func(s *search, g generator, obj store.Object) {
+		res, kind := resourceOf(t, obj)
+		cluster := newStore()
+		old := g.existing(cluster, res, obj)
+		if old == nil {
+			return
+		}
+		changed := old.DeepCopyObject().(store.Object)
+		g.object(changed)
+		changed.SetName(old.GetName())
+		changed.SetNamespace(old.GetNamespace())
+		again := func() outcome { return update(kinds[kind].strategy, changed, old) }
+		theirs := again()
+		s.write(theirs, compareWrites("update of", kind, theirs, updated(cluster, res, changed, old, false), again))
+		if !res.Status {
+			return
+		}
+		changed = old.DeepCopyObject().(store.Object)
+		g.status(changed)
+		again = func() outcome { return update(kinds[kind].status, changed, old) }
+		theirs = again()
+		s.write(theirs, compareWrites("status of", kind, theirs, updated(cluster, res, changed, old, true), again))
+	})
+	s.mixed(t)
+	s.report(t)
+}
+
+// existing is an object that is there, half of them with a status; nil if there is none.
+func (g generator) existing(cluster *store.Store, res *store.Resource, obj store.Object) store.Object {
+	if g.IntN(2) == 0 {
+		g.object(obj)
+	}
+	if create(obj).mistakes != nil {
+		return nil
+	}
+	old, err := cluster.CreateObject(res, obj)
+	if err != nil {
+		return nil
+	}
+	if !res.Status || g.IntN(2) == 0 {
+		return old
+	}
+	next := old.DeepCopyObject().(store.Object)
+	g.status(next)
+	if changed, err := cluster.UpdateStatusObject(res, next); err == nil {
+		return changed
+	}
+	return old
+}
+
+// What kubectl shows of objects.
+func TestColumns(t *testing.T) {
+	s := each(t, func(s *search, g generator, obj store.Object) {
+		res, kind := resourceOf(t, obj)
+		g.object(obj)
+		g.status(obj)
+		obj.SetCreationTimestamp(g.past())
+		full, err := stored(obj)
+		if err != nil {
+			return
+		}
+		theirs, err := table(full.(store.Object))
+		require.NoError(t, err)
+		s.writes++
+		s.add(compare("column of "+kind, theirs, shown(res, full.(store.Object), time.Now())))
+	})
+	require.Positive(t, s.writes)
+	s.report(t)
 }

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"fmt"
+	"net"
 
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -31,7 +32,7 @@ func serviceWarnings(service *corev1.Service) (texts []string) {
 		texts = append(texts, utilvalidation.GetWarningsForIP(at.Child("externalIPs").Index(i), address)...)
 	}
 	warn(len(spec.ExternalIPs) > 0 && !headless && !external, "spec.externalIPs is deprecated and may no longer be implemented in some clusters")
-	if spec.LoadBalancerIP != "" {
+	if net.ParseIP(spec.LoadBalancerIP) != nil { // it is checked nowhere
 		texts = append(texts, utilvalidation.GetWarningsForIP(at.Child("loadBalancerIP"), spec.LoadBalancerIP)...)
 	}
 	for i, r := range spec.LoadBalancerSourceRanges {

@@ -37,6 +37,11 @@ var attachmentRules = rules[*storagev1.VolumeAttachment]{
 		s.Text(&va.Annotations)
 		s.Text(&va.Status.AttachmentMetadata)
 	},
+	fill: func(va *storagev1.VolumeAttachment) {
+		if inline := va.Spec.Source.InlineVolumeSpec; inline != nil {
+			fillSource(&inline.PersistentVolumeSource)
+		}
+	},
 	statusOnly: true,
 	validate:   checkAttachment,
 	validateUpdate: func(now, was *storagev1.VolumeAttachment) field.ErrorList {

@@ -1,0 +1,98 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// difference is something that one side says and the other does not.
+type difference struct{ kind, side, what string }
+
+var numbersInPath = regexp.MustCompile(`\[[^]]*\]`)
+
+// signature leaves out which element of a list, and what the value was.
+func (d difference) signature() string {
+	field, rest, _ := strings.Cut(d.what, ": ")
+	reason, _, _ := strings.Cut(rest, ": ")
+	return strings.TrimSpace(strings.Join([]string{d.kind, d.side, numbersInPath.ReplaceAllString(field, "[]"), reason}, " "))
+}
+
+// compare finds what one side alone says, each as often as it does.
+func compare(kind string, theirs, ours []string) (all []difference) {
+	count := map[string]int{}
+	for _, m := range theirs {
+		count[m]++
+	}
+	for _, m := range ours {
+		count[m]--
+	}
+	for _, m := range slices.Sorted(maps.Keys(count)) {
+		switch {
+		case count[m] > 0:
+			all = append(all, difference{kind, "missed", m})
+		case count[m] < 0:
+			all = append(all, difference{kind, "invented", m})
+		}
+	}
+	return all
+}
+
+// compareWrites lays the outcomes of one write side by side. Kubernetes finds some mistakes in the order of a
+// map, and so in any: again answers the write once more.
+func compareWrites(write, kind string, theirs, ours outcome, again func() outcome) []difference {
+	if theirs.panicked {
+		return nil
+	}
+	name := strings.TrimSpace(write + " " + kind)
+	all := compare(name, theirs.mistakes, ours.mistakes)
+	if len(all) == 0 && !slices.Equal(theirs.mistakes, ours.mistakes) && isSteady(theirs.mistakes, again) {
+		all = append(all, difference{"order of " + name, "", fmt.Sprintf("\n\ttheirs %s\n\tours   %s", strings.Join(theirs.mistakes, "\n\t       "), strings.Join(ours.mistakes, "\n\t       "))})
+	}
+	if theirs.object == nil || ours.object == nil {
+		return all
+	}
+	all = append(all, compare("outcome of "+name, fieldsOf(theirs.object), fieldsOf(ours.object))...)
+	all = append(all, compare("warning of "+name, theirs.warnings, ours.warnings)...)
+	return all
+}
+
+// isSteady reports whether mistakes are in the same order each time.
+func isSteady(mistakes []string, again func() outcome) bool {
+	for range 64 {
+		if !slices.Equal(again().mistakes, mistakes) {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldsOf are the fields of an object with their values. Empty ones and those without a value are none.
+func fieldsOf(obj runtime.Object) (all []string) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var walk func(path string, value any)
+	walk = func(path string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for key, v := range value {
+				walk(path+"."+key, v)
+			}
+		case []any:
+			for i, v := range value {
+				walk(fmt.Sprintf("%s[%d]", path, i), v)
+			}
+		case nil:
+		default:
+			all = append(all, fmt.Sprintf("%s: value: %v", strings.TrimPrefix(path, "."), value))
+		}
+	}
+	walk("", fields)
+	return all
+}
