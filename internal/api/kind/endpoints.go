@@ -12,7 +12,8 @@ func init() {
 		Version: "v1", Name: "Endpoints",
 		ShortNames: []string{"ep"},
 		Plural:     "endpoints",
-		rules:      rules[*corev1.Endpoints]{createdByUpdate: true},
+		//lint:ignore SA1019 clients still ask for it
+		rules: rules[*corev1.Endpoints]{createdByUpdate: true},
 		//lint:ignore SA1019 clients still ask for it
 		Columns:    []Column{nameColumn, text("Endpoints", func(e *corev1.Endpoints) string { return few(addressesOf(e.Subsets), "<none>") }), ageColumn},
 		Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",

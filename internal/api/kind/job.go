@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -38,7 +39,7 @@ func init() {
 
 var jobRules = rules[*batchv1.Job]{
 	fill:           fillJob,
-	admit:          func(_ admission, job *batchv1.Job) error { selectOwnPods(job); return nil },
+	admit:          admitJob,
 	validate:       checkJob,
 	validateUpdate: checkJobChange,
 	passes:         []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
@@ -78,6 +79,16 @@ func fillJobTemplate(spec *batchv1.JobSpec) {
 		}
 	}
 	fillPodSpec(&spec.Template.Spec)
+}
+
+// admitJob gives a job the labels of its pods if it has none: Kubernetes sets that default whenever it reads a job, also
+// when the pods have got their labels. Labels for which the template is refused are not refused twice.
+func admitJob(_ admission, job *batchv1.Job) error {
+	selectOwnPods(job)
+	if labels := job.Spec.Template.Labels; len(job.Labels) == 0 && len(metavalidation.ValidateLabels(labels, nil)) == 0 {
+		job.Labels = maps.Clone(labels)
+	}
+	return nil
 }
 
 // selectOwnPods gives the pods of a job labels that only they have, and selects them by

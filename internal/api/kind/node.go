@@ -43,6 +43,7 @@ var nodeRules = rules[*corev1.Node]{
 	},
 	fill: func(node *corev1.Node) {
 		fillPodCIDRs(&node.Spec)
+		//lint:ignore SA1019 clients may still send it
 		node.Spec.ConfigSource, node.Status.Config = nil, nil // of the kubelet's dynamic configuration, which was removed
 		if status := &node.Status; len(status.Allocatable) == 0 && status.Capacity != nil {
 			status.Allocatable = status.Capacity.DeepCopy()
