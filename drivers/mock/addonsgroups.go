@@ -77,7 +77,9 @@ func (s AddonsGroups) ModifyVolumeGroupMembership(_ context.Context, r *volumegr
 		if err := s.driver.groupable(r.GetVolumeIds(), g); err != nil {
 			return nil, err
 		}
-		g.volumes = r.GetVolumeIds()
+		if err := s.driver.regroup(g, r.GetVolumeIds()); err != nil {
+			return nil, err
+		}
 		return &volumegroup.ModifyVolumeGroupMembershipResponse{VolumeGroup: s.message(g)}, nil
 	})
 }

@@ -36,12 +36,16 @@ func serveReplicas[A any](s AddonsReplication, rpc string, source *replication.R
 
 // EnableVolumeReplication begins to keep a copy.
 func (s AddonsReplication) EnableVolumeReplication(_ context.Context, r *replication.EnableVolumeReplicationRequest) (*replication.EnableVolumeReplicationResponse, error) {
-	return serveReplicas[replication.EnableVolumeReplicationResponse](s, "EnableVolumeReplication", r.GetReplicationSource(), s.driver.enableReplica)
+	return serveSource(s, "EnableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.EnableVolumeReplicationResponse, error) {
+		return &replication.EnableVolumeReplicationResponse{}, s.driver.replicate(id, true, s.driver.enableReplica)
+	})
 }
 
 // DisableVolumeReplication gives up the copy.
 func (s AddonsReplication) DisableVolumeReplication(_ context.Context, r *replication.DisableVolumeReplicationRequest) (*replication.DisableVolumeReplicationResponse, error) {
-	return serveReplicas[replication.DisableVolumeReplicationResponse](s, "DisableVolumeReplication", r.GetReplicationSource(), s.driver.disableReplica)
+	return serveSource(s, "DisableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.DisableVolumeReplicationResponse, error) {
+		return &replication.DisableVolumeReplicationResponse{}, s.driver.replicate(id, false, s.driver.disableReplica)
+	})
 }
 
 // PromoteVolume makes this side the one that may be written.
@@ -74,6 +78,9 @@ func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.Resync
 // synchronized with it first.
 func (s AddonsReplication) GetVolumeReplicationInfo(_ context.Context, r *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
 	return serveSource(s, "GetVolumeReplicationInfo", r.GetReplicationSource(), func(id string) (*replication.GetVolumeReplicationInfoResponse, error) {
+		if g := s.driver.addonsGroup(id); g != nil && !g.replicated {
+			return nil, status.Errorf(codes.FailedPrecondition, "%s is not replicated", id)
+		}
 		info := s.driver.options.CSIAddons.syncInfo()
 		return info, s.driver.eachReplica(id, func(id string) error {
 			if _, known := s.driver.addons.replicated[id]; !known {

@@ -26,8 +26,9 @@ type addonsState struct {
 }
 
 type addonsGroup struct {
-	id, name string
-	volumes  []string
+	id, name   string
+	volumes    []string
+	replicated bool // as a whole
 }
 
 func newAddonsState() addonsState {

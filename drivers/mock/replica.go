@@ -47,6 +47,42 @@ func (d *Driver) eachReplica(id string, do func(id string) error) error {
 	return nil
 }
 
+// replicate begins or ends to replicate a volume, or a group with all of its volumes.
+func (d *Driver) replicate(id string, wanted bool, each func(id string) error) error {
+	if err := d.eachReplica(id, each); err != nil {
+		return err
+	}
+	if group := d.addonsGroup(id); group != nil {
+		group.replicated = wanted
+	}
+	return nil
+}
+
+// regroup makes volumes the members of a group. What joins a replicated group is replicated
+// as its members are, and what leaves is not any more.
+func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
+	primary := len(g.volumes) == 0 || d.addons.replicated[g.volumes[0]]
+	for _, id := range volumes {
+		if !g.replicated || slices.Contains(g.volumes, id) {
+			continue
+		}
+		if err := d.enableReplica(id); err != nil {
+			return err
+		}
+		d.addons.replicated[id] = primary
+	}
+	for _, id := range g.volumes {
+		if !g.replicated || slices.Contains(volumes, id) {
+			continue
+		}
+		if err := d.disableReplica(id); err != nil {
+			return err
+		}
+	}
+	g.volumes = volumes
+	return nil
+}
+
 // enableReplica begins to replicate a volume: it is primary, unless the other site has
 // replicated it before.
 func (d *Driver) enableReplica(id string) error {
