@@ -28,11 +28,10 @@ import (
 func attachRequired(s *storagev1.CSIDriverSpec) { s.AttachRequired = new(true) }
 
 // conformance: unit-stage-request-ok, unit-stage-mount-options, unit-stage-empty-device-path
-func TestNodeStageVolumeRequest(t *testing.T) { // K-STAGE-3, K-STAGE-5, K-RPC-6
+func TestNodeStageVolumeRequest(t *testing.T) { // K-STAGE-3, K-RPC-6
 	n := start(t, setting{driver: mock.Options{VolumeMountGroup: true}, csiDriver: attachRequired})
 	create(n, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "stage", Namespace: "kube-system"}, Data: map[string][]byte{"key": []byte("k1")}})
 	n.volume("data", func(pv *corev1.PersistentVolume) {
-		pv.Annotations = map[string]string{"volume.beta.kubernetes.io/mount-options": "ignored"}
 		pv.Spec.MountOptions = []string{"noatime"}
 		pv.Spec.CSI.FSType = "xfs"
 		pv.Spec.CSI.VolumeAttributes = map[string]string{"pool": "fast"}
