@@ -42,6 +42,7 @@ func newBed(t *testing.T) *bed {
 	if !namespaces.Entered() {
 		t.Skip("containers that run programs take a mount namespace")
 	}
+	t.Parallel() // most of its time it waits
 	p := newPlace(t, "")
 	b := &bed{t: t, kubeconfig: filepath.Join(p.dir, "kubeconfig"), ports: map[string]int{}}
 	for _, part := range []string{"controller", "node-a", "node-b", "backend"} {

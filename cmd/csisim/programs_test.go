@@ -35,6 +35,7 @@ func startPrograms(t *testing.T, flags ...string) *programCluster {
 	if !namespaces.Entered() {
 		t.Skip("volumes of programs take a mount namespace")
 	}
+	t.Parallel() // most of its time it waits
 	p := newPlace(t, "")
 	p.write("cluster.yaml", header+`cluster: {nodes: 1}
 images: {registry.local/shell: /bin/sh}
