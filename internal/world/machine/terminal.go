@@ -1,9 +1,11 @@
 package machine
 
 import (
+	"errors"
 	"os/exec"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // TerminalSize is the size of a terminal in characters.
@@ -25,8 +27,21 @@ func (k *console) openTerminal(cmd *exec.Cmd, _ Command) error {
 // resize follows the sizes that somebody's terminal has.
 func (k *console) resize(sizes <-chan TerminalSize) {
 	for size := range sizes {
-		if pty.Setsize(k.terminal, &pty.Winsize{Rows: size.Height, Cols: size.Width}) != nil {
+		if k.setSize(size) != nil {
 			return // the program has ended
 		}
 	}
+}
+
+// setSize holds the terminal open meanwhile: it is closed when the program ends.
+func (k *console) setSize(size TerminalSize) error {
+	conn, err := k.terminal.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		failed = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Height, Col: size.Width})
+	})
+	return errors.Join(err, failed)
 }
