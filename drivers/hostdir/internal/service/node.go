@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
@@ -24,8 +25,8 @@ type node struct {
 	ledger placement.Ledger
 	// restarted is true when an earlier instance has served this node.
 	restarted bool
-	// inlines are the inline volumes that this instance has published.
-	inlines map[string]bool
+	// inlines has the ids of the inline volumes that this instance has published: calls for several overlap.
+	inlines sync.Map
 }
 
 func newNode(cfg Config, store *backend.Backend) (*node, error) {
@@ -37,7 +38,7 @@ func newNode(cfg Config, store *backend.Backend) (*node, error) {
 		return nil, err
 	}
 	err = store.RegisterNode(backend.Node{ID: cfg.NodeID, MaxVolumes: cfg.MaxVolumes, Topology: cfg.Topology})
-	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted, inlines: map[string]bool{}}, err
+	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted}, err
 }
 
 func (n *node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {

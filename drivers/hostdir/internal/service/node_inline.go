@@ -63,7 +63,7 @@ func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error 
 	if err := n.publish(backend.Volume{ID: req.GetVolumeId()}, dir, p, a, flags); err != nil {
 		return err
 	}
-	n.inlines[req.GetVolumeId()] = true
+	n.inlines.Store(req.GetVolumeId(), true)
 	return refused
 }
 

@@ -258,7 +258,8 @@ func (n *node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolu
 }
 
 func (n *node) unpublish(volumeID, target string) (was bool, err error) {
-	if n.cfg.Broken.Has(broken.InlineForgottenOnRestart) && n.restarted && inlineID.MatchString(volumeID) && !n.inlines[volumeID] {
+	_, known := n.inlines.Load(volumeID)
+	if n.cfg.Broken.Has(broken.InlineForgottenOnRestart) && n.restarted && inlineID.MatchString(volumeID) && !known {
 		return false, status.Errorf(codes.NotFound, "volume %s is not published", volumeID)
 	}
 	if n.cfg.Broken.Has(broken.ReadOnlyTopOnly) {
