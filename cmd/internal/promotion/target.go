@@ -78,9 +78,6 @@ func Open(ctx context.Context, scenarios []*scenario.Scenario, o TargetOptions) 
 		t.deployments[s.File] = d
 	}
 	var err error
-	if t.dir, err = os.MkdirTemp(o.WorkDir, "csisim-on-"); err != nil {
-		return nil, &sim.EnvironmentError{Doing: "make a directory for the run", Err: err}
-	}
 	if name, isKind := o.IsKind(); isKind {
 		err = t.openKind(ctx, name, scenarios)
 	} else {
@@ -105,15 +102,18 @@ func (t *Target) say(format string, args ...any) {
 
 // openKind takes the kind cluster of a name, or makes one.
 func (t *Target) openKind(ctx context.Context, name string, scenarios []*scenario.Scenario) error {
+	var err error
+	if t.dir, err = os.MkdirTemp(t.options.WorkDir, "csisim-on-"); err != nil {
+		return &sim.EnvironmentError{Doing: "make a directory for the run", Err: err}
+	}
 	shared := filepath.Join(t.dir, "shared")
-	if err := os.MkdirAll(shared, 0o755); err != nil {
+	if err := os.Mkdir(shared, 0o755); err != nil {
 		return &sim.EnvironmentError{Doing: "make a directory for the nodes", Err: err}
 	}
 	o := kindcluster.Options{
 		Name: name, Nodes: nodesOf(scenarios), Image: t.options.NodeImage, Progress: t.options.Progress,
 		Kubeconfig: filepath.Join(t.dir, "kubeconfig"), Shared: shared, SharedAt: SharedState,
 	}
-	var err error
 	if name != "" {
 		if t.kind, err = kindcluster.Find(o); err != nil {
 			return err
