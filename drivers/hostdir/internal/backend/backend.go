@@ -53,7 +53,10 @@ type Backend struct {
 
 // Open makes the layout below dir where it is missing and clears what a killed
 // process left half done.
-func Open(dir string) (*Backend, error) {
+func Open(dir string) (*Backend, error) { return openWith(dir, "lock") }
+
+// openWith opens a backend whose users take the lock at a path from dir.
+func openWith(dir, lock string) (*Backend, error) {
 	for _, sub := range []string{volumesDir, snapshotsDir, groupsDir, nodesDir, partialDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return nil, fmt.Errorf("open backend: %w", err)
@@ -64,7 +67,7 @@ func Open(dir string) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open backend: %w", err)
 	}
-	b := &Backend{dir: dir, lock: filepath.Join(dir, "lock")}
+	b := &Backend{dir: dir, lock: filepath.Join(dir, lock)}
 	return b, b.exclusively(func() error {
 		return clear(filepath.Join(dir, partialDir))
 	})

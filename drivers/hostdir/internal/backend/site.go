@@ -14,17 +14,17 @@ import (
 // OpenSite opens a storage directory as one of two sites, each in a directory of its name,
 // which keep copies of each other's volumes under the same ids.
 func OpenSite(dir, site, peer string) (*Backend, error) {
-	own, err := Open(filepath.Join(dir, site))
+	const lock = "../lock" // one for both, or two calls could wait for each other
+	own, err := openWith(filepath.Join(dir, site), lock)
 	if err != nil {
 		return nil, err
 	}
-	other, err := Open(filepath.Join(dir, peer))
+	other, err := openWith(filepath.Join(dir, peer), lock)
 	if err != nil {
 		return nil, err
 	}
-	lock := filepath.Join(filepath.Dir(own.dir), "lock") // one for both, or two calls could wait for each other
-	own.site, own.lock, own.peer = site, lock, other
-	other.site, other.lock, other.peer = peer, lock, own
+	own.site, own.peer = site, other
+	other.site, other.peer = peer, own
 	return own, nil
 }
 
