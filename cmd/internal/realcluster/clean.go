@@ -42,14 +42,12 @@ func Clean(ctx context.Context, config *rest.Config) (deleted []string, err erro
 	if err != nil {
 		return nil, environment(err, "list what csisim has made")
 	}
-	for _, m := range all {
-		deleted = append(deleted, m.inNamespace())
-	}
-	unmarked, err := c.unmark(ctx)
-	deleted = append(deleted, unmarked...)
+	deleted, err = c.unmark(ctx)
 	for _, stage := range []stage{users, volumes, drivers, spaces} {
 		if err == nil {
-			err = c.removeAtOnce(ctx, slices.DeleteFunc(slices.Clone(all), func(m made) bool { return stageOf(m) != stage }))
+			var gone []string
+			gone, err = c.removeAtOnce(ctx, slices.DeleteFunc(slices.Clone(all), func(m made) bool { return stageOf(m) != stage }))
+			deleted = append(deleted, gone...)
 		}
 		if err == nil && stage == volumes {
 			err = c.volumesGone(ctx, all)
@@ -58,19 +56,20 @@ func Clean(ctx context.Context, config *rest.Config) (deleted []string, err erro
 	return deleted, environment(err, "delete what csisim has made")
 }
 
-// removeAtOnce deletes objects and waits until all of them are gone.
-func (c *Cluster) removeAtOnce(ctx context.Context, all []made) error {
+// removeAtOnce deletes objects and waits until all of them are gone. It returns those that are.
+func (c *Cluster) removeAtOnce(ctx context.Context, all []made) (gone []string, err error) {
 	for _, m := range all {
 		if err := c.delete(ctx, m); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, m := range all {
 		if err := c.gone(ctx, m); err != nil {
-			return err
+			return gone, err
 		}
+		gone = append(gone, m.inNamespace())
 	}
-	return nil
+	return gone, nil
 }
 
 // inNamespace names an object for people.
