@@ -2,7 +2,6 @@ package kind
 
 import (
 	storagev1 "k8s.io/api/storage/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -29,7 +28,7 @@ var capacityRules = rules[*storagev1.CSIStorageCapacity]{
 }
 
 func checkCapacity(capacity *storagev1.CSIStorageCapacity) field.ErrorList {
-	errs := metav1validation.ValidateLabelSelector(capacity.NodeTopology, metav1validation.LabelSelectorValidationOptions{}, field.NewPath("nodeTopology"))
+	errs := checkSelector(capacity.NodeTopology, field.NewPath("nodeTopology"))
 	errs = append(errs, subdomain(field.NewPath("storageClassName"), capacity.StorageClassName)...)
 	if capacity.Capacity != nil && capacity.Capacity.Sign() < 0 {
 		errs = append(errs, field.Invalid(field.NewPath("capacity"), capacity.Capacity.String(), "must be greater than or equal to 0"))

@@ -10,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -85,7 +84,7 @@ func fillJobTemplate(spec *batchv1.JobSpec) {
 // when the pods have got their labels. Labels for which the template is refused are not refused twice.
 func admitJob(_ admission, job *batchv1.Job) error {
 	selectOwnPods(job)
-	if labels := job.Spec.Template.Labels; len(job.Labels) == 0 && len(metavalidation.ValidateLabels(labels, nil)) == 0 {
+	if labels := job.Spec.Template.Labels; len(job.Labels) == 0 && len(checkLabels(labels, nil)) == 0 {
 		job.Labels = maps.Clone(labels)
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/diff"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -166,7 +165,7 @@ func checkClaim(spec *corev1.PersistentVolumeClaimSpec, path *field.Path) field.
 	if len(spec.AccessModes) == 0 {
 		errs = append(errs, field.Required(path.Child("accessModes"), "at least 1 access mode is required"))
 	}
-	errs = append(errs, metav1validation.ValidateLabelSelector(spec.Selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
+	errs = append(errs, checkSelector(spec.Selector, path.Child("selector"))...)
 	errs = append(errs, accessModes(path.Child("accessModes"), spec.AccessModes)...)
 	size, ok := spec.Resources.Requests[corev1.ResourceStorage]
 	switch {

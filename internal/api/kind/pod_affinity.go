@@ -144,9 +144,8 @@ func podAffinity(at *field.Path, must []corev1.PodAffinityTerm, may []corev1.Wei
 }
 
 func podAffinityTerm(at *field.Path, term *corev1.PodAffinityTerm) field.ErrorList {
-	options := metav1validation.LabelSelectorValidationOptions{}
-	errs := metav1validation.ValidateLabelSelector(term.LabelSelector, options, at.Child("labelSelector"))
-	errs = append(errs, metav1validation.ValidateLabelSelector(term.NamespaceSelector, options, at.Child("namespaceSelector"))...)
+	errs := checkSelector(term.LabelSelector, at.Child("labelSelector"))
+	errs = append(errs, checkSelector(term.NamespaceSelector, at.Child("namespaceSelector"))...)
 	for _, name := range term.Namespaces {
 		errs = append(errs, invalid(at.Child("namespace"), name, objectname.Label(name))...)
 	}

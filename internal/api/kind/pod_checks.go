@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -33,7 +32,7 @@ func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorL
 		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
 	errs = append(errs, oneOf(at.Child("dnsPolicy"), spec.DNSPolicy,
 		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
-	errs = append(errs, metav1validation.ValidateLabels(spec.NodeSelector, at.Child("nodeSelector"))...)
+	errs = append(errs, checkLabels(spec.NodeSelector, at.Child("nodeSelector"))...)
 	errs = append(errs, podSecurityContext(at.Child("securityContext"), spec)...)
 	errs = append(errs, affinity(at.Child("affinity"), spec.Affinity)...)
 	errs = append(errs, dnsConfig(at.Child("dnsConfig"), spec.DNSConfig, spec.DNSPolicy)...)

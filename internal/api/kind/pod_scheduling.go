@@ -63,7 +63,7 @@ func spreadConstraint(at *field.Path, c *corev1.TopologySpreadConstraint, others
 		}
 	}
 	errs = append(errs, labelKeys(at, c.MatchLabelKeys, nil, c.LabelSelector)...)
-	return append(errs, metav1validation.ValidateLabelSelector(c.LabelSelector, metav1validation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
+	return append(errs, checkSelector(c.LabelSelector, at.Child("labelSelector"))...)
 }
 
 func positiveNumber(at *field.Path, n int64) field.ErrorList {

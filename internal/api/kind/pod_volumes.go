@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -69,7 +68,7 @@ func ephemeral(at *field.Path, source *corev1.EphemeralVolumeSource) field.Error
 		return field.ErrorList{field.Required(at.Child("volumeClaimTemplate"), "")}
 	}
 	template := at.Child("volumeClaimTemplate")
-	errs := metav1validation.ValidateLabels(source.VolumeClaimTemplate.Labels, template.Child("metadata", "labels"))
+	errs := checkLabels(source.VolumeClaimTemplate.Labels, template.Child("metadata", "labels"))
 	return append(errs, checkClaim(&source.VolumeClaimTemplate.Spec, template.Child("spec"))...)
 }
 

@@ -61,7 +61,7 @@ func checkBudget(spec *policyv1.PodDisruptionBudgetSpec) (errs field.ErrorList) 
 		errs = append(errs, share(at.Child("maxUnavailable"), *n)...)
 		errs = append(errs, atMostAll(at.Child("maxUnavailable"), *n)...)
 	}
-	errs = append(errs, metavalidation.ValidateLabelSelector(spec.Selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
+	errs = append(errs, checkSelector(spec.Selector, at.Child("selector"))...)
 	if policy := spec.UnhealthyPodEvictionPolicy; policy != nil {
 		errs = append(errs, oneOf(at.Child("unhealthyPodEvictionPolicy"), *policy, policyv1.AlwaysAllow, policyv1.IfHealthyBudget)...)
 	}

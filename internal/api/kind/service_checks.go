@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -23,7 +22,7 @@ func checkService(service, old *corev1.Service) field.ErrorList {
 	}
 	errs = append(errs, addressOfType(spec, at)...)
 	errs = append(errs, servicePortList(spec.Ports, at.Child("ports"))...)
-	errs = append(errs, metav1validation.ValidateLabels(spec.Selector, at.Child("selector"))...)
+	errs = append(errs, checkLabels(spec.Selector, at.Child("selector"))...)
 	errs = append(errs, oneOf(at.Child("sessionAffinity"), spec.SessionAffinity, corev1.ServiceAffinityClientIP, corev1.ServiceAffinityNone)...)
 	if spec.SessionAffinity == corev1.ServiceAffinityClientIP {
 		errs = append(errs, affinityLife(spec, at.Child("sessionAffinityConfig", "clientIP", "timeoutSeconds"))...)

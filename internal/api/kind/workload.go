@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -36,7 +35,7 @@ func (w workloadSpec) check() field.ErrorList {
 	if w.selector == nil && !w.mayLackSelector {
 		errs = append(errs, field.Required(at.Child("selector"), ""))
 	}
-	errs = append(errs, metavalidation.ValidateLabelSelector(w.selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
+	errs = append(errs, checkSelector(w.selector, at.Child("selector"))...)
 	empty := w.selector != nil && len(w.selector.MatchLabels)+len(w.selector.MatchExpressions) == 0
 	emptySelector := field.Invalid(at.Child("selector"), w.selector, "empty selector is invalid for "+w.kind)
 	if empty && !w.mayLackSelector {
@@ -68,8 +67,8 @@ func podTemplate(template *corev1.PodTemplateSpec, at *field.Path) field.ErrorLi
 }
 
 func templateMetadata(template *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
-	errs := metavalidation.ValidateLabels(template.Labels, at.Child("labels"))
-	return append(errs, validation.ValidateAnnotations(template.Annotations, at.Child("annotations"))...)
+	errs := checkLabels(template.Labels, at.Child("labels"))
+	return append(errs, store.CheckByKey(template.Annotations, at.Child("annotations"), validation.ValidateAnnotations)...)
 }
 
 func (w workloadSpec) checkTemplate(at *field.Path) field.ErrorList {

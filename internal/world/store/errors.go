@@ -51,6 +51,15 @@ func sortMaps(errs field.ErrorList, obj Object) {
 	}
 }
 
+// CheckByKey is what check finds in a map at a path, in the order of the map's keys.
+func CheckByKey(m map[string]string, at *field.Path, check func(map[string]string, *field.Path) field.ErrorList) field.ErrorList {
+	errs := check(m, at)
+	if len(errs) > 1 {
+		sortLike(errs, errorsByKey(m, check))
+	}
+	return errs
+}
+
 // errorsByKey are the texts of the field errors in a map, one key after the other.
 func errorsByKey(m map[string]string, check func(map[string]string, *field.Path) field.ErrorList) (texts []string) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
