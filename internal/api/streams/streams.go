@@ -90,19 +90,23 @@ func (Server) Forward(w http.ResponseWriter, r *http.Request, ports []int32, dia
 		return
 	}
 	options := &portforward.V4Options{Ports: ports}
-	portforward.ServePortForward(w, r, forwarder(dial), "", "", options, idle, remotecommand.DefaultStreamCreationTimeout, portforward.SupportedProtocols)
+	portforward.ServePortForward(w, r, forwarder{r.Context(), dial}, "", "", options, idle, remotecommand.DefaultStreamCreationTimeout, portforward.SupportedProtocols)
 }
 
-// forwarder copies between a stream and a port.
-type forwarder apiserver.Dial
+// forwarder copies between a stream and a port until the request ends.
+type forwarder struct {
+	ctx  context.Context // of the request: the one that PortForward gets never ends
+	dial apiserver.Dial
+}
 
 // PortForward is called for each connection to a port.
-func (dial forwarder) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
-	conn, err := dial(ctx, port)
+func (f forwarder) PortForward(_ context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
+	conn, err := f.dial(f.ctx, port)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	defer context.AfterFunc(f.ctx, func() { _ = conn.Close() })()
 	go func() {
 		_, _ = io.Copy(conn, stream) // until the client is done
 		if half, ok := conn.(interface{ CloseWrite() error }); ok {
