@@ -33,20 +33,26 @@ func allocate(cluster store.Reader, service, old *corev1.Service) error {
 	if err := settleFamilies(service, old); err != nil {
 		return err
 	}
-	taken := takenBy(cluster, service)
+	spec := &service.Spec
 	wasWithout := old == nil || old.Spec.Type == corev1.ServiceTypeExternalName
-	if wasWithout && service.Spec.Type != corev1.ServiceTypeExternalName && !isHeadless(&service.Spec) {
+	needsAddress := wasWithout && spec.Type != corev1.ServiceTypeExternalName && !isHeadless(spec)
+	needsHealthCheck := hasHealthCheck(spec) && (old == nil || !hasHealthCheck(&old.Spec))
+	if !needsAddress && !hasNodePorts(spec) && !needsHealthCheck {
+		return nil
+	}
+	taken := takenBy(cluster, service)
+	if needsAddress {
 		if err := taken.allocateAddress(service); err != nil {
 			return err
 		}
 	}
-	if hasNodePorts(&service.Spec) {
+	if hasNodePorts(spec) {
 		if err := taken.allocatePorts(service, old); err != nil {
 			return err
 		}
 	}
-	if hasHealthCheck(&service.Spec) && (old == nil || !hasHealthCheck(&old.Spec)) {
-		return taken.allocateHealthCheck(&service.Spec)
+	if needsHealthCheck {
+		return taken.allocateHealthCheck(spec)
 	}
 	return nil
 }
