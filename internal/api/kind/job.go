@@ -80,8 +80,8 @@ func fillJobTemplate(spec *batchv1.JobSpec) {
 	fillPodSpec(&spec.Template.Spec)
 }
 
-// admitJob gives a job the labels of its pods if it has none: Kubernetes sets that default whenever it reads a job, also
-// when the pods have got their labels. Labels for which the template is refused are not refused twice.
+// admitJob gives a job without labels those of its pods, the generated ones included: the real server sets this default
+// again when it reads the stored job. Invalid labels are reported once, for the template.
 func admitJob(_ admission, job *batchv1.Job) error {
 	selectOwnPods(job)
 	if labels := job.Spec.Template.Labels; len(job.Labels) == 0 && len(checkLabels(labels, nil)) == 0 {

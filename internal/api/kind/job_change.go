@@ -34,13 +34,12 @@ func completionsChange(spec, old *batchv1.JobSpec, at *field.Path) field.ErrorLi
 
 // jobTemplateChange: where the pods of a job go and what they ask for can change while it is suspended and has none.
 func jobTemplateChange(job, old *batchv1.Job, at *field.Path) field.ErrorList {
-	now, was := &job.Spec.Template, old.Spec.Template.DeepCopy()
-	if !*old.Spec.Suspend {
+	now, was := &job.Spec.Template, &old.Spec.Template
+	hasStarted := old.Status.StartTime != nil && !hasJobCondition(old, batchv1.JobSuspended)
+	if !*old.Spec.Suspend || old.Status.Active > 0 || hasStarted {
 		return immutable(at, *now, *was)
 	}
-	if old.Status.Active > 0 || old.Status.StartTime != nil && !hasJobCondition(old, batchv1.JobSuspended) {
-		return immutable(at, *now, *was)
-	}
+	was = was.DeepCopy()
 	placeLike(was, now)
 	takeResources(was.Spec.Containers, now.Spec.Containers)
 	takeResources(was.Spec.InitContainers, now.Spec.InitContainers)
