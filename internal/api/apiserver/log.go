@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -67,8 +66,7 @@ func (q *request) log() error {
 		q.answer.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	q.answer.w.Header().Set("Content-Type", "text/plain")
-	q.answer.w.WriteHeader(http.StatusOK)
+	q.answer.w.Header().Set("Content-Type", "text/plain") // the first text, or its end, answers 200: an error before is an answer of its own
 	if log.File == "" {
 		return nil
 	}
@@ -171,7 +169,7 @@ func (q *request) copyLog(file io.Reader, log Log, o *corev1.PodLogOptions) erro
 		open := false
 		q.server.options.Exclusive(func() { open = log.Open() })
 		if _, err := io.Copy(q.answer.w, &left); err != nil {
-			return fmt.Errorf("copying the log: %w", err)
+			return nil // a client that is gone wants no answer
 		}
 		if !open || !o.Follow || left.N == 0 {
 			return nil
