@@ -1,6 +1,10 @@
 package check
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
 
 // Blame is whose doing a finding is.
 type Blame int
@@ -21,7 +25,7 @@ const (
 // Blame says whose doing it is, as far as one run shows.
 func (f *Finding) Blame() Blame {
 	switch {
-	case strings.HasPrefix(f.Verdict, "invariant broken: "):
+	case strings.HasPrefix(f.Verdict, scenario.BrokenInvariant):
 		return Invariant
 	case f.rank == leaks && strings.Contains(f.Verdict, "which never came"):
 		return Kubernetes

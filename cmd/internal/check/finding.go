@@ -106,7 +106,7 @@ func rankOf(verdict string) rank {
 	switch {
 	case strings.HasPrefix(verdict, "driver died: "):
 		return dies
-	case strings.HasPrefix(verdict, "invariant broken: "):
+	case strings.HasPrefix(verdict, scenario.BrokenInvariant):
 		return breach
 	case strings.HasPrefix(verdict, "left behind: "):
 		return leaks

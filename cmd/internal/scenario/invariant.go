@@ -14,8 +14,8 @@ type Invariant struct {
 	Because string    `json:"because,omitempty" doc:"Why it holds: a section of a specification, a rule. It is printed when it does not."`
 }
 
-// brokenInvariant begins the verdict of an invariant that does not hold.
-const brokenInvariant = "invariant broken: "
+// BrokenInvariant begins the verdict of an invariant that does not hold.
+const BrokenInvariant = "invariant broken: "
 
 // statementWatch looks, at the end of each instant, at what must hold always and at what must come about sometimes.
 type statementWatch struct {
@@ -92,7 +92,7 @@ func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
 		return holds
 	case !holds:
 		w.broken = append(w.broken, &Failure{
-			Verdict: brokenInvariant + s.text, Line: s.line, Hint: s.because, Expected: "true at every instant",
+			Verdict: BrokenInvariant + s.text, Line: s.line, Hint: s.because, Expected: "true at every instant",
 			Got: fmt.Sprintf("at %v: %s", w.r.elapsed(), cmp.Or(s.compiled.Because(view), "false")),
 		})
 	default:
