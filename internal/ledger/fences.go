@@ -1,10 +1,10 @@
 package ledger
 
 import (
-	"encoding/json"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/csisim/csisim/internal/world/addons/fence"
@@ -44,19 +44,12 @@ func (a *accountant) wantedFences() (all []string) {
 		return nil
 	}
 	for obj := range a.Store.ListObjects(res, "") {
-		var is struct {
-			Spec struct {
-				FenceState string   `json:"fenceState"`
-				CIDRs      []string `json:"cidrs"`
-			} `json:"spec"`
+		content := obj.(*unstructured.Unstructured).Object
+		if state, _, _ := unstructured.NestedString(content, "spec", "fenceState"); state == "Unfenced" {
+			continue
 		}
-		text, err := json.Marshal(obj)
-		if err == nil {
-			err = json.Unmarshal(text, &is)
-		}
-		if err == nil && is.Spec.FenceState != "Unfenced" {
-			all = append(all, is.Spec.CIDRs...)
-		}
+		cidrs, _, _ := unstructured.NestedStringSlice(content, "spec", "cidrs")
+		all = append(all, cidrs...)
 	}
 	return all
 }
