@@ -22,7 +22,6 @@ type run struct {
 	clusters []*Simulation
 	work     *workdir.Dir   // nil if all is in memory
 	loops    *workdir.Loops // nil if all is in memory
-	ended    bool
 }
 
 func newRun(o Options) *run {
@@ -109,7 +108,6 @@ func (r *run) end() {
 	}
 	r.kernel.Close()
 	r.trace.Close()
-	r.ended = true
 }
 
 // leave takes a cluster that is closed out of the run; the last one takes the directory along.

@@ -2,8 +2,8 @@ package kind
 
 import "github.com/csisim/csisim/internal/world/store"
 
-// The store and the REST API know an object by its kind, the file of a kind by its Go type. What
-// stands here is the only way from one to the other: nil functions stay nil.
+// The store and the REST API know an object by its kind, the file of a kind by its Go type. Rules
+// and columns get from one to the other by what stands here: nil functions stay nil.
 
 // typed is an object as its Go type; none stays none.
 func typed[T store.Object](obj store.Object) (as T) {

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -35,9 +34,6 @@ func SystemCalls() []string {
 		"truncate", "umount2", "unlink", Write,
 	}
 }
-
-// IsSystemCall reports whether a name is one of those.
-func IsSystemCall(name string) bool { return slices.Contains(SystemCalls(), name) }
 
 // Point is one, or some, of the system calls that a program makes.
 type Point struct {
