@@ -14,6 +14,7 @@ import (
 
 // followed is a program that waits to be begun, then runs a script in the kubelet's directory.
 func followed(t *testing.T, m machine.Machine, script string) (p *machine.Process, begin func()) {
+	require.NoError(t, m.RemoveAll(machine.KubeletDir+"/begin"), "an earlier program's start must not begin this one")
 	c := shell(`cd ` + m.ProgramPath(machine.KubeletDir) + `; while [ ! -e begin ]; do sleep 0.01; done; ` + script)
 	c.Followed, c.Stdout = true, filepath.Join(t.TempDir(), "out.log")
 	c.Stderr = c.Stdout
