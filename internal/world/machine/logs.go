@@ -34,7 +34,6 @@ func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
 	}
 	f, err := createLog(c.Stderr)
 	if err != nil {
-		closeLogs(cmd)
 		return err
 	}
 	cmd.Stderr, p.Stderr = f, f.Name()
@@ -46,13 +45,14 @@ func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
 func (p *Process) logLines(cmd *exec.Cmd, c Command) error {
 	log := cmd.Stdout.(*os.File)
 	lines, err := newLineLog(log, c.Began)
-	if err == nil {
-		err = p.openConsole(cmd, c, lines)
-	}
 	if err != nil {
-		_ = log.Close() // it was not written
+		return err
 	}
-	return err
+	if err := p.openConsole(cmd, c, lines); err != nil {
+		lines.end()
+		return err
+	}
+	return nil
 }
 
 // createLog makes driver.log, or driver.2.log if that is there already, and so on.

@@ -53,6 +53,7 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	}
 	cmd.SysProcAttr = ownGroup()
 	if err := p.openLogs(cmd, c); err != nil {
+		closeLogs(cmd)
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
 	}
 	err := d.launch(p, cmd, c)
