@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +42,19 @@ func (f *onFlags) addPlace(command *cobra.Command) {
 	flags.StringVar(&f.allowContext, "allow-context", "", "with --on PATH: the context `NAME` of a cluster that csisim did not make")
 	complete(command, "on", cobra.FixedCompletions([]string{"kind"}, cobra.ShellCompDirectiveDefault))
 	complete(command, "allow-context", cobra.NoFileCompletions)
+}
+
+// forReplay are the flags that name the same cluster and what runs on it.
+func (f onFlags) forReplay() (flags []string) {
+	for _, flag := range [][2]string{{"--on", f.on}, {"--allow-context", f.allowContext}, {"--node-image", f.nodeImage}} {
+		if flag[1] != "" {
+			flags = append(flags, flag[0], flag[1])
+		}
+	}
+	for _, sidecar := range slices.Sorted(maps.Keys(f.images)) {
+		flags = append(flags, "--sidecar-image", sidecar+"="+f.images[sidecar])
+	}
+	return flags
 }
 
 func (f onFlags) target(env environment, keep bool, workDir string) promotion.TargetOptions {

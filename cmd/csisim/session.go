@@ -158,10 +158,7 @@ func (f runFlags) forReplay() []string {
 	for _, dir := range f.hostPaths {
 		flags = append(flags, "--host-path", dir)
 	}
-	if f.on != "" {
-		flags = append(flags, "--on", f.on)
-	}
-	return flags
+	return append(flags, f.onFlags.forReplay()...)
 }
 
 // outputs are what a run writes while it goes on.
