@@ -173,7 +173,8 @@ func (c *comparing) runReal(ctx context.Context) (err error) {
 		s := newSession(c.env, runFlags{trace: c.real(n), workDir: c.flags.workDir, strategy: "calm", patience: usualPatience, isolation: string(sim.Auto), parallel: 1, onFlags: c.flags.onFlags}, all)
 		s.world = target.World
 		s.runAll(ctx, all)
-		if err := s.end(ctx); s.code > exitFailed || ctx.Err() != nil {
+		var unusable *failure
+		if err := s.end(ctx); errors.As(err, &unusable) && unusable.code > exitFailed {
 			return err
 		}
 		if s.code == exitFailed {
