@@ -107,7 +107,12 @@ func (s AddonsReplication) GetReplicationDestinationInfo(_ context.Context, r *r
 
 // destination is the copy of a volume, or of a group.
 func (s AddonsReplication) destination(id string) *replication.ReplicationDestination {
-	copyOf := func(id string) string { return or(s.driver.options.CSIAddons.Destination, "copy-of-"+id) }
+	copyOf := func(id string) string {
+		if s.driver.remote() != nil {
+			return id // see Site
+		}
+		return or(s.driver.options.CSIAddons.Destination, "copy-of-"+id)
+	}
 	group := s.driver.addonsGroup(id)
 	if group == nil {
 		return &replication.ReplicationDestination{Type: &replication.ReplicationDestination_Volume{Volume: &replication.ReplicationDestination_VolumeDestination{VolumeId: copyOf(id)}}}
