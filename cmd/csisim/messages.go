@@ -20,9 +20,11 @@ var rare = []string{"Snapshot", "List", "Modify", "Expand", "Capacity", "Stats",
 func prepareMessages() {
 	registrations := new(registration.PluginInfo).ProtoReflect().Descriptor().ParentFile()
 	protoregistry.GlobalTypes.RangeMessages(func(m protoreflect.MessageType) bool {
-		name := string(m.Descriptor().FullName())
-		isRare := slices.ContainsFunc(rare, func(part string) bool { return strings.Contains(name, part) })
-		if file := m.Descriptor().ParentFile(); !isRare && (file == csi.File_csi_proto || file == registrations) {
+		if file := m.Descriptor().ParentFile(); file != csi.File_csi_proto && file != registrations {
+			return true
+		}
+		name := string(m.Descriptor().Name())
+		if !slices.ContainsFunc(rare, func(part string) bool { return strings.Contains(name, part) }) {
 			proto.Size(m.New().Interface())
 		}
 		return true
