@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -81,11 +82,7 @@ func (s *bedSidecars) dial(caller string) *grpc.ClientConn {
 			if s.conns[socket] != nil {
 				return s.conns[socket]
 			}
-			dir, err := os.Open(filepath.Dir(socket)) // stays open: the path as it is may be too long for a socket
-			if err != nil {
-				continue
-			}
-			conn, err := grpc.NewClient(fmt.Sprintf("unix:/proc/self/fd/%d/%s.sock", dir.Fd(), caller), grpc.WithTransportCredentials(insecure.NewCredentials()))
+			conn, err := grpc.NewClient("passthrough:///"+caller, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dialIn(socket)))
 			if err == nil {
 				s.conns[socket] = conn
 				return conn
@@ -93,6 +90,18 @@ func (s *bedSidecars) dial(caller string) *grpc.ClientConn {
 		}
 	}
 	return nil
+}
+
+// dialIn connects to a socket whose path as it is may be too long for one.
+func dialIn(socket string) func(context.Context, string) (net.Conn, error) {
+	return func(ctx context.Context, _ string) (net.Conn, error) {
+		dir, err := os.Open(filepath.Dir(socket))
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+		return (&net.Dialer{}).DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)))
+	}
 }
 
 // observe learns who makes the calls.
