@@ -221,10 +221,7 @@ func (c *Simulation) PowerOff(name string) error {
 				p.registrar.Kill()
 			}
 			p.comesBack = p.running || p.name == ""
-			p.running = false
-			p.orders++
-			p.backend.lostPower()
-			c.disconnect(p)
+			c.cutPower(p)
 		}
 	}
 	if err := n.machine.PowerOff(); err != nil {

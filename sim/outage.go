@@ -40,10 +40,7 @@ func (c *Simulation) PowerOffAll() error {
 				continue
 			}
 			c.off.plugins = append(c.off.plugins, p)
-			p.running = false
-			p.orders++
-			p.backend.lostPower()
-			c.disconnect(p)
+			c.cutPower(p)
 		}
 	}
 	for _, m := range c.controlPlanes() {
@@ -76,12 +73,15 @@ func (c *Simulation) PowerOnAll() error {
 // Powered returns an error if the whole cluster has no power, so that nobody can reach its API.
 func (c *Simulation) Powered() error {
 	if c.off != nil {
-		return c.powerless()
+		return &ConfigError{fmt.Sprintf("cluster %q", c.cluster), "it has no power"}
 	}
 	return nil
 }
 
-// powerless is the error of what needs the API of a cluster without power.
-func (c *Simulation) powerless() error {
-	return &ConfigError{fmt.Sprintf("cluster %q", c.cluster), "it has no power"}
+// cutPower ends a plugin as its machine loses power.
+func (c *Simulation) cutPower(p *plugin) {
+	p.running = false
+	p.orders++
+	p.backend.lostPower()
+	c.disconnect(p)
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/csisim/csisim/internal/driver/addonscheck"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/addons/replication"
-	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -15,7 +14,6 @@ func (c *Simulation) followReplication(call *trace.Event) {
 	if c.data == nil || other == nil || call.Code != "" {
 		return
 	}
-	c.learnGroup(call.Response)
 	switch request := call.Request.(type) {
 	case *replication.DemoteVolumeRequest:
 		for _, v := range c.replicated(call, request.GetReplicationSource()) {
@@ -52,32 +50,10 @@ func (c *Simulation) peer() *Simulation {
 	return nil
 }
 
-// learnGroup keeps which volumes a group has.
-func (c *Simulation) learnGroup(answer any) {
-	group, ok := answer.(interface {
-		GetVolumeGroup() *volumegroup.VolumeGroup
-	})
-	if !ok {
-		return
-	}
-	var ids []string
-	for _, v := range group.GetVolumeGroup().GetVolumes() {
-		ids = append(ids, v.GetVolumeId())
-	}
-	if c.groups == nil {
-		c.groups = map[string][]string{}
-	}
-	c.groups[group.GetVolumeGroup().GetVolumeGroupId()] = ids
-}
-
 // replicated are the volumes that a call of replication is about.
 func (c *Simulation) replicated(call *trace.Event, source *replication.ReplicationSource) (all []datacheck.Volume) {
-	ids := c.groups[source.GetVolumegroup().GetVolumeGroupId()]
-	if id := source.GetVolume().GetVolumeId(); id != "" {
-		ids = []string{id}
-	}
-	for _, id := range ids {
-		all = append(all, datacheck.Volume{Driver: call.Driver, Handle: id})
+	for _, v := range c.promises.Members(call, source) {
+		all = append(all, datacheck.Volume{Driver: v.Driver, Handle: v.ID})
 	}
 	return all
 }

@@ -53,7 +53,6 @@ type Simulation struct {
 	apart    string // what keeps the nodes apart, if that is not all there could be
 	watch    *ledger.Watch
 	data     *datacheck.Check
-	groups   map[string][]string // volumes of groups, by the groups' ids
 	promises *addonscheck.Check
 	lost     []string // violations of the data check
 	written  []string // by programs, outside the run

@@ -61,9 +61,13 @@ func (d *Driver) replicate(id string, wanted bool, each func(id string) error) e
 // regroup makes volumes the members of a group. What joins a replicated group is replicated
 // as its members are, and what leaves is not any more.
 func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
+	if !g.replicated {
+		g.volumes = volumes
+		return nil
+	}
 	primary := len(g.volumes) == 0 || d.addons.replicated[g.volumes[0]]
 	for _, id := range volumes {
-		if !g.replicated || slices.Contains(g.volumes, id) {
+		if slices.Contains(g.volumes, id) {
 			continue
 		}
 		if err := d.enableReplica(id); err != nil {
@@ -72,7 +76,7 @@ func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
 		d.addons.replicated[id] = primary
 	}
 	for _, id := range g.volumes {
-		if !g.replicated || slices.Contains(volumes, id) {
+		if slices.Contains(volumes, id) {
 			continue
 		}
 		if err := d.disableReplica(id); err != nil {
@@ -122,7 +126,7 @@ func (d *Driver) disableReplica(id string) error {
 		return err
 	}
 	delete(d.addons.replicated, id)
-	if secondary, known := other.addons.replicated[id]; !known || secondary {
+	if primaryThere, known := other.addons.replicated[id]; !known || primaryThere {
 		return nil
 	}
 	delete(other.addons.replicated, id)
@@ -170,7 +174,7 @@ func (d *Driver) synchronize(id string) error {
 	if err := d.unreachable(); err != nil {
 		return err
 	}
-	if secondary, known := other.addons.replicated[id]; !known || secondary {
+	if primaryThere, known := other.addons.replicated[id]; !known || primaryThere {
 		return nil
 	}
 	return d.send(id)

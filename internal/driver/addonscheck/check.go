@@ -23,22 +23,22 @@ type Check struct {
 	// Cluster is the name of this one; empty where there is no other.
 	Cluster string
 
-	replicas map[volume]role
-	groups   map[volume][]string
+	replicas map[Volume]role
+	groups   map[Volume][]string
 	fenced   map[string]ranges
 	clients  map[client]ranges
-	deleted  map[volume]bool
-	pending  map[uint64][]volume // secondaries that a call under way promotes, by its Seq
+	deleted  map[Volume]bool
+	pending  map[uint64][]Volume // secondaries that a call under way promotes, by its Seq
 }
 
-// volume is a volume or group of a driver.
-type volume struct{ driver, id string }
+// Volume is a volume or group of a driver.
+type Volume struct{ Driver, ID string }
 
 // New returns a check that has seen nothing yet.
 func New() *Check {
 	return &Check{
-		replicas: map[volume]role{}, groups: map[volume][]string{},
-		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[volume]bool{}, pending: map[uint64][]volume{},
+		replicas: map[Volume]role{}, groups: map[Volume][]string{},
+		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[Volume]bool{}, pending: map[uint64][]Volume{},
 	}
 }
 
@@ -46,7 +46,7 @@ func New() *Check {
 func (c *Check) Began(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *replication.PromoteVolumeRequest:
-		for _, v := range c.members(call, request.GetReplicationSource()) {
+		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			if c.replicas[v] == secondary {
 				c.pending[call.Seq] = append(c.pending[call.Seq], v)
 				delete(c.replicas, v)
@@ -87,11 +87,11 @@ func (c *Check) doubt(call *trace.Event) {
 		if slices.Contains(refused, call.Code) {
 			return
 		}
-		for _, v := range c.members(call, request.GetReplicationSource()) {
+		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			delete(c.replicas, v)
 		}
 	case *volumegroup.ModifyVolumeGroupMembershipRequest:
-		delete(c.groups, volume{call.Driver, request.GetVolumeGroupId()})
+		delete(c.groups, Volume{call.Driver, request.GetVolumeGroupId()})
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *Check) doubt(call *trace.Event) {
 // demoted, or on a node that is fenced.
 func (c *Check) Wrote(pod, driver, id, node string) {
 	shown := trace.Entry{Driver: driver, Node: node, Method: "Node/NodePublishVolume"}.Event()
-	if c.replicas[volume{driver, id}] == secondary {
+	if c.replicas[Volume{driver, id}] == secondary {
 		c.breach(shown, "lets a demoted volume be written", fmt.Sprintf("pod %s wrote to volume %s, which was demoted", pod, id))
 	}
 	if by, is := c.fenced[driver].overlaps(c.clients[client{driver, node}]); is {

@@ -17,11 +17,11 @@ func (c *Check) grouping(call *trace.Event) {
 	case *volumegroup.ModifyVolumeGroupMembershipRequest:
 		c.grouped(call, request.GetVolumeIds())
 	case *volumegroup.ControllerGetVolumeGroupRequest:
-		if wanted, known := c.groups[volume{call.Driver, request.GetVolumeGroupId()}]; known {
+		if wanted, known := c.groups[Volume{call.Driver, request.GetVolumeGroupId()}]; known {
 			c.grouped(call, wanted)
 		}
 	case *volumegroup.DeleteVolumeGroupRequest:
-		delete(c.groups, volume{call.Driver, request.GetVolumeGroupId()})
+		delete(c.groups, Volume{call.Driver, request.GetVolumeGroupId()})
 	}
 }
 
@@ -42,5 +42,5 @@ func (c *Check) grouped(call *trace.Event, wanted []string) {
 	if !slices.Equal(wanted, got) {
 		c.breach(call, "answers a group with other members", fmt.Sprintf("group %s was to have %v and has %v", group.GetVolumeGroupId(), wanted, got))
 	}
-	c.groups[volume{call.Driver, group.GetVolumeGroupId()}] = wanted
+	c.groups[Volume{call.Driver, group.GetVolumeGroupId()}] = wanted
 }

@@ -14,9 +14,9 @@ func (c *Check) deletion(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *csi.CreateVolumeRequest:
 		answer, _ := call.Response.(*csi.CreateVolumeResponse)
-		delete(c.deleted, volume{call.Driver, answer.GetVolume().GetVolumeId()})
+		delete(c.deleted, Volume{call.Driver, answer.GetVolume().GetVolumeId()})
 	case *csi.DeleteVolumeRequest:
-		v := volume{call.Driver, request.GetVolumeId()}
+		v := Volume{call.Driver, request.GetVolumeId()}
 		c.deleted[v] = true
 		delete(c.replicas, v)
 	case *reclaimspace.ControllerReclaimSpaceRequest:
@@ -27,7 +27,7 @@ func (c *Check) deletion(call *trace.Event) {
 }
 
 func (c *Check) reclaimed(call *trace.Event, id string) {
-	if c.deleted[volume{call.Driver, id}] {
+	if c.deleted[Volume{call.Driver, id}] {
 		c.breach(call, "reclaims space of a deleted volume", fmt.Sprintf("volume %s is gone since DeleteVolume answered OK", id))
 	}
 }

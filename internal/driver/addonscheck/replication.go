@@ -22,28 +22,28 @@ const (
 func (c *Check) replication(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *replication.PromoteVolumeRequest:
-		for _, v := range c.members(call, request.GetReplicationSource()) {
+		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			c.promoted(call, v, request.GetForce())
 		}
 	case *replication.DemoteVolumeRequest:
-		for _, v := range c.members(call, request.GetReplicationSource()) {
+		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			c.replicas[v] = secondary
 		}
 	case *replication.DisableVolumeReplicationRequest:
-		for _, v := range c.members(call, request.GetReplicationSource()) {
+		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			delete(c.replicas, v)
 		}
 	case *csi.NodePublishVolumeRequest:
-		v := volume{call.Driver, request.GetVolumeId()}
+		v := Volume{call.Driver, request.GetVolumeId()}
 		if c.replicas[v] == secondary && !request.GetReadonly() && !readsOnly(request.GetVolumeCapability()) {
-			c.breach(call, "lets a demoted volume be written", fmt.Sprintf("volume %s was demoted and is published read-write", v.id))
+			c.breach(call, "lets a demoted volume be written", fmt.Sprintf("volume %s was demoted and is published read-write", v.ID))
 		}
 	}
 }
 
-func (c *Check) promoted(call *trace.Event, v volume, force bool) {
+func (c *Check) promoted(call *trace.Event, v Volume, force bool) {
 	if c.replicas[v] != primary && !force && c.Other != nil && c.Other.replicas[v] == primary {
-		c.breach(call, "makes a second primary", fmt.Sprintf("volume %s is primary in %s, was not demoted there, and force was not asked for", v.id, c.Other.Cluster))
+		c.breach(call, "makes a second primary", fmt.Sprintf("volume %s is primary in %s, was not demoted there, and force was not asked for", v.ID, c.Other.Cluster))
 	}
 	c.replicas[v] = primary
 	if c.Other != nil && c.Other.replicas[v] == 0 {
@@ -51,13 +51,13 @@ func (c *Check) promoted(call *trace.Event, v volume, force bool) {
 	}
 }
 
-// members are the volumes that a call is about.
-func (c *Check) members(call *trace.Event, source *replication.ReplicationSource) (all []volume) {
+// Members are the volumes that a call is about.
+func (c *Check) Members(call *trace.Event, source *replication.ReplicationSource) (all []Volume) {
 	if id := source.GetVolume().GetVolumeId(); id != "" {
-		return []volume{{call.Driver, id}}
+		return []Volume{{call.Driver, id}}
 	}
-	for _, id := range c.groups[volume{call.Driver, source.GetVolumegroup().GetVolumeGroupId()}] {
-		all = append(all, volume{call.Driver, id})
+	for _, id := range c.groups[Volume{call.Driver, source.GetVolumegroup().GetVolumeGroupId()}] {
+		all = append(all, Volume{call.Driver, id})
 	}
 	return all
 }
