@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
@@ -31,9 +32,7 @@ func keptOf(test string) kept {
 
 // write keeps a finding and returns where.
 func (k kept) write(f *explore.Finding) (string, error) {
-	const longest = 60
-	name := notInNames().ReplaceAllString(f.Name, "-")
-	file := filepath.Join(k.dir, name[:min(len(name), longest)]+".yaml")
+	file := filepath.Join(k.dir, defect.FileName(f.Name)+".yaml")
 	text, err := yaml.Marshal(keptFailure{Test: filepath.Base(k.dir), Failure: f.Name, Choices: f.Choices})
 	if err != nil {
 		return file, err

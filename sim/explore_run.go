@@ -10,37 +10,41 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/explore"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // explored is a test that is run again and again.
 type explored struct {
-	name  string
-	space fault.Space
-	test  func(T, Option)
+	name   string
+	space  fault.Space
+	learns bool // the strategy of the search learns from what happened
+	test   func(T, Option)
 }
 
 // Run makes one run of a search.
 func (e *explored) Run(_ context.Context, s Strategy) (explore.Outcome, error) {
-	var events []*trace.Event
-	shown := e.runWith(s, func(event *trace.Event) { events = append(events, event) })
-	return explore.Outcome{Shown: shown, Trace: events}, nil
-}
-
-// run makes one run and returns what it shows.
-func (e *explored) run(s Strategy) []explore.Shown { return e.runWith(s, nil) }
-
-func (e *explored) runWith(s Strategy, sink trace.Sink) (all []explore.Shown) {
+	var outcome explore.Outcome
 	t := &attempt{name: e.name}
 	t.run(func() {
 		e.test(t, func(o *Options) {
 			o.Strategy, o.FaultSpace, o.NoChoices = s, e.space, true
-			if sink != nil {
-				o.Sinks = append(slices.Clip(o.Sinks), sink)
+			if e.learns {
+				o.Sinks = append(slices.Clip(o.Sinks), outcome.Learn)
 			}
 		})
 	})
-	for _, text := range t.failures {
+	outcome.Shown = t.shown()
+	return outcome, nil
+}
+
+// run makes one run and returns what it shows.
+func (e *explored) run(s Strategy) []explore.Shown {
+	outcome, _ := e.Run(context.Background(), s) // what goes wrong is in the outcome
+	return outcome.Shown
+}
+
+// shown is what the run shows.
+func (a *attempt) shown() (all []explore.Shown) {
+	for _, text := range a.failures {
 		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 		all = append(all, explore.Shown{Name: defect.NameOf(first), Verdict: text})
 	}

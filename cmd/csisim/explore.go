@@ -51,7 +51,7 @@ shrunk to the few decisions that it takes and kept in a file NAME.csisim.yaml,
 which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 		Example: `  csisim explore scenarios/explore/lifecycle.yaml
   csisim explore scenarios/explore --runs 1000 --faults lost,repeat
-  csisim replay lifecycle-createvolume-is-not-idempotent.csisim.yaml`,
+  csisim replay lifecycle-createvolume-is-not-idempotent-8618ff.csisim.yaml`,
 		Args:              needs("a scenario FILE"),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(command *cobra.Command, args []string) error {

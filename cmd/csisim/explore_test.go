@@ -30,7 +30,7 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	assert.Contains(t, got.stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
 	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: repeated\n")
 
-	replay := filepath.Join(dir, "mine-controllerpublishvolume-is-not-idempotent-ok-then-internal.csisim.yaml")
+	replay := filepath.Join(dir, "mine-controllerpublishvolume-is-not-idempotent-ok-then-internal-e78a12.csisim.yaml")
 	assert.Contains(t, got.stdout, " replay "+replay+"\n")
 	got = csisim(t, "replay", replay)
 	assert.Equal(t, 1, got.code, got.stderr)

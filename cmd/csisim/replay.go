@@ -26,7 +26,7 @@ func newReplay(env environment) *cobra.Command {
 The choices in it are named by what they decide, so they fit after small changes
 of the scenario, too. If one does not fit any more, csisim prints it and what was there
 instead, and exits with code 2.`,
-		Example: `  csisim replay lifecycle-createvolume-is-not-idempotent.csisim.yaml -v`,
+		Example: `  csisim replay lifecycle-createvolume-is-not-idempotent-8618ff.csisim.yaml -v`,
 		Args: func(command *cobra.Command, args []string) error {
 			if err := needs("a FILE")(command, args); err != nil {
 				return err

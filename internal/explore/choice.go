@@ -21,12 +21,10 @@ type Choice struct {
 // String is the choice as a line for people.
 func (c Choice) String() string {
 	switch c.Kind {
-	case kernel.Fault.String(), kernel.Outcome.String():
+	case kernel.Fault.String(), kernel.Outcome.String(), kernel.Relist.String():
 		return fmt.Sprintf("%s%s: %s", c.Of, c.times(), c.Takes)
 	case kernel.RunNext.String(), kernel.GiveWay.String():
 		return fmt.Sprintf("at %s %s%s: %s runs first", c.At, c.Of, c.times(), c.Takes)
-	case kernel.Relist.String():
-		return fmt.Sprintf("%s%s: %s", c.Of, c.times(), c.Takes)
 	}
 	return fmt.Sprintf("%s of %s%s: %s", c.Kind, c.Of, c.times(), c.Takes)
 }
@@ -88,7 +86,7 @@ func (n *named) next(c kernel.Choice) (decision, int) {
 }
 
 // alternative is the name of one of the alternatives; those of one name are the same.
-func (n *named) alternative(c kernel.Choice, i int) string {
+func alternative(c kernel.Choice, i int) string {
 	switch {
 	case c.Process(i) != nil:
 		name, before := c.Process(i).Name(), 0
@@ -112,9 +110,9 @@ func (n *named) alternative(c kernel.Choice, i int) string {
 }
 
 // find is the alternative of a name; there may be none.
-func (n *named) find(c kernel.Choice, name string) (int, bool) {
+func find(c kernel.Choice, name string) (int, bool) {
 	for i := range c.N {
-		if n.alternative(c, i) == name {
+		if alternative(c, i) == name {
 			return i, true
 		}
 	}

@@ -22,7 +22,7 @@ func (r *Recording) Choose(c kernel.Choice) int {
 	if i <= 0 || i >= c.N {
 		return i
 	}
-	if takes := r.names.alternative(c, i); c.Kind != kernel.Relist || takes != r.names.alternative(c, 0) {
+	if takes := alternative(c, i); c.Kind != kernel.Relist || takes != alternative(c, 0) {
 		r.Choices = append(r.Choices, Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth, Takes: takes})
 	}
 	return i

@@ -46,9 +46,9 @@ func (r *Replay) Choose(c kernel.Choice) int {
 		return 0
 	}
 	r.met[w] = true
-	i, ok := r.names.find(c, r.wanted[w].Takes)
+	i, ok := find(c, r.wanted[w].Takes)
 	if !ok {
-		r.unfit = append(r.unfit, fmt.Sprintf("choice %d (%v): there is no %q, there are %s", w+1, r.wanted[w], r.wanted[w].Takes, r.alternatives(c)))
+		r.unfit = append(r.unfit, fmt.Sprintf("choice %d (%v): there is no %q, there are %s", w+1, r.wanted[w], r.wanted[w].Takes, alternatives(c)))
 		return 0
 	}
 	if i > 0 {
@@ -57,10 +57,10 @@ func (r *Replay) Choose(c kernel.Choice) int {
 	return i
 }
 
-func (r *Replay) alternatives(c kernel.Choice) string {
+func alternatives(c kernel.Choice) string {
 	var all []string
 	for i := range c.N {
-		all = append(all, r.names.alternative(c, i))
+		all = append(all, alternative(c, i))
 	}
 	return strings.Join(all, ", ")
 }

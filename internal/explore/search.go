@@ -32,7 +32,7 @@ type Options struct {
 	Kept   [][]Choice
 	// Jobs is how many runs there are at once.
 	Jobs int
-	// Progress is called after every run. Default: nobody.
+	// Progress is called after every run. Default: not called.
 	Progress func(*Search)
 }
 
@@ -123,7 +123,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	go func() { workers.Wait(); close(results) }()
 	err := s.collect(ctx, began, results)
 	cancel()
-	for range results { // workers must not wait for somebody to look
+	for range results { // so that no worker waits
 	}
 	return err
 }

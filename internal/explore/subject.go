@@ -17,8 +17,15 @@ type Subject interface {
 type Outcome struct {
 	// Shown is what is wrong, causes first; nothing if the run passed.
 	Shown []Shown
-	// Trace is what happened, from which the strategy guided learns. Default: nothing.
+	// Trace is what happened, from which the strategy Guided learns; Learn is enough of it. Default: nothing.
 	Trace []*trace.Event
+}
+
+// Learn is a sink that keeps of a trace what the strategy Guided learns from.
+func (o *Outcome) Learn(e *trace.Event) {
+	if e.Kind == trace.Call || e.Kind == trace.FaultFired {
+		o.Trace = append(o.Trace, e)
+	}
 }
 
 // Shown is one thing that is wrong in a run.

@@ -3,13 +3,12 @@ package explore
 import (
 	"iter"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/explore"
 )
 
@@ -61,18 +60,9 @@ func relative(dir, file string) (string, error) {
 	return filepath.ToSlash(path), err
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-
-// longestName bounds the part of a file's name that the finding gives.
-const longestName = 60
-
 // NameOf is the name of the file of a finding.
 func (s *Search) NameOf(f *Finding) string {
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(f.Name), "-"), "-")
-	if len(name) > longestName {
-		name = strings.TrimRight(name[:longestName], "-")
-	}
-	return s.subject.scenario.Name + "-" + name + Extension
+	return s.subject.scenario.Name + "-" + defect.FileName(f.Name) + Extension
 }
 
 // Text is the file as it is written.

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// systemCall is a system call of a driver program at which somebody dies.
+// systemCall is a system call of a driver program before which the driver is killed.
 type systemCall struct {
 	Syscall string `json:"syscall" want:"required" example:"mount" doc:"Which system call it is, as with fails; or write, the first to a file that was made or emptied for it."`
 	Nth     uint   `json:"nth,omitempty" default:"1" doc:"Which one of the call, from 1."`

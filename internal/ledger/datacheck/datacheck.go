@@ -36,7 +36,7 @@ type Use struct {
 type Check struct {
 	// OnViolation is called for each violation, in one line.
 	OnViolation func(Use, string)
-	// OnWrite is called when a container has written. Default: nobody is.
+	// OnWrite is called when a container has written. Default: none.
 	OnWrite func(Use)
 	// Serves says whether the driver runs on the node: without it, what is mounted
 	// need not be readable.

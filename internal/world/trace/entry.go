@@ -9,7 +9,8 @@ import (
 
 // Entry is an [Event] that is to be recorded, with all fields beside each other.
 type Entry struct {
-	Seq, Cause                            uint64 // the recorder's, if it records the entry
+	Seq                                   uint64 // the recorder's, if it records the entry
+	Cause                                 uint64 // if it is 0, the recorder's
 	At                                    time.Duration
 	Cluster                               string // the recorder's, if it records the entry
 	Kind                                  Kind
