@@ -8,6 +8,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 // anyTrial is what --allow-untried alone permits.
@@ -47,7 +48,7 @@ func (f *checkFlags) untried(card *check.Card) string {
 	totals := card.Totals()
 	switch {
 	case len(names) > 0:
-		return plural(len(names), "scenario") + " not tried"
+		return plural.Of(len(names), "scenario") + " not tried"
 	case totals.Passed+totals.Failed+totals.NotTried == 0 && !slices.Contains(f.allowUntried, anyTrial):
 		return "nothing was tried"
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/promotion"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
@@ -71,7 +72,7 @@ func cleanOn(ctx context.Context, env environment, f onFlags, dir string) error 
 func cleanBefore(env environment, dir string) {
 	removed, err := workdir.Clean(dir)
 	if len(removed.Runs) > 0 {
-		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural(len(removed.Runs), "run"), removed)
+		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural.Of(len(removed.Runs), "run"), removed)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // whoever makes a directory there gets the error
 		fmt.Fprintf(env.stderr, "csisim: %v\n", err)

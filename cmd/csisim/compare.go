@@ -17,6 +17,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/comparison"
 	"github.com/csisim/csisim/cmd/internal/promotion"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 )
@@ -223,7 +224,7 @@ func (c *comparing) about() []string {
 		took = append(took, t.Round(100*time.Millisecond).String())
 	}
 	return []string{
-		fmt.Sprintf("A is the simulation of `%s`, B a run on `--on %s`; %s", c.scenario.File, c.flags.on, plural(c.flags.times, "real run")),
+		fmt.Sprintf("A is the simulation of `%s`, B a run on `--on %s`; %s", c.scenario.File, c.flags.on, plural.Of(c.flags.times, "real run")),
 		"Real runs took " + strings.Join(took, ", "),
 		strings.ReplaceAll(strings.TrimSpace(versions()), "\n", ", "),
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/diff"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -94,5 +95,5 @@ func openTrace(name string) ([]trace.Line, error) {
 
 func described(name string, lines []trace.Line) string {
 	last := time.Duration(lines[len(lines)-1].T) * time.Millisecond
-	return fmt.Sprintf("%s, %s, %s", name, plural(len(lines), "line"), trace.Span(last))
+	return fmt.Sprintf("%s, %s, %s", name, plural.Of(len(lines), "line"), trace.Span(last))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -47,7 +48,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 
 // show says how far a search is.
 func (x *exploring) show(name string, at *explore.Search) {
-	line := fmt.Sprintf("%s  %s, %.0f a second, %s", name, plural(at.Runs, "run"), rate(at), plural(len(at.Findings), "finding"))
+	line := fmt.Sprintf("%s  %s, %.0f a second, %s", name, plural.Of(at.Runs, "run"), rate(at), plural.Of(len(at.Findings), "finding"))
 	if x.progress.terminal.Live {
 		x.progress.rewrite("• " + line)
 		return
@@ -77,7 +78,7 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 // report prints what a search has found, and writes a file for each finding.
 func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural(found.Runs, "run"), after(found), rate(found), plural(len(found.Findings), "finding"))
+	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), plural.Of(len(found.Findings), "finding"))
 	for i, f := range found.Findings {
 		if f.Blame == check.Driver || f.Blame == check.Invariant {
 			x.code = exitFailed
@@ -87,14 +88,14 @@ func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 			return err
 		}
 		fmt.Fprintf(out, "\n%s %d  %s\n", headings[f.Blame], i+1, trace.Escaped(f.Verdict))
-		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural(found.Runs, "run"), reached(f))
+		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural.Of(found.Runs, "run"), reached(f))
 		writeChoices(out, f.Choices)
 		x.writeStory(out, f)
 		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blames[f.Blame], self(), report.Quoted(file))
 	}
 	for _, statement := range found.Never() {
 		x.code = exitFailed
-		fmt.Fprintf(out, "\nNEVER  %s\n  in none of %s: the search does not get where this comes about; give it more runs, or other faults\n", trace.Escaped(statement), plural(found.Runs, "run"))
+		fmt.Fprintf(out, "\nNEVER  %s\n  in none of %s: the search does not get where this comes about; give it more runs, or other faults\n", trace.Escaped(statement), plural.Of(found.Runs, "run"))
 	}
 	_, err := io.WriteString(x.env.stdout, out.String())
 	return err
@@ -129,7 +130,7 @@ func reached(f *explore.Finding) string {
 	if f.Before == len(f.Choices) {
 		return "such as " + f.Found + ":"
 	}
-	return fmt.Sprintf("shrunk from %s of the run with %s, to:", plural(f.Before, "choice"), f.Found)
+	return fmt.Sprintf("shrunk from %s of the run with %s, to:", plural.Of(f.Before, "choice"), f.Found)
 }
 
 // mostShown bounds the choices that are printed; the file has all.

@@ -10,6 +10,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 // load reads scenarios. It reports the mistakes of all of them and then fails.
@@ -28,7 +29,7 @@ func load(env environment, files []string) ([]*scenario.Scenario, error) {
 	if wrong == 0 {
 		return scenarios, nil
 	}
-	fmt.Fprintf(env.stderr, "csisim: %s in %s\n", plural(mistakes, "mistake"), plural(wrong, "file"))
+	fmt.Fprintf(env.stderr, "csisim: %s in %s\n", plural.Of(mistakes, "mistake"), plural.Of(wrong, "file"))
 	return nil, reported(exitInput)
 }
 
@@ -94,11 +95,4 @@ func workspaceOf(env environment) string {
 		return root
 	}
 	return "."
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

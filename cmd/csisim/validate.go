@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 func newValidate(env environment) *cobra.Command {
@@ -23,7 +25,7 @@ func newValidate(env environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(env.stdout, "%s, no mistakes\n", plural(len(scenarios), "scenario"))
+			fmt.Fprintf(env.stdout, "%s, no mistakes\n", plural.Of(len(scenarios), "scenario"))
 			return nil
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -38,7 +39,7 @@ func (e *Encoder) Read(from io.Reader) (problems []string, err error) {
 		}
 	}
 	if more := bad - mentioned; more > 0 {
-		problems = append(problems, fmt.Sprintf("%s cannot be read either.", count(more, "further line")))
+		problems = append(problems, fmt.Sprintf("%s cannot be read either.", plural.Of(more, "further line")))
 	}
 	if e.events == 0 && bad == 0 {
 		return nil, errors.New("there is no event in it")

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -89,7 +90,7 @@ func (e *Encoder) Recorded(name string, problems []string) Report {
 			}
 		}
 	}
-	r.Sentence = fmt.Sprintf("A recording with %s that %s something, %d of them failed", count(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], failed)
+	r.Sentence = fmt.Sprintf("A recording with %s that %s something, %d of them failed", plural.Of(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], failed)
 	e.Explain(&r)
 	return r
 }

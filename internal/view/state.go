@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -123,12 +122,4 @@ func joined(words ...string) string {
 		}
 	}
 	return strings.Join(kept, " · ")
-}
-
-// count is a number of things in words.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -60,7 +61,7 @@ const maxShown = 5
 
 func (ev *Evidence) callsAfter(made []*trace.Event, after int) string {
 	if after == len(made) {
-		return "no further call after " + plural(after, "call")
+		return "no further call after " + plural.Of(after, "call")
 	}
 	var lines []string
 	for _, e := range made[after:min(len(made), after+maxShown)] {
@@ -70,14 +71,6 @@ func (ev *Evidence) callsAfter(made []*trace.Event, after int) string {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// plural is "1 call", "2 calls".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // nearMiss reports a call of the wanted method that is not as wanted.

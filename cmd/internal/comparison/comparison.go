@@ -57,7 +57,7 @@ func (p pair) of(level diff.Level) (all []Difference) {
 func Of(simulated []trace.Line, real ...[]trace.Line) *Comparison {
 	var from, between []pair
 	for i, run := range real {
-		from = append(from, pair{Simulation, realRun(i), diff.Compare(simulated, run)})
+		from = append(from, pair{simulation, realRun(i), diff.Compare(simulated, run)})
 		for k, other := range real[:i] {
 			between = append(between, pair{realRun(k), realRun(i), diff.Compare(other, run)})
 		}
@@ -73,8 +73,8 @@ func Of(simulated []trace.Line, real ...[]trace.Line) *Comparison {
 	return c
 }
 
-// Simulation is how the simulated run is called.
-const Simulation = "simulation"
+// simulation names the simulated run.
+const simulation = "simulation"
 
 func realRun(i int) string { return fmt.Sprintf("real run %d", i+1) }
 
@@ -90,23 +90,16 @@ func levelOf(level diff.Level, from, between []pair) Level {
 	l := Level{Level: level}
 	noise := map[place]int{} // how often at most two real runs differ there
 	for _, r := range between {
-		for p, all := range byPlace(r.of(level)) {
-			if len(all) > noise[p] {
-				noise[p] = len(all)
-			}
+		for p, n := range counted(r.of(level)) {
+			noise[p] = max(noise[p], n)
 		}
 	}
-	fewest := map[place]int{} // how often at least the simulation differs there
-	for i, r := range from {
+	fewest := counted(from[0].of(level)) // how often at least the simulation differs there
+	for _, r := range from {
 		l.Compared = max(l.Compared, r.report.Compared[level])
-		found := byPlace(r.of(level))
-		if i == 0 {
-			for p, all := range found {
-				fewest[p] = len(all)
-			}
-		}
+		found := counted(r.of(level))
 		for p, n := range fewest {
-			fewest[p] = min(n, len(found[p]))
+			fewest[p] = min(n, found[p])
 		}
 	}
 	seen := map[place]int{}
@@ -151,10 +144,10 @@ func placeOf(d Difference) place {
 	return place{d.Subject, onlyIn.ReplaceAllString(number.ReplaceAllString(d.What, "#"), "only in one")}
 }
 
-func byPlace(all []Difference) map[place][]Difference {
-	found := map[place][]Difference{}
+func counted(all []Difference) map[place]int {
+	found := map[place]int{}
 	for _, d := range all {
-		found[placeOf(d)] = append(found[placeOf(d)], d)
+		found[placeOf(d)]++
 	}
 	return found
 }

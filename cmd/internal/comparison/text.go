@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/diff"
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 // listed is how many differences of a kind are listed where not all are asked for.
@@ -43,7 +44,7 @@ func (l Level) mark() string {
 func (l Level) count() string {
 	switch {
 	case len(l.Wrong) > 0:
-		return plural(len(l.Wrong), "difference")
+		return plural.Of(len(l.Wrong), "difference")
 	case len(l.Noise) > 0:
 		return "equal, but noise"
 	case l.Unseen:
@@ -61,7 +62,7 @@ func list(out *strings.Builder, title string, differences []Difference, all bool
 	fmt.Fprintf(out, "\n%s\n", title)
 	for i, d := range differences {
 		if i == listed && !all {
-			fmt.Fprintf(out, "  … and %s; --all shows them\n", plural(len(differences)-listed, "other"))
+			fmt.Fprintf(out, "  … and %s; --all shows them\n", plural.Of(len(differences)-listed, "other"))
 			return
 		}
 		row := d.Rows[d.Index]

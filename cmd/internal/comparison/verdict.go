@@ -3,18 +3,20 @@ package comparison
 import (
 	"fmt"
 	"strings"
+
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 // Verdict is what came of it, in one line.
 func (c *Comparison) Verdict() string {
-	runs := plural(c.Runs, "real run")
+	runs := plural.Of(c.Runs, "real run")
 	switch {
 	case len(c.Failed) > 0:
-		return fmt.Sprintf("failed: %s did not pass; the simulation differs in %s", strings.Join(c.Failed, ", "), plural(c.Wrong(), "place"))
+		return fmt.Sprintf("failed: %s did not pass; the simulation differs in %s", strings.Join(c.Failed, ", "), plural.Of(c.Wrong(), "place"))
 	case c.Wrong() == 0 && c.Noise() == 0:
 		return fmt.Sprintf("equal: the simulation and %s are equal on all levels", runs)
 	case c.Wrong() == 0:
-		return fmt.Sprintf("equal within noise: the simulation and %s differ in nothing but what real runs differ in as well (%s)", runs, plural(c.Noise(), "place"))
+		return fmt.Sprintf("equal within noise: the simulation and %s differ in nothing but what real runs differ in as well (%s)", runs, plural.Of(c.Noise(), "place"))
 	}
 	var levels []string
 	for _, l := range c.Levels {
@@ -26,13 +28,6 @@ func (c *Comparison) Verdict() string {
 		return fmt.Sprintf("different: the simulation differs from one real run in %s; whether that is noise, --times 2 shows", strings.Join(levels, ", "))
 	}
 	return fmt.Sprintf("different: the simulation differs from %s, which agree with each other there, in %s", runs, strings.Join(levels, ", "))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Good reports whether all runs passed and the simulation is right.

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -191,19 +192,12 @@ func (p *printer) summary(r *Report) {
 		mark, verdict := p.paint(green, "✓"), "equal"
 		switch {
 		case differences > 0:
-			mark, verdict = p.paint(red, "✗"), plural(differences, "difference")
+			mark, verdict = p.paint(red, "✗"), plural.Of(differences, "difference")
 		case compared == 0:
 			mark, verdict = p.paint(faint, "–"), "nothing to compare"
 		}
 		p.line("%s %s %s %5d compared: %s", mark, pad(string(level), 9), pad(verdict, 18), compared, title[level])
 	}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // others writes the differences after the first: a line for each, or all of them.
@@ -222,7 +216,7 @@ func (p *printer) others(r *Report) {
 	}
 	for i, d := range rest {
 		if i == listed {
-			p.line("  … and %s; --all shows them", plural(len(rest)-listed, "other"))
+			p.line("  … and %s; --all shows them", plural.Of(len(rest)-listed, "other"))
 			return
 		}
 		p.line("  %9.3f  %s %s", float64(d.At())/1000, pad(string(d.Level), 9), clip(d.Subject+": "+d.What, p.Width-24))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/internal/world/excerpt"
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 type junitSuites struct {
@@ -111,7 +112,7 @@ func problemOf(run Run) *junitProblem {
 	}
 	message := firstLine(failures[0].Verdict)
 	if more := len(failures) - 1; more > 0 {
-		message += fmt.Sprintf(" (and %s)", count(more, "further failure"))
+		message += fmt.Sprintf(" (and %s)", plural.Of(more, "further failure"))
 	}
 	plain := NewPrinter(io.Discard, Options{})
 	var texts []string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -62,7 +63,7 @@ func findingOf(run Run, f scenario.Failure) view.Finding {
 func facts(run Run) [][2]string {
 	result := run.Result
 	rows := [][2]string{
-		{"Scenario", run.File}, {"Calls", count(result.Calls, "driver call")},
+		{"Scenario", run.File}, {"Calls", plural.Of(result.Calls, "driver call")},
 		{"Time", trace.Span(result.VirtualTime) + " of cluster time, simulated in " + trace.Span(result.WallTime)},
 	}
 	if run.Strategy != "" && run.Strategy != "calm" {

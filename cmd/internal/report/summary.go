@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -31,19 +32,12 @@ func (t *totals) add(run Run) {
 // line is the last line: 14 scenarios: 14 passed, 0 failed · 312 driver calls · 21 min of cluster time in 0.4 s.
 func (t *totals) line(planned int, wall time.Duration) string {
 	ended := t.passed + t.failed + t.impossible
-	text := fmt.Sprintf("%s: %d passed, %d failed", count(max(ended, planned), "scenario"), t.passed, t.failed)
+	text := fmt.Sprintf("%s: %d passed, %d failed", plural.Of(max(ended, planned), "scenario"), t.passed, t.failed)
 	if t.impossible > 0 {
 		text += fmt.Sprintf(", %d could not run", t.impossible)
 	}
 	if left := planned - ended; left > 0 {
 		text += fmt.Sprintf(", %d not run", left)
 	}
-	return text + fmt.Sprintf(" · %s · %s of cluster time in %s", count(t.calls, "driver call"), trace.Span(t.virtual), trace.Span(wall))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return text + fmt.Sprintf(" · %s · %s of cluster time in %s", plural.Of(t.calls, "driver call"), trace.Span(t.virtual), trace.Span(wall))
 }

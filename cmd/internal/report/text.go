@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/world/excerpt"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -126,7 +127,7 @@ func (p *Printer) statusLine(run Run) string {
 	}
 	line := p.paint(color, mark) + " " + scenarioName(run)
 	if r := run.Result; r != nil && run.Err == nil {
-		line += p.paint(dim, fmt.Sprintf("  %s, %s in %s", count(r.Calls, "driver call"), trace.Span(r.VirtualTime), trace.Span(r.WallTime)))
+		line += p.paint(dim, fmt.Sprintf("  %s, %s in %s", plural.Of(r.Calls, "driver call"), trace.Span(r.VirtualTime), trace.Span(r.WallTime)))
 	}
 	return line + "\n"
 }

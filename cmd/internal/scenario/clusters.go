@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -48,7 +49,7 @@ func (powerOnAllStep) ofAll()  {}
 func (c *checker) checkClusters() {
 	names := c.scenario.Clusters
 	if _, given := c.document.Positions["clusters"]; given && len(names) != 2 {
-		c.report("", fmt.Sprintf("a list of %s", plural(len(names), "cluster")), "two names, such as [west, east]")
+		c.report("", fmt.Sprintf("a list of %s", plural.Of(len(names), "cluster")), "two names, such as [west, east]")
 		return
 	}
 	for i, name := range names {

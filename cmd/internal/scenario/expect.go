@@ -118,11 +118,3 @@ func (e *Expectations) failures(r *runner) []*Failure {
 	}
 	return found
 }
-
-// plural is "1 call", "2 calls".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 // expectFailure turns the result around: the failures that fit the pattern are what was expected.
@@ -14,7 +15,7 @@ func (r *Result) expectFailure(pattern string, s *Scenario) {
 	} else {
 		r.Failures = append(r.Failures, Failure{
 			Verdict: "the scenario did not fail as expected", File: s.File, Line: s.line("expect"),
-			Expected: "a failure " + pattern, Got: plural(len(r.Failures), "other failure"),
+			Expected: "a failure " + pattern, Got: plural.Of(len(r.Failures), "other failure"),
 		})
 	}
 	r.Exit = Passed

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/version"
@@ -254,7 +255,7 @@ func (r *runner) allowedViolations() *expect.Allowed {
 // failures are several things at once that a step found.
 type failures []*Failure
 
-func (fs failures) Error() string { return plural(len(fs), "failed expectation") }
+func (fs failures) Error() string { return plural.Of(len(fs), "failed expectation") }
 
 // failed turns an error into failures of the run; it reports whether there was one.
 func (r *runner) failed(err error, line, step int) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 )
@@ -131,7 +132,7 @@ func (r *runner) waitForCall(p calls.Pattern, limit time.Duration) error {
 	least := max(1, p.Count.Min)
 	err := r.cluster.WaitFor(p.String(), limit, func() bool { return c.Count() >= least })
 	return stuck(err, func(f *Failure) {
-		f.Expected, f.Got = p.String(), plural(c.Fitting, "such call")
+		f.Expected, f.Got = p.String(), plural.Of(c.Fitting, "such call")
 		f.About = r.evidence.News(expect.IsFailedCall)
 	})
 }
