@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -101,6 +102,9 @@ func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
 		return nil, &EnvironmentError{"put the cluster on disk", err}
 	case namespaces.Rootless():
 		c.apart = "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
+	}
+	if cause := m.SharesProcesses(); cause != nil {
+		c.apart = cmp.Or(c.apart, "by mount namespaces") + fmt.Sprintf("; they share processes (%v), so a program that enters the mount namespace of process 1 leaves its node", cause)
 	}
 	return m, c.run.loops.AddMemory(m.Memory()...)
 }

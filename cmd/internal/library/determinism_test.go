@@ -142,13 +142,13 @@ func burn(t *testing.T) {
 	}
 }
 
-// A driver whose answers depend on its process number is named with the answer; csisim made no difference.
+// A driver whose answers depend on chance is named with the answer; csisim made no difference.
 func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-block.yaml")
 	require.NoError(t, err)
 	program := s.Drivers[0].Program
-	program.Command = []string{"sh", "-c", "exec " + strings.Join(program.Command, " ") + " --node-id=$$"}
+	program.Command = []string{"sh", "-c", "exec " + strings.Join(program.Command, " ") + " --node-id=$(cat /proc/sys/kernel/random/uuid)"}
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{CheckDeterminism: true})
 	require.NoError(t, err)
 	last := result.Failures[len(result.Failures)-1]
@@ -183,7 +183,7 @@ func TestWhatFollowsOverlappingCallsIsUpToTheRealClock(t *testing.T) {
 	require.NoError(t, err)
 	program := s.Drivers[0].Program
 	started := "{{.NodeStateDir}}/started"
-	program.Command = []string{"sh", "-c", "ID=node; test -e " + started + " && ID=$$; touch " + started + "; exec " + strings.Join(program.Command, " ") + " --node-id=$ID"}
+	program.Command = []string{"sh", "-c", "ID=node; test -e " + started + " && ID=$(cat /proc/sys/kernel/random/uuid); touch " + started + "; exec " + strings.Join(program.Command, " ") + " --node-id=$ID"}
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{CheckDeterminism: true})
 	require.NoError(t, err)
 	last := result.Failures[len(result.Failures)-1]

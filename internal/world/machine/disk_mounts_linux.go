@@ -168,7 +168,7 @@ func (p *Process) missing(table []*mountinfo.Info) (missing []Missing) {
 // mountTable is the table of the program's namespace, which is that of the thread it
 // was started from.
 func (p *Process) mountTable() ([]*mountinfo.Info, error) {
-	return p.mounts.of(p.parent.do)
+	return p.mounts.of(p.parent)
 }
 
 // keepBase remembers the mounts that the program finds.
@@ -231,7 +231,7 @@ func (d *Disk) isInside(real string) bool {
 
 // mountTable is the mount table of the machine's namespace.
 func (d *Disk) mountTable() (table []*mountinfo.Info, err error) {
-	table, err = d.table.of(d.do)
+	table, err = d.table.of(d.thread)
 	if err != nil {
 		return nil, fmt.Errorf("read the mount table of node %s: %w", d.name, err)
 	}

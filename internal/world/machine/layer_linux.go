@@ -23,12 +23,14 @@ type layers struct {
 	root    string // where the root is built
 	scratch string // where the upper directories are, while it is built
 	host    []*mountinfo.Info
-	through []string // directories that are the host's own
-	covered []string // the directories that have a layer, in the order of their numbers
-	upper   *os.File // the upper directories, by their numbers
-	opened  []string // the directories that are the machine's own, with the host's entries
-	top     *os.File // the root
-	numbers []uint64 // of the file systems that files in layers seem to be in
+	through []string      // directories that are the host's own
+	covered []string      // the directories that have a layer, in the order of their numbers
+	upper   *os.File      // the upper directories, by their numbers
+	opened  []string      // the directories that are the machine's own, with the host's entries
+	top     *os.File      // the root
+	numbers []uint64      // of the file systems that files in layers seem to be in
+	first   *firstProcess // nil if there is none
+	apart   error         // why
 }
 
 // layerType is the file system of layers.
@@ -142,7 +144,11 @@ func (l *layers) view(name string) error {
 	if err := l.bind(name); err != nil {
 		return err
 	}
-	target := l.root + name
+	return readOnly(l.root + name)
+}
+
+// readOnly makes what is mounted somewhere, with the mounts below it, read-only.
+func readOnly(target string) error {
 	err := unix.MountSetattr(unix.AT_FDCWD, target, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	return mountError(target, err)
 }
@@ -195,16 +201,28 @@ func (l *layers) showAll(name string) error {
 	return l.view(name)
 }
 
-// showProcesses shows /proc, which can be written but for what is not of processes.
+// showProcesses shows /proc, which can be written but for what is not of processes. Where the machine can have no
+// processes of its own, they are csisim's.
 func (l *layers) showProcesses() error {
-	if err := l.bind("/proc"); err != nil {
-		return err
+	proc := l.root + "/proc"
+	if _, err := os.Lstat(proc); err != nil {
+		if err := makePoint(proc, true); err != nil {
+			return err
+		}
 	}
-	for _, name := range []string{"/proc/sys", "/proc/sysrq-trigger"} {
+	if l.first, l.apart = startFirst(l.root); l.apart != nil {
+		if err := l.bind("/proc"); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{proc + "/sys", proc + "/sysrq-trigger"} {
 		if _, err := os.Stat(name); err != nil {
 			continue
 		}
-		if err := l.view(name); err != nil {
+		if err := bindTree(name, name); err != nil {
+			return err
+		}
+		if err := readOnly(name); err != nil {
 			return err
 		}
 	}
@@ -268,10 +286,14 @@ func (l *layers) letThrough() error {
 	return nil
 }
 
-// close lets go of what Written looks at.
+// close ends the machine's processes, and lets go of what Written looks at.
 func (r *ownRoot) close() (err error) {
+	if r.first != nil {
+		err = r.first.end()
+		r.first = nil
+	}
 	if l := r.layers; l != nil && l.top != nil {
-		err = errors.Join(l.upper.Close(), l.top.Close())
+		err = errors.Join(err, l.upper.Close(), l.top.Close())
 		l.upper, l.top = nil, nil
 	}
 	return err

@@ -69,12 +69,17 @@ func (d *Disk) References(string) ([]string, error) { return nil, nil }
 
 func (d *Disk) unmountAll() error { return nil }
 
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func (*Disk) ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // awaitEnd leaves the waiting to whoever reaps.
 func awaitEnd(int) {}
 
-func killNeighbours() error { return nil }
+func killNeighbours(*thread) error { return nil }
+
+func threadID() int { return 0 }
+
+// SharesProcesses is of machines in namespaces: there is none.
+func (*Disk) SharesProcesses() error { return nil }
 
 // keepBase has nothing to keep: there are no namespaces.
 func (p *Process) keepBase() error { return nil }

@@ -18,24 +18,29 @@ type mountTable struct {
 	stale bool // it has changed since it was read
 }
 
-// of is the table of a thread's namespace, which is the same each time: do runs on
-// that thread. Nothing may change it.
-func (t *mountTable) of(do func(func() error) error) ([]*mountinfo.Info, error) {
+// of is the table of a thread's namespace, which is the same each time; without a thread, of csisim's own. Nothing
+// may change it. The thread itself cannot read it: its root may show other processes.
+func (t *mountTable) of(in *thread) ([]*mountinfo.Info, error) {
+	if in != nil && in.hasStopped() {
+		return nil, errStopped
+	}
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if t.file != nil && !t.stale && !t.changed() { // any thread may ask
 		return t.known, nil
 	}
 	t.stale = true
-	err := do(t.read)
+	path := "/proc/self/mountinfo"
+	if in != nil {
+		path = in.file("mountinfo")
+	}
+	err := t.read(path)
 	return t.known, err
 }
 
-// read reads the table of the calling thread's namespace.
-func (t *mountTable) read() error {
+func (t *mountTable) read(path string) error {
 	if t.file == nil {
 		// os.Open would have Go's own poller watch the file, and get the event instead of us.
-		const path = "/proc/thread-self/mountinfo"
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return &os.PathError{Op: "open", Path: path, Err: err}

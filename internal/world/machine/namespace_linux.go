@@ -65,12 +65,21 @@ func (d *Disk) enter() error {
 	if err := propagate(KubeletDir, unix.MS_SHARED); err != nil {
 		return needsRoot("share the kubelet's directory with programs", err)
 	}
-	d.own.thread = unix.Gettid()
+	if d.own.first != nil {
+		if err := errors.Join(d.own.first.enterRoot(), d.own.first.adopt()); err != nil {
+			return err
+		}
+	}
+	d.own.thread = threadID()
 	if _, err := os.Stat(d.dir); err != nil {
 		return fmt.Errorf("nodes have a directory of their own where the work directory is: choose another: %w", err)
 	}
 	return nil
 }
+
+// SharesProcesses says why the machine has no process 1 of its own: its programs see csisim's processes then, and
+// whoever enters the mount namespace of process 1 leaves the machine. It is nil if it has one.
+func (d *Disk) SharesProcesses() error { return d.own.apart }
 
 // Memory are the numbers of the file systems in memory that a machine in a namespace has.
 func (d *Disk) Memory() []uint64 { return d.own.memory }
@@ -84,6 +93,8 @@ func (d *Disk) keepBase() error {
 	d.own.base = pointsOf(table)
 	return nil
 }
+
+func threadID() int { return unix.Gettid() }
 
 // onMainThread reports whether the calling thread stands for the process in /proc.
 func onMainThread() bool { return os.Getpid() == unix.Gettid() }

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -183,9 +183,9 @@ func TestHostsMountTableIsAsBefore(t *testing.T) {
 
 func TestPowerOffKillsProgramsThatLeftTheirGroup(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
-		text := run(t, m, shell("setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait $! 2>/dev/null & exit 0"))
-		pid, err := strconv.Atoi(strings.TrimSpace(text))
+		_, err := m.Start(shell("setsid sleep 1000.25 & sleep 1000"))
 		require.NoError(t, err)
+		pid := awaitProcess(t, "sleep 1000.25")
 		require.NoError(t, m.PowerOff())
 		awaitGone(t, pid)
 	})
@@ -264,9 +264,13 @@ func TestAVolumeWithoutASourceIsAnError(t *testing.T) {
 func TestWhatAProgramLeavesBehindEndsWithIt(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
-	text := run(t, m, shell("env -i setsid sh -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & echo $!"))
-	pid, err := strconv.Atoi(strings.TrimSpace(text))
+	begun := machine.KubeletDir + "/begun"
+	require.NoError(t, syscall.Mkfifo(m.Path(begun), 0o600))
+	p, err := m.Start(shell("env -i setsid sh -c 'sleep 1000 & sleep 1000.75' >/dev/null 2>&1 & read end <" + begun))
 	require.NoError(t, err)
+	pid := awaitProcess(t, "sleep 1000.75")
+	require.NoError(t, m.WriteFile(begun, []byte("\n"), 0o600))
+	<-p.Done()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	assert.True(t, err != nil || strings.Contains(string(stat), ") Z "), "process %d is alive", pid)
 }

@@ -51,7 +51,7 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	if c.Dir != "" {
 		cmd.Dir = d.within(c.Dir)
 	}
-	cmd.SysProcAttr = ownGroup()
+	cmd.SysProcAttr = d.ownGroup()
 	if err := p.openLogs(cmd, c); err != nil {
 		closeLogs(cmd)
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
@@ -245,7 +245,7 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 // leave ends all that the program has started, and its thread.
 func (p *Process) leave(contained bool) {
 	if contained {
-		p.strays = p.parent.do(killNeighbours)
+		p.strays = killNeighbours(p.parent)
 	}
 	_ = p.mounts.close() // it was only read
 	p.parent.stop()

@@ -10,9 +10,13 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// ownGroup starts a program in a process group of its own, to die with the thread
-// that starts it.
-func ownGroup() *syscall.SysProcAttr {
+// ownGroup starts a program in a process group of its own, to die with process 1 of its machine or,
+// if that has none, with the thread that starts it. It cannot do both: who is in another process
+// namespace than its parent takes that for dead.
+func (d *Disk) ownGroup() *syscall.SysProcAttr {
+	if d.own != nil && d.own.first != nil {
+		return &syscall.SysProcAttr{Setpgid: true}
+	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
@@ -22,10 +26,10 @@ func awaitEnd(pid int) {
 	}
 }
 
-// killNeighbours kills all other processes in the mount namespace of the calling
-// thread, which keeps its number from being given to another namespace.
-func killNeighbours() error {
-	own, err := os.Readlink("/proc/thread-self/ns/mnt")
+// killNeighbours kills all other processes in the mount namespace of a thread, which keeps its number from
+// being given to another namespace.
+func killNeighbours(t *thread) error {
+	own, err := os.Readlink(t.file("ns/mnt"))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -111,7 +112,7 @@ func startStubborn(t *testing.T, m machine.Machine) (*machine.Process, *os.File)
 	const fifo = machine.KubeletDir + "/ready"
 	disk := m.(*machine.Disk)
 	require.NoError(t, syscall.Mkfifo(disk.Path(fifo), 0o600))
-	p, err := m.Start(shell("trap '' TERM; sleep 1000 & echo $! >" + disk.ProgramPath(fifo) + "; wait"))
+	p, err := m.Start(shell("trap '' TERM; sleep 1000.5 & echo ready >" + disk.ProgramPath(fifo) + "; wait"))
 	require.NoError(t, err)
 	out, err := os.Open(disk.Path(fifo))
 	require.NoError(t, err)
@@ -122,10 +123,9 @@ func TestKillTakesTheWholeGroup(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		p, out := startStubborn(t, m)
 		defer out.Close()
-		text, err := io.ReadAll(out)
+		_, err := io.ReadAll(out)
 		require.NoError(t, err)
-		child, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		require.NoError(t, err)
+		child := awaitProcess(t, "sleep 1000.5")
 		require.NoError(t, p.Kill())
 		awaitGone(t, child)
 		assert.NoFileExists(t, fmt.Sprintf("/proc/%d", p.PID()), "no zombie is left")
@@ -231,6 +231,23 @@ func play(string) {
 	}
 	fmt.Println(p.PID())
 	<-p.Done()
+}
+
+// awaitProcess waits for a process with a command line, and returns its number outside of its machine.
+func awaitProcess(t *testing.T, line string) (pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, file := range all {
+			words, _ := os.ReadFile(file)
+			if string(bytes.ReplaceAll(bytes.TrimRight(words, "\x00"), []byte{0}, []byte(" "))) == line {
+				pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
+				return true
+			}
+		}
+		return false
+	}, time.Minute, time.Millisecond, "no process %q", line)
+	return pid
 }
 
 // awaitGone waits until a process that is not a child of this one has ended. It

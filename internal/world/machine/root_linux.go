@@ -23,6 +23,8 @@ type ownRoot struct {
 	layers  *layers        // what keeps the others from being written
 	memory  []uint64       // numbers of the file systems in memory
 	thread  int            // id of the thread that has the root
+	first   *firstProcess  // nil where csisim may not have process namespaces
+	apart   error          // why not
 	base    map[int]string // the mounts of an empty machine: their points by their ids
 }
 
@@ -73,7 +75,9 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 		return err
 	}
 	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through}
-	if err := r.layers.cover("/"); err != nil {
+	err = r.layers.cover("/")
+	r.first, r.apart = r.layers.first, r.layers.apart
+	if err != nil {
 		return err
 	}
 	if err := r.hidePlaces(); err != nil {
@@ -125,21 +129,6 @@ func (r *ownRoot) mountMemory(target string) error {
 	return nil
 }
 
-// show makes an entry that is the host's at target.
-func show(name, target string, kind fs.FileMode) error {
-	if kind&fs.ModeSymlink != 0 {
-		to, err := os.Readlink(name)
-		if err != nil {
-			return err
-		}
-		return os.Symlink(to, target)
-	}
-	if err := makePoint(target, kind.IsDir()); err != nil {
-		return err
-	}
-	return bindTree(name, target)
-}
-
 // makePoint makes something to mount on.
 func makePoint(target string, isDir bool) error {
 	if isDir {
@@ -157,13 +146,22 @@ func (r *ownRoot) pivot() error {
 	switch {
 	case err == nil: // the old root lies on the new one now
 		err = unix.Unmount(".", unix.MNT_DETACH)
-	case errors.Is(err, unix.EINVAL): // csisim's own root is no mount point
-		err = unix.Chroot(".")
+	case errors.Is(err, unix.EINVAL): // csisim's own root is the kernel's first, which stays
+		err = r.coverNamespace()
 	}
 	if err != nil {
 		return err
 	}
 	return unix.Chdir("/")
+}
+
+// coverNamespace puts the directory over the root of the whole namespace: a chroot alone would be left by whoever
+// enters the namespace.
+func (r *ownRoot) coverNamespace() error {
+	if err := mountError("/", unix.Mount(".", "/", "", unix.MS_MOVE, "")); err != nil {
+		return err
+	}
+	return unix.Chroot(".")
 }
 
 // join gives the calling OS thread a copy of the namespace, with volumes.
@@ -187,11 +185,16 @@ func (r *ownRoot) join(volumes []Volume) error {
 	if err := unix.Fchdir(int(root.Fd())); err != nil {
 		return err
 	}
-	if err := unix.Chroot("."); err != nil { // where pivot did
+	if err := unix.Chroot("."); err != nil {
 		return err
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("copy the mount namespace: %w", err)
+	}
+	if r.first != nil {
+		if err := r.first.adopt(); err != nil {
+			return err
+		}
 	}
 	return mountVolumes(volumes)
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 )
@@ -10,6 +11,7 @@ import (
 // is special about it, its mount namespace or its being the parent of programs
 // that die with it, lasts as long as the thread.
 type thread struct {
+	id       int // the system's number of it
 	work     chan func()
 	quit     chan struct{}
 	stopOnce sync.Once
@@ -46,6 +48,7 @@ func (t *thread) run(setup func() error, ready chan<- error) {
 		runtime.UnlockOSThread()
 		return
 	}
+	t.id = threadID()
 	err := setup()
 	ready <- err
 	if err != nil {
@@ -69,6 +72,19 @@ func (t *thread) do(f func() error) error {
 		return <-answer
 	case <-t.quit:
 		return errStopped
+	}
+}
+
+// file is a file about the thread. Only threads with csisim's own root find it there.
+func (t *thread) file(name string) string { return fmt.Sprintf("/proc/self/task/%d/%s", t.id, name) }
+
+// hasStopped reports whether the thread runs nothing any more.
+func (t *thread) hasStopped() bool {
+	select {
+	case <-t.quit:
+		return true
+	default:
+		return false
 	}
 }
 

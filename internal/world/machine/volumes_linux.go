@@ -47,16 +47,20 @@ func mountVolumes(volumes []Volume) error {
 }
 
 func (m *volumeMounts) mount(v Volume) error {
-	from := within(m.node, v.Source)
-	var source unix.Stat_t
-	if err := unix.Stat(from, &source); err != nil {
-		return err
-	}
-	target, err := m.point(path.Clean(v.Path), source.Mode&unix.S_IFMT == unix.S_IFDIR)
+	source, err := openBelow(m.node, v.Source)
 	if err != nil {
 		return err
 	}
-	if err := bindTree(from, target); err != nil {
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	target, err := m.point(path.Clean(v.Path), info.IsDir())
+	if err != nil {
+		return err
+	}
+	if err := showTree(source, target); err != nil {
 		return err
 	}
 	m.shown = append(m.shown, target)
@@ -71,9 +75,25 @@ func (m *volumeMounts) mount(v Volume) error {
 	return nil
 }
 
-// within is a path below an open directory, whatever the calling thread's root is.
-func within(dir *os.File, name string) string {
-	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), strings.TrimPrefix(path.Clean(name), "/"))
+// openBelow opens what is below a directory, which counts as the root of symlinks, whatever the calling thread's
+// root is. It is only to be looked at or shown elsewhere.
+func openBelow(dir *os.File, name string) (*os.File, error) {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
+	fd, err := unix.Openat2(int(dir.Fd()), name, &how)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// showTree shows what is open, with the mounts below it, at target.
+func showTree(open *os.File, target string) error {
+	tree, err := unix.OpenTree(int(open.Fd()), "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return mountError(target, err)
+	}
+	defer unix.Close(tree)
+	return mountError(target, unix.MoveMount(tree, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
 // point returns what a volume is mounted on, without symlinks on the way. It makes it if it is not
@@ -182,9 +202,30 @@ func showAll(from *os.File, to, except string) error {
 		if e.Name() == except {
 			continue
 		}
-		if err := show(within(from, e.Name()), path.Join(to, e.Name()), e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := showEntry(from, e, path.Join(to, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err // unless it vanished meanwhile
 		}
 	}
 	return nil
+}
+
+// showEntry shows one entry of an open directory.
+func showEntry(from *os.File, e fs.DirEntry, target string) error {
+	if e.Type()&fs.ModeSymlink != 0 {
+		var to [unix.PathMax]byte
+		n, err := unix.Readlinkat(int(from.Fd()), e.Name(), to[:])
+		if err != nil {
+			return &fs.PathError{Op: "readlink", Path: e.Name(), Err: err}
+		}
+		return os.Symlink(string(to[:n]), target)
+	}
+	entry, err := openBelow(from, e.Name())
+	if err != nil {
+		return err
+	}
+	defer entry.Close()
+	if err := makePoint(target, e.IsDir()); err != nil {
+		return err
+	}
+	return showTree(entry, target)
 }

@@ -1,0 +1,94 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/nodeinit"
+)
+
+// firstProcess is process 1 of a machine. All programs of the machine are in its process namespace:
+// they see each other and no others, are its children when their parents have ended, and end
+// with it, as it does with csisim. What enters its mount namespace is on the machine.
+type firstProcess struct {
+	cmd       *exec.Cmd
+	hold      *os.File // it lasts until this is closed
+	answers   *os.File
+	namespace *os.File // of its processes
+}
+
+// startFirst starts process 1 where root is to be the machine's root directory, and has it show the processes in
+// root/proc. It ends with the calling thread, at the latest. It fails where csisim may not have
+// process namespaces, or not see into them.
+func startFirst(root string) (*firstProcess, error) {
+	held, hold, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer held.Close()
+	answers, answered, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, hold.Close())
+	}
+	defer answered.Close()
+	f := &firstProcess{hold: hold, answers: answers, cmd: &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{nodeinit.Name}, Env: []string{"GOMAXPROCS=1"}, Dir: root, Stdin: held, Stdout: answered,
+		SysProcAttr: &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setsid: true},
+	}}
+	if err := f.cmd.Start(); err != nil {
+		return nil, errors.Join(err, hold.Close(), answers.Close())
+	}
+	_ = answered.Close() // else its end would not be read
+	err = f.answer("show the machine's processes")
+	if err == nil {
+		f.namespace, err = os.Open(fmt.Sprintf("/proc/%d/ns/pid", f.cmd.Process.Pid))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.end())
+	}
+	return f, nil
+}
+
+// enterRoot has it take the root that the machine has by now.
+func (f *firstProcess) enterRoot() error {
+	if _, err := f.hold.Write([]byte{0}); err != nil {
+		return err
+	}
+	return f.answer("enter the machine's root")
+}
+
+func (f *firstProcess) answer(to string) error {
+	var answer nodeinit.Answer
+	if _, err := io.ReadFull(f.answers, answer[:]); err != nil {
+		return fmt.Errorf("%s: process 1 of the machine has ended: %w", to, err)
+	}
+	if answer[0] != 0 {
+		return fmt.Errorf("%s: %w", to, syscall.Errno(answer[0]))
+	}
+	return nil
+}
+
+// adopt makes what the calling thread starts from now on processes of the machine.
+func (f *firstProcess) adopt() error {
+	if err := unix.Setns(int(f.namespace.Fd()), unix.CLONE_NEWPID); err != nil {
+		return fmt.Errorf("enter the process namespace: %w", err)
+	}
+	return nil
+}
+
+// end ends it, and with it all processes of the machine.
+func (f *firstProcess) end() error {
+	_ = f.cmd.Process.Kill() // it may have ended
+	_ = f.cmd.Wait()         // it was killed
+	err := errors.Join(f.hold.Close(), f.answers.Close())
+	if f.namespace != nil {
+		err = errors.Join(err, f.namespace.Close())
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package nodeinit
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func init() {
+	if len(os.Args) == 0 || os.Args[0] != Name || os.Getpid() != 1 {
+		return
+	}
+	signal.Ignore() // whoever signals process 1 does not end the node; and the kernel reaps for who ignores SIGCHLD
+	if answer(showProcesses()) && awaitRoot() {
+		answer(enterRoot())
+		awaitRoot()
+	}
+	os.Exit(0)
+}
+
+// showProcesses mounts the files of the namespace's processes.
+func showProcesses() error {
+	return syscall.Mount("proc", "proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+}
+
+// enterRoot makes the directory in which this process was started its root.
+func enterRoot() error {
+	if err := syscall.Chroot("."); err != nil {
+		return err
+	}
+	return syscall.Chdir("/")
+}
+
+// awaitRoot reads a byte; false at the end.
+func awaitRoot() bool {
+	var one [1]byte
+	n, err := os.Stdin.Read(one[:])
+	return n == 1 && err == nil
+}
+
+// answer writes how a step went and reports whether it went well.
+func answer(err error) bool {
+	number, _ := err.(syscall.Errno)
+	if err != nil && number == 0 {
+		number = syscall.EIO
+	}
+	_, failed := os.Stdout.Write([]byte{byte(number)})
+	return err == nil && failed == nil
+}
