@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -16,7 +17,11 @@ import (
 // written in the next round.
 func (w *podWorker) setStatus(p *kernel.Process, change func(*corev1.PodStatus)) {
 	w.unwritten = append(w.unwritten, change)
-	if !w.writeStatus(p) {
+	switch {
+	case w.writeStatus(p):
+	case seeded.IsMade(seeded.StatusWrittenOnce):
+		w.unwritten = nil
+	default:
 		w.writeLater()
 	}
 }

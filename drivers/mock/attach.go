@@ -126,6 +126,9 @@ func (s *Controller) ControllerUnpublishVolume(_ context.Context, req *csi.Contr
 	case req.GetNodeId() == "":
 		v.attachments = nil
 	default:
+		if _, attached := v.attachments.Find(req.GetNodeId()); !attached && d.faults[detachTakesAll] {
+			v.attachments = nil
+		}
 		v.attachments.Delete(req.GetNodeId())
 	}
 	return &csi.ControllerUnpublishVolumeResponse{}, nil

@@ -28,7 +28,8 @@ func (s *Controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	v := d.volumeNames[req.GetName()]
-	if v != nil && !d.faults[createNotIdempotent] {
+	again := d.faults[createNotIdempotent] || d.faults[cloneNotIdempotent] && req.GetVolumeContentSource() != nil
+	if v != nil && !again {
 		if field := v.differsFrom(req); field != "" && (d.options.strict() || field == "capacity_range") {
 			return nil, status.Errorf(codes.AlreadyExists, "volume %s exists as %s with another %s", req.GetName(), v.id, field)
 		}

@@ -115,11 +115,13 @@ func (d *Driver) Name() string { return d.options.name() }
 func (d *Driver) Restart() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.faults[forgetAttachmentOnRestart] {
-		return
+	if d.faults[forgetNamesOnRestart] {
+		clear(d.volumeNames)
 	}
-	for _, v := range d.volumes {
-		v.attachments = nil
+	if d.faults[forgetAttachmentOnRestart] {
+		for _, v := range d.volumes {
+			v.attachments = nil
+		}
 	}
 }
 

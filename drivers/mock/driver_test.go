@@ -20,14 +20,16 @@ func tour(w *world) []string {
 	}
 	for _, s := range steps(
 		introduce, capacity, create(singleWriter), create(singleWriter), create(singleWriter, named("other")),
-		stage("a", singleWriter), attach("a", singleWriter), attach("a", singleWriter), attach("b", singleWriter),
+		stage("a", singleWriter), attach("a", singleWriter), attach("a", singleWriter), attach("b", singleWriter), detach("b"),
 		publish("a", "/0", singleWriter), stage("a", singleWriter), stage("a", singleWriter),
 		publish("a", "/1", singleWriter), publish("a", "/1", singleWriter), publish("a", "/2", singleWriter),
-		stats("/1"), expand(1<<21, 0), nodeExpand("/1", 1<<21), restart, lists, remove("vol-0001"), unstage("a"),
+		stats("/1"), expand(1<<21, 0), expand(1<<21, 0), nodeExpand("/1", 1<<21), restart, create(singleWriter), lists, remove("vol-0001"), unstage("a"),
 		snapshotOf("s", "vol-0001"), snapshotOf("s", "vol-0001"), listSnapshots(0, ""),
+		create(singleWriter, named("restored"), size(1<<22, 0), fromSnapshot("snap-0001")),
 		create(singleWriter, named("restored"), size(1<<22, 0), fromSnapshot("snap-0001")),
 		groupOf("g", "vol-0001", "vol-0002"), groupOf("g", "vol-0001", "vol-0002"),
 		removeGroup("group-0001", "snap-0002", "snap-0003"), listSnapshots(0, ""),
+		removeSnapshot("snap-0001"), removeSnapshot("snap-0001"),
 		unpublish("a", "/1"), unpublish("a", "/1"), publish("a", "/3", singleWriter, ro), lists, unpublish("a", "/3"),
 		unstage("a"), unstage("a"), detach("a"), detach("a"), remove("vol-0001"), remove("vol-0001"),
 	) {
@@ -63,7 +65,7 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 func TestEveryMisbehaviourShows(t *testing.T) {
 	good := tourOf()
 	for _, m := range Misbehaviours() {
-		if m.Name == stageMountsNothing || m.Name == publishMountsNothing || m.Name == publishesDevice || m.Name == snapshotsShareID || strings.HasPrefix(m.Breaks, "CSI-Addons") {
+		if m.Name == stageMountsNothing || m.Name == publishMountsNothing || m.Name == publishStacksMounts || m.Name == publishesDevice || m.Name == snapshotsShareID || strings.HasPrefix(m.Breaks, "CSI-Addons") {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -129,6 +131,9 @@ func TestMistakesInOptionsAreReportedAtOnce(t *testing.T) {
 type mountTable map[string]string
 
 func (m mountTable) Mount(source, target string, readOnly bool) error {
+	if below, covered := m[target]; covered {
+		source = below + ", " + source
+	}
 	m[target] = source
 	if readOnly {
 		m[target] += " ro"
@@ -173,6 +178,11 @@ func TestMounts(t *testing.T) {
 	w, table = mounted(Options{Faulty: []string{publishMountsNothing}})
 	require.NoError(t, publish("a", "/1", multiWriter)(w))
 	assert.Equal(t, mountTable{staging: "pvc"}, table)
+
+	w, table = mounted(Options{Faulty: []string{publishStacksMounts}})
+	require.NoError(t, publish("a", "/1", multiWriter)(w))
+	require.NoError(t, publish("a", "/1", multiWriter)(w))
+	assert.Equal(t, mountTable{staging: "pvc", "/1": "/staging, /staging"}, table)
 
 	w, table = mounted(Options{Faulty: []string{publishesDevice}})
 	require.NoError(t, publish("a", "/1", multiWriter)(w))

@@ -37,6 +37,9 @@ func (s *Controller) ControllerExpandVolume(_ context.Context, req *csi.Controll
 	if nodes := d.usersOf(v); d.options.OfflineExpand && len(nodes) > 0 {
 		return nil, status.Errorf(codes.FailedPrecondition, "volume %s is published on %v and expands only offline", v.id, nodes)
 	}
+	if d.faults[expandNotIdempotent] && v.bytes == req.GetCapacityRange().GetRequiredBytes() {
+		return nil, status.Errorf(codes.Internal, "volume %s has %d bytes already", v.id, v.bytes)
+	}
 	if err := d.grow(v, req.GetCapacityRange()); err != nil {
 		return nil, err
 	}

@@ -16,15 +16,19 @@ const (
 	promisesTooMuch             = "promises-too-much"
 	createReturnsNoID           = "create-returns-no-id"
 	createNotIdempotent         = "create-not-idempotent"
+	cloneNotIdempotent          = "clone-not-idempotent"
 	createDropsSource           = "create-drops-source"
 	wrongCapacity               = "wrong-capacity"
+	forgetNamesOnRestart        = "forget-names-on-restart"
 	expandTooLittle             = "expand-too-little"
+	expandNotIdempotent         = "expand-not-idempotent"
 	deleteLeaks                 = "delete-leaks"
 	deleteWhilePublished        = "delete-while-published"
 	deleteNotIdempotent         = "delete-not-idempotent"
 	attachNotIdempotent         = "attach-not-idempotent"
 	attachesTwice               = "attaches-twice"
 	detachLeaks                 = "detach-leaks"
+	detachTakesAll              = "detach-takes-all"
 	detachNotIdempotent         = "detach-not-idempotent"
 	forgetAttachmentOnRestart   = "forget-attachment-on-restart"
 	listRepeatsVolume           = "list-repeats-volume"
@@ -32,6 +36,7 @@ const (
 	listNeverEnds               = "list-never-ends"
 	snapshotWithoutTime         = "snapshot-without-time"
 	snapshotNotIdempotent       = "snapshot-not-idempotent"
+	snapshotDeleteNotIdempotent = "snapshot-delete-not-idempotent"
 	snapshotsShareID            = "snapshots-share-id"
 	groupLacksVolume            = "group-lacks-volume"
 	groupNotIdempotent          = "group-not-idempotent"
@@ -39,12 +44,14 @@ const (
 	nodeGetInfoEmptyID          = "node-get-info-empty-id"
 	stageNeedsNoAttach          = "stage-needs-no-attach"
 	stageNotIdempotent          = "stage-not-idempotent"
+	stageKeepsLock              = "stage-keeps-lock"
 	stageMountsNothing          = "stage-mounts-nothing"
 	unstageLeaks                = "unstage-leaks"
 	unstageNotIdempotent        = "unstage-not-idempotent"
 	unstageWhilePublished       = "unstage-while-published"
 	publishNeedsNoStage         = "publish-needs-no-stage"
 	publishNotIdempotent        = "publish-not-idempotent"
+	publishStacksMounts         = "publish-stacks-mounts"
 	publishMountsNothing        = "publish-mounts-nothing"
 	publishesDevice             = "publishes-device"
 	publishIgnoresReadonly      = "publish-ignores-readonly"
@@ -70,15 +77,19 @@ var misbehaviours = []Misbehaviour{
 	{promisesTooMuch, "GET_CAPACITY is promised, yet the call is not implemented", "ControllerGetCapabilities"},
 	{createReturnsNoID, "the new volume has no id", "CreateVolume"},
 	{createNotIdempotent, "a repeated call makes a second volume", "CreateVolume"},
+	{cloneNotIdempotent, "a repeated call for a volume with a source makes a second volume", "CreateVolume"},
 	{createDropsSource, "the answer does not name the snapshot or volume that it was made from", "CreateVolume"},
 	{wrongCapacity, "the new volume is half as big as required", "CreateVolume"},
+	{forgetNamesOnRestart, "a restart of the controller loses the names of all volumes", "CreateVolume"},
 	{expandTooLittle, "the volume is reported one byte smaller than required", "ControllerExpandVolume"},
+	{expandNotIdempotent, "expanding a volume to the size that it has is an error", "ControllerExpandVolume"},
 	{deleteLeaks, "deletion succeeds, the volume stays", "DeleteVolume"},
 	{deleteWhilePublished, "a volume in use is deleted", "DeleteVolume"},
 	{deleteNotIdempotent, "deleting what is gone is an error", "DeleteVolume"},
 	{attachNotIdempotent, "a repeated attach is an error", "ControllerPublishVolume"},
 	{attachesTwice, "a single-node volume is attached to several nodes", "ControllerPublishVolume"},
 	{detachLeaks, "detach succeeds, the volume stays attached", "ControllerUnpublishVolume"},
+	{detachTakesAll, "detaching from a node on which the volume is not attached detaches it from all others", "ControllerUnpublishVolume"},
 	{detachNotIdempotent, "detaching what is not attached is an error", "ControllerUnpublishVolume"},
 	{forgetAttachmentOnRestart, "a restart of the controller loses all attachments", "ControllerPublishVolume"},
 	{listRepeatsVolume, "the first volume of a page is listed twice", "ListVolumes"},
@@ -86,6 +97,7 @@ var misbehaviours = []Misbehaviour{
 	{listNeverEnds, "the last page names a page that was there already", "ListVolumes"},
 	{snapshotWithoutTime, "the snapshot has no creation time", "CreateSnapshot"},
 	{snapshotNotIdempotent, "a repeated call makes a second snapshot", "CreateSnapshot"},
+	{snapshotDeleteNotIdempotent, "deleting a snapshot that is gone is an error", "DeleteSnapshot"},
 	{snapshotsShareID, "all snapshots of a volume are one", "CreateSnapshot"},
 	{groupLacksVolume, "the first volume of a group has no snapshot", "CreateVolumeGroupSnapshot"},
 	{groupNotIdempotent, "a repeated call makes a second group of snapshots", "CreateVolumeGroupSnapshot"},
@@ -93,12 +105,14 @@ var misbehaviours = []Misbehaviour{
 	{nodeGetInfoEmptyID, "the node has no id", "NodeGetInfo"},
 	{stageNeedsNoAttach, "a volume is staged on a node that it is not attached to", "NodeStageVolume"},
 	{stageNotIdempotent, "a repeated stage is an error", "NodeStageVolume"},
+	{stageKeepsLock, "after a repeated stage the volume stays locked: other calls are answered with ABORTED", "NodeStageVolume"},
 	{stageMountsNothing, "stage succeeds without a mount", "NodeStageVolume"},
 	{unstageLeaks, "unstage succeeds, the mount stays", "NodeUnstageVolume"},
 	{unstageNotIdempotent, "unstaging what is not staged is an error", "NodeUnstageVolume"},
 	{unstageWhilePublished, "a volume is unstaged under a pod that uses it", "NodeUnstageVolume"},
 	{publishNeedsNoStage, "a volume is published that was not staged", "NodePublishVolume"},
 	{publishNotIdempotent, "a repeated publish is an error", "NodePublishVolume"},
+	{publishStacksMounts, "a repeated publish mounts once more", "NodePublishVolume"},
 	{publishMountsNothing, "publish succeeds without a mount", "NodePublishVolume"},
 	{publishesDevice, "a file system volume is published as a device file", "NodePublishVolume"},
 	{publishIgnoresReadonly, "a read-only publish is writable", "NodePublishVolume"},

@@ -115,7 +115,7 @@ func (o Options) Validate() error {
 	if o.IDsFromNames && o.VolumeIDPrefix != "" {
 		wrong("idsFromNames and volumeIDPrefix exclude each other")
 	}
-	for _, name := range []string{createNotIdempotent, snapshotNotIdempotent} {
+	for _, name := range []string{createNotIdempotent, cloneNotIdempotent, snapshotNotIdempotent} {
 		if o.IDsFromNames && slices.Contains(o.Faulty, name) {
 			wrong("faulty %s makes several things of one name, which have one id with idsFromNames", name)
 		}

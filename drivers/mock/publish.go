@@ -144,7 +144,7 @@ func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePub
 	}
 	target := req.GetTargetPath()
 	mounted, err := n.isMounted(target, published)
-	if err != nil || mounted {
+	if err != nil || mounted && !n.driver.faults[publishStacksMounts] {
 		return err
 	}
 	switch {

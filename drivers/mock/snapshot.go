@@ -92,6 +92,8 @@ func (s *Controller) DeleteSnapshot(_ context.Context, req *csi.DeleteSnapshotRe
 	defer d.mu.Unlock()
 	snap := d.snapshots[req.GetSnapshotId()]
 	switch {
+	case snap == nil && d.faults[snapshotDeleteNotIdempotent]:
+		return nil, status.Errorf(codes.NotFound, "snapshot %s does not exist", req.GetSnapshotId())
 	case snap == nil:
 	case snap.group != nil && d.groups[snap.group.id] != nil:
 		return nil, invalid("snapshot %s is part of group snapshot %s", snap.id, snap.group.id)

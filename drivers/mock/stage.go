@@ -27,7 +27,7 @@ func (n *Node) NodeStageVolume(_ context.Context, req *csi.NodeStageVolumeReques
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer func() { end() }()
 	var v *volume
 	var staged bool
 	if err := n.locked(func() (err error) {
@@ -38,6 +38,9 @@ func (n *Node) NodeStageVolume(_ context.Context, req *csi.NodeStageVolumeReques
 	}
 	if err := n.mountStaging(v, staged, req); err != nil {
 		return nil, err
+	}
+	if staged && d.faults[stageKeepsLock] {
+		end = func() {}
 	}
 	return &csi.NodeStageVolumeResponse{}, n.locked(func() error {
 		n.state.staged[req.GetStagingTargetPath()] = mount{volumeID: v.id, capability: n.driver.alike(req.GetVolumeCapability())}

@@ -74,6 +74,15 @@ func TestSimulatedCodeKnowsNoRealTimeNoChanceNoThreadsNoMapOrder(t *testing.T) {
 	}
 }
 
+// Mistakes are made in tests alone.
+func TestNothingButTestsPlantsMistakes(t *testing.T) {
+	out, err := exec.Command("git", "-C", "../..", "grep", "--untracked", "-l", `seeded\.Plant(`).Output()
+	require.NoError(t, err)
+	for file := range strings.FieldsSeq(string(out)) {
+		assert.True(t, strings.HasSuffix(file, "_test.go"), file)
+	}
+}
+
 // reader looks for what a file must not do.
 type reader struct {
 	*packages.Package

@@ -3,8 +3,6 @@ package explore
 import (
 	"context"
 	"flag"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -17,56 +15,80 @@ import (
 
 var seeds = flag.Int("seeds", 10, "over how many seeds a benchmark looks for each mistake")
 
-// Over some seeds, how many runs and how much time it takes to find each of the seeded mistakes, and how long the story is:
-// by single faults first and pct after them, as by default, and by each strategy alone. make explore-bench prints it.
+// How many runs a search has at most: by default, and by each strategy alone.
+const mostByDefault, mostAlone = 2000, 600
+
+// Over some seeds, how many runs and how much time it takes to find each of the seeded mistakes, how long the story is, and how many
+// seeds find it at all: by single faults first and pct after them, as by default, and by each strategy alone. make explore-bench
+// prints it.
 func BenchmarkSeededMistakes(b *testing.B) {
-	const most = 600
-	for _, c := range seeded {
+	for _, m := range mistakes {
 		for _, strategy := range append([]string{"default"}, explore.Strategies()...) {
-			b.Run(c.faulty+"/"+strategy, func(b *testing.B) {
+			b.Run(m.name+"/"+strategy, func(b *testing.B) {
+				text := m.plant(b)
 				for range b.N {
-					var runs, choices []int
-					var took []time.Duration
-					for seed := range *seeds {
-						o := usual(most)
-						o.Strategy, o.Alone, o.Seed = strategy, true, uint64(1+1000*seed)
-						if strategy == "default" {
-							o.Strategy, o.Alone = explore.Strategies()[0], false
-						}
-						began := time.Now()
-						n, story := toFind(b, c.scenario, c.faulty, c.want, o)
-						runs, choices, took = append(runs, n), append(choices, story), append(took, time.Since(began))
+					o := usual(mostAlone)
+					o.Strategy, o.Alone = strategy, true
+					if strategy == "default" {
+						o = usual(mostByDefault)
 					}
-					slices.Sort(runs)
-					slices.Sort(choices)
-					slices.Sort(took)
-					b.ReportMetric(float64(runs[*seeds/2]), "runs")
-					b.ReportMetric(float64(runs[*seeds-1]), "runs-at-most")
-					b.ReportMetric(float64(choices[*seeds/2]), "choices")
-					b.ReportMetric(took[*seeds/2].Seconds(), "s")
-					b.ReportMetric(0, "ns/op")
+					var t tally
+					for seed := range *seeds {
+						o.Seed = uint64(1 + 1000*seed)
+						t.add(toFind(b, m, text, o))
+					}
+					t.report(b)
 				}
 			})
 		}
 	}
 }
 
-// toFind is how many runs it takes to find a mistake, and how many choices its story has.
-func toFind(b *testing.B, name, faulty, want string, o Options) (runs, choices int) {
+// tally is what the searches with several seeds have come to.
+type tally struct {
+	runs, choices []int
+	took          []time.Duration
+	found         int
+}
+
+func (t *tally) add(runs, choices int, took time.Duration) {
+	t.runs, t.choices, t.took = append(t.runs, runs), append(t.choices, choices), append(t.took, took)
+	if choices > 0 {
+		t.found++
+	}
+}
+
+func (t *tally) report(b *testing.B) {
+	slices.Sort(t.runs)
+	slices.Sort(t.choices)
+	slices.Sort(t.took)
+	last, middle := len(t.runs)-1, len(t.runs)/2
+	b.ReportMetric(float64(t.found), "found")
+	b.ReportMetric(float64(t.runs[middle]), "runs")
+	b.ReportMetric(float64(t.runs[last]), "runs-at-most")
+	b.ReportMetric(float64(t.choices[middle]), "choices")
+	b.ReportMetric(t.took[middle].Seconds(), "s")
+	b.ReportMetric(t.took[last].Seconds(), "s-at-most")
+	b.ReportMetric(0, "ns/op")
+}
+
+// toFind is how many runs and how much time it takes to find a mistake, and how many choices its story has; none if it is not found.
+func toFind(b *testing.B, m mistake, text []byte, o Options) (runs, choices int, took time.Duration) {
+	began := time.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	named := func(f *Finding) bool { return f.Name == want }
+	named := func(f *Finding) bool { return f.Name == m.want }
 	o.Progress = func(s *Search) {
 		if runs == 0 && slices.ContainsFunc(s.Findings, named) {
 			runs = s.Runs
 			cancel()
 		}
 	}
-	s, err := Of(ctx, filepath.Join(scenarios, name+".yaml"), textOf(b, name, faulty), o)
+	s, err := Of(ctx, fileOf(m.scenario), text, o)
 	require.NoError(b, err)
-	require.Equal(b, scenario.Passed, s.Calm.Exit, fmt.Sprintf("%s must not show in the calm run", faulty))
+	require.Equal(b, scenario.Passed, s.Calm.Exit, "%s must not show in the calm run", m.name)
 	if i := slices.IndexFunc(s.Findings, named); i >= 0 {
-		return runs, len(s.Findings[i].Choices)
+		return runs, len(s.Findings[i].Choices), time.Since(began)
 	}
-	return s.Runs, 0
+	return s.Runs, 0, time.Since(began)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +20,14 @@ import (
 
 const scenarios = "../../../scenarios/explore"
 
+// fileOf is the file of a scenario to be explored, or of one of the tests' own.
+func fileOf(name string) string {
+	if strings.HasPrefix(name, "testdata/") {
+		return name + ".yaml"
+	}
+	return filepath.Join(scenarios, name+".yaml")
+}
+
 // usual is the search that csisim explore makes by default, bounded by runs.
 func usual(runs int) Options {
 	return Options{Strategy: "pct", Seed: 1, Runs: runs, Jobs: 1, Space: fault.Space{Kinds: fault.Kinds(), Budget: 3}}
@@ -28,7 +35,7 @@ func usual(runs int) Options {
 
 func textOf(t testing.TB, name string, faulty ...string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(scenarios, name+".yaml"))
+	text, err := os.ReadFile(fileOf(name))
 	require.NoError(t, err)
 	if len(faulty) == 0 {
 		return text
@@ -46,64 +53,9 @@ func search(t *testing.T, name string, o Options, faulty ...string) *Search {
 	return s
 }
 
-// seeded are mistakes of a driver that no calm run shows.
-var seeded = []struct{ faulty, scenario, want string }{
-	{"create-not-idempotent", "lifecycle", "CreateVolume is not idempotent: volume … then …"},
-	{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist"},
-	{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume is not idempotent: OK, then Internal"},
-	{"detach-not-idempotent", "lifecycle", "ControllerUnpublishVolume is not idempotent: OK, then Internal"},
-	{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already"},
-	{"unstage-not-idempotent", "lifecycle", "NodeUnstageVolume is not idempotent: OK, then Internal"},
-	{"publish-not-idempotent", "lifecycle", "NodePublishVolume is not idempotent: OK, then Internal"},
-	{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal: volume … is not published"},
-	{"snapshot-not-idempotent", "snapshot", "CreateSnapshot is not idempotent: snapshot …, then …"},
-}
-
-// shortStory is how many choices people take in as a story.
-const shortStory = 4
-
-// enough is how many runs show each of the mistakes.
-const enough = 2000
-
-// find searches until something of that name is found that makes a short story.
-func find(t *testing.T, name, faulty, want string) *Finding {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	named := func(f *Finding) bool { return f.Name == want }
-	o := usual(enough)
-	o.Progress = func(s *Search) {
-		if slices.ContainsFunc(s.Findings, func(f *Finding) bool { return named(f) && len(f.Choices) <= shortStory }) {
-			cancel()
-		}
-	}
-	s, err := Of(ctx, filepath.Join(scenarios, name+".yaml"), textOf(t, name, faulty), o)
-	require.NoError(t, err)
-	require.Equal(t, scenario.Passed, s.Calm.Exit, "the mistake must not show in the calm run")
-	i := slices.IndexFunc(s.Findings, named)
-	require.GreaterOrEqual(t, i, 0, "%s in %d runs", want, enough)
-	return s.Findings[i]
-}
-
-func TestMistakesThatNoCalmRunShowsAreFoundShrunkAndReplayed(t *testing.T) {
-	for _, c := range seeded {
-		t.Run(c.faulty, func(t *testing.T) {
-			f := find(t, c.scenario, c.faulty, c.want)
-			t.Logf("%s, %d runs, %d choices of %d: %s", f.Found, f.Runs, len(f.Choices), f.Before, f.Verdict)
-			assert.LessOrEqual(t, len(f.Choices), shortStory, f.Name)
-			assert.Equal(t, check.Driver, f.Blame, f.Name)
-			assert.True(t, slices.ContainsFunc(f.Story, byChance), "the story of %s has the fault", f.Name)
-			assert.LessOrEqual(t, len(f.Story), longestStory, f.Name)
-			replay := explore.NewReplay(f.Choices)
-			result := rerun(t, c.scenario, c.faulty, replay)
-			assert.Empty(t, replay.Unfit())
-			assert.NotNil(t, Shows(result, f.Name), "the replay of %s", f.Name)
-		})
-	}
-}
-
 // rerun makes one run of a scenario with a mistake.
-func rerun(t *testing.T, name, faulty string, strategy kernel.Strategy) *scenario.Result {
-	subject, err := newSubject(filepath.Join(scenarios, name+".yaml"), textOf(t, name, faulty), usual(1).Space)
+func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *scenario.Result {
+	subject, err := newSubject(fileOf(name), text, usual(1).Space)
 	require.NoError(t, err)
 	result, err := subject.run(context.Background(), strategy)
 	require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/seeded"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -52,7 +53,7 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	if errors.Is(err, errElsewhere) {
 		return nil
 	}
-	if err != nil {
+	if err != nil && !seeded.IsMade(seeded.DeletedAtError) {
 		c.event(pv, corev1.EventTypeWarning, "VolumeFailedDelete", "%v", err)
 		return err
 	}

@@ -6,11 +6,15 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
 )
 
 // reconstruct enters what the disk shows of volumes, once, before the first
 // pass. All of it is uncertain until a mount or the node's status proves it. K-RECON-4
 func (m *Manager) reconstruct() {
+	if seeded.IsMade(seeded.NotReconstructed) {
+		return
+	}
 	found, lost := m.csi.Scan()
 	m.reconciler.lost = lost
 	m.kubelet.Metrics.Add("reconstruct_volume_operations_total", float64(len(found)+len(lost)))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
 )
 
 // startUnmount unpublishes a volume from a pod. Reading the volume data file is
@@ -38,7 +39,7 @@ func (r *reconciler) startUnmount(v *held, by *heldBy) {
 
 // unmounted notes the outcome: a failure of any kind leaves the mount uncertain. K-ERR-6
 func (m *Manager) unmounted(v *held, by *heldBy, err error) error {
-	if err != nil {
+	if err != nil && !seeded.IsMade(seeded.UnpublishedAtError) {
 		by.state = uncertain
 	} else {
 		m.actual.removePod(v, by.uid)
@@ -92,7 +93,7 @@ func (m *Manager) checkNotOpen(v *held) error {
 func (m *Manager) deviceUnmounted(v *held, err error) error {
 	var referenced csi.ReferencedError
 	switch {
-	case err == nil:
+	case err == nil, seeded.IsMade(seeded.UnstagedAtError):
 		v.device = notMounted
 	case errors.As(err, &referenced): // changes nothing. K-ERR-6
 	default:

@@ -1,0 +1,38 @@
+// Package seeded makes mistakes that Kubernetes' own programs have made, at their places in the kubelet and the controllers of
+// csisim: a search that does not find them is not worth much. Nothing but a test switches one on.
+package seeded
+
+// Mistake is one mistake.
+type Mistake int
+
+const (
+	none Mistake = iota
+	// DetachedAtError: csi-attacher takes its finalizer off an attachment although ControllerUnpublishVolume failed.
+	DetachedAtError
+	// AttachedAtError: csi-attacher writes that a volume is attached although ControllerPublishVolume failed.
+	AttachedAtError
+	// DeletedAtError: csi-provisioner removes a PersistentVolume although DeleteVolume failed.
+	DeletedAtError
+	// SnapshotDeletedAtError: csi-snapshotter lets a content go although DeleteSnapshot failed.
+	SnapshotDeletedAtError
+	// UnpublishedAtError: the kubelet takes a volume for unpublished although NodeUnpublishVolume failed.
+	UnpublishedAtError
+	// UnstagedAtError: the kubelet takes a volume for unstaged although NodeUnstageVolume failed.
+	UnstagedAtError
+	// NotReconstructed: a kubelet that starts again does not look for the volumes that it had mounted.
+	NotReconstructed
+	// StatusWrittenOnce: a kubelet does not write a pod's status again that the API server has not taken.
+	StatusWrittenOnce
+)
+
+// planted is the mistake that is made.
+var planted Mistake
+
+// IsMade reports whether a mistake is made here.
+func IsMade(m Mistake) bool { return planted == m }
+
+// Plant has a mistake made in all runs of a test, which must not run beside others.
+func Plant(t interface{ Cleanup(func()) }, m Mistake) {
+	planted = m
+	t.Cleanup(func() { planted = none })
+}
