@@ -42,29 +42,33 @@ func compare(kind string, theirs, ours []string) (all []difference) {
 	return all
 }
 
-// compareWrites lays the outcomes of one write side by side. Kubernetes finds some mistakes in the order of a
-// map, and so in any: again answers the write once more.
-func compareWrites(write, kind string, theirs, ours outcome, again func() outcome) []difference {
+// compareWrites lays the outcomes of one write side by side. Kubernetes finds some mistakes in the order of a map,
+// and so in any; csisim answers alike each time.
+func compareWrites(write, kind string, kubernetes, csisim func() outcome) (theirs outcome, all []difference) {
+	theirs = kubernetes()
 	if theirs.panicked {
-		return nil
+		return theirs, nil
 	}
-	name := strings.TrimSpace(write + " " + kind)
-	all := compare(name, theirs.mistakes, ours.mistakes)
-	if len(all) == 0 && !slices.Equal(theirs.mistakes, ours.mistakes) && isSteady(theirs.mistakes, again) {
-		all = append(all, difference{"order of " + name, "", fmt.Sprintf("\n\ttheirs %s\n\tours   %s", strings.Join(theirs.mistakes, "\n\t       "), strings.Join(ours.mistakes, "\n\t       "))})
+	name, ours := strings.TrimSpace(write+" "+kind), csisim()
+	if again := csisim(); !again.is(ours) {
+		all = append(all, difference{"unsteady " + name, "", fmt.Sprintf("\n\tonce  %s\n\tagain %s", ours, again)})
 	}
+	wrong := compare(name, theirs.mistakes, ours.mistakes)
+	if len(wrong) == 0 && !slices.Equal(theirs.mistakes, ours.mistakes) && isSteady(theirs, kubernetes) {
+		wrong = append(wrong, difference{"order of " + name, "", fmt.Sprintf("\n\ttheirs %s\n\tours   %s", theirs, ours)})
+	}
+	all = append(all, wrong...)
 	if theirs.object == nil || ours.object == nil {
-		return all
+		return theirs, all
 	}
 	all = append(all, compare("outcome of "+name, fieldsOf(theirs.object), fieldsOf(ours.object))...)
-	all = append(all, compare("warning of "+name, theirs.warnings, ours.warnings)...)
-	return all
+	return theirs, append(all, compare("warning of "+name, theirs.warnings, ours.warnings)...)
 }
 
-// isSteady reports whether mistakes are in the same order each time.
-func isSteady(mistakes []string, again func() outcome) bool {
+// isSteady reports whether the mistakes are in the same order each time.
+func isSteady(first outcome, again func() outcome) bool {
 	for range 64 {
-		if !slices.Equal(again().mistakes, mistakes) {
+		if !slices.Equal(again().mistakes, first.mistakes) {
 			return false
 		}
 	}

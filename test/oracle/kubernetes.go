@@ -5,8 +5,11 @@ package oracle
 import (
 	"context"
 	"fmt"
-	"io"
+	"slices"
+	"strings"
 
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,8 +37,7 @@ import (
 // An API server is started with --allow-privileged, as kubeadm does.
 func init() {
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
+	klog.SetLogger(logr.Discard())
 	persistentvolume.NowFunc = func() metav1.Time { return metav1.NewTime(store.Epoch) }
 }
 
@@ -47,6 +49,19 @@ type outcome struct {
 	mistakes []string       // why it is refused, in order
 	warnings []string
 	panicked bool // says nothing: an answer of Kubernetes that nobody can want
+}
+
+// is reports whether two outcomes are the same in all.
+func (o outcome) is(other outcome) bool {
+	return slices.Equal(o.mistakes, other.mistakes) && slices.Equal(o.warnings, other.warnings) && equality.Semantic.DeepEqual(o.object, other.object)
+}
+
+func (o outcome) String() string {
+	said := append(slices.Clone(o.mistakes), o.warnings...)
+	if o.object != nil {
+		said = append(said, slices.Sorted(slices.Values(fieldsOf(o.object)))...)
+	}
+	return strings.Join(said, "\n\t       ")
 }
 
 // defaulted is the object with the defaults of its kind.
