@@ -12,8 +12,6 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -22,7 +20,7 @@ func init() {
 		ShortNames: []string{"cj"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: cronJobRules,
 		Columns:  cronJobColumns,
-		Warnings: func(obj, old store.Object) []string { return cronJobWarnings(obj.(*batchv1.CronJob), old) },
+		Warnings: fromBoth(cronJobWarnings),
 	})
 }
 
@@ -135,13 +133,13 @@ func checkTimeZone(zone *string, at *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-func cronJobWarnings(job *batchv1.CronJob, old store.Object) (texts []string) {
-	at := field.NewPath("spec", "jobTemplate", "spec")
-	was, update := old.(*batchv1.CronJob)
-	if !update {
-		return append(podNameWarning(job.Name), jobWarnings(at, &job.Spec.JobTemplate.Spec)...)
+func cronJobWarnings(job, old *batchv1.CronJob) (texts []string) {
+	if old == nil || old.Generation != job.Generation {
+		texts = jobSpecWarnings(field.NewPath("spec", "jobTemplate", "spec"), &job.Spec.JobTemplate.Spec)
 	}
-	texts = changedJobWarnings(at, job, was.Generation, &job.Spec.JobTemplate.Spec)
+	if old == nil {
+		return append(nameWarning(ofItsPods, job.Name), texts...)
+	}
 	if strings.Contains(job.Spec.Schedule, "TZ") {
 		texts = append(texts, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, "+
 			"see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")

@@ -21,13 +21,12 @@ func init() {
 		ShortNames: []string{"ds"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: daemonSetRules,
 		Columns: daemonSetColumns,
-		Warnings: func(obj, old store.Object) []string {
-			set := obj.(*appsv1.DaemonSet)
-			if was, update := old.(*appsv1.DaemonSet); update && templateGeneration(set) == templateGeneration(was) {
+		Warnings: fromBoth(func(set, old *appsv1.DaemonSet) []string {
+			if old != nil && templateGeneration(set) == templateGeneration(old) {
 				return nil
 			}
 			return podWarnings(field.NewPath("spec", "template"), &set.Spec.Template.Spec)
-		},
+		}),
 	})
 }
 

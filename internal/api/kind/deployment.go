@@ -10,8 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -19,10 +17,8 @@ func init() {
 		Group: "apps", Version: "v1", Name: "Deployment",
 		ShortNames: []string{"deploy"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: deploymentRules,
-		Columns: deploymentColumns,
-		Warnings: func(obj, old store.Object) []string {
-			return workloadWarnings(obj, old, &obj.(*appsv1.Deployment).Spec.Template, true)
-		},
+		Columns:  deploymentColumns,
+		Warnings: workloadWarnings(func(d *appsv1.Deployment) *corev1.PodTemplateSpec { return &d.Spec.Template }),
 		Scale: scaleOf(func(o *appsv1.Deployment) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),

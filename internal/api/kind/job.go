@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -22,17 +21,11 @@ func init() {
 		Categories: []string{"all"},
 		traits:     withStatus | withGeneration, rules: jobRules,
 		Columns: jobColumns,
-		Fields: map[string]func(store.Object) string{
-			"status.successful": func(o store.Object) string { return strconv.Itoa(int(o.(*batchv1.Job).Status.Succeeded)) },
-		},
+		Fields: selectable(map[string]func(*batchv1.Job) string{
+			"status.successful": func(j *batchv1.Job) string { return strconv.Itoa(int(j.Status.Succeeded)) },
+		}),
 		UnknownField: "field label %q not supported for Job",
-		Warnings: func(obj, old store.Object) []string {
-			job := obj.(*batchv1.Job)
-			if was, ok := old.(*batchv1.Job); ok {
-				return changedJobWarnings(field.NewPath("spec"), job, was.Generation, &job.Spec)
-			}
-			return append(podNameWarning(job.Name), jobWarnings(field.NewPath("spec"), &job.Spec)...)
-		},
+		Warnings:     fromBoth(jobWarnings),
 	})
 }
 

@@ -21,7 +21,7 @@ func init() {
 		ShortNames: []string{"pv"},
 		traits:     clusterScoped | withStatus, rules: volumeRules,
 		Columns:        volumeColumns,
-		Warnings:       func(obj, _ store.Object) []string { return volumeWarnings(obj.(*corev1.PersistentVolume)) },
+		Warnings:       fromBoth(func(pv, _ *corev1.PersistentVolume) []string { return volumeWarnings(pv) }),
 		AnswersDeleted: true,
 	})
 }

@@ -5,8 +5,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -14,10 +12,8 @@ func init() {
 		Group: "apps", Version: "v1", Name: "ReplicaSet",
 		ShortNames: []string{"rs"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: replicaSetRules,
-		Columns: replicaSetColumns,
-		Warnings: func(obj, old store.Object) []string {
-			return workloadWarnings(obj, old, &obj.(*appsv1.ReplicaSet).Spec.Template, true)
-		},
+		Columns:  replicaSetColumns,
+		Warnings: workloadWarnings(func(r *appsv1.ReplicaSet) *corev1.PodTemplateSpec { return &r.Spec.Template }),
 		Scale: scaleOf(func(o *appsv1.ReplicaSet) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),

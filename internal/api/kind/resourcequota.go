@@ -20,12 +20,12 @@ func init() {
 		Version: "v1", Name: "ResourceQuota",
 		ShortNames: []string{"quota"},
 		traits:     withStatus, rules: quotaRules,
-		Warnings: func(obj, old store.Object) []string {
+		Warnings: fromBoth(func(quota, old *corev1.ResourceQuota) []string {
 			if old != nil {
 				return nil
 			}
-			return quotaWarnings(obj.(*corev1.ResourceQuota).Spec.Hard)
-		},
+			return quotaWarnings(quota.Spec.Hard)
+		}),
 		Columns: []Column{
 			nameColumn,
 			text("Request", func(q *corev1.ResourceQuota) string { return usedOf(q, false) }),

@@ -5,8 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -15,11 +13,11 @@ func init() {
 		ShortNames: []string{"svc"}, Categories: []string{"all"},
 		traits: withStatus, rules: serviceRules,
 		Columns: serviceColumns,
-		Fields: map[string]func(store.Object) string{
-			"spec.clusterIP": func(o store.Object) string { return o.(*corev1.Service).Spec.ClusterIP },
-			"spec.type":      func(o store.Object) string { return string(o.(*corev1.Service).Spec.Type) },
-		},
-		Warnings:       func(obj, _ store.Object) []string { return serviceWarnings(obj.(*corev1.Service)) },
+		Fields: selectable(map[string]func(*corev1.Service) string{
+			"spec.clusterIP": func(s *corev1.Service) string { return s.Spec.ClusterIP },
+			"spec.type":      func(s *corev1.Service) string { return string(s.Spec.Type) },
+		}),
+		Warnings:       fromBoth(func(s, _ *corev1.Service) []string { return serviceWarnings(s) }),
 		AnswersDeleted: true,
 	})
 }

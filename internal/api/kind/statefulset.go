@@ -9,8 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/objectname"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -19,7 +17,7 @@ func init() {
 		ShortNames: []string{"sts"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: statefulSetRules,
 		Columns:  statefulSetColumns,
-		Warnings: func(obj, old store.Object) []string { return statefulSetWarnings(obj.(*appsv1.StatefulSet), old) },
+		Warnings: fromBoth(statefulSetWarnings),
 		Scale: scaleOf(func(o *appsv1.StatefulSet) (**int32, int32, string) {
 			return &o.Spec.Replicas, o.Status.Replicas, selectorText(o.Spec.Selector)
 		}),
@@ -144,8 +142,11 @@ func checkStatefulSetStatus(now, was *appsv1.StatefulSetStatus) field.ErrorList 
 	return append(errs, collisions(now.CollisionCount, was.CollisionCount)...)
 }
 
-func statefulSetWarnings(set *appsv1.StatefulSet, old store.Object) []string {
-	texts, claims := workloadWarnings(set, old, &set.Spec.Template, false), field.NewPath("spec", "volumeClaimTemplates")
+func statefulSetWarnings(set, old *appsv1.StatefulSet) (texts []string) {
+	if old == nil || old.Generation != set.Generation {
+		texts = podWarnings(field.NewPath("spec", "template"), &set.Spec.Template.Spec)
+	}
+	claims := field.NewPath("spec", "volumeClaimTemplates")
 	for i := range set.Spec.VolumeClaimTemplates {
 		at := claims.Index(i)
 		if old != nil {

@@ -90,16 +90,18 @@ func (w workloadSpec) checkLife(at *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// workloadWarnings are those of a template, if an update changes the spec, and of the name of a new object whose
-// name comes to be that of pods.
-func workloadWarnings(obj, old store.Object, template *corev1.PodTemplateSpec, namesPods bool) (texts []string) {
-	if old != nil && old.GetGeneration() == obj.GetGeneration() {
-		return nil
+// workloadWarnings are those of a template that is new, or of which an update changes the spec, and of the name of a
+// new object, which comes to be that of pods.
+func workloadWarnings[T store.Object](template func(T) *corev1.PodTemplateSpec) func(obj, old store.Object) []string {
+	return func(obj, old store.Object) (texts []string) {
+		switch {
+		case old == nil:
+			texts = nameWarning(ofItsPods, obj.GetName())
+		case old.GetGeneration() == obj.GetGeneration():
+			return nil
+		}
+		return append(texts, podWarnings(field.NewPath("spec", "template"), &template(typed[T](obj)).Spec)...)
 	}
-	if old == nil && namesPods {
-		texts = podNameWarning(obj.GetName())
-	}
-	return append(texts, podWarnings(field.NewPath("spec", "template"), &template.Spec)...)
 }
 
 // fixed checks that a change leaves the selector alone.
