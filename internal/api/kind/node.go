@@ -124,7 +124,7 @@ func nodeSwap(swap *corev1.NodeSwapStatus) field.ErrorList {
 	if swap == nil || swap.Capacity == nil || *swap.Capacity > 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(metadataPath.Child("nodeSwapStatus", "capacity"), *swap.Capacity, "must be greater than 0")}
+	return field.ErrorList{field.Invalid(metadataPath.Child("nodeSwapStatus", "capacity"), *swap.Capacity, "must be greater than zero")}
 }
 
 func nodeResources(status *corev1.NodeStatus) field.ErrorList {

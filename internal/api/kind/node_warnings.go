@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -55,10 +56,24 @@ func nodeSelectorWarnings(path *field.Path, selector *corev1.NodeSelector) (text
 		return nil
 	}
 	for i, term := range selector.NodeSelectorTerms {
-		for j, expression := range term.MatchExpressions {
-			if text, ok := oldLabels[expression.Key]; ok {
-				at := path.Child("nodeSelectorTerms").Index(i).Child("matchExpressions").Index(j).Child("key")
-				texts = append(texts, fmt.Sprintf("%s: %s is %s", at, expression.Key, text))
+		texts = append(texts, nodeTermWarnings(path.Child("nodeSelectorTerms").Index(i), term, false)...)
+	}
+	return texts
+}
+
+// nodeTermWarnings are about labels of nodes, and about their values where these are not validated.
+func nodeTermWarnings(path *field.Path, term corev1.NodeSelectorTerm, values bool) (texts []string) {
+	for i, expression := range term.MatchExpressions {
+		at := path.Child("matchExpressions").Index(i)
+		if text, ok := oldLabels[expression.Key]; ok {
+			texts = append(texts, fmt.Sprintf("%s: %s is %s", at.Child("key"), expression.Key, text))
+		}
+		if !values {
+			continue
+		}
+		for j, value := range expression.Values {
+			for _, text := range utilvalidation.IsValidLabelValue(value) {
+				texts = append(texts, fmt.Sprintf("%s: %s is invalid, %s", at.Child("values").Index(j), value, text))
 			}
 		}
 	}

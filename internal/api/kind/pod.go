@@ -7,12 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/diff"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -24,24 +21,24 @@ func init() {
 		ShortNames: []string{"po"}, Categories: []string{"all"},
 		traits: withStatus | withGeneration, rules: podRules,
 		Columns: podColumns,
-		Fields: map[string]func(store.Object) string{
+		Fields: selectable(map[string]func(*corev1.Pod) string{
 			"spec.nodeName":            podNode,
 			"spec.host":                podNode, // of clients from before v1
-			"spec.restartPolicy":       func(o store.Object) string { return string(o.(*corev1.Pod).Spec.RestartPolicy) },
-			"spec.schedulerName":       func(o store.Object) string { return o.(*corev1.Pod).Spec.SchedulerName },
-			"spec.serviceAccountName":  func(o store.Object) string { return o.(*corev1.Pod).Spec.ServiceAccountName },
-			"spec.hostNetwork":         func(o store.Object) string { return strconv.FormatBool(o.(*corev1.Pod).Spec.HostNetwork) },
-			"status.phase":             func(o store.Object) string { return string(o.(*corev1.Pod).Status.Phase) },
-			"status.podIP":             func(o store.Object) string { return podIP(o.(*corev1.Pod)) },
-			"status.podIPs":            func(store.Object) string { return "" }, // the real server knows the label, and never reads it
-			"status.nominatedNodeName": func(o store.Object) string { return o.(*corev1.Pod).Status.NominatedNodeName },
-		},
-		Warnings: func(obj, old store.Object) (texts []string) {
-			if wrong := utilvalidation.IsDNS1123Label(obj.GetName()); old == nil && len(wrong) > 0 {
-				texts = append(texts, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", wrong))
+			"spec.restartPolicy":       func(p *corev1.Pod) string { return string(p.Spec.RestartPolicy) },
+			"spec.schedulerName":       func(p *corev1.Pod) string { return p.Spec.SchedulerName },
+			"spec.serviceAccountName":  func(p *corev1.Pod) string { return p.Spec.ServiceAccountName },
+			"spec.hostNetwork":         func(p *corev1.Pod) string { return strconv.FormatBool(p.Spec.HostNetwork) },
+			"status.phase":             func(p *corev1.Pod) string { return string(p.Status.Phase) },
+			"status.podIP":             podIP,
+			"status.podIPs":            func(*corev1.Pod) string { return "" }, // the real server knows the label, and never reads it
+			"status.nominatedNodeName": func(p *corev1.Pod) string { return p.Status.NominatedNodeName },
+		}),
+		Warnings: fromBoth(func(pod, old *corev1.Pod) []string {
+			if old != nil {
+				return nil // people do not write pods again
 			}
-			return append(texts, podWarnings(nil, &obj.(*corev1.Pod).Spec)...)
-		},
+			return append(nameWarning("the Pod's hostname", pod.Name), podWarnings(nil, &pod.Spec)...)
+		}),
 		AnswersDeleted: true,
 		Subresources: []Subresource{
 			{Name: "attach", Verbs: ConnectVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodAttachOptions"}},
@@ -56,7 +53,7 @@ func init() {
 	})
 }
 
-func podNode(pod store.Object) string { return pod.(*corev1.Pod).Spec.NodeName }
+func podNode(pod *corev1.Pod) string { return pod.Spec.NodeName }
 
 const (
 	// PodsByNode finds pods by spec.nodeName.
@@ -207,84 +204,6 @@ func setPriority(cluster store.Reader, pod *corev1.Pod) error {
 	return nil
 }
 
-const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
-	"`spec.tolerations` (only additions to existing tolerations)," +
-	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
-
-// checkPodUpdate allows a pod's images, deadline and gates to change, and
-// tolerations to be added.
-func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
-	path := field.NewPath("spec")
-	var errs field.ErrorList
-	if len(pod.Spec.Containers) != len(old.Spec.Containers) {
-		return append(errs, field.Forbidden(path.Child("containers"), "pod updates may not add or remove containers"))
-	}
-	if len(pod.Spec.InitContainers) != len(old.Spec.InitContainers) {
-		return append(errs, field.Forbidden(path.Child("initContainers"), "pod updates may not add or remove containers"))
-	}
-	errs = append(errs, checkDeadline(path.Child("activeDeadlineSeconds"), pod.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds)...)
-	if !keepsTolerations(pod.Spec.Tolerations, old.Spec.Tolerations) {
-		errs = append(errs, field.Forbidden(path.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds"))
-	} else {
-		errs = append(errs, tolerations(path.Child("tolerations"), pod.Spec.Tolerations)...)
-	}
-	errs = append(errs, fewerGates(path.Child("schedulingGates"), pod.Spec.SchedulingGates, old.Spec.SchedulingGates)...)
-	spec := pod.Spec.DeepCopy()
-	for i := range spec.Containers {
-		spec.Containers[i].Image = old.Spec.Containers[i].Image
-	}
-	for i := range spec.InitContainers {
-		spec.InitContainers[i].Image = old.Spec.InitContainers[i].Image
-	}
-	spec.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
-	spec.SchedulingGates = old.Spec.SchedulingGates
-	spec.Tolerations = old.Spec.Tolerations
-	was, grace := old.Spec.TerminationGracePeriodSeconds, spec.TerminationGracePeriodSeconds
-	if was != nil && *was < 0 && grace != nil && *grace == 1 {
-		spec.TerminationGracePeriodSeconds = was
-	}
-	if !equality.Semantic.DeepEqual(*spec, old.Spec) {
-		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%s", updatableFields, diff.Diff(goNames{old.Spec}, goNames{*spec}))))
-	}
-	return errs
-}
-
-// fewerGates checks that no gate comes anew.
-func fewerGates(at *field.Path, now, was []corev1.PodSchedulingGate) (errs field.ErrorList) {
-	for i, gate := range now {
-		if !slices.Contains(was, gate) {
-			errs = append(errs, field.Forbidden(at.Index(i).Child("name"), fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", gate.Name)))
-		}
-	}
-	return errs
-}
-
-// keepsTolerations says that tolerations are there still, whatever their seconds.
-func keepsTolerations(now, was []corev1.Toleration) bool {
-	for _, old := range was {
-		if !slices.ContainsFunc(now, func(kept corev1.Toleration) bool {
-			kept.TolerationSeconds = old.TolerationSeconds
-			return store.Same(&kept, &old)
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// checkDeadline: a deadline comes nearer, and does not go.
-func checkDeadline(path *field.Path, now, was *int64) field.ErrorList {
-	switch {
-	case was == nil:
-		return nil
-	case now == nil:
-		return field.ErrorList{field.Invalid(path, now, "must not update from a positive integer to nil value")}
-	case *now > *was:
-		return field.ErrorList{field.Invalid(path, *now, "must be less than or equal to previous value")}
-	}
-	return nil
-}
-
 // checkPodStatus returns the field errors of what a kubelet or a scheduler says of a pod.
 func checkPodStatus(pod, was *corev1.Pod) (errs field.ErrorList) {
 	errs = podConditions(pod.Status.Conditions)
@@ -299,5 +218,13 @@ func checkPodStatus(pod, was *corev1.Pod) (errs field.ErrorList) {
 	if pod.Status.QOSClass != was.Status.QOSClass {
 		errs = append(errs, immutable(field.NewPath("status", "qosClass"), pod.Status.QOSClass, was.Status.QOSClass)...)
 	}
-	return append(errs, podAddresses(&pod.Status, &was.Status)...)
+	errs = append(errs, containerEnds(pod, was)...)
+	errs = append(errs, podAddresses(&pod.Status, &was.Status)...)
+	for _, of := range []struct {
+		name     string
+		statuses []corev1.ContainerStatus
+	}{{"containerStatuses", pod.Status.ContainerStatuses}, {"initContainerStatuses", pod.Status.InitContainerStatuses}, {"ephemeralContainerStatuses", pod.Status.EphemeralContainerStatuses}} {
+		errs = append(errs, containerUsers(field.NewPath("status", of.name), of.statuses, pod.Spec.OS)...)
+	}
+	return errs
 }

@@ -15,9 +15,16 @@ import (
 // checkPod returns the field errors of a pod: its volumes and their uses in depth, of
 // the rest what makes a pod impossible.
 func checkPod(pod *corev1.Pod) field.ErrorList {
-	errs := checkPodSpec(&pod.Spec, pod.Name, field.NewPath("spec"))
-	if isNew := pod.ResourceVersion == ""; isNew && len(pod.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "ephemeralContainers"), "cannot be set on create"))
+	at := field.NewPath("spec")
+	errs := checkPodSpec(&pod.Spec, pod.Name, at)
+	if isNew := pod.ResourceVersion == ""; !isNew {
+		return errs
+	}
+	if len(pod.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(at.Child("ephemeralContainers"), "cannot be set on create"))
+	}
+	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
 	}
 	return errs
 }
@@ -27,6 +34,7 @@ func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorL
 	volumes, errs := podVolumes(spec, pod, at.Child("volumes"))
 	errs = append(errs, containers(spec, volumes, at.Child("containers"))...)
 	errs = append(errs, initContainers(spec, volumes, at.Child("initContainers"))...)
+	errs = append(errs, wholePodResources(at.Child("resources"), spec)...)
 	errs = append(errs, hostPorts(at.Child("containers"), spec, pod == "")...)
 	errs = append(errs, oneOf(at.Child("restartPolicy"), spec.RestartPolicy,
 		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
@@ -41,12 +49,25 @@ func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorL
 	errs = append(errs, topologySpread(at.Child("topologySpreadConstraints"), spec.TopologySpreadConstraints)...)
 	errs = append(errs, hostUsers(at, spec)...)
 	errs = append(errs, hostnames(at, spec)...)
-	errs = append(errs, otherNames(at, spec)...)
+	if name := spec.ServiceAccountName; name != "" {
+		errs = append(errs, subdomain(at.Child("serviceAccountName"), name)...)
+	}
+	if name := spec.NodeName; name != "" {
+		errs = append(errs, subdomain(at.Child("nodeName"), name)...)
+	}
 	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
 		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *d, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
 	}
+	errs = append(errs, label(at.Child("hostname"), spec.Hostname)...)
+	errs = append(errs, label(at.Child("subdomain"), spec.Subdomain)...)
 	errs = append(errs, tolerations(at.Child("tolerations"), spec.Tolerations)...)
 	errs = append(errs, hostAliases(at.Child("hostAliases"), spec.HostAliases)...)
+	if name := spec.PriorityClassName; name != "" {
+		errs = append(errs, subdomain(at.Child("priorityClassName"), name)...)
+	}
+	if name := spec.RuntimeClassName; name != nil {
+		errs = append(errs, subdomain(at.Child("runtimeClassName"), *name)...)
+	}
 	if p := spec.PreemptionPolicy; p != nil {
 		if *p == "" {
 			errs = append(errs, field.Required(at.Child("preemptionPolicy"), ""))
@@ -60,29 +81,6 @@ func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorL
 		errs = append(errs, field.Required(at.Child("os", "name"), ""))
 	default:
 		errs = append(errs, oneOf(at.Child("os"), os.Name, corev1.Linux, corev1.Windows)...)
-	}
-	if spec.NodeName != "" && len(spec.SchedulingGates) > 0 {
-		errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
-	}
-	return errs
-}
-
-// otherNames are those of objects that a pod names, and its own in the network.
-func otherNames(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
-	for _, of := range []struct{ field, name string }{
-		{"serviceAccountName", spec.ServiceAccountName}, {"nodeName", spec.NodeName},
-	} {
-		if of.name != "" {
-			errs = append(errs, subdomain(at.Child(of.field), of.name)...)
-		}
-	}
-	errs = append(errs, label(at.Child("hostname"), spec.Hostname)...)
-	errs = append(errs, label(at.Child("subdomain"), spec.Subdomain)...)
-	if spec.PriorityClassName != "" {
-		errs = append(errs, subdomain(at.Child("priorityClassName"), spec.PriorityClassName)...)
-	}
-	if name := spec.RuntimeClassName; name != nil {
-		errs = append(errs, subdomain(at.Child("runtimeClassName"), *name)...)
 	}
 	return errs
 }
@@ -148,7 +146,7 @@ func initContainers(spec *corev1.PodSpec, volumes map[string]*corev1.VolumeSourc
 			names = append(names, c.Name)
 		}
 		errs = append(errs, hostPortConflicts(spec.InitContainers[i:i+1], list)...)
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+		if isSidecar(c) {
 			errs = append(errs, lifecycle(at.Child("lifecycle"), c.Lifecycle, spec)...)
 			errs = append(errs, probes(at, c)...)
 			continue
@@ -216,11 +214,14 @@ func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.V
 	errs = append(errs, environmentFrom(at.Child("envFrom"), c.EnvFrom)...)
 	errs = append(errs, volumeMounts(at.Child("volumeMounts"), c, volumes)...)
 	errs = append(errs, volumeDevices(at.Child("volumeDevices"), c, volumes)...)
-	errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy,
-		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
+	errs = append(errs, pullPolicies(at.Child("imagePullPolicy"), c.ImagePullPolicy)...)
 	errs = append(errs, resources(at.Child("resources"), &c.Resources)...)
 	errs = append(errs, resizePolicy(at.Child("resizePolicy"), c.ResizePolicy, spec.RestartPolicy)...)
 	return append(errs, containerSecurity(at.Child("securityContext"), c.SecurityContext, spec.HostUsers == nil || *spec.HostUsers)...)
+}
+
+func pullPolicies(at *field.Path, policy corev1.PullPolicy) field.ErrorList {
+	return oneOf(at, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
 func volumeMounts(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource) field.ErrorList {
@@ -308,8 +309,18 @@ func volumeDevices(at *field.Path, c *corev1.Container, volumes map[string]*core
 		}
 		if climbs(device.DevicePath) {
 			errs = append(errs, field.Invalid(at.Child("devicePath"), device.DevicePath, "can not contain backsteps ('..')"))
+		} else {
+			paths[device.DevicePath] = true
 		}
-		names[device.Name], paths[device.DevicePath] = true, true
+		if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == device.Name }) {
+			errs = append(errs, field.Invalid(at.Child("name"), device.Name, "must not already exist in volumeMounts"))
+		}
+		if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == device.DevicePath }) {
+			errs = append(errs, field.Invalid(at.Child("devicePath"), device.DevicePath, "must not already exist as a path in volumeMounts"))
+		}
+		if device.Name != "" {
+			names[device.Name] = true
+		}
 	}
 	return errs
 }

@@ -3,6 +3,7 @@ package kind
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,18 +25,30 @@ var podColumns = []Column{
 
 // podState is what the columns of a pod show.
 type podState struct {
-	reason          string
-	readyOnes, all  int
-	restarts        int
+	reason               string
+	readyOnes, all       int
+	restarts, ofSidecars containerRestarts
+}
+
+// containerRestarts are those of some containers.
+type containerRestarts struct {
+	count           int
 	lastTermination metav1.Time
+}
+
+func (r *containerRestarts) add(c corev1.ContainerStatus) {
+	r.count += int(c.RestartCount)
+	if t := c.LastTerminationState.Terminated; t != nil && r.lastTermination.Before(&t.FinishedAt) {
+		r.lastTermination = t.FinishedAt
+	}
 }
 
 func (s podState) ready() string { return fmt.Sprintf("%d/%d", s.readyOnes, s.all) }
 
 func (s podState) restarted(now time.Time) string {
-	text := strconv.Itoa(s.restarts)
-	if s.restarts > 0 && !s.lastTermination.IsZero() {
-		text += fmt.Sprintf(" (%s ago)", age(s.lastTermination, now))
+	text := strconv.Itoa(s.restarts.count)
+	if s.restarts.count != 0 && !s.restarts.lastTermination.IsZero() {
+		text += fmt.Sprintf(" (%s ago)", age(s.restarts.lastTermination, now))
 	}
 	return text
 }
@@ -47,7 +60,12 @@ func podSummary(p *corev1.Pod) podState {
 			s.reason = corev1.PodReasonSchedulingGated
 		}
 	}
-	if initializing := s.initContainers(p); !initializing {
+	for i := range p.Spec.InitContainers {
+		if isSidecar(&p.Spec.InitContainers[i]) {
+			s.all++
+		}
+	}
+	if initializing := s.initContainers(p); !initializing || holds(p, corev1.PodInitialized) {
 		s.containers(p)
 	}
 	switch {
@@ -63,13 +81,15 @@ func podSummary(p *corev1.Pod) podState {
 // initContainers says how far initialization is, and whether it is still going on.
 func (s *podState) initContainers(p *corev1.Pod) (initializing bool) {
 	for i, c := range p.Status.InitContainerStatuses {
-		s.restarts += int(c.RestartCount)
-		s.seen(c)
+		s.restarts.add(c)
+		sidecar := slices.ContainsFunc(p.Spec.InitContainers, func(other corev1.Container) bool { return other.Name == c.Name && isSidecar(&other) })
+		if sidecar {
+			s.ofSidecars.add(c)
+		}
 		switch {
 		case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
 			continue
-		case isSidecar(p, c.Name) && c.Started != nil && *c.Started:
-			s.all++
+		case sidecar && c.Started != nil && *c.Started:
 			if c.Ready {
 				s.readyOnes++
 			}
@@ -86,55 +106,42 @@ func (s *podState) initContainers(p *corev1.Pod) (initializing bool) {
 	return false
 }
 
-func isSidecar(p *corev1.Pod, name string) bool {
-	for _, c := range p.Spec.InitContainers {
-		if c.Name == name {
-			return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		}
-	}
-	return false
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+func holds(p *corev1.Pod, kind corev1.PodConditionType) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
 }
 
 func (s *podState) containers(p *corev1.Pod) {
-	running := false
-	s.restarts = s.sidecarRestarts(p)
+	running, failure := false, ""
+	s.restarts = s.ofSidecars
 	for i := len(p.Status.ContainerStatuses) - 1; i >= 0; i-- {
 		c := p.Status.ContainerStatuses[i]
-		s.restarts += int(c.RestartCount)
-		s.seen(c)
+		s.restarts.add(c)
 		switch {
 		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
 			s.reason = c.State.Waiting.Reason
 		case c.State.Terminated != nil:
-			s.reason = terminationReason(c.State.Terminated)
+			if s.reason = terminationReason(c.State.Terminated); c.State.Terminated.ExitCode != 0 {
+				failure = s.reason
+			}
 		case c.Ready && c.State.Running != nil:
 			running = true
 			s.readyOnes++
 		}
 	}
-	if s.reason != "Completed" || !running {
+	if s.reason != "Completed" {
 		return
 	}
-	s.reason = "NotReady"
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-			s.reason = "Running"
-		}
-	}
-}
-
-func (s *podState) sidecarRestarts(p *corev1.Pod) (restarts int) {
-	for _, c := range p.Status.InitContainerStatuses {
-		if isSidecar(p, c.Name) {
-			restarts += int(c.RestartCount)
-		}
-	}
-	return restarts
-}
-
-func (s *podState) seen(c corev1.ContainerStatus) {
-	if t := c.LastTerminationState.Terminated; t != nil && s.lastTermination.Before(&t.FinishedAt) {
-		s.lastTermination = t.FinishedAt
+	switch { // the one that is shown last is not all of the pod
+	case running && holds(p, corev1.PodReady):
+		s.reason = "Running"
+	case failure != "":
+		s.reason = failure
+	case running:
+		s.reason = "NotReady"
 	}
 }
 

@@ -92,9 +92,7 @@ func valueFrom(at *field.Path, v corev1.EnvVar) field.ErrorList {
 	}
 	if ref := v.ValueFrom.ResourceFieldRef; ref != nil {
 		sources++
-		if ref.Resource == "" {
-			errs = append(errs, field.Required(at.Child("resourceFieldRef", "resource"), ""))
-		}
+		errs = append(errs, resourceField(at.Child("resourceFieldRef"), ref)...)
 	}
 	if ref := v.ValueFrom.ConfigMapKeyRef; ref != nil {
 		sources++

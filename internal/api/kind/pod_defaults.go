@@ -18,6 +18,7 @@ func fillPod(pod *corev1.Pod) {
 	for i := range pod.Spec.InitContainers {
 		requestLimits(&pod.Spec.InitContainers[i].Resources)
 	}
+	fillWholePod(pod)
 	if pod.Spec.HostNetwork {
 		fillHostPorts(pod.Spec.Containers)
 		fillHostPorts(pod.Spec.InitContainers)
@@ -89,8 +90,12 @@ func fillContainer(c *corev1.Container) {
 		setEmpty(&c.Ports[i].Protocol, corev1.ProtocolTCP)
 	}
 	for i := range c.Env {
-		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+		from := c.Env[i].ValueFrom
+		if from != nil && from.FieldRef != nil {
 			setEmpty(&from.FieldRef.APIVersion, "v1")
+		}
+		if from != nil && from.FileKeyRef != nil {
+			setDefault(&from.FileKeyRef.Optional, false)
 		}
 	}
 }
@@ -109,9 +114,15 @@ func fillPodIPs(status *corev1.PodStatus) {
 var imageName = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
 	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,})?$`)
 
+// imageID is what could be the name of an image, but is that of a container's file system.
+var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
+
+// longestImage is how long a name may be, without the registry that is meant if it has none.
+const longestImage = 255 - len("docker.io/library/")
+
 // pullPolicy pulls always what has no fixed version.
 func pullPolicy(image string) corev1.PullPolicy {
-	if !imageName.MatchString(image) {
+	if !imageName.MatchString(image) || imageID.MatchString(image) || len(image) > longestImage {
 		return corev1.PullIfNotPresent
 	}
 	name := image[strings.LastIndex(image, "/")+1:]
@@ -133,6 +144,9 @@ func fillProbe(probe *corev1.Probe) {
 	}
 	if probe.HTTPGet != nil {
 		fillHTTPGet(probe.HTTPGet)
+	}
+	if probe.GRPC != nil {
+		setDefault(&probe.GRPC.Service, "")
 	}
 }
 
@@ -178,6 +192,14 @@ func fillPodVolume(volume *corev1.Volume) {
 		setDefault(&volume.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 	case volume.Projected != nil:
 		fillProjected(volume.Projected)
+	case volume.ISCSI != nil:
+		setEmpty(&volume.ISCSI.ISCSIInterface, "default")
+	case volume.RBD != nil:
+		fillRBD(&volume.RBD.RBDPool, &volume.RBD.RadosUser, &volume.RBD.Keyring)
+	case volume.AzureDisk != nil:
+		fillAzureDisk(volume.AzureDisk)
+	case volume.ScaleIO != nil:
+		fillScaleIO(&volume.ScaleIO.StorageMode, &volume.ScaleIO.FSType)
 	case volume.Image != nil && volume.Image.PullPolicy == "":
 		volume.Image.PullPolicy = pullPolicy(volume.Image.Reference)
 	}
@@ -187,6 +209,7 @@ func fillProjected(projected *corev1.ProjectedVolumeSource) {
 	setDefault(&projected.DefaultMode, defaultFileMode)
 	for i := range projected.Sources {
 		source := &projected.Sources[i]
+		source.ClusterTrustBundle, source.PodCertificate = nil, nil // their gates are off
 		if source.ServiceAccountToken != nil {
 			setDefault(&source.ServiceAccountToken.ExpirationSeconds, defaultTokenLife)
 		}

@@ -2,17 +2,25 @@ package kind
 
 import corev1 "k8s.io/api/core/v1"
 
-// qosClass sorts a pod by what its containers request and limit of cpu and
-// memory.
+// qosClass sorts a pod by what it requests and limits of cpu and memory: as a whole, if it says so, or else by its
+// containers.
 func qosClass(pod *corev1.Pod) corev1.PodQOSClass {
-	guaranteed, asks := true, false
-	for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for _, c := range containers {
-			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				request, limit := c.Resources.Requests[name], c.Resources.Limits[name]
-				asks = asks || !request.IsZero() || !limit.IsZero()
-				guaranteed = guaranteed && !limit.IsZero() && request.Cmp(limit) == 0
+	var all []corev1.ResourceRequirements
+	if whole := pod.Spec.Resources; whole != nil {
+		all = append(all, *whole)
+	} else {
+		for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+			for i := range containers {
+				all = append(all, containers[i].Resources)
 			}
+		}
+	}
+	guaranteed, asks := true, false
+	for _, r := range all {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			request, limit := r.Requests[name], r.Limits[name]
+			asks = asks || !request.IsZero() || !limit.IsZero()
+			guaranteed = guaranteed && !limit.IsZero() && request.Cmp(limit) == 0
 		}
 	}
 	switch {

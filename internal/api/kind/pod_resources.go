@@ -70,10 +70,14 @@ func resourceName(at *field.Path, name corev1.ResourceName) field.ErrorList {
 
 // resources checks the requests and limits of a container.
 func resources(at *field.Path, r *corev1.ResourceRequirements) field.ErrorList {
+	return requirements(at, r, containerResourceName)
+}
+
+func requirements(at *field.Path, r *corev1.ResourceRequirements, checkName func(*field.Path, corev1.ResourceName) field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
 	computes, huge := false, false
 	look := func(at *field.Path, name corev1.ResourceName, quantity resource.Quantity) {
-		errs = append(errs, containerResourceName(at, name)...)
+		errs = append(errs, checkName(at, name)...)
 		errs = append(errs, resourceQuantity(at, name, quantity)...)
 		computes = computes || name == corev1.ResourceCPU || name == corev1.ResourceMemory
 		huge = huge || isHugePages(name)

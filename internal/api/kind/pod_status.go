@@ -29,35 +29,29 @@ func wholeNumber(at *field.Path, n int64) field.ErrorList {
 
 // podAddresses checks the addresses of a pod and of its node; what was there before stays valid.
 func podAddresses(now, was *corev1.PodStatus) field.ErrorList {
-	pods, before := make([]string, len(now.PodIPs)), make([]string, len(was.PodIPs))
-	for i, ip := range now.PodIPs {
-		pods[i] = ip.IP
-	}
-	for i, ip := range was.PodIPs {
-		before[i] = ip.IP
-	}
-	errs := addressPair(field.NewPath("status", "podIPs"), pods, before, now.PodIPs)
+	ofPod := func(ip corev1.PodIP) string { return ip.IP }
+	errs := addressPair(field.NewPath("status", "podIPs"), now.PodIPs, was.PodIPs, ofPod)
 	if len(now.HostIPs) == 0 {
 		return errs
 	}
-	at, hosts := field.NewPath("status", "hostIPs"), make([]string, len(now.HostIPs))
-	for i, ip := range now.HostIPs {
-		hosts[i] = ip.IP
+	at := field.NewPath("status", "hostIPs")
+	if first := now.HostIPs[0].IP; now.HostIP != first {
+		errs = append(errs, field.Invalid(at.Index(0).Child("ip"), first, "must be equal to `hostIP`"))
 	}
-	before = make([]string, len(was.HostIPs))
-	for i, ip := range was.HostIPs {
-		before[i] = ip.IP
-	}
-	if now.HostIP != hosts[0] {
-		errs = append(errs, field.Invalid(at.Index(0).Child("ip"), hosts[0], "must be equal to `hostIP`"))
-	}
-	return append(errs, addressPair(at, hosts, before, now.HostIPs)...)
+	return append(errs, addressPair(at, now.HostIPs, was.HostIPs, func(ip corev1.HostIP) string { return ip.IP })...)
 }
 
 // addressPair checks that addresses are one of each family at most.
-func addressPair(at *field.Path, addresses, before []string, quoted any) (errs field.ErrorList) {
-	for i, address := range addresses {
-		errs = append(errs, utilvalidation.IsValidIPForLegacyField(at.Index(i), address, true, before)...)
+func addressPair[T any](at *field.Path, now, was []T, address func(T) string) (errs field.ErrorList) {
+	textsOf := func(list []T) (texts []string) {
+		for _, ip := range list {
+			texts = append(texts, address(ip))
+		}
+		return texts
+	}
+	addresses := textsOf(now)
+	for i, ip := range addresses {
+		errs = append(errs, utilvalidation.IsValidIPForLegacyField(at.Index(i), ip, true, textsOf(was))...)
 	}
 	if len(addresses) < 2 {
 		return errs
@@ -67,7 +61,27 @@ func addressPair(at *field.Path, addresses, before []string, quoted any) (errs f
 		errs = append(errs, field.InternalError(at, fmt.Errorf("failed to check for dual stack with error:%w", err)))
 	}
 	if !both || len(addresses) > 2 {
-		errs = append(errs, field.Invalid(at, goNames{quoted}, "may specify no more than one IP for each IP family"))
+		errs = append(errs, field.Invalid(at, goNames{now}, "may specify no more than one IP for each IP family"))
+	}
+	return errs
+}
+
+// containerUsers checks as whom containers run.
+func containerUsers(at *field.Path, statuses []corev1.ContainerStatus, os *corev1.PodOS) (errs field.ErrorList) {
+	for i, s := range statuses {
+		if s.User == nil || s.User.Linux == nil {
+			continue
+		}
+		at, who := at.Index(i).Child("user", "linux"), s.User.Linux
+		if os != nil && os.Name == corev1.Windows {
+			errs = append(errs, field.Forbidden(at, "cannot be set for a windows pod"))
+			continue
+		}
+		errs = append(errs, user(at.Child("uid"), &who.UID)...)
+		errs = append(errs, group(at.Child("gid"), &who.GID)...)
+		for g := range who.SupplementalGroups {
+			errs = append(errs, group(at.Child("supplementalGroups").Index(g), &who.SupplementalGroups[g])...)
+		}
 	}
 	return errs
 }

@@ -16,6 +16,9 @@ func podVolumeSource(at *field.Path, source *corev1.VolumeSource) field.ErrorLis
 	}
 	errs := checkPodSource(at.Child(sources[0]), source)
 	for _, name := range sources[1:] {
+		if name == "downwardAPI" {
+			name = "downwarAPI" // as the real server spells it
+		}
 		errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 volume type"))
 	}
 	return errs
@@ -46,7 +49,7 @@ func checkPodSource(at *field.Path, source *corev1.VolumeSource) field.ErrorList
 	case source.Ephemeral != nil:
 		return ephemeral(at, source.Ephemeral)
 	case source.Image != nil:
-		return mandatory(at.Child("reference"), source.Image.Reference)
+		return append(mandatory(at.Child("reference"), source.Image.Reference), pullPolicies(at.Child("pullPolicy"), source.Image.PullPolicy)...)
 	}
 	return nil
 }
@@ -115,10 +118,11 @@ func downward(at *field.Path, items []corev1.DownwardAPIVolumeFile) (errs field.
 			errs = append(errs, mandatory(at.Child("fieldRef", "fieldPath"), item.FieldRef.FieldPath)...)
 		case item.ResourceFieldRef != nil:
 			ref, at := item.ResourceFieldRef, at.Child("resourceFieldRef")
-			errs = append(errs, mandatory(at.Child("containerName"), ref.ContainerName)...)
-			if ref.ContainerName != "" {
-				errs = append(errs, mandatory(at.Child("resource"), ref.Resource)...)
+			if ref.ContainerName == "" {
+				errs = append(append(errs, field.Required(at.Child("containerName"), "")), resourceUnit(at.Child("divisor"), ref)...)
+				break
 			}
+			errs = append(errs, resourceField(at, ref)...)
 		default:
 			errs = append(errs, field.Required(at, "one of fieldRef and resourceFieldRef is required"))
 		}

@@ -23,6 +23,10 @@ func podWarnings(path *field.Path, pod *corev1.PodSpec) (texts []string) {
 	if pod.Affinity != nil && pod.Affinity.NodeAffinity != nil {
 		at := spec.Child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 		texts = append(texts, nodeSelectorWarnings(at, pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)...)
+		for i, preferred := range pod.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution {
+			at := spec.Child("affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution").Index(i)
+			texts = append(texts, nodeTermWarnings(at.Child("preference"), preferred.Preference, true)...)
+		}
 	}
 	for i, constraint := range pod.TopologySpreadConstraints {
 		at := spec.Child("topologySpreadConstraints").Index(i)

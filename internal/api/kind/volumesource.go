@@ -18,18 +18,30 @@ func fillSource(source *corev1.PersistentVolumeSource) {
 	case source.ISCSI != nil:
 		setEmpty(&source.ISCSI.ISCSIInterface, "default")
 	case source.RBD != nil:
-		setEmpty(&source.RBD.RBDPool, "rbd")
-		setEmpty(&source.RBD.RadosUser, "admin")
-		setEmpty(&source.RBD.Keyring, "/etc/ceph/keyring")
+		fillRBD(&source.RBD.RBDPool, &source.RBD.RadosUser, &source.RBD.Keyring)
 	case source.AzureDisk != nil:
-		setDefault(&source.AzureDisk.CachingMode, corev1.AzureDataDiskCachingReadWrite)
-		setDefault(&source.AzureDisk.Kind, corev1.AzureSharedBlobDisk)
-		setDefault(&source.AzureDisk.FSType, "ext4")
-		setDefault(&source.AzureDisk.ReadOnly, false)
+		fillAzureDisk(source.AzureDisk)
 	case source.ScaleIO != nil:
-		setEmpty(&source.ScaleIO.StorageMode, "ThinProvisioned")
-		setEmpty(&source.ScaleIO.FSType, "xfs")
+		fillScaleIO(&source.ScaleIO.StorageMode, &source.ScaleIO.FSType)
 	}
+}
+
+func fillRBD(pool, user, keyring *string) {
+	setEmpty(pool, "rbd")
+	setEmpty(user, "admin")
+	setEmpty(keyring, "/etc/ceph/keyring")
+}
+
+func fillAzureDisk(disk *corev1.AzureDiskVolumeSource) {
+	setDefault(&disk.CachingMode, corev1.AzureDataDiskCachingReadWrite)
+	setDefault(&disk.Kind, corev1.AzureSharedBlobDisk)
+	setDefault(&disk.FSType, "ext4")
+	setDefault(&disk.ReadOnly, false)
+}
+
+func fillScaleIO(mode, fsType *string) {
+	setEmpty(mode, "ThinProvisioned")
+	setEmpty(fsType, "xfs")
 }
 
 // checkSource checks the first source of the volume of that name.

@@ -1,0 +1,89 @@
+package kind
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	resourcehelper "k8s.io/component-helpers/resource"
+)
+
+// fillWholePod sets the requests of a pod as a whole, if it has limits: those of its containers together, or else
+// its own limits. The limit of huge pages is that of the containers.
+func fillWholePod(pod *corev1.Pod) {
+	whole := pod.Spec.Resources
+	if whole == nil {
+		return
+	}
+	add := func(to *corev1.ResourceList, from corev1.ResourceList, also func(corev1.ResourceName) bool) {
+		for name, quantity := range from { // any order: it is a map again
+			if _, given := (*to)[name]; given || !resourcehelper.IsSupportedPodLevelResource(name) || !also(name) {
+				continue
+			}
+			if *to == nil {
+				*to = corev1.ResourceList{}
+			}
+			(*to)[name] = quantity.DeepCopy()
+		}
+	}
+	if len(whole.Limits)+len(whole.Requests) > 0 {
+		add(&whole.Limits, resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{}), func(name corev1.ResourceName) bool {
+			_, requested := whole.Requests[name]
+			return isHugePages(name) && !requested
+		})
+	}
+	if len(whole.Limits) > 0 {
+		add(&whole.Requests, resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{}), isOvercommitted)
+		add(&whole.Requests, whole.Limits, func(corev1.ResourceName) bool { return true })
+	}
+}
+
+// wholePodResources checks what a pod as a whole requests, and that its containers have room in it.
+func wholePodResources(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
+	whole := spec.Resources
+	switch {
+	case whole == nil:
+		return nil
+	case spec.OS != nil && spec.OS.Name == corev1.Windows:
+		return field.ErrorList{field.Forbidden(at, "may not be set for a windows pod")}
+	}
+	var errs field.ErrorList
+	if whole.Claims != nil {
+		errs = append(errs, field.Forbidden(at.Child("claims"), "claims may not be set for Resources at pod-level"))
+	}
+	errs = append(errs, requirements(at, whole, wholePodResourceName)...)
+	pod := &corev1.Pod{Spec: *spec}
+	requests := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
+	errs = append(errs, roomFor(at.Child("requests"), whole.Requests, requests, "requests", func(corev1.ResourceName) bool { return true })...)
+	limits := resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
+	errs = append(errs, roomFor(at.Child("limits"), whole.Limits, limits, "limits", isHugePages)...)
+	for i, c := range spec.Containers {
+		for _, name := range sortedKeys(c.Resources.Limits) {
+			limit, own := whole.Limits[name], c.Resources.Limits[name]
+			if _, given := whole.Limits[name]; given && own.Cmp(limit) > 0 {
+				errs = append(errs, field.Invalid(at.Child("containers").Index(i).Key(string(name)).Child("limits"), own.String(),
+					fmt.Sprintf("must be less than or equal to pod limits of %s", limit.String())))
+			}
+		}
+	}
+	return errs
+}
+
+// roomFor checks that a pod as a whole has at least what its containers have together.
+func roomFor(at *field.Path, whole, containers corev1.ResourceList, what string, counts func(corev1.ResourceName) bool) (errs field.ErrorList) {
+	for _, name := range sortedKeys(containers) {
+		all, given := whole[name]
+		if sum := containers[name]; given && counts(name) && sum.Cmp(all) > 0 {
+			errs = append(errs, field.Invalid(at.Key(string(name)), all.String(), fmt.Sprintf("must be greater than or equal to aggregate container %s of %s", what, sum.String())))
+		}
+	}
+	return errs
+}
+
+func wholePodResourceName(at *field.Path, name corev1.ResourceName) field.ErrorList {
+	if errs := resourceName(at, name); len(errs) > 0 || resourcehelper.IsSupportedPodLevelResource(name) {
+		return errs
+	}
+	return field.ErrorList{field.NotSupported(at, name, sets.List(resourcehelper.SupportedPodLevelResources()))}
+}
