@@ -31,8 +31,11 @@ const (
 	SnapshotController Sidecar = fakecontroller.SnapshotControllerName
 )
 
-// external reports whether somebody else runs a sidecar.
-func (d *driver) external(s Sidecar) bool { return slices.Contains(d.External, s) }
+// external reports whether a sidecar of a driver is none of the simulation's: another
+// program runs it, or there is none.
+func (d *driver) external(s Sidecar) bool {
+	return slices.Contains(d.External, s) || slices.Contains(d.Without, s)
+}
 
 // needsSnapshotController: some driver takes snapshots, and nobody else runs one.
 func (c *Simulation) needsSnapshotController() bool {

@@ -205,6 +205,9 @@ type Driver struct {
 	// External are the sidecars that somebody else runs against the API and the driver's
 	// sockets, which are real ones then. Default: none.
 	External []Sidecar
+	// Without are the sidecars that it is deployed without, although they would go with what
+	// it can do. Default: none.
+	Without []Sidecar
 }
 
 // FurtherPlugin is a plugin on a node that offers the same driver at an endpoint of

@@ -25,7 +25,7 @@ runs are left alone. The next 'csisim run' does the same, but for the kubeconfig
 
 With --on, delete what csisim has made on a real cluster instead: all that bears the
 label app.kubernetes.io/managed-by=csisim, and nothing else; with --on kind the whole
-cluster that a killed run left.`,
+cluster csisim that a run has made: one that was killed, ran with --keep, or still runs.`,
 		Example: `  csisim clean
   csisim clean --on kind:mine
   csisim clean --on ~/.kube/config@staging --allow-context staging`,

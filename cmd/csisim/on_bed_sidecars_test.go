@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -78,7 +79,8 @@ func (s *bedSidecars) dial(caller string) *grpc.ClientConn {
 	defer s.mu.Unlock()
 	for _, d := range s.Directories() {
 		found, _ := filepath.Glob(filepath.Join(d.Path, "pods/*/files/sockets", caller+".sock"))
-		for _, socket := range found {
+		own, _ := filepath.Glob(filepath.Join(d.Path, "pods/*/files/csisim-at-"+strings.TrimPrefix(caller, "csi-"), "csi.sock"))
+		for _, socket := range append(found, own...) {
 			if s.conns[socket] != nil {
 				return s.conns[socket]
 			}

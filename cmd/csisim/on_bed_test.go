@@ -94,19 +94,21 @@ case "$*" in *"--node "*) [ "$NODE_NAME" = node-a ] && port=%d || port=%d ;; esa
 for a; do
   shift
   case "$a" in
-  :%d) a=127.0.0.1:$port ;;
+  :%d | :%d | :%d) a=127.0.0.1:$port ;;
   :9809 | *.svc:9809) a=127.0.0.1:%d ;;
   /csisim) a=%s ;;
   esac
   set -- "$@" "$a"
 done
 exec %s "$@"
-`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, b.ports["backend"], file, os.Args[0])
+`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, deploy.OwnPort("node"), deploy.OwnPort("controller"), b.ports["backend"], file, os.Args[0])
 	require.NoError(b.t, os.WriteFile(file, []byte(script), 0o755))
 	registrar := filepath.Join(dir, "registrar")
 	require.NoError(b.t, os.WriteFile(registrar, fmt.Appendf(nil, "#!/bin/sh\nexport %s=1\nexec %s \"$@\"\n", asRegistrar, os.Args[0]), 0o755))
 	return map[string]string{
 		"csisim.dev/" + deploy.Slug(bedDriver):                  file,
+		"csisim.dev/csisim":                                     file,
+		"registry.example.com/disk":                             file,
 		"registry.k8s.io/sig-storage/csi-node-driver-registrar": registrar,
 	}
 }
@@ -117,7 +119,7 @@ func (b *bed) writeKubeconfig(address string, authority []byte) {
 }
 
 // podProxy is the path of what a real API server passes on to a port of a pod.
-var podProxy = regexp.MustCompile(fmt.Sprintf(`^/api/v1/namespaces/%s/pods/([^/:]+):%d/proxy(/.*)$`, deploy.Namespace, deploy.ProxyPort))
+var podProxy = regexp.MustCompile(`^/api/v1/namespaces/([^/]+)/pods/([^/:]+):([0-9]+)/proxy(/.*)$`)
 
 // withPodProxy adds to the API what the simulation does not serve.
 func (b *bed) withPodProxy(api http.Handler) http.Handler {
@@ -127,19 +129,19 @@ func (b *bed) withPodProxy(api http.Handler) http.Handler {
 			api.ServeHTTP(w, r)
 			return
 		}
-		pod, err := b.Client().CoreV1().Pods(deploy.Namespace).Get(r.Context(), to[1], metav1.GetOptions{})
+		pod, err := b.Client().CoreV1().Pods(to[1]).Get(r.Context(), to[2], metav1.GetOptions{})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		part := pod.Labels[deploy.PartLabel]
-		if part == "node" {
+		part := "controller"
+		if pod.Labels[deploy.PartLabel] == "node" || to[3] == fmt.Sprint(deploy.OwnPort("node")) {
 			part = pod.Spec.NodeName
 		}
 		quiet := log.New(io.Discard, "", 0) // pods end while their records are read
 		passed := httputil.ReverseProxy{FlushInterval: -1, ErrorLog: quiet, Rewrite: func(out *httputil.ProxyRequest) {
 			out.SetURL(&url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", b.ports[part])})
-			out.Out.URL.Path = to[2]
+			out.Out.URL.Path = to[4]
 		}}
 		passed.ServeHTTP(w, r)
 	})
@@ -155,7 +157,7 @@ func (b *bed) managed() (all []string) {
 	b.t.Helper()
 	objects := b.DynamicClient()
 	for _, r := range []schema.GroupVersionResource{
-		{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "persistentvolumeclaims"}, {Version: "v1", Resource: "namespaces"},
+		{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "persistentvolumeclaims"}, {Version: "v1", Resource: "namespaces"}, {Version: "v1", Resource: "services"},
 		{Group: "apps", Version: "v1", Resource: "daemonsets"}, {Group: "apps", Version: "v1", Resource: "deployments"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}, {Group: "storage.k8s.io", Version: "v1", Resource: "csidrivers"},
 		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},

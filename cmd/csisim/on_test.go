@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -28,6 +29,7 @@ func TestAScenarioOnAClusterByItsKubeconfig(t *testing.T) {
 		assert.Empty(t, b.managed())
 	})
 	t.Run("it passes there, and the simulation is equal to it", b.compares)
+	t.Run("a driver is deployed by its own manifests, with proxies in its pods", b.deploysOwn)
 	t.Run("what a killed run leaves is cleaned away, and nothing else", b.isCleaned)
 }
 
@@ -46,6 +48,26 @@ func (b *bed) compares(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "**"+verdict+"**")
 	assert.Empty(t, b.managed())
+}
+
+func (b *bed) deploysOwn(t *testing.T) {
+	const own = "testdata/own/scenario.yaml"
+	got := csisim(t, b.args("compare", own, "--times", "1")...)
+	assert.LessOrEqual(t, got.code, exitFailed, got.stderr)
+	assert.Contains(t, got.stdout, "Real run 1 of 1:\nPASS own-manifests", got.stderr)
+	for _, level := range []string{"calls", "requests"} {
+		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.stdout)
+	}
+	assert.Empty(t, b.managed())
+
+	_, err := b.Client().CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "disk-system"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	got = csisim(t, b.args("run", own)...)
+	assert.Equal(t, exitInput, got.code, got.stdout)
+	assert.Contains(t, got.stdout+got.stderr, "the cluster has namespaces/disk-system already, which csisim did not make: delete that deployment of the driver first")
+	assert.Empty(t, b.managed())
+	_, err = b.Client().CoreV1().ServiceAccounts("disk-system").Get(t.Context(), "disk", metav1.GetOptions{})
+	assert.True(t, apierrors.IsNotFound(err), "nothing was applied: %v", err)
 }
 
 func (b *bed) isCleaned(t *testing.T) {

@@ -21,14 +21,15 @@ func newProxy(env environment) *cobra.Command {
 		Short: "Stand between the callers of a driver and the driver, and record every call",
 		Long: `Stand between the callers of a CSI driver (kubelet, registrar, sidecars) and the
 driver, with one socket for each caller. Every call is recorded with its secrets
-redacted, held against the CSI spec, and is where faults happen.
+redacted and checked against the CSI spec; faults act on it here.
 
 Records are written to --records before an answer goes to its caller. With
 --address they are read, and faults set, over HTTP:
 
   GET /records?follow=true   the records as JSON Lines, and those that come
   POST /faults               a fault as JSON;  DELETE /faults?name=NAME ends it
-  POST /driver/kill          SIGKILL for the driver given as COMMAND; also stop, start
+  POST /driver/kill          SIGKILL for the driver given as COMMAND, or --listening;
+                             also stop, start
 
 Clients bear the token of the variable ` + tokenVariable + ` in the header ` + proxy.TokenHeader + `.
 A driver given as COMMAND is started, and started again when it ends, as the kubelet
@@ -54,6 +55,7 @@ does with containers.`,
 	flags.StringToStringVar(&o.Listen, "listen", nil, "`CALLER=SOCKET`: the socket that a caller uses")
 	flags.StringVar(&o.Records, "records", "", "`DIR` of the records")
 	flags.StringVar(&o.Address, "address", "", "`HOST:PORT` at which records are read and faults set (default nowhere)")
+	flags.BoolVar(&o.Listening, "listening", false, "orders and faults end the process that listens at --upstream, which is started again elsewhere; the proxy has to see it")
 	flags.BoolVar(&o.Strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on is a violation, too")
 	for _, flag := range []string{"driver", "node", "listen", "address"} {
 		complete(command, flag, cobra.NoFileCompletions)

@@ -34,6 +34,16 @@ type Driver struct {
 	Shared string
 	// Port is where nodes reach the controller plugin; 0 for nowhere.
 	Port int32
+	// Own are the driver's own manifests; nil for those that are made here, of the fields above.
+	Own *Own
+}
+
+// HasNode reports whether the driver has a node plugin.
+func (d Driver) HasNode() bool { return d.Node != nil || d.Own != nil && d.Own.HasNode() }
+
+// HasController reports whether it has a controller plugin.
+func (d Driver) HasController() bool {
+	return d.Controller != nil || d.Own != nil && d.Own.HasController()
 }
 
 // Program is a plugin as a container runs it.
@@ -93,6 +103,9 @@ func Manifests(d Driver, o Options) []runtime.Object {
 		o.Namespace = Namespace
 	}
 	m := maker{Driver: d, Options: o, slug: Slug(d.Name)}
+	if d.Own != nil {
+		return m.ownManifests()
+	}
 	all := m.access()
 	if d.CSIDriver != nil {
 		csiDriver := d.CSIDriver.DeepCopy()
@@ -129,6 +142,9 @@ func (m maker) labels(part string) map[string]string {
 // ofRun are the labels of pods.
 func (m maker) ofRun(labels map[string]string) map[string]string {
 	labels = maps.Clone(labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
 	if m.Run != "" {
 		labels[RunLabel] = m.Run
 	}

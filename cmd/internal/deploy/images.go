@@ -19,6 +19,9 @@ func (o Options) image(sidecar string) string { return cmp.Or(o.Images[sidecar],
 
 // SidecarImages are the images of a driver's sidecars.
 func (o Options) SidecarImages(d Driver) (all []string) {
+	if d.Own != nil {
+		return d.Own.Images(o)
+	}
 	for _, s := range d.Sidecars {
 		all = append(all, o.image(s))
 	}

@@ -68,7 +68,7 @@ func Find(o Options) (*Cluster, error) {
 	return c, c.findNodes()
 }
 
-// Create makes a cluster. It is an error if there is one of that name: it is somebody's.
+// Create makes a cluster. One of that name is an error: it was made by another command.
 func Create(ctx context.Context, o Options) (*Cluster, error) {
 	c, err := connect(o)
 	if err != nil {
@@ -82,7 +82,7 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, c.taken()
 	}
 	if err := c.create(); isTaken(err) {
-		return nil, c.taken() // somebody was faster: it is theirs
+		return nil, c.taken() // another command was faster: the cluster is that command's
 	} else if err != nil {
 		return nil, errors.Join(&sim.EnvironmentError{Doing: fmt.Sprintf("make the kind cluster %q", c.name), Err: err}, c.Delete())
 	}
@@ -95,7 +95,7 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// taken is the error for a name that somebody's cluster has.
+// taken is the error for a name that another cluster has.
 func (c *Cluster) taken() error {
 	return &sim.ConfigError{Subject: fmt.Sprintf("cluster %q", c.name), Problem: fmt.Sprintf("kind has one of that name: use it with --on kind:%s, or delete it with 'kind delete cluster --name %s'", c.name, c.name)}
 }

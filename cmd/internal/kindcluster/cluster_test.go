@@ -66,7 +66,7 @@ func TestWithoutAnEngineTheErrorSaysWhatToDo(t *testing.T) {
 	assert.ErrorContains(t, err, "none answers: docker: stand-in: info refused. Start it, or allow this user to use it")
 }
 
-// A cluster that is there is somebody's: it is neither used nor deleted.
+// A cluster that is there already is neither used nor deleted.
 func TestAClusterOfThatNameIsLeftAlone(t *testing.T) {
 	orders := engine(t, "never", "other", DefaultName)
 	_, err := Create(context.Background(), Options{})
@@ -76,7 +76,7 @@ func TestAClusterOfThatNameIsLeftAlone(t *testing.T) {
 	assert.Empty(t, removed(orders()))
 }
 
-// The name is taken between the look at the list and the first node: that cluster is somebody's, too.
+// The name is taken between the look at the list and the first node: that cluster is left alone, too.
 func TestAClusterThatSomebodyElseMakesMeanwhileIsLeftAlone(t *testing.T) {
 	orders := engine(t, "never", "other")
 	c, err := connect(Options{})

@@ -91,6 +91,9 @@ func describe(i scenario.Installed, o deploy.Options) (deploy.Driver, image.Imag
 			d.Sidecars = append(d.Sidecars, s)
 		}
 	}
+	if i.Own != nil {
+		return deploy.Driver{Name: i.Name, Own: i.Own}, image.Image{Names: []string{deploy.ProxyImage}, Files: built.Files, Entrypoint: []string{self}}, nil
+	}
 	switch {
 	case i.Mock != nil:
 		if err := addMock(&d, *i.Mock, slug, o); err != nil {

@@ -105,6 +105,10 @@ func (p *Plan) target() string {
 
 func (p *Plan) drivers(out *strings.Builder) {
 	for _, d := range p.deployment.Drivers {
+		if d.Own != nil {
+			p.own(out, d)
+			continue
+		}
 		fmt.Fprintf(out, "Driver %s: a recording proxy before every plugin; beside the controller plugin %s.\n", d.Name, orNothing(d.Sidecars))
 	}
 	var built []string
@@ -112,6 +116,18 @@ func (p *Plan) drivers(out *strings.Builder) {
 		built = append(built, i.Names...)
 	}
 	fmt.Fprintf(out, "Images made here: %s\nImages from this machine's engine or a registry: %s\n", orNothing(built), orNothing(p.deployment.Pulled))
+}
+
+// own says how a driver's own manifests are applied.
+func (p *Plan) own(out *strings.Builder, d deploy.Driver) {
+	fmt.Fprintf(out, "Driver %s: its own manifests, %d objects; csisim labels them, and puts recording proxies into the pods:\n", d.Name, len(d.Own.Objects()))
+	for _, line := range d.Own.Plugins() {
+		fmt.Fprintf(out, "  %s\n", line)
+	}
+	fmt.Fprintln(out, "  (each container has a directory of its own for the driver's socket; processes are shared in the pod, so that the driver can be ended)")
+	if unknown := p.scenario.Unsimulated(); len(unknown) > 0 {
+		fmt.Fprintf(out, "  The simulation does not have: %s\n", strings.Join(unknown, ", "))
+	}
 }
 
 func orNothing(list []string) string {

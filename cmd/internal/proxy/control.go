@@ -42,13 +42,16 @@ func (p *Proxy) control() http.Handler {
 	mux.HandleFunc("GET /records", p.serveRecords)
 	mux.HandleFunc("POST /faults", p.injectFault)
 	mux.HandleFunc("DELETE /faults", p.clearFaults)
-	for name, do := range map[string]func(*program){"kill": (*program).kill, "stop": (*program).stop, "start": (*program).start} {
+	for name, do := range map[string]func(life) error{"kill": life.kill, "stop": life.stop, "start": life.start} {
 		mux.HandleFunc("POST /driver/"+name, func(w http.ResponseWriter, _ *http.Request) {
 			if p.program == nil {
 				http.Error(w, "the driver was not started by this proxy", http.StatusConflict)
 				return
 			}
-			do(p.program)
+			if err := do(p.program); err != nil {
+				http.Error(w, err.Error(), http.StatusConflict)
+				return
+			}
 			p.forget()
 		})
 	}
@@ -111,14 +114,16 @@ func (c crasher) Kill(victim fault.Victim, _ wire.Site) error {
 	if victim != fault.Driver || c.program == nil {
 		return fmt.Errorf("the proxy can only kill a driver that it has started, not the %s", victim)
 	}
-	c.program.kill()
+	if err := c.program.kill(); err != nil {
+		return err
+	}
 	c.wire.Forget(c.machine, c.options.Upstream)
 	return nil
 }
 
 func (c crasher) Restart(victim fault.Victim, _ wire.Site) error {
-	if victim == fault.Driver && c.program != nil {
-		c.program.start()
+	if victim == fault.Driver && len(c.options.Command) > 0 {
+		return c.program.start()
 	}
-	return nil
+	return nil // the kubelet starts its container again
 }

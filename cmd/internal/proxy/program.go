@@ -9,6 +9,15 @@ import (
 	"time"
 )
 
+// life is how a driver is ended and started.
+type life interface {
+	// kill ends it with SIGKILL, stop with SIGTERM. They return when it is gone.
+	kill() error
+	stop() error
+	// start starts it, or reports that whoever starts it has not done so yet.
+	start() error
+}
+
 // program is the driver as a child of the proxy. One that ends by itself is started again as the kubelet does it:
 // at once the first time, then after 10 s, doubling up to 5 min.
 type program struct {
@@ -36,11 +45,12 @@ const (
 )
 
 // start starts the driver unless it runs.
-func (p *program) start() {
+func (p *program) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wanted, p.deaths = true, 0
 	p.launch()
+	return nil
 }
 
 func (p *program) launch() {
@@ -88,10 +98,10 @@ func (p *program) died(err error) {
 }
 
 // kill ends it with SIGKILL, stop with SIGTERM; it stays down until start. They return when it is gone.
-func (p *program) kill() { p.end(syscall.SIGKILL) }
-func (p *program) stop() { p.end(syscall.SIGTERM) }
+func (p *program) kill() error { return p.end(syscall.SIGKILL) }
+func (p *program) stop() error { return p.end(syscall.SIGTERM) }
 
-func (p *program) end(signal syscall.Signal) {
+func (p *program) end(signal syscall.Signal) error {
 	p.mu.Lock()
 	p.wanted = false
 	if p.again != nil {
@@ -100,7 +110,7 @@ func (p *program) end(signal syscall.Signal) {
 	child, gone := p.child, p.gone
 	p.mu.Unlock()
 	if child == nil {
-		return
+		return nil
 	}
 	if err := child.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		_ = child.Process.Kill()
@@ -111,4 +121,5 @@ func (p *program) end(signal syscall.Signal) {
 		_ = child.Process.Kill()
 		<-gone
 	}
+	return nil
 }

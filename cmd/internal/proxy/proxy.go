@@ -38,8 +38,10 @@ type Options struct {
 	Address string
 	// Token is what clients of Address have to bear.
 	Token string
-	// Command starts the driver as a child of the proxy. Default: somebody else starts it.
+	// Command starts the driver as a child of the proxy. Default: it is started elsewhere.
 	Command []string
+	// Listening lets the proxy end the process that listens at Upstream, which is started again elsewhere.
+	Listening bool
 	// Strict is that of the wire.
 	Strict bool
 }
@@ -51,7 +53,7 @@ type Proxy struct {
 	wire    *wire.Wire
 	machine machine.Machine
 	records *records
-	program *program // nil if somebody else starts the driver
+	program life // nil if the driver cannot be ended
 	servers []*grpc.Server
 }
 
@@ -71,8 +73,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return errors.Join(err, stopControl(), p.close())
 	}
-	if p.program != nil {
-		p.program.start()
+	if len(o.Command) > 0 {
+		_ = p.program.start() // it is tried again and again
 	}
 	go func() {
 		p.world.Kernel.RunLive(live.Done(), 1)
@@ -80,8 +82,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	}()
 	select {
 	case <-ctx.Done():
-		if p.program != nil {
-			p.program.stop()
+		if len(o.Command) > 0 {
+			_ = p.program.stop() // it is over
 		}
 		for _, s := range p.servers {
 			s.Stop()
@@ -89,8 +91,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		end()
 		err = <-failed
 	case err = <-failed:
-		if p.program != nil {
-			p.program.stop()
+		if len(o.Command) > 0 {
+			_ = p.program.stop() // it is over
 		}
 	}
 	return errors.Join(err, stopControl(), p.close())
@@ -110,8 +112,11 @@ func start(o Options) (*Proxy, error) {
 	if p.records, err = openRecords(o.Records, p.world.Trace, began); err != nil {
 		return nil, err
 	}
-	if len(o.Command) > 0 {
+	switch {
+	case len(o.Command) > 0:
 		p.program = newProgram(o.Command, p.programEnded)
+	case o.Listening:
+		p.program = listening(o.Upstream)
 	}
 	return p, nil
 }

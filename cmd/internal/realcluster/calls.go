@@ -15,11 +15,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/cmd/internal/proxy"
 	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -30,10 +27,10 @@ type callLog struct {
 	*Cluster
 	open map[recordKey]*trace.Event
 	seen map[recordKey]bool // records that are complete
-	pods map[string]bool    // that are being read, by name
+	from map[place]bool     // that are being read
 
 	mu   sync.Mutex
-	read map[string]int // lines of each pod that have arrived
+	read map[place]int // lines of each proxy that have arrived
 }
 
 // recordKey distinguishes an event of all proxies.
@@ -45,17 +42,12 @@ type recordKey struct {
 }
 
 func newCallLog(c *Cluster) *callLog {
-	return &callLog{Cluster: c, open: map[recordKey]*trace.Event{}, seen: map[recordKey]bool{}, pods: map[string]bool{}, read: map[string]int{}}
+	return &callLog{Cluster: c, open: map[recordKey]*trace.Event{}, seen: map[recordKey]bool{}, from: map[place]bool{}, read: map[place]int{}}
 }
 
-// proxyPath is the address of a proxy through the API server.
-func proxyPath(pod, path string) string {
-	return fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy%s", deploy.Namespace, pod, deploy.ProxyPort, path)
-}
-
-// ask asks the proxy in a pod.
-func (c *Cluster) ask(ctx context.Context, pod, verb, path string, params map[string]string, body any) ([]byte, error) {
-	request := c.request(pod, verb, path, params)
+// ask asks a proxy.
+func (c *Cluster) ask(ctx context.Context, at place, verb, path string, params map[string]string, body any) ([]byte, error) {
+	request := c.request(at, verb, path, params)
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
@@ -70,70 +62,35 @@ func (c *Cluster) ask(ctx context.Context, pod, verb, path string, params map[st
 	return text, err
 }
 
-func (c *Cluster) request(pod, verb, path string, params map[string]string) *rest.Request {
-	request := c.clients.CoreV1().RESTClient().Verb(verb).AbsPath(proxyPath(pod, path)).SetHeader(proxy.TokenHeader, c.options.Deploy.Proxy)
+func (c *Cluster) request(at place, verb, path string, params map[string]string) *rest.Request {
+	request := c.clients.CoreV1().RESTClient().Verb(verb).AbsPath(at.path(path)).SetHeader(proxy.TokenHeader, c.options.Deploy.Proxy)
 	for name, value := range params {
 		request = request.Param(name, value)
 	}
 	return request
 }
 
-// pods are the running pods of a driver: part is node or controller, empty for both; node narrows it down.
-func (c *Cluster) pods(driver, part, node string) ([]corev1.Pod, error) {
-	selector := deploy.RunLabel + "=" + c.options.Deploy.Run + "," + deploy.DriverLabel
-	if driver != "" {
-		selector += "=" + deploy.Slug(driver)
-	}
-	if part != "" {
-		selector += "," + deploy.PartLabel + "=" + part
-	}
-	options := metav1.ListOptions{LabelSelector: selector}
-	if node != "" {
-		options.FieldSelector = "spec.nodeName=" + node
-	}
-	list, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	var running []corev1.Pod
-	for _, p := range list.Items {
-		if p.DeletionTimestamp == nil && p.Status.PodIP != "" && c.isRunning(p) {
-			running = append(running, p)
-		}
-	}
-	return running, nil
-}
-
-func (c *Cluster) isRunning(p corev1.Pod) bool {
-	for _, s := range p.Status.ContainerStatuses {
-		if s.Name == deploy.PluginContainer {
-			return s.State.Running != nil
-		}
-	}
-	return false
-}
-
-// readNew begins to read the records of pods that are new.
+// readNew begins to read the records of proxies that are new.
 func (l *callLog) readNew() error {
-	pods, err := l.Cluster.pods("", "", "")
+	all, err := l.proxies("", "", "")
 	if err != nil {
 		return err
 	}
-	for _, p := range pods {
-		if !l.pods[p.Name] {
-			l.pods[p.Name] = true
-			go l.follow(p.Name)
+	for _, at := range all {
+		if !l.from[at] {
+			l.from[at] = true
+			go l.follow(at)
 		}
 	}
 	return nil
 }
 
-// follow reads the records of a pod's proxy as they come. It begins anew when the stream ends: records that are known are dropped.
-func (l *callLog) follow(pod string) {
+// follow reads the records of a proxy as they come. It begins anew when the stream ends: records that are known are dropped.
+func (l *callLog) follow(at place) {
 	const pause = 100 * time.Millisecond
 	skip := 0
 	for l.ctx.Err() == nil {
-		stream, err := l.request(pod, "GET", "/records", map[string]string{"follow": "true", "skip": strconv.Itoa(skip)}).Stream(l.ctx)
+		stream, err := l.request(at, "GET", "/records", map[string]string{"follow": "true", "skip": strconv.Itoa(skip)}).Stream(l.ctx)
 		if err == nil {
 			in := bufio.NewReaderSize(stream, 1<<16)
 			for {
@@ -143,7 +100,7 @@ func (l *callLog) follow(pod string) {
 				}
 				skip++
 				l.arrived(line)
-				l.count(pod, skip)
+				l.count(at, skip)
 			}
 			_ = stream.Close()
 		}
@@ -154,27 +111,27 @@ func (l *callLog) follow(pod string) {
 	}
 }
 
-func (l *callLog) count(pod string, lines int) {
+func (l *callLog) count(at place, lines int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.read[pod] = lines
+	l.read[at] = lines
 }
 
-func (l *callLog) counted(pod string) int {
+func (l *callLog) counted(at place) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.read[pod]
+	return l.read[at]
 }
 
 // catchUp waits until all that the proxies have recorded so far is in the trace.
 func (l *callLog) catchUp() error {
-	for _, pod := range slices.Sorted(maps.Keys(l.pods)) {
-		text, err := l.ask(l.ctx, pod, "GET", "/records", nil, nil)
+	for _, at := range slices.SortedFunc(maps.Keys(l.from), place.compare) {
+		text, err := l.ask(l.ctx, at, "GET", "/records", nil, nil)
 		if err != nil {
-			return environment(err, "read the records of pod %s", pod)
+			return environment(err, "read the records of %s", at)
 		}
 		there := bytes.Count(text, []byte("\n"))
-		if err := l.WaitFor("the records of pod "+pod, catchUpTime, func() bool { return l.counted(pod) >= there }); err != nil {
+		if err := l.WaitFor("the records of "+at.String(), catchUpTime, func() bool { return l.counted(at) >= there }); err != nil {
 			return err
 		}
 	}
@@ -195,6 +152,9 @@ func (l *callLog) arrived(line []byte) {
 	}
 	if at.Before(l.clock.began) {
 		return // of an earlier run: the directory outlives them
+	}
+	if r.Node != "" && !slices.Contains(l.options.Nodes, r.Node) {
+		return // a driver's own manifests may have it on nodes that the scenario does not know
 	}
 	l.queue.put(at, func() { l.take(r) })
 }

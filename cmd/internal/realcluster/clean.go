@@ -97,7 +97,7 @@ func stageOf(m made) stage {
 	case "persistentvolumeclaims", "persistentvolumes", "volumesnapshots", "volumesnapshotcontents":
 		return volumes
 	}
-	if m.namespace == "" || m.namespace == deploy.Namespace {
+	if m.namespace == "" || m.namespace == deploy.Namespace || m.ofDriver {
 		return drivers
 	}
 	return users
@@ -125,7 +125,7 @@ func (c *Cluster) managed() (all []made, err error) {
 			}
 			for _, u := range found.Items {
 				if len(u.GetOwnerReferences()) == 0 && u.GetName() != Marker {
-					all = append(all, made{version.WithResource(r.Name), u.GetNamespace(), u.GetName()})
+					all = append(all, made{resource: version.WithResource(r.Name), namespace: u.GetNamespace(), name: u.GetName(), ofDriver: u.GetLabels()[deploy.DriverLabel] != ""})
 				}
 			}
 		}
@@ -168,7 +168,7 @@ func (c *Cluster) volumesGone(ctx context.Context, all []made) error {
 		if !ours || pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
 			continue
 		}
-		if err := c.gone(ctx, made{corev1.SchemeGroupVersion.WithResource("persistentvolumes"), "", pv.Name}); err != nil {
+		if err := c.gone(ctx, made{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumes"), namespace: "", name: pv.Name}); err != nil {
 			return err
 		}
 	}

@@ -13,9 +13,11 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/drivers/fault"
@@ -55,6 +57,7 @@ type Cluster struct {
 	end      context.CancelCauseFunc
 	clients  kubernetes.Interface
 	dynamic  dynamic.Interface
+	kinds    *restmapper.DeferredDiscoveryRESTMapper // of the API
 	clock    *clock
 	world    *component.World
 	queue    *queue
@@ -80,7 +83,8 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
-	c := &Cluster{options: o, clients: clients, dynamic: objects, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}}
+	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	idle := kernel.New(kernel.Options{}) // the world's, which has no processes here
 	c.world = component.NewWorld(idle, store.New(store.Options{Now: time.Now}), trace.NewRecorder(c.clock))
@@ -141,12 +145,13 @@ func (c *Cluster) Drivers() (names []string) {
 
 // DriverNodes are the nodes with a driver's plugin.
 func (c *Cluster) DriverNodes(driver string) []string {
-	for _, d := range c.options.Drivers {
-		if d.Name == driver && d.Node != nil {
-			return c.Nodes()
-		}
+	switch d := c.driver(driver); {
+	case !d.HasNode():
+		return nil
+	case d.Own != nil && !d.Own.OnEveryNode():
+		return slices.DeleteFunc(c.Nodes(), func(node string) bool { return !c.IsInstalled(driver, node) })
 	}
-	return nil
+	return c.Nodes()
 }
 
 // Listed are not known: nobody but the sidecars asks a real cluster's drivers.

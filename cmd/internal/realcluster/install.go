@@ -31,6 +31,9 @@ func (c *Cluster) Install(name string) error {
 		return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "there is no such driver"}
 	}
 	d := c.options.Drivers[i]
+	if d.Own != nil {
+		return c.installOwn(d)
+	}
 	for _, object := range deploy.Manifests(d, c.options.Deploy) {
 		if _, isNode := object.(*appsv1.DaemonSet); isNode && d.Port > 0 {
 			if err := c.awaitBackend(name); err != nil {
@@ -58,7 +61,7 @@ func (c *Cluster) awaitEarlier() error {
 		return nil
 	}
 	if err == nil {
-		err = c.gone(ctx, made{corev1.SchemeGroupVersion.WithResource("namespaces"), "", deploy.Namespace})
+		err = c.gone(ctx, made{resource: corev1.SchemeGroupVersion.WithResource("namespaces"), namespace: "", name: deploy.Namespace})
 	}
 	return environment(err, "wait for the end of an earlier run")
 }
@@ -67,8 +70,8 @@ func (c *Cluster) awaitEarlier() error {
 // exits, and its next start waits 10 s, then longer.
 func (c *Cluster) awaitBackend(driver string) error {
 	return c.WaitFor("the controller plugin of "+driver+" to run", bootTime, func() bool {
-		pods, err := c.pods(driver, "controller", "")
-		return err == nil && len(pods) > 0
+		there, err := c.proxies(driver, "controller", "")
+		return err == nil && len(there) > 0
 	})
 }
 
@@ -83,7 +86,7 @@ func (c *Cluster) prepared(object runtime.Object) (*unstructured.Unstructured, m
 	if !ok {
 		return nil, made{}, fmt.Errorf("kind %s is unknown", u.GroupVersionKind())
 	}
-	return u, made{res.GVR, u.GetNamespace(), u.GetName()}, nil
+	return u, made{resource: res.GVR, namespace: u.GetNamespace(), name: u.GetName()}, nil
 }
 
 // Uninstall is not possible yet.
@@ -161,7 +164,7 @@ func (c *Cluster) gone(ctx context.Context, m made) error {
 	return c.over(ctx, m, func(*unstructured.Unstructured) bool { return false })
 }
 
-// goneOrAgain waits until an object is gone, or somebody has made another of its name.
+// goneOrAgain waits until an object is gone, or another of its name was made.
 func (c *Cluster) goneOrAgain(ctx context.Context, m made) error {
 	return c.over(ctx, m, func(u *unstructured.Unstructured) bool { return u.GetDeletionTimestamp() == nil })
 }

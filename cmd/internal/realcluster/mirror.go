@@ -122,6 +122,9 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	if slices.Contains(systemNamespaces, u.GetNamespace()) || (res.GVR.Resource == "nodes" || res.GVR.Resource == "csinodes") && !slices.Contains(m.options.Nodes, u.GetName()) {
 		return
 	}
+	if u.GetLabels()[deploy.DriverLabel] != "" && u.GetNamespace() != "" {
+		return // a driver's own pods, wherever its manifests have them
+	}
 	if !gone && m.versions[u.GetUID()] == u.GetResourceVersion() {
 		return
 	}
@@ -157,6 +160,7 @@ func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (sto
 	labels := object.GetLabels()
 	if labels[deploy.ManagedBy] == deploy.By {
 		delete(labels, deploy.ManagedBy)
+		delete(labels, deploy.DriverLabel)
 	}
 	maps.DeleteFunc(labels, func(name, _ string) bool { return strings.HasPrefix(name, deploy.AwayPrefix) })
 	if len(labels) == 0 {
@@ -198,7 +202,7 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 		count = max(count, e.Series.Count)
 	}
 	about := e.InvolvedObject
-	if slices.Contains(systemNamespaces, about.Namespace) || m.known(e.UID, count) || e.CreationTimestamp.Time.Before(m.began.Truncate(time.Second)) {
+	if slices.Contains(systemNamespaces, about.Namespace) || m.ofDrivers(about) || m.known(e.UID, count) || e.CreationTimestamp.Time.Before(m.began.Truncate(time.Second)) {
 		return
 	}
 	source := e.Source.Component
@@ -209,6 +213,11 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 		Kind: trace.KubeEvent, Actor: source, Node: e.Source.Host, Method: e.Reason, Message: m.ofNodes(e.Message), Resource: e.Type,
 		Name: about.Kind + "/" + about.Name, Detail: count,
 	})
+}
+
+// ofDrivers reports whether an Event is about what a driver's own manifests have made.
+func (m *mirror) ofDrivers(about corev1.ObjectReference) bool {
+	return slices.ContainsFunc(m.options.Drivers, func(d deploy.Driver) bool { return d.Own != nil && d.Own.Owns(about.Namespace, about.Name) })
 }
 
 // ofNodes is what the scheduler says, with the number of the scenario's nodes where it has that of the cluster's.

@@ -23,6 +23,7 @@ import (
 type made struct {
 	resource        schema.GroupVersionResource
 	namespace, name string
+	ofDriver        bool // it is of a driver's own manifests
 }
 
 func (m made) String() string { return m.resource.Resource + "/" + m.name }
@@ -54,7 +55,7 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 		return "", err
 	}
 	if verb == "created" {
-		c.made = append(c.made, made{res.GVR, applied.GetNamespace(), applied.GetName()})
+		c.made = append(c.made, made{resource: res.GVR, namespace: applied.GetNamespace(), name: applied.GetName()})
 	}
 	c.unseen = append(c.unseen, written{res, applied})
 	return verb, nil

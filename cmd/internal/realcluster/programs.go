@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/world/store"
@@ -39,8 +38,11 @@ func (c *Cluster) Kill(component sim.Component) error {
 // Stop ends a program as SIGTERM does.
 func (c *Cluster) Stop(component sim.Component) error {
 	if p, ok := component.(sim.Plugin); ok {
-		if p.Node == "" || p.Alone {
+		switch {
+		case p.Node == "" || p.Alone:
 			return c.order(p, "/driver/stop")
+		case c.driver(p.Driver).Own != nil:
+			return c.deletePods(p)
 		}
 		return c.evict(p)
 	}
@@ -54,8 +56,11 @@ func (c *Cluster) Start(component sim.Component) error {
 		_, err := c.run(string(p), "systemctl", "start", "kubelet")
 		return err
 	case sim.Plugin:
-		if c.evicted[p] {
+		switch {
+		case c.evicted[p]:
 			return c.readmit(p)
+		case c.driver(p.Driver).Own != nil:
+			return c.awaitStarted(p)
 		}
 		return c.order(p, "/driver/start")
 	case sim.Controller:
@@ -70,15 +75,15 @@ func (c *Cluster) order(p sim.Plugin, path string) error {
 	if p.Node == "" {
 		part = "controller"
 	}
-	pods, err := c.pods(p.Driver, part, p.Node)
+	there, err := c.proxies(p.Driver, part, p.Node)
 	if err != nil {
 		return environment(err, "find the pod of the %s", p)
 	}
-	if len(pods) == 0 {
+	if len(there) == 0 {
 		return &sim.EnvironmentError{Doing: "find the pod of the " + p.String(), Err: errors.New("none runs")}
 	}
-	for _, pod := range pods {
-		if _, err := c.ask(c.ctx, pod.Name, "POST", path, nil, nil); err != nil {
+	for _, at := range there {
+		if _, err := c.ask(c.ctx, at, "POST", path, nil, nil); err != nil {
 			return environment(err, "order %s of the %s", path, p)
 		}
 	}
@@ -90,11 +95,14 @@ func (c *Cluster) killContainer(name string) error {
 	container, driver, isSidecar := strings.Cut(name, "/")
 	node := ""
 	if isSidecar {
-		pods, err := c.pods(driver, "controller", "")
-		if err != nil || len(pods) == 0 {
+		there, err := c.proxies(driver, "controller", "")
+		if err != nil || len(there) == 0 {
 			return environment(errors.Join(err, errNotReal), "find the pod of %s", name)
 		}
-		node = pods[0].Spec.NodeName
+		node = there[0].node
+		if own := c.driver(driver).Own; own != nil {
+			container = own.Container(container)
+		}
 	} else {
 		pods, err := c.clients.CoreV1().Pods("kube-system").List(c.ctx, labelled("component="+name))
 		if err != nil || len(pods.Items) == 0 {
@@ -137,31 +145,31 @@ func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return err
 
 // Inject puts a fault in force at all proxies that it may concern.
 func (c *Cluster) Inject(f *fault.Fault) error {
-	return c.eachProxy(f.Driver, f.Node, func(pod string) error {
-		_, err := c.ask(c.ctx, pod, "POST", "/faults", nil, f)
+	return c.eachProxy(f.Driver, f.Node, func(at place) error {
+		_, err := c.ask(c.ctx, at, "POST", "/faults", nil, f)
 		return err
 	})
 }
 
 // ClearFaults ends the fault of a name, all if it is empty.
 func (c *Cluster) ClearFaults(name string) error {
-	return c.eachProxy("", "", func(pod string) error {
-		_, err := c.ask(c.ctx, pod, "DELETE", "/faults", map[string]string{"name": name}, nil)
+	return c.eachProxy("", "", func(at place) error {
+		_, err := c.ask(c.ctx, at, "DELETE", "/faults", map[string]string{"name": name}, nil)
 		return err
 	})
 }
 
-func (c *Cluster) eachProxy(driver, node string, do func(pod string) error) error {
-	pods, err := c.pods(driver, "", "")
+func (c *Cluster) eachProxy(driver, node string, do func(place) error) error {
+	all, err := c.proxies(driver, "", "")
 	if err != nil {
 		return environment(err, "list the pods of the drivers")
 	}
-	for _, p := range pods {
-		if node != "" && p.Labels[deploy.PartLabel] == "node" && p.Spec.NodeName != node || c.dark[p.Spec.NodeName] {
+	for _, at := range all {
+		if node != "" && at.part == "node" && at.node != node || c.dark[at.node] {
 			continue
 		}
-		if err := do(p.Name); err != nil {
-			return environment(err, "reach the proxy in pod %s", p.Name)
+		if err := do(at); err != nil {
+			return environment(err, "reach the proxy in %s", at)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -131,14 +132,17 @@ func (c *Cluster) missing() string {
 			return "node " + name + " to be Ready"
 		}
 		for _, d := range c.options.Drivers {
-			if d.Node != nil && !c.IsInstalled(d.Name, name) {
+			if d.HasNode() && (d.Own == nil || d.Own.OnEveryNode()) && !c.IsInstalled(d.Name, name) {
 				return fmt.Sprintf("driver %s to be registered on %s", d.Name, name)
 			}
 		}
 	}
 	for _, d := range c.options.Drivers {
-		if pods, err := c.pods(d.Name, "controller", ""); d.Controller != nil && (err != nil || len(pods) == 0) {
+		if there, err := c.proxies(d.Name, "controller", ""); d.HasController() && (err != nil || len(there) == 0) {
 			return fmt.Sprintf("the controller plugin of %s to run", d.Name)
+		}
+		if d.HasNode() && len(c.DriverNodes(d.Name)) == 0 {
+			return fmt.Sprintf("driver %s to be registered on a node", d.Name)
 		}
 	}
 	if err := c.calls.readNew(); err != nil {
@@ -178,7 +182,7 @@ var hopeless = []string{"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageNa
 
 // cannotPull is the error of a container whose image the node does not get; nil if there is none.
 func (c *Cluster) cannotPull() error {
-	pods, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, listManaged)
+	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, labelled(deploy.DriverLabel))
 	if err != nil {
 		return nil // of the list, which missing returns
 	}
@@ -194,7 +198,7 @@ func (c *Cluster) cannotPull() error {
 
 // troubles are what the pods of the drivers wait for, one a line.
 func (c *Cluster) troubles() (lines []string) {
-	pods, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, listManaged)
+	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, labelled(deploy.DriverLabel))
 	if err != nil {
 		return []string{err.Error()}
 	}

@@ -80,6 +80,7 @@ func (c *checker) checkDrivers() {
 	for i := range c.scenario.Drivers {
 		c.at(strict.Index(c.path, i), func() {
 			c.readProfile(&c.scenario.Drivers[i])
+			c.readDeploy(&c.scenario.Drivers[i])
 			d := c.scenario.Drivers[i]
 			c.checkWays(d)
 			c.dnsName("name", d.Name)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/input/strict"
@@ -22,6 +23,7 @@ type Driver struct {
 	Binary       string              `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
 	Program      *Program            `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
 	Socket       *Socket             `json:"socket,omitempty" doc:"A driver that runs already."`
+	Deploy       []string            `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, with which flags, and their replicas; the driver is the mock, profile, program or socket."`
 	NodeIDs      map[string]string   `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
 	Down         []string            `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
 	Plugins      []FurtherPlugin     `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
@@ -35,6 +37,8 @@ type Driver struct {
 	External     []externalName      `json:"external,omitempty" doc:"Its sidecars that run outside csisim, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
 	profile *profile.Profile // that Profile names
+	own     *deploy.Own      // of Deploy; nil for none
+	unknown []string         // sidecars and flags of Deploy that the simulation does not know
 }
 
 // Program is how a driver program is started. A path that begins with ./ or ../ is relative to the
@@ -97,6 +101,7 @@ func (d Driver) options(dir string) sim.Driver {
 	}
 	o.Replicas = int(d.Replicas)
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController || o.NoController, d.NoCSIDriver
+	d.ownOptions(&o)
 	for _, name := range d.External {
 		o.External = append(o.External, sim.Sidecar(name))
 	}

@@ -8,6 +8,7 @@ import (
 
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
 )
@@ -19,6 +20,8 @@ type Installed struct {
 	CSIDriver *storagev1.CSIDriver
 	// Sidecars are those beside its controller plugin, by what it can do.
 	Sidecars []string
+	// Own are the driver's own manifests; nil if it has none.
+	Own *deploy.Own
 }
 
 // Install starts the scenario's drivers in a simulation to learn what they need.
@@ -29,7 +32,7 @@ func (s *Scenario) Install(ctx context.Context, o RunOptions) (all []Installed, 
 	}
 	defer func() { err = joined(err, cluster.Close()) }()
 	for i, name := range cluster.Drivers() {
-		d := Installed{Driver: s.options(ctx, o, nil).Drivers[i]}
+		d := Installed{Driver: s.options(ctx, o, nil).Drivers[i], Own: s.Drivers[i].own}
 		d.Name = name
 		if d.Mock != nil {
 			d.Mock.Name = name

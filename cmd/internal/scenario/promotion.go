@@ -27,7 +27,7 @@ type Promotion struct {
 func (s *Scenario) Promote() (all []Promotion) {
 	all = s.neverThere()
 	for _, step := range s.Steps {
-		p := promoted(step.action)
+		p := s.promoted(step.action)
 		p.What, p.Line = step.title, step.Line
 		all = append(all, p)
 	}
@@ -94,6 +94,35 @@ func promoted(a action) Promotion {
 		return s.promoted()
 	}
 	return unpromoted(a)
+}
+
+// promoted is what a step becomes. Of a driver with manifests of its own the kubelet runs the container.
+func (s *Scenario) promoted(a action) Promotion {
+	restarts, fields := false, pluginFields{}
+	switch step := a.(type) {
+	case *restartDriverStep:
+		restarts, fields = true, step.pluginFields
+	case *killDriverStep:
+		fields = step.pluginFields
+	case *startDriverStep:
+		fields = step.pluginFields
+	case *stopDriverStep:
+		fields = step.pluginFields
+	default:
+		return promoted(a)
+	}
+	switch {
+	case !s.isOwn(fields.Driver):
+		return promoted(a)
+	case restarts:
+		return becomes("the plugin's pod is deleted, and its workload makes another; a controller plugin gets SIGTERM, and the kubelet starts its container again")
+	}
+	return never("the kubelet starts the container of a driver with manifests of its own again at once; restart-driver can be done")
+}
+
+// isOwn reports whether a driver, the only one if it has no name, is deployed by manifests of its own.
+func (s *Scenario) isOwn(driver string) bool {
+	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.own != nil && (driver == "" || d.name() == driver) })
 }
 
 // unpromoted is why a step cannot be taken there.
@@ -168,10 +197,10 @@ func (s *Scenario) neverThere() (all []Promotion) {
 	if s.Cluster.FeatureGates != (FeatureGates{}) || len(s.Cluster.Controllers.names()) > 0 {
 		add("cluster", "cluster.featureGates, cluster.controllers", "the cluster is made with the defaults")
 	}
-	if o := s.firstObject(isSnapshot); o != nil {
+	if o := s.firstObject(isSnapshot); o != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots) {
 		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the snapshot kinds and snapshot-controller are not deployed yet"})
 	}
-	if o := s.firstObject(isBlock); o != nil && slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil }) {
+	if o := s.firstObject(isBlock); o != nil && slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil && d.own == nil }) {
 		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the reference driver has no block devices on real nodes"})
 	}
 	for i, n := range s.Cluster.Nodes {
@@ -222,6 +251,9 @@ func isBlock(o object) bool {
 }
 
 func (d Driver) neverThere() string {
+	if d.own != nil {
+		return d.neverByOwn()
+	}
 	switch {
 	case d.Socket != nil:
 		return "a driver that runs already on a socket of this machine is in no pod: give its program"

@@ -1,0 +1,105 @@
+package deploy
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// flagName is the name of the real program's flag, with which the documentation of a sidecar's field begins.
+var flagName = regexp.MustCompile(`^--[a-z0-9-]+`)
+
+// Flags are the flags of a sidecar that its options set.
+func Flags(options any) (flags []string) {
+	each(reflect.ValueOf(options), func(name string, value reflect.Value) {
+		if value.IsZero() {
+			return
+		}
+		if value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+		text := fmt.Sprint(value.Interface())
+		if d, ok := value.Interface().(time.Duration); ok {
+			text = d.String()
+		}
+		flags = append(flags, name+"="+text)
+	})
+	return flags
+}
+
+// SetFlags sets the options of a sidecar by its flags. It returns the flags that the options do not have.
+func SetFlags(options any, flags map[string]string) (unknown []string, err error) {
+	known := map[string]bool{}
+	each(reflect.ValueOf(options), func(name string, value reflect.Value) {
+		known[name] = true
+		if text, given := flags[name]; given && err == nil {
+			if err = set(value, text); err != nil {
+				err = fmt.Errorf("%s=%s: %w", name, text, err)
+			}
+		}
+	})
+	for name := range flags { // sorted by whoever shows them
+		if !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown, err
+}
+
+// each visits the fields of options that are flags.
+func each(v reflect.Value, visit func(name string, value reflect.Value)) {
+	for v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Anonymous {
+			each(v.Field(i), visit)
+		} else if name := flagName.FindString(field.Tag.Get("doc")); name != "" {
+			visit(name, v.Field(i))
+		}
+	}
+}
+
+// set sets a field by the text of a flag, as Go's flags are read.
+func set(value reflect.Value, text string) error {
+	if value.Kind() == reflect.Pointer {
+		value.Set(reflect.New(value.Type().Elem()))
+		value = value.Elem()
+	}
+	switch {
+	case value.Type() == reflect.TypeFor[time.Duration]():
+		d, err := time.ParseDuration(text)
+		value.SetInt(int64(d))
+		return err
+	case value.Kind() == reflect.Bool:
+		is, err := strconv.ParseBool(text)
+		value.SetBool(is)
+		return err
+	case value.CanInt():
+		n, err := strconv.ParseInt(text, 10, 64)
+		value.SetInt(n)
+		return err
+	case value.CanUint():
+		n, err := strconv.ParseUint(text, 10, 64)
+		value.SetUint(n)
+		return err
+	case value.CanFloat():
+		n, err := strconv.ParseFloat(text, 64)
+		value.SetFloat(n)
+		return err
+	case value.Kind() == reflect.String:
+		value.SetString(text)
+		return nil
+	case value.Type() == reflect.TypeFor[[]string]():
+		value.Set(reflect.ValueOf(strings.Split(text, ",")))
+		return nil
+	}
+	return fmt.Errorf("a %s cannot be read from a flag", value.Type())
+}

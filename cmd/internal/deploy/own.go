@@ -1,0 +1,157 @@
+package deploy
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Own is a driver's deployment by manifests of its own.
+type Own struct {
+	// CSIDriver is the CSIDriver object among them; nil if there is none.
+	CSIDriver *storagev1.CSIDriver
+	objects   []*unstructured.Unstructured
+	pods      []pluginPods
+}
+
+// Objects are the objects as the manifests have them, in the order in which they are applied.
+func (o *Own) Objects() []*unstructured.Unstructured { return o.objects }
+
+// HasNode reports whether a plugin of the driver registers with kubelets.
+func (o *Own) HasNode() bool {
+	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.part("node") != nil })
+}
+
+// OnEveryNode reports whether it does so on every node.
+func (o *Own) OnEveryNode() bool {
+	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.kind == "DaemonSet" && p.part("node") != nil })
+}
+
+// HasController reports whether sidecars call a controller plugin.
+func (o *Own) HasController() bool {
+	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.part("controller") != nil })
+}
+
+// Sidecars are the sidecars in the pods, but for the registrar, sorted.
+func (o *Own) Sidecars() (names []string) {
+	for _, p := range o.pods {
+		for _, s := range p.sidecars {
+			if s.name != registrarCaller {
+				names = append(names, s.name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Flags are the flags of a sidecar by their names, --timeout, but for those that every deployment has to give.
+func (o *Own) Flags(sidecar string) map[string]string {
+	for _, p := range o.pods {
+		for _, s := range p.sidecars {
+			if s.name == sidecar {
+				return s.flags
+			}
+		}
+	}
+	return nil
+}
+
+// Container is the name of the container that a sidecar has in the driver's pods.
+func (o *Own) Container(sidecar string) string {
+	for _, p := range o.pods {
+		for _, s := range p.sidecars {
+			if s.name == sidecar {
+				return p.template.Spec.Containers[s.container].Name
+			}
+		}
+	}
+	return sidecar
+}
+
+// Liveness is the livenessProbe of the driver's container; nil if it has none.
+func (o *Own) Liveness() *corev1.Probe {
+	for _, p := range o.pods {
+		if probe := p.template.Spec.Containers[p.driver].LivenessProbe; probe != nil {
+			return probe
+		}
+	}
+	return nil
+}
+
+// Replicas is how many controller plugins there are, if it is not one.
+func (o *Own) Replicas() uint {
+	for _, p := range o.pods {
+		if p.replicas > 1 && p.part("controller") != nil {
+			return uint(p.replicas)
+		}
+	}
+	return 0
+}
+
+// Defines reports whether the manifests define kinds of an API group.
+func (o *Own) Defines(group string) bool {
+	return slices.ContainsFunc(o.objects, func(u *unstructured.Unstructured) bool {
+		defined, _, _ := unstructured.NestedString(u.Object, "spec", "group")
+		return u.GetKind() == "CustomResourceDefinition" && defined == group
+	})
+}
+
+// Images are the images of all pods, without those that o replaces.
+func (o *Own) Images(with Options) (all []string) {
+	for _, object := range o.objects {
+		template, ok := templateOf(object)
+		if !ok {
+			continue
+		}
+		with.replaceImages(&template.Spec)
+		for _, c := range slices.Concat(template.Spec.InitContainers, template.Spec.Containers) {
+			all = append(all, c.Image)
+		}
+	}
+	return all
+}
+
+// Plugins are the workloads with plugins, and what the recording proxies change in their pods, one a line.
+func (o *Own) Plugins() (lines []string) {
+	for _, p := range o.pods {
+		lines = append(lines, p.String())
+	}
+	return lines
+}
+
+// Owns reports whether an object of a namespace is of the deployment or made for it: a pod of one of its workloads.
+func (o *Own) Owns(namespace, name string) bool {
+	return slices.ContainsFunc(o.objects, func(u *unstructured.Unstructured) bool {
+		return u.GetNamespace() == namespace && (u.GetName() == name || strings.HasPrefix(name, u.GetName()+"-"))
+	})
+}
+
+// manifests are the objects with the recording proxies in their pods.
+func (m maker) ownManifests() (all []runtime.Object) {
+	for _, object := range m.Own.objects {
+		object = object.DeepCopy()
+		if m.Proxy != "" {
+			m.label(object)
+			if i := slices.IndexFunc(m.Own.pods, func(p pluginPods) bool { return p.is(object) }); i >= 0 {
+				setTemplate(object, m.proxied(m.Own.pods[i]))
+			}
+		}
+		all = append(all, object)
+	}
+	return all
+}
+
+// label marks an object as part of the driver's deployment.
+func (m maker) label(object *unstructured.Unstructured) {
+	labels := object.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[ManagedBy], labels[DriverLabel] = By, m.slug
+	object.SetLabels(labels)
+}

@@ -1,0 +1,142 @@
+package deploy
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Proxies of pods that a driver's own manifests describe.
+const (
+	// ProxyImage is the image of the proxies.
+	ProxyImage = "csisim.dev/csisim:csisim"
+	// ProxyContainer begins the names of their containers; the part follows: node or controller.
+	ProxyContainer = "csisim-proxy-"
+	// ProxiesAnnotation is on their pods: part=port,…
+	ProxiesAnnotation = "csisim.dev/proxies"
+)
+
+// OwnPort is the port of the proxy of a part, which no sidecar uses: pods may share their node's network.
+func OwnPort(part string) int {
+	if part == "controller" {
+		return 29809
+	}
+	return 29808
+}
+
+// volumes and directories of the proxies.
+const (
+	ofDriver  = "csisim-driver" // what the driver has for the directory of its socket
+	ofSidecar = "csisim-at-"    // what a sidecar has for it; the container's name follows
+	inProxy   = "/csisim-sockets"
+)
+
+// proxied is the template of a workload's pods with proxies between the driver and its callers: the driver and each
+// sidecar get a directory of their own where they had the one with the driver's socket in common, in which the proxy
+// meets them. Their commands stay as they are. Processes are shared in the pod, so that the proxy can end the driver.
+func (m maker) proxied(p pluginPods) corev1.PodTemplateSpec {
+	template := *p.template.DeepCopy()
+	spec := &template.Spec
+	m.replaceImages(spec)
+	m.labelPods(&template)
+	mountOf(spec.Containers[p.driver], p.volume).Name = ofDriver
+	spec.Volumes = append(spec.Volumes, empty(ofDriver), host("csisim-state", State))
+	for _, s := range p.sidecars {
+		c := spec.Containers[s.container]
+		mountOf(c, p.volume).Name = ofSidecar + c.Name
+		spec.Volumes = append(spec.Volumes, empty(ofSidecar+c.Name))
+	}
+	if !spec.HostPID {
+		spec.ShareProcessNamespace = new(true)
+	}
+	var ports []string
+	for _, part := range []string{"node", "controller"} {
+		if callers := p.part(part); callers != nil {
+			spec.Containers = append(spec.Containers, m.ownProxy(p, part, callers))
+			ports = append(ports, fmt.Sprintf("%s=%d", part, OwnPort(part)))
+		}
+	}
+	if template.Annotations == nil {
+		template.Annotations = map[string]string{}
+	}
+	template.Annotations[ProxiesAnnotation] = strings.Join(ports, ",")
+	return template
+}
+
+func (m maker) labelPods(template *corev1.PodTemplateSpec) {
+	labels := m.ofRun(template.Labels)
+	labels[ManagedBy], labels[DriverLabel] = By, m.slug
+	template.Labels = labels
+}
+
+// ownProxy is the container of the proxy for the callers of one part.
+func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.Container {
+	command := []string{
+		"/csisim", "proxy", "--driver", m.Name, "--upstream", path.Join(inProxy, "driver", p.socket), "--listening",
+		"--records", State + "/records/" + m.slug + "-" + part, "--address", fmt.Sprintf(":%d", OwnPort(part)),
+	}
+	mounts := []corev1.VolumeMount{{Name: ofDriver, MountPath: path.Join(inProxy, "driver")}, {Name: "csisim-state", MountPath: State}}
+	if part == "node" {
+		mounts = append(mounts, corev1.VolumeMount{Name: p.volume, MountPath: path.Join(inProxy, "kubelet")})
+		command = append(command, "--node", "$(NODE_NAME)", "--listen", "kubelet="+path.Join(inProxy, "kubelet", p.socket))
+	}
+	for _, s := range callers {
+		name := p.template.Spec.Containers[s.container].Name
+		mounts = append(mounts, corev1.VolumeMount{Name: ofSidecar + name, MountPath: path.Join(inProxy, name)})
+		command = append(command, "--listen", s.name+"="+path.Join(inProxy, name, p.socket))
+	}
+	return corev1.Container{
+		Name: ProxyContainer + part, Image: ProxyImage, Command: command, VolumeMounts: mounts,
+		Env:             []corev1.EnvVar{field("NODE_NAME", "spec.nodeName"), {Name: "CSISIM_TOKEN", Value: m.Proxy}},
+		SecurityContext: &corev1.SecurityContext{Privileged: new(true), RunAsUser: new(int64), RunAsGroup: new(int64), RunAsNonRoot: new(bool)},
+	}
+}
+
+// replaceImages gives sidecars the images that the options name for them.
+func (o Options) replaceImages(spec *corev1.PodSpec) {
+	for i, c := range spec.Containers {
+		name := sidecarOf(c)
+		if name == registrarCaller {
+			name = registrarImage
+		}
+		if image := o.Images[name]; name != "" && image != "" {
+			spec.Containers[i].Image = image
+		}
+	}
+}
+
+// registrarImage is how options name the image of node-driver-registrar.
+const registrarImage = "node-driver-registrar"
+
+// setTemplate sets the template of a workload's pods.
+func setTemplate(u *unstructured.Unstructured, template corev1.PodTemplateSpec) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&template)
+	if err != nil {
+		panic(err) // it was read from such fields
+	}
+	dropEmpty(fields)
+	spec := u.Object["spec"].(map[string]any) // it has a template
+	spec["template"] = fields
+}
+
+// dropEmpty takes out what is empty only because Go has it.
+func dropEmpty(fields map[string]any) {
+	if metadata, ok := fields["metadata"].(map[string]any); ok {
+		delete(metadata, "creationTimestamp")
+	}
+	if spec, ok := fields["spec"].(map[string]any); ok {
+		for _, list := range []string{"containers", "initContainers"} {
+			containers, _ := spec[list].([]any)
+			for _, c := range containers {
+				fields := c.(map[string]any)
+				if resources, ok := fields["resources"].(map[string]any); ok && len(resources) == 0 {
+					delete(fields, "resources")
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package deploy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
+)
+
+// ReadOwn reads the manifests of a driver's deployment: files, folders with files, and folders with a kustomization. Paths
+// are relative to dir. The error is that of the first path that cannot be read, strict.Problems of a file, or that
+// no pod in them has a driver with sidecars.
+func ReadOwn(dir string, paths []string) (*Own, error) {
+	o := &Own{}
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		found, err := readPath(path)
+		if err != nil {
+			return nil, err
+		}
+		o.objects = append(o.objects, found...)
+	}
+	for _, u := range o.objects {
+		if _, ok := templateOf(u); ok && u.GetNamespace() == "" {
+			u.SetNamespace("default") // as kubectl does
+		}
+	}
+	slices.SortStableFunc(o.objects, func(a, b *unstructured.Unstructured) int { return order(a) - order(b) })
+	return o, o.look()
+}
+
+// order is that of what others need: namespaces, then definitions.
+func order(u *unstructured.Unstructured) int {
+	switch u.GetKind() {
+	case "Namespace":
+		return 0
+	case "CustomResourceDefinition":
+		return 1
+	}
+	return 2
+}
+
+// kustomizations are the names under which kustomize looks for its file.
+var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+
+func readPath(path string) ([]*unstructured.Unstructured, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return readFile(path)
+	}
+	for _, name := range kustomizations {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return build(path)
+		}
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for _, e := range entries { // one folder deep, as kubectl apply -f does
+		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
+			continue
+		}
+		found, err := readFile(filepath.Join(path, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("folder %s has neither a kustomization.yaml nor files with manifests", path)
+	}
+	return all, nil
+}
+
+// build makes a kustomization, as kubectl kustomize does.
+func build(dir string) ([]*unstructured.Unstructured, error) {
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		return nil, fmt.Errorf("build the kustomization in %s: %w", dir, err)
+	}
+	text, err := made.AsYaml()
+	if err != nil {
+		return nil, fmt.Errorf("build the kustomization in %s: %w", dir, err)
+	}
+	return decode(filepath.Join(dir, kustomizations[0]), text)
+}
+
+func readFile(path string) ([]*unstructured.Unstructured, error) {
+	text, err := strict.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return decode(path, text)
+}
+
+// decode reads the objects as they are, after a strict look at all fields of Kubernetes' own kinds.
+func decode(file string, text []byte) (all []*unstructured.Unstructured, err error) {
+	if _, problems := manifest.DecodeText(strict.Source{File: file, Text: text}); len(problems) > 0 {
+		return nil, problems
+	}
+	for in := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		u := &unstructured.Unstructured{}
+		err := in.Decode(&u.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", file, err)
+		case len(u.Object) == 0: // an empty document
+		case u.IsList():
+			err = u.EachListItem(func(item runtime.Object) error {
+				all = append(all, item.(*unstructured.Unstructured))
+				return nil
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+		default:
+			all = append(all, u)
+		}
+	}
+}
+
+// look finds the CSIDriver object and the pods with plugins.
+func (o *Own) look() error {
+	for _, u := range o.objects {
+		if u.GetKind() == "CSIDriver" {
+			o.CSIDriver = &storagev1.CSIDriver{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, o.CSIDriver); err != nil {
+				return fmt.Errorf("CSIDriver %s: %w", u.GetName(), err)
+			}
+		}
+		template, ok := templateOf(u)
+		if !ok {
+			continue
+		}
+		p, err := findPlugin(u, template)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			o.pods = append(o.pods, *p)
+		}
+	}
+	if len(o.pods) == 0 {
+		return errors.New("no Deployment, StatefulSet or DaemonSet in the manifests has a driver with sidecars: node-driver-registrar, csi-provisioner, …")
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package realcluster
+
+import (
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/sim"
+)
+
+// installOwn applies a driver's own manifests, of which nothing may be there that csisim has not made: it goes with the run.
+func (c *Cluster) installOwn(d deploy.Driver) error {
+	for _, object := range deploy.Manifests(d, c.options.Deploy) {
+		u := object.(*unstructured.Unstructured) // all manifests that were read are
+		m, err := c.placed(u)
+		if err != nil {
+			return environment(err, "deploy driver %s: apply %s %s", d.Name, u.GetKind(), u.GetName())
+		}
+		if err := c.foreign(d, m); err != nil {
+			return err
+		}
+		if _, _, err := c.applyAt(m.resource, u); err != nil {
+			return environment(err, "deploy driver %s: apply %s", d.Name, m)
+		}
+		c.own = append(c.own, m)
+	}
+	return nil
+}
+
+// definedTime is how long the API may take to serve a kind after its definition.
+const definedTime = 10 * time.Second
+
+// placed finds the resource of an object, and gives it the default namespace if it needs one.
+func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
+	gvk := u.GroupVersionKind()
+	mapping, err := c.kinds.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if meta.IsNoMatchError(err) {
+		_ = c.WaitFor("kind "+gvk.Kind+" to be served", definedTime, func() bool {
+			c.kinds.Reset()
+			mapping, err = c.kinds.RESTMapping(gvk.GroupKind(), gvk.Version)
+			return err == nil
+		}) // err says it
+	}
+	if err != nil {
+		return made{}, err
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace && u.GetNamespace() == "" {
+		u.SetNamespace(metav1.NamespaceDefault)
+	}
+	return made{resource: mapping.Resource, namespace: u.GetNamespace(), name: u.GetName()}, nil
+}
+
+// foreign is the error for an object that is there without csisim's label.
+func (c *Cluster) foreign(d deploy.Driver, m made) error {
+	there, err := c.at(m.resource, m.namespace).Get(c.ctx, m.name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && there.GetLabels()[deploy.ManagedBy] == deploy.By:
+		return nil
+	case err != nil:
+		return environment(err, "deploy driver %s: look for %s", d.Name, m)
+	}
+	return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: fmt.Sprintf("the cluster has %s already, which csisim did not make: delete that deployment of the driver first", m.inNamespace())}
+}

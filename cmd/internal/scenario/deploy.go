@@ -1,0 +1,133 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/internal/driver/livenessprobe"
+	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/sim"
+)
+
+// readDeploy reads a driver's own manifests.
+func (c *checker) readDeploy(d *Driver) {
+	if len(d.Deploy) == 0 {
+		if c.has("deploy") {
+			c.report("deploy", "an empty list", "files or folders with the driver's manifests, or no deploy")
+		}
+		return
+	}
+	if c.has("sidecars") {
+		c.report("sidecars", "sidecars beside deploy", "no sidecars: the manifests say which run, and with which flags")
+	}
+	if d.Replicas > 0 {
+		c.report("replicas", "replicas beside deploy", "no replicas: the manifests have them")
+	}
+	own, err := deploy.ReadOwn(c.dir, d.Deploy)
+	if err == nil {
+		err = d.take(own)
+	}
+	var problems strict.Problems
+	switch {
+	case errors.As(err, &problems):
+		c.problems = append(c.problems, problems...)
+	case err != nil:
+		c.report("deploy", err.Error(), "manifests that deploy the driver")
+	}
+}
+
+// take takes over what the simulation has of a driver's own manifests.
+func (d *Driver) take(own *deploy.Own) error {
+	if own.CSIDriver != nil {
+		if name := d.name(); name != "" && name != own.CSIDriver.Name {
+			return fmt.Errorf("the CSIDriver object %q beside the driver %q", own.CSIDriver.Name, name)
+		}
+		d.Name = own.CSIDriver.Name
+	}
+	d.own, d.Replicas = own, own.Replicas()
+	s := &d.Sidecars
+	s.Provisioner.ExtraCreateMetadata = new(bool) // as without the flag
+	options := map[string]any{
+		string(sim.Provisioner): &s.Provisioner, string(sim.Attacher): &s.Attacher, string(sim.Resizer): &s.Resizer,
+		string(sim.Snapshotter): &s.Snapshotter, string(sim.HealthMonitor): &s.HealthMonitor,
+	}
+	for _, name := range own.Sidecars() {
+		if name == livenessprobe.Name {
+			s.LivenessProbe = &livenessprobe.Options{}
+			options[name] = s.LivenessProbe
+		}
+		if options[name] == nil {
+			d.unknown = append(d.unknown, name)
+			continue
+		}
+		unknown, err := deploy.SetFlags(options[name], own.Flags(name))
+		if err != nil {
+			return fmt.Errorf("%s %w", name, err)
+		}
+		slices.Sort(unknown)
+		for _, flag := range unknown {
+			if !slices.Contains(ofDeployments, flag) {
+				d.unknown = append(d.unknown, name+" "+flag)
+			}
+		}
+	}
+	if probe := own.Liveness(); probe != nil && s.LivenessProbe != nil {
+		second := func(n int32) time.Duration { return time.Duration(n) * time.Second }
+		s.LivenessProbe.InitialDelay, s.LivenessProbe.Period = second(probe.InitialDelaySeconds), second(probe.PeriodSeconds)
+		s.LivenessProbe.Timeout, s.LivenessProbe.FailureThreshold = second(probe.TimeoutSeconds), uint(max(probe.FailureThreshold, 0))
+	}
+	return nil
+}
+
+// ofDeployments are flags of sidecars that say where things are, and change nothing that a driver sees.
+var ofDeployments = []string{
+	"--csi-address", "--v", "--logtostderr", "--http-endpoint", "--metrics-address", "--metrics-path", "--health-port",
+	"--leader-election-namespace", "--kubeconfig", "--kubelet-registration-path", "--plugin-registration-path",
+}
+
+// Unsimulated are the sidecars of the drivers' own manifests, and their flags, that the simulation does not know.
+func (s *Scenario) Unsimulated() (all []string) {
+	for _, d := range s.Drivers {
+		all = append(all, d.unknown...)
+	}
+	return all
+}
+
+// ownOptions describe for the simulator what the driver's own manifests say.
+func (d Driver) ownOptions(o *sim.Driver) {
+	if d.own == nil {
+		return
+	}
+	o.CSIDriver = nil
+	if d.own.CSIDriver != nil {
+		o.CSIDriver = &d.own.CSIDriver.Spec
+	}
+	o.NoCSIDriver = o.NoCSIDriver || d.own.CSIDriver == nil
+	o.NoNode, o.NoController = o.NoNode || !d.own.HasNode(), o.NoController || !d.own.HasController()
+	there := d.own.Sidecars()
+	for _, s := range d.Sidecars.OfController() {
+		if !slices.Contains(there, s.Name()) {
+			o.Without = append(o.Without, sim.Sidecar(s.Name()))
+		}
+	}
+}
+
+// neverByOwn is why a driver cannot be deployed by its own manifests.
+func (d Driver) neverByOwn() string {
+	switch {
+	case len(d.Down) > 0 || len(d.Plugins) > 0 || d.Later:
+		return "all plugins of the manifests are there from the start"
+	case len(d.External) > 0 || len(d.CSIAddons) > 0:
+		return "the manifests say which sidecars run"
+	case d.name() == "":
+		return "who is in no CSIDriver object of the manifests has to be named: name"
+	}
+	return ""
+}
+
+func (d Driver) definesSnapshots() bool {
+	return d.own != nil && d.own.Defines("snapshot.storage.k8s.io")
+}

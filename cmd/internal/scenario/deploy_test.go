@@ -1,0 +1,28 @@
+package scenario
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/sim"
+)
+
+// The simulation runs the sidecars of a driver's own manifests, with their flags, and has their CSIDriver object.
+func TestTheSimulationTakesWhatADriversOwnManifestsSay(t *testing.T) {
+	s, err := Load("../../csisim/testdata/own/scenario.yaml")
+	require.NoError(t, err)
+	o := s.Drivers[0].options("")
+	assert.Equal(t, "mock.csi.csisim.dev", o.Name, "that of the CSIDriver object")
+	assert.EqualValues(t, "File", *o.CSIDriver.FSGroupPolicy)
+	assert.Equal(t, []sim.Sidecar{sim.Resizer, sim.Snapshotter, sim.HealthMonitor}, o.Without)
+	assert.True(t, *o.Sidecars.Provisioner.ExtraCreateMetadata)
+	assert.Equal(t, 15*time.Second, o.Sidecars.Attacher.Timeout)
+	assert.Equal(t, []string{"csi-provisioner --feature-gates"}, s.Unsimulated())
+
+	installed, err := s.Install(t.Context(), RunOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"csi-provisioner", "csi-attacher"}, installed[0].Sidecars)
+}
