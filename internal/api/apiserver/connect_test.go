@@ -8,7 +8,7 @@ import (
 )
 
 // A connection into a pod is refused for what the real server finds first: its container, its
-// node, a request that is no connection.
+// node, a request that is no connection. [pkg/registry/core/pod/strategy.go: streamLocation, validateContainer]
 func TestConnectionsIntoPodsAreRefusedInOrder(t *testing.T) {
 	c := converse(t)
 	const pods = "/api/v1/namespaces/default/pods"
