@@ -35,10 +35,23 @@ func hostdir(program, defect string) check.Subject {
 	}}}}
 }
 
+// Volumes of claims and inline volumes, the latter without podInfoOnMount.
 func TestASoundProgramPassesEverything(t *testing.T) {
-	card := checked(t, hostdir(buildHostdir(t), ""), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
+	program := buildHostdir(t)
+	card := checked(t, withInline(hostdir(program, ""), "also", false, persistent, ephemeral), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
 	assert.Empty(t, verdicts(card))
 	assert.Empty(t, card.NotTried())
+	assert.Subset(t, passed(card, "inline"), familyOfInline)
+
+	facts, err := check.Ask(t.Context(), hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)})
+	require.NoError(t, err)
+	withoutInline, err := check.Plan(facts)
+	require.NoError(t, err)
+	for _, trial := range withoutInline {
+		if trial.Runs() {
+			assert.Contains(t, passed(card, trial.Group), trial.Title, "a driver of claims alone has no trial beyond these")
+		}
+	}
 }
 
 // workDir is short, since sockets have to fit.

@@ -70,21 +70,11 @@ func TestASoundDriverPassesWithInlineVolumes(t *testing.T) {
 	}
 }
 
-func TestASoundProgramPassesWithInlineVolumes(t *testing.T) {
-	program := buildHostdir(t)
-	for _, c := range []struct {
-		name    string
-		subject check.Subject
-	}{
-		{"alone", withInline(hostdir(program, ""), "only", true, ephemeral)},
-		{"beside others, without pod info", withInline(hostdir(program, ""), "also", false, persistent, ephemeral)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			card := checked(t, c.subject, check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
-			assert.Empty(t, verdicts(card))
-			assert.Subset(t, passed(card, "inline"), append(familyOfInline, "no-attributes"))
-		})
-	}
+// With volumes of claims as well: TestASoundProgramPassesEverything.
+func TestASoundProgramPassesWithInlineVolumesAlone(t *testing.T) {
+	card := checked(t, withInline(hostdir(buildHostdir(t), ""), "only", true, ephemeral), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
+	assert.Empty(t, verdicts(card))
+	assert.Subset(t, passed(card, "inline"), append(familyOfInline, "no-attributes"))
 }
 
 func TestATrialFindsWhatADriverDoesWrongWithInlineVolumes(t *testing.T) {
