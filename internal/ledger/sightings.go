@@ -15,9 +15,9 @@ type Sightings struct {
 	recent []*trace.Event
 }
 
-// Thing is something that can be there: what distinguishes it from others, and a text in
-// which names of volumes and paths can stand.
-type Thing struct{ Key, Text string }
+// Thing is something that can be there: what distinguishes it from others, a text in which names of volumes and
+// paths can stand, and the key of the thing that made it, if one did.
+type Thing struct{ Key, Text, Parent string }
 
 // maxRecent is how many calls are looked at for who made something new. A call
 // that was cut off is among them for a while: its driver may finish it.
@@ -36,18 +36,33 @@ func (s *Sightings) Began(call *trace.Event) {
 
 // Saw takes notice of all that there is in a scope, such as the mounts of a node;
 // node is empty for what is not a node's own. What is new was made in the call that
-// has just ended, unless its text names the path or volume of another; without a
-// call it is nobody's.
+// has just ended, unless its text names the path or volume of another, or a thing made
+// it that was there before; without a call it is nobody's.
 func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) {
+	parents := map[string]string{}
+	for _, thing := range things {
+		parents[thing.Key] = thing.Parent
+	}
 	before, now := s.seen[scope], map[string]*trace.Event{}
 	for _, thing := range things {
-		made, known := before[thing.Key]
+		made, known := fromBefore(before, parents, thing.Key)
 		if !known {
 			made = s.maker(thing, node, ended)
 		}
 		now[thing.Key] = made
 	}
 	s.seen[scope] = now
+}
+
+// fromBefore is the call in which a thing, or the nearest of those that it descends from, was seen before.
+func fromBefore(before map[string]*trace.Event, parents map[string]string, key string) (made *trace.Event, known bool) {
+	for range len(parents) { // each of them once
+		if made, known = before[key]; known {
+			return made, true
+		}
+		key = parents[key]
+	}
+	return nil, false
 }
 
 // MadeIn is the call in which a thing was first seen; nil if it was none.

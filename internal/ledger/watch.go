@@ -79,7 +79,7 @@ func (w *Watch) See(m machine.Machine, ended *trace.Event) {
 	if strays, err := m.Strays(); err == nil {
 		var things []Thing
 		for _, s := range strays {
-			things = append(things, Thing{Key: strayKey(s), Text: s.Command})
+			things = append(things, Thing{Key: strayKey(s.PID), Parent: strayKey(s.Parent), Text: s.Command})
 		}
 		w.sightings.Saw(straysOf(m), m.Name(), things, ended)
 	}
@@ -109,7 +109,7 @@ const allLoops = "loop devices"
 func mountsOf(m machine.Machine) string { return "mounts of " + m.Name() }
 func straysOf(m machine.Machine) string { return "processes of " + m.Name() }
 
-func strayKey(s machine.Stray) string { return strconv.Itoa(s.PID) }
+func strayKey(pid int) string { return strconv.Itoa(pid) }
 
 // mountKeys distinguish the mounts of a table, also two on one target. What a mount
 // shows does not count: that has another name when it is removed.
@@ -151,7 +151,7 @@ func (a *accountant) strays(m machine.Machine) {
 		a.unseen("processes of "+m.Name(), err)
 	}
 	for _, s := range strays {
-		made := a.Watch.sightings.MadeIn(straysOf(m), strayKey(s))
+		made := a.Watch.sightings.MadeIn(straysOf(m), strayKey(s.PID))
 		if made == nil || a.inUse(made) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // Strays lists what programs of the machine have started: who is in a program's mount
@@ -35,7 +36,7 @@ func (d *Disk) Strays() ([]Stray, error) {
 		}
 		namespace, err := namespaceOf(pid)
 		if program, is := programs[namespace]; err == nil && is && program != pid {
-			strays = append(strays, Stray{PID: pid, Command: commandOf(pid)})
+			strays = append(strays, Stray{PID: pid, Parent: parentOf(pid), Command: commandOf(pid)})
 		}
 	}
 	return strays, nil
@@ -43,6 +44,17 @@ func (d *Disk) Strays() ([]Stray, error) {
 
 // namespaceOf names a process's mount namespace; an error if it has ended.
 func namespaceOf(pid int) (string, error) { return os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid)) }
+
+// parentOf is the PID of a process's parent; 0 if it has ended.
+func parentOf(pid int) int {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // after the command: state, parent ...
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
+}
 
 // commandOf is a process's command line; empty if it has ended.
 func commandOf(pid int) string {
