@@ -28,6 +28,7 @@ type exploreFlags struct {
 	budget   int
 	jobs     int
 	out      string
+	reports  string // a directory
 	corpus   string
 	shard    string
 	index    int // of the shard, and how many there are
@@ -71,6 +72,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.IntVar(&f.budget, "budget", 3, "how many faults a run may have")
 	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
+	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each finding to `DIR`")
 	flags.StringVar(&f.corpus, "corpus", "", "`DIR` that keeps how far searches have come: with the same flags they go on from there")
 	flags.StringVar(&f.shard, "shard", "0/1", "make only every n-th run, from the i-th, as `i/n`, counted from 0: n machines share a search")
 	flags.IntVar(&f.job, "job", 0, "search nothing, but print the manifests of a Kubernetes Job that makes the search in `N` shards")
@@ -80,6 +82,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	complete(command, "strategy", cobra.FixedCompletions(exploration.Strategies(), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "faults", cobra.FixedCompletions(append(kindNames(), noFaults), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	complete(command, "report", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs", "shard", "job"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
@@ -110,8 +113,8 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 		return usage("--jobs %d: it must be at least 1", f.jobs)
 	case f.job < 0 || given("job") && f.job == 0:
 		return usage("--job %d: it must be at least 1", f.job)
-	case given("job") && (given("shard") || given("corpus") || given("out")):
-		return usage("--job: its shards have --shard, --corpus and --out of their own")
+	case given("job") && (given("shard") || given("corpus") || given("out") || given("report")):
+		return usage("--job: its shards have --shard, --corpus and --out of their own, and write no reports")
 	case given("image") && !given("job"):
 		return usage("--image is for --job")
 	case f.budget < 0:
@@ -128,7 +131,7 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 	if f.time == 0 && f.runs == 0 {
 		f.time = usualTime
 	}
-	for _, dir := range [][2]string{{"out", f.out}, {"corpus", f.corpus}} {
+	for _, dir := range [][2]string{{"out", f.out}, {"report", f.reports}, {"corpus", f.corpus}} {
 		if info, err := os.Stat(dir[1]); given(dir[0]) && (err != nil || !info.IsDir()) {
 			return usage("--%s %s: it must be a directory", dir[0], dir[1])
 		}

@@ -43,7 +43,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	case found.Calm.Exit != scenario.Passed:
 		return x.failsCalmly(s, found.Calm)
 	}
-	return x.report(s, found)
+	return x.report(ctx, s, found)
 }
 
 // show says how far a search is.
@@ -76,7 +76,7 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 }
 
 // report prints what a search has found, and writes a file for each finding.
-func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
+func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), plural.Of(len(found.Findings), "finding"))
 	for i, f := range found.Findings {
@@ -92,6 +92,9 @@ func (x *exploring) report(s *scenario.Scenario, found *explore.Search) error {
 		writeChoices(out, f.Choices)
 		x.writeStory(out, f)
 		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blames[f.Blame], self(), report.Quoted(file))
+		if err := x.writePage(ctx, out, file); err != nil {
+			return err
+		}
 	}
 	for _, statement := range found.Never() {
 		x.code = exitFailed

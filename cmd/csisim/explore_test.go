@@ -24,14 +24,18 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 
 func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
-	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir)
+	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", dir)
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, 1 finding$`, got.stdout)
 	assert.Contains(t, got.stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
 	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: repeated\n")
 
 	replay := filepath.Join(dir, "mine-controllerpublishvolume-is-not-idempotent-ok-then-internal-e78a12.csisim.yaml")
-	assert.Contains(t, got.stdout, " replay "+replay+"\n")
+	page := strings.TrimSuffix(replay, ".csisim.yaml") + ".html"
+	assert.Contains(t, got.stdout, " replay "+replay+"\n  report: "+page+"\n")
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "ControllerPublishVolume is not idempotent: OK, then Internal")
 	got = csisim(t, "replay", replay)
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "FAIL mine ")
@@ -82,7 +86,7 @@ func TestAJobMakesTheShardsOfASearch(t *testing.T) {
 
 	for args, message := range map[string]string{
 		"--job 0":             "--job 0: it must be at least 1",
-		"--job 2 --shard 0/2": "--job: its shards have --shard, --corpus and --out of their own",
+		"--job 2 --shard 0/2": "--job: its shards have --shard, --corpus and --out of their own, and write no reports",
 		"--image x":           "--image is for --job",
 	} {
 		got := csisim(t, append([]string{"explore", file}, strings.Fields(args)...)...)

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/sim"
 )
 
 func reportFlag(command *cobra.Command, file *string) {
@@ -36,6 +41,26 @@ func (c *checking) writePages(card *check.Card) error {
 		}
 	}
 	return nil
+}
+
+// writePage replays a finding for a report for a browser, if reports are wanted.
+func (x *exploring) writePage(ctx context.Context, out io.Writer, finding string) error {
+	if x.flags.reports == "" || ctx.Err() != nil {
+		return nil
+	}
+	page := filepath.Join(x.flags.reports, strings.TrimSuffix(filepath.Base(finding), explore.Extension)+".html")
+	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write the report of %s: %w", finding, err)
+	}
+	defer nowhere.Close()
+	quiet := x.env
+	quiet.stdout = nowhere
+	if err := replay(ctx, quiet, runFlags{isolation: string(sim.Auto), parallel: 1, report: page}, finding); codeOf(err) > exitFailed {
+		return fmt.Errorf("write the report of %s: %w", finding, err)
+	}
+	_, err = fmt.Fprintf(out, "  report: %s\n", page)
+	return err
 }
 
 // writePage writes the report of a run for a browser, if one is wanted.
