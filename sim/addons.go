@@ -87,7 +87,7 @@ func (c *Simulation) addonsOptions(d *driver, p *plugin, s AddonsSidecar) fakeco
 		nodeID = c.nodes[0].Name
 	}
 	return fakecontroller.AddonsSidecarOptions{
-		Driver: d.Name, Machine: p.machine, Socket: p.socket, Node: p.node, NodeID: nodeID,
+		Driver: d.Name, Machine: p.machine, Socket: p.addons, Node: p.node, NodeID: nodeID,
 		Pod: store.Key{Namespace: namespace, Name: name}, Port: cmp.Or(s.Port, addonsPort), Flags: s.SidecarFlags,
 		VolumeCondition: s.VolumeCondition,
 	}

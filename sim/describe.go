@@ -24,7 +24,12 @@ const askTimeout = 10 * time.Second
 
 // ask puts a question to a plugin that is no part of the run: nobody's trace has it.
 func (p *plugin) ask(what string, question func(context.Context, grpc.ClientConnInterface) error) error {
-	client, closer, err := p.machine.DialSocket(p.socket)
+	return p.askAt(p.socket, what, question)
+}
+
+// askAt is ask at another socket of the plugin.
+func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.ClientConnInterface) error) error {
+	client, closer, err := p.machine.DialSocket(socket)
 	if err != nil {
 		return &EnvironmentError{"reach " + p.String(), err}
 	}

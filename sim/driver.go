@@ -46,6 +46,7 @@ type plugin struct {
 	segments  map[string]string // of the mock driver, where they are not its zone any more
 	machine   machine.Machine
 	socket    string // as the machine sees it
+	addons    string // where it serves CSI-Addons; mostly the same
 	backend   backend
 	running   bool
 	comesBack bool                 // when its node has power again
@@ -166,7 +167,7 @@ func (d *driver) nodeID(node string) string {
 // kubelets expect it on a node.
 func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine, replica int) (*plugin, error) {
 	p := &plugin{driver: d, node: node.Name, replica: replica, zone: d.zone(node), machine: m, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed}
-	p.socket = d.socketIn(d.directory)
+	p.socket, p.addons = d.socketIn(d.directory), d.addonsSocketIn(d.directory)
 	if err := c.giveBackend(p); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (d *driver) fences() func() ([]string, error) {
 		case !d.answering().running:
 			return nil, errors.New("its controller plugin does not run")
 		}
-		err = d.answering().ask("fences (ListClusterFence)", func(ctx context.Context, conn grpc.ClientConnInterface) error {
+		err = d.answering().askAt(d.answering().addons, "fences (ListClusterFence)", func(ctx context.Context, conn grpc.ClientConnInterface) error {
 			answer, err := fence.NewFenceControllerClient(conn).ListClusterFence(ctx, &fence.ListClusterFenceRequest{})
 			for _, c := range answer.GetCidrs() {
 				all = append(all, c.GetCidr())

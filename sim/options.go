@@ -226,7 +226,8 @@ type FurtherPlugin struct {
 
 // Program is how a driver program is started. Command, ControllerCommand and the
 // values of Env are templates: {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}}
-// {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}}.
+// {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}}
+// {{.AddonsEndpoint}} {{.AddonsSocket}}.
 type Program struct {
 	// Command is the program and its arguments.
 	Command []string
@@ -240,6 +241,9 @@ type Program struct {
 	// PluginSocket is the path of the socket at which it serves whatever its flags say, as it
 	// finds it. Default: {{.Socket}}; what serves at /csi/csi.sock is found there, too.
 	PluginSocket string
+	// AddonsSocket is the path of the socket at which it serves CSI-Addons, as it finds it, in the directory of
+	// the other. Default: {{.AddonsSocket}} if the command has that or {{.AddonsEndpoint}}; else the same socket.
+	AddonsSocket string
 	// StartTimeout is how long, in wall time, it may take to answer. Default: 10 s.
 	StartTimeout time.Duration
 }
@@ -251,6 +255,8 @@ type Socket struct {
 	Nodes map[string]string
 	// Node is the socket of the only node.
 	Node string
+	// Addons is the socket at which its plugins serve CSI-Addons. Default: their own.
+	Addons string
 }
 
 // Servers are the gRPC services of a driver in this process; see Services.

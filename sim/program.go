@@ -19,7 +19,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	d := p.driver
 	o := d.Program
 	spec := program.Spec{
-		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket,
+		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket, AddonsSocket: p.addons,
 		StateDir: filepath.Join(c.run.work.Path(), "state", d.directory),
 		LogDir:   c.logDir(), StartTimeout: o.StartTimeout,
 		ServesAt: o.PluginSocket, Cluster: c.cluster,

@@ -34,7 +34,19 @@ func newSocketBackend(p *plugin) (backend, error) {
 }
 
 func (e *existing) start() error {
-	info, err := os.Stat(e.target)
+	if err := e.link(e.target, e.socket); err != nil || e.addons == e.socket {
+		return err
+	}
+	target, err := filepath.Abs(e.driver.Socket.Addons)
+	if err != nil {
+		return &EnvironmentError{"find the socket of CSI-Addons of " + e.String(), err}
+	}
+	return e.link(target, e.addons)
+}
+
+// link has a socket be found where the node expects it.
+func (e *existing) link(target, socket string) error {
+	info, err := os.Stat(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: start the driver first, or correct the path", err)
 	}
@@ -42,14 +54,14 @@ func (e *existing) start() error {
 		return &EnvironmentError{"reach " + e.String(), err}
 	}
 	if info.Mode()&os.ModeSocket == 0 {
-		return &EnvironmentError{"reach " + e.String(), fmt.Errorf("%s is not a unix socket", e.target)}
+		return &EnvironmentError{"reach " + e.String(), fmt.Errorf("%s is not a unix socket", target)}
 	}
-	link := e.machine.Path(e.socket)
+	link := e.machine.Path(socket)
 	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
 		return &EnvironmentError{"link the socket of " + e.String(), err}
 	}
 	_ = os.Remove(link)
-	if err := os.Symlink(e.target, link); err != nil {
+	if err := os.Symlink(target, link); err != nil {
 		return &EnvironmentError{"link the socket of " + e.String(), err}
 	}
 	return nil
@@ -59,5 +71,11 @@ func (e *existing) kill() error {
 	return &ConfigError{e.String(), "it was started by somebody else and can be neither killed nor stopped"}
 }
 
-func (e *existing) stop() error { return os.Remove(e.machine.Path(e.socket)) }
-func (e *existing) lostPower()  {}
+func (e *existing) stop() error {
+	if e.addons != e.socket {
+		_ = os.Remove(e.machine.Path(e.addons)) // the other one says whether that could be done
+	}
+	return os.Remove(e.machine.Path(e.socket))
+}
+
+func (e *existing) lostPower() {}

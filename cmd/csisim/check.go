@@ -46,7 +46,8 @@ DRIVER ARGS starts the driver's plugin on each node and, unless a second -- give
 another command, its controller plugin. ARGS may contain {{.Endpoint}} or {{.Socket}}
 for the socket to serve, {{.NodeID}}, {{.NodeName}}, {{.StateDir}} for a directory
 that all plugins share, {{.NodeStateDir}} for one of each plugin's own,
-{{.KubeletDir}}, {{.Mode}} for node, controller or all, and {{.Driver}} for --name.
+{{.KubeletDir}}, {{.Mode}} for node, controller or all, {{.Driver}} for --name,
+and {{.AddonsEndpoint}} for a socket at which it serves CSI-Addons alone.
 A well-known driver is named by its profile, --profile, and one that runs already by
 its socket, --endpoint.
 

@@ -24,6 +24,7 @@ type subjectFlags struct {
 	nodeOnly                     bool
 	env                          pairsFlag
 	pluginSocket                 string
+	addonsEndpoint               string
 	startTimeout                 time.Duration
 	volumes                      volumeFlags
 }
@@ -31,6 +32,7 @@ type subjectFlags struct {
 func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.endpoint, "endpoint", "", "check the driver that serves at `ADDR` already, a unix socket")
 	flags.StringVar(&f.controllerEndpoint, "controller-endpoint", "", "`ADDR` of its controller plugin (default that of --endpoint)")
+	flags.StringVar(&f.addonsEndpoint, "addons-endpoint", "", "`ADDR` at which it serves CSI-Addons, with a command as the driver finds it (default where it serves CSI, or {{.AddonsEndpoint}} of the command)")
 	flags.StringVar(&f.profile, "profile", "", "check the well-known driver of this `NAME`, or of a YAML file: csisim profiles lists them")
 	flags.StringVar(&f.binary, "binary", "", "`PATH` of its program (default its own name, looked for in PATH)")
 	flags.StringVar(&f.save, "save", "", "write the flags that describe the driver to `FILE`, a profile for --profile")
@@ -89,6 +91,8 @@ func (f *subjectFlags) checkWays(args []string, dash int) error {
 		return usage("-- is missing before the driver's command %s", args[0])
 	case f.controllerEndpoint != "" && f.endpoint == "":
 		return usage("--controller-endpoint without --endpoint")
+	case f.addonsEndpoint != "" && f.profile != "":
+		return usage("--addons-endpoint and --profile: a profile says it by addonsSocket")
 	case f.binary != "" && f.profile == "":
 		return usage("--binary without --profile")
 	case f.save != "" && f.endpoint != "":
@@ -153,6 +157,9 @@ func (f *subjectFlags) socket(d *scenario.Driver) error {
 	if f.controllerEndpoint != "" {
 		d.Socket.Controller, err = socketPath("--controller-endpoint", f.controllerEndpoint)
 	}
+	if err == nil && f.addonsEndpoint != "" {
+		d.Socket.Addons, err = socketPath("--addons-endpoint", f.addonsEndpoint)
+	}
 	return err
 }
 
@@ -184,6 +191,15 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 	if !profile.IsSocket(f.pluginSocket) {
 		return nil, usage("--plugin-socket %s: want %s", f.pluginSocket, profile.WantedSocket)
 	}
+	if f.addonsEndpoint != "" {
+		var err error
+		if p.AddonsSocket, err = socketPath("--addons-endpoint", f.addonsEndpoint); err != nil {
+			return nil, err
+		}
+		if !profile.IsSocket(p.AddonsSocket) {
+			return nil, usage("--addons-endpoint %s: want %s", f.addonsEndpoint, profile.WantedSocket)
+		}
+	}
 	for _, command := range [][]string{p.Command, p.ControllerCommand} {
 		if len(command) > 0 {
 			command[0] = located(command[0])
@@ -201,7 +217,7 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 func profileOf(program *scenario.Program, nodeOnly bool) *profile.Profile {
 	p := &profile.Profile{
 		Arguments: program.Command[1:], Env: program.Env, Single: program.Single, NoController: nodeOnly,
-		PluginSocket: program.PluginSocket, StartTimeout: program.StartTimeout,
+		PluginSocket: program.PluginSocket, AddonsSocket: program.AddonsSocket, StartTimeout: program.StartTimeout,
 		VolumeModes: slices.Clone(volumeModes), AccessModes: slices.Clone(accessModes),
 	}
 	p.Binary.Name = program.Command[0]

@@ -157,6 +157,9 @@ func (f upFlags) scenario(env environment) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	if names := loaded[0].Clusters; len(names) > 0 {
+		return nil, usage("%s: clusters: csisim up lives one cluster, and the scenario has %d (%s): csisim run runs it", f.file, len(names), strings.Join(names, ", "))
+	}
 	return loaded[0], nil
 }
 

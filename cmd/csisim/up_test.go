@@ -130,6 +130,14 @@ func TestUpInMemoryHasNoSockets(t *testing.T) {
 	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
 
+func TestUpLivesOneCluster(t *testing.T) {
+	p := newPlace(t, "")
+	p.write("pair.yaml", header+"clusters: [west, east]\nsteps: [{settle: {}}]\n")
+	got := csisim(t, "up", "-f", filepath.Join(p.dir, "pair.yaml"))
+	assert.Equal(t, exitInput, got.code)
+	assert.Contains(t, got.stderr, "pair.yaml: clusters: csisim up lives one cluster, and the scenario has 2 (west, east): csisim run runs it")
+}
+
 func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
 	home := t.TempDir()
 	const other = "apiVersion: v1\nkind: Config\ncurrent-context: work\ncontexts:\n- name: work\n  context: {cluster: work, user: me}\nclusters:\n- name: work\n  cluster: {server: 'https://work.example.com'}\nusers:\n- name: me\n  user: {}\n"

@@ -9,6 +9,10 @@ var effective = []string{
 	"ControllerExpandVolume", "ControllerModifyVolume", "CreateSnapshot", "DeleteSnapshot",
 	"CreateVolumeGroupSnapshot", "DeleteVolumeGroupSnapshot",
 	"NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume", "NodeExpandVolume",
+	// Of CSI-Addons. Space that is reclaimed twice is another amount: those calls are left out.
+	"EncryptionKeyRotate", "FenceClusterNetwork", "UnfenceClusterNetwork",
+	"EnableVolumeReplication", "DisableVolumeReplication", "PromoteVolume", "DemoteVolume", "ResyncVolume",
+	"CreateVolumeGroup", "ModifyVolumeGroupMembership", "DeleteVolumeGroup",
 }
 
 // HasEffect reports whether a call of the method, such as "NodeStageVolume", changes

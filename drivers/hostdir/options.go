@@ -18,8 +18,9 @@ import (
 const defaultDriverName = "hostdir.csisim.dev"
 
 type options struct {
-	endpoint string
-	config   service.Config
+	endpoint       string
+	addonsEndpoint string // empty: the same
+	config         service.Config
 }
 
 func parseOptions(args []string, out io.Writer) (options, error) {
@@ -40,6 +41,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&noAttach, "no-attach", false, "do without ControllerPublishVolume")
 	flags.BoolVar(&noStage, "no-stage", false, "do without NodeStageVolume")
 	flags.BoolVar(&c.Addons, "csi-addons", false, "serve CSI-Addons on the same socket: reclaim space, key rotation, fencing, replication, groups")
+	flags.StringVar(&o.addonsEndpoint, "addons-endpoint", "", "with --csi-addons: socket to serve it on (default that of --endpoint)")
 	flags.Func("node-address", "with --csi-addons: the `address` of this node, by which it can be fenced (default: one in 10.0.0.0/8 that is made of --node-id)", func(s string) (err error) {
 		c.NodeAddress, err = netip.ParseAddr(s)
 		return err

@@ -23,12 +23,26 @@ import (
 // stopPatience is how long calls in flight may take once the driver shall stop.
 const stopPatience = 5 * time.Second
 
-// serve answers calls on the endpoint until ctx ends, then lets the calls in
-// flight finish and removes the socket.
-func serve(ctx context.Context, endpoint string, cfg service.Config) error {
-	server := grpc.NewServer(grpc.ChainUnaryInterceptor(logFailure, service.Exclusive(cfg.Broken)))
-	if err := service.Register(server, cfg); err != nil {
+// serve answers calls on the endpoints, that of CSI-Addons or the same, until ctx ends, then lets the calls in
+// flight finish and removes the sockets.
+func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Config) error {
+	exclusive := service.Exclusive(cfg.Broken)
+	newServer := func() *grpc.Server { return grpc.NewServer(grpc.ChainUnaryInterceptor(logFailure, exclusive)) }
+	server := newServer()
+	addonsServer := server
+	if addonsEndpoint != "" {
+		addonsServer = newServer()
+	}
+	if err := service.Register(server, addonsServer, cfg); err != nil {
 		return err
+	}
+	if addonsServer != server {
+		listener, err := listen(addonsEndpoint)
+		if err != nil {
+			return err
+		}
+		defer addonsServer.Stop()
+		go func() { _ = addonsServer.Serve(listener) }() // ends with Stop
 	}
 	listener, err := listen(endpoint)
 	if err != nil {

@@ -3,9 +3,8 @@ package mock
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	addonsid "github.com/csisim/csisim/internal/world/addons/identity"
+	addonscap "github.com/csisim/csisim/internal/world/addons/capability"
 )
 
 // Addons says what the driver serves of CSI-Addons, the day-2 operations. The zero value is a
@@ -62,45 +61,13 @@ func orElse(given, otherwise []string) []string {
 	return given
 }
 
-// addonsCapability makes the capability of that name, nil if there is none.
-func addonsCapability(name string) *addonsid.Capability {
-	kind, value, _ := strings.Cut(name, ".")
-	switch kind {
-	case "service":
-		if n, ok := addonsid.Capability_Service_Type_value[value]; ok {
-			return &addonsid.Capability{Type: &addonsid.Capability_Service_{Service: &addonsid.Capability_Service{Type: addonsid.Capability_Service_Type(n)}}}
-		}
-	case "reclaim_space":
-		if n, ok := addonsid.Capability_ReclaimSpace_Type_value[value]; ok {
-			return &addonsid.Capability{Type: &addonsid.Capability_ReclaimSpace_{ReclaimSpace: &addonsid.Capability_ReclaimSpace{Type: addonsid.Capability_ReclaimSpace_Type(n)}}}
-		}
-	case "network_fence":
-		if n, ok := addonsid.Capability_NetworkFence_Type_value[value]; ok {
-			return &addonsid.Capability{Type: &addonsid.Capability_NetworkFence_{NetworkFence: &addonsid.Capability_NetworkFence{Type: addonsid.Capability_NetworkFence_Type(n)}}}
-		}
-	case "volume_replication":
-		if n, ok := addonsid.Capability_VolumeReplication_Type_value[value]; ok {
-			return &addonsid.Capability{Type: &addonsid.Capability_VolumeReplication_{VolumeReplication: &addonsid.Capability_VolumeReplication{Type: addonsid.Capability_VolumeReplication_Type(n)}}}
-		}
-	case "volume_group":
-		if n, ok := addonsid.Capability_VolumeGroup_Type_value[value]; ok {
-			return &addonsid.Capability{Type: &addonsid.Capability_VolumeGroup_{VolumeGroup: &addonsid.Capability_VolumeGroup{Type: addonsid.Capability_VolumeGroup_Type(n)}}}
-		}
-	case "encryption_key_rotation":
-		if n, ok := addonsid.Capability_EncryptionKeyRotation_Type_value[value]; ok {
-			return &addonsid.Capability{Type: &addonsid.Capability_EncryptionKeyRotation_{EncryptionKeyRotation: &addonsid.Capability_EncryptionKeyRotation{Type: addonsid.Capability_EncryptionKeyRotation_Type(n)}}}
-		}
-	}
-	return nil
-}
-
 // mistakes are the names of capabilities that there are none of.
 func (a *Addons) mistakes() (wrong []string) {
 	if a == nil {
 		return nil
 	}
 	for _, name := range slices.Concat(a.Controller, a.Node) {
-		if addonsCapability(name) == nil {
+		if addonscap.Named(name) == nil {
 			wrong = append(wrong, fmt.Sprintf("csiAddons: there is no capability %q; capabilities are named as in the status of a CSIAddonsNode, such as reclaim_space.OFFLINE", name))
 		}
 	}

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -33,10 +34,16 @@ const fencing = "network_fence.NETWORK_FENCE"
 
 // changeFence fences addresses, or lifts the fence.
 func changeFence[A any](s AddonsFence, rpc string, cidrs []*fence.CIDR, apply func([]string)) (*A, error) {
+	if s.driver.faults[promisesFencing] {
+		return nil, notImplemented(rpc)
+	}
 	return serve(s.AddonsIdentity, rpc, fencing, func() (*A, error) {
 		addresses := addressesOf(cidrs)
 		if err := checkAddresses(addresses); err != nil {
 			return nil, err
+		}
+		if rpc == "FenceClusterNetwork" && s.driver.faults[fenceNotIdempotent] && slices.ContainsFunc(addresses, s.driver.isFenced) {
+			return nil, status.Errorf(codes.AlreadyExists, "%v are fenced", addresses)
 		}
 		apply(addresses)
 		return new(A), nil

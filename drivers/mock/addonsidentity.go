@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	addonscap "github.com/csisim/csisim/internal/world/addons/capability"
 	addonsid "github.com/csisim/csisim/internal/world/addons/identity"
 )
 
@@ -40,7 +41,7 @@ func (s *AddonsIdentity) GetIdentity(context.Context, *addonsid.GetIdentityReque
 func (s *AddonsIdentity) GetCapabilities(context.Context, *addonsid.GetCapabilitiesRequest) (*addonsid.GetCapabilitiesResponse, error) {
 	answer := &addonsid.GetCapabilitiesResponse{}
 	for _, name := range s.capabilities {
-		answer.Capabilities = append(answer.Capabilities, addonsCapability(name))
+		answer.Capabilities = append(answer.Capabilities, addonscap.Named(name))
 	}
 	return answer, nil
 }

@@ -41,7 +41,7 @@ func (d *Driver) addonsVolume(id string) (*volume, error) {
 		return nil, status.Error(codes.InvalidArgument, "volume_id is required")
 	}
 	v := d.volumes[id]
-	if v == nil && d.everKnown[id] && d.faults[servesDeletedVolumes] {
+	if v == nil && (d.faults[servesUnknownVolumes] || d.everKnown[id] && d.faults[servesDeletedVolumes]) {
 		return &volume{id: id}, nil
 	}
 	if v == nil {

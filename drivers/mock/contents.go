@@ -20,6 +20,14 @@ type Contents interface {
 // snapshots and of volumes are empty.
 func (d *Driver) KeepContents(c Contents) { d.contents = c }
 
+// shown is what a Mounter mounts for a volume: contents are kept by ids.
+func (d *Driver) shown(v *volume) string {
+	if d.contents != nil {
+		return v.id
+	}
+	return v.device()
+}
+
 // fillFrom fills a new volume with what its source has.
 func (d *Driver) fillFrom(source *csi.VolumeContentSource, id string) error {
 	from := source.GetSnapshot().GetSnapshotId()

@@ -118,6 +118,9 @@ func (d *Driver) Restart() {
 	if d.faults[forgetNamesOnRestart] {
 		clear(d.volumeNames)
 	}
+	if d.faults[forgetFencesOnRestart] {
+		d.addons.fenced = nil
+	}
 	if d.faults[forgetAttachmentOnRestart] {
 		for _, v := range d.volumes {
 			v.attachments = nil

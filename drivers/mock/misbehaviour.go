@@ -69,6 +69,10 @@ const (
 	servesDeletedVolumes        = "serves-deleted-volumes"
 	rotatesOnce                 = "rotates-once"
 	messageShowsSecret          = "message-shows-secret"
+	servesUnknownVolumes        = "serves-unknown-volumes"
+	fenceNotIdempotent          = "fence-not-idempotent"
+	forgetFencesOnRestart       = "forget-fences-on-restart"
+	promisesFencing             = "promises-fencing"
 )
 
 var misbehaviours = []Misbehaviour{
@@ -129,6 +133,10 @@ var misbehaviours = []Misbehaviour{
 	{groupDropsMember, "the first volume of a group is not in the answers", "CSI-Addons CreateVolumeGroup"},
 	{servesDeletedVolumes, "space is reclaimed, and keys are changed, of volumes that were deleted", "CSI-Addons ControllerReclaimSpace"},
 	{rotatesOnce, "changing a key a second time is an error", "CSI-Addons EncryptionKeyRotate"},
+	{servesUnknownVolumes, "space is reclaimed, and replication enabled, of volumes that never were there", "CSI-Addons ControllerReclaimSpace, EnableVolumeReplication"},
+	{fenceNotIdempotent, "fencing what is fenced is an error", "CSI-Addons FenceClusterNetwork"},
+	{forgetFencesOnRestart, "a restart of the controller lifts all fences", "CSI-Addons FenceClusterNetwork"},
+	{promisesFencing, "NETWORK_FENCE is promised, and fencing is not implemented", "CSI-Addons GetCapabilities"},
 	{messageShowsSecret, "the message of an error shows the request's secrets", "CSI-Addons FenceClusterNetwork"},
 }
 

@@ -153,7 +153,7 @@ func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePub
 	case n.stages(req) && n.driver.options.stagingMounts():
 		err = n.state.mounter.Mount(req.GetStagingTargetPath(), target, readOnly)
 	default:
-		err = n.state.mounter.Mount(v.device(), target, readOnly)
+		err = n.state.mounter.Mount(n.driver.shown(v), target, readOnly)
 	}
 	if err != nil {
 		return status.Errorf(codes.Internal, "publish volume %s on %s: %v", v.id, target, err)

@@ -80,7 +80,7 @@ func (n *Node) mountStaging(v *volume, staged bool, req *csi.NodeStageVolumeRequ
 	if err != nil || mounted {
 		return err
 	}
-	if err := n.state.mounter.Mount(v.device(), path, false); err != nil {
+	if err := n.state.mounter.Mount(n.driver.shown(v), path, false); err != nil {
 		return status.Errorf(codes.Internal, "stage volume %s on %s: %v", v.id, path, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
 )
 
 // Facts are what a driver says of itself, and which volumes it is willing to make.
@@ -26,6 +27,8 @@ type Facts struct {
 	// InlineRefused is the answer with which a node refuses the inline volumes that the CSIDriver
 	// object offers; empty if it does not.
 	InlineRefused string
+	// Addons is what it says of CSI-Addons.
+	Addons sim.AddonsPromise
 	// MaxVolumes is how many volumes a node can have; 0 is any number.
 	MaxVolumes int64
 	// Controllers are those of the cluster, with the driver's sidecars.

@@ -34,6 +34,7 @@ var groups = []Group{
 	{"reboot", "Power loss"},
 	{"move", "Move to another node"},
 	{"overlap", "Overlapping calls"},
+	{dayTwo, "Day-2 operations"},
 	{inline, "Inline volumes"},
 }
 
@@ -92,7 +93,7 @@ func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
 		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, mountsInUse, systemCalls, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
-		overlappingCalls, inlineVolumes,
+		overlappingCalls, dayTwoOperations, inlineVolumes,
 	} {
 		add(p)
 	}

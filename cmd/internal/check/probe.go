@@ -270,6 +270,12 @@ func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*
 	options := o.scenarioOptions()
 	options.Inspect = func(c *sim.Simulation) error {
 		f.Controllers = c.Controllers()
+		for _, name := range c.Drivers() {
+			var err error
+			if f.Addons, err = c.AddonsPromises(name); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	return scenario.Run(ctx, s, options)

@@ -22,13 +22,24 @@ type script struct {
 	twoNodes bool
 	// mounts and devices say that pods, and raw block volumes of theirs, are part of it.
 	mounts, devices bool
+	// addons says that sidecars of CSI-Addons run beside the driver.
+	addons bool
+	// restarts says that the controller plugin is restarted between operations.
+	restarts bool
+	// clusters are those of a scenario that has two; in is the one of the next steps.
+	clusters []string
+	in       string
 	// unmounts says that attempts to unmount are refused.
 	unmounts bool
 }
 
 // step adds a step in YAML, such as `wait: {pod: web, phase: Running}`.
 func (s *script) step(format string, args ...any) {
-	fmt.Fprintf(&s.steps, "- "+format+"\n", args...)
+	s.steps.WriteString("- ")
+	if s.in != "" {
+		fmt.Fprintf(&s.steps, "in: %s\n  ", s.in)
+	}
+	fmt.Fprintf(&s.steps, format+"\n", args...)
 }
 
 // manifester is a Kubernetes object.
@@ -161,12 +172,19 @@ func asManifests[M manifester](objects []M) []manifester {
 
 // text is the scenario as a file.
 func (s *script) text(name, description string) (string, error) {
-	driver, err := s.facts.subject.driverYAML()
+	subject := s.facts.subject
+	if s.addons {
+		subject.Driver.CSIAddons = s.facts.addonsSidecars(nodeA)
+	}
+	driver, err := subject.driverYAML()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Composed by csisim check; csisim run runs it.\napiVersion: csisim.dev/v1alpha1\nkind: Scenario\nname: %s\ndescription: %s\n\n", name, description)
+	if len(s.clusters) > 0 {
+		fmt.Fprintf(&b, "clusters: [%s]\n", strings.Join(s.clusters, ", "))
+	}
 	b.WriteString(s.facts.subject.clusterYAML(!s.twoNodes))
 	fmt.Fprintf(&b, "drivers:\n%s\n", driver)
 	if objects := s.objects(); objects != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/sim"
@@ -175,11 +176,6 @@ func (d *Driver) mocked() sim.Driver {
 	return m
 }
 
-// programFields are what the templates of a program's command and environment can use.
-var programFields = struct {
-	Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode, Cluster string
-}{}
-
 func (c *checker) checkProgram(p *Program) {
 	if p == nil {
 		return
@@ -198,16 +194,19 @@ func (c *checker) checkProgram(p *Program) {
 	if !profile.IsSocket(p.PluginSocket) {
 		c.report("program.pluginSocket", fmt.Sprintf("path %q", p.PluginSocket), profile.WantedSocket)
 	}
+	if !profile.IsSocket(p.AddonsSocket) {
+		c.report("program.addonsSocket", fmt.Sprintf("path %q", p.AddonsSocket), profile.WantedSocket)
+	}
 }
 
 func (c *checker) checkTemplate(path, text string) {
 	parsed, err := template.New("argument").Option("missingkey=error").Parse(text)
 	if err == nil {
-		err = parsed.Execute(io.Discard, programFields)
+		err = parsed.Execute(io.Discard, program.Fields{})
 	}
 	if err != nil {
 		c.document.Report(path, fmt.Sprintf("template %q", text),
-			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode or .Cluster")
+			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode, .Cluster, .AddonsEndpoint or .AddonsSocket")
 	}
 }
 

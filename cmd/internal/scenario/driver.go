@@ -44,11 +44,12 @@ type Driver struct {
 // Program is how a driver program is started. A path that begins with ./ or ../ is relative to the
 // scenario's file; any other program is looked for in PATH, then in the working directory.
 type Program struct {
-	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}}."`
+	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}} {{.AddonsEndpoint}} {{.AddonsSocket}}."`
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
+	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
 }
 
@@ -57,6 +58,7 @@ type Socket struct {
 	Controller string            `json:"controller,omitempty" example:"/run/csi/controller.sock" doc:"The controller plugin's socket."`
 	Nodes      map[string]string `json:"nodes,omitempty" doc:"The node plugins' sockets by node name."`
 	Node       string            `json:"node,omitempty" doc:"The node plugin's socket in a cluster of one node."`
+	Addons     string            `json:"addons,omitempty" doc:"The socket at which its plugins serve CSI-Addons; default their own."`
 }
 
 // Lives reports whether the scenario can only be lived, as csisim up does: what is external, and programs
@@ -113,10 +115,10 @@ func (d Driver) options(dir string) sim.Driver {
 	case d.Program != nil:
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
-			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, StartTimeout: d.Program.StartTimeout.Duration,
+			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration,
 		}
 	case d.Socket != nil:
-		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node}
+		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node, Addons: d.Socket.Addons}
 	}
 	return o
 }

@@ -28,7 +28,8 @@ type Check struct {
 	fenced   map[string]ranges
 	clients  map[client]ranges
 	deleted  map[Volume]bool
-	pending  map[uint64][]Volume // secondaries that a call under way promotes, by its Seq
+	promised map[client]map[string]bool // capabilities, by the plugin that has them
+	pending  map[uint64][]Volume        // secondaries that a call under way promotes, by its Seq
 }
 
 // Volume is a volume or group of a driver.
@@ -38,7 +39,7 @@ type Volume struct{ Driver, ID string }
 func New() *Check {
 	return &Check{
 		replicas: map[Volume]role{}, groups: map[Volume][]string{},
-		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[Volume]bool{}, pending: map[uint64][]Volume{},
+		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[Volume]bool{}, promised: map[client]map[string]bool{}, pending: map[uint64][]Volume{},
 	}
 }
 
@@ -71,9 +72,11 @@ func (c *Check) Ended(call *trace.Event) {
 	}
 	if call.Code != "" {
 		c.secrets(call)
+		c.serving(call)
 		c.doubt(call)
 		return
 	}
+	c.promises(call)
 	c.deletion(call)
 	c.grouping(call)
 	c.replication(call)

@@ -18,7 +18,7 @@ import (
 
 // ask finds out whether the driver serves; final says that waiting longer will not help.
 func (p *Program) ask(ctx context.Context, client grpc.ClientConnInterface) (final bool, problem error) {
-	if err := p.checkSocket(); err != nil {
+	if err := p.checkSocket(p.spec.Socket, "{{.Endpoint}} or {{.Socket}}"); err != nil {
 		return false, err
 	}
 	identity := csi.NewIdentityClient(client)
@@ -38,15 +38,19 @@ func (p *Program) ask(ctx context.Context, client grpc.ClientConnInterface) (fin
 		return true, fmt.Errorf("%w: it says its name is %q and %q is configured: correct one of the two",
 			ErrWrongDriver, info.GetName(), p.spec.Driver)
 	}
-	return false, nil
+	if p.spec.AddonsSocket == "" || p.spec.AddonsSocket == p.spec.Socket {
+		return false, nil
+	}
+	return false, p.checkSocket(p.spec.AddonsSocket, "{{.AddonsEndpoint}} or {{.AddonsSocket}}")
 }
 
-func (p *Program) checkSocket() error {
-	socket := p.machine.ProgramPath(p.spec.Socket)
-	info, err := p.machine.Lstat(p.spec.Socket)
+// checkSocket looks for a socket that the program serves if its command has the fields.
+func (p *Program) checkSocket(path, fields string) error {
+	socket := p.machine.ProgramPath(path)
+	info, err := p.machine.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: there is no %s: does the command hand {{.Endpoint}} or {{.Socket}} to the driver?", ErrNotListening, socket)
+		return fmt.Errorf("%w: there is no %s: does the command hand %s to the driver?", ErrNotListening, socket, fields)
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrNotListening, err)
 	case info.Mode().Type() != fs.ModeSocket:

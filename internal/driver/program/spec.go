@@ -3,6 +3,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -38,6 +39,8 @@ type Spec struct {
 	Dir string
 	// Socket is where the driver shall serve, a path of the node.
 	Socket string
+	// AddonsSocket is where it shall serve CSI-Addons, beside Socket. Default: Socket.
+	AddonsSocket string
 	// ServesAt is where the program serves whatever its flags say, as it finds the path; the
 	// base is that of Socket. Default: where its flags say, or in /csi.
 	ServesAt string
@@ -59,27 +62,30 @@ const defaultStartTimeout = 10 * time.Second
 
 // Fields are what templates can ask for. All paths are as the program finds them.
 type Fields struct {
-	Endpoint     string // the socket as unix:///path
-	Socket       string // the socket as a plain path
-	NodeID       string // what the driver shall call the node
-	NodeName     string // what the cluster calls the node
-	StateDir     string // shared by all instances of the driver, survives restarts
-	NodeStateDir string // of this node alone, survives restarts
-	KubeletDir   string // the node's /var/lib/kubelet
-	Driver       string // the driver's name
-	Mode         string // "controller" or "node"
-	Cluster      string // the name of the cluster, of a run that has several
+	Endpoint       string // the socket as unix:///path
+	Socket         string // the socket as a plain path
+	AddonsEndpoint string // the socket of CSI-Addons as unix:///path
+	AddonsSocket   string // the same as a plain path
+	NodeID         string // what the driver shall call the node
+	NodeName       string // what the cluster calls the node
+	StateDir       string // shared by all instances of the driver, survives restarts
+	NodeStateDir   string // of this node alone, survives restarts
+	KubeletDir     string // the node's /var/lib/kubelet
+	Driver         string // the driver's name
+	Mode           string // "controller" or "node"
+	Cluster        string // the name of the cluster, of a run that has several
 }
 
 func fieldNames() string {
-	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode, Cluster"
+	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode, Cluster, AddonsEndpoint, AddonsSocket"
 }
 
 func (s Spec) fields(m machine.Machine) Fields {
-	socket := m.ProgramPath(s.Socket)
+	socket, addons := m.ProgramPath(s.Socket), m.ProgramPath(cmp.Or(s.AddonsSocket, s.Socket))
 	return Fields{
 		Endpoint: "unix://" + socket, Socket: socket, NodeID: s.NodeID, NodeName: s.NodeName,
 		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode, Cluster: s.Cluster,
+		AddonsEndpoint: "unix://" + addons, AddonsSocket: addons,
 	}
 }
 

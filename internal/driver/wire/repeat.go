@@ -72,7 +72,7 @@ func (c *call) outcome(err error) contract.Outcome {
 	if c.site.Node != "" && strings.HasPrefix(c.method, "Node/") {
 		o.Mounts = c.mountsOfRequest()
 		o.Writable, o.Within = c.canWrite()
-	} else {
+	} else if strings.HasPrefix(c.fullMethod, "/csi.v1.") { // CSI-Addons may have a socket of its own
 		o.Volumes = c.volumesOfRequest()
 	}
 	return o

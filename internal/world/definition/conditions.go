@@ -32,7 +32,8 @@ func IsTerminating(o *object) bool {
 // nothing is left to do. others are the other definitions of its group.
 func Next(o *object, others []*object, now metav1.Time) *object {
 	for _, step := range []func(*object, []*object, metav1.Time) bool{judgeApproval, judgeNames, establish} {
-		next := o.DeepCopy()
+		// Only the status changes; schemas are big, and stored objects are not changed in place.
+		next := &object{TypeMeta: o.TypeMeta, ObjectMeta: *o.ObjectMeta.DeepCopy(), Spec: o.Spec, Status: *o.Status.DeepCopy()}
 		if step(next, others, now) {
 			return next
 		}

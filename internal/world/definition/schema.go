@@ -22,6 +22,18 @@ type schemas struct {
 }
 
 func schemasOf(version *apiextensionsv1.CustomResourceDefinitionVersion) (*schemas, error) {
+	text := textOf(version)
+	if s, ok := known.find(text); ok {
+		return s, nil
+	}
+	s, err := makeSchemas(version)
+	if err == nil {
+		known.keep(text, s)
+	}
+	return s, err
+}
+
+func makeSchemas(version *apiextensionsv1.CustomResourceDefinitionVersion) (*schemas, error) {
 	props, err := internalSchema(version.Schema)
 	if err != nil || props == nil {
 		return &schemas{}, err

@@ -107,6 +107,9 @@ func (p *Profile) check(d *strict.Document) {
 	if !IsSocket(p.PluginSocket) {
 		d.Report("pluginSocket", fmt.Sprintf("path %q", p.PluginSocket), WantedSocket)
 	}
+	if !IsSocket(p.AddonsSocket) {
+		d.Report("addonsSocket", fmt.Sprintf("path %q", p.AddonsSocket), WantedSocket)
+	}
 	p.StandIns.check(d)
 }
 
@@ -127,6 +130,6 @@ func checkTemplate(d *strict.Document, path, text string) {
 	}
 	if err != nil {
 		d.Report(path, fmt.Sprintf("template %q", text),
-			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver or .Mode")
+			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode, .AddonsEndpoint or .AddonsSocket")
 	}
 }

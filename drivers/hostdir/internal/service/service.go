@@ -48,8 +48,8 @@ type Config struct {
 	Broken      broken.Set
 }
 
-// Register opens the state and adds the services to the server.
-func Register(server *grpc.Server, cfg Config) error {
+// Register opens the state and adds the services to the server, those of CSI-Addons to another one or the same.
+func Register(server, addonsServer *grpc.Server, cfg Config) error {
 	store, err := cfg.open()
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func Register(server *grpc.Server, cfg Config) error {
 	}
 	csi.RegisterIdentityServer(server, identity{cfg: cfg})
 	if cfg.Addons {
-		registerAddons(server, cfg, store)
+		registerAddons(addonsServer, cfg, store)
 	}
 	if cfg.Controller && !cfg.InlineOnly {
 		c, err := newController(cfg, store)

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
+	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -150,7 +151,7 @@ func (m *Manager) hasCapability(driver string, f feature) bool {
 			continue
 		}
 		for _, has := range c.capabilities {
-			if strings.HasPrefix(capabilityText(has), f.capability) {
+			if strings.HasPrefix(capability.Name(has), f.capability) {
 				return true
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
 	"github.com/csisim/csisim/internal/driver/sidecar"
-	"github.com/csisim/csisim/internal/world/addons/identity"
+	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -83,31 +83,12 @@ func (m *Manager) connected(p *kernel.Process, node *kinds.Node, c *connection, 
 		State: "Connected", Message: "Successfully established connection with sidecar", ClientsByNode: clients,
 	}
 	for _, has := range c.capabilities {
-		node.Status.Capabilities = append(node.Status.Capabilities, capabilityText(has))
+		node.Status.Capabilities = append(node.Status.Capabilities, capability.Name(has))
 	}
 	if err := kinds.UpdateStatus(p, m.Component, node); err != nil {
 		return err
 	}
 	return every(nodePeriod)
-}
-
-// capabilityText is a capability as the status has it. A-NODE-6
-func capabilityText(c *identity.Capability) string {
-	switch has := c.GetType().(type) {
-	case *identity.Capability_Service_:
-		return "service." + has.Service.GetType().String()
-	case *identity.Capability_ReclaimSpace_:
-		return "reclaim_space." + has.ReclaimSpace.GetType().String()
-	case *identity.Capability_NetworkFence_:
-		return "network_fence." + has.NetworkFence.GetType().String()
-	case *identity.Capability_VolumeReplication_:
-		return "volume_replication." + has.VolumeReplication.GetType().String()
-	case *identity.Capability_VolumeGroup_:
-		return "volume_group." + has.VolumeGroup.GetType().String()
-	case *identity.Capability_EncryptionKeyRotation_:
-		return "encryption_key_rotation." + has.EncryptionKeyRotation.GetType().String()
-	}
-	return ""
 }
 
 // retryNode counts a failure, and deletes the object after the last. A-NODE-7

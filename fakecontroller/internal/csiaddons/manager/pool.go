@@ -10,6 +10,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/relay"
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/sidecar"
+	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/addons/identity"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -64,8 +65,8 @@ func (c *connection) call(p *kernel.Process, what string, timeout time.Duration,
 }
 
 // can reports whether the driver has a capability, as the status of its CSIAddonsNode names it.
-func (c *connection) can(capability string) bool {
-	return slices.ContainsFunc(c.capabilities, func(has *identity.Capability) bool { return capabilityText(has) == capability })
+func (c *connection) can(name string) bool {
+	return slices.ContainsFunc(c.capabilities, func(has *identity.Capability) bool { return capability.Name(has) == name })
 }
 
 // onNode is the connection to a driver's sidecar on a node that has the capability; nil if

@@ -1,0 +1,115 @@
+package check_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/mock"
+)
+
+// withAddons is the reference driver in memory that serves CSI-Addons.
+func withAddons(faulty ...string) check.Subject {
+	return mocked(mock.Options{Faulty: faulty, CSIAddons: &mock.Addons{
+		Node:         []string{"service.NODE_SERVICE", "reclaim_space.ONLINE", "encryption_key_rotation.ENCRYPTIONKEYROTATION", "network_fence.GET_CLIENTS_TO_FENCE"},
+		FenceClients: []mock.FenceClient{{Node: "node-a", ID: "a", CIDRs: []string{"10.0.0.1/32"}}, {Node: "node-b", ID: "b", CIDRs: []string{"10.0.0.2/32"}}},
+	}})
+}
+
+// dayTwo are the names of the trials of CSI-Addons that a driver is offered.
+func dayTwo(t *testing.T, s check.Subject) (names []string) {
+	t.Helper()
+	facts, err := check.Ask(t.Context(), s, check.RunOptions{})
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	for _, trial := range trials {
+		if trial.Group == "day-2" && trial.Runs() {
+			names = append(names, trial.Name())
+		}
+	}
+	return names
+}
+
+func TestDayTwoOperationsAreTriedOnDriversThatServeThem(t *testing.T) {
+	assert.Empty(t, dayTwo(t, mocked(mock.Options{})))
+	names := dayTwo(t, withAddons())
+	assert.Subset(t, names, []string{
+		"day-2/reclaim-lost", "day-2/rotate-repeated", "day-2/fence-driver-killed", "day-2/replicate", "day-2/group-sidecar-killed",
+		"day-2/deleted", "day-2/wrong-ids", "day-2/out-of-order", "day-2/sites-move", "day-2/sites-disaster",
+	})
+	assert.Empty(t, verdicts(checked(t, withAddons(), check.RunOptions{Parallel: 2}, names...)))
+}
+
+// Given a driver that breaks one promise of CSI-Addons, when the trial is run, then the verdict names it.
+func TestATrialFindsWhatADriverDoesWrongWithCSIAddons(t *testing.T) {
+	found := map[string]struct{ trial, verdict string }{
+		"demoted-stays-writable":     {"day-2/replicate", "NodePublishVolume lets a demoted volume be written"},
+		"promotes-second-primary":    {"day-2/sites-move", "PromoteVolume makes a second primary"},
+		"replication-copies-nothing": {"day-2/sites-move", "data lost: pod default/web does not find its data"},
+		"fence-ignored":              {"day-2/fence", "NodeStageVolume serves a fenced node"},
+		"unfence-leaves-fence":       {"day-2/fence", "NodeStageVolume fails for good: FailedPrecondition: node node-a"},
+		"group-drops-member":         {"day-2/group", "CreateVolumeGroup answers a group with other members"},
+		"serves-deleted-volumes":     {"day-2/deleted", "ControllerReclaimSpace reclaims space of a deleted volume"},
+		"rotates-once":               {"day-2/rotate", "EncryptionKeyRotate fails for good: Internal: volume vol-0001 has its new key already"},
+		"message-shows-secret":       {"day-2/fence", "FenceClusterNetwork shows a secret"},
+		"serves-unknown-volumes":     {"day-2/wrong-ids", "ControllerReclaimSpace"},
+		"fence-not-idempotent":       {"day-2/fence-repeated", "FenceClusterNetwork is not idempotent: OK, then AlreadyExists"},
+		"forget-fences-on-restart":   {"day-2/fence-driver-killed", "NodeStageVolume serves a fenced node"},
+		"promises-fencing":           {"day-2/fence", "FenceClusterNetwork is promised and not served"},
+	}
+	sound := withAddons()
+	facts, err := check.Ask(t.Context(), sound, check.RunOptions{})
+	require.NoError(t, err)
+	trials, err := check.Plan(facts)
+	require.NoError(t, err)
+	for _, m := range mock.Misbehaviours() {
+		if !strings.HasPrefix(m.Breaks, "CSI-Addons") {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			want, known := found[m.Name]
+			require.True(t, known, "no trial is known to find it")
+			i := slices.IndexFunc(trials, func(one *check.Trial) bool { return one.Name() == want.trial })
+			outcomes, err := check.Run(t.Context(), []*check.Trial{broken(t, trials[i], m.Name)}, check.RunOptions{})
+			require.NoError(t, err)
+			assert.Contains(t, verdicts(&check.Card{Facts: facts, Outcomes: outcomes}), want.verdict)
+		})
+	}
+}
+
+// broken is a trial of the mock with a defect. To plan all trials of each defect would take longer than the runs.
+func broken(t *testing.T, sound *check.Trial, defect string) *check.Trial {
+	t.Helper()
+	text := strings.Replace(sound.Text, "  mock:\n", "  mock:\n    faulty: ["+defect+"]\n", 1)
+	require.NotEqual(t, sound.Text, text)
+	s, err := scenario.Parse(sound.File(), []byte(text))
+	require.NoError(t, err)
+	trial := *sound
+	trial.Scenario, trial.Text = s, text
+	return &trial
+}
+
+// twoSites is hostdir with CSI-Addons at a socket of its own, and with a site in each of two clusters.
+func twoSites(program, defect string) check.Subject {
+	s := hostdir(program, defect)
+	s.Driver.Program.Command = append(s.Driver.Program.Command, "--csi-addons", "--addons-endpoint={{.AddonsEndpoint}}",
+		"--site={{.Cluster}}", "--sites={{with .Cluster}}west,east{{end}}")
+	return s
+}
+
+// What a program serves it does: its data is read again after each operation.
+func TestDayTwoOperationsOfAProgram(t *testing.T) {
+	program := buildHostdir(t)
+	o := check.RunOptions{Parallel: 2, WorkDir: workDir(t)}
+	sound := checked(t, twoSites(program, ""), o, "day-2/reclaim", "day-2/fence-driver-killed", "day-2/group-repeated", "day-2/sites-move")
+	assert.Empty(t, verdicts(sound))
+	assert.Len(t, sound.Outcomes, 4)
+	assert.Contains(t, verdicts(checked(t, twoSites(program, "reclaim-loses-data"), o, "day-2/reclaim")), "data lost: ")
+}

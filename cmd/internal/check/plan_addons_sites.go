@@ -1,0 +1,92 @@
+package check
+
+import (
+	"slices"
+	"strings"
+)
+
+// The clusters of trials that have two.
+const (
+	west = "west"
+	east = "east"
+)
+
+// trySites: a replicated volume moves to another cluster, whose site of the driver has the copy.
+func (p *plan) trySites() {
+	needs := []string{p.needsPromises(replicates), p.needsSites(), p.needsOnePlace(), p.effects()[0].missing}
+	p.try(dayTwo, "sites-move", "A volume is primary in one cluster and cannot be in another one, before it moves there as planned.", needs, func(s *script) {
+		s.replicatedTo()
+		s.inCluster(east)
+		s.apply(replicated{claim: "data", state: "primary"})
+		s.inCluster("")
+		s.step("advance: 1m")
+		s.inCluster(west)
+		s.end(web(nodeA, data))
+		s.detached()
+		s.step("patch: {vr: vr, merge: {spec: {replicationState: secondary}}}")
+		s.inCluster(east)
+		s.isPrimary()
+		s.run(web(nodeA, data))
+		s.end(web(nodeA, data))
+		s.detached()
+	})
+	p.try(dayTwo, "sites-disaster", "The cluster with the primary loses its power, and another one takes over by force; later the first one is back.", append(needs, p.needsOurs()), func(s *script) {
+		s.replicatedTo()
+		s.inCluster("")
+		s.step("advance: 10m")
+		s.step("power-off-cluster: west")
+		s.inCluster(east)
+		s.apply(replicated{claim: "data", state: "primary"})
+		s.isPrimary()
+		s.run(web(nodeA, data))
+		s.inCluster("")
+		s.step("power-on-cluster: west")
+		s.inCluster(west)
+		s.end(web(nodeA, data))
+		s.detached()
+		s.step("patch: {vr: vr, merge: {spec: {replicationState: secondary}}}")
+		s.step(`wait: {vr: vr, that: "object.status.message == 'volume is marked secondary'", for: 3h}`)
+		s.inCluster("")
+		s.step("settle: {}")
+	})
+}
+
+// replicatedTo has a pod write in the first cluster what the second one has a copy of.
+func (s *script) replicatedTo() {
+	s.addons = true
+	s.clusters = []string{west, east}
+	s.inCluster(west)
+	s.replicationClasses()
+	s.immediate = true
+	s.claim(data)
+	s.step("wait: {lease: %s-csi-addons, namespace: kube-system}", strings.ReplaceAll(s.facts.Name, ".", "-"))
+	s.apply(replicated{claim: "data", state: "primary"})
+	s.isPrimary()
+	s.run(web(nodeA, data))
+	s.inCluster(east)
+	s.replicationClasses()
+	s.apply(sameVolume{data.name, "west/pvc/data"})
+	s.step("wait: {pvc: data, phase: Bound}")
+}
+
+func (s *script) isPrimary() {
+	s.step("wait: {vr: vr, that: \"has(object.status.state) && object.status.state == 'Primary'\", for: 3h}")
+}
+
+// inCluster has the next steps act in a cluster; empty for those that are about all.
+func (s *script) inCluster(name string) { s.in = name }
+
+// needsSites: a driver program has a site in each cluster if its command asks which that is.
+func (p *plan) needsSites() string {
+	d := p.facts.subject.Driver
+	asks := func(word string) bool { return strings.Contains(word, ".Cluster") }
+	switch {
+	case d.Mock != nil:
+		return ""
+	case d.Program == nil:
+		return "only a driver that csisim starts from a command can be in two clusters"
+	case !slices.ContainsFunc(append(slices.Clone(d.Program.Command), d.Program.ControllerCommand...), asks):
+		return "{{.Cluster}} is not in the driver's command: it has no sites"
+	}
+	return ""
+}

@@ -1,0 +1,56 @@
+package addonscheck
+
+import (
+	"fmt"
+	"path"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/csisim/csisim/internal/world/addons/capability"
+	"github.com/csisim/csisim/internal/world/addons/identity"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// needed are the capabilities by the call that they promise. Drivers may do without GetVolumeReplicationInfo.
+var needed = map[string]string{
+	"ControllerReclaimSpace":        "reclaim_space.OFFLINE",
+	"NodeReclaimSpace":              "reclaim_space.ONLINE",
+	"EncryptionKeyRotate":           "encryption_key_rotation.ENCRYPTIONKEYROTATION",
+	"FenceClusterNetwork":           "network_fence.NETWORK_FENCE",
+	"UnfenceClusterNetwork":         "network_fence.NETWORK_FENCE",
+	"GetFenceClients":               "network_fence.GET_CLIENTS_TO_FENCE",
+	"EnableVolumeReplication":       "volume_replication.VOLUME_REPLICATION",
+	"DisableVolumeReplication":      "volume_replication.VOLUME_REPLICATION",
+	"PromoteVolume":                 "volume_replication.VOLUME_REPLICATION",
+	"DemoteVolume":                  "volume_replication.VOLUME_REPLICATION",
+	"ResyncVolume":                  "volume_replication.VOLUME_REPLICATION",
+	"GetReplicationDestinationInfo": "volume_replication.GET_REPLICATION_DESTINATION_INFO",
+	"CreateVolumeGroup":             "volume_group.VOLUME_GROUP",
+	"DeleteVolumeGroup":             "volume_group.VOLUME_GROUP",
+	"ModifyVolumeGroupMembership":   "volume_group.MODIFY_VOLUME_GROUP",
+	"ControllerGetVolumeGroup":      "volume_group.GET_VOLUME_GROUP",
+}
+
+// promises takes notice of what a plugin promises.
+func (c *Check) promises(call *trace.Event) {
+	answer, ok := call.Response.(*identity.GetCapabilitiesResponse)
+	if !ok {
+		return
+	}
+	all := map[string]bool{}
+	for _, has := range answer.GetCapabilities() {
+		all[capability.Name(has)] = true
+	}
+	c.promised[client{call.Driver, call.Node}] = all
+}
+
+// serving holds errors to the invariant that what a plugin promises it serves. The answers of faults are not its own.
+func (c *Check) serving(call *trace.Event) {
+	name := path.Base(call.Method)
+	if call.Code != codes.Unimplemented.String() || call.Injected != "" {
+		return
+	}
+	if wants := needed[name]; c.promised[client{call.Driver, call.Node}][wants] {
+		c.breach(call, "is promised and not served", fmt.Sprintf("%s is among the capabilities, and the answer is %s: %s", wants, call.Code, call.Message))
+	}
+}

@@ -1,0 +1,51 @@
+// Package capability names the capabilities of CSI-Addons as the status of a CSIAddonsNode does:
+// reclaim_space.OFFLINE. A-NODE-6
+package capability
+
+import (
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/world/addons/identity"
+)
+
+// Name is the name of a capability; empty for one that says nothing.
+func Name(c *identity.Capability) string {
+	m := c.ProtoReflect()
+	group := m.WhichOneof(m.Descriptor().Oneofs().ByName("type"))
+	if group == nil {
+		return ""
+	}
+	kind := kindOf(group)
+	number := m.Get(group).Message().Get(kind).Enum()
+	value := kind.Enum().Values().ByNumber(number)
+	if value == nil {
+		return string(group.Name()) + "." + strconv.Itoa(int(number))
+	}
+	return string(group.Name()) + "." + string(value.Name())
+}
+
+// Named is the capability of that name; nil if there is none.
+func Named(name string) *identity.Capability {
+	group, value, _ := strings.Cut(name, ".")
+	c := &identity.Capability{}
+	m := c.ProtoReflect()
+	field := m.Descriptor().Oneofs().ByName("type").Fields().ByName(protoreflect.Name(group))
+	if field == nil {
+		return nil
+	}
+	kind := kindOf(field)
+	known := kind.Enum().Values().ByName(protoreflect.Name(value))
+	if known == nil {
+		return nil
+	}
+	m.Mutable(field).Message().Set(kind, protoreflect.ValueOfEnum(known.Number()))
+	return c
+}
+
+// kindOf is the field of a group's message that says which of its capabilities it is.
+func kindOf(group protoreflect.FieldDescriptor) protoreflect.FieldDescriptor {
+	return group.Message().Fields().ByName("type")
+}

@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/internal/world/addons/capability"
+	"github.com/csisim/csisim/internal/world/addons/fence"
+	"github.com/csisim/csisim/internal/world/addons/identity"
+)
+
+// AddonsPromise is what a driver says of CSI-Addons.
+type AddonsPromise struct {
+	// Capabilities are those of the controller plugin and of the plugins of nodes, by the names
+	// that a CSIAddonsNode shows, such as reclaim_space.OFFLINE.
+	Capabilities map[string]bool
+	// Clients are the address ranges of each node, where its plugin knows them.
+	Clients map[string][]string
+}
+
+// AddonsPromises asks the plugins of a driver what they serve of CSI-Addons: nothing, if they do not
+// serve its identity. The questions are no part of the run. The error is an *EnvironmentError.
+func (c *Simulation) AddonsPromises(name string) (AddonsPromise, error) {
+	promise := AddonsPromise{Capabilities: map[string]bool{}, Clients: map[string][]string{}}
+	for _, d := range c.drivers {
+		if d.Name != name {
+			continue
+		}
+		for _, p := range c.plugins(d) {
+			if !p.running {
+				continue
+			}
+			if err := promise.learn(p); err != nil {
+				return promise, err
+			}
+		}
+	}
+	return promise, nil
+}
+
+func (a AddonsPromise) learn(p *plugin) error {
+	return p.askAt(p.addons, "capabilities of CSI-Addons", func(ctx context.Context, conn grpc.ClientConnInterface) error {
+		answer, err := identity.NewIdentityClient(conn).GetCapabilities(ctx, &identity.GetCapabilitiesRequest{})
+		if status.Code(err) == codes.Unimplemented && p.addons == p.socket {
+			return nil
+		}
+		knowsClients := false
+		for _, has := range answer.GetCapabilities() {
+			a.Capabilities[capability.Name(has)] = true
+			knowsClients = knowsClients || capability.Name(has) == "network_fence.GET_CLIENTS_TO_FENCE"
+		}
+		if err != nil || p.node == "" || !knowsClients {
+			return err
+		}
+		clients, err := fence.NewFenceControllerClient(conn).GetFenceClients(ctx, &fence.GetFenceClientsRequest{})
+		for _, client := range clients.GetClients() {
+			for _, address := range client.GetAddresses() {
+				a.Clients[p.node] = append(a.Clients[p.node], address.GetCidr())
+			}
+		}
+		if status.Code(err) == codes.Unimplemented {
+			return nil // a trial says so
+		}
+		return err
+	})
+}

@@ -1,0 +1,31 @@
+package sim
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// addonsSocketName is that of a socket for CSI-Addons alone, unless the program has its own name for it.
+const addonsSocketName = "csi-addons.sock"
+
+// addonsSocketIn is where a plugin serves CSI-Addons in its directory: mostly at its only socket.
+func (d *driver) addonsSocketIn(directory string) string {
+	own := d.socketIn(directory)
+	switch {
+	case d.Socket != nil && d.Socket.Addons != "":
+		return path.Join(path.Dir(own), addonsSocketName)
+	case d.Program != nil && d.Program.AddonsSocket != "":
+		return path.Join(path.Dir(own), path.Base(d.Program.AddonsSocket))
+	case d.Program != nil && d.Program.namesAddonsSocket():
+		return path.Join(path.Dir(own), addonsSocketName)
+	}
+	return own
+}
+
+// namesAddonsSocket reports whether the command asks for a socket of CSI-Addons.
+func (o *Program) namesAddonsSocket() bool {
+	words := slices.Concat(o.Command, o.ControllerCommand, slices.Sorted(maps.Values(o.Env)))
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, ".Addons") })
+}
