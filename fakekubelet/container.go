@@ -1,6 +1,7 @@
 package fakekubelet
 
 import (
+	"errors"
 	"syscall"
 	"time"
 
@@ -31,7 +32,7 @@ type container struct {
 
 func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
 	c := &container{podWorker: w, spec: spec, init: init, waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}
-	if w.options.Runtime.Executable(spec.Image) != "" {
+	if w.options.Runtime.Runs(spec.Image) {
 		c.program = w.options.Runtime.Program(w.pod, spec)
 	}
 	c.liveness = c.newProber(liveness, spec.LivenessProbe)
@@ -96,7 +97,11 @@ func (c *container) runProgram(p *kernel.Process) {
 func (c *container) launch(p *kernel.Process) bool {
 	command, err := c.command(p)
 	if err != nil {
-		c.waiting = &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: err.Error()}
+		reason := "CreateContainerConfigError"
+		if errors.Is(err, errNoCommand) {
+			reason = "CreateContainerError"
+		}
+		c.waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: err.Error()}
 		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
 		c.report(p)
 		c.retry(p, "the next try to start container "+c.spec.Name)
@@ -208,6 +213,22 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 	if err != nil {
 		return machine.Command{}, err
 	}
+	command, err := c.commandOf(vars)
+	if err != nil {
+		return machine.Command{}, err
+	}
+	volumes, err := c.mountsOfProgram(p, c.spec)
+	command.Volumes = append(command.Volumes, volumes...)
+	command.Bare, command.Stdin, command.StdinOnce, command.Terminal = true, c.spec.Stdin, c.spec.StdinOnce, c.spec.TTY
+	return command, err
+}
+
+// commandOf is what runs, with its environment.
+func (c *container) commandOf(vars variables) (machine.Command, error) {
+	if root := c.options.Runtime.RootFS(c.spec.Image); root != nil {
+		return c.rootCommand(root, vars)
+	}
+	vars.setDefault("HOME", "/root")
 	env := vars.list()
 	words := append([]string{c.options.Runtime.Executable(c.spec.Image)}, expandAll(c.spec.Args, vars)...)
 	if given := expandAll(c.spec.Command, vars); len(given) > 0 {
@@ -216,11 +237,7 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 		}
 		words = append(words[:1:1], append(given[1:], words[1:]...)...)
 	}
-	volumes, err := c.mountsOfProgram(p, c.spec)
-	return machine.Command{
-		Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: workingDir(c.spec), Volumes: volumes,
-		Stdin: c.spec.Stdin, StdinOnce: c.spec.StdinOnce, Terminal: c.spec.TTY,
-	}, err
+	return machine.Command{Path: words[0], Args: words[1:], Env: env, Dir: workingDir(c.spec)}, nil
 }
 
 func workingDir(spec *corev1.Container) string {

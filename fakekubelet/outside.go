@@ -18,6 +18,9 @@ type Program = runtime.Program
 // RuntimeOptions say which containers are programs.
 type RuntimeOptions = runtime.Options
 
+// RootFS is the root file system of an image.
+type RootFS = runtime.RootFS
+
 // NewRuntime returns the runtime of a node on which nothing runs.
 func NewRuntime(w *component.World, node string, o RuntimeOptions) *Runtime {
 	return runtime.New(w, node, o)

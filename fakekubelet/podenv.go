@@ -25,10 +25,17 @@ func (v variables) list() []string {
 	return all
 }
 
+// setDefault gives a variable a value if it has none.
+func (v variables) setDefault(name, value string) {
+	if _, has := v[name]; !has {
+		v[name] = value
+	}
+}
+
 // environment is that of a container: how the API server is found, then what the
 // container's envFrom and env say.
 func (w *podWorker) environment(p *kernel.Process, c *corev1.Container) (variables, error) {
-	env := variables{"HOSTNAME": w.pod.Name, "HOME": "/root"}
+	env := variables{"HOSTNAME": w.hostname()}
 	if c.TTY {
 		env["TERM"] = "xterm"
 	}

@@ -66,6 +66,17 @@ func (w *podWorker) removeFiles() {
 	_ = w.options.Machine.RemoveAll(path.Join(csi.PodDir(w.pod.UID), "files")) // housekeeping looks again
 }
 
+// giveToGroup lets everybody write in an empty directory; what is made in it is the pod's group's, if it has one.
+func (w *podWorker) giveToGroup(dir string) error {
+	mode := fs.FileMode(0o777)
+	if s := w.pod.Spec.SecurityContext; s != nil && s.FSGroup != nil {
+		if w.options.Machine.Lchown(dir, -1, int(*s.FSGroup)) == nil { // an ordinary user cannot
+			mode |= fs.ModeSetgid
+		}
+	}
+	return w.options.Machine.Chmod(dir, mode)
+}
+
 // files are the files of a volume by name.
 type files map[string][]byte
 
@@ -76,7 +87,7 @@ func (w *podWorker) makeVolume(p *kernel.Process, v *corev1.Volume) error {
 		if err := w.options.Machine.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		return w.options.Machine.Chmod(dir, 0o777)
+		return w.giveToGroup(dir)
 	case v.HostPath != nil:
 		return w.prepareHostPath(v.HostPath)
 	case v.ConfigMap != nil:

@@ -11,7 +11,7 @@ import (
 
 // hasPrograms reports whether some container of the pod is a program.
 func (w *podWorker) hasPrograms() bool {
-	isProgram := func(c corev1.Container) bool { return w.options.Runtime.Executable(c.Image) != "" }
+	isProgram := func(c corev1.Container) bool { return w.options.Runtime.Runs(c.Image) }
 	return slices.ContainsFunc(w.pod.Spec.Containers, isProgram) || slices.ContainsFunc(w.pod.Spec.InitContainers, isProgram)
 }
 

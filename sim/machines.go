@@ -28,6 +28,9 @@ func (c *Simulation) startMachines() error {
 			return &EnvironmentError{"make the directory of logs", err}
 		}
 	}
+	if err := c.unpackImages(); err != nil {
+		return err
+	}
 	var err error
 	if c.controlPlane, err = c.newMachine(controlPlaneName); err != nil {
 		return err
@@ -64,7 +67,7 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 	}
 	dir := filepath.Join(c.run.work.Path(), c.cluster, name)
 	wanted := c.options.Isolation
-	if len(c.options.Images) > 0 {
+	if c.options.hasImages() {
 		if wanted == None {
 			return nil, &ConfigError{"isolation none", "containers that are programs find their volumes in a mount namespace only"}
 		}

@@ -26,8 +26,8 @@ type node struct {
 
 func newNode(c *Simulation, o Node, m machine.Machine) *node {
 	var programs fakekubelet.RuntimeOptions
-	if len(c.options.Images) > 0 {
-		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, Machine: m, LogDir: c.logDir()}
+	if c.options.hasImages() {
+		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, RootFS: c.options.RootFS, Machine: m, LogDir: c.logDir()}
 	}
 	return &node{Node: o, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
 }

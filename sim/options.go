@@ -112,6 +112,9 @@ type Options struct {
 	// host by image, with or without its tag. Containers of other images are records.
 	// Default: none.
 	Images map[string]string
+	// RootFS are the root file systems of images whose containers have one, by image like Images. Those to be unpacked are
+	// in the directory of the run, and go with it. Default: none.
+	RootFS map[string]RootFS
 	// Address is where the API is served, "127.0.0.1:6443", and Authority the certificate
 	// in PEM that its clients trust, for the programs of Images. Default: it is not.
 	Address   string
@@ -315,5 +318,5 @@ func (o Options) onDisk() bool {
 
 // mounts reports whether what mounts on the nodes is of the run's own, and not in memory.
 func (o Options) mounts() bool {
-	return len(o.Images) > 0 || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Program != nil || len(d.External) > 0 })
+	return o.hasImages() || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Program != nil || len(d.External) > 0 })
 }

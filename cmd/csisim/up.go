@@ -127,7 +127,12 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		return err
 	}
 	access := &access{name: f.name, page: shown.address(), address: "https://" + shown.host, token: token, authority: authority, file: f.kubeconfig, claim: claimed}
+	roots, err := rootFileSystems(s)
+	if err != nil {
+		return err
+	}
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
+		RootFS:  roots,
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Token: token, Start: time.Now(), OnDisk: true,
 		Address: shown.host, Authority: authority,
 		Inspect: func(c *sim.Simulation) error {

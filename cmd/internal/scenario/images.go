@@ -1,10 +1,30 @@
 package scenario
 
 import (
+	"maps"
+	"path/filepath"
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
+
+// Mapped is an entry of images.
+type Mapped struct {
+	Image string
+	File  string // what it stands for; a path, or the name of a program
+	Line  int    // where the scenario says so
+}
+
+// MappedImages are the entries of images, sorted.
+func (s *Scenario) MappedImages() (all []Mapped) {
+	for _, image := range slices.Sorted(maps.Keys(s.Images)) {
+		file := located([]string{s.Images[image]}, filepath.Dir(s.File))[0]
+		all = append(all, Mapped{image, file, s.lineOf("images", image, noItem)})
+	}
+	return all
+}
 
 // imagesOf are the images of the containers of an object's pods.
 func imagesOf(object any) (images []string) {

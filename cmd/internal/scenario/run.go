@@ -46,6 +46,8 @@ type RunOptions struct {
 	SystemCalls, NoChoices bool
 	// HostPaths are directories of this machine that programs write in as they are. Default: none.
 	HostPaths []string
+	// RootFS are the root file systems that entries of images stand for; the others are programs.
+	RootFS map[string]sim.RootFS
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time
 	// Names is what the names of volumes differ by in runs of different names, and in those of

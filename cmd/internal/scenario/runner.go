@@ -67,7 +67,11 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 	if o.Names != "" {
 		options.Names = o.Names + " " + s.Name
 	}
+	options.RootFS = o.RootFS
 	for image, program := range s.Images {
+		if _, is := o.RootFS[image]; is {
+			continue
+		}
 		if options.Images == nil {
 			options.Images = map[string]string{}
 		}

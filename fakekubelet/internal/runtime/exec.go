@@ -80,6 +80,8 @@ func (c *Program) Inside() (*Inside, error) {
 func (i *Inside) command(words []string, ofManifest bool) machine.Command {
 	program, executable := i.runtime.Found(words[0], i.base.Env), i.runtime.Executable(i.spec.Image)
 	switch {
+	case i.base.Root != nil:
+		program = words[0] // it is looked for in there
 	case program != "":
 	case names(words[0], i.spec, executable), ofManifest && strings.Contains(words[0], "/"):
 		program = executable

@@ -3,7 +3,6 @@ package runtime
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -12,22 +11,6 @@ import (
 
 	"github.com/csisim/csisim/internal/world/machine"
 )
-
-// Executable is the program that an image stands for, found by the image as it is
-// written or without its tag and digest; empty if there is none.
-func (r *Runtime) Executable(image string) string {
-	if program, ok := r.options.Images[image]; ok {
-		return program
-	}
-	image, _, _ = strings.Cut(image, "@")
-	if program, ok := r.options.Images[image]; ok {
-		return program
-	}
-	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
-		return r.options.Images[image[:colon]]
-	}
-	return ""
-}
 
 // Program is a container that is a program, over all its restarts.
 type Program struct {
@@ -41,6 +24,8 @@ type Program struct {
 	Before   *Instance       // the one before
 	Restarts int32           // how many instances came after the first
 	Command  machine.Command // of the latest instance
+	// TerminationLog is a path of the node to which the next instance writes why it ends; empty without.
+	TerminationLog string
 }
 
 // Instance is one start of a container.
@@ -50,6 +35,7 @@ type Instance struct {
 	Code              int32
 	Reason, Message   string // of its end
 	Log               string // the host file with what it wrote
+	termination       string // its termination log, a path of the node; empty without
 }
 
 // startError is the exit code of an instance that could not be started.
@@ -78,6 +64,14 @@ func (r *Runtime) Forget(pod types.UID) { delete(r.programs, pod) }
 // OnChange registers what is called at the end of the container, instead of what was before.
 func (c *Program) OnChange(f func()) { c.changed = f }
 
+// Starts is how many instances there were.
+func (c *Program) Starts() int32 {
+	if c.Now == nil {
+		return 0
+	}
+	return c.Restarts + 1
+}
+
 // Running reports whether an instance runs.
 func (c *Program) Running() bool { return c.Now != nil && c.Now.Finished.IsZero() }
 
@@ -90,6 +84,7 @@ func (c *Program) Start(command machine.Command) {
 	next := &Instance{ID: fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts), Started: w.Kernel.Now()}
 	next.Log = filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
 	c.Before, c.Now, c.Command = c.Now, next, command
+	next.termination = c.TerminationLog
 	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
 	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
 	c.runtime.record("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
@@ -107,6 +102,7 @@ func (c *Program) end(i *Instance, code int32) {
 	if code != 0 {
 		i.Reason = "Error"
 	}
+	i.Message = c.message(i)
 	c.runtime.record("ContainerExited", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "exitCode": code})
 	if c.changed != nil {
 		c.changed()

@@ -30,6 +30,8 @@ type Options struct {
 	// Images are the programs that containers run: a path of the host by image, which
 	// may lack its tag.
 	Images map[string]string
+	// RootFS are the root file systems of other images' containers.
+	RootFS map[string]RootFS
 	// Machine is the computer on which programs run.
 	Machine machine.Machine
 	// LogDir is the directory of the host for what programs write.
@@ -75,11 +77,11 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		container := map[string]any{"container": c.Name, "mounts": mounts(c)}
-		if groups := supplementalGroups(pod); len(groups) > 0 {
+		if groups := SupplementalGroups(pod); len(groups) > 0 {
 			container["supplementalGroups"] = groups
 		}
 		r.record("CreateContainer", name, container)
-		if r.Executable(c.Image) != "" {
+		if r.Runs(c.Image) {
 			continue // it starts when the kubelet says so
 		}
 		r.record("StartContainer", name, nil)
@@ -94,9 +96,9 @@ func (s *sandbox) pod() *metav1.PartialObjectMetadata {
 	}}
 }
 
-// supplementalGroups are the groups that a pod's processes have besides their own:
+// SupplementalGroups are the groups that a pod's processes have besides their own:
 // that of its volumes is one of them.
-func supplementalGroups(pod *corev1.Pod) []int64 {
+func SupplementalGroups(pod *corev1.Pod) []int64 {
 	context := pod.Spec.SecurityContext
 	if context == nil {
 		return nil

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"strconv"
@@ -14,37 +13,54 @@ import (
 
 // logStart is where the wanted part of a log begins: at its last lines, and at none that was
 // written before a time.
-func logStart(log, stamps io.Reader, o *corev1.PodLogOptions) (start int64, err error) {
+func logStart(log io.ReadSeeker, stamps io.Reader, o *corev1.PodLogOptions) (start int64, err error) {
 	if o.TailLines == nil && o.SinceTime == nil {
 		return 0, nil
 	}
-	text, err := io.ReadAll(log)
+	size, err := log.Seek(0, io.SeekEnd)
 	if err != nil {
 		return 0, err
 	}
 	if o.TailLines != nil {
-		start = tailStart(text, *o.TailLines)
+		if start, err = tailStart(log, size, *o.TailLines); err != nil {
+			return 0, err
+		}
 	}
 	if o.SinceTime == nil {
 		return start, nil
 	}
-	since, err := firstSince(stamps, o.SinceTime.Time, int64(len(text)))
+	since, err := firstSince(stamps, o.SinceTime.Time, size)
 	return max(start, since), err
 }
 
-// tailStart is where the last lines of a text begin.
-func tailStart(text []byte, lines int64) int64 {
+// tailBlock is how much of a log is looked at at once, in bytes.
+const tailBlock = 64 << 10
+
+// tailStart is where the last lines of a log begin, which is read from its end.
+func tailStart(log io.ReadSeeker, size, lines int64) (int64, error) {
 	if lines == 0 {
-		return int64(len(text))
+		return size, nil
 	}
-	at := len(text)
-	if at > 0 && text[at-1] == '\n' {
-		at-- // it ends the last line
+	block := make([]byte, tailBlock)
+	for end := size; end > 0; {
+		text := block[:min(end, tailBlock)]
+		end -= int64(len(text))
+		if _, err := log.Seek(end, io.SeekStart); err != nil {
+			return 0, err
+		}
+		if _, err := io.ReadFull(log, text); err != nil {
+			return 0, err
+		}
+		for at := len(text) - 1; at >= 0; at-- {
+			if text[at] != '\n' || end+int64(at) == size-1 { // that one ends the last line
+				continue
+			}
+			if lines--; lines == 0 {
+				return end + int64(at) + 1, nil
+			}
+		}
 	}
-	for ; lines > 0 && at >= 0; lines-- {
-		at = bytes.LastIndexByte(text[:at], '\n')
-	}
-	return int64(at + 1)
+	return 0, nil
 }
 
 // firstSince is the offset of the first line that was written at a time or later; none if there

@@ -13,10 +13,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	protocol "k8s.io/apimachinery/pkg/util/remotecommand"
-	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // statusPatience is how long a client may take to receive how a command has ended.
@@ -42,23 +42,24 @@ func runWebSocket(w http.ResponseWriter, r *http.Request, o apiserver.StreamOpti
 	if _, err := streams[first].Write(nil); err != nil { // it begins
 		return
 	}
-	var sizes chan remotecommand.TerminalSize
-	if o.Terminal {
-		sizes = make(chan remotecommand.TerminalSize)
-		go readSizes(r.Context(), streams[protocol.StreamResize], sizes)
-	}
-	var in io.Reader
-	var out, errs io.WriteCloser
+	var s machine.Stdio
 	if o.Stdin {
-		in = streams[protocol.StreamStdIn]
+		s.In = streams[protocol.StreamStdIn]
 	}
 	if o.Stdout {
-		out = streams[protocol.StreamStdOut]
+		s.Out = streams[protocol.StreamStdOut]
 	}
 	if o.Stderr {
-		errs = streams[protocol.StreamStdErr]
+		s.Err = streams[protocol.StreamStdErr]
 	}
-	err = executor(run).ExecInContainer(r.Context(), "", "", "", nil, in, out, errs, o.Terminal, sizes, 0)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if o.Terminal {
+		sizes := make(chan machine.TerminalSize)
+		go readSizes(ctx, streams[protocol.StreamResize], sizes)
+		s.Resize = sizes
+	}
+	err = run(ctx, s)
 	if text, err := json.Marshal(statusOf(err)); err == nil {
 		conn.SetWriteDeadline(statusPatience)
 		_, _ = streams[protocol.StreamErr].Write(text) // a client that is gone wants no status
@@ -83,10 +84,10 @@ func channels(o apiserver.StreamOptions) []wsstream.ChannelType {
 }
 
 // readSizes reads the sizes that the client's terminal has.
-func readSizes(ctx context.Context, from io.Reader, to chan<- remotecommand.TerminalSize) {
+func readSizes(ctx context.Context, from io.Reader, to chan<- machine.TerminalSize) {
 	defer close(to)
 	for sizes := json.NewDecoder(from); ; {
-		var size remotecommand.TerminalSize
+		var size machine.TerminalSize
 		if sizes.Decode(&size) != nil {
 			return
 		}

@@ -32,6 +32,9 @@ type Command struct {
 	Beside *Process
 	// Volumes are shown to this program alone; only in a namespace.
 	Volumes []Volume
+	// Root is a root directory of its own; only in a namespace. Path and Dir, default /, are then below that, and Path
+	// is looked up by the PATH of Env. Default: the machine's root.
+	Root *Root
 	// Bare leaves out csisim's own environment, but for PATH.
 	Bare bool
 	// Followed says that its changes of files are seen, where the system permits it: see

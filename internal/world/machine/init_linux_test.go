@@ -25,7 +25,7 @@ func ownProcesses(t *testing.T) *machine.Disk {
 // What node plugins do to reach their node reaches it, and never the computer that it runs on.
 func TestWhoEntersTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 	const file = "/var/lib/csisim-test-entered"
-	for _, enter := range []string{"nsenter -t 1 -m", "nsenter -t 1 -m -r", "nsenter --mount=/proc/1/ns/mnt", "nsenter -t 1 -m -p -n", "chroot /proc/1/root"} {
+	for _, enter := range []string{"nsenter -t 1 -m", "nsenter -t 1 -m -r", "nsenter --mount=/proc/1/ns/mnt", "nsenter -t 1 -m -p", "chroot /proc/1/root"} {
 		t.Run(enter, func(t *testing.T) {
 			m := ownProcesses(t)
 			require.NoError(t, m.WriteFile(machine.KubeletDir+"/of-the-node", []byte("yes"), 0o600))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -18,9 +19,9 @@ var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux con
 // ownRoot is the root of a machine in a namespace; there is none.
 type ownRoot struct{ kubelet string }
 
-func (*ownRoot) outside() string       { panic("a machine in a namespace") }
-func (*ownRoot) join(_ []Volume) error { panic("a machine in a namespace") }
-func (*ownRoot) close() error          { panic("a machine in a namespace") }
+func (*ownRoot) outside() string    { panic("a machine in a namespace") }
+func (*ownRoot) join(Command) error { panic("a machine in a namespace") }
+func (*ownRoot) close() error       { panic("a machine in a namespace") }
 
 // Written is of machines in namespaces: there is none.
 func (*Disk) Written() ([]string, error) { return nil, nil }
@@ -80,6 +81,15 @@ func threadID() int { return 0 }
 
 // SharesProcesses is of machines in namespaces: there is none.
 func (*Disk) SharesProcesses() error { return nil }
+
+// identity is of programs in a root of their own: there are none.
+type identity struct{}
+
+func (*Root) identify(*ownRoot) (*identity, error) { return nil, errNotLinux }
+
+func (*Root) confine() error { return errNotLinux }
+
+func (*identity) apply(*exec.Cmd) error { return errNotLinux }
 
 // keepBase has nothing to keep: there are no namespaces.
 func (p *Process) keepBase() error { return nil }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type Process struct {
 	console *console       // nil where it writes to files itself
 	guest   bool           // its thread and its mounts are another's
 	onEnd   func(*Process) // that it has ended; may be nil
+	as      *identity      // who it is in a root of its own; nil without
 	changes *changes       // what it does to files; nil if that is not seen
 
 	mu     sync.Mutex
@@ -45,13 +47,10 @@ type Process struct {
 // Start runs a program where it sees the machine's mounts.
 func (d *Disk) Start(c Command) (*Process, error) {
 	p := &Process{done: make(chan struct{}), onEnd: c.Ended}
-	cmd := exec.Command(c.Path, c.Args...)
-	cmd.Env = append(c.environment(os.Environ()), workdir.EnvRun+"="+d.dir)
-	cmd.Dir = d.within(KubeletDir)
-	if c.Dir != "" {
-		cmd.Dir = d.within(c.Dir)
+	if c.Root != nil && d.own == nil {
+		return nil, fmt.Errorf("start %s in a root of its own on node %s: %w", c.Path, d.name, ErrNotIsolated)
 	}
-	cmd.SysProcAttr = d.ownGroup()
+	cmd := d.newCmd(c)
 	if err := p.openLogs(cmd, c); err != nil {
 		closeLogs(cmd)
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
@@ -68,6 +67,20 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	return p, nil
 }
 
+// newCmd is what is to be run. Who is in a root of its own is found by that.
+func (d *Disk) newCmd(c Command) *exec.Cmd {
+	cmd := &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...)}
+	dir := "/"
+	if c.Root == nil && (c.Beside == nil || c.Beside.as == nil) {
+		cmd = exec.Command(c.Path, c.Args...)
+		dir = KubeletDir
+	}
+	cmd.Env = append(c.environment(os.Environ()), workdir.EnvRun+"="+d.dir)
+	cmd.Dir = d.within(cmp.Or(c.Dir, dir))
+	cmd.SysProcAttr = d.ownGroup()
+	return cmd
+}
+
 // launch forks from a thread of the program's own: the program inherits its
 // namespace, and a death signal follows the thread and not the process.
 func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
@@ -76,7 +89,7 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	}
 	setup := func() error { return nil }
 	if d.own != nil {
-		setup = func() error { return d.own.join(c.Volumes) }
+		setup = func() error { return d.own.join(c) }
 	}
 	parent, err := startThread(setup)
 	if err != nil {
@@ -91,10 +104,13 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	}
 	if err == nil {
 		err = parent.do(func() error {
+			if err := p.enterAs(c, d.own); err != nil {
+				return err
+			}
 			if c.Followed {
 				p.changes = follow()
 			}
-			return cmd.Start()
+			return p.fork(cmd)
 		})
 	}
 	if err != nil {
@@ -108,12 +124,36 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 
 // join starts the program where another one runs.
 func (p *Process) join(host *Process, cmd *exec.Cmd) error {
-	p.parent, p.guest = host.parent, true
-	if err := p.parent.do(cmd.Start); err != nil {
+	p.parent, p.guest, p.as = host.parent, true, host.as
+	if err := p.parent.do(func() error { return p.fork(cmd) }); err != nil {
 		return err
 	}
 	p.pid = cmd.Process.Pid
 	return nil
+}
+
+// enterAs finds out who the program is in its own root, and makes the directory that it starts in.
+func (p *Process) enterAs(c Command, on *ownRoot) (err error) {
+	if c.Root == nil {
+		return nil
+	}
+	if p.as, err = c.Root.identify(on); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(cmp.Or(c.Dir, "/"), 0o755); err != nil {
+		return err
+	}
+	return c.Root.confine()
+}
+
+// fork starts the program from the calling thread.
+func (p *Process) fork(cmd *exec.Cmd) error {
+	if p.as != nil {
+		if err := p.as.apply(cmd); err != nil {
+			return err
+		}
+	}
+	return cmd.Start()
 }
 
 // running are the programs that have not ended.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // ownRoot is the root directory of a machine in a mount namespace: the host's content
@@ -25,6 +27,7 @@ type ownRoot struct {
 	thread  int            // id of the thread that has the root
 	first   *firstProcess  // nil where csisim may not have process namespaces
 	apart   error          // why not
+	oneUser bool           // csisim is an ordinary user's
 	base    map[int]string // the mounts of an empty machine: their points by their ids
 }
 
@@ -38,6 +41,7 @@ func (r *ownRoot) build() error {
 	if err != nil {
 		return err
 	}
+	r.oneUser = namespaces.Rootless() // a thread in the root does not see it
 	if err := r.mountMemory(r.dir); err != nil {
 		return err
 	}
@@ -164,8 +168,15 @@ func (r *ownRoot) coverNamespace() error {
 	return unix.Chroot(".")
 }
 
-// join gives the calling OS thread a copy of the namespace, with volumes.
-func (r *ownRoot) join(volumes []Volume) error {
+// join gives the calling OS thread a copy of the namespace, with a command's volumes and, if it has one, its own root.
+func (r *ownRoot) join(c Command) (err error) {
+	var image *os.File
+	if c.Root != nil {
+		if image, err = copyOf(c.Root.Dir); err != nil {
+			return err
+		}
+		defer image.Close()
+	}
 	namespace, err := os.Open(fmt.Sprintf("/proc/self/task/%d/ns/mnt", r.thread))
 	if err != nil {
 		return err
@@ -196,7 +207,10 @@ func (r *ownRoot) join(volumes []Volume) error {
 			return err
 		}
 	}
-	return mountVolumes(volumes)
+	if c.Root != nil {
+		return c.Root.enter(image, c.Volumes, r.oneUser)
+	}
+	return mountVolumes(c.Volumes)
 }
 
 // outside is the root directory as other threads and processes find it.

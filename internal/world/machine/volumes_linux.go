@@ -21,23 +21,28 @@ type volumeMounts struct {
 	own   map[uint64]bool // file systems that were made for the thread
 }
 
-// mountVolumes shows volumes. One that lies below another comes after it.
+// mountVolumes shows volumes beside all that the machine has.
 func mountVolumes(volumes []Volume) error {
-	sorted := slices.Clone(volumes)
-	slices.SortStableFunc(sorted, func(a, b Volume) int {
-		return strings.Count(path.Clean(a.Path), "/") - strings.Count(path.Clean(b.Path), "/")
-	})
 	node, err := os.Open("/")
 	if err != nil {
 		return err
 	}
 	defer node.Close()
 	m := &volumeMounts{node: node, own: map[uint64]bool{}}
-	if slices.ContainsFunc(sorted, isMissingBelowRoot) {
+	if slices.ContainsFunc(volumes, isMissingBelowRoot) {
 		if err := m.reopenRoot(); err != nil {
 			return fmt.Errorf("make a root for what volumes are mounted on: %w", err)
 		}
 	}
+	return m.mountAll(volumes)
+}
+
+// mountAll shows volumes. One that lies below another comes after it.
+func (m *volumeMounts) mountAll(volumes []Volume) error {
+	sorted := slices.Clone(volumes)
+	slices.SortStableFunc(sorted, func(a, b Volume) int {
+		return strings.Count(path.Clean(a.Path), "/") - strings.Count(path.Clean(b.Path), "/")
+	})
 	for _, v := range sorted {
 		if err := m.mount(v); err != nil {
 			return fmt.Errorf("mount %s on %s: %w", v.Source, v.Path, err)

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/cmd/internal/image"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/sim"
+)
+
+// rootFileSystems are those that entries of a scenario's images stand for: directories, archives and OCI layouts.
+func rootFileSystems(s *scenario.Scenario) (map[string]sim.RootFS, error) {
+	roots := map[string]sim.RootFS{}
+	for _, m := range s.MappedImages() {
+		if !image.Is(m.File) {
+			continue
+		}
+		if image.IsRootFS(m.File) {
+			roots[m.Image] = sim.RootFS{Dir: m.File}
+			continue
+		}
+		read, err := image.ReadFrom(m.File, m.Image)
+		if err != nil {
+			return nil, mappedError(s, m, err)
+		}
+		roots[m.Image] = sim.RootFS{
+			Entrypoint: read.Config.Entrypoint, Command: read.Config.Cmd, Env: read.Config.Env, User: read.Config.User, WorkingDir: read.Config.WorkingDir,
+			Unpack: func(dir string) error {
+				if err := read.Unpack(dir, !namespaces.Rootless()); err != nil {
+					return mappedError(s, m, err)
+				}
+				return nil
+			},
+		}
+	}
+	return roots, nil
+}
+
+// mappedError says which entry of the scenario is wrong.
+func mappedError(s *scenario.Scenario, m scenario.Mapped, err error) error {
+	return fmt.Errorf("%s:%d: images: %s: %s: %w", s.File, m.Line, m.Image, m.File, err)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/remotecommand"
+
+	"github.com/csisim/csisim/cmd/internal/image"
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// archive is an image as docker save writes it: a shell and a few programs of this machine.
+func archive(t *testing.T, at string) {
+	t.Helper()
+	users := filepath.Join(t.TempDir(), "passwd")
+	require.NoError(t, os.WriteFile(users, []byte("root:x:0:0::/root:/bin/sh\nweb:x:1000:1000::/home/web:/bin/sh\n"), 0o644))
+	files := map[string]string{"/etc/passwd": users}
+	for _, name := range []string{"sh", "id", "cat", "ls", "stat", "sleep", "nsenter"} {
+		program, err := exec.LookPath(name)
+		require.NoError(t, err)
+		files["/bin/"+name] = program
+	}
+	var out bytes.Buffer
+	require.NoError(t, image.Write(&out, runtime.GOARCH, image.Image{Names: []string{"registry.local/tools:1"}, Files: files, Entrypoint: []string{"/bin/sh", "-c"}}))
+	require.NoError(t, os.WriteFile(at, out.Bytes(), 0o644))
+}
+
+// startImages is a live cluster in which an image is an archive.
+func startImages(t *testing.T) *programCluster {
+	t.Helper()
+	if !namespaces.Entered() {
+		t.Skip("containers take a mount namespace")
+	}
+	t.Parallel() // most of its time it waits
+	p := newPlace(t, "")
+	archive(t, filepath.Join(p.dir, "tools.tar"))
+	p.write("cluster.yaml", header+`cluster: {nodes: 1}
+images: {registry.local/tools: ./tools.tar}
+drivers: [{name: a.example.com, mock: {}}]
+`)
+	l := startUp(t, "-f", filepath.Join(p.dir, "cluster.yaml"), "--work-dir", p.work)
+	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
+	require.NoError(t, err)
+	return &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
+}
+
+// A container of an image has the image's files, what it writes is gone with it, and it is who its pod says.
+func TestAContainerHasTheRootFileSystemOfItsImage(t *testing.T) {
+	c := startImages(t)
+	pod := c.make(`
+metadata: {name: web}
+spec:
+  restartPolicy: Never
+  hostAliases: [{ip: 10.0.0.7, hostnames: [storage]}]
+  volumes: [{name: data, emptyDir: {}}]
+  initContainers:
+  - name: first
+    image: registry.local/tools:1
+    args: ["echo x >/written; echo y >/data/kept"]
+    volumeMounts: [{name: data, mountPath: /data}]
+  containers:
+  - name: main
+    image: registry.local/tools:1
+    args:
+    - |
+      ls /; cat /data/kept; cat /etc/hosts | while read ip name; do [ "$ip" != 10.0.0.7 ] || echo $name; done
+      [ ! -e /written ] && echo none written; echo $HOME $PATH; id -u
+      echo enough >/dev/termination-log; exit 3
+    volumeMounts: [{name: data, mountPath: /data}]
+`, inPhase(corev1.PodFailed))
+	ended := pod.Status.ContainerStatuses[0].State.Terminated
+	assert.Equal(t, "Error 3 enough\n", ended.Reason+" "+strings.TrimSpace(string(rune('0'+ended.ExitCode)))+" "+ended.Message)
+	lines := strings.Split(strings.TrimSpace(c.log("web", corev1.PodLogOptions{Container: "main"})), "\n")
+	assert.Subset(t, lines, []string{"bin", "data", "dev", "etc", "proc", "y", "storage", "none written", "/root /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "0"})
+	assert.NotContains(t, lines, "home", "nothing of this machine")
+	c.down()
+}
+
+// As id and stat see it inside; a command that is executed in the container is the same user.
+func TestAContainerHasTheSecurityContextOfItsPod(t *testing.T) {
+	c := startImages(t)
+	if namespaces.Rootless() {
+		t.Skip("an ordinary user has one user only")
+	}
+	c.make(`
+metadata: {name: user}
+spec:
+  securityContext: {runAsUser: 1000, runAsGroup: 3000, fsGroup: 2000, supplementalGroups: [4000], runAsNonRoot: true}
+  volumes: [{name: data, emptyDir: {}}]
+  containers:
+  - name: c
+    image: registry.local/tools:1
+    args: ["echo x >/data/file && sleep 1000"]
+    volumeMounts: [{name: data, mountPath: /data}]
+    securityContext: {readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+`, inPhase(corev1.PodRunning))
+	assert.Equal(t, "1000 3000 3000 2000 4000\n", c.exec("user", "sh", "-c", "echo $(id -u) $(id -g) $(for g in $(id -G); do echo $g; done)"))
+	assert.Equal(t, "1000 2000 2777\n", c.exec("user", "sh", "-c", "until [ -s /data/file ]; do :; done; stat -c '%u %g' /data/file | { read u g; echo $u $g $(stat -c %a /data); }"))
+	assert.Equal(t, "refused\n", c.exec("user", "sh", "-c", "echo x >/x || echo refused"))
+	assert.Regexp(t, `CapBnd:\s+0+\n(?s:.*)NoNewPrivs:\s+1\n`, c.exec("user", "cat", "/proc/self/status"))
+
+	root := c.make(`
+metadata: {name: root}
+spec:
+  securityContext: {runAsNonRoot: true}
+  containers: [{name: c, image: registry.local/tools:1}]
+`, waits)
+	assert.Equal(t, `CreateContainerConfigError: container has runAsNonRoot and image will run as root (pod: "root_default(`+string(root.UID)+`)", container: c)`, waiting(root))
+	lost := c.make(`
+metadata: {name: lost}
+spec: {restartPolicy: Never, containers: [{name: c, image: "registry.local/tools:1", command: [no-such]}]}
+`, inPhase(corev1.PodFailed))
+	assert.Contains(t, lost.Status.ContainerStatuses[0].State.Terminated.Message, `exec: "no-such": executable file not found in $PATH`)
+
+	c.make(`
+metadata: {name: plugin}
+spec:
+  hostPID: true
+  containers: [{name: c, image: "registry.local/tools:1", args: [sleep 1000], securityContext: {privileged: true}}]
+`, inPhase(corev1.PodRunning))
+	c.exec("plugin", "nsenter", "-t", "1", "-m", "--", "sh", "-c", "echo x >/var/lib/csisim-test-plugin")
+	assert.NoFileExists(t, "/var/lib/csisim-test-plugin", "the node's, not this machine's")
+	assert.Equal(t, "x\n", c.exec("plugin", "nsenter", "-t", "1", "-m", "--", "cat", "/var/lib/csisim-test-plugin"))
+	c.down()
+}
+
+func waits(pod *corev1.Pod) bool {
+	return len(pod.Status.ContainerStatuses) == 1 && strings.HasPrefix(waiting(pod), "Create")
+}
+
+func waiting(pod *corev1.Pod) string {
+	if w := pod.Status.ContainerStatuses[0].State.Waiting; w != nil {
+		return w.Reason + ": " + w.Message
+	}
+	return ""
+}
+
+// exec is what a command in a pod's only container writes.
+func (c *programCluster) exec(pod string, command ...string) string {
+	c.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
+	require.NoError(c.t, err)
+	request := c.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name(pod).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+	executor, err := remotecommand.NewWebSocketExecutor(config, "GET", request.URL().String())
+	require.NoError(c.t, err)
+	var out, errs bytes.Buffer
+	require.NoError(c.t, executor.StreamWithContext(context.WithoutCancel(c.t.Context()), remotecommand.StreamOptions{Stdout: &out, Stderr: &errs}), "%s", errs.String())
+	return out.String()
+}
+
+// What images names and cannot be used is said at the start, with its line.
+func TestAnImageThatIsNoneIsAnError(t *testing.T) {
+	p := newPlace(t, "")
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("no image"), 0o644))
+	p.write("cluster.yaml", header+"cluster: {nodes: 1}\nimages:\n  registry.local/x: ./notes.txt\n")
+	r := csisimIn(t, nil, "up", "-f", filepath.Join(p.dir, "cluster.yaml"), "--work-dir", p.work, "--kubeconfig", filepath.Join(p.dir, "config"), "--name", "none")
+	assert.NotZero(t, r.code)
+	assert.Contains(t, r.stderr, "cluster.yaml:5: images: registry.local/x: "+filepath.Join(p.dir, "notes.txt")+": it is neither a program, nor a directory, nor an archive as docker save writes it: ")
+	left, err := os.ReadDir(p.work)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}

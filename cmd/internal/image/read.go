@@ -1,0 +1,143 @@
+package image
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// Read is an image that was read.
+type Read struct {
+	// Config is its configuration.
+	Config v1.Config
+	image  v1.Image
+}
+
+// Is reports whether a file or directory is to be an image: a program is neither a directory nor an archive.
+func Is(file string) bool {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return false
+	case info.IsDir():
+		return true
+	}
+	archive, err := opened(file)
+	if err != nil {
+		return false
+	}
+	defer archive.Close()
+	_, err = tar.NewReader(archive).Next()
+	return err == nil || !isExecutable(info)
+}
+
+func isExecutable(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 }
+
+// IsRootFS reports whether a directory is no OCI layout but a root file system itself.
+func IsRootFS(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(dir, "oci-layout"))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// ReadFrom reads an image from an archive, as docker save writes it, or from an OCI layout. Of several images in it it takes
+// that with the name.
+func ReadFrom(file, named string) (*Read, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	read := readArchive
+	if info.IsDir() {
+		read = readLayout
+	}
+	found, err := read(file, named)
+	if err != nil {
+		return nil, err
+	}
+	config, err := found.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("read its configuration: %w", err)
+	}
+	if has := config.OS + "/" + config.Architecture; has != "/" && has != "linux/"+runtime.GOARCH {
+		return nil, fmt.Errorf("it is for %s, and this machine runs linux/%s", has, runtime.GOARCH)
+	}
+	return &Read{Config: config.Config, image: found}, nil
+}
+
+func readArchive(file, named string) (v1.Image, error) {
+	open := func() (io.ReadCloser, error) { return opened(file) }
+	manifest, err := tarball.LoadManifest(open)
+	if err != nil {
+		return nil, fmt.Errorf("it is neither a program, nor a directory, nor an archive as docker save writes it: %w", err)
+	}
+	if len(manifest) == 1 {
+		return tarball.Image(open, nil)
+	}
+	var has []string
+	for _, m := range manifest {
+		has = append(has, m.RepoTags...)
+	}
+	tag, err := name.NewTag(named)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range has {
+		if other, err := name.NewTag(one); err == nil && other.Name() == tag.Name() {
+			return tarball.Image(open, &other)
+		}
+	}
+	return nil, fmt.Errorf("it has %d images, none of which is %s: %s", len(manifest), tag.Name(), strings.Join(has, ", "))
+}
+
+// opened opens a file, which may be compressed.
+func opened(file string) (io.ReadCloser, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := gzip.NewReader(f)
+	if err == nil {
+		return struct {
+			io.Reader
+			io.Closer
+		}{text, f}, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func readLayout(dir, _ string) (v1.Image, error) {
+	index, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the OCI layout: %w", err)
+	}
+	images, err := partial.FindImages(index, func(d v1.Descriptor) bool {
+		return d.Platform == nil || d.Platform.Architecture == "" || d.Platform.OS == "linux" && d.Platform.Architecture == runtime.GOARCH
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the OCI layout: %w", err)
+	}
+	if len(images) != 1 {
+		return nil, fmt.Errorf("the OCI layout has %d images for linux/%s: want one", len(images), runtime.GOARCH)
+	}
+	return images[0], nil
+}

@@ -1,0 +1,52 @@
+package runtime
+
+import "strings"
+
+// RootFS is the root file system of the containers of an image, and what the image says of them.
+type RootFS struct {
+	// Dir is a directory of the host. It is not changed.
+	Dir string
+	// Unpack fills a directory that takes the place of Dir. Default: Dir is there.
+	Unpack func(dir string) error
+	// Entrypoint and Command are what runs in a container that names no command, and no arguments.
+	Entrypoint, Command []string
+	// Env is the container's environment, "NAME=value", unless its pod sets the same names.
+	Env []string
+	// User is who it runs as unless its pod says so: see machine.Root. Default: root.
+	User string
+	// WorkingDir is where it starts. Default: /.
+	WorkingDir string
+}
+
+// Executable is the program that an image stands for, found by the image as it is
+// written or without its tag and digest; empty if there is none.
+func (r *Runtime) Executable(image string) string {
+	program, _ := ofImage(r.options.Images, image)
+	return program
+}
+
+// RootFS is that of an image, found as Executable is; nil if it has none.
+func (r *Runtime) RootFS(image string) *RootFS {
+	root, found := ofImage(r.options.RootFS, image)
+	if !found {
+		return nil
+	}
+	return &root
+}
+
+// Runs reports whether containers of an image are programs; else they are records.
+func (r *Runtime) Runs(image string) bool { return r.Executable(image) != "" || r.RootFS(image) != nil }
+
+func ofImage[T any](images map[string]T, image string) (found T, ok bool) {
+	if found, ok = images[image]; ok {
+		return found, true
+	}
+	image, _, _ = strings.Cut(image, "@")
+	if found, ok = images[image]; ok {
+		return found, true
+	}
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+		found, ok = images[image[:colon]]
+	}
+	return found, ok
+}

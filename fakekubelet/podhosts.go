@@ -1,0 +1,27 @@
+package fakekubelet
+
+import (
+	"cmp"
+	"strings"
+)
+
+// hostname is what the pod calls itself.
+func (w *podWorker) hostname() string { return cmp.Or(w.pod.Spec.Hostname, w.pod.Name) }
+
+// hosts is the pod's /etc/hosts.
+func (w *podWorker) hosts() string {
+	text := "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n" +
+		"fe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n" +
+		loopback + "\t" + w.hostname() + "\n"
+	if w.pod.Spec.HostNetwork {
+		of, _ := w.options.Machine.ReadFile("/etc/hosts") // a machine may have none
+		text = "# Kubernetes-managed hosts file (host network).\n" + string(of)
+	}
+	if len(w.pod.Spec.HostAliases) > 0 {
+		text += "\n# Entries added by HostAliases.\n"
+	}
+	for _, alias := range w.pod.Spec.HostAliases {
+		text += alias.IP + "\t" + strings.Join(alias.Hostnames, "\t") + "\n"
+	}
+	return text
+}

@@ -1,0 +1,99 @@
+package fakekubelet
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// errNoCommand is returned for a container that nobody names a command for.
+var errNoCommand = errors.New("failed to generate spec: no command specified")
+
+// searchPath is the PATH of a container whose image has none.
+const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// rootCommand is how a container of an image with a root file system is started.
+func (c *container) rootCommand(root *runtime.RootFS, vars variables) (machine.Command, error) {
+	env := variables{"PATH": searchPath}
+	for _, entry := range root.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	maps.Copy(env, vars)
+	words, args := expandAll(c.spec.Command, vars), expandAll(c.spec.Args, vars)
+	switch {
+	case len(words) == 0 && len(args) == 0:
+		words = slices.Concat(root.Entrypoint, root.Command)
+	case len(words) == 0:
+		words = slices.Concat(root.Entrypoint, args)
+	default:
+		words = append(words, args...)
+	}
+	if len(words) == 0 {
+		return machine.Command{}, errNoCommand
+	}
+	if err := c.verifyNonRoot(root); err != nil {
+		return machine.Command{}, err
+	}
+	volume, err := c.terminationLog()
+	if err != nil {
+		return machine.Command{}, err
+	}
+	return machine.Command{
+		Path: words[0], Args: words[1:], Env: env.list(), Dir: cmp.Or(c.spec.WorkingDir, root.WorkingDir, "/"),
+		Root: c.rootOf(root), Volumes: []machine.Volume{volume},
+	}, nil
+}
+
+// rootOf is what the security contexts of pod and container make of the image's root.
+func (c *container) rootOf(root *runtime.RootFS) *machine.Root {
+	r := &machine.Root{
+		Dir: root.Dir, User: root.User, Capabilities: capabilitiesOf(nil),
+		Files: map[string]string{"/etc/hosts": c.hosts(), "/etc/hostname": c.hostname() + "\n"},
+	}
+	if text, err := c.options.Machine.ReadFile("/etc/resolv.conf"); err == nil {
+		r.Files["/etc/resolv.conf"] = string(text)
+	}
+	for _, group := range runtime.SupplementalGroups(c.pod) {
+		r.Groups = append(r.Groups, uint32(group))
+	}
+	user, group := c.runAs()
+	if user != nil {
+		r.User = strconv.FormatInt(*user, 10)
+	}
+	if group != nil {
+		name, _, _ := strings.Cut(r.User, ":")
+		r.User = cmp.Or(name, "0") + ":" + strconv.FormatInt(*group, 10)
+	}
+	if s := c.spec.SecurityContext; s != nil {
+		r.ReadOnly = s.ReadOnlyRootFilesystem != nil && *s.ReadOnlyRootFilesystem
+		r.Privileged = s.Privileged != nil && *s.Privileged
+		r.NoNewPrivileges = s.AllowPrivilegeEscalation != nil && !*s.AllowPrivilegeEscalation
+		r.Capabilities = capabilitiesOf(s.Capabilities)
+	}
+	return r
+}
+
+// terminationLog is the file in which the next instance says why it ends.
+func (c *container) terminationLog() (machine.Volume, error) {
+	file := c.filesDir(fmt.Sprintf(".termination/%s-%d", c.spec.Name, c.program.Starts()))
+	if err := c.options.Machine.MkdirAll(path.Dir(file), 0o755); err != nil {
+		return machine.Volume{}, err
+	}
+	if err := c.options.Machine.WriteFile(file, nil, 0o666); err != nil {
+		return machine.Volume{}, err
+	}
+	c.program.TerminationLog = file
+	at := cmp.Or(c.spec.TerminationMessagePath, corev1.TerminationMessagePathDefault)
+	return machine.Volume{Source: file, Path: at, Private: true}, c.options.Machine.Chmod(file, 0o666)
+}

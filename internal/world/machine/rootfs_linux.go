@@ -1,0 +1,184 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// The directories that a root is built in, on a file system in memory that is mounted on rootPlace for the program alone.
+const (
+	imageDir = rootPlace + "/image"
+	upperDir = rootPlace + "/upper"
+	layerDir = rootPlace + "/work"
+	builtDir = rootPlace + "/root"
+)
+
+// copyOf is a copy of a directory of the host that can be mounted in another mount namespace.
+func copyOf(dir string) (tree *os.File, err error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, dir, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return nil, &fs.PathError{Op: "show", Path: dir, Err: err}
+	}
+	return os.NewFile(uintptr(fd), dir), nil
+}
+
+// enter gives the calling thread, whose mount namespace is a copy of its machine's, the root with volumes in it.
+func (r *Root) enter(image *os.File, volumes []Volume, oneUser bool) error {
+	node, err := os.Open("/")
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	if err := r.build(image, oneUser); err != nil {
+		return err
+	}
+	if err := unix.Chdir(builtDir); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil { // the machine's root lies over the new one now
+		return &fs.PathError{Op: "pivot_root", Path: builtDir, Err: err}
+	}
+	m := &volumeMounts{node: node, own: map[uint64]bool{}}
+	if err := m.makeIn(r.ownDirs()...); err != nil {
+		return err
+	}
+	if err := m.mountAll(volumes); err != nil {
+		return err
+	}
+	if err := mountError("/", unix.Unmount(".", unix.MNT_DETACH)); err != nil {
+		return err
+	}
+	if r.ReadOnly {
+		return mountError("/", unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}))
+	}
+	return nil
+}
+
+// build makes the root from the image and what a container finds besides.
+func (r *Root) build(image *os.File, oneUser bool) error {
+	if err := mountError(rootPlace, unix.Mount("csisim", rootPlace, "tmpfs", 0, memoryOptions)); err != nil {
+		return err
+	}
+	for _, dir := range []string{imageDir, upperDir, layerDir, builtDir} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := mountError(imageDir, unix.MoveMount(int(image.Fd()), "", unix.AT_FDCWD, imageDir, unix.MOVE_MOUNT_F_EMPTY_PATH)); err != nil {
+		return err
+	}
+	options := "lowerdir=" + imageDir + ",upperdir=" + upperDir + ",workdir=" + layerDir + ",xino=off"
+	if oneUser {
+		options += ",userxattr"
+	}
+	if err := mountError("/", unix.Mount("csisim", builtDir, "overlay", 0, options)); err != nil {
+		return fmt.Errorf("put a layer over %s: %w", image.Name(), err)
+	}
+	for _, dir := range []string{"/proc", "/sys", "/dev", "/etc", "/tmp"} {
+		if err := makeDir(builtDir + dir); err != nil {
+			return err
+		}
+	}
+	if err := r.showKernel(); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
+		if err := writeNew(builtDir+name, r.Files[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// writeNew replaces a file, which in an image may be a symlink to anywhere.
+func writeNew(name, content string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(name, []byte(content), 0o644)
+}
+
+// devices are those that every container has.
+var devices = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx"}
+
+// showKernel shows the machine's processes, its /sys and its devices.
+func (r *Root) showKernel() error {
+	for _, dir := range []string{"/proc", "/sys"} {
+		if err := bindTree(dir, builtDir+dir); err != nil {
+			return err
+		}
+	}
+	dev := builtDir + "/dev"
+	if r.Privileged {
+		return bindTree("/dev", dev)
+	}
+	if err := mountError("/dev", unix.Mount("csisim", dev, "tmpfs", unix.MS_NOSUID, memoryOptions)); err != nil {
+		return err
+	}
+	for _, name := range devices {
+		if err := showDevice("/dev/"+name, path.Join(dev, name), false); err != nil {
+			return err
+		}
+	}
+	if err := showDevice("/dev/pts", dev+"/pts", true); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dev+"/shm", 0o1777); err != nil {
+		return err
+	}
+	if err := os.Chmod(dev+"/shm", 0o777|fs.ModeSticky); err != nil {
+		return err
+	}
+	for name, to := range map[string]string{"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"} {
+		if err := os.Symlink("/proc/self/fd"+to, path.Join(dev, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showDevice shows one of the machine's devices, if it has that.
+func showDevice(name, target string, isDir bool) error {
+	if _, err := os.Stat(name); err != nil {
+		return nil
+	}
+	if err := makePoint(target, isDir); err != nil {
+		return err
+	}
+	return bindTree(name, target)
+}
+
+// ownDirs are those whose file systems are the program's own.
+func (r *Root) ownDirs() []string {
+	if r.Privileged {
+		return []string{"/"}
+	}
+	return []string{"/", "/dev"}
+}
+
+// makeIn says that what volumes are mounted on can be made in the file systems of some directories.
+func (m *volumeMounts) makeIn(dirs ...string) error {
+	for _, dir := range dirs {
+		var stat unix.Stat_t
+		if err := unix.Stat(dir, &stat); err != nil {
+			return &fs.PathError{Op: "stat", Path: dir, Err: err}
+		}
+		m.own[stat.Dev] = true
+	}
+	return nil
+}

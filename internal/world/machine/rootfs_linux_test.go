@@ -1,0 +1,140 @@
+package machine_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// image is a root directory with a shell and a few programs, and users of its own.
+func image(t *testing.T) string {
+	dir := shortDir(t)
+	for _, name := range []string{"sh", "id", "cat", "ls", "stat", "touch", "grep", "chroot"} {
+		program, err := exec.LookPath(name)
+		require.NoError(t, err)
+		install(t, dir, program, "/bin/"+name)
+		needed, err := exec.Command("ldd", program).Output()
+		require.NoError(t, err)
+		for _, library := range regexp.MustCompile(`/\S+`).FindAllString(string(needed), -1) {
+			install(t, dir, library, library)
+		}
+	}
+	require.NoError(t, os.MkdirAll(dir+"/etc", 0o755))
+	require.NoError(t, os.WriteFile(dir+"/etc/passwd", []byte("root:x:0:0::/root:/bin/sh\nweb:x:1000:1001::/home/web:/bin/sh\n"), 0o644))
+	require.NoError(t, os.WriteFile(dir+"/etc/group", []byte("root:x:0:\nweb:x:1001:\nmedia:x:1002:web,other\n"), 0o644))
+	require.NoError(t, os.Chmod(dir, 0o755))
+	return dir
+}
+
+func install(t *testing.T, dir, from, at string) {
+	content, err := os.ReadFile(from)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(dir+at), 0o755))
+	require.NoError(t, os.WriteFile(dir+at, content, 0o755))
+}
+
+func inRoot(root machine.Root, script string) machine.Command {
+	return machine.Command{Path: "sh", Args: []string{"-c", script}, Env: []string{"PATH=/bin"}, Bare: true, Root: &root}
+}
+
+// A program in a root of its own sees that, the kernel and its volumes; what it writes is gone with it.
+func TestAProgramHasARootOfItsOwn(t *testing.T) {
+	needRoot(t)
+	m, dir := newNamespace(t), image(t)
+	defer m.Close()
+	mkdirs(t, m, volume)
+	c := inRoot(machine.Root{Dir: dir, Files: map[string]string{"/etc/hosts": "of the pod\n"}}, `
+		cd / && ls -d bin dev etc proc var/lib/kubelet usr/share 2>/dev/null; cat /etc/hosts
+		echo x >/new && echo x >/etc/passwd && echo x >/data/kept && echo x >/dev/null && ls /dev | grep -c . && ls /proc/1/status
+		ls /csi /var/lib/kubelet 2>/dev/null; true`)
+	c.Volumes = []machine.Volume{{Source: volume, Path: "/data"}}
+	first := run(t, m, c)
+	assert.Regexp(t, `(?s)^bin\ndev\netc\nproc\nof the pod\n\d+\n/proc/1/status\n$`, first)
+	assert.NoFileExists(t, dir+"/new")
+	assert.NoDirExists(t, dir+"/data", "the image stays as it is")
+	assert.Equal(t, "root:x:0:0::/root:/bin/sh\n", run(t, m, inRoot(machine.Root{Dir: dir}, "grep root /etc/passwd; ls /new 2>/dev/null; true")))
+	text, err := m.ReadFile(volume + "/kept")
+	require.NoError(t, err)
+	assert.Equal(t, "x\n", string(text))
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	assert.Empty(t, mounts)
+}
+
+func TestAProgramIsTheUserOfItsRoot(t *testing.T) {
+	needRoot(t)
+	m, dir := newNamespace(t), image(t)
+	defer m.Close()
+	if namespaces.Rootless() {
+		t.Skip("an ordinary user has one user only")
+	}
+	for user, want := range map[string]string{
+		"":          "uid=0(root) gid=0(root) groups=0(root) /root",
+		"web":       "uid=1000(web) gid=1001(web) groups=1001(web),1002(media),2000 /home/web",
+		"1000":      "uid=1000(web) gid=1001(web) groups=1001(web),1002(media),2000 /home/web",
+		"1000:0":    "uid=1000(web) gid=0(root) groups=0(root),1002(media),2000 /home/web",
+		"web:media": "uid=1000(web) gid=1002(media) groups=1002(media),2000 /home/web",
+		"77":        "uid=77 gid=0(root) groups=0(root),2000 /",
+	} {
+		root := machine.Root{Dir: dir, User: user}
+		if user != "" {
+			root.Groups = []uint32{2000}
+		}
+		assert.Equal(t, want+"\n", run(t, m, inRoot(root, "echo $(id) $HOME")), "user %q", user)
+	}
+	_, err := m.Start(inRoot(machine.Root{Dir: dir, User: "nobody"}, "true"))
+	assert.ErrorContains(t, err, "unable to find user nobody: no matching entries in passwd file")
+}
+
+func TestWhatARootForbids(t *testing.T) {
+	needRoot(t)
+	m, dir := newNamespace(t), image(t)
+	defer m.Close()
+	try := func(r machine.Root, script string) string {
+		r.Dir = dir
+		return strings.TrimSpace(run(t, m, inRoot(r, "{ "+script+"; } >/dev/null 2>&1 && echo done || echo refused")))
+	}
+	assert.Equal(t, "refused", try(machine.Root{ReadOnly: true}, "touch /x"))
+	assert.Equal(t, "done", try(machine.Root{}, "touch /x"))
+	assert.Equal(t, "refused", try(machine.Root{}, "chroot / true"))
+	assert.Equal(t, "done", try(machine.Root{Capabilities: []string{"SYS_CHROOT"}}, "chroot / sh -c :"))
+	assert.Equal(t, "done", try(machine.Root{Privileged: true}, "chroot / sh -c :"))
+	assert.Equal(t, "done", try(machine.Root{NoNewPrivileges: true}, "grep -x 'NoNewPrivs:.1' /proc/self/status"))
+
+	beside := inRoot(machine.Root{Dir: dir, User: "1000"}, "sleep 60 & wait")
+	beside.Args = []string{"-c", "while :; do :; done"}
+	host, err := m.Start(beside)
+	require.NoError(t, err)
+	if !namespaces.Rootless() {
+		c := machine.Command{Path: "id", Args: []string{"-u"}, Env: beside.Env, Bare: true, Dir: "/", Beside: host}
+		assert.Equal(t, "1000\n", run(t, m, c), "a command in the container is its user's")
+	}
+	require.NoError(t, host.Kill())
+}
+
+func TestAProgramThatItsRootLacksIsAnError(t *testing.T) {
+	needRoot(t)
+	m, dir := newNamespace(t), image(t)
+	defer m.Close()
+	for program, want := range map[string]string{
+		"no-such":    `exec: "no-such": executable file not found in $PATH`,
+		"/bin/nsent": `exec: "/bin/nsent": no such file or directory`,
+		"/bin":       `exec: "/bin": is a directory`,
+	} {
+		c := inRoot(machine.Root{Dir: dir}, "")
+		c.Path = program
+		_, err := m.Start(c)
+		assert.ErrorContains(t, err, want)
+	}
+	_, err := m.Start(inRoot(machine.Root{Dir: "/no/such/image"}, ""))
+	assert.ErrorContains(t, err, "/no/such/image: no such file or directory")
+}

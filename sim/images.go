@@ -1,0 +1,39 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/csisim/csisim/fakekubelet"
+)
+
+// RootFS is the root file system of the containers of an image, and what the image says of them.
+type RootFS = fakekubelet.RootFS
+
+// hasImages reports whether some containers are programs.
+func (o Options) hasImages() bool { return len(o.Images)+len(o.RootFS) > 0 }
+
+// unpackImages unpacks images into the directory of the run.
+func (c *Simulation) unpackImages() error {
+	unpacked := maps.Clone(c.options.RootFS)
+	for i, image := range slices.Sorted(maps.Keys(unpacked)) {
+		root := unpacked[image]
+		if root.Unpack == nil {
+			continue
+		}
+		root.Dir = filepath.Join(c.run.work.Path(), "images", fmt.Sprint(i))
+		if err := os.MkdirAll(root.Dir, 0o755); err != nil {
+			return &EnvironmentError{"unpack images", err}
+		}
+		if err := root.Unpack(root.Dir); err != nil {
+			return &ConfigError{"image " + image, err.Error()}
+		}
+		root.Unpack = nil
+		unpacked[image] = root
+	}
+	c.options.RootFS = unpacked
+	return nil
+}
