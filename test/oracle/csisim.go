@@ -3,8 +3,10 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/internal/api/kind"
@@ -15,33 +17,83 @@ func newStore() *store.Store {
 	return kind.NewStore(store.Options{UID: func(string) types.UID { return uid }}, kind.NoServiceAccounts)
 }
 
+// apiKind is a kind as it is stored, or in another form in which it is served.
+type apiKind struct {
+	*store.Resource
+	form *kind.Form
+}
+
+// apiOf is the API of objects of a Go type.
+func apiOf(obj store.Object) (apiKind, error) {
+	for _, res := range store.Resources() {
+		for i := range kind.Of(res).Forms {
+			form := &kind.Of(res).Forms[i]
+			if reflect.TypeOf(form.New()) == reflect.TypeOf(obj) {
+				return apiKind{res, form}, nil
+			}
+		}
+	}
+	res, err := store.ResourceOf(obj)
+	return apiKind{res, nil}, err
+}
+
+// groupVersion is that of the form.
+func (a apiKind) groupVersion() schema.GroupVersion {
+	if a.form == nil {
+		return a.GVK.GroupVersion()
+	}
+	return a.form.GroupVersion
+}
+
+// accept makes an object of the form one to be stored, present shows a stored one.
+func (a apiKind) accept(obj store.Object) store.Object {
+	if a.form == nil {
+		return obj
+	}
+	return a.form.Accept(obj)
+}
+
+func (a apiKind) present(obj store.Object) store.Object {
+	if a.form == nil {
+		return obj
+	}
+	return a.form.Present(obj)
+}
+
+func (a apiKind) dryRun() []store.WriteOption {
+	if a.form == nil || a.form.Check == nil {
+		return []store.WriteOption{store.DryRun()}
+	}
+	return []store.WriteOption{store.DryRun(), store.Checked(a.form.Check)}
+}
+
 // created is what csisim answers to a new object. What other objects would have to be there for is not
 // asked: then the outcome has no object.
-func created(s *store.Store, res *store.Resource, obj store.Object) (o outcome) {
-	made, err := s.CreateObject(res, obj, store.DryRun())
+func created(s *store.Store, a apiKind, obj store.Object) (o outcome) {
+	made, err := s.CreateObject(a.Resource, a.accept(obj), a.dryRun()...)
 	switch {
 	case err == nil:
-		return outcome{object: made, warnings: warned(res, made, nil)}
+		return outcome{object: a.present(made), warnings: warned(a.Resource, made, nil)}
 	case apierrors.IsInvalid(err), apierrors.IsInternalError(err):
 		return outcome{mistakes: mistakes(err)}
 	}
-	return outcome{mistakes: mistakes(s.Validate(res, obj))}
+	return outcome{mistakes: mistakes(s.Validate(a.Resource, a.accept(obj)))}
 }
 
 // updated is what csisim answers to a change of an object, or of its status.
-func updated(s *store.Store, res *store.Resource, obj, old store.Object, status bool) outcome {
+func updated(s *store.Store, a apiKind, obj, old store.Object, status bool) outcome {
 	write := s.UpdateObject
 	if status {
 		write = s.UpdateStatusObject
 	}
-	made, err := write(res, obj.DeepCopyObject().(store.Object), store.DryRun())
+	made, err := write(a.Resource, a.accept(obj.DeepCopyObject().(store.Object)), a.dryRun()...)
 	switch {
 	case err != nil:
 		return outcome{mistakes: mistakes(err)}
 	case status:
-		return outcome{object: made}
+		return outcome{object: a.present(made)}
 	}
-	return outcome{object: made, warnings: warned(res, made, old)}
+	return outcome{object: a.present(made), warnings: warned(a.Resource, made, a.accept(old))}
 }
 
 func warned(res *store.Resource, obj, old store.Object) []string {

@@ -33,8 +33,8 @@ func TestFieldSelectors(t *testing.T) {
 			return // labels are few
 		}
 		cluster := newStore()
-		res, kind := resourceOf(t, obj)
-		there := g.existing(cluster, res, obj)
+		api, kind := servedAs(t, obj)
+		there := g.existing(cluster, api, obj)
 		if there == nil {
 			return
 		}
@@ -42,7 +42,7 @@ func TestFieldSelectors(t *testing.T) {
 		for _, label := range fieldLabels {
 			for _, value := range []string{valueOf(t, there, label), "another"} {
 				s.writes++
-				theirs, ours := selects(t, there, label, value), asks(t, server, res, there, label, value)
+				theirs, ours := selects(t, there, label, value), asks(t, server, api, there, label, value)
 				s.add(compare("field of "+kind, []string{label + ": " + theirs}, []string{label + ": " + ours}))
 			}
 		}
@@ -84,15 +84,15 @@ func selects(t *testing.T, obj store.Object, label, value string) string {
 	return "not selected"
 }
 
-func asks(t *testing.T, server *apiserver.Server, res *store.Resource, obj store.Object, label, value string) string {
+func asks(t *testing.T, server *apiserver.Server, a apiKind, obj store.Object, label, value string) string {
 	t.Helper()
 	path := "/api/v1/"
-	if res.GVR.Group != "" {
-		path = "/apis/" + res.GVR.Group + "/" + res.GVR.Version + "/"
+	if gv := a.groupVersion(); gv.Group != "" {
+		path = "/apis/" + gv.String() + "/"
 	}
 	query := url.Values{"fieldSelector": {label + "=" + fields.EscapeValue(value)}}
 	answer := httptest.NewRecorder()
-	server.ServeHTTP(answer, httptest.NewRequest("GET", path+res.GVR.Resource+"?"+query.Encode(), nil))
+	server.ServeHTTP(answer, httptest.NewRequest("GET", path+a.GVR.Resource+"?"+query.Encode(), nil))
 	var list struct {
 		Message string
 		Items   []metav1.PartialObjectMetadata

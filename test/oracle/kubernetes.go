@@ -24,8 +24,10 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
 	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/discovery/install"
 	_ "k8s.io/kubernetes/pkg/apis/events/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	"k8s.io/kubernetes/pkg/capabilities"
@@ -74,9 +76,6 @@ func defaulted(obj runtime.Object) runtime.Object {
 // internalOf is the object in the version in which Kubernetes works with it.
 func internalOf(obj runtime.Object) (runtime.Object, error) {
 	group := obj.GetObjectKind().GroupVersionKind().Group
-	if group == "events.k8s.io" {
-		group = ""
-	}
 	return legacyscheme.Scheme.ConvertToVersion(obj, schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal})
 }
 

@@ -107,20 +107,24 @@ func (s *search) mixed(t *testing.T) {
 	require.Less(t, s.wrong, s.writes*9/10)
 }
 
-func resourceOf(t *testing.T, obj store.Object) (*store.Resource, string) {
+// servedAs is the API of an object, and what its differences are called: by the kind, with the group of another form.
+func servedAs(t *testing.T, obj store.Object) (a apiKind, name string) {
 	t.Helper()
-	res, err := store.ResourceOf(obj)
+	a, err := apiOf(obj)
 	require.NoError(t, err)
-	return res, obj.GetObjectKind().GroupVersionKind().Kind
+	if name = a.GVK.Kind; a.form != nil {
+		name = a.form.Group + " " + name
+	}
+	return a, name
 }
 
 // New objects: mistakes, defaults, what is dropped, warnings.
 func TestCreation(t *testing.T) {
 	cluster := newStore()
 	s := each(t, func(s *search, g generator, obj store.Object) {
-		res, kind := resourceOf(t, obj)
+		api, kind := servedAs(t, obj)
 		g.object(obj)
-		s.write(compareWrites("", kind, func() outcome { return create(obj) }, func() outcome { return created(cluster, res, obj) }))
+		s.write(compareWrites("", kind, func() outcome { return create(obj) }, func() outcome { return created(cluster, api, obj) }))
 	})
 	s.mixed(t)
 	s.report(t)
@@ -129,9 +133,9 @@ func TestCreation(t *testing.T) {
 // Changes of objects and of their status.
 func TestUpdate(t *testing.T) {
 	s := each(t, func(s *search, g generator, obj store.Object) {
-		res, kind := resourceOf(t, obj)
+		api, kind := servedAs(t, obj)
 		cluster := newStore()
-		old := g.existing(cluster, res, obj)
+		old := g.existing(cluster, api, obj)
 		if old == nil {
 			return
 		}
@@ -140,48 +144,48 @@ func TestUpdate(t *testing.T) {
 		changed.SetName(old.GetName())
 		changed.SetNamespace(old.GetNamespace())
 		s.write(compareWrites("update of", kind,
-			func() outcome { return update(kinds[kind].strategy, changed, old) },
-			func() outcome { return updated(cluster, res, changed, old, false) }))
-		if !res.Status {
+			func() outcome { return update(servedOf(obj).strategy, changed, old) },
+			func() outcome { return updated(cluster, api, changed, old, false) }))
+		if !api.Status {
 			return
 		}
 		changed = old.DeepCopyObject().(store.Object)
 		g.status(changed)
 		s.write(compareWrites("status of", kind,
-			func() outcome { return update(kinds[kind].status, changed, old) },
-			func() outcome { return updated(cluster, res, changed, old, true) }))
+			func() outcome { return update(servedOf(obj).status, changed, old) },
+			func() outcome { return updated(cluster, api, changed, old, true) }))
 	})
 	s.mixed(t)
 	s.report(t)
 }
 
 // existing is an object that is there, half of them with a status; nil if there is none.
-func (g generator) existing(cluster *store.Store, res *store.Resource, obj store.Object) store.Object {
+func (g generator) existing(cluster *store.Store, a apiKind, obj store.Object) store.Object {
 	if g.IntN(2) == 0 {
 		g.object(obj)
 	}
 	if create(obj).mistakes != nil {
 		return nil
 	}
-	old, err := cluster.CreateObject(res, obj)
+	old, err := cluster.CreateObject(a.Resource, a.accept(obj))
 	if err != nil {
 		return nil
 	}
-	if !res.Status || g.IntN(2) == 0 {
-		return old
+	if !a.Status || g.IntN(2) == 0 {
+		return a.present(old)
 	}
 	next := old.DeepCopyObject().(store.Object)
 	g.status(next)
-	if changed, err := cluster.UpdateStatusObject(res, next); err == nil {
-		return changed
+	if changed, err := cluster.UpdateStatusObject(a.Resource, next); err == nil {
+		return a.present(changed)
 	}
-	return old
+	return a.present(old)
 }
 
 // What kubectl shows of objects.
 func TestColumns(t *testing.T) {
 	s := each(t, func(s *search, g generator, obj store.Object) {
-		res, kind := resourceOf(t, obj)
+		api, kind := servedAs(t, obj)
 		g.object(obj)
 		g.status(obj)
 		obj.SetCreationTimestamp(g.past())
@@ -192,7 +196,7 @@ func TestColumns(t *testing.T) {
 		theirs, err := table(full.(store.Object))
 		require.NoError(t, err)
 		s.writes++
-		s.add(compare("column of "+kind, theirs, shown(res, full.(store.Object), time.Now())))
+		s.add(compare("column of "+kind, theirs, shown(api, full.(store.Object), time.Now())))
 	})
 	require.Positive(t, s.writes)
 	s.report(t)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/coordination/lease"
 	"k8s.io/kubernetes/pkg/registry/core/configmap"
+	"k8s.io/kubernetes/pkg/registry/core/endpoint"
 	"k8s.io/kubernetes/pkg/registry/core/event"
 	"k8s.io/kubernetes/pkg/registry/core/limitrange"
 	"k8s.io/kubernetes/pkg/registry/core/namespace"
@@ -24,7 +25,12 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/secret"
 	"k8s.io/kubernetes/pkg/registry/core/service"
 	"k8s.io/kubernetes/pkg/registry/core/serviceaccount"
+	"k8s.io/kubernetes/pkg/registry/discovery/endpointslice"
 	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
+	"k8s.io/kubernetes/pkg/registry/rbac/clusterrole"
+	"k8s.io/kubernetes/pkg/registry/rbac/clusterrolebinding"
+	"k8s.io/kubernetes/pkg/registry/rbac/role"
+	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
 	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
 	"k8s.io/kubernetes/pkg/registry/storage/csinode"
@@ -73,6 +79,38 @@ var kinds = map[string]served{
 	"Lease":                 {lease.Strategy, nil, nil},
 	"PriorityClass":         {priorityclass.Strategy, nil, nil},
 	"Event":                 {event.Strategy, nil, event.GetAttrs},
+	"Endpoints":             {endpoint.Strategy, nil, nil},
+	"EndpointSlice":         {endpointslice.Strategy, nil, nil},
+	"Role":                  {role.Strategy, nil, nil},
+	"RoleBinding":           {rolebinding.Strategy, nil, nil},
+	"ClusterRole":           {clusterrole.Strategy, nil, nil},
+	"ClusterRoleBinding":    {clusterrolebinding.Strategy, nil, nil},
+}
+
+// kept are the kinds that csisim keeps as they are written, and why it looks no further than at their metadata:
+// nothing acts on them.
+var kept = map[string]string{
+	"PodTemplate":                      "nothing makes pods of it",
+	"ReplicationController":            "nothing makes pods of it",
+	"ControllerRevision":               "the controllers keep no history",
+	"HorizontalPodAutoscaler":          "nothing measures",
+	"Ingress":                          "programs share the network of the machine",
+	"IngressClass":                     "programs share the network of the machine",
+	"NetworkPolicy":                    "programs share the network of the machine",
+	"IPAddress":                        "the addresses of services are not objects",
+	"ServiceCIDR":                      "the addresses of services are not objects",
+	"RuntimeClass":                     "containers are programs of the machine",
+	"ResourceClaim":                    "devices are not allocated",
+	"ResourceClaimTemplate":            "devices are not allocated",
+	"ResourceSlice":                    "devices are not allocated",
+	"DeviceClass":                      "devices are not allocated",
+	"CertificateSigningRequest":        "nothing signs",
+	"FlowSchema":                       "requests do not queue",
+	"PriorityLevelConfiguration":       "requests do not queue",
+	"MutatingWebhookConfiguration":     "webhooks are not called",
+	"ValidatingWebhookConfiguration":   "webhooks are not called",
+	"ValidatingAdmissionPolicy":        "policies are not asked",
+	"ValidatingAdmissionPolicyBinding": "policies are not asked",
 }
 
 func servedOf(obj runtime.Object) served { return kinds[obj.GetObjectKind().GroupVersionKind().Kind] }

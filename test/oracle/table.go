@@ -20,7 +20,7 @@ import (
 var tables = printers.NewTableGenerator().With(internalversion.AddHandlers)
 
 // plainKinds have no columns of their own in Kubernetes.
-var plainKinds = []string{"CSIStorageCapacity", "LimitRange"}
+var plainKinds = []string{"ClusterRole", "CSIStorageCapacity", "LimitRange", "Role"}
 
 // table is what Kubernetes shows of an object: the columns and its cells.
 func table(obj store.Object) ([]string, error) {
@@ -45,9 +45,9 @@ func table(obj store.Object) ([]string, error) {
 }
 
 // shown is what csisim shows.
-func shown(res *store.Resource, obj store.Object, now time.Time) (all []string) {
-	for _, c := range kind.Of(res).Columns {
-		all = append(all, cell(c.TableColumnDefinition, c.Cell(obj, now)))
+func shown(api apiKind, obj store.Object, now time.Time) (all []string) {
+	for _, c := range kind.Of(api.Resource).Columns {
+		all = append(all, cell(c.TableColumnDefinition, c.Cell(api.accept(obj), now)))
 	}
 	return all
 }

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -115,6 +116,8 @@ func TestEveryKindCanBeStored(t *testing.T) {
 				typed.RoleRef = rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}
 			case *rbacv1.RoleBinding:
 				typed.RoleRef = rbacv1.RoleRef{Kind: "Role", Name: "r"}
+			case *discoveryv1.EndpointSlice:
+				typed.AddressType = discoveryv1.AddressTypeIPv4
 			case *corev1.Event:
 				typed.InvolvedObject.Namespace = "default"
 			case *apiextensionsv1.CustomResourceDefinition:

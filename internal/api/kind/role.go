@@ -11,7 +11,7 @@ import (
 func init() {
 	register(Kind{
 		Group: "rbac.authorization.k8s.io", Version: "v1", Name: "Role",
-		rules: roleRules,
+		rules: roleRules, Columns: plainColumns,
 	})
 }
 
@@ -20,7 +20,7 @@ func rulesOfRoles[T store.Object](fill func(T), validate func(T) field.ErrorList
 	return rules[T]{
 		name: objectname.PathSegment, createdByUpdate: true,
 		fill: fill, validate: validate,
-		validateUpdate: func(obj, _ T) field.ErrorList { return validate(obj) },
+		passes: []store.Pass{store.PassObject, store.PassMetadata, store.PassChange},
 	}
 }
 

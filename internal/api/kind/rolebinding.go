@@ -1,24 +1,66 @@
 package kind
 
 import (
+	"strings"
+
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/objectname"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
 	register(Kind{
 		Group: "rbac.authorization.k8s.io", Version: "v1", Name: "RoleBinding",
-		rules: roleBindingRules,
+		rules:   roleBindingRules,
+		Columns: bindingColumns(func(b *rbacv1.RoleBinding) (rbacv1.RoleRef, []rbacv1.Subject) { return b.RoleRef, b.Subjects }),
 	})
 }
 
-var roleBindingRules = rulesOfRoles(
+// rulesOfBindings are common to bindings, which stay with their role.
+func rulesOfBindings[T store.Object](fill func(T), validate func(T) field.ErrorList, role func(T) rbacv1.RoleRef) rules[T] {
+	r := rulesOfRoles(fill, validate)
+	r.validateUpdate = func(obj, old T) field.ErrorList {
+		if ref := role(obj); ref != role(old) {
+			return field.ErrorList{field.Invalid(field.NewPath("roleRef"), goNames{ref}, "cannot change roleRef")}
+		}
+		return nil
+	}
+	return r
+}
+
+// bindingColumns show the role of a binding, and whose it is.
+func bindingColumns[T store.Object](of func(T) (rbacv1.RoleRef, []rbacv1.Subject)) []Column {
+	subjects := func(kind string, name func(rbacv1.Subject) string) func(T) string {
+		return func(b T) string {
+			_, all := of(b)
+			var names []string
+			for _, s := range all {
+				if s.Kind == kind {
+					names = append(names, name(s))
+				}
+			}
+			return strings.Join(names, ", ")
+		}
+	}
+	plain := func(s rbacv1.Subject) string { return s.Name }
+	return []Column{
+		nameColumn,
+		text("Role", func(b T) string { ref, _ := of(b); return ref.Kind + "/" + ref.Name }),
+		ageColumn,
+		wide(text("Users", subjects(rbacv1.UserKind, plain))),
+		wide(text("Groups", subjects(rbacv1.GroupKind, plain))),
+		wide(text("ServiceAccounts", subjects(rbacv1.ServiceAccountKind, func(s rbacv1.Subject) string { return s.Namespace + "/" + s.Name }))),
+	}
+}
+
+var roleBindingRules = rulesOfBindings(
 	func(b *rbacv1.RoleBinding) { fillBinding(&b.RoleRef, b.Subjects) },
 	func(b *rbacv1.RoleBinding) field.ErrorList {
 		return append(roleRef(b.RoleRef, "Role", "ClusterRole"), subjects(b.Subjects, true)...)
-	})
+	},
+	func(b *rbacv1.RoleBinding) rbacv1.RoleRef { return b.RoleRef })
 
 func fillBinding(ref *rbacv1.RoleRef, subjects []rbacv1.Subject) {
 	setEmpty(&ref.APIGroup, rbacv1.GroupName)

@@ -2,7 +2,6 @@ package kind
 
 import (
 	"fmt"
-	"net"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 )
 
 // checkService finds the field errors of a service. old is what it replaces, nil for a new one: addresses that
@@ -88,7 +88,7 @@ func servicePortList(ports []corev1.ServicePort, at *field.Path) (errs field.Err
 			names.Insert(port.Name)
 		}
 		errs = append(errs, invalid(at.Child("port"), port.Port, utilvalidation.IsValidPortNum(int(port.Port)))...)
-		errs = append(errs, oneOf(at.Child("protocol"), port.Protocol, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)...)
+		errs = append(errs, protocol(at.Child("protocol"), port.Protocol)...)
 		if target := port.TargetPort; target.Type == intstr.Int {
 			errs = append(errs, invalid(at.Child("targetPort"), target.IntValue(), utilvalidation.IsValidPortNum(target.IntValue()))...)
 		} else {
@@ -118,15 +118,16 @@ func externalAddresses(spec *corev1.ServiceSpec, old *corev1.Service, at *field.
 	for i, address := range spec.ExternalIPs {
 		wrong := utilvalidation.IsValidIPForLegacyField(at.Index(i), address, true, before)
 		if len(wrong) == 0 {
-			wrong = reachableAddress(at.Index(i), address)
+			wrong = reachableAddress(at.Index(i), address, false)
 		}
 		errs = append(errs, wrong...)
 	}
 	return errs
 }
 
-func reachableAddress(at *field.Path, address string) (errs field.ErrorList) {
-	ip := net.ParseIP(address)
+// reachableAddress checks an address that others reach; loopback says whether it may be one of the machine's own.
+func reachableAddress(at *field.Path, address string, loopback bool) (errs field.ErrorList) {
+	ip := netutils.ParseIPSloppy(address)
 	if ip == nil {
 		return field.ErrorList{field.Invalid(at, address, "must be a valid IP address")}
 	}
@@ -136,7 +137,7 @@ func reachableAddress(at *field.Path, address string) (errs field.ErrorList) {
 		}
 	}
 	refuse(ip.IsUnspecified(), fmt.Sprintf("unspecified (%v)", address))
-	refuse(ip.IsLoopback(), "in the loopback range (127.0.0.0/8, ::1/128)")
+	refuse(ip.IsLoopback() && !loopback, "in the loopback range (127.0.0.0/8, ::1/128)")
 	refuse(ip.IsLinkLocalUnicast(), "in the link-local range (169.254.0.0/16, fe80::/10)")
 	refuse(ip.IsLinkLocalMulticast(), "in the link-local multicast range (224.0.0.0/24, ff02::/10)")
 	return errs
