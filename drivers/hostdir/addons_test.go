@@ -3,12 +3,14 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -105,6 +107,46 @@ func TestAFencedNodeIsRefused(t *testing.T) {
 	_, err = fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(t.Context(), &fence.UnfenceClusterNetworkRequest{Cidrs: list.GetCidrs()})
 	require.NoError(t, err)
 	assert.NoError(t, v.stage())
+}
+
+// What a fenced node has published cannot be written any more, also by a plugin that was away, until it is unfenced.
+func TestAFencedNodeWritesNothing(t *testing.T) {
+	d := newWorld(t).startAddons()
+	v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+	require.NoError(t, v.publish(target))
+	write := func() error { return os.WriteFile(filepath.Join(target, "f"), []byte("data"), 0o644) }
+	require.NoError(t, write())
+	require.NoError(t, d.fence("10.0.0.7/32"))
+	assert.ErrorIs(t, write(), unix.EROFS)
+	d.crash()
+	assert.ErrorIs(t, write(), unix.EROFS)
+	assert.Equal(t, 1, d.w.mountsAt(target))
+	_, err := fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(t.Context(), &fence.UnfenceClusterNetworkRequest{Cidrs: []*fence.CIDR{{Cidr: "10.0.0.7/32"}}})
+	require.NoError(t, err)
+	assert.NoError(t, write())
+	require.NoError(t, d.fence("10.0.0.7/32"))
+	require.NoError(t, v.unpublish(target))
+	assert.Zero(t, d.w.mountsAt(target))
+}
+
+func TestAFencedNodeWritesToNoDevice(t *testing.T) {
+	d := newWorld(t).startAddons()
+	v, target := d.create("vol", capability(true, singleNode)).ready(), d.w.target("pod")
+	require.NoError(t, v.publish(target))
+	write := func() error {
+		device, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = device.Write(make([]byte, 512))
+		return errors.Join(err, device.Close())
+	}
+	require.NoError(t, write())
+	require.NoError(t, d.fence("10.0.0.7/32"))
+	assert.Error(t, write())
+	_, err := fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(t.Context(), &fence.UnfenceClusterNetworkRequest{Cidrs: []*fence.CIDR{{Cidr: "10.0.0.7/32"}}})
+	require.NoError(t, err)
+	assert.NoError(t, write())
 }
 
 // replica makes calls of replication about one volume or group.

@@ -16,7 +16,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
 	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
+	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
 // Each test sees the defect with the switch and none without it.
@@ -35,6 +37,26 @@ func TestBrokenBehaviours(t *testing.T) {
 			require.NoError(t, v.attach())
 			require.NoError(t, d.fence("10.0.0.7/32"))
 			return v.stage() == nil
+		},
+		"fence-leaves-mounts": func(t *testing.T, d *driver) bool {
+			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+			require.NoError(t, v.publish(target))
+			require.NoError(t, d.fence("10.0.0.7/32"))
+			return os.WriteFile(filepath.Join(target, "f"), nil, 0o644) == nil
+		},
+		"rotate-loses-data": func(t *testing.T, d *driver) bool {
+			v := d.create("vol", capability(false, singleNode))
+			file := d.w.path("backend", "volumes", v.id, "data", "f")
+			require.NoError(t, os.WriteFile(file, []byte("data"), 0o644))
+			_, err := encryptionkeyrotation.NewEncryptionKeyRotationControllerClient(d.conn).EncryptionKeyRotate(t.Context(), &encryptionkeyrotation.EncryptionKeyRotateRequest{VolumeId: v.id})
+			require.NoError(t, err)
+			return missing(file)
+		},
+		"group-drops-member": func(t *testing.T, d *driver) bool {
+			one, two := d.create("one", capability(false, singleNode)), d.create("two", capability(false, singleNode))
+			answer, err := volumegroup.NewControllerClient(d.conn).CreateVolumeGroup(t.Context(), &volumegroup.CreateVolumeGroupRequest{Name: "g", VolumeIds: []string{one.id, two.id}})
+			require.NoError(t, err)
+			return len(answer.GetVolumeGroup().GetVolumes()) == 1
 		},
 		"demoted-stays-writable": func(t *testing.T, d *driver) bool {
 			v := d.create("vol", capability(false, singleNode))

@@ -104,6 +104,13 @@ func twoSites(program, defect string) check.Subject {
 	return s
 }
 
+// dayTwoDefects of hostdir; those that scenarios find are not tried here as well.
+var dayTwoDefects = []struct{ name, trial, verdict string }{
+	{"rotate-loses-data", "day-2/rotate", "data lost: "},
+	{"fence-leaves-mounts", "day-2/fence", "pod web writes to volume data, which it must not"},
+	{"group-drops-member", "day-2/group", "CreateVolumeGroup answers a group with other members"},
+}
+
 // What a program serves it does: its data is read again after each operation.
 func TestDayTwoOperationsOfAProgram(t *testing.T) {
 	program := buildHostdir(t)
@@ -111,5 +118,7 @@ func TestDayTwoOperationsOfAProgram(t *testing.T) {
 	sound := checked(t, twoSites(program, ""), o, "day-2/reclaim", "day-2/fence-driver-killed", "day-2/group-repeated", "day-2/sites-move")
 	assert.Empty(t, verdicts(sound))
 	assert.Len(t, sound.Outcomes, 4)
-	assert.Contains(t, verdicts(checked(t, twoSites(program, "reclaim-loses-data"), o, "day-2/reclaim")), "data lost: ")
+	for _, c := range dayTwoDefects {
+		assert.Contains(t, verdicts(checked(t, twoSites(program, c.name), o, c.trial)), c.verdict, c.name)
+	}
 }

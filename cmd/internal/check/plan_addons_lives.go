@@ -45,6 +45,9 @@ func (s *script) lifeWithFence() {
 	s.addonsReady()
 	s.step("apply: {apiVersion: csiaddons.openshift.io/v1alpha1, kind: NetworkFence, metadata: {name: fence}, spec: {networkFenceClassName: day-2, cidrs: [%s]}}", strings.Join(cidrs, ", "))
 	s.step("wait: {networkfence: fence, that: \"has(object.status.message) && object.status.message == 'fencing operation successful'\", for: 3h}")
+	if known && s.facts.subject.Driver.Mock == nil { // the mock refuses calls only
+		s.step("write-file: {pod: web, volume: data, file: fenced, content: lost, refused: true}")
+	}
 	s.restart()
 	s.apply(late)
 	if known {
@@ -55,6 +58,7 @@ func (s *script) lifeWithFence() {
 	s.step("patch: {networkfence: fence, merge: {spec: {fenceState: Unfenced}}}")
 	s.step("wait: {networkfence: fence, that: \"object.status.message == 'unfencing operation successful'\", for: 3h}")
 	s.running(late)
+	s.step("write-file: {pod: web, volume: data, file: unfenced, content: kept}")
 	s.step("delete: {networkfence: fence}")
 	s.step("wait: {networkfence: fence, gone: true}")
 	s.down([]claim{data, other}, web(nodeA, data), late)

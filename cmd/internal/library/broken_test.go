@@ -70,7 +70,7 @@ var brokenDrivers = []struct{ broken, file, want string }{
 	{"reclaim-loses-data", "hostdir-addons.yaml",
 		"data lost: pod default/first does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-a: " +
 			"expected generation 1, which pod default/first wrote on node-a, found an empty directory"},
-	{"fence-ignored", "hostdir-addons.yaml", "NodeStageVolume, code FailedPrecondition, message *is fenced"},
+	{"fence-ignored", "hostdir-addons.yaml", "pod first writes to volume data, which it must not"},
 	{"demoted-stays-writable", "hostdir-addons.yaml", "NodeStageVolume, code FailedPrecondition, message *is demoted*"},
 	{"stage-panics", "hostdir-move.yaml",
 		"driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: panic: no backend for volume VOLUME (exit status 2)"},

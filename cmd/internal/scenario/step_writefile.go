@@ -18,6 +18,7 @@ type writeFileStep struct {
 	Content string       `json:"content,omitempty" example:"hello" doc:"What is written."`
 	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The user who writes it; default that of the pod's containers."`
 	GID     *uint32      `json:"gid,omitempty" example:"1000" doc:"The group of that user; default that of the pod's containers. A directory with setgid gives its own."`
+	Refused bool         `json:"refused,omitempty" doc:"It must fail, since the volume cannot be written now; default false."`
 	Mode    *permissions `json:"mode,omitempty" example:"0640" doc:"Its permissions; default 0644."`
 }
 
@@ -33,7 +34,14 @@ func (s *writeFileStep) do(r *runner) error {
 	if s.Mode != nil {
 		file.Mode = fs.FileMode(*s.Mode)
 	}
-	if err := r.cluster.WriteVolumeFile(s.pod(), s.Volume, s.File, file); err != nil {
+	err := r.cluster.WriteVolumeFile(s.pod(), s.Volume, s.File, file)
+	switch {
+	case s.Refused && err == nil:
+		return &Failure{
+			Verdict:  fmt.Sprintf("pod %s writes to volume %s, which it must not", s.Pod, s.Volume),
+			Expected: "an error of the write", Got: "file " + s.File + " is written",
+		}
+	case !s.Refused && err != nil:
 		return fmt.Errorf("write-file: %w", err)
 	}
 	return nil

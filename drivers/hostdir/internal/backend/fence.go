@@ -12,8 +12,8 @@ import (
 
 const fencesFile = "fences.json"
 
-// Fence keeps clients with these addresses off the storage, Unfence lets them on it again.
-// Each address range is one entry, however often it is fenced.
+// Fence keeps clients with these addresses off the storage, Unfence lets them on it again. Each address range is one
+// entry, however often it is fenced. Both wait for the plugins of nodes that live. Errors: ErrUnreachable.
 func (b *Backend) Fence(ranges []string) error {
 	return b.changeFences(func(all []string) []string {
 		for _, r := range ranges {
@@ -33,13 +33,17 @@ func (b *Backend) Unfence(ranges []string) error {
 }
 
 func (b *Backend) changeFences(change func([]string) []string) error {
-	return b.exclusively(func() error {
+	err := b.exclusively(func() error {
 		all, err := b.fences()
 		if err != nil {
 			return err
 		}
 		return WriteJSON(filepath.Join(b.dir, fencesFile), change(all))
 	})
+	if err != nil {
+		return err
+	}
+	return b.awaitClients()
 }
 
 // Fences lists the address ranges that are fenced.
@@ -59,14 +63,10 @@ func (b *Backend) fences() (all []string, err error) {
 	return all, err
 }
 
-// IsFenced reports whether a client's address is in a range that is fenced.
-func (b *Backend) IsFenced(address netip.Addr) (bool, error) {
-	all, err := b.Fences()
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(all, func(text string) bool {
+// Covers reports whether a client's address is in one of the ranges.
+func Covers(ranges []string, address netip.Addr) bool {
+	return slices.ContainsFunc(ranges, func(text string) bool {
 		r, err := netip.ParsePrefix(text)
 		return err == nil && r.Contains(address)
-	}), nil
+	})
 }

@@ -45,16 +45,7 @@ func (b *Backend) aliveFile() string { return filepath.Join(b.dir, "alive") }
 
 // serves reports whether some process serves the site.
 func (b *Backend) serves() (bool, error) {
-	file, err := os.OpenFile(b.aliveFile(), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return true, nil
-	}
-	return false, err
+	return isHeld(b.aliveFile())
 }
 
 // reach returns ErrUnreachable unless the other site can be reached, or there is none.

@@ -56,6 +56,9 @@ const (
 	ReclaimLosesData     Behaviour = "reclaim-loses-data"
 	FenceIgnored         Behaviour = "fence-ignored"
 	DemotedStaysWritable Behaviour = "demoted-stays-writable"
+	FenceLeavesMounts    Behaviour = "fence-leaves-mounts"
+	GroupDropsMember     Behaviour = "group-drops-member"
+	RotateLosesData      Behaviour = "rotate-loses-data"
 )
 
 var catalogue = []struct {
@@ -104,6 +107,9 @@ var catalogue = []struct {
 	{ReclaimLosesData, "reclaiming space takes the volume's content away"},
 	{FenceIgnored, "a node that is fenced stages and publishes volumes"},
 	{DemotedStaysWritable, "a volume that is demoted is staged and published writable"},
+	{FenceLeavesMounts, "what a node has mounted stays writable when it is fenced"},
+	{GroupDropsMember, "a group of volumes that is made lacks its first one"},
+	{RotateLosesData, "changing a volume's key takes its content away"},
 }
 
 // Set is the chosen defects. The empty set is a correct driver.

@@ -27,6 +27,23 @@ type Device struct {
 	dev   uint64
 }
 
+// SetReadOnly has whoever opens the device not write to it, or write again.
+func (d Device) SetReadOnly(on bool) error {
+	f, err := os.Open(d.Path)
+	if err != nil {
+		return fmt.Errorf("open loop device: %w", explain(err))
+	}
+	defer f.Close()
+	value := 0
+	if on {
+		value = 1
+	}
+	if err := unix.IoctlSetPointerInt(int(f.Fd()), unix.BLKROSET, value); err != nil {
+		return fmt.Errorf("make %s read-only: %w", d.Path, explain(err))
+	}
+	return nil
+}
+
 // Find returns the devices that were attached under label.
 func Find(label string) ([]Device, error) {
 	inUse, err := filepath.Glob("/sys/block/loop*/loop/backing_file")

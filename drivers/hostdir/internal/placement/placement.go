@@ -11,6 +11,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 )
@@ -67,6 +68,12 @@ func (l Ledger) Drop(path string) error {
 
 // Of lists what is recorded for a volume.
 func (l Ledger) Of(volumeID string) ([]Placement, error) {
+	all, err := l.All()
+	return slices.DeleteFunc(all, func(p Placement) bool { return p.VolumeID != volumeID }), err
+}
+
+// All lists what is recorded.
+func (l Ledger) All() ([]Placement, error) {
 	files, err := filepath.Glob(filepath.Join(l.dir, "*.json"))
 	if err != nil {
 		return nil, err
@@ -77,9 +84,7 @@ func (l Ledger) Of(volumeID string) ([]Placement, error) {
 		if err := backend.ReadJSON(file, &p); err != nil {
 			return nil, err
 		}
-		if p.VolumeID == volumeID {
-			all = append(all, p)
-		}
+		all = append(all, p)
 	}
 	return all, nil
 }

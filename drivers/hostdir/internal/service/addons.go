@@ -30,7 +30,7 @@ func registerAddons(server *grpc.Server, cfg Config, store *backend.Backend) {
 	if cfg.Controller {
 		reclaimspace.RegisterReclaimSpaceControllerServer(server, reclaimController{store: store, broken: cfg.Broken})
 		replication.RegisterControllerServer(server, replicationController{store: store})
-		volumegroup.RegisterControllerServer(server, groupController{store: store})
+		volumegroup.RegisterControllerServer(server, groupController{store: store, broken: cfg.Broken})
 	}
 	fence.RegisterFenceControllerServer(server, fenceController{cfg: cfg, store: store})
 	if cfg.Node {

@@ -6,9 +6,6 @@ import (
 	"context"
 	"net/netip"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/internal/world/addons/fence"
@@ -76,18 +73,6 @@ func rangesOf(cidrs []*fence.CIDR) (ranges []string, err error) {
 		ranges = append(ranges, c.GetCidr())
 	}
 	return ranges, nil
-}
-
-// admitted refuses the calls of a node that is fenced.
-func (n *node) admitted() error {
-	if n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) {
-		return nil
-	}
-	fenced, err := n.store.IsFenced(n.cfg.NodeAddress)
-	if err == nil && fenced {
-		return status.Errorf(codes.FailedPrecondition, "node %s with address %s is fenced", n.cfg.NodeID, n.cfg.NodeAddress)
-	}
-	return answer(err)
 }
 
 // writable refuses to let a volume be written that is demoted.

@@ -8,13 +8,15 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
 // groupController groups volumes, which can be replicated together then.
 type groupController struct {
 	volumegroup.UnimplementedControllerServer
-	store *backend.Backend
+	store  *backend.Backend
+	broken broken.Set
 }
 
 // CreateVolumeGroup makes a group.
@@ -22,7 +24,11 @@ func (c groupController) CreateVolumeGroup(_ context.Context, req *volumegroup.C
 	if err := require("name", req.GetName()); err != nil {
 		return nil, err
 	}
-	g, err := c.store.CreateVolumeGroup(req.GetName(), req.GetVolumeIds())
+	members := req.GetVolumeIds()
+	if c.broken.Has(broken.GroupDropsMember) && len(members) > 0 {
+		members = members[1:]
+	}
+	g, err := c.store.CreateVolumeGroup(req.GetName(), members)
 	if err != nil {
 		return nil, answer(err)
 	}

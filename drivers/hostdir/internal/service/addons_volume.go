@@ -52,15 +52,20 @@ func reclaim(store *backend.Backend, set broken.Set, id string) (before, after *
 		return nil, nil, answer(err)
 	}
 	if set.Has(broken.ReclaimLosesData) {
-		v, err := store.Volume(id)
-		if err == nil {
-			err = store.Wipe(v)
-		}
-		if err != nil {
+		if err := wipe(store, id); err != nil {
 			return nil, nil, answer(err)
 		}
 	}
 	return &reclaimspace.StorageConsumption{UsageBytes: took}, &reclaimspace.StorageConsumption{UsageBytes: takes}, nil
+}
+
+// wipe takes a volume's content away.
+func wipe(store *backend.Backend, id string) error {
+	v, err := store.Volume(id)
+	if err != nil {
+		return err
+	}
+	return store.Wipe(v)
 }
 
 // keyRotation changes the keys of volumes.
@@ -75,7 +80,11 @@ func (k keyRotation) EncryptionKeyRotate(_ context.Context, req *encryptionkeyro
 	if err := require("volume_id", req.GetVolumeId()); err != nil {
 		return nil, err
 	}
-	if err := k.store.RotateKey(req.GetVolumeId()); err != nil {
+	err := k.store.RotateKey(req.GetVolumeId())
+	if err == nil && k.broken.Has(broken.RotateLosesData) {
+		err = wipe(k.store, req.GetVolumeId())
+	}
+	if err != nil {
 		return nil, answer(err)
 	}
 	return &encryptionkeyrotation.EncryptionKeyRotateResponse{}, nil

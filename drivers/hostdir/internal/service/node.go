@@ -27,6 +27,8 @@ type node struct {
 	restarted bool
 	// inlines has the ids of the inline volumes that this instance has published: calls for several overlap.
 	inlines sync.Map
+	// fencing is held to change what a fence does, and by what publishes meanwhile.
+	fencing sync.RWMutex
 }
 
 func newNode(cfg Config, store *backend.Backend) (*node, error) {

@@ -30,6 +30,8 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	if err != nil {
 		return nil, err
 	}
+	n.fencing.RLock()
+	defer n.fencing.RUnlock()
 	if n.isInline(req) {
 		if err := n.publishInline(req, a); err != nil {
 			return nil, answer(err)
@@ -242,6 +244,8 @@ func (n *node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolu
 	if err := require("volume_id", req.GetVolumeId(), "target_path", req.GetTargetPath()); err != nil {
 		return nil, err
 	}
+	n.fencing.RLock()
+	defer n.fencing.RUnlock()
 	was, err := n.unpublish(req.GetVolumeId(), req.GetTargetPath())
 	if err != nil {
 		return nil, answer(err)

@@ -82,6 +82,9 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 		if err != nil {
 			return fmt.Errorf("start node service: %w", err)
 		}
+		if err := n.followFences(); err != nil {
+			return fmt.Errorf("start node service: %w", err)
+		}
 		csi.RegisterNodeServer(server, n)
 	}
 	return nil

@@ -1,0 +1,157 @@
+//go:build linux
+
+package backend
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const clientsDir = "clients"
+
+// clientPatience is how long a change of fences waits for the plugins of nodes.
+const clientPatience = 10 * time.Second
+
+// notice is what the plugin of a node has made of fences.
+type notice struct {
+	Fences  []string `json:"fences"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+// FollowFences calls apply with the fences that there are, and with those that there are whenever they have changed, as
+// long as the process lives: whoever changes fences waits for it.
+func (b *Backend) FollowFences(nodeID string, apply func(fences []string) error) error {
+	if err := os.MkdirAll(filepath.Join(b.dir, clientsDir), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(filepath.Join(b.dir, clientsDir, nodeID), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return fmt.Errorf("follow fences: %w", err)
+	}
+	changes, err := watch(b.dir)
+	if err == nil {
+		err = unix.Flock(int(file.Fd()), unix.LOCK_SH) // for as long as the process lives
+	}
+	if err == nil {
+		err = b.noticeFences(file, apply)
+	}
+	if err != nil {
+		return fmt.Errorf("follow fences: %w", err)
+	}
+	go func() {
+		for range changes {
+			if err := b.noticeFences(file, apply); err != nil {
+				log.Printf("follow fences: %v", err)
+			}
+		}
+	}()
+	return nil
+}
+
+// noticeFences applies the fences, and says so in the file.
+func (b *Backend) noticeFences(file *os.File, apply func([]string) error) error {
+	fences, err := b.Fences()
+	if err != nil {
+		return err
+	}
+	n := notice{Fences: fences}
+	if err := apply(fences); err != nil {
+		n.Problem = err.Error()
+	}
+	text, err := json.Marshal(n)
+	if err == nil {
+		err = file.Truncate(0)
+	}
+	if err == nil {
+		_, err = file.WriteAt(text, 0)
+	}
+	return err
+}
+
+// awaitClients returns when the plugins of all nodes that live have applied the fences.
+func (b *Backend) awaitClients() error {
+	for deadline := time.Now().Add(clientPatience); ; time.Sleep(time.Millisecond) {
+		late, err := b.lateClients()
+		if err != nil || late == "" {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("node %s does not apply the fences: %w", late, ErrUnreachable)
+		}
+	}
+}
+
+// lateClients is a node that has not applied the fences; empty if there is none.
+func (b *Backend) lateClients() (string, error) {
+	wanted, err := b.Fences()
+	if err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(filepath.Join(b.dir, clientsDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	for _, e := range entries {
+		name := filepath.Join(b.dir, clientsDir, e.Name())
+		alive, err := isHeld(name)
+		if err != nil {
+			return "", err
+		}
+		var n notice
+		switch err := ReadJSON(name, &n); {
+		case !alive:
+		case err != nil || !slices.Equal(n.Fences, wanted): // it is being written, or an old one
+			return e.Name(), nil
+		case n.Problem != "":
+			return "", fmt.Errorf("fences of node %s: %s", e.Name(), n.Problem)
+		}
+	}
+	return "", nil
+}
+
+// isHeld reports whether some process has a lock on a file.
+func isHeld(name string) (bool, error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
+
+// watch sends whenever a file was put in place in a directory.
+func watch(dir string) (<-chan struct{}, error) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_MOVED_TO); err != nil {
+		return nil, errors.Join(err, unix.Close(fd))
+	}
+	changes := make(chan struct{})
+	go func() {
+		// Others than that of the fences are put there rarely: which one it was is not asked.
+		events := make([]byte, 4096)
+		for {
+			if _, err := unix.Read(fd, events); err != nil && !errors.Is(err, unix.EINTR) {
+				log.Printf("watch %s: %v", dir, err)
+				return
+			}
+			changes <- struct{}{}
+		}
+	}()
+	return changes, nil
+}

@@ -1,0 +1,104 @@
+//go:build linux
+
+package service
+
+import (
+	"net/netip"
+	"os"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
+	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
+	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
+)
+
+// admitted refuses the calls of a node that is fenced.
+func (n *node) admitted() error {
+	if n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) {
+		return nil
+	}
+	fences, err := n.store.Fences()
+	if err == nil && backend.Covers(fences, n.cfg.NodeAddress) {
+		return status.Errorf(codes.FailedPrecondition, "node %s with address %s is fenced", n.cfg.NodeID, n.cfg.NodeAddress)
+	}
+	return answer(err)
+}
+
+// followFences has what is published on the node be read-only while it is fenced.
+func (n *node) followFences() error {
+	if !n.cfg.Addons || n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) || n.cfg.Broken.Has(broken.FenceLeavesMounts) {
+		return nil
+	}
+	return n.store.FollowFences(n.cfg.NodeID, func(fences []string) error {
+		n.fencing.Lock()
+		defer n.fencing.Unlock()
+		return n.shut(backend.Covers(fences, n.cfg.NodeAddress))
+	})
+}
+
+// shut makes all that is published writable read-only, or what it was.
+func (n *node) shut(fenced bool) error {
+	all, err := n.ledger.All()
+	if err != nil {
+		return err
+	}
+	table, err := mount.Read()
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		top, mounted := table.At(p.Path)
+		if !p.Target || p.ReadOnly || !mounted {
+			continue
+		}
+		if err := n.shutTarget(p, top.ReadOnly, fenced); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shutTarget mounts anew what is published: a remount would be seen in this mount namespace only, and a mount on top
+// would be propagated to where the volume is staged. A device is what it says of itself.
+func (n *node) shutTarget(p placement.Placement, shut, fenced bool) error {
+	info, err := os.Stat(p.Path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return n.shutDevice(p.VolumeID, fenced)
+	}
+	if fenced == shut {
+		return nil
+	}
+	v, err := n.store.Volume(p.VolumeID)
+	if err != nil {
+		return err
+	}
+	flags, err := mount.ParseFlags(strings.FieldsFunc(p.Flags, func(r rune) bool { return r == ',' }))
+	if err != nil {
+		return err
+	}
+	if fenced {
+		flags |= mount.ReadOnly
+	}
+	if _, err := mount.Unmount(p.Path); err != nil {
+		return err
+	}
+	return mount.BindRestricted(n.store.DataPath(v), p.Path, flags)
+}
+
+func (n *node) shutDevice(volumeID string, fenced bool) error {
+	devices, err := loop.Find(n.label(volumeID))
+	for _, d := range devices {
+		if err := d.SetReadOnly(fenced); err != nil {
+			return err
+		}
+	}
+	return err
+}
