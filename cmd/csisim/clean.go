@@ -40,10 +40,14 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 			for _, name := range buried {
 				fmt.Fprintf(env.stdout, "took cluster %q, which had been killed, out of the kubeconfig\n", name)
 			}
-			if err := errors.Join(err, failed); err != nil {
+			shared, unshared := promotion.CleanShared(dir)
+			for _, dir := range shared {
+				fmt.Fprintf(env.stdout, "removed %s, of a kind cluster that is gone\n", dir)
+			}
+			if err := errors.Join(err, failed, unshared); err != nil {
 				return &failure{code: exitEnvironment, err: err}
 			}
-			if len(removed.Runs)+len(buried) == 0 {
+			if len(removed.Runs)+len(buried)+len(shared) == 0 {
 				fmt.Fprintln(env.stdout, "nothing is left behind")
 			}
 			return nil

@@ -28,7 +28,7 @@ func (f *onFlags) add(command *cobra.Command) {
 func (f *onFlags) addCluster(command *cobra.Command) {
 	f.addPlace(command)
 	flags := command.Flags()
-	flags.StringVar(&f.nodeImage, "node-image", "", "with --on kind: the `IMAGE` of the nodes (default kind's own)")
+	flags.StringVar(&f.nodeImage, "node-image", "", "with --on kind: the `IMAGE` of the nodes (default kind's for the scenario's version of Kubernetes)")
 	flags.StringToStringVar(&f.images, "sidecar-image", nil, "with --on: `SIDECAR=IMAGE` instead of the pinned one")
 	for _, flag := range []string{"node-image", "sidecar-image"} {
 		complete(command, flag, cobra.NoFileCompletions)

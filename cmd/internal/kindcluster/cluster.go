@@ -33,8 +33,12 @@ type Options struct {
 	Name string
 	// Nodes are the workers' names.
 	Nodes []string
-	// Image is that of the nodes. Default: kind's own.
+	// Config is a configuration of kind; its workers are Nodes in their order. Default: nothing that is not kind's default.
+	Config *v1alpha4.Cluster
+	// Image is that of all nodes. Default: Usual, but for nodes whose Config names one.
 	Image string
+	// Usual is the image of nodes for which nothing else names one. Default: kind's own.
+	Usual string
 	// Kubeconfig is a file that kind may write; that of the user is left alone.
 	Kubeconfig string
 	// Shared is a directory of this machine that all nodes see at SharedAt. Default: none.
@@ -66,6 +70,23 @@ func Find(o Options) (*Cluster, error) {
 		return nil, nil
 	}
 	return c, c.findNodes()
+}
+
+// Names are the names of kind's clusters.
+func Names() (map[string]bool, error) {
+	c, err := connect(Options{})
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.provider.List()
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
+	}
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name] = true
+	}
+	return there, nil
 }
 
 // Create makes a cluster. One of that name is an error: it was made by another command.
@@ -125,17 +146,31 @@ func (c *Cluster) create() (err error) {
 
 // config has a control plane and a worker for each node, under the node's own name.
 func (o Options) config() *v1alpha4.Cluster {
-	config := &v1alpha4.Cluster{TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"}}
-	var mounts []v1alpha4.Mount
-	if o.Shared != "" {
-		mounts = []v1alpha4.Mount{{HostPath: o.Shared, ContainerPath: o.SharedAt}}
+	config := &v1alpha4.Cluster{}
+	if o.Config != nil {
+		config = o.Config.DeepCopy()
 	}
-	config.Nodes = append(config.Nodes, v1alpha4.Node{Role: v1alpha4.ControlPlaneRole, ExtraMounts: mounts})
-	for _, name := range o.Nodes {
-		config.Nodes = append(config.Nodes, v1alpha4.Node{
-			Role: v1alpha4.WorkerRole, ExtraMounts: mounts,
-			KubeadmConfigPatches: []string{"kind: JoinConfiguration\nnodeRegistration:\n  name: " + name + "\n"},
-		})
+	config.TypeMeta = v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"}
+	isWorker := func(n v1alpha4.Node) bool { return n.Role == v1alpha4.WorkerRole }
+	workers := slices.DeleteFunc(slices.Clone(config.Nodes), func(n v1alpha4.Node) bool { return !isWorker(n) })
+	config.Nodes = slices.DeleteFunc(config.Nodes, isWorker)
+	if len(config.Nodes) == 0 {
+		config.Nodes = []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole}}
+	}
+	for i, name := range o.Nodes {
+		worker := v1alpha4.Node{Role: v1alpha4.WorkerRole}
+		if i < len(workers) {
+			worker = workers[i]
+		}
+		worker.KubeadmConfigPatches = append(worker.KubeadmConfigPatches, "kind: JoinConfiguration\nnodeRegistration:\n  name: "+name+"\n")
+		config.Nodes = append(config.Nodes, worker)
+	}
+	for i := range config.Nodes {
+		n := &config.Nodes[i]
+		n.Image = cmp.Or(n.Image, o.Usual)
+		if o.Shared != "" {
+			n.ExtraMounts = append(n.ExtraMounts, v1alpha4.Mount{HostPath: o.Shared, ContainerPath: o.SharedAt})
+		}
 	}
 	v1alpha4.SetDefaultsCluster(config)
 	return config

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/csisim/csisim/cmd/internal/kindcluster"
 	"github.com/csisim/csisim/cmd/internal/realcluster"
+	"github.com/csisim/csisim/internal/world/workdir"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -23,11 +23,11 @@ func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
 		}
 		return realcluster.Clean(ctx, t.config)
 	}
-	if t.dir, err = os.MkdirTemp(o.WorkDir, "csisim-on-"); err != nil {
-		return nil, &sim.EnvironmentError{Doing: "make a directory for a kubeconfig", Err: err}
+	if t.work, err = workdir.New(o.WorkDir); err != nil {
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(t.dir)) }()
-	t.kind, err = kindcluster.Find(kindcluster.Options{Name: name, Kubeconfig: filepath.Join(t.dir, "kubeconfig")})
+	defer func() { err = errors.Join(err, t.work.Close()) }()
+	t.kind, err = kindcluster.Find(kindcluster.Options{Name: name, Kubeconfig: filepath.Join(t.work.Path(), "kubeconfig")})
 	switch {
 	case err != nil:
 		return nil, err
@@ -55,8 +55,5 @@ func (t *Target) deleteKind(ctx context.Context) ([]string, error) {
 		}
 		return nil, &sim.ConfigError{Subject: fmt.Sprintf("kind cluster %q", t.kind.Name()), Problem: fmt.Sprintf("%s: delete it with 'kind delete cluster --name %s'", why, t.kind.Name())}
 	}
-	if err := t.kind.Delete(); err != nil {
-		return nil, err
-	}
-	return []string{"kind cluster " + t.kind.Name()}, nil
+	return t.remove()
 }

@@ -115,6 +115,9 @@ func (p *Plan) drivers(out *strings.Builder) {
 	for _, i := range p.deployment.Built {
 		built = append(built, i.Names...)
 	}
+	if name, isKind := p.options.IsKind(); isKind && name == "" {
+		fmt.Fprintf(out, "Image of the nodes: %s\n", nodeImage(p.scenario, p.options))
+	}
 	fmt.Fprintf(out, "Images made here: %s\nImages from this machine's engine or a registry: %s\n", orNothing(built), orNothing(p.deployment.Pulled))
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/kindcluster"
 	"github.com/csisim/csisim/cmd/internal/realcluster"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/workdir"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -34,7 +35,7 @@ import (
 type TargetOptions struct {
 	// On is kind, kind:NAME, or PATH[@CONTEXT] of a kubeconfig.
 	On string
-	// NodeImage is that of a kind cluster's nodes. Default: kind's own.
+	// NodeImage is that of a kind cluster's nodes. Default: that of the scenarios' version of Kubernetes.
 	NodeImage string
 	// AllowContext names the context of a kubeconfig whose cluster csisim did not make.
 	AllowContext string
@@ -59,8 +60,8 @@ type Target struct {
 	options     TargetOptions
 	config      *rest.Config
 	kind        *kindcluster.Cluster
-	made        bool // the kind cluster is of this run
-	dir         string
+	made        bool         // the kind cluster is of this run
+	work        *workdir.Dir // nil for a cluster of a kubeconfig
 	token       string
 	deployments map[string]*Deployment // by the scenario's file
 }
@@ -98,42 +99,6 @@ func (t *Target) say(format string, args ...any) {
 	if t.options.Progress != nil {
 		fmt.Fprintf(t.options.Progress, format+"\n", args...)
 	}
-}
-
-// openKind takes the kind cluster of a name, or makes one.
-func (t *Target) openKind(ctx context.Context, name string, scenarios []*scenario.Scenario) error {
-	var err error
-	if t.dir, err = os.MkdirTemp(t.options.WorkDir, "csisim-on-"); err != nil {
-		return &sim.EnvironmentError{Doing: "make a directory for the run", Err: err}
-	}
-	shared := filepath.Join(t.dir, "shared")
-	if err := os.Mkdir(shared, 0o755); err != nil {
-		return &sim.EnvironmentError{Doing: "make a directory for the nodes", Err: err}
-	}
-	o := kindcluster.Options{
-		Name: name, Nodes: nodesOf(scenarios), Image: t.options.NodeImage, Progress: t.options.Progress,
-		Kubeconfig: filepath.Join(t.dir, "kubeconfig"), Shared: shared, SharedAt: SharedState,
-	}
-	if name != "" {
-		if t.kind, err = kindcluster.Find(o); err != nil {
-			return err
-		}
-	}
-	if t.kind == nil {
-		if t.kind, err = kindcluster.Create(ctx, o); err != nil {
-			return err
-		}
-		t.made = true
-	}
-	if err := t.connect(); err != nil {
-		return err
-	}
-	if t.made {
-		if err := t.furnish(ctx); err != nil {
-			return err
-		}
-	}
-	return t.load()
 }
 
 // connect makes the configuration of clients of the kind cluster.
@@ -181,7 +146,7 @@ func (t *Target) load() error {
 		built, pulled = append(built, d.Built...), append(pulled, d.Pulled...)
 	}
 	t.say("Loading images …")
-	archive := filepath.Join(t.dir, "images.tar")
+	archive := filepath.Join(t.work.Path(), "images.tar")
 	if err := t.write(archive, built); err != nil {
 		return err
 	}
@@ -301,18 +266,28 @@ func (t *Target) World(ctx context.Context, s *scenario.Scenario, o scenario.Run
 	return realcluster.New(ctx, real)
 }
 
+// remove deletes the kind cluster and the directory that its nodes share.
+func (t *Target) remove() (deleted []string, err error) {
+	if err := t.kind.Delete(); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(sharedDir(t.options.WorkDir, t.kind.Name())); err != nil {
+		return nil, &sim.EnvironmentError{Doing: "remove the directory of the kind cluster's nodes", Err: err}
+	}
+	return []string{"kind cluster " + t.kind.Name()}, nil
+}
+
 // Close deletes the cluster if it was made, unless it is to be kept.
 func (t *Target) Close() error {
 	var err error
 	switch {
 	case t.kind != nil && t.made && !t.options.Keep:
-		err = t.kind.Delete()
+		_, err = t.remove()
 	case t.kind != nil && t.made:
 		t.say("The cluster stays: use it with --on kind:%s, delete it with 'kind delete cluster --name %s'", t.kind.Name(), t.kind.Name())
-		return nil // its nodes have the directory
 	}
-	if t.dir != "" {
-		err = errors.Join(err, os.RemoveAll(t.dir))
+	if t.work != nil {
+		err = errors.Join(err, t.work.Close())
 	}
 	return err
 }

@@ -27,6 +27,8 @@ type Cluster struct {
 
 	AddonsManager sim.AddonsManagerOptions `json:"csi-addons-controller-manager,omitzero" doc:"Flags of the controller manager of CSI-Addons, which runs beside drivers with sidecars of it."`
 
+	Kind *KindConfig `json:"kind,omitempty" example:"{networking: {ipFamily: ipv6}}" doc:"Configuration of kind for a cluster that --on kind makes, kind.x-k8s.io/v1alpha4: networking, featureGates, kubeadmConfigPatches, nodes with extraMounts, …; its workers are the nodes in their order. A simulation has nothing of it."`
+
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
 }
 

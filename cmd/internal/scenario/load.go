@@ -57,6 +57,7 @@ func (c *checker) check() {
 	c.at("cluster", func() {
 		c.checkMigration("migration", c.scenario.Cluster.Migration)
 		c.checkLegacy()
+		c.checkKind()
 	})
 	c.at("cluster.nodes", c.checkNodes)
 	c.at("cluster.snapshot-controller", c.checkSnapshotController)

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/version"
@@ -185,8 +186,8 @@ func (s *Scenario) neverThere() (all []Promotion) {
 	add := func(field, what, why string) {
 		all = append(all, Promotion{What: what, Line: s.positions.At(field).Line, Never: why})
 	}
-	if v := version.Version(s.Kubernetes); v != 0 && v != version.Newest {
-		add("kubernetes", "kubernetes "+v.String(), "the node's image decides the version: run it without, with --node-image")
+	if v := version.Version(s.Kubernetes); v != 0 && deploy.NodeImage(v) == "" {
+		add("kubernetes", "kubernetes "+v.String(), "kind has no image of nodes for it")
 	}
 	if len(s.Clusters) > 0 {
 		add("clusters", "clusters", "a run on a real cluster has one")

@@ -1,0 +1,47 @@
+// Package enginetest has a stand-in for the command of a container engine.
+package enginetest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Docker puts a stand-in for docker into PATH, alone, which records how it is called. It says that there are clusters of these
+// names, and that one has a node once it was asked to run it; it fails at the order that begins with fails.
+func Docker(t *testing.T, fails string, clusters ...string) (orders func() []string) {
+	t.Helper()
+	dir := t.TempDir()
+	log := filepath.Join(dir, "orders")
+	script := `#!/bin/sh
+echo "$*" >> ` + log + `
+case "$*" in
+"` + fails + `"*) echo "stand-in: $1 refused" >&2; exit 1 ;;
+"info --format {{.OSType}}") echo linux ;;
+info*) echo '{"CgroupDriver":"systemd","CgroupVersion":"2","MemoryLimit":true,"PidsLimit":true,"CPUShares":true,"SecurityOptions":[]}' ;;
+"inspect --type=image "* | "image inspect "*) case "$CSISIM_TEST_WITHOUT" in *"$3"*) exit 1 ;; esac ;;
+"ps -a --filter label=io.x-k8s.kind.cluster --format"*) printf '%s\n' ` + strings.Join(clusters, " ") + ` ;;
+"ps -a --filter label=io.x-k8s.kind.cluster="*) while read -r order; do case "$order" in "run "*) echo csisim-worker; break ;; esac; done <` + log + ` ;;
+"inspect --format "*io.x-k8s.kind.role*) echo worker ;;
+"network ls"*) echo 0123456789ab ;;
+"network inspect"*) echo '[{"Id":"0123456789ab","Containers":{}}]' ;;
+esac
+`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "docker"), []byte(script), 0o755))
+	t.Setenv("PATH", dir)
+	t.Setenv("KIND_EXPERIMENTAL_PROVIDER", "")
+	return func() []string {
+		text, err := os.ReadFile(log)
+		require.NoError(t, err)
+		return strings.Split(strings.TrimSpace(string(text)), "\n")
+	}
+}
+
+// Without lets the engine not have an image.
+func Without(t *testing.T, image string) {
+	t.Helper()
+	t.Setenv("CSISIM_TEST_WITHOUT", image)
+}

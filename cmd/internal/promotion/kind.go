@@ -1,0 +1,140 @@
+package promotion
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/cmd/internal/kindcluster"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/version"
+	"github.com/csisim/csisim/internal/world/workdir"
+	"github.com/csisim/csisim/sim"
+)
+
+// openKind takes the kind cluster of a name, or makes one.
+func (t *Target) openKind(ctx context.Context, name string, scenarios []*scenario.Scenario) error {
+	o, err := kindOptions(scenarios, t.options)
+	if err != nil {
+		return err
+	}
+	if t.work, err = workdir.New(t.options.WorkDir); err != nil {
+		return err
+	}
+	o.Name, o.Progress, o.Kubeconfig = name, t.options.Progress, filepath.Join(t.work.Path(), "kubeconfig")
+	if name != "" {
+		if t.kind, err = kindcluster.Find(o); err != nil {
+			return err
+		}
+		if t.kind != nil && o.Config != nil {
+			t.say("The cluster %q is there already: cluster.kind is not looked at", name)
+		}
+	}
+	if t.kind == nil {
+		if t.kind, err = t.makeKind(ctx, o); err != nil {
+			return err
+		}
+		t.made = true
+	}
+	if err := t.connect(); err != nil {
+		return err
+	}
+	if t.made {
+		if err := t.furnish(ctx); err != nil {
+			return err
+		}
+	}
+	return t.load()
+}
+
+// makeKind makes a cluster with a directory that its nodes share, which lives as long as the cluster.
+func (t *Target) makeKind(ctx context.Context, o kindcluster.Options) (*kindcluster.Cluster, error) {
+	there, err := kindcluster.Names()
+	if err != nil {
+		return nil, err
+	}
+	o.Shared, o.SharedAt = sharedDir(t.options.WorkDir, o.Name), SharedState
+	if !there[cmp.Or(o.Name, kindcluster.DefaultName)] {
+		err = os.RemoveAll(o.Shared) // of a cluster of that name that is gone
+		if err == nil {
+			err = os.MkdirAll(o.Shared, 0o755)
+		}
+	}
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "make a directory for the nodes", Err: err}
+	}
+	c, err := kindcluster.Create(ctx, o)
+	if taken := (*sim.ConfigError)(nil); err != nil && !errors.As(err, &taken) {
+		err = errors.Join(err, os.RemoveAll(o.Shared))
+	}
+	return c, err
+}
+
+// kindOptions describe the one cluster on which all scenarios run.
+func kindOptions(scenarios []*scenario.Scenario, t TargetOptions) (o kindcluster.Options, err error) {
+	o.Image = t.NodeImage
+	var first *scenario.Scenario // with a configuration of kind
+	for _, s := range scenarios {
+		if s.Cluster.Kind == nil {
+			continue
+		}
+		if first == nil {
+			first, o.Config = s, &s.Cluster.Kind.Cluster
+		} else if !reflect.DeepEqual(o.Config, &s.Cluster.Kind.Cluster) {
+			return o, &sim.ConfigError{Subject: s.File, Problem: fmt.Sprintf("cluster.kind is another than in %s: one cluster serves all files of a command", first.File)}
+		}
+	}
+	if first != nil {
+		o.Nodes = first.NodeNames() // its workers are in their order
+	}
+	for _, name := range nodesOf(scenarios) {
+		if !slices.Contains(o.Nodes, name) {
+			o.Nodes = append(o.Nodes, name)
+		}
+	}
+	v := versionOf(scenarios[0])
+	for _, s := range scenarios {
+		if versionOf(s) != v && o.Image == "" {
+			return o, &sim.ConfigError{Subject: s.File, Problem: fmt.Sprintf("it is of Kubernetes %s, %s of %s: one cluster serves all files of a command; --node-image names its version", versionOf(s), scenarios[0].File, v)}
+		}
+	}
+	o.Usual = deploy.NodeImage(v)
+	return o, nil
+}
+
+func versionOf(s *scenario.Scenario) version.Version {
+	if v := version.Version(s.Kubernetes); v != 0 {
+		return v
+	}
+	return version.Newest
+}
+
+// nodeImage is the image of the nodes of a cluster that is made for scenarios.
+func nodeImage(s *scenario.Scenario, t TargetOptions) string {
+	o, err := kindOptions([]*scenario.Scenario{s}, t)
+	if err != nil || o.Image != "" {
+		return o.Image
+	}
+	images := []string{}
+	for _, n := range kindNodes(o.Config) {
+		if n.Image != "" {
+			images = append(images, n.Image)
+		}
+	}
+	return orNothing(slices.Compact(append(images, o.Usual)))
+}
+
+func kindNodes(config *v1alpha4.Cluster) []v1alpha4.Node {
+	if config == nil {
+		return nil
+	}
+	return config.Nodes
+}
