@@ -2,6 +2,7 @@ package fakekubelet
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 
@@ -61,6 +62,7 @@ func (c *container) start() {
 // says. One that runs when the kubelet starts runs on.
 func (c *container) run(p *kernel.Process) {
 	if c.program == nil {
+		c.sayRecord(c.spec)
 		c.since, c.waiting = c.Kernel.Now(), nil
 		c.report(p)
 		p.Wait("the pod's end", func() bool { return c.terminating })
@@ -98,8 +100,11 @@ func (c *container) launch(p *kernel.Process) bool {
 	command, err := c.command(p)
 	if err != nil {
 		reason := "CreateContainerConfigError"
-		if errors.Is(err, errNoCommand) {
+		switch {
+		case errors.Is(err, errNoCommand):
 			reason = "CreateContainerError"
+		case errors.Is(err, errUnmapped):
+			reason = "ErrImagePull"
 		}
 		c.waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: err.Error()}
 		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
@@ -225,6 +230,9 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 
 // commandOf is what runs, with its environment.
 func (c *container) commandOf(vars variables) (machine.Command, error) {
+	if !c.options.Runtime.Has(c.spec.Image) {
+		return machine.Command{}, fmt.Errorf("failed to pull image %q: %w", c.spec.Image, errUnmapped)
+	}
 	if root := c.options.Runtime.RootFS(c.spec.Image); root != nil {
 		return c.rootCommand(root, vars)
 	}

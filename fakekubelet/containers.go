@@ -31,6 +31,7 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 		w.Event(w.pod, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.Image)
 		w.Event(w.pod, corev1.EventTypeNormal, "Created", "Container created")
 		w.Event(w.pod, corev1.EventTypeNormal, "Started", "Container started")
+		w.sayRecord(c)
 	}
 	w.setStatus(p, w.runningStatus())
 	w.startEphemeral()

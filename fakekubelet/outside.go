@@ -21,6 +21,12 @@ type RuntimeOptions = runtime.Options
 // RootFS is the root file system of an image.
 type RootFS = runtime.RootFS
 
+// Maps reports whether one of the images, with or without its tag, is the one that a container names.
+func Maps(images map[string]string, image string) bool {
+	_, is := runtime.OfImage(images, image)
+	return is
+}
+
 // NewRuntime returns the runtime of a node on which nothing runs.
 func NewRuntime(w *component.World, node string, o RuntimeOptions) *Runtime {
 	return runtime.New(w, node, o)

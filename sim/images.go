@@ -13,6 +13,9 @@ import (
 // RootFS is the root file system of the containers of an image, and what the image says of them.
 type RootFS = fakekubelet.RootFS
 
+// Maps reports whether one of the images, with or without its tag, is the one that a container names.
+func Maps(images map[string]string, image string) bool { return fakekubelet.Maps(images, image) }
+
 // hasImages reports whether some containers are programs.
 func (o Options) hasImages() bool { return len(o.Images)+len(o.RootFS) > 0 }
 

@@ -115,6 +115,8 @@ type Options struct {
 	// RootFS are the root file systems of images whose containers have one, by image like Images. Those to be unpacked are
 	// in the directory of the run, and go with it. Default: none.
 	RootFS map[string]RootFS
+	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are records.
+	RefuseUnmapped bool
 	// Address is where the API is served, "127.0.0.1:6443", and Authority the certificate
 	// in PEM that its clients trust, for the programs of Images. Default: it is not.
 	Address   string

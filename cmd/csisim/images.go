@@ -2,12 +2,30 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/image"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/sim"
 )
+
+// What becomes of containers of images that a scenario does not map.
+const (
+	record = "record"
+	refuse = "refuse"
+)
+
+var unmappedModes = []string{record, refuse}
+
+// sayUnmapped prints which images of the scenario's own pods stand for nothing, where others do.
+func (f upFlags) sayUnmapped(env environment, s *scenario.Scenario) {
+	missing := s.UnmappedImages()
+	if len(s.Images) == 0 || len(missing) == 0 || f.unmapped == refuse {
+		return
+	}
+	fmt.Fprintf(env.stdout, "Containers of these images are records, which run nothing, since images: does not map them: %s\n", strings.Join(missing, ", "))
+}
 
 // rootFileSystems are those that entries of a scenario's images stand for: directories, archives and OCI layouts.
 func rootFileSystems(s *scenario.Scenario) (map[string]sim.RootFS, error) {

@@ -9,10 +9,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
@@ -39,7 +41,7 @@ func archive(t *testing.T, at string) {
 }
 
 // startImages is a live cluster in which an image is an archive.
-func startImages(t *testing.T) *programCluster {
+func startImages(t *testing.T, flags ...string) *programCluster {
 	t.Helper()
 	if !namespaces.Entered() {
 		t.Skip("containers take a mount namespace")
@@ -50,8 +52,10 @@ func startImages(t *testing.T) *programCluster {
 	p.write("cluster.yaml", header+`cluster: {nodes: 1}
 images: {registry.local/tools: ./tools.tar}
 drivers: [{name: a.example.com, mock: {}}]
+objects:
+- {apiVersion: v1, kind: Pod, metadata: {name: other}, spec: {containers: [{name: c, image: "registry.local/other:2"}]}}
 `)
-	l := startUp(t, "-f", filepath.Join(p.dir, "cluster.yaml"), "--work-dir", p.work)
+	l := startUp(t, append(flags, "-f", filepath.Join(p.dir, "cluster.yaml"), "--work-dir", p.work)...)
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
 	require.NoError(t, err)
 	return &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
@@ -60,6 +64,11 @@ drivers: [{name: a.example.com, mock: {}}]
 // A container of an image has the image's files, what it writes is gone with it, and it is who its pod says.
 func TestAContainerHasTheRootFileSystemOfItsImage(t *testing.T) {
 	c := startImages(t)
+	assert.Contains(t, c.output.String(), "Containers of these images are records, which run nothing, since images: does not map them: registry.local/other:2\n")
+	events, err := c.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=Unmapped"})
+	require.NoError(t, err)
+	require.Len(t, events.Items, 1)
+	assert.Equal(t, `other: Container c is a record and runs nothing: no entry of images maps "registry.local/other:2"`, events.Items[0].InvolvedObject.Name+": "+events.Items[0].Message)
 	pod := c.make(`
 metadata: {name: web}
 spec:
@@ -91,7 +100,12 @@ spec:
 
 // As id and stat see it inside; a command that is executed in the container is the same user.
 func TestAContainerHasTheSecurityContextOfItsPod(t *testing.T) {
-	c := startImages(t)
+	c := startImages(t, "--unmapped", "refuse")
+	require.Eventually(t, func() bool {
+		pod, err := c.CoreV1().Pods("default").Get(t.Context(), "other", metav1.GetOptions{})
+		return err == nil && len(pod.Status.ContainerStatuses) == 1 &&
+			waiting(pod) == `ErrImagePull: failed to pull image "registry.local/other:2": no entry of images maps it, and such images are refused`
+	}, time.Minute, 20*time.Millisecond)
 	if namespaces.Rootless() {
 		t.Skip("an ordinary user has one user only")
 	}
@@ -109,6 +123,7 @@ spec:
 `, inPhase(corev1.PodRunning))
 	assert.Equal(t, "1000 3000 3000 2000 4000\n", c.exec("user", "sh", "-c", "echo $(id -u) $(id -g) $(for g in $(id -G); do echo $g; done)"))
 	assert.Equal(t, "1000 2000 2777\n", c.exec("user", "sh", "-c", "until [ -s /data/file ]; do :; done; stat -c '%u %g' /data/file | { read u g; echo $u $g $(stat -c %a /data); }"))
+	assert.Regexp(t, `^-\S+ 1 web 2000 2 `, c.exec("user", "ls", "-l", "/data/file"), "the image has no name for the group")
 	assert.Equal(t, "refused\n", c.exec("user", "sh", "-c", "echo x >/x || echo refused"))
 	assert.Regexp(t, `CapBnd:\s+0+\n(?s:.*)NoNewPrivs:\s+1\n`, c.exec("user", "cat", "/proc/self/status"))
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type upFlags struct {
 	speed                  float64
 	isolation, workDir     string
 	hostPaths              []string
+	unmapped               string
 }
 
 func newUp(env environment) *cobra.Command {
@@ -53,6 +55,9 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if f.speed <= 0 {
 				return usage("--speed %v: it must be more than 0", f.speed)
+			}
+			if !slices.Contains(unmappedModes, f.unmapped) {
+				return usage("%w", unknown("mode of --unmapped", f.unmapped, unmappedModes))
 			}
 			if err := checkName(f.name); err != nil {
 				return err
@@ -76,6 +81,8 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the cluster (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
+	flags.StringVar(&f.unmapped, "unmapped", record, "containers of images that the file does not map: `MODE` is record (they run nothing) or refuse (their images cannot be pulled)")
+	complete(command, "unmapped", cobra.FixedCompletions(unmappedModes, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "file", completeScenarios)
 	for _, flag := range []string{"name", "port", "speed"} {
@@ -132,10 +139,11 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		return err
 	}
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
-		RootFS:  roots,
+		RootFS: roots, RefuseUnmapped: f.unmapped == refuse,
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Token: token, Start: time.Now(), OnDisk: true,
 		Address: shown.host, Authority: authority,
 		Inspect: func(c *sim.Simulation) error {
+			f.sayUnmapped(env, s)
 			return live(ctx, env, c, newPort(listener, certificate), access, shown, f.speed)
 		},
 	})

@@ -8,6 +8,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim"
 )
 
 // Mapped is an entry of images.
@@ -24,6 +26,11 @@ func (s *Scenario) MappedImages() (all []Mapped) {
 		all = append(all, Mapped{image, file, s.lineOf("images", image, noItem)})
 	}
 	return all
+}
+
+// UnmappedImages are the images of the scenario's own containers that no entry of images names.
+func (s *Scenario) UnmappedImages() []string {
+	return slices.DeleteFunc(s.ContainerImages(), func(image string) bool { return sim.Maps(s.Images, image) })
 }
 
 // imagesOf are the images of the containers of an object's pods.

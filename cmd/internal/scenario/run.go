@@ -48,6 +48,8 @@ type RunOptions struct {
 	HostPaths []string
 	// RootFS are the root file systems that entries of images stand for; the others are programs.
 	RootFS map[string]sim.RootFS
+	// RefuseUnmapped makes containers of images that images does not name fail. Default: they are records.
+	RefuseUnmapped bool
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time
 	// Names is what the names of volumes differ by in runs of different names, and in those of

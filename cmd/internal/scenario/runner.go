@@ -67,7 +67,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 	if o.Names != "" {
 		options.Names = o.Names + " " + s.Name
 	}
-	options.RootFS = o.RootFS
+	options.RootFS, options.RefuseUnmapped = o.RootFS, o.RefuseUnmapped
 	for image, program := range s.Images {
 		if _, is := o.RootFS[image]; is {
 			continue

@@ -21,23 +21,32 @@ type RootFS struct {
 // Executable is the program that an image stands for, found by the image as it is
 // written or without its tag and digest; empty if there is none.
 func (r *Runtime) Executable(image string) string {
-	program, _ := ofImage(r.options.Images, image)
+	program, _ := OfImage(r.options.Images, image)
 	return program
 }
 
 // RootFS is that of an image, found as Executable is; nil if it has none.
 func (r *Runtime) RootFS(image string) *RootFS {
-	root, found := ofImage(r.options.RootFS, image)
+	root, found := OfImage(r.options.RootFS, image)
 	if !found {
 		return nil
 	}
 	return &root
 }
 
-// Runs reports whether containers of an image are programs; else they are records.
-func (r *Runtime) Runs(image string) bool { return r.Executable(image) != "" || r.RootFS(image) != nil }
+// Has reports whether an image stands for a program or a root file system.
+func (r *Runtime) Has(image string) bool { return r.Executable(image) != "" || r.RootFS(image) != nil }
 
-func ofImage[T any](images map[string]T, image string) (found T, ok bool) {
+// Runs reports whether containers of an image are to be programs; else they are records.
+func (r *Runtime) Runs(image string) bool { return r.options.RefuseUnmapped || r.Has(image) }
+
+// Mixed reports whether containers of some images are programs, and those of others records.
+func (r *Runtime) Mixed() bool {
+	return len(r.options.Images)+len(r.options.RootFS) > 0 && !r.options.RefuseUnmapped
+}
+
+// OfImage is what an image stands for, found by the image as it is written or without its tag and digest.
+func OfImage[T any](images map[string]T, image string) (found T, ok bool) {
 	if found, ok = images[image]; ok {
 		return found, true
 	}
