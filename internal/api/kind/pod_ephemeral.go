@@ -16,8 +16,8 @@ import (
 // WithEphemeralContainers is what a write of a pod's ephemeral containers makes of it: all else
 // stays as it was.
 func WithEphemeralContainers(given, old store.Object) store.Object {
-	pod := old.DeepCopyObject().(*corev1.Pod)
-	pod.Spec.EphemeralContainers = given.(*corev1.Pod).Spec.EphemeralContainers
+	pod := typed[*corev1.Pod](old).DeepCopy()
+	pod.Spec.EphemeralContainers = typed[*corev1.Pod](given).Spec.EphemeralContainers
 	pod.ResourceVersion, pod.UID = given.GetResourceVersion(), given.GetUID()
 	return pod
 }
@@ -25,7 +25,7 @@ func WithEphemeralContainers(given, old store.Object) store.Object {
 // CheckEphemeralContainers names the mistakes of a write of a pod's ephemeral containers: they are
 // only added.
 func CheckEphemeralContainers(obj, before store.Object) field.ErrorList {
-	pod, old := obj.(*corev1.Pod), before.(*corev1.Pod)
+	pod, old := typed[*corev1.Pod](obj), typed[*corev1.Pod](before)
 	at := field.NewPath("spec", "ephemeralContainers")
 	volumes, _ := podVolumes(&pod.Spec, pod.Name, field.NewPath("spec", "volumes"))
 	errs := ephemeralContainers(at, &pod.Spec, volumes)
