@@ -161,29 +161,25 @@ func (c *comparing) simulate(ctx context.Context) error {
 }
 
 // runReal makes the real runs, one after the other on one cluster.
-func (c *comparing) runReal(ctx context.Context) (err error) {
+func (c *comparing) runReal(ctx context.Context) error {
 	all := []*scenario.Scenario{c.scenario}
-	target, err := promotion.Open(ctx, all, c.flags.target(c.env, c.flags.keep, c.flags.workDir))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, target.Close()) }()
-	warnings(c.env, c.scenario)
-	for n := 1; n <= c.flags.times; n++ {
-		fmt.Fprintf(c.env.stdout, "\nReal run %d of %d:\n", n, c.flags.times)
-		s := newSession(c.env, runFlags{trace: c.real(n), workDir: c.flags.workDir, strategy: "calm", patience: usualPatience, isolation: string(sim.Auto), parallel: 1, onFlags: c.flags.onFlags}, all)
-		s.world = target.World
-		s.runAll(ctx, all)
-		var unusable *failure
-		if err := s.end(ctx); errors.As(err, &unusable) && unusable.code > exitFailed {
-			return err
+	return c.flags.onTarget(ctx, c.env, c.flags.keep, c.flags.workDir, all, func(target *promotion.Target) error {
+		for n := 1; n <= c.flags.times; n++ {
+			fmt.Fprintf(c.env.stdout, "\nReal run %d of %d:\n", n, c.flags.times)
+			s := newSession(c.env, runFlags{trace: c.real(n), workDir: c.flags.workDir, strategy: "calm", patience: usualPatience, isolation: string(sim.Auto), parallel: 1, onFlags: c.flags.onFlags}, all)
+			s.world = target.World
+			s.runAll(ctx, all)
+			var unusable *failure
+			if err := s.end(ctx); errors.As(err, &unusable) && unusable.code > exitFailed {
+				return err
+			}
+			if s.code == exitFailed {
+				c.failed = append(c.failed, fmt.Sprintf("real run %d", n))
+			}
+			c.took = append(c.took, s.runs[0].Result.WallTime)
 		}
-		if s.code == exitFailed {
-			c.failed = append(c.failed, fmt.Sprintf("real run %d", n))
-		}
-		c.took = append(c.took, s.runs[0].Result.WallTime)
-	}
-	return nil
+		return nil
+	})
 }
 
 func (c *comparing) compare(ctx context.Context) error {

@@ -64,7 +64,7 @@ func (f onFlags) target(env environment, keep bool, workDir string) promotion.Ta
 }
 
 // runOn runs scenarios on a real cluster, one after the other.
-func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenario.Scenario) (err error) {
+func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenario.Scenario) error {
 	if f.plan {
 		return plan(ctx, env, f, scenarios)
 	}
@@ -73,17 +73,24 @@ func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenar
 			return err
 		}
 	}
-	target, err := promotion.Open(ctx, scenarios, f.onFlags.target(env, f.keep, f.workDir))
+	return f.onFlags.onTarget(ctx, env, f.keep, f.workDir, scenarios, func(target *promotion.Target) error {
+		f.parallel = 1
+		s := newSession(env, f, scenarios)
+		s.world = target.World
+		s.runAll(ctx, scenarios)
+		return s.end(ctx)
+	})
+}
+
+// onTarget runs on the cluster, with all that the scenarios need there, and takes that away afterwards.
+func (f onFlags) onTarget(ctx context.Context, env environment, keep bool, workDir string, scenarios []*scenario.Scenario, run func(*promotion.Target) error) (err error) {
+	target, err := promotion.Open(ctx, scenarios, f.target(env, keep, workDir))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	f.parallel = 1
 	for _, s := range scenarios {
 		warnings(env, s)
 	}
-	s := newSession(env, f, scenarios)
-	s.world = target.World
-	s.runAll(ctx, scenarios)
-	return s.end(ctx)
+	return run(target)
 }
