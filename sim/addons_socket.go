@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/csisim/csisim/internal/driver/wire"
 )
 
 // addonsSocketName is that of a socket for CSI-Addons alone, unless the program has its own name for it.
@@ -28,4 +30,9 @@ func (d *driver) addonsSocketIn(directory string) string {
 func (o *Program) namesAddonsSocket() bool {
 	words := slices.Concat(o.Command, o.ControllerCommand, slices.Sorted(maps.Values(o.Env)))
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, ".Addons") })
+}
+
+// servesAt reports whether calls of a site are to the plugin.
+func (p *plugin) servesAt(at wire.Site) bool {
+	return p.machine == at.Machine && (p.socket == at.Socket || p.addons == at.Socket)
 }

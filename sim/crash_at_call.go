@@ -74,7 +74,7 @@ func (c crashes) named(victim fault.Victim, at wire.Site) fault.Victim {
 	}
 	program, _, _ := strings.Cut(at.Caller, "/")
 	for _, ctl := range c.controllers {
-		if p := ctl.beside; p != nil && ctl.sidecar == program && p.machine == at.Machine && p.socket == at.Socket {
+		if p := ctl.beside; p != nil && ctl.sidecar == program && p.servesAt(at) {
 			return fault.Victim(ctl.name)
 		}
 	}

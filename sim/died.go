@@ -107,7 +107,7 @@ func (c *Simulation) programAt(at wire.Site) *machine.Process {
 			continue
 		}
 		for _, p := range c.plugins(d) {
-			if b, ok := p.backend.(*programBackend); ok && p.running && p.machine == at.Machine && p.socket == at.Socket {
+			if b, ok := p.backend.(*programBackend); ok && p.running && p.servesAt(at) {
 				return b.program.Process()
 			}
 		}

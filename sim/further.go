@@ -97,7 +97,7 @@ func (c *Simulation) pluginAt(at wire.Site) string {
 			continue
 		}
 		for _, p := range d.replicas {
-			if p.machine == at.Machine && p.socket == at.Socket {
+			if p.servesAt(at) {
 				return fmt.Sprintf("%s/%d", d.Name, p.replica)
 			}
 		}

@@ -115,9 +115,9 @@ var dayTwoDefects = []struct{ name, trial, verdict string }{
 func TestDayTwoOperationsOfAProgram(t *testing.T) {
 	program := buildHostdir(t)
 	o := check.RunOptions{Parallel: 2, WorkDir: workDir(t)}
-	sound := checked(t, twoSites(program, ""), o, "day-2/reclaim", "day-2/fence-driver-killed", "day-2/group-repeated", "day-2/sites-move")
+	sound := checked(t, twoSites(program, ""), o, "day-2/reclaim", "day-2/fence-driver-killed", "day-2/fence-sidecar-killed", "day-2/group-repeated", "day-2/sites-move")
 	assert.Empty(t, verdicts(sound))
-	assert.Len(t, sound.Outcomes, 4)
+	assert.Len(t, sound.Outcomes, 5)
 	for _, c := range dayTwoDefects {
 		assert.Contains(t, verdicts(checked(t, twoSites(program, c.name), o, c.trial)), c.verdict, c.name)
 	}
