@@ -95,3 +95,10 @@ func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	}
 	s.subscribers.dispatch(c, moves)
 }
+
+// must stops at errors that only a mistake in this package can cause.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -4,25 +4,29 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/hashicorp/go-memdb"
 )
 
 // head is the newest state. Nearly all that a cluster does is to read and write
-// single objects of it, which touches maps only. The table learns what was written
-// when somebody keeps a state: a tree copies its path for each write, and most
-// objects are written again or removed before anybody looks.
+// single objects of it, which touches maps only. The database learns what was
+// written when somebody keeps a state, in one transaction: a radix tree copies its
+// path for each write, and most objects are written again or removed before
+// anybody looks.
 type head struct {
-	table    *table
+	db       *memdb.MemDB
 	objects  map[*Resource]*shelf[Object]
 	compact  map[*Resource]*shelf[Compact] // instead, of resources that are kept so
-	unsaved  map[*Resource]map[Key]bool    // what the table has to learn; true if it knows an older state; nil before anybody looks
-	indexes  *entries
-	edition  edition // of table and indexes
+	unsaved  map[*Resource]map[Key]bool    // what the database has to learn; true if it knows an older state; nil before anybody looks
+	indexes  *treeSet
+	edition  edition // of the indexes
 	revision uint64
 	shown    *Snapshot // of this very revision, nil before it is asked for
 }
 
 func newHead() *head {
 	return &head{
+		db:      emptyDatabase.Snapshot(),
 		objects: map[*Resource]*shelf[Object]{},
 		compact: map[*Resource]*shelf[Compact]{},
 	}
@@ -46,7 +50,7 @@ func (h *head) apply(c *commit, moves []move) {
 	h.revision, h.shown = c.Revision, nil
 }
 
-// note remembers what the table has to learn of a commit.
+// note remembers what the database has to learn of a commit.
 func (h *head) note(c *commit) {
 	if h.unsaved[c.Resource] == nil {
 		h.unsaved[c.Resource] = map[Key]bool{}
@@ -81,48 +85,50 @@ func (h *head) index(c *commit, moves []move) {
 func (h *head) snapshot() *Snapshot {
 	if h.shown == nil {
 		h.save()
-		h.shown = &Snapshot{h.table, h.indexes, h.revision}
+		h.shown = &Snapshot{h.db.Txn(false), h.indexes, h.revision}
 		h.edition++
 	}
 	return h.shown
 }
 
-// save brings the table up to date.
+// save brings the database up to date.
 func (h *head) save() {
+	txn := h.db.Txn(true)
 	if h.unsaved == nil {
-		h.saveAll()
+		h.saveAll(txn)
 	}
 	// In any order: each key is a row of its own.
 	for res, keys := range h.unsaved {
 		// In any order, too.
 		for key := range keys {
 			if row := h.row(res, key); row.isGone() {
-				h.table = h.table.without(row, h.edition)
+				must(txn.Delete(objectsTable, row))
 			} else {
-				h.table = h.table.with(row, h.edition)
+				must(txn.Insert(objectsTable, row))
 			}
 		}
 		clear(keys)
 	}
+	txn.Commit()
 }
 
 // saveAll is the first time that somebody looks.
-func (h *head) saveAll() {
+func (h *head) saveAll(txn *memdb.Txn) {
 	h.unsaved = map[*Resource]map[Key]bool{}
-	saveAll(h, h.objects)
-	saveAll(h, h.compact)
+	saveAll(txn, h, h.objects)
+	saveAll(txn, h, h.compact)
 }
 
-func saveAll[T any](h *head, shelves map[*Resource]*shelf[T]) {
+func saveAll[T any](txn *memdb.Txn, h *head, shelves map[*Resource]*shelf[T]) {
 	// In any order: each key is a row of its own.
 	for res, kept := range shelves {
 		for _, key := range kept.keys("") {
-			h.table = h.table.with(h.row(res, key), h.edition)
+			must(txn.Insert(objectsTable, h.row(res, key)))
 		}
 	}
 }
 
-// row is what the table learns of an object.
+// row is what the database learns of an object.
 func (h *head) row(res *Resource, key Key) *row {
 	object, _ := h.objects[res].get(key)
 	compact, _ := h.compact[res].get(key)
@@ -163,7 +169,7 @@ func (h *head) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
 // IndexedObjects is Indexed for callers that know the resource only at run time.
 func (h *head) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
 	var found []Object
-	for key := range having(h.indexes, res.indexNamed(index), value) {
+	for key := range h.indexes.having(res.indexNamed(index), value) {
 		obj, _ := h.GetObject(res, key)
 		found = append(found, obj)
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -102,24 +101,4 @@ func (e *entry) compareValue(other *entry) int {
 		return c
 	}
 	return strings.Compare(e.value, other.value)
-}
-
-// hash is the FNV-1a hash.
-func (e *entry) hash() uint64 {
-	h := noText
-	for _, text := range [...]string{string(e.index.index), e.value, e.key.Namespace, e.key.Name} {
-		h = mixed(h, text)
-	}
-	return h
-}
-
-// entries are the indexes at one time.
-type entries = tree[entry, *entry]
-
-// having ranges in order over the keys of the objects that have a value in an index.
-func having(t *entries, index *resourceIndex, value string) iter.Seq[Key] {
-	of := &entry{index: index, value: value}
-	return func(yield func(Key) bool) {
-		t.walk(of.compareValue, func(e *entry) bool { return yield(e.key) })
-	}
 }

@@ -30,7 +30,7 @@ func (s *Shared) Text(m *map[string]string) {
 	}
 	var sum uint64
 	for key, value := range *m { // in any order: it is a sum
-		sum += mixed(mixed(noText, key), value)
+		sum += mixed(mixed(14695981039346656037, key), value)
 	}
 	if known := s.texts[sum]; maps.Equal(known, *m) {
 		*m = known
@@ -41,9 +41,6 @@ func (s *Shared) Text(m *map[string]string) {
 	}
 	s.texts[sum] = *m
 }
-
-// noText is FNV-1a of nothing.
-const noText uint64 = 14695981039346656037
 
 // mixed is FNV-1a of a text, begun with hash.
 func mixed(hash uint64, text string) uint64 {

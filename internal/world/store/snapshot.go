@@ -2,6 +2,8 @@ package store
 
 import (
 	"iter"
+
+	"github.com/hashicorp/go-memdb"
 )
 
 // Reader is anything that shows one state of the cluster: a *Store (its head), a
@@ -14,8 +16,8 @@ type Reader interface {
 
 // Snapshot is the state at one revision. It never changes.
 type Snapshot struct {
-	objects  *table
-	indexes  *entries
+	objects  *memdb.Txn
+	indexes  *treeSet
 	revision uint64
 }
 
@@ -34,8 +36,10 @@ func (s *Snapshot) ListObjects(res *Resource, namespace string) iter.Seq[Object]
 		prefix += namespace + "/"
 	}
 	return func(yield func(Object) bool) {
-		for r := range rows(s.objects, prefix) {
-			if !yield(r.stored()) {
+		rows, err := s.objects.Get(objectsTable, "id_prefix", prefix)
+		must(err)
+		for raw := rows.Next(); raw != nil; raw = rows.Next() {
+			if !yield(raw.(*row).stored()) {
 				return
 			}
 		}
@@ -45,7 +49,7 @@ func (s *Snapshot) ListObjects(res *Resource, namespace string) iter.Seq[Object]
 // IndexedObjects is Indexed for callers that know the resource only at run time.
 func (s *Snapshot) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
-		for key := range having(s.indexes, res.indexNamed(index), value) {
+		for key := range s.indexes.having(res.indexNamed(index), value) {
 			obj, ok := s.get(objectID(res, key))
 			if ok && !yield(obj) {
 				return
@@ -55,9 +59,10 @@ func (s *Snapshot) IndexedObjects(res *Resource, index Index, value string) iter
 }
 
 func (s *Snapshot) get(id string) (Object, bool) {
-	found := s.objects.find(&row{id: id})
-	if found == nil {
+	raw, err := s.objects.First(objectsTable, "id", id)
+	must(err)
+	if raw == nil {
 		return nil, false
 	}
-	return found.stored(), true
+	return raw.(*row).stored(), true
 }

@@ -1,23 +1,24 @@
 package store
 
 import (
-	"iter"
+	"fmt"
 	"strings"
+
+	"github.com/hashicorp/go-memdb"
 )
 
-// row is one stored object. Rows are ordered by their ids, which begin with the resource: a resource is a range.
+// objectsTable holds all objects, ordered by their id, which begins with the
+// resource: a resource is a range of the table, and new kinds need no new table.
+const objectsTable = "objects"
+
+// row is one stored object.
 type row struct {
 	id      string
 	object  Object
 	compact Compact // instead, if the resource is kept so
 }
 
-// table is all objects at one time.
-type table = tree[row, *row]
-
-func (r *row) compare(other *row) int { return strings.Compare(r.id, other.id) }
-func (r *row) hash() uint64           { return mixed(noText, r.id) }
-func (r *row) isGone() bool           { return r.object == nil && r.compact == nil }
+func (r *row) isGone() bool { return r.object == nil && r.compact == nil }
 
 func (r *row) stored() Object {
 	if r.compact == nil {
@@ -27,19 +28,39 @@ func (r *row) stored() Object {
 	return r.compact.Object(keyNamed(name))
 }
 
-// rows ranges in order over those whose ids have a prefix.
-func rows(t *table, prefix string) iter.Seq[*row] {
-	return func(yield func(*row) bool) {
-		t.walk(func(r *row) int {
-			if strings.HasPrefix(r.id, prefix) {
-				return 0
-			}
-			return strings.Compare(prefix, r.id)
-		}, yield)
-	}
+// emptyDatabase is what every store begins as a copy of. It is never written.
+var emptyDatabase = newDatabase()
+
+func newDatabase() *memdb.MemDB {
+	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: map[string]*memdb.TableSchema{
+		objectsTable: {Name: objectsTable, Indexes: map[string]*memdb.IndexSchema{
+			"id": {Name: "id", Unique: true, Indexer: byID{}},
+		}},
+	}})
+	must(err)
+	return db
 }
 
-// objectID is where the object is in the table: ordered by resource,
+// byID indexes rows by their id.
+type byID struct{}
+
+func (byID) FromObject(raw any) (bool, []byte, error) {
+	r, ok := raw.(*row)
+	if !ok {
+		return false, nil, fmt.Errorf("%T is not a row of the objects table", raw)
+	}
+	return true, []byte(r.id), nil
+}
+
+func (byID) FromArgs(args ...any) ([]byte, error) {
+	return []byte(args[0].(string)), nil
+}
+
+func (byID) PrefixFromArgs(args ...any) ([]byte, error) {
+	return []byte(args[0].(string)), nil
+}
+
+// objectID is where the object is in the objects table: ordered by resource,
 // then by "namespace/name" as in the API server's own storage.
 func objectID(res *Resource, key Key) string {
 	if key.Namespace == "" {

@@ -8,12 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestATreeIsASortedSetWhoseKeptVersionsStay(t *testing.T) {
+func TestTreeSetIsASortedSetWhoseKeptVersionsStay(t *testing.T) {
 	indexes := []*resourceIndex{{Indexer{index: "a"}, "pods"}, {Indexer{index: "b"}, "pods"}, {Indexer{index: "a"}, "claims"}}
 	texts := rapid.StringMatching(`[ab]{0,2}`)
 	rapid.Check(t, func(t *rapid.T) {
 		type version struct {
-			set  *entries
+			set  *treeSet
 			want []entry
 		}
 		now := version{nil, []entry{}}
@@ -42,22 +42,22 @@ func TestATreeIsASortedSetWhoseKeptVersionsStay(t *testing.T) {
 		}
 		index, value := rapid.SampledFrom(indexes).Draw(t, "index"), texts.Draw(t, "value")
 		for _, v := range append(kept, now) {
-			want := []Key{}
+			having := []Key{}
 			for _, e := range v.want {
 				if e.index == index && e.value == value {
-					want = append(want, e.key)
+					having = append(having, e.key)
 				}
 			}
-			require.Equal(t, want, slices.AppendSeq([]Key{}, having(v.set, index, value)))
+			require.Equal(t, having, slices.AppendSeq([]Key{}, v.set.having(index, value)))
 		}
 	})
 }
 
-func TestEntriesOfOneValueAreInTheOrderOfTheTable(t *testing.T) {
+func TestEntriesOfOneValueAreInTheOrderOfTheDatabase(t *testing.T) {
 	index := &resourceIndex{Indexer{index: "a"}, "pods"}
-	var set *entries
+	var set *treeSet
 	for _, key := range []Key{{"a", "x"}, {"a-b", "x"}, {"", "b"}, {"a", "w"}} {
 		set = set.with(&entry{index, "v", key}, 0)
 	}
-	require.Equal(t, []Key{{"a-b", "x"}, {"a", "w"}, {"a", "x"}, {"", "b"}}, slices.Collect(having(set, index, "v")))
+	require.Equal(t, []Key{{"a-b", "x"}, {"a", "w"}, {"a", "x"}, {"", "b"}}, slices.Collect(set.having(index, "v")))
 }
