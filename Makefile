@@ -31,7 +31,7 @@ build: ## build bin/csisim and the reference driver bin/hostdir
 test: lint test-fast race nested explore ## everything that CI runs
 
 test-fast: build ## all tests of the main module, and how many were skipped for lack of what
-	$(GO) run ./cmd/internal/testsummary -timeout 20m ./...
+	$(GO) run ./cmd/internal/testsummary -timeout 20m -p 3 ./...
 
 race: ## the tests of the concurrent parts under the race detector
 	$(GO) test -race ./internal/world/kernel/... ./internal/world/machine/... ./internal/world/workdir/... ./drivers/... ./internal/driver/... ./internal/world/component/... ./internal/world/workqueue/... ./internal/world/operation/... ./sim

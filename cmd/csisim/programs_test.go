@@ -212,11 +212,17 @@ spec:
   terminationGracePeriodSeconds: 2
   containers: [{name: c, image: registry.local/shell, args: [-c, "`+tt.script+`"]}]
 `, inPhase(corev1.PodRunning))
-		require.Eventually(t, func() bool { return c.log(name, corev1.PodLogOptions{}) == "up\n" }, 10*time.Second, 20*time.Millisecond)
-		followed := make(chan string)
-		go func() { followed <- c.log(name, corev1.PodLogOptions{Follow: true}) }()
+		followed, err := c.CoreV1().Pods("default").GetLogs(name, &corev1.PodLogOptions{Follow: true}).Stream(t.Context())
+		require.NoError(t, err)
+		defer followed.Close()
+		began := make([]byte, len("up\n"))
+		_, err = io.ReadFull(followed, began)
+		require.NoError(t, err)
+		require.Equal(t, "up\n", string(began))
 		require.NoError(t, c.CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{}))
-		assert.Equal(t, "up\n"+tt.last, <-followed)
+		last, err := io.ReadAll(followed)
+		require.NoError(t, err)
+		assert.Equal(t, tt.last, string(last))
 		require.Eventually(t, func() bool {
 			pods, err := c.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 			return err == nil && len(pods.Items) == 0
