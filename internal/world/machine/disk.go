@@ -126,6 +126,8 @@ func cutDir(p, dir string) (below string, ok bool) {
 
 // do runs f where the machine's mounts are visible. f must not call do.
 func (d *Disk) do(f func() error) error {
+	openFiles.RLock()
+	defer openFiles.RUnlock()
 	if d.own != nil {
 		return d.thread.do(f)
 	}

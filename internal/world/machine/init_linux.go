@@ -41,7 +41,7 @@ func startFirst(root string) (*firstProcess, error) {
 		Path: "/proc/self/exe", Args: []string{nodeinit.Name}, Env: []string{"GOMAXPROCS=1"}, Dir: root, Stdin: held, Stdout: answered,
 		SysProcAttr: &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setsid: true},
 	}}
-	if err := f.cmd.Start(); err != nil {
+	if err := fork(f.cmd); err != nil {
 		return nil, errors.Join(err, hold.Close(), answers.Close())
 	}
 	_ = answered.Close() // else its end would not be read

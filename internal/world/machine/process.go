@@ -153,7 +153,7 @@ func (p *Process) fork(cmd *exec.Cmd) error {
 			return err
 		}
 	}
-	return cmd.Start()
+	return fork(cmd)
 }
 
 // running are the programs that have not ended.

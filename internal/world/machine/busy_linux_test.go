@@ -1,0 +1,47 @@
+package machine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// What csisim has written is not busy when the write is over, also while it starts programs on other machines: those have copies of
+// its open files until they are what they will be.
+func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
+	m, other := newNamespace(t), newNamespace(t)
+	defer func() { require.NoError(t, m.Close()) }()
+	defer func() { require.NoError(t, other.Close()) }()
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-quit:
+				return
+			default:
+			}
+			if p, err := other.Start(machine.Command{Path: "true"}); assert.NoError(t, err) {
+				<-p.Done()
+			}
+		}
+	}()
+	source, target := machine.KubeletDir+"/source", machine.KubeletDir+"/target"
+	mkdirs(t, m, source, target)
+	busy := 0
+	for range 1000 {
+		require.NoError(t, m.BindMount(source, target, false))
+		require.NoError(t, m.WriteFile(target+"/data", []byte("x"), 0o600))
+		if m.Unmount(target) != nil {
+			busy++
+			for m.Unmount(target) != nil {
+			}
+		}
+	}
+	close(quit)
+	<-ended
+	assert.Zero(t, busy)
+}
