@@ -145,14 +145,26 @@ func (c *checking) chosen(trials []*check.Trial) ([]*check.Trial, error) {
 	if len(wanted) == 0 {
 		return trials, nil
 	}
-	for _, pattern := range wanted {
-		if !slices.ContainsFunc(trials, func(t *check.Trial) bool { return partial.Wildcard(pattern, t.Name()) }) {
-			return nil, usage("%w", unknown("scenario", pattern, check.Names(trials)))
-		}
+	if err := areTrials(wanted, trials); err != nil {
+		return nil, usage("%w", err)
 	}
 	return slices.DeleteFunc(trials, func(t *check.Trial) bool {
 		return !slices.ContainsFunc(wanted, func(pattern string) bool { return partial.Wildcard(pattern, t.Name()) })
 	}), nil
+}
+
+// areTrials refuses patterns that no trial fits.
+func areTrials(patterns []string, trials []*check.Trial) error {
+	for _, pattern := range patterns {
+		switch {
+		case slices.ContainsFunc(trials, func(t *check.Trial) bool { return partial.Wildcard(pattern, t.Name()) }):
+		case slices.ContainsFunc(trials, func(t *check.Trial) bool { return t.Group == pattern }):
+			return fmt.Errorf("unknown scenario %q; did you mean %q?", pattern, pattern+"/*")
+		default:
+			return unknown("scenario", pattern, check.Names(trials))
+		}
+	}
+	return nil
 }
 
 func (c *checking) print(trials []*check.Trial) error {

@@ -64,6 +64,7 @@ var badChecks = []struct {
 	{name: "nothing at once", flags: "--parallel 0", driver: checkedDriver, code: 2, says: []string{"--parallel 0: it must be at least 1"}},
 	{name: "an unknown isolation", flags: "--isolation jail", driver: checkedDriver, code: 2, says: []string{`unknown isolation "jail"`}},
 	{name: "an unknown scenario", flags: "--only loss/NodeStageVolume", driver: checkedDriver, code: 2, says: []string{`unknown scenario "loss/NodeStageVolume"; did you mean "lost/NodeStageVolume"?`}},
+	{name: "a group of scenarios", flags: "--only lost", driver: checkedDriver, code: 2, says: []string{`unknown scenario "lost"; did you mean "lost/*"?`}},
 	{name: "a scenario that is like none", flags: "--print x", driver: checkedDriver, code: 2, says: []string{`unknown scenario "x": there are claims/one, `, "lost/CreateVolume, "}},
 	{name: "a program that is missing", flags: "-- ./no-such-driver", code: 3, says: []string{"program not found: "}},
 	{name: "a file that is no program", flags: "-- ./s.yaml", code: 3, says: []string{"program is not executable: "}},

@@ -62,10 +62,8 @@ func (f *checkFlags) mayStayUntried(t *check.Trial) bool {
 
 // checkAllowed refuses names of trials that there are not.
 func (f *checkFlags) checkAllowed(trials []*check.Trial) error {
-	for _, pattern := range f.allowUntried {
-		if !slices.ContainsFunc(trials, func(t *check.Trial) bool { return partial.Wildcard(pattern, t.Name()) }) {
-			return usage("--allow-untried: %w", unknown("scenario", pattern, check.Names(trials)))
-		}
+	if err := areTrials(f.allowUntried, trials); err != nil {
+		return usage("--allow-untried: %w", err)
 	}
 	return nil
 }
