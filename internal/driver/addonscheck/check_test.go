@@ -8,7 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/addons/fence"
+	"github.com/csisim/csisim/internal/world/addons/identity"
 	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
 	"github.com/csisim/csisim/internal/world/addons/replication"
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
@@ -38,6 +40,12 @@ func failed(c *Check, code string, request, response proto.Message) {
 	call := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Code: code, Request: request, Response: response}.Event()
 	c.Began(call)
 	c.Ended(call)
+}
+
+// unserved promises something, and does not implement a method.
+func unserved(c *Check, promised *identity.Capability, method string) {
+	ended(c, &identity.GetCapabilitiesRequest{}, &identity.GetCapabilitiesResponse{Capabilities: []*identity.Capability{promised}})
+	c.Ended(trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: method, Code: "Unimplemented"}.Event())
 }
 
 func source(id string) *replication.ReplicationSource {
@@ -146,6 +154,10 @@ func TestWhatDriversPromise(t *testing.T) {
 			request := &fence.FenceClusterNetworkRequest{Secrets: map[string]string{"password": "correct-horse", "user": "fails"}}
 			p.west.Ended(trace.Entry{Code: "Internal", Message: trace.RedactText("login fails", request), Request: request}.Event())
 		}, ""},
+		{"a capability that is not served", func(p *pair) {
+			unserved(p.west, capability.Named("network_fence.NETWORK_FENCE"), "/fence.FenceController/FenceClusterNetwork")
+		}, "is promised and not served"},
+		{"a capability that says nothing", func(p *pair) { unserved(p.west, &identity.Capability{}, "/csi.v1.Controller/ControllerGetVolume") }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair()

@@ -50,7 +50,7 @@ func (c *Check) serving(call *trace.Event) {
 	if call.Code != codes.Unimplemented.String() || call.Injected != "" {
 		return
 	}
-	if wants := needed[name]; c.promised[client{call.Driver, call.Node}][wants] {
+	if wants, known := needed[name]; known && c.promised[client{call.Driver, call.Node}][wants] {
 		c.breach(call, "is promised and not served", fmt.Sprintf("%s is among the capabilities, and the answer is %s: %s", wants, call.Code, call.Message))
 	}
 }
