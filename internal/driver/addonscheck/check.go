@@ -85,11 +85,11 @@ func (c *Check) Ended(call *trace.Event) {
 
 // doubt forgets what a call may have changed that failed.
 func (c *Check) doubt(call *trace.Event) {
+	if slices.Contains(refused, call.Code) {
+		return
+	}
 	switch request := call.Request.(type) {
 	case *replication.DemoteVolumeRequest:
-		if slices.Contains(refused, call.Code) {
-			return
-		}
 		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			delete(c.replicas, v)
 		}

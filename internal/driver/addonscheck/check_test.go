@@ -137,6 +137,16 @@ func TestWhatDriversPromise(t *testing.T) {
 			ended(p.west, &volumegroup.CreateVolumeGroupRequest{Name: "n", VolumeIds: []string{"v"}}, &volumegroup.CreateVolumeGroupResponse{VolumeGroup: group("v")})
 			ended(p.west, &volumegroup.ControllerGetVolumeGroupRequest{VolumeGroupId: "g"}, &volumegroup.ControllerGetVolumeGroupResponse{VolumeGroup: group()})
 		}, "answers a group with other members"},
+		{"a group that forgets a member after a change that is refused", func(p *pair) {
+			ended(p.west, &volumegroup.CreateVolumeGroupRequest{Name: "n", VolumeIds: []string{"v"}}, &volumegroup.CreateVolumeGroupResponse{VolumeGroup: group("v")})
+			failed(p.west, "InvalidArgument", &volumegroup.ModifyVolumeGroupMembershipRequest{VolumeGroupId: "g", VolumeIds: []string{"w"}}, nil)
+			ended(p.west, &volumegroup.ControllerGetVolumeGroupRequest{VolumeGroupId: "g"}, &volumegroup.ControllerGetVolumeGroupResponse{VolumeGroup: group()})
+		}, "answers a group with other members"},
+		{"a group whose change may have been made", func(p *pair) {
+			ended(p.west, &volumegroup.CreateVolumeGroupRequest{Name: "n", VolumeIds: []string{"v"}}, &volumegroup.CreateVolumeGroupResponse{VolumeGroup: group("v")})
+			failed(p.west, "Unavailable", &volumegroup.ModifyVolumeGroupMembershipRequest{VolumeGroupId: "g", VolumeIds: []string{"w"}}, nil)
+			ended(p.west, &volumegroup.ControllerGetVolumeGroupRequest{VolumeGroupId: "g"}, &volumegroup.ControllerGetVolumeGroupResponse{VolumeGroup: group("w")})
+		}, ""},
 		{"space of a deleted volume", func(p *pair) {
 			ended(p.west, &csi.DeleteVolumeRequest{VolumeId: "v"}, &csi.DeleteVolumeResponse{})
 			ended(p.west, &reclaimspace.ControllerReclaimSpaceRequest{VolumeId: "v"}, &reclaimspace.ControllerReclaimSpaceResponse{})
