@@ -86,6 +86,11 @@ func (d *driver) fence(cidr string) error {
 	return err
 }
 
+func (d *driver) unfence(cidr string) error {
+	_, err := fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(d.w.t.Context(), &fence.UnfenceClusterNetworkRequest{Cidrs: []*fence.CIDR{{Cidr: cidr}}})
+	return err
+}
+
 func TestAFencedNodeIsRefused(t *testing.T) {
 	d := newWorld(t).startAddons()
 	client := fence.NewFenceControllerClient(d.conn)
@@ -104,8 +109,7 @@ func TestAFencedNodeIsRefused(t *testing.T) {
 	list, err := fence.NewFenceControllerClient(d.conn).ListClusterFence(t.Context(), &fence.ListClusterFenceRequest{})
 	require.NoError(t, err)
 	assert.Len(t, list.GetCidrs(), 1)
-	_, err = fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(t.Context(), &fence.UnfenceClusterNetworkRequest{Cidrs: list.GetCidrs()})
-	require.NoError(t, err)
+	require.NoError(t, d.unfence(list.GetCidrs()[0].GetCidr()))
 	assert.NoError(t, v.stage())
 }
 
@@ -121,8 +125,7 @@ func TestAFencedNodeWritesNothing(t *testing.T) {
 	d.crash()
 	assert.ErrorIs(t, write(), unix.EROFS)
 	assert.Equal(t, 1, d.w.mountsAt(target))
-	_, err := fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(t.Context(), &fence.UnfenceClusterNetworkRequest{Cidrs: []*fence.CIDR{{Cidr: "10.0.0.7/32"}}})
-	require.NoError(t, err)
+	require.NoError(t, d.unfence("10.0.0.7/32"))
 	assert.NoError(t, write())
 	require.NoError(t, d.fence("10.0.0.7/32"))
 	require.NoError(t, v.unpublish(target))
@@ -144,8 +147,7 @@ func TestAFencedNodeWritesToNoDevice(t *testing.T) {
 	require.NoError(t, write())
 	require.NoError(t, d.fence("10.0.0.7/32"))
 	assert.Error(t, write())
-	_, err := fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(t.Context(), &fence.UnfenceClusterNetworkRequest{Cidrs: []*fence.CIDR{{Cidr: "10.0.0.7/32"}}})
-	require.NoError(t, err)
+	require.NoError(t, d.unfence("10.0.0.7/32"))
 	assert.NoError(t, write())
 }
 
