@@ -3,9 +3,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +16,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/addons/identity"
@@ -130,6 +134,53 @@ func TestAFencedNodeWritesNothing(t *testing.T) {
 	require.NoError(t, d.fence("10.0.0.7/32"))
 	require.NoError(t, v.unpublish(target))
 	assert.Zero(t, d.w.mountsAt(target))
+}
+
+// An inline volume is no storage that a fence is about.
+func TestAFenceLeavesInlineVolumes(t *testing.T) {
+	d := newWorld(t).startAddons("--inline=also")
+	v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
+	require.NoError(t, v.publish(target))
+	inline, own := &volume{d: d, id: "csi-" + strings.Repeat("0", 64), capability: capability(false, singleNode)}, d.w.target("inline")
+	require.NoError(t, inline.publish(own))
+	write := func(target string) error { return os.WriteFile(filepath.Join(target, "f"), []byte("data"), 0o644) }
+	require.NoError(t, d.fence("10.0.0.7/32"))
+	assert.ErrorIs(t, write(target), unix.EROFS)
+	assert.NoError(t, write(own))
+	require.NoError(t, d.unfence("10.0.0.7/32"))
+	assert.NoError(t, write(target))
+	assert.NoError(t, write(own))
+}
+
+// What cannot be made read-only is reported, and all else is.
+func TestAFenceMakesAllReadOnlyThatItCan(t *testing.T) {
+	d := newWorld(t).startAddons()
+	targets := map[string]string{} // by volume
+	for _, name := range []string{"one", "two"} {
+		v := d.create(name, capability(false, singleNode)).ready()
+		targets[v.id] = d.w.target(name)
+		require.NoError(t, v.publish(targets[v.id]))
+	}
+	records, err := filepath.Glob(d.w.path("backend", "node-state", "node-a", "placements", "*.json"))
+	require.NoError(t, err)
+	for _, file := range records {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var first placement.Placement
+		require.NoError(t, json.Unmarshal(text, &first))
+		if !first.Target {
+			continue
+		}
+		first.Flags = "nonsense"
+		require.NoError(t, backend.WriteJSON(file, first))
+		delete(targets, first.VolumeID)
+		break
+	}
+	assert.ErrorContains(t, d.fence("10.0.0.7/32"), "nonsense")
+	assert.Len(t, targets, 1)
+	for _, target := range targets {
+		assert.ErrorIs(t, os.WriteFile(filepath.Join(target, "f"), nil, 0o644), unix.EROFS)
+	}
 }
 
 func TestAFencedNodeWritesToNoDevice(t *testing.T) {

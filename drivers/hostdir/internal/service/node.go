@@ -113,7 +113,7 @@ func (n *node) usable(id string, a access, publishContext map[string]string) (v 
 
 // exists reports whether the volume is in the backend.
 func (n *node) exists(id string) (bool, error) {
-	if n.cfg.Inline && inlineID.MatchString(id) {
+	if n.isInlineID(id) {
 		return true, nil // it is made whenever it is published
 	}
 	_, err := n.store.Volume(id)

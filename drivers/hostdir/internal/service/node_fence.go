@@ -3,6 +3,7 @@
 package service
 
 import (
+	"errors"
 	"net/netip"
 	"os"
 	"strings"
@@ -41,7 +42,8 @@ func (n *node) followFences() error {
 	})
 }
 
-// shut makes all that is published writable read-only, or what it was.
+// shut makes all volumes of the storage that are published writable read-only, or what they were. Inline volumes are
+// of the node.
 func (n *node) shut(fenced bool) error {
 	all, err := n.ledger.All()
 	if err != nil {
@@ -51,16 +53,15 @@ func (n *node) shut(fenced bool) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, p := range all {
 		top, mounted := table.At(p.Path)
-		if !p.Target || p.ReadOnly || !mounted {
+		if !p.Target || p.ReadOnly || !mounted || n.isInlineID(p.VolumeID) {
 			continue
 		}
-		if err := n.shutTarget(p, top.ReadOnly, fenced); err != nil {
-			return err
-		}
+		errs = append(errs, n.shutTarget(p, top.ReadOnly, fenced))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // shutTarget mounts anew what is published: a remount would be seen in this mount namespace only, and a mount on top
@@ -76,10 +77,6 @@ func (n *node) shutTarget(p placement.Placement, shut, fenced bool) error {
 	if fenced == shut {
 		return nil
 	}
-	v, err := n.store.Volume(p.VolumeID)
-	if err != nil {
-		return err
-	}
 	flags, err := mount.ParseFlags(strings.FieldsFunc(p.Flags, func(r rune) bool { return r == ',' }))
 	if err != nil {
 		return err
@@ -90,7 +87,7 @@ func (n *node) shutTarget(p placement.Placement, shut, fenced bool) error {
 	if _, err := mount.Unmount(p.Path); err != nil {
 		return err
 	}
-	return mount.BindRestricted(n.store.DataPath(v), p.Path, flags)
+	return mount.BindRestricted(n.store.DataPath(backend.Volume{ID: p.VolumeID}), p.Path, flags)
 }
 
 func (n *node) shutDevice(volumeID string, fenced bool) error {

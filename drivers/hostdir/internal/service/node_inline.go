@@ -35,6 +35,9 @@ func (n *node) isInline(req *csi.NodePublishVolumeRequest) bool {
 	return n.cfg.Inline && (marked == "true" || !given && inlineID.MatchString(req.GetVolumeId()))
 }
 
+// isInlineID reports whether an id is that of such a volume.
+func (n *node) isInlineID(id string) bool { return n.cfg.Inline && inlineID.MatchString(id) }
+
 // publishInline makes the volume and binds it on the target path.
 func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error {
 	if a.block {

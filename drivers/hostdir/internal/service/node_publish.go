@@ -289,7 +289,7 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return was, fmt.Errorf("remove target: %w", err)
 	}
-	if n.cfg.Inline && inlineID.MatchString(volumeID) {
+	if n.isInlineID(volumeID) {
 		removed, err := n.removeInline(volumeID)
 		return was || removed, err
 	}
