@@ -200,6 +200,12 @@ func TestAFencedNodeWritesToNoDevice(t *testing.T) {
 	assert.Error(t, write())
 	require.NoError(t, d.unfence("10.0.0.7/32"))
 	assert.NoError(t, write())
+
+	require.NoError(t, d.fence("10.0.0.7/32"))
+	require.NoError(t, v.unpublish(target))
+	require.NoError(t, d.unfence("10.0.0.7/32"))
+	require.NoError(t, v.publish(target))
+	assert.NoError(t, write(), "it was not published when the fence was lifted")
 }
 
 // replica makes calls of replication about one volume or group.

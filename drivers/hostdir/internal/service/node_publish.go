@@ -48,6 +48,11 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	if err != nil {
 		return nil, err
 	}
+	if v.Block && !readOnly { // it may have been unpublished while the node was fenced
+		if err := n.shutDevice(v.ID, false); err != nil {
+			return nil, answer(err)
+		}
+	}
 	target, err := mount.Resolve(req.GetTargetPath())
 	if err != nil {
 		return nil, invalid("the parent directory of target_path must exist: %v", err)
