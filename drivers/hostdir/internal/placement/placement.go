@@ -81,7 +81,11 @@ func (l Ledger) All() ([]Placement, error) {
 	var all []Placement
 	for _, file := range files {
 		var p Placement
-		if err := backend.ReadJSON(file, &p); err != nil {
+		err := backend.ReadJSON(file, &p)
+		if errors.Is(err, os.ErrNotExist) { // it was dropped meanwhile
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, p)
