@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -10,7 +11,7 @@ import (
 )
 
 // What csisim has written is not busy when the write is over, also while it starts programs on other machines: those have copies of
-// its open files until they are what they will be.
+// its open files until they run their own programs.
 func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
 	m, other := newNamespace(t), newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()
@@ -29,6 +30,8 @@ func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
 			}
 		}
 	}()
+	defer func() { <-ended }()
+	defer close(quit)
 	source, target := machine.KubeletDir+"/source", machine.KubeletDir+"/target"
 	mkdirs(t, m, source, target)
 	busy := 0
@@ -37,11 +40,8 @@ func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
 		require.NoError(t, m.WriteFile(target+"/data", []byte("x"), 0o600))
 		if m.Unmount(target) != nil {
 			busy++
-			for m.Unmount(target) != nil {
-			}
+			require.Eventually(t, func() bool { return m.Unmount(target) == nil }, time.Minute, time.Millisecond)
 		}
 	}
-	close(quit)
-	<-ended
 	assert.Zero(t, busy)
 }

@@ -126,12 +126,12 @@ func cutDir(p, dir string) (below string, ok bool) {
 
 // do runs f where the machine's mounts are visible. f must not call do.
 func (d *Disk) do(f func() error) error {
-	openFiles.RLock()
-	defer openFiles.RUnlock()
-	if d.own != nil {
-		return d.thread.do(f)
-	}
-	return f()
+	return withFiles(func() error {
+		if d.own != nil {
+			return d.thread.do(f)
+		}
+		return f()
+	})
 }
 
 // PowerOff kills all programs and servers and drops all mounts.
