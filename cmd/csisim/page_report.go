@@ -43,7 +43,7 @@ func (c *checking) writePages(card *check.Card) error {
 	return nil
 }
 
-// writePage replays a finding for a report for a browser, if reports are wanted.
+// writePage replays a finding and writes its report for a browser, if reports are wanted.
 func (x *exploring) writePage(ctx context.Context, out io.Writer, finding string) error {
 	if x.flags.reports == "" || ctx.Err() != nil {
 		return nil

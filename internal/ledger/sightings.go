@@ -41,7 +41,9 @@ func (s *Sightings) Began(call *trace.Event) {
 func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) {
 	parents := map[string]string{}
 	for _, thing := range things {
-		parents[thing.Key] = thing.Parent
+		if thing.Parent != "" {
+			parents[thing.Key] = thing.Parent
+		}
 	}
 	before, now := s.seen[scope], map[string]*trace.Event{}
 	for _, thing := range things {
@@ -56,13 +58,15 @@ func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) 
 
 // fromBefore is the call in which a thing, or the nearest of those that it descends from, was seen before.
 func fromBefore(before map[string]*trace.Event, parents map[string]string, key string) (made *trace.Event, known bool) {
+	made, known = before[key]
 	for range len(parents) { // each of them once
-		if made, known = before[key]; known {
-			return made, true
+		if known {
+			break
 		}
 		key = parents[key]
+		made, known = before[key]
 	}
-	return nil, false
+	return made, known
 }
 
 // MadeIn is the call in which a thing was first seen; nil if it was none.
