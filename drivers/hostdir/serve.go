@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,9 +30,10 @@ func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Con
 	exclusive := service.Exclusive(cfg.Broken)
 	newServer := func() *grpc.Server { return grpc.NewServer(grpc.ChainUnaryInterceptor(logFailure, exclusive)) }
 	server := newServer()
-	addonsServer := server
+	servers, addonsServer := []*grpc.Server{server}, server
 	if addonsEndpoint != "" {
 		addonsServer = newServer()
+		servers = append(servers, addonsServer)
 	}
 	if err := service.Register(server, addonsServer, cfg); err != nil {
 		return err
@@ -42,7 +44,7 @@ func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Con
 			return err
 		}
 		defer addonsServer.Stop()
-		go func() { _ = addonsServer.Serve(listener) }() // ends with Stop
+		go func() { _ = addonsServer.Serve(listener) }() // ends with stop or Stop
 	}
 	listener, err := listen(endpoint)
 	if err != nil {
@@ -52,15 +54,26 @@ func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Con
 	go func() {
 		defer close(stopped)
 		<-ctx.Done()
-		patience := time.AfterFunc(stopPatience, server.Stop)
-		defer patience.Stop()
-		server.GracefulStop() // closes the listener, which removes the socket
+		stop(servers)
 	}()
 	if err := server.Serve(listener); err != nil {
 		return err
 	}
 	<-stopped
 	return nil
+}
+
+// stop lets the calls in flight finish, while patience lasts.
+func stop(servers []*grpc.Server) {
+	var stopping sync.WaitGroup
+	for _, server := range servers {
+		stopping.Go(func() {
+			patience := time.AfterFunc(stopPatience, server.Stop)
+			defer patience.Stop()
+			server.GracefulStop() // closes the listener, which removes the socket
+		})
+	}
+	stopping.Wait()
 }
 
 // maxSocketPath is what the kernel's socket address holds, less its final zero.
