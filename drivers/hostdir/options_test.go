@@ -14,8 +14,8 @@ import (
 )
 
 func TestOptionsTellAllMistakesAtOnce(t *testing.T) {
-	_, err := parseOptions([]string{"--mode", "all", "--max-volumes", "-1"}, io.Discard)
-	for _, missing := range []string{"--endpoint", "--state-dir", "--node-id", "--max-volumes"} {
+	_, err := parseOptions([]string{"--mode", "all", "--max-volumes", "-1", "--addons-endpoint", "/a.sock"}, io.Discard)
+	for _, missing := range []string{"--endpoint", "--state-dir", "--node-id", "--max-volumes", "--addons-endpoint needs --csi-addons"} {
 		assert.ErrorContains(t, err, missing)
 	}
 }
