@@ -21,17 +21,24 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
+// losesContent sees the defect in a volume that is empty after an operation.
+func losesContent(operate func(*testing.T, *volume) error) func(*testing.T, *driver) bool {
+	return func(t *testing.T, d *driver) bool {
+		v := d.create("vol", capability(false, singleNode))
+		file := d.w.path("backend", "volumes", v.id, "data", "f")
+		require.NoError(t, os.WriteFile(file, []byte("data"), 0o644))
+		require.NoError(t, operate(t, v))
+		return missing(file)
+	}
+}
+
 // Each test sees the defect with the switch and none without it.
 func TestBrokenBehaviours(t *testing.T) {
 	for name, shows := range map[string]func(t *testing.T, d *driver) bool{
-		"reclaim-loses-data": func(t *testing.T, d *driver) bool {
-			v := d.create("vol", capability(false, singleNode))
-			file := d.w.path("backend", "volumes", v.id, "data", "f")
-			require.NoError(t, os.WriteFile(file, []byte("data"), 0o644))
-			_, err := reclaimspace.NewReclaimSpaceControllerClient(d.conn).ControllerReclaimSpace(t.Context(), &reclaimspace.ControllerReclaimSpaceRequest{VolumeId: v.id})
-			require.NoError(t, err)
-			return missing(file)
-		},
+		"reclaim-loses-data": losesContent(func(t *testing.T, v *volume) error {
+			_, err := reclaimspace.NewReclaimSpaceControllerClient(v.d.conn).ControllerReclaimSpace(t.Context(), &reclaimspace.ControllerReclaimSpaceRequest{VolumeId: v.id})
+			return err
+		}),
 		"fence-ignored": func(t *testing.T, d *driver) bool {
 			v := d.create("vol", capability(false, singleNode))
 			require.NoError(t, v.attach())
@@ -44,14 +51,10 @@ func TestBrokenBehaviours(t *testing.T) {
 			require.NoError(t, d.fence("10.0.0.7/32"))
 			return os.WriteFile(filepath.Join(target, "f"), nil, 0o644) == nil
 		},
-		"rotate-loses-data": func(t *testing.T, d *driver) bool {
-			v := d.create("vol", capability(false, singleNode))
-			file := d.w.path("backend", "volumes", v.id, "data", "f")
-			require.NoError(t, os.WriteFile(file, []byte("data"), 0o644))
-			_, err := encryptionkeyrotation.NewEncryptionKeyRotationControllerClient(d.conn).EncryptionKeyRotate(t.Context(), &encryptionkeyrotation.EncryptionKeyRotateRequest{VolumeId: v.id})
-			require.NoError(t, err)
-			return missing(file)
-		},
+		"rotate-loses-data": losesContent(func(t *testing.T, v *volume) error {
+			_, err := encryptionkeyrotation.NewEncryptionKeyRotationControllerClient(v.d.conn).EncryptionKeyRotate(t.Context(), &encryptionkeyrotation.EncryptionKeyRotateRequest{VolumeId: v.id})
+			return err
+		}),
 		"group-drops-member": func(t *testing.T, d *driver) bool {
 			one, two := d.create("one", capability(false, singleNode)), d.create("two", capability(false, singleNode))
 			answer, err := volumegroup.NewControllerClient(d.conn).CreateVolumeGroup(t.Context(), &volumegroup.CreateVolumeGroupRequest{Name: "g", VolumeIds: []string{one.id, two.id}})
