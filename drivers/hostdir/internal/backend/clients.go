@@ -33,14 +33,11 @@ func (b *Backend) FollowFences(nodeID string, apply func(fences []string) error)
 	if err := os.MkdirAll(filepath.Join(b.dir, clientsDir), 0o755); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(b.dir, clientsDir, nodeID), os.O_CREATE|os.O_RDWR, 0o644)
+	changes, err := watch(b.dir)
 	if err != nil {
 		return fmt.Errorf("follow fences: %w", err)
 	}
-	changes, err := watch(b.dir)
-	if err == nil {
-		err = unix.Flock(int(file.Fd()), unix.LOCK_SH) // for as long as the process lives
-	}
+	file, err := hold(filepath.Join(b.dir, clientsDir, nodeID))
 	if err == nil {
 		err = b.noticeFences(file, apply)
 	}
@@ -116,6 +113,18 @@ func (b *Backend) lateClients() (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// hold opens a file and keeps a lock on it, for as long as the process lives if that keeps it open.
+func hold(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // isHeld reports whether some process has a lock on a file.

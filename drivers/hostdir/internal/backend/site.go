@@ -5,10 +5,7 @@ package backend
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
 )
 
 // OpenSite opens a storage directory as one of two sites, each in a directory of its name,
@@ -33,12 +30,11 @@ func (b *Backend) Serve() error {
 	if b.peer == nil {
 		return nil
 	}
-	alive, err := os.OpenFile(b.aliveFile(), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
+	var err error
+	if b.serving, err = hold(b.aliveFile()); err != nil {
 		return fmt.Errorf("serve site %s: %w", b.site, err)
 	}
-	b.serving = alive // open for as long as the process lives
-	return unix.Flock(int(alive.Fd()), unix.LOCK_SH)
+	return nil
 }
 
 func (b *Backend) aliveFile() string { return filepath.Join(b.dir, "alive") }
