@@ -33,34 +33,42 @@ func cidrsOf(all []string) (cidrs []*fence.CIDR) {
 const fencing = "network_fence.NETWORK_FENCE"
 
 // changeFence fences addresses, or lifts the fence.
-func changeFence[A any](s AddonsFence, rpc string, cidrs []*fence.CIDR, apply func([]string)) (*A, error) {
-	if s.driver.faults[promisesFencing] {
-		return nil, notImplemented(rpc)
-	}
+func changeFence[A any](s AddonsFence, rpc string, cidrs []*fence.CIDR, apply func([]string) error) (*A, error) {
 	return serve(s.AddonsIdentity, rpc, fencing, func() (*A, error) {
+		if s.driver.faults[promisesFencing] {
+			return nil, notImplemented(rpc)
+		}
 		addresses := addressesOf(cidrs)
 		if err := checkAddresses(addresses); err != nil {
 			return nil, err
 		}
-		if rpc == "FenceClusterNetwork" && s.driver.faults[fenceNotIdempotent] && slices.ContainsFunc(addresses, s.driver.isFenced) {
-			return nil, status.Errorf(codes.AlreadyExists, "%v are fenced", addresses)
+		if err := apply(addresses); err != nil {
+			return nil, err
 		}
-		apply(addresses)
 		return new(A), nil
 	})
 }
 
 // FenceClusterNetwork keeps addresses off the storage.
 func (s AddonsFence) FenceClusterNetwork(_ context.Context, r *fence.FenceClusterNetworkRequest) (*fence.FenceClusterNetworkResponse, error) {
-	if s.driver.faults[messageShowsSecret] {
-		return nil, status.Errorf(codes.PermissionDenied, "login with %v is refused", r.GetSecrets())
-	}
-	return changeFence[fence.FenceClusterNetworkResponse](s, "FenceClusterNetwork", r.GetCidrs(), s.driver.fence)
+	return changeFence[fence.FenceClusterNetworkResponse](s, "FenceClusterNetwork", r.GetCidrs(), func(addresses []string) error {
+		if s.driver.faults[messageShowsSecret] {
+			return status.Errorf(codes.PermissionDenied, "login with %v is refused", r.GetSecrets())
+		}
+		if s.driver.faults[fenceNotIdempotent] && slices.ContainsFunc(addresses, s.driver.isFenced) {
+			return status.Errorf(codes.AlreadyExists, "%v are fenced", addresses)
+		}
+		s.driver.fence(addresses)
+		return nil
+	})
 }
 
 // UnfenceClusterNetwork lets addresses on the storage again.
 func (s AddonsFence) UnfenceClusterNetwork(_ context.Context, r *fence.UnfenceClusterNetworkRequest) (*fence.UnfenceClusterNetworkResponse, error) {
-	return changeFence[fence.UnfenceClusterNetworkResponse](s, "UnfenceClusterNetwork", r.GetCidrs(), s.driver.unfence)
+	return changeFence[fence.UnfenceClusterNetworkResponse](s, "UnfenceClusterNetwork", r.GetCidrs(), func(addresses []string) error {
+		s.driver.unfence(addresses)
+		return nil
+	})
 }
 
 // ListClusterFence lists what is fenced.
