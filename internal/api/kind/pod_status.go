@@ -2,6 +2,7 @@ package kind
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -41,17 +42,20 @@ func podAddresses(now, was *corev1.PodStatus) field.ErrorList {
 	return append(errs, addressPair(at, now.HostIPs, was.HostIPs, func(ip corev1.HostIP) string { return ip.IP })...)
 }
 
-// addressPair checks that addresses are one of each family at most.
-func addressPair[T any](at *field.Path, now, was []T, address func(T) string) (errs field.ErrorList) {
+// addressPair checks that addresses are one of each family at most. Addresses that stay were checked when they came.
+func addressPair[T comparable](at *field.Path, now, was []T, address func(T) string) (errs field.ErrorList) {
+	if slices.Equal(now, was) {
+		return nil
+	}
 	textsOf := func(list []T) (texts []string) {
 		for _, ip := range list {
 			texts = append(texts, address(ip))
 		}
 		return texts
 	}
-	addresses := textsOf(now)
+	addresses, earlier := textsOf(now), textsOf(was)
 	for i, ip := range addresses {
-		errs = append(errs, utilvalidation.IsValidIPForLegacyField(at.Index(i), ip, true, textsOf(was))...)
+		errs = append(errs, utilvalidation.IsValidIPForLegacyField(at.Index(i), ip, true, earlier)...)
 	}
 	if len(addresses) < 2 {
 		return errs
