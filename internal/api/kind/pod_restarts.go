@@ -9,40 +9,55 @@ import (
 
 // containerEnds checks that containers that have ended stay so, but for those that are restarted.
 func containerEnds(pod, was *corev1.Pod) field.ErrorList {
-	at, spec := field.NewPath("status"), &was.Spec
-	restartsOf := func(containers []corev1.Container) func(corev1.ContainerStatus) bool {
-		return func(old corev1.ContainerStatus) bool {
-			i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == old.Name })
-			return i >= 0 && restarts(&containers[i], spec.RestartPolicy, old.State.Terminated.ExitCode)
-		}
+	now, old, spec := &pod.Status, &was.Status, &was.Spec
+	restartsOf := func(containers []corev1.Container) func(*corev1.ContainerStatus) bool {
+		return func(ended *corev1.ContainerStatus) bool { return mayRestart(spec, containers, ended) }
 	}
-	var errs field.ErrorList
-	if !anyRestartsAll(spec) {
-		errs = append(errs, staysEnded(at.Child("containerStatuses"), pod.Status.ContainerStatuses, was.Status.ContainerStatuses, restartsOf(spec.Containers))...)
-		errs = append(errs, staysEnded(at.Child("initContainerStatuses"), pod.Status.InitContainerStatuses, was.Status.InitContainerStatuses, restartsOf(spec.InitContainers))...)
-	}
-	never := func(corev1.ContainerStatus) bool { return false }
-	return append(errs, staysEnded(at.Child("ephemeralContainerStatuses"), pod.Status.EphemeralContainerStatuses, was.Status.EphemeralContainerStatuses, never)...)
+	never := func(*corev1.ContainerStatus) bool { return false }
+	errs := staysEnded("containerStatuses", now.ContainerStatuses, old.ContainerStatuses, restartsOf(spec.Containers))
+	errs = append(errs, staysEnded("initContainerStatuses", now.InitContainerStatuses, old.InitContainerStatuses, restartsOf(spec.InitContainers))...)
+	return append(errs, staysEnded("ephemeralContainerStatuses", now.EphemeralContainerStatuses, old.EphemeralContainerStatuses, never)...)
 }
 
-func staysEnded(at *field.Path, now, was []corev1.ContainerStatus, mayRestart func(corev1.ContainerStatus) bool) (errs field.ErrorList) {
-	for i, old := range was {
-		runsAgain := func(s corev1.ContainerStatus) bool { return s.Name == old.Name && s.State.Terminated == nil }
-		if old.State.Terminated != nil && slices.ContainsFunc(now, runsAgain) && !mayRestart(old) {
-			errs = append(errs, field.Forbidden(at.Index(i).Child("state"), "may not be transitioned to non-terminated state"))
+func staysEnded(list string, now, was []corev1.ContainerStatus, mayRestart func(*corev1.ContainerStatus) bool) (errs field.ErrorList) {
+	for i := range was {
+		if old := &was[i]; old.State.Terminated != nil && runs(now, old.Name) && !mayRestart(old) {
+			errs = append(errs, field.Forbidden(field.NewPath("status", list).Index(i).Child("state"), "may not be transitioned to non-terminated state"))
 		}
 	}
 	return errs
 }
 
-// anyRestartsAll reports whether the end of some container restarts them all.
-func anyRestartsAll(spec *corev1.PodSpec) bool {
-	does := func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
-			return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
-		})
+// runs reports whether a container of that name has a status by which it has not ended.
+func runs(statuses []corev1.ContainerStatus, name string) bool {
+	for i := range statuses {
+		if statuses[i].Name == name && statuses[i].State.Terminated == nil {
+			return true
+		}
 	}
-	return slices.ContainsFunc(spec.InitContainers, does) || slices.ContainsFunc(spec.Containers, does)
+	return false
+}
+
+// mayRestart reports whether one of the containers that has ended is restarted, for itself or with all others.
+func mayRestart(spec *corev1.PodSpec, containers []corev1.Container, ended *corev1.ContainerStatus) bool {
+	for i := range containers {
+		if c := &containers[i]; c.Name == ended.Name && restarts(c, spec.RestartPolicy, ended.State.Terminated.ExitCode) {
+			return true
+		}
+	}
+	return anyRestartsAll(spec.InitContainers) || anyRestartsAll(spec.Containers)
+}
+
+// anyRestartsAll reports whether the end of some container restarts all of the pod.
+func anyRestartsAll(containers []corev1.Container) bool {
+	for i := range containers {
+		if slices.ContainsFunc(containers[i].RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
+			return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // restarts reports whether a container that ends is restarted: its own rules and policy come before the pod's.
