@@ -152,7 +152,7 @@ func (c *Controller) stillDisrupted(b budget, pods []*corev1.Pod) map[string]met
 func healthy(pods []*corev1.Pod, disrupted map[string]metav1.Time) (count int32) {
 	for _, pod := range pods {
 		_, going := disrupted[pod.Name]
-		if pod.DeletionTimestamp == nil && !going && workload.HasReadyCondition(pod) {
+		if pod.DeletionTimestamp == nil && !going && workload.Holds(pod, corev1.PodReady) {
 			count++
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 var podColumns = []Column{
@@ -65,7 +67,7 @@ func podSummary(p *corev1.Pod) podState {
 			s.all++
 		}
 	}
-	if initializing := s.initContainers(p); !initializing || holds(p, corev1.PodInitialized) {
+	if initializing := s.initContainers(p); !initializing || workload.Holds(p, corev1.PodInitialized) {
 		s.containers(p)
 	}
 	switch {
@@ -110,10 +112,6 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-func holds(p *corev1.Pod, kind corev1.PodConditionType) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
-}
-
 func (s *podState) containers(p *corev1.Pod) {
 	running, failure := false, ""
 	s.restarts = s.ofSidecars
@@ -136,7 +134,7 @@ func (s *podState) containers(p *corev1.Pod) {
 		return
 	}
 	switch { // the one that is shown last is not all of the pod
-	case running && holds(p, corev1.PodReady):
+	case running && workload.Holds(p, corev1.PodReady):
 		s.reason = "Running"
 	case failure != "":
 		s.reason = failure

@@ -103,7 +103,7 @@ func AllowEviction(s *store.Store, pod *corev1.Pod, dryRun bool) error {
 		return nil
 	case len(budgets) > 1:
 		return errManyBudgets
-	case !workload.HasReadyCondition(pod) && needsNoBudget(budgets[0]):
+	case !workload.Holds(pod, corev1.PodReady) && needsNoBudget(budgets[0]):
 		return nil
 	}
 	return spend(s, budgets[0], pod, dryRun)

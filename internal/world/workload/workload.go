@@ -19,13 +19,13 @@ import (
 
 // Ready reports whether a pod runs and is ready.
 func Ready(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodRunning && HasReadyCondition(pod)
+	return pod.Status.Phase == corev1.PodRunning && Holds(pod, corev1.PodReady)
 }
 
-// HasReadyCondition reports whether a pod has the condition Ready, in whatever phase it is.
-func HasReadyCondition(pod *corev1.Pod) bool {
+// Holds reports whether a condition of a pod is true, in whatever phase the pod is.
+func Holds(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		return c.Type == kind && c.Status == corev1.ConditionTrue
 	})
 }
 
