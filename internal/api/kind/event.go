@@ -104,7 +104,7 @@ func checkNewEvent(event, old *corev1.Event) field.ErrorList {
 		return append(errs, checkEventChange(event, old)...)
 	}
 	errs = append(errs, validation.ValidateObjectMeta(&event.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)...)
-	errs = append(errs, eventFinalizers(event)...)
+	errs = append(errs, store.CheckFinalizers(event.Finalizers)...)
 	errs = append(errs, eventSeries(event.Series)...)
 	if event.EventTime.IsZero() {
 		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
@@ -124,14 +124,6 @@ func checkNewEvent(event, old *corev1.Event) field.ErrorList {
 	return errs
 }
 
-// eventFinalizers are checked in the newer form alone.
-func eventFinalizers(event *corev1.Event) (errs field.ErrorList) {
-	for i, name := range event.Finalizers {
-		errs = append(errs, store.CheckFinalizer(metadataPath.Child("finalizers").Index(i), name)...)
-	}
-	return errs
-}
-
 func eventSeries(series *corev1.EventSeries) (errs field.ErrorList) {
 	if series == nil {
 		return nil
@@ -147,7 +139,7 @@ func eventSeries(series *corev1.EventSeries) (errs field.ErrorList) {
 
 // checkEventChange lets nothing but the series of an event change.
 func checkEventChange(now, was *corev1.Event) field.ErrorList {
-	errs := append(validation.ValidateObjectMetaUpdate(&now.ObjectMeta, &was.ObjectMeta, metadataPath), eventFinalizers(now)...)
+	errs := append(validation.ValidateObjectMetaUpdate(&now.ObjectMeta, &was.ObjectMeta, metadataPath), store.CheckFinalizers(now.Finalizers)...)
 	if immutable(nil, now.Series, was.Series) != nil {
 		errs = append(errs, eventSeries(now.Series)...)
 	}

@@ -9,15 +9,19 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// checkFinalizers checks that finalizers without a domain are well known.
+// checkFinalizers checks the finalizers of an object, unless its kind may have any.
 func (r *Resource) checkFinalizers(obj Object) field.ErrorList {
 	if r.AnyFinalizer {
 		return nil
 	}
-	var errs field.ErrorList
-	for i, name := range obj.GetFinalizers() {
+	return CheckFinalizers(obj.GetFinalizers())
+}
+
+// CheckFinalizers rejects finalizers in the metadata without a domain that are not well known.
+func CheckFinalizers(names []string) (errs field.ErrorList) {
+	for i, name := range names {
 		if !isFinalizer(name) {
-			errs = append(errs, CheckFinalizer(field.NewPath("metadata", "finalizers").Index(i), name)...)
+			errs = append(errs, wrongFinalizer(field.NewPath("metadata", "finalizers").Index(i), name))
 		}
 	}
 	return errs
@@ -28,7 +32,7 @@ func CheckFinalizer(path *field.Path, name string) field.ErrorList {
 	if isFinalizer(name) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
+	return field.ErrorList{wrongFinalizer(path, name)}
 }
 
 // isOdd reports whether a finalizer may not be a qualified name. Those that plainly are need
@@ -42,6 +46,10 @@ func isOdd(name string) bool {
 		rest = prefix
 	}
 	return len(objectname.Label(rest)) > 0
+}
+
+func wrongFinalizer(path *field.Path, name string) *field.Error {
+	return field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 }
 
 func isFinalizer(name string) bool {
