@@ -63,12 +63,9 @@ func age(since metav1.Time, now time.Time) string {
 }
 
 // few are the first three of a list, and how many more there are.
-func few(all []string, none string) string {
+func few(all []string) string {
 	const shown = 3
-	switch {
-	case len(all) == 0:
-		return none
-	case len(all) <= shown:
+	if len(all) <= shown {
 		return strings.Join(all, ",")
 	}
 	return fmt.Sprintf("%s + %d more...", strings.Join(all[:shown], ","), len(all)-shown)

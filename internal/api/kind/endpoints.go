@@ -36,7 +36,7 @@ func allAddresses(e *corev1.Endpoints) string {
 	if len(e.Subsets) == 0 {
 		return "<none>"
 	}
-	return few(addressesOf(e.Subsets), "")
+	return few(addressesOf(e.Subsets))
 }
 
 //lint:ignore SA1019 clients still ask for it

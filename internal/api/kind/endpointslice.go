@@ -20,9 +20,9 @@ func init() {
 		Columns: []Column{
 			nameColumn,
 			text("AddressType", func(s *discoveryv1.EndpointSlice) string { return string(s.AddressType) }),
-			text("Ports", func(s *discoveryv1.EndpointSlice) string { return cmp.Or(few(slicePorts(s.Ports), ""), "<unset>") }),
+			text("Ports", func(s *discoveryv1.EndpointSlice) string { return cmp.Or(few(slicePorts(s.Ports)), "<unset>") }),
 			text("Endpoints", func(s *discoveryv1.EndpointSlice) string {
-				return cmp.Or(few(sliceAddresses(s.Endpoints), ""), "<unset>")
+				return cmp.Or(few(sliceAddresses(s.Endpoints)), "<unset>")
 			}),
 			ageColumn,
 		},
