@@ -35,22 +35,19 @@ func resourceUnit(at *field.Path, ref *corev1.ResourceFieldSelector) field.Error
 	if ref.Divisor.IsZero() {
 		return nil
 	}
-	only := func(allowed []string, text, resource string) field.ErrorList {
-		if slices.Contains(allowed, ref.Divisor.String()) {
-			return nil
-		}
-		return field.ErrorList{field.Invalid(at, ref.Resource, "only divisor's values "+text+" are supported with the "+resource+" resource")}
-	}
-	_, name, _ := strings.Cut(ref.Resource, ".")
-	switch {
+	allowed, list, resource := units, strings.Join(units, ", "), "local ephemeral storage"
+	switch _, name, _ := strings.Cut(ref.Resource, "."); {
 	case isHugePagesField(ref.Resource):
-		return only(units, strings.Join(units, ", "), "hugepages")
+		resource = "hugepages"
 	case !slices.Contains(resourceFields, ref.Resource):
 		return nil
 	case name == "cpu":
-		return only([]string{"1m", "1"}, "1m and 1", "cpu")
+		allowed, list, resource = []string{"1m", "1"}, "1m and 1", name
 	case name == "memory":
-		return only(units, strings.Join(units, ", "), "memory")
+		resource = name
 	}
-	return only(units, strings.Join(units, ", "), "local ephemeral storage")
+	if slices.Contains(allowed, ref.Divisor.String()) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, ref.Resource, "only divisor's values "+list+" are supported with the "+resource+" resource")}
 }
