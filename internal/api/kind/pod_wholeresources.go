@@ -35,7 +35,7 @@ func fillWholePod(pod *corev1.Pod) {
 	}
 	if len(whole.Limits) > 0 {
 		add(&whole.Requests, resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{}), isOvercommitted)
-		add(&whole.Requests, whole.Limits, func(corev1.ResourceName) bool { return true })
+		add(&whole.Requests, whole.Limits, every)
 	}
 }
 
@@ -55,13 +55,14 @@ func wholePodResources(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	errs = append(errs, requirements(at, whole, wholePodResourceName)...)
 	pod := &corev1.Pod{Spec: *spec}
 	requests := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
-	errs = append(errs, roomFor(at.Child("requests"), whole.Requests, requests, "requests", func(corev1.ResourceName) bool { return true })...)
+	errs = append(errs, roomFor(at.Child("requests"), whole.Requests, requests, "requests", every)...)
 	limits := resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
 	errs = append(errs, roomFor(at.Child("limits"), whole.Limits, limits, "limits", isHugePages)...)
-	for i, c := range spec.Containers {
-		for _, name := range sortedKeys(c.Resources.Limits) {
-			limit, own := whole.Limits[name], c.Resources.Limits[name]
-			if _, given := whole.Limits[name]; given && own.Cmp(limit) > 0 {
+	for i := range spec.Containers {
+		limits := spec.Containers[i].Resources.Limits
+		for _, name := range sortedKeys(limits) {
+			own := limits[name]
+			if limit, given := whole.Limits[name]; given && own.Cmp(limit) > 0 {
 				errs = append(errs, field.Invalid(at.Child("containers").Index(i).Key(string(name)).Child("limits"), own.String(),
 					fmt.Sprintf("must be less than or equal to pod limits of %s", limit.String())))
 			}
@@ -69,6 +70,8 @@ func wholePodResources(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	}
 	return errs
 }
+
+func every(corev1.ResourceName) bool { return true }
 
 // roomFor checks that a pod as a whole has at least what its containers have together.
 func roomFor(at *field.Path, whole, containers corev1.ResourceList, what string, counts func(corev1.ResourceName) bool) (errs field.ErrorList) {
