@@ -108,10 +108,6 @@ func (s *podState) initContainers(p *corev1.Pod) (initializing bool) {
 	return false
 }
 
-func isSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-}
-
 func (s *podState) containers(p *corev1.Pod) {
 	running, failure := false, ""
 	s.restarts = s.ofSidecars
