@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"strconv"
@@ -41,9 +42,9 @@ func tailStart(log io.ReadSeeker, size, lines int64) (int64, error) {
 	if lines == 0 {
 		return size, nil
 	}
-	block := make([]byte, tailBlock)
+	block := make([]byte, min(size, tailBlock))
 	for end := size; end > 0; {
-		text := block[:min(end, tailBlock)]
+		text := block[:min(end, int64(len(block)))]
 		end -= int64(len(text))
 		if _, err := log.Seek(end, io.SeekStart); err != nil {
 			return 0, err
@@ -51,10 +52,10 @@ func tailStart(log io.ReadSeeker, size, lines int64) (int64, error) {
 		if _, err := io.ReadFull(log, text); err != nil {
 			return 0, err
 		}
-		for at := len(text) - 1; at >= 0; at-- {
-			if text[at] != '\n' || end+int64(at) == size-1 { // that one ends the last line
-				continue
-			}
+		if end+int64(len(text)) == size {
+			text = text[:len(text)-1] // what ends the last line begins none
+		}
+		for at := bytes.LastIndexByte(text, '\n'); at >= 0; at = bytes.LastIndexByte(text[:at], '\n') {
 			if lines--; lines == 0 {
 				return end + int64(at) + 1, nil
 			}
