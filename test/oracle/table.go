@@ -46,8 +46,9 @@ func table(obj store.Object) ([]string, error) {
 
 // shown is what csisim shows.
 func shown(api apiKind, obj store.Object, now time.Time) (all []string) {
+	accepted := api.accept(obj)
 	for _, c := range kind.Of(api.Resource).Columns {
-		all = append(all, cell(c.TableColumnDefinition, c.Cell(api.accept(obj), now)))
+		all = append(all, cell(c.TableColumnDefinition, c.Cell(accepted, now)))
 	}
 	return all
 }
