@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A log is read from its end, block by block. [kubelet, pkg/util/tail: FindTailLineStartIndex]
+// A log is read from its end, block by block. [k8s.io/cri-client/pkg/logs/tail.go: findTailLineStartIndex]
 func TestTheLastLinesOfALog(t *testing.T) {
 	long := strings.Repeat("x", tailBlock-3) + "\n"
 	for _, log := range []string{"", "\n", "a", "a\n", "a\nb", "a\nb\n", "\n\n\n", long, long + "b\nc\n", long + long + long, "a\n" + long + "bc"} {
