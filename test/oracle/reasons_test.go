@@ -2,9 +2,11 @@ package oracle
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/internal/input/partial"
@@ -14,6 +16,8 @@ import (
 type reasons []struct {
 	// Because is why csisim is not to be as Kubernetes there.
 	Because string `json:"because"`
+	// Saying is a part of the text of each of these differences. Default: any text.
+	Saying string `json:"saying"`
 	// Differences are signatures: kind, missed or invented, field, type. * stands for any text.
 	Differences []string `json:"differences"`
 }
@@ -29,8 +33,12 @@ func readReasons(t *testing.T) (all reasons) {
 	return all
 }
 
-func (all reasons) explain(signature string) bool {
+// explain reports whether a difference of that signature and text is meant.
+func (all reasons) explain(signature, text string) bool {
 	for _, r := range all {
+		if !strings.Contains(text, r.Saying) {
+			continue
+		}
 		for _, pattern := range r.Differences {
 			if partial.Wildcard(pattern, signature) {
 				return true
@@ -38,4 +46,15 @@ func (all reasons) explain(signature string) bool {
 		}
 	}
 	return false
+}
+
+// A reason for one message of a field is none for another.
+func TestReasonsForAMessage(t *testing.T) {
+	all := readReasons(t)
+	const signature = "Endpoints missed subsets[].addresses[].ip FieldValueInvalid"
+	at := field.NewPath("subsets").Index(0).Child("addresses").Index(0).Child("ip")
+	loopback := field.Invalid(at, "127.0.0.1", "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+	linkLocal := field.Invalid(at, "169.254.0.1", "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
+	require.True(t, all.explain(signature, loopback.Error()))
+	require.False(t, all.explain(signature, linkLocal.Error()))
 }
