@@ -24,14 +24,15 @@ FOR ?= 5m
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# Go plugins of kustomizations are left out: who can load plugins links all methods of all types, a quarter of the binary. A
-# release is built without cgo, which has none either.
+# Go plugins of kustomizations are left out: a program that can load Go plugins links every method of every type, a quarter of
+# the binary. Releases are built without cgo, and so without plugins.
 build: ## build bin/csisim and the reference driver bin/hostdir
 	$(GO) build -tags kustomize_disable_go_plugin_support -ldflags "-s -w" -o $(BIN)/csisim ./cmd/csisim
 	$(GO) build -ldflags "-s -w" -o $(BIN)/hostdir ./drivers/hostdir
 
 test: lint test-fast race nested explore ## everything that CI runs
 
+# Three packages at once, also on two processors: one of them, cmd/csisim with its live clusters, waits most of its time.
 test-fast: build ## all tests of the main module, and how many were skipped for lack of what
 	$(GO) run ./cmd/internal/testsummary -timeout 20m -p 3 ./...
 

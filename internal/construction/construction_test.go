@@ -74,7 +74,7 @@ func TestSimulatedCodeKnowsNoRealTimeNoChanceNoThreadsNoMapOrder(t *testing.T) {
 	}
 }
 
-// Mistakes are made in tests alone.
+// Only tests plant mistakes.
 func TestNothingButTestsPlantsMistakes(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "grep", "--untracked", "-l", `seeded\.Plant(`).Output()
 	require.NoError(t, err)

@@ -103,7 +103,7 @@ func sliceAddress(list *field.Path, i int, address string, kind discoveryv1.Addr
 	return append(errs, endpointIP(at, address)...)
 }
 
-// sliceHints checks for which zones and nodes an endpoint is.
+// sliceHints checks the zones and nodes that an endpoint is meant for.
 func sliceHints(at *field.Path, hints *discoveryv1.EndpointHints) (errs field.ErrorList) {
 	check := func(at *field.Path, n int, name func(int) string, wrong func(string) []string) (tooMany bool) {
 		if n > mostSliceHints {

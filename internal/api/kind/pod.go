@@ -35,7 +35,7 @@ func init() {
 		}),
 		Warnings: fromBoth(func(pod, old *corev1.Pod) []string {
 			if old != nil {
-				return nil // people do not write pods again
+				return nil // an update gives no warnings [pkg/registry/core/pod/strategy.go: podStrategy.WarningsOnUpdate]
 			}
 			return append(nameWarning("the Pod's hostname", pod.Name), podWarnings(nil, &pod.Spec)...)
 		}),

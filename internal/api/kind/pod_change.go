@@ -69,7 +69,8 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// changedImages checks names of images that may be new; that they are missing is reported twice.
+// changedImages checks the images of an update. A missing image is reported a second time here, as by the real
+// server.
 func changedImages(at *field.Path, containers []corev1.Container) (errs field.ErrorList) {
 	for i, c := range containers {
 		at := at.Index(i).Child("image")
@@ -83,7 +84,7 @@ func changedImages(at *field.Path, containers []corev1.Container) (errs field.Er
 	return errs
 }
 
-// fewerGates checks that no gate comes anew. One that does so twice is reported where it stands last.
+// fewerGates checks that no gate is added. A new gate that is listed twice is reported at its last place.
 func fewerGates(at *field.Path, now, was []corev1.PodSchedulingGate) (errs field.ErrorList) {
 	for i, gate := range now {
 		if !slices.Contains(was, gate) && !slices.Contains(now[i+1:], gate) {
@@ -121,8 +122,8 @@ func checkDeadline(path *field.Path, now, was *int64) (errs field.ErrorList, sto
 	return nil, false
 }
 
-// moveGated checks how a pod that waits for its gates changes where it may go: it becomes less. What is allowed to
-// change is put back in the spec.
+// moveGated checks a change of where a pod that waits for its gates may go: its choice of nodes may only shrink. What
+// is allowed to change is put back in the spec.
 func moveGated(at *field.Path, spec, old *corev1.PodSpec) (errs field.ErrorList) {
 	for label, value := range old.NodeSelector { // any order: one is enough
 		if now, ok := spec.NodeSelector[label]; !ok || now != value {

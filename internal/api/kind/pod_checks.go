@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// checkPod returns the field errors of a pod: its volumes and their uses in depth, of
-// the rest what makes a pod impossible.
+// checkPod returns the field errors of a pod. A new one has no ephemeral containers, and no node while it waits for
+// its gates.
 func checkPod(pod *corev1.Pod) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := checkPodSpec(&pod.Spec, pod.Name, at)

@@ -114,7 +114,7 @@ func fillPodIPs(status *corev1.PodStatus) {
 var imageName = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
 	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,})?$`)
 
-// imageID is what could be the name of an image, but is that of a container's file system.
+// imageID is the ID of an image: it has the form of a name, and is none.
 var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
 
 // longestImage is how long a name may be, without the registry that is meant if it has none.

@@ -30,7 +30,7 @@ func rulesOfBindings[T store.Object](fill func(T), validate func(T) field.ErrorL
 	return r
 }
 
-// bindingColumns show the role of a binding, and whose it is.
+// bindingColumns show the role of a binding and its subjects.
 func bindingColumns[T store.Object](of func(T) (rbacv1.RoleRef, []rbacv1.Subject)) []Column {
 	subjects := func(kind string, name func(rbacv1.Subject) string) func(T) string {
 		return func(b T) string {
