@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// checkEndpoints returns the field errors of addresses and ports. [pkg/apis/core/validation/validation.go: validateEndpointSubsets]
+//
 //lint:ignore SA1019 clients still ask for it
 func checkEndpoints(e *corev1.Endpoints) (errs field.ErrorList) {
 	for i, subset := range e.Subsets {

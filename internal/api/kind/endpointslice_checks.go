@@ -17,6 +17,7 @@ const (
 	mostSliceHints     = 8
 )
 
+// checkEndpointSlice returns the field errors of a slice. [pkg/apis/discovery/validation/validation.go: ValidateEndpointSlice]
 func checkEndpointSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
 	at := field.NewPath("addressType")
 	var errs field.ErrorList

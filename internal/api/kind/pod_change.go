@@ -20,7 +20,7 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 // checkPodUpdate allows a pod's images, deadline and gates to change, and
-// tolerations to be added.
+// tolerations to be added. [pkg/apis/core/validation/validation.go: ValidatePodUpdate]
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	path := field.NewPath("spec")
 	var errs field.ErrorList

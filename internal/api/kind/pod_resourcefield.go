@@ -14,6 +14,7 @@ var resourceFields = []string{
 }
 
 // resourceField checks a request or limit of a container that environments and volumes show.
+// [pkg/apis/core/validation/validation.go: validateContainerResourceFieldSelector]
 func resourceField(at *field.Path, ref *corev1.ResourceFieldSelector) (errs field.ErrorList) {
 	switch {
 	case ref.Resource == "":

@@ -8,6 +8,7 @@ import (
 )
 
 // containerEnds checks that containers that have ended stay so, but for those that are restarted.
+// [pkg/apis/core/validation/validation.go: ValidateContainerStateTransition]
 func containerEnds(pod, was *corev1.Pod) field.ErrorList {
 	now, old, spec := &pod.Status, &was.Status, &was.Spec
 	restartsOf := func(containers []corev1.Container) func(*corev1.ContainerStatus) bool {

@@ -40,6 +40,7 @@ func fillWholePod(pod *corev1.Pod) {
 }
 
 // wholePodResources checks what a pod as a whole requests, and that its containers have room in it.
+// [pkg/apis/core/validation/validation.go: validatePodResources]
 func wholePodResources(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	whole := spec.Resources
 	switch {
