@@ -9,7 +9,7 @@ type Root struct {
 	ReadOnly bool
 	// Privileged shows all devices of the machine, and keeps all capabilities.
 	Privileged bool
-	// Capabilities are those that root has, "CHOWN"; all others are lost.
+	// Capabilities are the ones that programs may have, such as "CHOWN"; all others are lost.
 	Capabilities []string
 	// NoNewPrivileges says that programs with setuid bits gain nothing.
 	NoNewPrivileges bool

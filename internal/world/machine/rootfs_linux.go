@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -36,29 +37,57 @@ func (r *Root) enter(image *os.File, volumes []Volume, oneUser bool) error {
 		return err
 	}
 	defer node.Close()
+	m := &volumeMounts{node: node, own: map[uint64]bool{}}
+	volumes = sortedByDepth(volumes)
+	trees := make([]*os.File, len(volumes))
+	for i, v := range volumes {
+		if trees[i], err = m.treeOf(v); err != nil {
+			return err
+		}
+		defer trees[i].Close()
+	}
 	if err := r.build(image, oneUser); err != nil {
 		return err
 	}
+	if err := leave(node); err != nil {
+		return err
+	}
+	if err := m.makeIn(r.ownDirs()...); err != nil {
+		return err
+	}
+	if err := m.writeAll(r.Files); err != nil {
+		return err
+	}
+	for i, v := range volumes {
+		if err := volumeError(v, m.show(v, trees[i])); err != nil {
+			return err
+		}
+	}
+	if r.ReadOnly {
+		return mountError("/", unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}))
+	}
+	return nil
+}
+
+// leave makes the built root the calling thread's. Nothing of the machine's is found by a path then, so that no symlink
+// of the image, nor /.. in one, leads there.
+func leave(node *os.File) error {
 	if err := unix.Chdir(builtDir); err != nil {
 		return err
 	}
 	if err := unix.PivotRoot(".", "."); err != nil { // the machine's root lies over the new one now
 		return &fs.PathError{Op: "pivot_root", Path: builtDir, Err: err}
 	}
-	m := &volumeMounts{node: node, own: map[uint64]bool{}}
-	if err := m.makeIn(r.ownDirs()...); err != nil {
+	if err := unix.Fchdir(int(node.Fd())); err != nil {
 		return err
 	}
-	if err := m.mountAll(volumes); err != nil {
+	if err := propagate(".", unix.MS_SLAVE|unix.MS_REC); err != nil { // the machine keeps its mounts
 		return err
 	}
 	if err := mountError("/", unix.Unmount(".", unix.MNT_DETACH)); err != nil {
 		return err
 	}
-	if r.ReadOnly {
-		return mountError("/", unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}))
-	}
-	return nil
+	return unix.Chdir("/")
 }
 
 // build makes the root from the image and what a container finds besides.
@@ -81,28 +110,63 @@ func (r *Root) build(image *os.File, oneUser bool) error {
 	if err := mountError("/", unix.Mount("csisim", builtDir, "overlay", 0, options)); err != nil {
 		return fmt.Errorf("put a layer over %s: %w", image.Name(), err)
 	}
-	for _, dir := range []string{"/proc", "/sys", "/dev", "/etc", "/tmp"} {
+	for _, dir := range []string{"/proc", "/sys", "/dev"} {
 		if err := makeDir(builtDir + dir); err != nil {
 			return err
 		}
 	}
-	if err := r.showKernel(); err != nil {
+	return r.showKernel()
+}
+
+// makeDir makes a directory. What an image has there instead is replaced: a symlink would lead to the machine's own.
+func makeDir(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		err = os.Remove(dir)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
-		if err := writeNew(builtDir+name, r.Files[name]); err != nil {
+	return os.Mkdir(dir, 0o755)
+}
+
+// writeAll writes files where the image's symlinks lead in the thread's root.
+func (m *volumeMounts) writeAll(files map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		dir, err := m.dirInRoot(path.Dir(name))
+		if err != nil {
+			return err
+		}
+		if err := writeNew(path.Join(dir, path.Base(name)), files[name]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o755)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+// dirInRoot is a directory of the thread's own, without symlinks on the way. One that leads to none is replaced.
+func (m *volumeMounts) dirInRoot(dir string) (string, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		info, err := os.Lstat(real)
+		if err != nil {
+			return "", err
+		}
+		if own, err := m.isOwn(real); err != nil || own && info.IsDir() {
+			return real, err
+		}
 	}
-	return err
+	above, err := m.dirInRoot(path.Dir(dir))
+	if err != nil {
+		return "", err
+	}
+	dir = path.Join(above, path.Base(dir))
+	return dir, makeDir(dir)
 }
 
 // writeNew replaces a file, which in an image may be a symlink to anywhere.
@@ -163,7 +227,7 @@ func showDevice(name, target string, isDir bool) error {
 	return bindTree(name, target)
 }
 
-// ownDirs are those whose file systems are the program's own.
+// ownDirs are the directories whose file systems are the program's own.
 func (r *Root) ownDirs() []string {
 	if r.Privileged {
 		return []string{"/"}

@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,7 +54,7 @@ func TestAProgramHasARootOfItsOwn(t *testing.T) {
 	defer m.Close()
 	mkdirs(t, m, volume)
 	c := inRoot(machine.Root{Dir: dir, Files: map[string]string{"/etc/hosts": "of the pod\n"}}, `
-		cd / && ls -d bin dev etc proc var/lib/kubelet usr/share 2>/dev/null; cat /etc/hosts
+		cd / && ls -d bin dev etc proc tmp var/lib/kubelet usr/share 2>/dev/null; cat /etc/hosts
 		echo x >/new && echo x >/etc/passwd && echo x >/data/kept && echo x >/dev/null && ls /dev | grep -c . && ls /proc/1/status
 		ls /csi /var/lib/kubelet 2>/dev/null; true`)
 	c.Volumes = []machine.Volume{{Source: volume, Path: "/data"}}
@@ -68,6 +69,67 @@ func TestAProgramHasARootOfItsOwn(t *testing.T) {
 	mounts, err := m.Mounts()
 	require.NoError(t, err)
 	assert.Empty(t, mounts)
+}
+
+// What the symlinks of an image lead to is looked up in the image, never on the machine.
+func TestSymlinksOfAnImageStayInIt(t *testing.T) {
+	needRoot(t)
+	m := newNamespace(t)
+	defer m.Close()
+	victim := machine.KubeletDir + "/victim"
+	mkdirs(t, m, victim, volume)
+	require.NoError(t, m.WriteFile(victim+"/hosts", []byte("the node's\n"), 0o644))
+	for name, to := range map[string]string{"out": victim, "above": "/.." + victim, "relative": "../../.." + victim, "process 1": "/proc/1/root" + victim, "kernel": "/proc"} {
+		dir := image(t)
+		require.NoError(t, os.RemoveAll(dir+"/etc"))
+		require.NoError(t, os.Symlink(to, dir+"/etc"))
+		root := machine.Root{Dir: dir, Files: map[string]string{"/etc/hosts": "of the pod\n"}}
+		assert.Equal(t, "of the pod\n", run(t, m, inRoot(root, "cat /etc/hosts")), name)
+		text, err := m.ReadFile(victim + "/hosts")
+		require.NoError(t, err)
+		assert.Equal(t, "the node's\n", string(text), name)
+	}
+	dir := image(t)
+	require.NoError(t, os.MkdirAll(dir+"/usr/etc", 0o755))
+	require.NoError(t, os.Rename(dir+"/etc/passwd", dir+"/usr/etc/passwd"))
+	require.NoError(t, os.RemoveAll(dir+"/etc"))
+	require.NoError(t, os.Symlink("/usr/etc", dir+"/etc"))
+	root := machine.Root{Dir: dir, Files: map[string]string{"/etc/hosts": "of the pod\n"}}
+	assert.Equal(t, "of the pod\nroot:x:0:0::/root:/bin/sh\n", run(t, m, inRoot(root, "cat /usr/etc/hosts; grep root /etc/passwd")))
+}
+
+// What is mounted in an image is mounted on none of the machine's directories.
+func TestMountsOfAnImageStayInIt(t *testing.T) {
+	needRoot(t)
+	m := newNamespace(t)
+	defer m.Close()
+	victim := machine.KubeletDir + "/victim"
+	mkdirs(t, m, victim, volume, staging)
+	run(t, m, shell("mount -t tmpfs mine "+staging))
+	for _, name := range []string{"dev", "proc", "sys"} {
+		dir := image(t)
+		require.NoError(t, os.Symlink(victim, dir+"/"+name))
+		script := "[ -d /" + name + " ] && [ ! -L /" + name + " ] && ls -d /dev/null /proc/1 /sys/kernel; ls -A " + victim + " 2>/dev/null; true"
+		c := inRoot(machine.Root{Dir: dir}, "while :; do :; done")
+		assert.Equal(t, "/dev/null\n/proc/1\n/sys/kernel\n", run(t, m, inRoot(machine.Root{Dir: dir}, script)), name)
+		host, err := m.Start(c)
+		require.NoError(t, err)
+		mounts, err := m.Mounts()
+		require.NoError(t, err)
+		assert.Len(t, mounts, 1, "only the machine's own: %s", name)
+		require.NoError(t, host.Kill())
+	}
+	dir := image(t)
+	require.NoError(t, os.Symlink("/.."+victim, dir+"/data"))
+	require.NoError(t, os.MkdirAll(dir+victim, 0o755))
+	c := inRoot(machine.Root{Dir: dir}, "echo x >/data/kept")
+	c.Volumes = []machine.Volume{{Source: volume, Path: "/data"}}
+	run(t, m, c)
+	text, err := m.ReadFile(volume + "/kept")
+	require.NoError(t, err)
+	assert.Equal(t, "x\n", string(text))
+	_, err = m.ReadFile(victim + "/kept")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestAProgramIsTheUserOfItsRoot(t *testing.T) {

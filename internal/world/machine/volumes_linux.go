@@ -39,25 +39,51 @@ func mountVolumes(volumes []Volume) error {
 
 // mountAll shows volumes. One that lies below another comes after it.
 func (m *volumeMounts) mountAll(volumes []Volume) error {
-	sorted := slices.Clone(volumes)
-	slices.SortStableFunc(sorted, func(a, b Volume) int {
-		return strings.Count(path.Clean(a.Path), "/") - strings.Count(path.Clean(b.Path), "/")
-	})
-	for _, v := range sorted {
+	for _, v := range sortedByDepth(volumes) {
 		if err := m.mount(v); err != nil {
-			return fmt.Errorf("mount %s on %s: %w", v.Source, v.Path, err)
+			return err
 		}
 	}
 	return nil
 }
 
+func sortedByDepth(volumes []Volume) []Volume {
+	sorted := slices.Clone(volumes)
+	slices.SortStableFunc(sorted, func(a, b Volume) int {
+		return strings.Count(path.Clean(a.Path), "/") - strings.Count(path.Clean(b.Path), "/")
+	})
+	return sorted
+}
+
 func (m *volumeMounts) mount(v Volume) error {
-	source, err := openBelow(m.node, v.Source)
+	tree, err := m.treeOf(v)
 	if err != nil {
 		return err
 	}
+	defer tree.Close()
+	return volumeError(v, m.show(v, tree))
+}
+
+// treeOf is a copy of what a volume shows, with the mounts below it.
+func (m *volumeMounts) treeOf(v Volume) (*os.File, error) {
+	source, err := openBelow(m.node, v.Source)
+	if err != nil {
+		return nil, volumeError(v, err)
+	}
 	defer source.Close()
-	info, err := source.Stat()
+	tree, err := treeCopy(source)
+	return tree, volumeError(v, err)
+}
+
+func volumeError(v Volume, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("mount %s on %s: %w", v.Source, v.Path, err)
+}
+
+func (m *volumeMounts) show(v Volume, tree *os.File) error {
+	info, err := tree.Stat()
 	if err != nil {
 		return err
 	}
@@ -65,7 +91,7 @@ func (m *volumeMounts) mount(v Volume) error {
 	if err != nil {
 		return err
 	}
-	if err := showTree(source, target); err != nil {
+	if err := moveTree(tree, target); err != nil {
 		return err
 	}
 	m.shown = append(m.shown, target)
@@ -93,12 +119,25 @@ func openBelow(dir *os.File, name string) (*os.File, error) {
 
 // showTree shows what is open, with the mounts below it, at target.
 func showTree(open *os.File, target string) error {
-	tree, err := unix.OpenTree(int(open.Fd()), "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	tree, err := treeCopy(open)
 	if err != nil {
 		return mountError(target, err)
 	}
-	defer unix.Close(tree)
-	return mountError(target, unix.MoveMount(tree, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH))
+	defer tree.Close()
+	return moveTree(tree, target)
+}
+
+// treeCopy is a copy of what is open, with the mounts below it, that is mounted nowhere yet.
+func treeCopy(open *os.File) (*os.File, error) {
+	fd, err := unix.OpenTree(int(open.Fd()), "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), open.Name()), nil
+}
+
+func moveTree(tree *os.File, target string) error {
+	return mountError(target, unix.MoveMount(int(tree.Fd()), "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
 // point returns what a volume is mounted on, without symlinks on the way. It makes it if it is not
