@@ -96,6 +96,7 @@ func TestErrorsAreThoseOfLinux(t *testing.T) {
 		{"mkdir below a file", func(m machine.Machine) error { return m.Mkdir(base+"/file/dir", 0o750) }, syscall.ENOTDIR},
 		{"mkdir -p over a file", func(m machine.Machine) error { return m.MkdirAll(base+"/file", 0o750) }, syscall.ENOTDIR},
 		{"read of a missing file", func(m machine.Machine) error { _, err := m.ReadFile(base + "/no"); return err }, fs.ErrNotExist},
+		{"read of the end of a missing file", func(m machine.Machine) error { _, err := m.ReadEnd(base+"/no", 1); return err }, fs.ErrNotExist},
 		{"read of a directory", func(m machine.Machine) error { _, err := m.ReadFile(base); return err }, syscall.EISDIR},
 		{"write to a directory", func(m machine.Machine) error { return m.WriteFile(base, nil, 0o600) }, syscall.EISDIR},
 		{"write without a parent", func(m machine.Machine) error { return m.WriteFile(base+"/no/f", nil, 0o600) }, fs.ErrNotExist},
@@ -134,6 +135,11 @@ func TestFilesKeepContentAndMode(t *testing.T) {
 		data, err := m.ReadFile(file)
 		require.NoError(t, err)
 		assert.Equal(t, "short", string(data))
+		for most, want := range map[int64]string{3: "ort", 5: "short", 4096: "short"} {
+			end, err := m.ReadEnd(file, most)
+			require.NoError(t, err)
+			assert.Equal(t, want, string(end))
+		}
 
 		info, err := m.Lstat(file)
 		require.NoError(t, err)

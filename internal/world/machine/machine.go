@@ -25,6 +25,8 @@ type Machine interface {
 	MkdirAll(path string, perm fs.FileMode) error
 	WriteFile(path string, data []byte, perm fs.FileMode) error
 	ReadFile(path string) ([]byte, error)
+	// ReadEnd is ReadFile for the end of a file, at most so many bytes.
+	ReadEnd(path string, most int64) ([]byte, error)
 	// Remove unlinks a file or removes an empty directory. A directory with
 	// entries gives ENOTEMPTY, a mount point EBUSY.
 	Remove(path string) error
