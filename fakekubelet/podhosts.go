@@ -5,8 +5,13 @@ import (
 	"strings"
 )
 
-// hostname is what the pod calls itself.
-func (w *podWorker) hostname() string { return cmp.Or(w.pod.Spec.Hostname, w.pod.Name) }
+// hostname is what the pod calls itself: in the host's network that is the node's name.
+func (w *podWorker) hostname() string {
+	if w.pod.Spec.HostNetwork {
+		return w.options.Name
+	}
+	return cmp.Or(w.pod.Spec.Hostname, w.pod.Name)
+}
 
 // hosts is the pod's /etc/hosts.
 func (w *podWorker) hosts() string {
