@@ -214,6 +214,9 @@ func (w *podWorker) grace() time.Duration {
 // command is how the program is started: the image's program takes the place of the first
 // word of the container's command, unless the machine has what that names.
 func (c *container) command(p *kernel.Process) (machine.Command, error) {
+	if !c.options.Runtime.Has(c.spec.Image) {
+		return machine.Command{}, fmt.Errorf("failed to pull image %q: %w", c.spec.Image, errUnmapped)
+	}
 	vars, err := c.environment(p, c.spec)
 	if err != nil {
 		return machine.Command{}, err
@@ -230,9 +233,6 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 
 // commandOf is what runs, with its environment.
 func (c *container) commandOf(vars variables) (machine.Command, error) {
-	if !c.options.Runtime.Has(c.spec.Image) {
-		return machine.Command{}, fmt.Errorf("failed to pull image %q: %w", c.spec.Image, errUnmapped)
-	}
 	if root := c.options.Runtime.RootFS(c.spec.Image); root != nil {
 		return c.rootCommand(root, vars)
 	}

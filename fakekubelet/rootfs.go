@@ -24,6 +24,9 @@ const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 // rootCommand is how a container of an image with a root file system is started.
 func (c *container) rootCommand(root *runtime.RootFS, vars variables) (machine.Command, error) {
+	if err := c.verifyNonRoot(root); err != nil {
+		return machine.Command{}, err
+	}
 	env := variables{"PATH": searchPath}
 	for _, entry := range root.Env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -41,9 +44,6 @@ func (c *container) rootCommand(root *runtime.RootFS, vars variables) (machine.C
 	}
 	if len(words) == 0 {
 		return machine.Command{}, errNoCommand
-	}
-	if err := c.verifyNonRoot(root); err != nil {
-		return machine.Command{}, err
 	}
 	volume, err := c.terminationLog()
 	if err != nil {
