@@ -4,9 +4,11 @@ import (
 	"archive/tar"
 	"bytes"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -109,6 +111,36 @@ func TestLayersLieOverEachOther(t *testing.T) {
 	}
 }
 
+// OCI image specification, Whiteouts: they hide what layers below have, never what their own layer has, wherever it
+// stands in it.
+func TestWhiteoutsHideLayersBelow(t *testing.T) {
+	below := []tar.Header{{Name: "a/x"}, {Name: "a/b/old"}, {Name: "f"}, {Name: "kept"}}
+	for name, tt := range map[string]struct {
+		layer []tar.Header
+		want  string
+	}{
+		"file":                     {[]tar.Header{{Name: ".wh.f"}}, "a a/b a/b/old a/x kept"},
+		"directory":                {[]tar.Header{{Name: ".wh.a"}}, "f kept"},
+		"of nothing":               {[]tar.Header{{Name: ".wh.none"}}, "a a/b a/b/old a/x f kept"},
+		"own file before":          {[]tar.Header{{Name: "f"}, {Name: ".wh.f"}}, "a a/b a/b/old a/x f kept"},
+		"own file after":           {[]tar.Header{{Name: ".wh.f"}, {Name: "f"}}, "a a/b a/b/old a/x f kept"},
+		"own directory before":     {[]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}, {Name: "a/new"}, {Name: ".wh.a"}}, "a a/new f kept"},
+		"own file below":           {[]tar.Header{{Name: "a/b/new"}, {Name: ".wh.a"}}, "a a/b a/b/new f kept"},
+		"opaque":                   {[]tar.Header{{Name: "a/.wh..wh..opq"}, {Name: "a/new"}}, "a a/new f kept"},
+		"opaque, own file before":  {[]tar.Header{{Name: "a/x"}, {Name: "a/.wh..wh..opq"}}, "a a/x f kept"},
+		"opaque, own file below":   {[]tar.Header{{Name: "a/b/new"}, {Name: "a/.wh..wh..opq"}}, "a a/b a/b/new f kept"},
+		"opaque, of a missing one": {[]tar.Header{{Name: "new/.wh..wh..opq"}}, "a a/b a/b/old a/x f kept new"},
+	} {
+		dir := unpacked(t, save(t, map[string]v1.Image{"x/y:1": made(t, runtime.GOARCH, below, tt.layer)}))
+		var has []string
+		require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(file string, _ fs.DirEntry, err error) error {
+			has = append(has, file)
+			return err
+		}))
+		assert.Equal(t, tt.want, strings.Join(has[1:], " "), name)
+	}
+}
+
 func TestAnArchiveOfSeveralImagesIsAskedForItsName(t *testing.T) {
 	one, other := made(t, runtime.GOARCH, []tar.Header{{Name: "one"}}), made(t, runtime.GOARCH, []tar.Header{{Name: "other"}})
 	assert.FileExists(t, unpacked(t, save(t, map[string]v1.Image{"x/y:1": one, "x/z:1": other}))+"/one")
@@ -126,6 +158,9 @@ func TestWhatIsNoImageIsAnError(t *testing.T) {
 		"unpack layer 1 of 1: l: it leads out of the image":                                                     {{Name: "l", Typeflag: tar.TypeLink, Linkname: "../secret"}},
 		"unpack layer 1 of 1: dev/sda: it is a device or a pipe: images have directories, files and links only": {{Name: "dev/sda", Typeflag: tar.TypeBlock}},
 		"unpack layer 1 of 1: file/x: file is no directory":                                                     {{Name: "file"}, {Name: "file/x"}},
+		"unpack layer 1 of 1: a/.wh.: it is a whiteout of nothing":                                              {{Name: "a/.wh."}},
+		"unpack layer 1 of 1: a/.wh..: it is a whiteout of nothing":                                             {{Name: "a/.wh.."}},
+		"unpack layer 1 of 1: a/.wh...: it is a whiteout of nothing":                                            {{Name: "a/.wh..."}},
 		"unpack layer 1 of 1: a/x: too many symlinks":                                                           {{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "a"}, {Name: "a/x"}},
 	} {
 		read, err := image.ReadFrom(save(t, map[string]v1.Image{"x/y:1": made(t, runtime.GOARCH, entries)}), "x/y:1")

@@ -41,7 +41,7 @@ func (r *Read) Unpack(dir string, owners bool) error {
 type unpacking struct {
 	root   *os.Root
 	owners bool
-	made   map[string]bool // what it has itself
+	made   map[string]bool // what it has itself, and the directories in which that is
 }
 
 // How a layer says that something below it is not there any more (OCI image specification, Whiteouts).
@@ -87,7 +87,7 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 		return u.clear(dir)
 	}
 	if gone, is := strings.CutPrefix(base, whiteout); is {
-		return u.root.RemoveAll(path.Join(dir, gone))
+		return u.remove(dir, gone)
 	}
 	name = path.Join(dir, base)
 	if err := u.makeRoom(h, name); err != nil {
@@ -96,7 +96,9 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 	if err := u.write(h, name, content); err != nil {
 		return err
 	}
-	u.made[name] = true
+	for at := name; at != "." && !u.made[at]; at = path.Dir(at) {
+		u.made[at] = true
+	}
 	return u.attributes(h, name)
 }
 
@@ -160,6 +162,24 @@ func (u *unpacking) attributes(h *tar.Header, name string) error {
 	return u.root.Chtimes(name, h.ModTime, h.ModTime)
 }
 
+var errWhiteout = errors.New("it is a whiteout of nothing")
+
+// remove removes an entry that layers below have. What the layer itself has stays, wherever it stands in it.
+func (u *unpacking) remove(dir, name string) error {
+	if name == "" || name == "." || name == ".." {
+		return errWhiteout
+	}
+	name = path.Join(dir, name)
+	if !u.made[name] {
+		return u.root.RemoveAll(name)
+	}
+	info, err := u.root.Lstat(name)
+	if err != nil || !info.IsDir() {
+		return err
+	}
+	return u.clear(name)
+}
+
 // clear removes what layers below have in a directory.
 func (u *unpacking) clear(dir string) error {
 	entries, err := fs.ReadDir(u.root.FS(), dir)
@@ -167,10 +187,8 @@ func (u *unpacking) clear(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if name := path.Join(dir, e.Name()); !u.made[name] {
-			if err := u.root.RemoveAll(name); err != nil {
-				return err
-			}
+		if err := u.remove(dir, e.Name()); err != nil {
+			return err
 		}
 	}
 	return nil
