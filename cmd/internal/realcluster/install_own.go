@@ -1,6 +1,7 @@
 package realcluster
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -55,14 +56,21 @@ func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 	return made{resource: mapping.Resource, namespace: u.GetNamespace(), name: u.GetName()}, nil
 }
 
-// foreign is the error for an object that is there without csisim's label.
+// foreign is the error for an object that is there without csisim's label. One with it that an earlier run has deleted is
+// awaited: what is applied to it would go with it.
 func (c *Cluster) foreign(d deploy.Driver, m made) error {
 	there, err := c.at(m.resource, m.namespace).Get(c.ctx, m.name, metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err) || err == nil && there.GetLabels()[deploy.ManagedBy] == deploy.By:
+	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
 		return environment(err, "deploy driver %s: look for %s", d.Name, m)
+	case there.GetLabels()[deploy.ManagedBy] != deploy.By:
+		return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: fmt.Sprintf("the cluster has %s already, which csisim did not make: delete that deployment of the driver first", m.inNamespace())}
+	case there.GetDeletionTimestamp() == nil:
+		return nil
 	}
-	return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: fmt.Sprintf("the cluster has %s already, which csisim did not make: delete that deployment of the driver first", m.inNamespace())}
+	ctx, cancel := context.WithTimeout(c.ctx, stopTime)
+	defer cancel()
+	return environment(c.gone(ctx, m), "deploy driver %s: wait for the end of an earlier run", d.Name)
 }
