@@ -20,10 +20,10 @@ func (c *Cluster) installOwn(d deploy.Driver) error {
 		u := object.(*unstructured.Unstructured) // all manifests that were read are
 		m, err := c.placed(u)
 		if err != nil {
-			return environment(err, "deploy driver %s: apply %s %s", d.Name, u.GetKind(), u.GetName())
+			return c.interruptedOr(environment(err, "deploy driver %s: apply %s %s", d.Name, u.GetKind(), u.GetName()))
 		}
 		if err := c.foreign(d, m); err != nil {
-			return err
+			return c.interruptedOr(err)
 		}
 		if _, _, err := c.applyAt(m.resource, u); err != nil {
 			return environment(err, "deploy driver %s: apply %s", d.Name, m)
@@ -33,15 +33,32 @@ func (c *Cluster) installOwn(d deploy.Driver) error {
 	return nil
 }
 
-// definedTime is how long the API may take to serve a kind after its definition.
-const definedTime = 10 * time.Second
+// interruptedOr is why the run was interrupted, or else err.
+func (c *Cluster) interruptedOr(err error) error {
+	if c.ctx.Err() != nil {
+		return context.Cause(c.ctx)
+	}
+	return err
+}
 
-// placed finds the resource of an object, and gives it the default namespace if it needs one.
+const (
+	// definedTime is how long the API may take to serve a kind after its definition.
+	definedTime = 10 * time.Second
+	// discoverEvery is how often it is asked for all its kinds meanwhile.
+	discoverEvery = 500 * time.Millisecond
+)
+
+// placed finds the resource of an object, and gives it the default namespace if it needs one, none if it has no place in one.
 func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 	gvk := u.GroupVersionKind()
 	mapping, err := c.kinds.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if meta.IsNoMatchError(err) {
+		var asked time.Time
 		_ = c.WaitFor("kind "+gvk.Kind+" to be served", definedTime, func() bool {
+			if time.Since(asked) < discoverEvery {
+				return false
+			}
+			asked = time.Now()
 			c.kinds.Reset()
 			mapping, err = c.kinds.RESTMapping(gvk.GroupKind(), gvk.Version)
 			return err == nil
@@ -50,7 +67,10 @@ func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace && u.GetNamespace() == "" {
+	switch namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace; {
+	case !namespaced:
+		u.SetNamespace("") // as kubectl does
+	case u.GetNamespace() == "":
 		u.SetNamespace(metav1.NamespaceDefault)
 	}
 	return made{resource: mapping.Resource, namespace: u.GetNamespace(), name: u.GetName()}, nil
