@@ -3,7 +3,6 @@ package realcluster
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,11 +32,7 @@ func (p place) path(of string) string {
 
 // proxies are those of a driver that run: part is node or controller, empty for both; node narrows it down.
 func (c *Cluster) proxies(driver, part, node string) (all []place, err error) {
-	selector := deploy.RunLabel + "=" + c.options.Deploy.Run + "," + deploy.DriverLabel
-	if driver != "" {
-		selector += "=" + deploy.Slug(driver)
-	}
-	options := metav1.ListOptions{LabelSelector: selector}
+	options := c.podsOfRun(driver)
 	if node != "" {
 		options.FieldSelector = "spec.nodeName=" + node
 	}
@@ -73,9 +68,7 @@ func proxiesOf(pod corev1.Pod) (all []place) {
 }
 
 func (p place) runs(pod corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && pod.Status.PodIP != "" && slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-		return s.Name == p.container && s.State.Running != nil
-	})
+	return pod.DeletionTimestamp == nil && pod.Status.PodIP != "" && isRunning(pod, p.container)
 }
 
 // driver is the deployment of a driver; its zero value if there is none of that name.

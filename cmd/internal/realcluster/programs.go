@@ -80,7 +80,7 @@ func (c *Cluster) order(p sim.Plugin, path string) error {
 		return environment(err, "find the pod of the %s", p)
 	}
 	if len(there) == 0 {
-		return &sim.EnvironmentError{Doing: "find the pod of the " + p.String(), Err: errors.New("none runs")}
+		return noneRuns(p)
 	}
 	for _, at := range there {
 		if _, err := c.ask(c.ctx, at, "POST", path, nil, nil); err != nil {
@@ -90,28 +90,8 @@ func (c *Cluster) order(p sim.Plugin, path string) error {
 	return nil
 }
 
-// killContainer kills the container of a sidecar, or of kube-controller-manager.
-func (c *Cluster) killContainer(name string) error {
-	container, driver, isSidecar := strings.Cut(name, "/")
-	node := ""
-	if isSidecar {
-		there, err := c.proxies(driver, "controller", "")
-		if err != nil || len(there) == 0 {
-			return environment(errors.Join(err, errNotReal), "find the pod of %s", name)
-		}
-		node = there[0].node
-		if own := c.driver(driver).Own; own != nil {
-			container = own.Container(container)
-		}
-	} else {
-		pods, err := c.clients.CoreV1().Pods("kube-system").List(c.ctx, labelled("component="+name))
-		if err != nil || len(pods.Items) == 0 {
-			return environment(errors.Join(err, errNotReal), "find the pod of %s", name)
-		}
-		node = pods.Items[0].Spec.NodeName
-	}
-	_, err := c.run(node, "sh", "-c", fmt.Sprintf("kill -9 $(crictl inspect --output go-template --template '{{.info.pid}}' $(crictl ps -q --name '^%s$' | head -n 1))", container))
-	return environment(err, "kill %s on %s", name, node)
+func noneRuns(p sim.Plugin) error {
+	return &sim.EnvironmentError{Doing: "find the pod of the " + p.String(), Err: errors.New("none runs")}
 }
 
 func (c *Cluster) run(node string, command ...string) (string, error) {
