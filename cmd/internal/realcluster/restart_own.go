@@ -15,6 +15,9 @@ func (c *Cluster) deletePods(p sim.Plugin) error {
 	if err != nil {
 		return environment(err, "find the pod of the %s", p)
 	}
+	if len(there) == 0 {
+		return noneRuns(p)
+	}
 	for _, at := range there {
 		pod := made{resource: corev1.SchemeGroupVersion.WithResource("pods"), namespace: at.namespace, name: at.pod}
 		err := c.delete(c.ctx, pod)
