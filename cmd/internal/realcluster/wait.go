@@ -12,7 +12,6 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
@@ -182,12 +181,12 @@ var hopeless = []string{"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageNa
 
 // cannotPull is the error of a container whose image the node does not get; nil if there is none.
 func (c *Cluster) cannotPull() error {
-	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, labelled(deploy.DriverLabel))
+	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(""))
 	if err != nil {
 		return nil // of the list, which missing returns
 	}
 	for _, p := range pods.Items {
-		for _, s := range p.Status.ContainerStatuses {
+		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 			if s.State.Waiting != nil && slices.Contains(hopeless, s.State.Waiting.Reason) {
 				return fmt.Errorf("node %s does not get image %s: %s %s. Have it on this machine's engine, or name another with --sidecar-image", p.Spec.NodeName, s.Image, s.State.Waiting.Reason, s.State.Waiting.Message)
 			}
@@ -198,13 +197,14 @@ func (c *Cluster) cannotPull() error {
 
 // troubles are what the pods of the drivers wait for, one a line.
 func (c *Cluster) troubles() (lines []string) {
-	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, labelled(deploy.DriverLabel))
+	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(""))
 	if err != nil {
 		return []string{err.Error()}
 	}
 	for _, p := range pods.Items {
-		for _, s := range p.Status.ContainerStatuses {
-			switch {
+		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+			switch done := s.State.Terminated != nil && s.State.Terminated.ExitCode == 0; {
+			case done && slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == s.Name }): // as it should
 			case s.State.Waiting != nil:
 				lines = append(lines, fmt.Sprintf("pod %s, container %s: %s %s", p.Name, s.Name, s.State.Waiting.Reason, s.State.Waiting.Message))
 			case s.State.Terminated != nil:
