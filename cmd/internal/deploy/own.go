@@ -124,11 +124,23 @@ func (o *Own) Plugins() (lines []string) {
 	return lines
 }
 
-// Owns reports whether an object of a namespace is of the deployment or made for it: a pod of one of its workloads.
-func (o *Own) Owns(namespace, name string) bool {
+// Owns reports whether an object is of the deployment, or made for it: a pod or a ReplicaSet of one of its workloads.
+func (o *Own) Owns(kind, namespace, name string) bool {
+	isMade := kind == "Pod" || kind == "ReplicaSet"
 	return slices.ContainsFunc(o.objects, func(u *unstructured.Unstructured) bool {
-		return u.GetNamespace() == namespace && (u.GetName() == name || strings.HasPrefix(name, u.GetName()+"-"))
+		switch {
+		case u.GetNamespace() != namespace:
+			return false
+		case u.GetKind() == kind && u.GetName() == name:
+			return true
+		}
+		return isMade && makesPods(u) && strings.HasPrefix(name, u.GetName()+"-")
 	})
+}
+
+func makesPods(u *unstructured.Unstructured) bool {
+	_, found, err := unstructured.NestedFieldNoCopy(u.Object, "spec", "template", "spec")
+	return err == nil && found
 }
 
 // manifests are the objects with the recording proxies in their pods.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,8 +36,16 @@ func TestProxiesArePutIntoTheDriversOwnPods(t *testing.T) {
 	assert.Equal(t, map[string]string{"--csi-address": "/run/csi/csi.sock", "--timeout": "15s"}, own.Flags("csi-attacher"))
 	assert.Equal(t, "provisioner", own.Container("csi-provisioner"))
 	assert.True(t, own.HasNode() && own.OnEveryNode() && own.HasController())
-	assert.True(t, own.Owns("disk-system", "disk-node-x7f2"))
-	assert.False(t, own.Owns("default", "disk-node-x7f2"))
+	for _, of := range []string{"Pod disk-system disk-node-x7f2", "ReplicaSet disk-system disk-controller-6d8f", "DaemonSet disk-system disk-node", "CSIDriver  mock.csi.csisim.dev"} {
+		what := strings.Split(of, " ")
+		assert.True(t, own.Owns(what[0], what[1], what[2]), of)
+	}
+	for _, other := range []string{
+		"Pod default disk-node-x7f2", "PersistentVolumeClaim disk-system disk-data", "PersistentVolumeClaim disk-system disk-node-x7f2", "Pod disk-system disk-web", // disk is a ServiceAccount
+	} {
+		what := strings.Split(other, " ")
+		assert.False(t, own.Owns(what[0], what[1], what[2]), other)
+	}
 	assert.Contains(t, deploy.Options{}.SidecarImages(d), "registry.example.com/disk:v2", "as the kustomization has it")
 }
 

@@ -217,7 +217,7 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 
 // ofDrivers reports whether an Event is about what a driver's own manifests have made.
 func (m *mirror) ofDrivers(about corev1.ObjectReference) bool {
-	return slices.ContainsFunc(m.options.Drivers, func(d deploy.Driver) bool { return d.Own != nil && d.Own.Owns(about.Namespace, about.Name) })
+	return slices.ContainsFunc(m.options.Drivers, func(d deploy.Driver) bool { return d.Own != nil && d.Own.Owns(about.Kind, about.Namespace, about.Name) })
 }
 
 // ofNodes is what the scheduler says, with the number of the scenario's nodes where it has that of the cluster's.
