@@ -77,7 +77,7 @@ func (m maker) labelPods(template *corev1.PodTemplateSpec) {
 func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.Container {
 	command := []string{
 		"/csisim", "proxy", "--driver", m.Name, "--upstream", path.Join(inProxy, "driver", p.socket), "--listening",
-		"--records", State + "/records/" + m.slug + "-" + part, "--address", fmt.Sprintf(":%d", OwnPort(part)),
+		"--records", m.ownRecords(part), "--address", fmt.Sprintf(":%d", OwnPort(part)),
 	}
 	mounts := []corev1.VolumeMount{{Name: ofDriver, MountPath: path.Join(inProxy, "driver")}, {Name: "csisim-state", MountPath: State}}
 	if part == "node" {
@@ -91,9 +91,19 @@ func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.
 	}
 	return corev1.Container{
 		Name: ProxyContainer + part, Image: ProxyImage, Command: command, VolumeMounts: mounts,
-		Env:             []corev1.EnvVar{field("NODE_NAME", "spec.nodeName"), {Name: "CSISIM_TOKEN", Value: m.Proxy}},
+		Env:             []corev1.EnvVar{field("NODE_NAME", "spec.nodeName"), field("POD_NAME", "metadata.name"), {Name: "CSISIM_TOKEN", Value: m.Proxy}},
 		SecurityContext: &corev1.SecurityContext{Privileged: new(true), RunAsUser: new(int64), RunAsGroup: new(int64), RunAsNonRoot: new(bool)},
 	}
+}
+
+// ownRecords is the directory of a proxy's records. A node has one pod of a node plugin at a time, and the next goes on
+// where it ends; of a controller it may have several.
+func (m maker) ownRecords(part string) string {
+	dir := State + "/records/" + m.slug + "-" + part
+	if part == "controller" {
+		dir += "-$(POD_NAME)"
+	}
+	return dir
 }
 
 // replaceImages gives sidecars the images that the options name for them.
