@@ -101,7 +101,7 @@ for a; do
   set -- "$@" "$a"
 done
 exec %s "$@"
-`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, deploy.OwnPort("node"), deploy.OwnPort("controller"), b.ports["backend"], file, os.Args[0])
+`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, deploy.Driver{}.OwnPort("node"), deploy.Driver{}.OwnPort("controller"), b.ports["backend"], file, os.Args[0])
 	require.NoError(b.t, os.WriteFile(file, []byte(script), 0o755))
 	registrar := filepath.Join(dir, "registrar")
 	require.NoError(b.t, os.WriteFile(registrar, fmt.Appendf(nil, "#!/bin/sh\nexport %s=1\nexec %s \"$@\"\n", asRegistrar, os.Args[0]), 0o755))
@@ -135,7 +135,7 @@ func (b *bed) withPodProxy(api http.Handler) http.Handler {
 			return
 		}
 		part := "controller"
-		if pod.Labels[deploy.PartLabel] == "node" || to[3] == fmt.Sprint(deploy.OwnPort("node")) {
+		if pod.Labels[deploy.PartLabel] == "node" || to[3] == fmt.Sprint(deploy.Driver{}.OwnPort("node")) {
 			part = pod.Spec.NodeName
 		}
 		quiet := log.New(io.Discard, "", 0) // pods end while their records are read

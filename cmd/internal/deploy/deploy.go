@@ -22,6 +22,8 @@ import (
 type Driver struct {
 	// Name is what GetPluginInfo answers.
 	Name string
+	// Index is its place among the drivers of a run.
+	Index int
 	// CSIDriver is its CSIDriver object; nil for none.
 	CSIDriver *storagev1.CSIDriver
 	// Node and Controller are its plugins; nil for one that it does not have.

@@ -20,12 +20,16 @@ const (
 	ProxiesAnnotation = "csisim.dev/proxies"
 )
 
-// OwnPort is the port of the proxy of a part, which no sidecar uses: pods may share their node's network.
-func OwnPort(part string) int {
+// firstOwnPort is that of the first driver's proxy before a node plugin; no sidecar uses it, nor those after it.
+const firstOwnPort = 29808
+
+// OwnPort is the port of the driver's proxy of a part: pods, also of two drivers, may share their node's network.
+func (d Driver) OwnPort(part string) int {
+	port := firstOwnPort + 2*d.Index
 	if part == "controller" {
-		return 29809
+		port++
 	}
-	return 29808
+	return port
 }
 
 // volumes and directories of the proxies.
@@ -57,7 +61,7 @@ func (m maker) proxied(p pluginPods) corev1.PodTemplateSpec {
 	for _, part := range []string{"node", "controller"} {
 		if callers := p.part(part); callers != nil {
 			spec.Containers = append(spec.Containers, m.ownProxy(p, part, callers))
-			ports = append(ports, fmt.Sprintf("%s=%d", part, OwnPort(part)))
+			ports = append(ports, fmt.Sprintf("%s=%d", part, m.OwnPort(part)))
 		}
 	}
 	if template.Annotations == nil {
@@ -77,7 +81,7 @@ func (m maker) labelPods(template *corev1.PodTemplateSpec) {
 func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.Container {
 	command := []string{
 		"/csisim", "proxy", "--driver", m.Name, "--upstream", path.Join(inProxy, "driver", p.socket), "--listening",
-		"--records", m.ownRecords(part), "--address", fmt.Sprintf(":%d", OwnPort(part)),
+		"--records", m.ownRecords(part), "--address", fmt.Sprintf(":%d", m.OwnPort(part)),
 	}
 	mounts := []corev1.VolumeMount{{Name: ofDriver, MountPath: path.Join(inProxy, "driver")}, {Name: "csisim-state", MountPath: State}}
 	if part == "node" {

@@ -49,6 +49,24 @@ func TestProxiesArePutIntoTheDriversOwnPods(t *testing.T) {
 	assert.Contains(t, deploy.Options{}.SidecarImages(d), "registry.example.com/disk:v2", "as the kustomization has it")
 }
 
+// Pods of two drivers may share their node's network.
+func TestTheProxiesOfTwoDriversHavePortsOfTheirOwn(t *testing.T) {
+	seen := map[int]bool{}
+	for i := range 3 {
+		for _, part := range []string{"node", "controller"} {
+			seen[deploy.Driver{Index: i}.OwnPort(part)] = true
+		}
+	}
+	assert.Len(t, seen, 6)
+	own, err := deploy.ReadOwn(ownManifests, []string{"deploy"})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, deploy.Write(&out, deploy.Manifests(deploy.Driver{Name: "second", Index: 1, Own: own}, deploy.Options{Proxy: "token"})))
+	for _, want := range []string{"csisim.dev/proxies: node=29810\n", "- :29810\n", "csisim.dev/proxies: controller=29811\n", "- :29811\n"} {
+		assert.Contains(t, out.String(), want)
+	}
+}
+
 const pod = `apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: disk}

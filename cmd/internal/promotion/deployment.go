@@ -37,11 +37,12 @@ func Deploy(ctx context.Context, s *scenario.Scenario, o deploy.Options) (*Deplo
 		return nil, err
 	}
 	d := &Deployment{}
-	for _, i := range installed {
+	for n, i := range installed {
 		driver, built, err := describe(i, o)
 		if err != nil {
 			return nil, err
 		}
+		driver.Index = n
 		d.Drivers = append(d.Drivers, driver)
 		d.Built = append(d.Built, built)
 		d.Pulled = append(d.Pulled, o.SidecarImages(driver)...)
