@@ -24,10 +24,7 @@ func withAddons(faulty ...string) check.Subject {
 // dayTwo are the names of the trials of CSI-Addons that a driver is offered.
 func dayTwo(t *testing.T, s check.Subject) (names []string) {
 	t.Helper()
-	facts, err := check.Ask(t.Context(), s, check.RunOptions{})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, trials := planned(t, s, check.RunOptions{})
 	for _, trial := range trials {
 		if trial.Group == "day-2" && trial.Runs() {
 			names = append(names, trial.Name())
@@ -64,10 +61,7 @@ func TestATrialFindsWhatADriverDoesWrongWithCSIAddons(t *testing.T) {
 		"promises-fencing":           {"day-2/fence", "FenceClusterNetwork is promised and not served"},
 	}
 	sound := withAddons()
-	facts, err := check.Ask(t.Context(), sound, check.RunOptions{})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	facts, trials := planned(t, sound, check.RunOptions{})
 	for _, m := range mock.Misbehaviours() {
 		if !strings.HasPrefix(m.Breaks, "CSI-Addons") {
 			continue

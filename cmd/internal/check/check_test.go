@@ -33,13 +33,20 @@ func mocked(o mock.Options) check.Subject {
 	return check.Subject{Driver: scenario.Driver{Name: "mock.csi.csisim.dev", Mock: &o}}
 }
 
-// checked runs the trials whose names are given, all without a name.
-func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string) *check.Card {
+// planned are the trials of a driver, and what it says of itself.
+func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, []*check.Trial) {
 	t.Helper()
 	facts, err := check.Ask(context.Background(), s, o)
 	require.NoError(t, err)
 	trials, err := check.Plan(facts)
 	require.NoError(t, err)
+	return facts, trials
+}
+
+// checked runs the trials whose names are given, all without a name.
+func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string) *check.Card {
+	t.Helper()
+	facts, trials := planned(t, s, o)
 	var chosen []*check.Trial
 	for _, trial := range trials {
 		for _, name := range names {
@@ -125,10 +132,7 @@ func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 func TestVolumesHaveTheSizeOfTheProfile(t *testing.T) {
 	subject := mocked(able)
 	subject.VolumeSize = resource.MustParse("1Gi")
-	facts, err := check.Ask(t.Context(), subject, check.RunOptions{})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, trials := planned(t, subject, check.RunOptions{})
 	for _, trial := range trials {
 		assert.NotContains(t, trial.Text, "16Mi", trial.Name())
 		if trial.Name() == "grow/in-use" {
@@ -221,10 +225,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 }
 
 func TestEachScenarioOfAPlanHasANameOfItsOwnAndIsDescribed(t *testing.T) {
-	facts, err := check.Ask(t.Context(), mocked(mock.Options{}), check.RunOptions{})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, trials := planned(t, mocked(mock.Options{}), check.RunOptions{})
 	seen := map[string]bool{}
 	for _, trial := range trials {
 		assert.False(t, seen[trial.Name()], trial.Name())
@@ -240,10 +241,7 @@ func TestEachScenarioOfAPlanHasANameOfItsOwnAndIsDescribed(t *testing.T) {
 
 func TestAnInterruptEndsTheTrials(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	facts, err := check.Ask(ctx, mocked(mock.Options{}), check.RunOptions{})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, trials := planned(t, mocked(mock.Options{}), check.RunOptions{})
 	o := check.RunOptions{Progress: func(p check.Progress) {
 		if p.Ended == 2 {
 			cancel()
@@ -272,10 +270,7 @@ func TestTheCardIsReadable(t *testing.T) {
 }
 
 func TestAComposedScenarioReadsAsIfAPersonHadWrittenIt(t *testing.T) {
-	facts, err := check.Ask(t.Context(), mocked(mock.Options{}), check.RunOptions{})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, trials := planned(t, mocked(mock.Options{}), check.RunOptions{})
 	for _, trial := range trials {
 		if trial.Name() == "lost/NodeStageVolume" || trial.Name() == "reboot/running" {
 			golden(t, "testdata/"+trial.File(), trial.Text)

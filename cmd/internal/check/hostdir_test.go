@@ -43,10 +43,7 @@ func TestASoundProgramPassesEverything(t *testing.T) {
 	assert.Empty(t, card.NotTried())
 	assert.Subset(t, passed(card, "inline"), familyOfInline)
 
-	facts, err := check.Ask(t.Context(), hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)})
-	require.NoError(t, err)
-	withoutInline, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, withoutInline := planned(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)})
 	for _, trial := range withoutInline {
 		if trial.Runs() {
 			assert.Contains(t, passed(card, trial.Group), trial.Title, "a driver of claims alone has no trial beyond these")

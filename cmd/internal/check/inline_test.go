@@ -103,10 +103,7 @@ func TestATrialFindsWhatADriverDoesWrongWithInlineVolumes(t *testing.T) {
 func TestInlineVolumesHaveTheAttributesThatWereGiven(t *testing.T) {
 	subject := lives(mocked(mock.Options{Ephemeral: true}), true, ephemeral)
 	subject.Attributes = map[string]string{"size": "1Mi"}
-	facts, err := check.Ask(t.Context(), subject, check.RunOptions{})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, trials := planned(t, subject, check.RunOptions{})
 	for _, trial := range trials {
 		switch trial.Name() {
 		case "inline/life":

@@ -17,11 +17,8 @@ func TestTrialsWithBackendsOfTheirOwnAreNotDisturbed(t *testing.T) {
 		"that leaks": {ListVolumes: true, Faulty: []string{"delete-leaks", "create-not-idempotent"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			facts, err := check.Ask(context.Background(), mocked(options), check.RunOptions{})
-			require.NoError(t, err)
-			trials, err := check.Plan(facts)
-			require.NoError(t, err)
-			_, err = check.Run(context.Background(), trials, check.RunOptions{
+			_, trials := planned(t, mocked(options), check.RunOptions{})
+			_, err := check.Run(context.Background(), trials, check.RunOptions{
 				Parallel: 4, Names: "x", Disturbed: func(s *check.Shared) { t.Error(s) },
 			})
 			require.NoError(t, err)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/drivers/mock"
@@ -85,10 +84,7 @@ func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 // Six trials that wait for what cannot come would say less than one.
 func TestADriverThatMakesBlockVolumesAndDoesNotPublishThemIsReportedSoOnce(t *testing.T) {
 	driver := hostdir(buildHostdir(t), "block-not-published")
-	facts, err := check.Ask(t.Context(), driver, check.RunOptions{WorkDir: workDir(t)})
-	require.NoError(t, err)
-	trials, err := check.Plan(facts)
-	require.NoError(t, err)
+	_, trials := planned(t, driver, check.RunOptions{WorkDir: workDir(t)})
 	ofBlock := slices.DeleteFunc(check.Names(trials), func(name string) bool { return !strings.Contains(name, "block") })
 	card := checked(t, driver, check.RunOptions{Parallel: 2, WorkDir: workDir(t)}, ofBlock...)
 	assert.Equal(t, "CreateVolume should refuse a raw block volume, which no node publishes: NodePublishVolume fails for good: InvalidArgument: block volumes are not supported", verdicts(card))
