@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/driver/addonscheck"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -14,27 +15,29 @@ const dayTwo = "day-2"
 // operation is a call of CSI-Addons and the capability that promises it.
 type operation struct{ call, capability string }
 
+func operations(calls ...string) (all []operation) {
+	for _, call := range calls {
+		all = append(all, operation{call, addonscheck.CapabilityOf(call)})
+	}
+	return all
+}
+
 // The operations by their subject, in the order in which they come.
 var (
-	reclaims  = []operation{{"NodeReclaimSpace", "reclaim_space.ONLINE"}, {"ControllerReclaimSpace", "reclaim_space.OFFLINE"}}
-	rotations = []operation{{"EncryptionKeyRotate", "encryption_key_rotation.ENCRYPTIONKEYROTATION"}}
-	fences    = []operation{{"FenceClusterNetwork", "network_fence.NETWORK_FENCE"}, {"UnfenceClusterNetwork", "network_fence.NETWORK_FENCE"}}
-	replicas  = []operation{
-		{"EnableVolumeReplication", replicates}, {"PromoteVolume", replicates}, {"DemoteVolume", replicates},
-		{"ResyncVolume", replicates}, {"DisableVolumeReplication", replicates},
-	}
-	volumeGroups = []operation{
-		{"CreateVolumeGroup", grouping}, {"ModifyVolumeGroupMembership", modifies}, {"DeleteVolumeGroup", grouping},
-	}
+	reclaims     = operations("NodeReclaimSpace", "ControllerReclaimSpace")
+	rotations    = operations("EncryptionKeyRotate")
+	fences       = operations("FenceClusterNetwork", "UnfenceClusterNetwork")
+	replicas     = operations("EnableVolumeReplication", "PromoteVolume", "DemoteVolume", "ResyncVolume", "DisableVolumeReplication")
+	volumeGroups = operations("CreateVolumeGroup", "ModifyVolumeGroupMembership", "DeleteVolumeGroup")
 )
 
-const (
-	replicates = "volume_replication.VOLUME_REPLICATION"
-	grouping   = "volume_group.VOLUME_GROUP"
-	modifies   = "volume_group.MODIFY_VOLUME_GROUP"
+var (
+	replicates = replicas[0].capability
+	grouping   = volumeGroups[0].capability
+	modifies   = volumeGroups[1].capability
 )
 
-// subject is what operations are about.
+// dayTwoSubject is what operations are about.
 type dayTwoSubject struct {
 	title, what string
 	calls       []operation

@@ -31,6 +31,9 @@ var needed = map[string]string{
 	"ControllerGetVolumeGroup":      "volume_group.GET_VOLUME_GROUP",
 }
 
+// CapabilityOf is the capability that promises a call, such as reclaim_space.OFFLINE; empty if none does.
+func CapabilityOf(call string) string { return needed[call] }
+
 // promises takes notice of what a plugin promises.
 func (c *Check) promises(call *trace.Event) {
 	answer, ok := call.Response.(*identity.GetCapabilitiesResponse)
