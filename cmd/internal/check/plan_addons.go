@@ -3,9 +3,9 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/csisim/csisim/internal/driver/addonscheck"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -165,18 +165,16 @@ func (p *plan) tryOutOfOrder() {
 		s.apply(replicated{claim: "data", state: "secondary"})
 		s.step("advance: 1m")
 		for _, state := range []string{"primary", "resync", "primary", "secondary", "primary", "secondary"} {
-			s.step("patch: {vr: vr, merge: {spec: {replicationState: %s}}}", state)
+			s.wants(state)
 			s.step("advance: 2m")
 		}
-		s.step("delete: {vr: vr}")
-		s.step("wait: {vr: vr, gone: true, for: 3h}")
+		s.unreplicate()
 		s.apply(replicated{claim: "data", state: "primary"})
-		s.step(`wait: {vr: vr, that: "has(object.status.state) && object.status.state == 'Primary'", for: 3h}`)
+		s.isPrimary()
 		s.run(web(nodeA, data))
 		s.end(web(nodeA, data))
 		s.detached()
-		s.step("delete: {vr: vr}")
-		s.step("wait: {vr: vr, gone: true, for: 3h}")
+		s.unreplicate()
 		s.unclaim(data)
 	})
 }
@@ -239,8 +237,13 @@ func (s *script) forbid(call, code string) {
 	s.expect += fmt.Sprintf("  - {call: %s, code: %s}\n", call, code)
 }
 
+// addonsLease waits until a sidecar leads.
+func (s *script) addonsLease() {
+	s.step("wait: {lease: %s-csi-addons, namespace: kube-system}", sidecar.Sanitized(s.facts.Name))
+}
+
 // addonsReady waits until the manager has its connections.
 func (s *script) addonsReady() {
-	s.step("wait: {lease: %s-csi-addons, namespace: kube-system}", strings.ReplaceAll(s.facts.Name, ".", "-"))
+	s.addonsLease()
 	s.step("advance: 1m")
 }

@@ -64,10 +64,25 @@ func (s *script) lifeWithFence() {
 	s.down([]claim{data, other}, web(nodeA, data), late)
 }
 
-// becomes changes what a volume is to be.
-func (s *script) becomes(state, message string) {
+// wants changes what a volume is to be.
+func (s *script) wants(state string) {
 	s.step("patch: {vr: vr, merge: {spec: {replicationState: %s}}}", state)
+}
+
+// becomes does so and waits until it is.
+func (s *script) becomes(state, message string) {
+	s.wants(state)
 	s.step("wait: {vr: vr, that: \"has(object.status.message) && object.status.message == '%s'\", for: 3h}", message)
+}
+
+func (s *script) isPrimary() {
+	s.step("wait: {vr: vr, that: \"has(object.status.state) && object.status.state == 'Primary'\", for: 3h}")
+}
+
+// unreplicate has the volume be none of a replication any more.
+func (s *script) unreplicate() {
+	s.step("delete: {vr: vr}")
+	s.step("wait: {vr: vr, gone: true, for: 3h}")
 }
 
 // lifeWithReplication: a pod that wants to write to the secondary has to wait until it is primary again.
@@ -76,7 +91,7 @@ func (s *script) lifeWithReplication() {
 	s.up([]claim{data}, web(nodeA, data))
 	s.addonsReady()
 	s.apply(replicated{claim: "data", state: "primary"})
-	s.step("wait: {vr: vr, that: \"has(object.status.state) && object.status.state == 'Primary'\", for: 3h}")
+	s.isPrimary()
 	s.end(web(nodeA, data))
 	s.detached()
 	s.becomes("secondary", "volume is marked secondary")
@@ -91,8 +106,7 @@ func (s *script) lifeWithReplication() {
 	s.run(web(nodeA, data))
 	s.end(web(nodeA, data))
 	s.detached()
-	s.step("delete: {vr: vr}")
-	s.step("wait: {vr: vr, gone: true, for: 3h}")
+	s.unreplicate()
 	s.unclaim(data)
 }
 

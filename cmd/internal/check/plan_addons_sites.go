@@ -23,7 +23,7 @@ func (p *plan) trySites() {
 		s.inCluster(west)
 		s.end(web(nodeA, data))
 		s.detached()
-		s.step("patch: {vr: vr, merge: {spec: {replicationState: secondary}}}")
+		s.wants("secondary")
 		s.inCluster(east)
 		s.isPrimary()
 		s.run(web(nodeA, data))
@@ -44,8 +44,7 @@ func (p *plan) trySites() {
 		s.inCluster(west)
 		s.end(web(nodeA, data))
 		s.detached()
-		s.step("patch: {vr: vr, merge: {spec: {replicationState: secondary}}}")
-		s.step(`wait: {vr: vr, that: "object.status.message == 'volume is marked secondary'", for: 3h}`)
+		s.becomes("secondary", "volume is marked secondary")
 		s.inCluster("")
 		s.step("settle: {}")
 	})
@@ -59,7 +58,7 @@ func (s *script) replicatedTo() {
 	s.replicationClasses()
 	s.immediate = true
 	s.claim(data)
-	s.step("wait: {lease: %s-csi-addons, namespace: kube-system}", strings.ReplaceAll(s.facts.Name, ".", "-"))
+	s.addonsLease()
 	s.apply(replicated{claim: "data", state: "primary"})
 	s.isPrimary()
 	s.run(web(nodeA, data))
@@ -67,10 +66,6 @@ func (s *script) replicatedTo() {
 	s.replicationClasses()
 	s.apply(sameVolume{data.name, "west/pvc/data"})
 	s.step("wait: {pvc: data, phase: Bound}")
-}
-
-func (s *script) isPrimary() {
-	s.step("wait: {vr: vr, that: \"has(object.status.state) && object.status.state == 'Primary'\", for: 3h}")
 }
 
 // inCluster has the next steps act in a cluster; empty for those that are about all.
