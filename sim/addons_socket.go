@@ -1,11 +1,9 @@
 package sim
 
 import (
-	"maps"
 	"path"
-	"slices"
-	"strings"
 
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/wire"
 )
 
@@ -20,16 +18,10 @@ func (d *driver) addonsSocketIn(directory string) string {
 		return path.Join(path.Dir(own), addonsSocketName)
 	case d.Program != nil && d.Program.AddonsSocket != "":
 		return path.Join(path.Dir(own), path.Base(d.Program.AddonsSocket))
-	case d.Program != nil && d.Program.namesAddonsSocket():
+	case d.Program != nil && program.Asks("Addons", d.Program.Env, d.Program.Command, d.Program.ControllerCommand):
 		return path.Join(path.Dir(own), addonsSocketName)
 	}
 	return own
-}
-
-// namesAddonsSocket reports whether the command asks for a socket of CSI-Addons.
-func (o *Program) namesAddonsSocket() bool {
-	words := slices.Concat(o.Command, o.ControllerCommand, slices.Sorted(maps.Values(o.Env)))
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, ".Addons") })
 }
 
 // servesAt reports whether calls of a site are to the plugin.

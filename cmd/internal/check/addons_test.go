@@ -98,6 +98,16 @@ func twoSites(program, defect string) check.Subject {
 	return s
 }
 
+// A command may find the name of its cluster in its environment.
+func TestAProgramHasSitesByItsEnvironment(t *testing.T) {
+	s := hostdir(buildHostdir(t), "")
+	s.Driver.Program.Command = append(s.Driver.Program.Command, "--csi-addons")
+	s.Driver.Program.Env = map[string]string{"CLUSTER": "{{.Cluster}}"}
+	_, trials := planned(t, s, check.RunOptions{WorkDir: workDir(t)})
+	i := slices.IndexFunc(trials, func(one *check.Trial) bool { return one.Name() == "day-2/sites-move" })
+	assert.True(t, trials[i].Runs(), trials[i].NotOffered)
+}
+
 // dayTwoDefects of hostdir; those that scenarios find are not tried here as well.
 var dayTwoDefects = []struct{ name, trial, verdict string }{
 	{"rotate-loses-data", "day-2/rotate", "data lost: "},

@@ -1,9 +1,6 @@
 package check
 
-import (
-	"slices"
-	"strings"
-)
+import "github.com/csisim/csisim/internal/driver/program"
 
 // The clusters of trials that have two.
 const (
@@ -74,13 +71,12 @@ func (s *script) inCluster(name string) { s.in = name }
 // needsSites: a driver program has a site in each cluster if its command asks which that is.
 func (p *plan) needsSites() string {
 	d := p.facts.subject.Driver
-	asks := func(word string) bool { return strings.Contains(word, ".Cluster") }
 	switch {
 	case d.Mock != nil:
 		return ""
 	case d.Program == nil:
 		return "only a driver that csisim starts from a command can be in two clusters"
-	case !slices.ContainsFunc(append(slices.Clone(d.Program.Command), d.Program.ControllerCommand...), asks):
+	case !program.Asks("Cluster", d.Program.Env, d.Program.Command, d.Program.ControllerCommand):
 		return "{{.Cluster}} is not in the driver's command: it has no sites"
 	}
 	return ""

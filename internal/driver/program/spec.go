@@ -155,3 +155,9 @@ func (s Spec) logFile(n int) string {
 
 // socketDir is the directory of the driver's socket on the node.
 func (s Spec) socketDir() string { return path.Dir(path.Clean(s.Socket)) }
+
+// Asks reports whether templates of commands or of the environment ask for a field, by the begin of its name.
+func Asks(field string, env map[string]string, commands ...[]string) bool {
+	words := slices.Concat(append(commands, slices.Collect(maps.Values(env)))...)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, "."+field) })
+}
