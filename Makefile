@@ -54,7 +54,7 @@ nightly: ## the scenario library under SEEDS=200 seeds each: minutes
 explore: build ## 30 s of search over scenarios/explore, from seed 1
 	@out=$$(mktemp -d) && $(BIN)/csisim explore scenarios/explore --seed 1 --time 30s --out $$out && rm -r $$out
 
-explore-bench: ## how many runs each strategy takes to find each seeded mistake, over ten seeds: an hour
+explore-bench: ## how many runs each strategy takes to find each seeded mistake, over several seeds: an hour
 	$(GO) test ./cmd/internal/explore -run '^$$' -bench SeededMistakes -benchtime 1x -timeout 2h
 
 nested: build ## the nested modules, two at a time: Kubernetes' e2e mock driver, sidecars, csi-sanity, clients of tests, the oracle, the examples

@@ -20,7 +20,7 @@ type mistake struct {
 	own                  seeded.Mistake // 0: it is the driver's, one of mock.Misbehaviours
 }
 
-// rare are those that take more than a second to find: make explore-bench looks for them, too.
+// rare are those that take hundreds of runs to find: make explore-bench alone looks for them.
 var rare = []string{"forget-attachment-on-restart", "kubelet-writes-status-once"}
 
 var mistakes = []mistake{

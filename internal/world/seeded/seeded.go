@@ -1,4 +1,4 @@
-// Package seeded makes mistakes that Kubernetes' own programs have made, at their places in the kubelet and the controllers of
+// Package seeded makes mistakes that Kubernetes' own programs could make, at their places in the kubelet and the controllers of
 // csisim: a search that does not find them is not worth much. Nothing but a test switches one on.
 package seeded
 
