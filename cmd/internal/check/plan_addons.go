@@ -120,7 +120,7 @@ func (p *plan) tryDeleted() {
 	})
 }
 
-// tryWrongIDs: what a driver does not know it does not do anything with.
+// tryWrongIDs: a driver rejects what it does not know.
 func (p *plan) tryWrongIDs() {
 	calls := p.promised(slices.Concat(reclaims[1:], replicas, volumeGroups[:1]))
 	p.try(dayTwo, "wrong-ids", "Operations name a volume that does not exist.", []string{p.needsAny(calls, replicates)}, func(s *script) {
@@ -154,7 +154,7 @@ func (p *plan) tryWrongIDs() {
 	})
 }
 
-// tryOutOfOrder: states that nobody asks for in this order on purpose.
+// tryOutOfOrder: states in an unusual order.
 func (p *plan) tryOutOfOrder() {
 	p.try(dayTwo, "out-of-order", "A volume is replicated as a secondary, promoted twice, synchronized as a primary, and given up as a secondary.", []string{p.needsPromises(replicates)}, func(s *script) {
 		s.addons = true

@@ -108,7 +108,7 @@ var catalogue = []struct {
 	{FenceIgnored, "a node that is fenced stages and publishes volumes"},
 	{DemotedStaysWritable, "a volume that is demoted is staged and published writable"},
 	{FenceLeavesMounts, "what a node has mounted stays writable when it is fenced"},
-	{GroupDropsMember, "a group of volumes that is made lacks its first one"},
+	{GroupDropsMember, "a new volume group lacks its first volume"},
 	{RotateLosesData, "changing a volume's key takes its content away"},
 }
 

@@ -27,7 +27,7 @@ type Device struct {
 	dev   uint64
 }
 
-// SetReadOnly has whoever opens the device not write to it, or write again.
+// SetReadOnly makes the device read-only, or writable again.
 func (d Device) SetReadOnly(on bool) error {
 	f, err := os.Open(d.Path)
 	if err != nil {
