@@ -155,6 +155,9 @@ func TestAProgramIsTheUserOfItsRoot(t *testing.T) {
 	}
 	_, err := m.Start(inRoot(machine.Root{Dir: dir, User: "nobody"}, "true"))
 	assert.ErrorContains(t, err, "unable to find user nobody: no matching entries in passwd file")
+	require.NoError(t, os.WriteFile(dir+"/etc/passwd", []byte(strings.Repeat("x", 1<<20)+"\nweb:x:1000:1001::/home/web:/bin/sh\n"), 0o644))
+	_, err = m.Start(inRoot(machine.Root{Dir: dir, User: "web"}, "true"))
+	assert.ErrorContains(t, err, "read /etc/passwd: bufio.Scanner: token too long")
 }
 
 func TestWhatARootForbids(t *testing.T) {

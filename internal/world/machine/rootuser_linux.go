@@ -99,10 +99,14 @@ func entryOf(file string, matches func([]string) bool, least int) ([]string, err
 		return nil, err
 	}
 	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
 		if fields := strings.Split(lines.Text(), ":"); len(fields) >= least && matches(fields) {
 			return fields, nil
 		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	return nil, nil
 }
@@ -123,7 +127,7 @@ func (id *identity) apply(cmd *exec.Cmd) (err error) {
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.uid, Gid: id.gid, Groups: id.groups}
 	for _, stream := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
 		if f, is := stream.(*os.File); is && f != nil { // so that it can open /dev/stdout
-			_ = f.Chown(int(id.uid), -1) // a terminal of somebody else's stays theirs
+			_ = f.Chown(int(id.uid), -1) // a terminal of another user stays as it is
 		}
 	}
 	return nil
