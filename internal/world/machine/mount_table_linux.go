@@ -35,6 +35,9 @@ func (t *mountTable) of(in *thread) ([]*mountinfo.Info, error) {
 		path = in.file("mountinfo")
 	}
 	err := t.read(path)
+	if err != nil && in != nil && in.hasStopped() { // meanwhile
+		return nil, errStopped
+	}
 	return t.known, err
 }
 
