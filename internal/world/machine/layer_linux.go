@@ -29,8 +29,8 @@ type layers struct {
 	opened  []string      // the directories that are the machine's own, with the host's entries
 	top     *os.File      // the root
 	numbers []uint64      // of the file systems that files in layers seem to be in
-	first   *firstProcess // nil if there is none
-	apart   error         // why
+	first   *firstProcess // nil where csisim may not have process namespaces
+	apart   error         // why not
 }
 
 // layerType is the file system of layers.
@@ -288,11 +288,15 @@ func (l *layers) letThrough() error {
 
 // close ends the machine's processes, and lets go of what Written looks at.
 func (r *ownRoot) close() (err error) {
-	if r.first != nil {
-		err = r.first.end()
-		r.first = nil
+	l := r.layers
+	if l == nil {
+		return nil
 	}
-	if l := r.layers; l != nil && l.top != nil {
+	if l.first != nil {
+		err = l.first.end()
+		l.first = nil
+	}
+	if l.top != nil {
 		err = errors.Join(err, l.upper.Close(), l.top.Close())
 		l.upper, l.top = nil, nil
 	}

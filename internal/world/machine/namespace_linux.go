@@ -65,8 +65,8 @@ func (d *Disk) enter() error {
 	if err := propagate(KubeletDir, unix.MS_SHARED); err != nil {
 		return needsRoot("share the kubelet's directory with programs", err)
 	}
-	if d.own.first != nil {
-		if err := errors.Join(d.own.first.enterRoot(), d.own.first.adopt()); err != nil {
+	if first := d.own.layers.first; first != nil {
+		if err := errors.Join(first.enterRoot(), first.adopt()); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (d *Disk) enter() error {
 
 // SharesProcesses says why the machine has no process 1 of its own: its programs see csisim's processes then, and
 // whoever enters the mount namespace of process 1 leaves the machine. It is nil if it has one.
-func (d *Disk) SharesProcesses() error { return d.own.apart }
+func (d *Disk) SharesProcesses() error { return d.own.layers.apart }
 
 // Memory are the numbers of the file systems in memory that a machine in a namespace has.
 func (d *Disk) Memory() []uint64 { return d.own.memory }

@@ -14,7 +14,7 @@ import (
 // if that has none, with the thread that starts it. It cannot do both: who is in another process
 // namespace than its parent takes that for dead.
 func (d *Disk) ownGroup() *syscall.SysProcAttr {
-	if d.own != nil && d.own.first != nil {
+	if d.own != nil && d.own.layers.first != nil {
 		return &syscall.SysProcAttr{Setpgid: true}
 	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

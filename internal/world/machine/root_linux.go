@@ -25,8 +25,6 @@ type ownRoot struct {
 	layers  *layers        // what keeps the others from being written
 	memory  []uint64       // numbers of the file systems in memory
 	thread  int            // id of the thread that has the root
-	first   *firstProcess  // nil where csisim may not have process namespaces
-	apart   error          // why not
 	oneUser bool           // csisim is an ordinary user's
 	base    map[int]string // the mounts of an empty machine: their points by their ids
 }
@@ -80,7 +78,6 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 	}
 	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through}
 	err = r.layers.cover("/")
-	r.first, r.apart = r.layers.first, r.layers.apart
 	if err != nil {
 		return err
 	}
@@ -202,8 +199,8 @@ func (r *ownRoot) join(c Command) (err error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("copy the mount namespace: %w", err)
 	}
-	if r.first != nil {
-		if err := r.first.adopt(); err != nil {
+	if first := r.layers.first; first != nil {
+		if err := first.adopt(); err != nil {
 			return err
 		}
 	}
