@@ -22,6 +22,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/image"
 	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/nodeinit"
 )
 
 // archive is an image as docker save writes it: a shell and a few programs of this machine.
@@ -65,8 +66,12 @@ objects:
 func TestAContainerHasTheRootFileSystemOfItsImage(t *testing.T) {
 	c := startImages(t)
 	assert.Contains(t, c.output.String(), "Containers of these images are records, which run nothing, since images: does not map them: registry.local/other:2\n")
-	events, err := c.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=Unmapped"})
-	require.NoError(t, err)
+	var events *corev1.EventList
+	require.Eventually(t, func() bool {
+		var err error
+		events, err = c.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=Unmapped"})
+		return err == nil && len(events.Items) > 0
+	}, time.Minute, 20*time.Millisecond)
 	require.Len(t, events.Items, 1)
 	assert.Equal(t, `other: Container c is a record and runs nothing: no entry of images maps "registry.local/other:2"`, events.Items[0].InvolvedObject.Name+": "+events.Items[0].Message)
 	pod := c.make(`
@@ -146,6 +151,10 @@ spec:
   hostPID: true
   containers: [{name: c, image: "registry.local/tools:1", args: [sleep 1000], securityContext: {privileged: true}}]
 `, inPhase(corev1.PodRunning))
+	if !strings.Contains(c.exec("plugin", "cat", "/proc/1/cmdline"), nodeinit.Name) {
+		c.down()
+		t.Skip("the node has no process namespace of its own: its process 1 is this machine's")
+	}
 	c.exec("plugin", "nsenter", "-t", "1", "-m", "--", "sh", "-c", "echo x >/var/lib/csisim-test-plugin")
 	assert.NoFileExists(t, "/var/lib/csisim-test-plugin", "the node's, not this machine's")
 	assert.Equal(t, "x\n", c.exec("plugin", "nsenter", "-t", "1", "-m", "--", "cat", "/var/lib/csisim-test-plugin"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -212,7 +213,9 @@ spec:
   terminationGracePeriodSeconds: 2
   containers: [{name: c, image: registry.local/shell, args: [-c, "`+tt.script+`"]}]
 `, inPhase(corev1.PodRunning))
-		followed, err := c.CoreV1().Pods("default").GetLogs(name, &corev1.PodLogOptions{Follow: true}).Stream(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		followed, err := c.CoreV1().Pods("default").GetLogs(name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
 		require.NoError(t, err)
 		defer followed.Close()
 		began := make([]byte, len("up\n"))
