@@ -32,7 +32,7 @@ type Options struct {
 	Images map[string]string
 	// RootFS are the root file systems of other images' containers.
 	RootFS map[string]RootFS
-	// RefuseUnmapped makes containers of further images fail as if nobody could pull these. Default: they are records.
+	// RefuseUnmapped makes containers of further images fail as if they could not be pulled. Default: they are records.
 	RefuseUnmapped bool
 	// Machine is the computer on which programs run.
 	Machine machine.Machine

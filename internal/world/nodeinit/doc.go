@@ -1,11 +1,11 @@
 // Package nodeinit is process 1 of a node: the first of its process namespace, which ends with
 // it. It is this program, started again under another name; who links the package needs no code
-// for that. It links nothing but the system, so that it runs before the rest of the program is
-// set up.
+// for that. It links nothing but the system, so that it runs early, before the rest of the
+// program is set up.
 package nodeinit
 
 // Name is what the program is started as to be process 1, in the directory that is to be the
-// node's root and in new process and the node's mount namespace. It mounts the files of its
+// node's root, in a new process namespace and the node's mount namespace. It mounts the files of its
 // processes in the directory proc there, writes an Answer to its standard output, awaits a byte on
 // its standard input, which says that the node has its root, and writes another Answer. Then it
 // lasts until its standard input ends.
