@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/csisim/csisim/fakekubelet"
 )
@@ -32,11 +34,21 @@ func (c *Simulation) unpackImages() error {
 			return &EnvironmentError{"unpack images", err}
 		}
 		if err := root.Unpack(root.Dir); err != nil {
-			return &ConfigError{"image " + image, err.Error()}
+			return unpackError(image, err)
 		}
 		root.Unpack = nil
 		unpacked[image] = root
 	}
 	c.options.RootFS = unpacked
 	return nil
+}
+
+// unpackError says whether the image is at fault or the disk that it is unpacked to.
+func unpackError(image string, err error) error {
+	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
+		if errors.Is(err, disk) {
+			return &EnvironmentError{"unpack image " + image, err}
+		}
+	}
+	return &ConfigError{"image " + image, err.Error()}
 }

@@ -46,7 +46,7 @@ func rootFileSystems(s *scenario.Scenario) (map[string]sim.RootFS, error) {
 			Entrypoint: read.Config.Entrypoint, Command: read.Config.Cmd, Env: read.Config.Env, User: read.Config.User, WorkingDir: read.Config.WorkingDir,
 			Unpack: func(dir string) error {
 				if err := read.Unpack(dir, !namespaces.Rootless()); err != nil {
-					return mappedError(s, m, err)
+					return fmt.Errorf("%s:%d: %s: %w", s.File, m.Line, m.File, err) // sim names the image
 				}
 				return nil
 			},
