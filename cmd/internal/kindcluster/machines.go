@@ -3,7 +3,9 @@ package kindcluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
@@ -24,6 +26,16 @@ func (c *Cluster) Run(ctx context.Context, name string, command ...string) (stri
 		return "", err
 	}
 	return output(n.CommandContext(ctx, command[0], command[1:]...))
+}
+
+// RunOnOne runs a command on the first node on which it succeeds; the error is that of the last.
+func (c *Cluster) RunOnOne(ctx context.Context, command ...string) (err error) {
+	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
+		if _, err = c.Run(ctx, name, command...); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // PowerOff kills a node's container, with all that runs in it.

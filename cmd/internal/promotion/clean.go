@@ -55,5 +55,8 @@ func (t *Target) deleteKind(ctx context.Context) ([]string, error) {
 		}
 		return nil, &sim.ConfigError{Subject: fmt.Sprintf("kind cluster %q", t.kind.Name()), Problem: fmt.Sprintf("%s: delete it with 'kind delete cluster --name %s'", why, t.kind.Name())}
 	}
-	return t.remove()
+	if err := t.removeShared(); err != nil {
+		return nil, err
+	}
+	return []string{"kind cluster " + t.kind.Name()}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -62,18 +61,15 @@ func (t *Target) makeKind(ctx context.Context, o kindcluster.Options) (*kindclus
 		return nil, err
 	}
 	o.Shared, o.SharedAt = sharedDir(t.options.WorkDir, o.Name), SharedState
-	if !there[cmp.Or(o.Name, kindcluster.DefaultName)] {
-		err = os.RemoveAll(o.Shared) // of a cluster of that name that is gone
-		if err == nil {
-			err = os.MkdirAll(o.Shared, 0o755)
+	name := cmp.Or(o.Name, kindcluster.DefaultName)
+	if !there[name] {
+		if t.shared, err = newShared(o.Shared, name); err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return nil, &sim.EnvironmentError{Doing: "make a directory for the nodes", Err: err}
-	}
 	c, err := kindcluster.Create(ctx, o)
-	if taken := (*sim.ConfigError)(nil); err != nil && !errors.As(err, &taken) {
-		err = errors.Join(err, os.RemoveAll(o.Shared))
+	if err != nil && t.shared != nil {
+		err = errors.Join(err, workdir.RemoveTree(o.Shared))
 	}
 	return c, err
 }

@@ -2,13 +2,17 @@ package promotion
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/cmd/internal/kindcluster"
 	"github.com/csisim/csisim/cmd/internal/kindcluster/enginetest"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
@@ -66,6 +70,58 @@ func TestTheDirectoriesOfClustersThatAreGone(t *testing.T) {
 	assert.DirExists(t, sharedDir(work, "there"))
 	assert.NoDirExists(t, sharedDir(work, "gone"))
 	assert.DirExists(t, filepath.Join(work, "other"))
+}
+
+// A pattern's characters in a path are only characters.
+func TestTheDirectoriesInAPathWithBrackets(t *testing.T) {
+	work := filepath.Join(t.TempDir(), "[a]*")
+	require.NoError(t, os.MkdirAll(sharedDir(work, "gone"), 0o755))
+	enginetest.Docker(t, "never")
+	removed, err := CleanShared(work)
+	require.NoError(t, err)
+	assert.Equal(t, []string{sharedDir(work, "gone")}, removed)
+}
+
+// kind does not know a cluster before its first node, which may take a long pull: nobody else removes its directory.
+func TestTheDirectoryOfAClusterThatIsBeingMade(t *testing.T) {
+	work := t.TempDir()
+	dir := sharedDir(work, "")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "volumes", "stale"), 0o755))
+	lock, err := newShared(dir, "csisim")
+	require.NoError(t, err)
+	assert.NoDirExists(t, filepath.Join(dir, "volumes"), "it was of a cluster that is gone")
+
+	enginetest.Docker(t, "never")
+	removed, err := CleanShared(work)
+	require.NoError(t, err)
+	assert.Empty(t, removed)
+	_, err = Open(t.Context(), []*scenario.Scenario{parse(t, "plain.yaml", "")}, TargetOptions{On: "kind", WorkDir: work})
+	assert.EqualError(t, err, `cluster "csisim": another run is making it, or cleans up after it: wait for that run`)
+	assert.DirExists(t, dir)
+
+	require.NoError(t, lock.Close())
+	removed, err = CleanShared(work)
+	require.NoError(t, err)
+	assert.Equal(t, []string{dir}, removed)
+}
+
+// The nodes' root has written what a user cannot remove: a node empties the directory before the cluster is deleted.
+func TestANodeEmptiesTheDirectoryBeforeItGoes(t *testing.T) {
+	work := t.TempDir()
+	require.NoError(t, os.MkdirAll(sharedDir(work, ""), 0o755))
+	orders := enginetest.Docker(t, "never", "csisim")
+	require.NoError(t, exec.Command("docker", "run", "a node").Run())
+	found, err := kindcluster.Find(kindcluster.Options{Kubeconfig: filepath.Join(work, "kubeconfig")})
+	require.NoError(t, err)
+	require.NotNil(t, found)
+	require.NoError(t, (&Target{options: TargetOptions{WorkDir: work}, kind: found}).removeShared())
+	all := orders()
+	emptied := slices.IndexFunc(all, func(o string) bool {
+		return strings.HasSuffix(o, "csisim-worker find /var/lib/csisim-shared -xdev -mindepth 1 ! -path /var/lib/csisim-shared/.lock -delete")
+	})
+	deleted := slices.IndexFunc(all, func(o string) bool { return strings.HasPrefix(o, "rm ") })
+	assert.True(t, 0 <= emptied && emptied < deleted, strings.Join(all, "\n"))
+	assert.NoDirExists(t, sharedDir(work, ""))
 }
 
 // A cluster that does not come up leaves no directory; that of a cluster which is there already stays as it is.

@@ -61,6 +61,7 @@ type Target struct {
 	config      *rest.Config
 	kind        *kindcluster.Cluster
 	made        bool         // the kind cluster is of this run
+	shared      io.Closer    // the lock of the directory that its nodes share; nil for a cluster that was not made
 	work        *workdir.Dir // nil for a cluster of a kubeconfig
 	token       string
 	deployments map[string]*Deployment // by the scenario's file
@@ -266,26 +267,16 @@ func (t *Target) World(ctx context.Context, s *scenario.Scenario, o scenario.Run
 	return realcluster.New(ctx, real)
 }
 
-// remove deletes the kind cluster and the directory that its nodes share.
-func (t *Target) remove() (deleted []string, err error) {
-	if err := t.kind.Delete(); err != nil {
-		return nil, err
-	}
-	if err := os.RemoveAll(sharedDir(t.options.WorkDir, t.kind.Name())); err != nil {
-		return nil, &sim.EnvironmentError{Doing: "remove the directory of the kind cluster's nodes", Err: err}
-	}
-	return []string{"kind cluster " + t.kind.Name()}, nil
-}
-
 // Close deletes the cluster if it was made, unless it is to be kept.
 func (t *Target) Close() error {
 	var err error
 	switch {
 	case t.kind != nil && t.made && !t.options.Keep:
-		_, err = t.remove()
+		err = t.removeShared()
 	case t.kind != nil && t.made:
 		t.say("The cluster stays: use it with --on kind:%s, delete it with 'kind delete cluster --name %s'", t.kind.Name(), t.kind.Name())
 	}
+	err = errors.Join(err, unlock(t.shared))
 	if t.work != nil {
 		err = errors.Join(err, t.work.Close())
 	}

@@ -3,6 +3,7 @@ package workdir
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -15,6 +16,22 @@ const lockName = ".lock"
 // errNotOurs says that another process holds the lock, or removed the directory
 // while this one waited for nothing.
 var errNotOurs = errors.New("the directory is in use by another process")
+
+// ErrInUse is the error of Lock for a directory that another process has locked.
+var ErrInUse = errNotOurs
+
+// LockName is the file of the lock in a directory that is locked.
+const LockName = lockName
+
+// Lock locks a directory that may outlive its run, until it is closed or the process ends. The error is ErrInUse if
+// another process has locked it, or removes it.
+func Lock(dir string) (io.Closer, error) {
+	lock, err := acquire(dir, os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	return lock, nil
+}
 
 // acquire opens and locks the lock file of a run's directory.
 func acquire(dir string, flags int) (*os.File, error) {
