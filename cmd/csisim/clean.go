@@ -41,8 +41,8 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 				fmt.Fprintf(env.stdout, "took cluster %q, which had been killed, out of the kubeconfig\n", name)
 			}
 			shared, unshared := promotion.CleanShared(dir)
-			for _, dir := range shared {
-				fmt.Fprintf(env.stdout, "removed %s, of a kind cluster that is gone\n", dir)
+			for _, gone := range shared {
+				fmt.Fprintf(env.stdout, "removed %s, of a kind cluster that is gone\n", gone)
 			}
 			if err := errors.Join(err, failed, unshared); err != nil {
 				return &failure{code: exitEnvironment, err: err}
