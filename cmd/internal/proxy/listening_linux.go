@@ -28,6 +28,9 @@ func (l listening) start() error {
 func (l listening) kill() error { return l.end(unix.SIGKILL) }
 func (l listening) stop() error { return l.end(unix.SIGTERM) }
 
+// killTime is how long a process may be there after SIGKILL: one that waits for a device does not end.
+const killTime = 10 * time.Second
+
 // end ends the process that listens; none is no error.
 func (l listening) end(signal syscall.Signal) error {
 	pid, err := l.process()
@@ -41,6 +44,8 @@ func (l listening) end(signal syscall.Signal) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("end the driver, process %d: %w", pid, err)
+		case time.Since(began) > stopTime+killTime:
+			return fmt.Errorf("end the driver, process %d: it is still there after SIGKILL", pid)
 		case time.Since(began) > stopTime:
 			signal = unix.SIGKILL
 		case signal != unix.SIGKILL:
