@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,18 +31,21 @@ func TestTheProcessThatListensIsEnded(t *testing.T) {
 	driver := listening(socket)
 	assert.Error(t, driver.start())
 	assert.NoError(t, driver.stop())
-	for _, end := range []func() error{driver.stop, driver.kill} {
+	for signal, end := range map[syscall.Signal]func() error{syscall.SIGTERM: driver.stop, syscall.SIGKILL: driver.kill} {
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), asListener+"="+socket)
 		out, err := child.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, child.Start())
+		t.Cleanup(func() { _ = child.Process.Kill() }) // it was ended, unless the test has failed
 		_, err = bufio.NewReader(out).ReadString('\n')
 		require.NoError(t, err)
 		assert.NoError(t, driver.start())
 
 		assert.NoError(t, end())
-		assert.Error(t, child.Wait(), "it was ended by a signal")
+		ended := (*exec.ExitError)(nil)
+		require.ErrorAs(t, child.Wait(), &ended)
+		assert.Equal(t, signal, ended.Sys().(syscall.WaitStatus).Signal())
 		assert.Error(t, driver.start())
 	}
 }
