@@ -45,7 +45,7 @@ func (p *Proxy) control() http.Handler {
 	for name, do := range map[string]func(life) error{"kill": life.kill, "stop": life.stop, "start": life.start} {
 		mux.HandleFunc("POST /driver/"+name, func(w http.ResponseWriter, _ *http.Request) {
 			if p.program == nil {
-				http.Error(w, "the driver was not started by this proxy", http.StatusConflict)
+				http.Error(w, notEnded, http.StatusConflict)
 				return
 			}
 			if err := do(p.program); err != nil {
@@ -81,9 +81,11 @@ func (p *Proxy) injectFault(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "read the fault: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	if f.Effect == fault.Kill && (f.Victim != fault.Driver || p.program == nil) {
-		http.Error(w, fmt.Sprintf("a proxy can kill the driver at a call if it has started it, not the %s", f.Victim), http.StatusConflict)
-		return
+	if f.Effect == fault.Kill {
+		if err := p.canKill(f.Victim); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
 	}
 	p.do(func() { p.wire.Faults.Inject(&f) })
 }
@@ -107,12 +109,26 @@ func (p *Proxy) do(what func()) {
 	<-done
 }
 
+// notEnded is why a proxy without a program cannot end the driver.
+const notEnded = "the proxy can end the driver only if it has started it or has --listening"
+
+// canKill is the error for a victim whom the proxy cannot kill at a call.
+func (p *Proxy) canKill(victim fault.Victim) error {
+	switch {
+	case victim != fault.Driver:
+		return fmt.Errorf("the proxy can kill the driver at a call, not the %s", victim)
+	case p.program == nil:
+		return errors.New(notEnded)
+	}
+	return nil
+}
+
 // crasher ends the driver at a call. Who else dies, dies by other hands: the proxy lives in the driver's pod.
 type crasher struct{ *Proxy }
 
 func (c crasher) Kill(victim fault.Victim, _ wire.Site) error {
-	if victim != fault.Driver || c.program == nil {
-		return fmt.Errorf("the proxy can only kill a driver that it has started, not the %s", victim)
+	if err := c.canKill(victim); err != nil {
+		return err
 	}
 	if err := c.program.kill(); err != nil {
 		return err
