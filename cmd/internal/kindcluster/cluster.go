@@ -62,14 +62,22 @@ func Find(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.provider.List()
+	names, err := c.clusters()
 	if err != nil {
-		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
+		return nil, err
 	}
 	if !slices.Contains(names, c.name) {
 		return nil, nil
 	}
 	return c, c.findNodes()
+}
+
+func (c *Cluster) clusters() ([]string, error) {
+	names, err := c.provider.List()
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
+	}
+	return names, nil
 }
 
 // Names are the names of kind's clusters.
@@ -78,9 +86,9 @@ func Names() (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.provider.List()
+	names, err := c.clusters()
 	if err != nil {
-		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
+		return nil, err
 	}
 	there := map[string]bool{}
 	for _, name := range names {
@@ -95,9 +103,9 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.provider.List()
+	names, err := c.clusters()
 	if err != nil {
-		return nil, &sim.EnvironmentError{Doing: "list the clusters of kind", Err: err}
+		return nil, err
 	}
 	if slices.Contains(names, c.name) {
 		return nil, c.taken()
