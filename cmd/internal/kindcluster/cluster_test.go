@@ -74,12 +74,7 @@ func TestAClusterThatDoesNotComeUpIsTakenAway(t *testing.T) {
 	for _, o := range removed(all) {
 		assert.Equal(t, "rm -f -v csisim-worker", o)
 	}
-	var made []string
-	for _, o := range all {
-		if strings.HasPrefix(o, "run ") {
-			made = append(made, o)
-		}
-	}
+	made := beginning(all, "run ")
 	require.NotEmpty(t, made)
 	for _, o := range made {
 		assert.Contains(t, o, "kindest/node:v0")
