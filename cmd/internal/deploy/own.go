@@ -101,7 +101,7 @@ func (o *Own) Defines(group string) bool {
 	})
 }
 
-// Images are the images of all pods, without those that o replaces.
+// Images are the images of all pods, after the replacements in the options.
 func (o *Own) Images(with Options) (all []string) {
 	for _, object := range o.objects {
 		template, ok := templateOf(object)
@@ -143,7 +143,7 @@ func makesPods(u *unstructured.Unstructured) bool {
 	return err == nil && found
 }
 
-// manifests are the objects with the recording proxies in their pods.
+// ownManifests are the objects as they are; for a run with its labels, and with the recording proxies in their pods.
 func (m maker) ownManifests() (all []runtime.Object) {
 	for _, object := range m.Own.objects {
 		object = object.DeepCopy()
