@@ -84,16 +84,17 @@ func executable() string {
 
 // describe is a driver and the image of its program.
 func describe(i scenario.Installed, o deploy.Options) (deploy.Driver, image.Image, error) {
+	files := map[string]string{self: executable()}
+	if i.Own != nil {
+		return deploy.Driver{Name: i.Name, Own: i.Own}, image.Image{Names: []string{deploy.ProxyImage}, Files: files, Entrypoint: []string{self}}, nil
+	}
 	slug := deploy.Slug(i.Name)
-	built := image.Image{Names: []string{"csisim.dev/" + slug + builtTag}, Files: map[string]string{self: executable()}}
+	built := image.Image{Names: []string{"csisim.dev/" + slug + builtTag}, Files: files}
 	d := deploy.Driver{Name: i.Name, CSIDriver: i.CSIDriver, Flags: flagsOf(i)}
 	for _, s := range i.Sidecars {
 		if deploy.Pinned[s] != "" && s != registrar.Program {
 			d.Sidecars = append(d.Sidecars, s)
 		}
-	}
-	if i.Own != nil {
-		return deploy.Driver{Name: i.Name, Own: i.Own}, image.Image{Names: []string{deploy.ProxyImage}, Files: built.Files, Entrypoint: []string{self}}, nil
 	}
 	switch {
 	case i.Mock != nil:
