@@ -68,14 +68,14 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		options.Names = o.Names + " " + s.Name
 	}
 	options.RootFS, options.RefuseUnmapped = o.RootFS, o.RefuseUnmapped
-	for image, program := range s.Images {
-		if _, is := o.RootFS[image]; is {
+	for _, m := range s.MappedImages() {
+		if _, is := o.RootFS[m.Image]; is {
 			continue
 		}
 		if options.Images == nil {
 			options.Images = map[string]string{}
 		}
-		options.Images[image] = located([]string{program}, filepath.Dir(s.File))[0]
+		options.Images[m.Image] = m.File
 	}
 	switch {
 	case o.Strategy != nil:
