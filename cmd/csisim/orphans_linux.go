@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -27,11 +24,6 @@ func killOrphans() error {
 }
 
 func isLivingChild(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	// pid (name) state parent …, and the name may contain spaces
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	return len(fields) > 1 && string(fields[0]) != "Z" && string(fields[1]) == strconv.Itoa(os.Getpid())
+	stat, err := workdir.StatOf(pid)
+	return err == nil && stat.State != 'Z' && stat.Parent == os.Getpid()
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
+
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // Strays lists what programs of the machine have started: who is in a program's mount
@@ -47,13 +48,8 @@ func namespaceOf(pid int) (string, error) { return os.Readlink(fmt.Sprintf("/pro
 
 // parentOf is the PID of a process's parent; 0 if it has ended.
 func parentOf(pid int) int {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // after the command: state, parent ...
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(fields[1])
-	return parent
+	stat, _ := workdir.StatOf(pid)
+	return stat.Parent
 }
 
 // commandOf is a process's command line; empty if it has ended.

@@ -144,18 +144,3 @@ func awaitExit(pidfd int) error {
 		}
 	}
 }
-
-// startTime is when a process started, in clock ticks since boot.
-func startTime(pid int) (uint64, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The second field, the name in parentheses, may contain spaces; the start
-	// time is field 22.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 20 {
-		return 0, fmt.Errorf("/proc/%d/stat has %d fields after the name, want at least 20", pid, len(fields))
-	}
-	return strconv.ParseUint(string(fields[19]), 10, 64)
-}

@@ -1,0 +1,43 @@
+package workdir
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// Stat is what the kernel says of a process.
+type Stat struct {
+	State   byte // such as 'Z' for one that has ended and was not waited for
+	Parent  int
+	Started uint64 // in clock ticks since boot
+}
+
+// StatOf reads it; an error if the process is gone.
+func StatOf(pid int) (s Stat, err error) {
+	name := fmt.Sprintf("/proc/%d/stat", pid)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return s, err
+	}
+	// The second field, the name in parentheses, may contain spaces; the start
+	// time is field 22.
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 {
+		return s, fmt.Errorf("%s has %d fields after the name, want at least 20", name, len(fields))
+	}
+	s.State = fields[0][0]
+	if s.Parent, err = strconv.Atoi(string(fields[1])); err != nil {
+		return s, fmt.Errorf("read %s: %w", name, err)
+	}
+	if s.Started, err = strconv.ParseUint(string(fields[19]), 10, 64); err != nil {
+		return s, fmt.Errorf("read %s: %w", name, err)
+	}
+	return s, nil
+}
+
+func startTime(pid int) (uint64, error) {
+	s, err := StatOf(pid)
+	return s.Started, err
+}
