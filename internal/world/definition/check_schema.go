@@ -18,13 +18,13 @@ import (
 
 // checkSchema names what is wrong with a schema.
 func checkSchema(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
-	text := textOf(v)
-	if known.isValid(text) {
+	sum := sumOf(v)
+	if known.isValid(sum) {
 		return nil
 	}
 	errs := mistakesOf(v, at)
 	if len(errs) == 0 {
-		known.keepValid(text)
+		known.keepValid(sum)
 	}
 	return errs
 }

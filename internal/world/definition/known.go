@@ -1,62 +1,66 @@
 package definition
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// knownSchemas is what was made of schemas, by their texts: one program runs many clusters, one after the other or side
-// by side, in which the same kinds are defined. What is kept is never changed.
+// sum is that of a schema's text; all zeros are none.
+type sum [sha256.Size]byte
+
+// knownSchemas is what was made of schemas, by the sums of their texts: one program runs many clusters, one after the other
+// or side by side, in which the same kinds are defined. What is kept is never changed.
 type knownSchemas struct {
 	lock    sync.Mutex
-	schemas map[string]*schemas
-	valid   map[string]bool
+	schemas map[sum]*schemas
+	valid   map[sum]bool
 }
 
 // mostKnown is how many schemas are kept.
 const mostKnown = 200
 
-var known = knownSchemas{schemas: map[string]*schemas{}, valid: map[string]bool{}}
+var known = knownSchemas{schemas: map[sum]*schemas{}, valid: map[sum]bool{}}
 
-// textOf is all of a version that its schema and the mistakes in that depend on.
-func textOf(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+// sumOf is that of all of a version that its schema and the mistakes in that depend on.
+func sumOf(v *apiextensionsv1.CustomResourceDefinitionVersion) sum {
 	text, err := json.Marshal(v.Schema)
 	if err != nil {
-		return "" // is not kept
+		return sum{} // is not kept
 	}
 	if v.Subresources != nil && v.Subresources.Status != nil {
-		return "status " + string(text)
+		text = append(text, " status"...)
 	}
-	return string(text)
+	return sha256.Sum256(text)
 }
 
-func (k *knownSchemas) find(text string) (*schemas, bool) {
+func (k *knownSchemas) find(of sum) (*schemas, bool) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	s, ok := k.schemas[text]
+	s, ok := k.schemas[of]
 	return s, ok
 }
 
-func (k *knownSchemas) keep(text string, s *schemas) {
+func (k *knownSchemas) keep(of sum, s *schemas) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	if text != "" && len(k.schemas) < mostKnown {
-		k.schemas[text] = s
+	if of != (sum{}) && len(k.schemas) < mostKnown {
+		k.schemas[of] = s
 	}
 }
 
-func (k *knownSchemas) isValid(text string) bool {
+func (k *knownSchemas) isValid(of sum) bool {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	return k.valid[text]
+	return k.valid[of]
 }
 
-func (k *knownSchemas) keepValid(text string) {
+func (k *knownSchemas) keepValid(of sum) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	if text != "" && len(k.valid) < mostKnown {
-		k.valid[text] = true
+	if of != (sum{}) && len(k.valid) < mostKnown {
+		k.valid[of] = true
 	}
 }

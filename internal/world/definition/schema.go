@@ -22,13 +22,13 @@ type schemas struct {
 }
 
 func schemasOf(version *apiextensionsv1.CustomResourceDefinitionVersion) (*schemas, error) {
-	text := textOf(version)
-	if s, ok := known.find(text); ok {
+	sum := sumOf(version)
+	if s, ok := known.find(sum); ok {
 		return s, nil
 	}
 	s, err := makeSchemas(version)
 	if err == nil {
-		known.keep(text, s)
+		known.keep(sum, s)
 	}
 	return s, err
 }
