@@ -38,7 +38,9 @@ func (d *Disk) change(real string, f func() error) error {
 		w.mu.Unlock()
 	}
 	for _, w := range delivering {
+		w.mu.Lock()
 		w.drain()
+		w.mu.Unlock()
 	}
 	return err
 }

@@ -98,27 +98,25 @@ func (w *diskWatch) update(compare func()) {
 // deliver delivers what is queued, unless somebody else does.
 func (w *diskWatch) deliver() {
 	w.mu.Lock()
-	claimed := w.claim()
-	w.mu.Unlock()
-	if claimed {
+	defer w.mu.Unlock()
+	if w.claim() {
 		w.drain()
 	}
 }
 
-// claim reports whether its caller, who holds the lock, is to drain the queue: one does at a time.
+// claim reports whether its caller, who holds the lock, is to drain the queue: one does at a time. Who has nothing to
+// deliver claims nothing, or a change that another makes at that moment would wait for it.
 func (w *diskWatch) claim() bool {
-	if w.delivering {
+	if w.delivering || len(w.queue) == 0 {
 		return false
 	}
 	w.delivering = true
 	return true
 }
 
-// drain calls back without holding the lock, so that the callback is free to
+// drain calls back without the lock, which its caller holds, so that the callback is free to
 // use the machine; events that this causes are delivered by the call under way.
 func (w *diskWatch) drain() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for len(w.queue) > 0 && !w.stopped {
 		event := w.queue[0]
 		w.queue = w.queue[1:]
