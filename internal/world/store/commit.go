@@ -21,14 +21,6 @@ type commit struct {
 	relisted bool
 }
 
-// moment is the place of a commit in history, made while states are kept. Only views
-// that have yet to reach it hold on to it, and thereby to all later ones.
-type moment struct {
-	*commit
-	before *Snapshot
-	next   *moment
-}
-
 // move is what a commit changes in one index: the values that the object had and
 // has.
 type move struct {
@@ -76,11 +68,10 @@ func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	}
 	moves := s.sheet.moves(res, old, obj)
 	if s.versioned {
-		now := &moment{commit: c, before: s.Snapshot()}
-		s.moment.next, s.moment = now, now
+		s.happen(c)
 	}
 	if s.options.History > 0 {
-		s.remember(s.moment.before)
+		s.remember(s.Snapshot())
 	}
 	s.head.apply(c, moves)
 	if res.TTL > 0 && obj != nil {

@@ -11,8 +11,9 @@ type Store struct {
 	head        *head
 	past        []*Snapshot // oldest first, at most options.History
 	latest      *commit
-	moment      *moment // of the latest commit, while states are kept
-	versioned   bool    // every state is kept by somebody
+	moment      *moment // of the latest commit, while views may lag
+	versioned   bool    // views may lag
+	sinceKept   int     // moments since one kept its state
 	subscribers subscribers
 	observers   []func(Commit)
 	guard       guard
@@ -38,7 +39,6 @@ func New(options Options) *Store {
 		defined:     map[string]*Resource{},
 		admission:   admitAll{},
 	}
-	s.versioned = options.History > 0
 	if options.Guard {
 		s.guard = guard{}
 	}

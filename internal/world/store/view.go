@@ -27,7 +27,7 @@ func (v *View) Name() string { return v.name }
 // Revision is the revision that the view reads.
 func (v *View) Revision() uint64 {
 	if len(v.pending) > 0 {
-		return v.pending[0].before.revision
+		return v.pending[0].before()
 	}
 	return v.store.head.revision
 }
@@ -35,7 +35,7 @@ func (v *View) Revision() uint64 {
 // state is the one before the first commit that the view has yet to see.
 func (v *View) state() Reader {
 	if len(v.pending) > 0 {
-		return v.pending[0].before
+		return v.pending[0]
 	}
 	return v.store.head
 }

@@ -258,3 +258,36 @@ func TestSnapshotsAreIsolated(t *testing.T) {
 		require.NoError(t, s.VerifyImmutable())
 	})
 }
+
+// However far it lags, a view reads what a snapshot of its revision has: in single objects, lists and indexes.
+func TestALaggingViewReadsWhatASnapshotOfItsRevisionHas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := kind.NewStore(store.Options{})
+		view := s.NewView("controller")
+		store.Watch[*corev1.Pod](view)
+		view.SetLag(func() {})
+		ask := func(r store.Reader) (all []string) {
+			for p := range store.List[*corev1.Pod](r, "") {
+				all = append(all, p.Name+" "+p.ResourceVersion)
+			}
+			for _, node := range []string{"a", "b"} {
+				for p := range store.Indexed[*corev1.Pod](r, kind.PodsByNode, node) {
+					all = append(all, node+" "+p.Name+" "+p.ResourceVersion)
+				}
+			}
+			for _, name := range []string{"p", "q", "r", "s"} {
+				if p, ok := store.Get[*corev1.Pod](r, kindtest.InDefault(name)); ok {
+					all = append(all, p.Name+" "+p.ResourceVersion)
+				}
+			}
+			return append(all, fmt.Sprint(len(slices.Collect(store.List[*corev1.Secret](r, "default")))))
+		}
+		states := map[uint64][]string{s.Revision(): ask(s)}
+		s.OnCommit(func(c store.Commit) { states[c.Revision] = ask(s) })
+		for range rapid.IntRange(1, 90).Draw(t, "steps") {
+			act(t, s)
+			view.Deliver(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "commits"))
+			require.Equal(t, states[view.Revision()], ask(view))
+		}
+	})
+}
