@@ -3,6 +3,7 @@ package fakecontroller
 import (
 	"net/netip"
 
+	"github.com/csisim/csisim/fakecontroller/internal/clusterroleaggregation"
 	"github.com/csisim/csisim/fakecontroller/internal/endpoints"
 	"github.com/csisim/csisim/fakecontroller/internal/endpointslice"
 	"github.com/csisim/csisim/fakecontroller/internal/kubernetesservice"
@@ -13,7 +14,7 @@ import (
 )
 
 // StartForClients starts what nobody needs but clients of the API: those who delete
-// namespaces, look for services and for the certificate, or watch leases. The address
+// namespaces, look for services, roles and the certificate, or watch leases. The address
 // is where the API listens, not valid within a process; the authority is empty there.
 func StartForClients(w *component.World, address netip.AddrPort, authority []byte) {
 	kubernetesservice.Start(w, address)
@@ -21,6 +22,7 @@ func StartForClients(w *component.World, address netip.AddrPort, authority []byt
 	serviceaccount.Start(w)
 	endpoints.Start(w)
 	endpointslice.Start(w)
+	clusterroleaggregation.Start(w)
 	if len(authority) > 0 {
 		rootca.Start(w, authority)
 	}
