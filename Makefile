@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: pictures explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: default-roles pictures explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,9 @@ oracle: ## compare csisim's checks, defaults, warnings, columns and field select
 
 tidy: ## go mod tidy in this module and in all that are nested in it, after a change of dependencies
 	for module in . test/* examples/*; do (cd $$module && $(GO) mod tidy) || exit 1; done
+
+default-roles: ## the roles with which a cluster begins, from Kubernetes' own lists
+	cd test/oracle && $(GO) test . -run TheDefaultRoles -count 1 -args -update-roles
 
 proto: ## the Go code of the .proto files of CSI-Addons
 	cd test/protobuf && $(GO) run .

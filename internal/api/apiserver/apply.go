@@ -43,11 +43,12 @@ func (p *patcher) apply() (stored store.Object, created bool, err error) {
 	if err := p.strictly(); err != nil {
 		return nil, false, err
 	}
+	options := append(p.options.forStore(p.kind), store.Finish(p.mayWrite))
 	if !exists {
-		stored, err = p.server.store.CreateObject(p.kind.res, obj, p.options.forStore(p.kind)...)
+		stored, err = p.server.store.CreateObject(p.kind.res, obj, options...)
 		return stored, true, err
 	}
-	stored, err = p.replace(obj, p.what, append(p.options.forStore(p.kind), store.Patched()))
+	stored, err = p.replace(obj, p.what, append(options, store.Patched()))
 	return stored, false, err
 }
 

@@ -26,6 +26,10 @@ func (q *request) authenticate() error {
 	if own != "" && given && bearer == own {
 		return nil
 	}
+	if q.server.authorizer != nil && !given {
+		q.user = anonymous
+		return nil
+	}
 	if _, known, _, _ := readToken(bearer); own == "" && !known {
 		return nil // everybody is served
 	}

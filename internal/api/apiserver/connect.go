@@ -60,6 +60,9 @@ func (q *request) streamOptions(terminal bool) StreamOptions {
 func (q *request) enter(o StreamOptions) (spec *corev1.Container, inside Container, err error) {
 	var refused error
 	err = q.exclusively(func() error {
+		if err := q.allowedTo("create"); err != nil { // a WebSocket asks by GET
+			return err
+		}
 		object, err := q.object()
 		if err != nil {
 			return err

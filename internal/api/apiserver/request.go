@@ -30,6 +30,9 @@ func (q *request) serve() error {
 		return err
 	}
 	q.query = q.URL.Query()
+	if err := q.authorize(); err != nil {
+		return err
+	}
 	if handled, err := q.serveRoot(); handled {
 		return err
 	}

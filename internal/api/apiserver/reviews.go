@@ -11,7 +11,6 @@ import (
 )
 
 // Reviews are questions that a client asks by creating them; nothing is stored.
-// Everybody may do everything.
 
 // review is one kind of question.
 type review struct {
@@ -40,30 +39,28 @@ var reviews = []review{
 		answer: func(q *request) (runtime.Object, error) {
 			var asked authorizationv1.LocalSubjectAccessReview
 			err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"))
-			asked.Status.Allowed = true
+			asked.Status = q.reviewAccess(asked.Spec)
 			return &asked, err
 		}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), resource: "selfsubjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectAccessReview
 		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"))
-		asked.Status.Allowed = true
+		asked.Status = q.reviewAccess(authorizationv1.SubjectAccessReviewSpec{
+			User: q.user.Username, Groups: q.user.Groups, ResourceAttributes: asked.Spec.ResourceAttributes, NonResourceAttributes: asked.Spec.NonResourceAttributes,
+		})
 		return &asked, err
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"), resource: "selfsubjectrulesreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectRulesReview
 		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"))
+		asked.Status = q.reviewRules(asked.Spec.Namespace)
 		asked.Spec = authorizationv1.SelfSubjectRulesReviewSpec{} // the real server does not repeat it
-		every := []string{"*"}
-		asked.Status = authorizationv1.SubjectRulesReviewStatus{
-			ResourceRules:    []authorizationv1.ResourceRule{{Verbs: every, APIGroups: every, Resources: every}},
-			NonResourceRules: []authorizationv1.NonResourceRule{{Verbs: every, NonResourceURLs: every}},
-		}
 		return &asked, err
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"), resource: "subjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SubjectAccessReview
 		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"))
-		asked.Status.Allowed = true
+		asked.Status = q.reviewAccess(asked.Spec)
 		return &asked, err
 	}},
 }

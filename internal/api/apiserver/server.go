@@ -49,7 +49,8 @@ type Server struct {
 	history       *history
 	encoded       *encodings
 	managedFields *managedFields
-	streams       Streams // nil: none are served
+	streams       Streams    // nil: none are served
+	authorizer    Authorizer // nil: everybody may do everything
 }
 
 // New returns a server for the store. What was written before counts as history

@@ -159,6 +159,9 @@ func (q *request) replace(obj store.Object, what part, options []store.WriteOpti
 func (q *request) recorded(options writeOptions, what part) []store.WriteOption {
 	return append(options.forStore(q.kind), store.Finish(func(obj, old store.Object) error {
 		q.before = old
+		if err := q.mayWrite(obj, old); err != nil {
+			return err
+		}
 		return q.server.managedFields.record(q.kind, what, obj, old, options.fieldManager)
 	}))
 }

@@ -1,0 +1,149 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Authorizer decides who may do what. The store does not change while it is asked.
+type Authorizer interface {
+	// Authorize answers whether somebody may do something.
+	Authorize(asked authorizationv1.SubjectAccessReviewSpec) authorizationv1.SubjectAccessReviewStatus
+	// Refused learns of a request that was refused.
+	Refused(asked authorizationv1.SubjectAccessReviewSpec)
+	// Rules are what a user may do in a namespace. The error says why there may be more.
+	Rules(user authenticationv1.UserInfo, namespace string) ([]rbacv1.PolicyRule, error)
+	// Grant refuses a write that would hand out rights that its author does not have. old is what
+	// obj replaces, nil for a new object.
+	Grant(author authenticationv1.UserInfo, obj, old store.Object) error
+}
+
+// AuthorizeBy makes the server refuse what the authorizer does not allow, and serve clients
+// without a token as system:anonymous. Without it everybody may do everything. It is called
+// before the first request.
+func (s *Server) AuthorizeBy(a Authorizer) { s.authorizer = a }
+
+// anonymous is who brings no token, where there are rules for it.
+var anonymous = authenticationv1.UserInfo{Username: "system:anonymous", Groups: []string{"system:unauthenticated"}}
+
+// authorize refuses a request that its user may not make.
+func (q *request) authorize() error {
+	if q.server.authorizer == nil {
+		return nil
+	}
+	asked := q.asked()
+	return q.exclusively(func() error { return q.allowed(asked) })
+}
+
+// allowed is the answer of the authorizer.
+func (q *request) allowed(asked authorizationv1.SubjectAccessReviewSpec) error {
+	answer := q.server.authorizer.Authorize(asked)
+	if answer.Allowed {
+		return nil
+	}
+	q.server.authorizer.Refused(asked)
+	return forbidden(asked, answer.Reason)
+}
+
+// allowedTo asks for one more verb for what the request is about.
+func (q *request) allowedTo(verb string) error {
+	if q.server.authorizer == nil {
+		return nil
+	}
+	asked := q.asked()
+	asked.ResourceAttributes.Verb = verb
+	return q.allowed(asked)
+}
+
+// mayWrite holds a write against what its author may do beyond the verb of the request: an object
+// that an update or a patch makes is created, and nobody hands out rights that it does not have.
+func (q *request) mayWrite(obj, old store.Object) error {
+	if q.server.authorizer == nil {
+		return nil
+	}
+	if old == nil && q.Method != http.MethodPost {
+		if err := q.allowedTo("create"); err != nil {
+			return err
+		}
+	}
+	return q.server.authorizer.Grant(q.user, obj, old)
+}
+
+// asked is the question whether the user may make the request.
+func (q *request) asked() authorizationv1.SubjectAccessReviewSpec {
+	who := authorizationv1.SubjectAccessReviewSpec{User: q.user.Username, Groups: q.user.Groups, UID: q.user.UID}
+	info, isAPI := newRequestInfo(q.URL.Path)
+	if !isAPI || info.resource == "" {
+		who.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: q.URL.Path, Verb: strings.ToLower(q.Method)}
+		return who
+	}
+	sub, _, _ := strings.Cut(info.subresource, "/")
+	r := &authorizationv1.ResourceAttributes{
+		Group: info.apiGroup, Version: info.apiVersion, Resource: info.resource, Subresource: sub, Namespace: info.namespace, Name: info.name,
+	}
+	if r.Group == "" && r.Resource == "namespaces" {
+		r.Namespace = r.Name
+	}
+	who.ResourceAttributes = r
+	q.settleVerb(info, r)
+	return who
+}
+
+// settleVerb says what a request does: without a name, reading is listing and deleting is deleting
+// a collection.
+func (q *request) settleVerb(info requestInfo, r *authorizationv1.ResourceAttributes) {
+	r.Verb = authorizedVerbs[q.Method]
+	switch {
+	case info.watch:
+		r.Verb = "watch"
+	case r.Name != "":
+	case r.Verb == "delete":
+		r.Verb = "deletecollection"
+	case r.Verb == "get":
+		r.Verb = "list"
+		if q.isSet("watch") {
+			r.Verb = "watch"
+		}
+		if selector, err := fields.ParseSelector(q.query.Get("fieldSelector")); err == nil {
+			r.Name, _ = selector.RequiresExactMatch("metadata.name")
+		}
+	}
+}
+
+var authorizedVerbs = map[string]string{
+	http.MethodGet: "get", http.MethodHead: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
+}
+
+// forbidden is a refusal in the words of the real server.
+func forbidden(asked authorizationv1.SubjectAccessReviewSpec, reason string) error {
+	if reason != "" {
+		reason = ": " + reason
+	}
+	say := func(format string, args ...any) error {
+		return fmt.Errorf("%s%s", unlikeHTML.Replace(fmt.Sprintf(format, args...)), reason)
+	}
+	if n := asked.NonResourceAttributes; n != nil {
+		return apierrors.NewForbidden(schema.GroupResource{}, "", say("User %q cannot %s path %q", asked.User, n.Verb, n.Path))
+	}
+	r := asked.ResourceAttributes
+	resource := strings.Join(slices.DeleteFunc([]string{r.Resource, r.Subresource}, func(part string) bool { return part == "" }), "/")
+	where := "at the cluster scope"
+	if r.Namespace != "" {
+		where = fmt.Sprintf("in the namespace %q", r.Namespace)
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Group: r.Group, Resource: r.Resource}, r.Name,
+		say("User %q cannot %s resource %q in API group %q %s", asked.User, r.Verb, resource, r.Group, where))
+}
+
+var unlikeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

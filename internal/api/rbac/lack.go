@@ -1,0 +1,67 @@
+package rbac
+
+import (
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Lack is the rule that a service account would need for a request that was refused.
+type Lack struct {
+	Namespace, Account string // of the service account
+	// Where is the namespace in which it asked, empty for the cluster.
+	Where string
+	// Role is one that the account has there and that could have the rule; the zero value if it
+	// has none.
+	Role rbacv1.RoleRef
+	Rule rbacv1.PolicyRule
+}
+
+// What says what the account could not do: list storageclasses.storage.k8s.io.
+func (l Lack) What() string {
+	if len(l.Rule.NonResourceURLs) > 0 {
+		return l.Rule.Verbs[0] + " " + l.Rule.NonResourceURLs[0]
+	}
+	what := l.Rule.Verbs[0] + " " + l.Rule.Resources[0]
+	if group := l.Rule.APIGroups[0]; group != "" {
+		what += "." + group
+	}
+	if l.Where != "" {
+		what += " in namespace " + l.Where
+	}
+	return what
+}
+
+func (a *Authorizer) lackOf(asked authorizationv1.SubjectAccessReviewSpec) (Lack, bool) {
+	account, isAccount := strings.CutPrefix(asked.User, accountPrefix)
+	namespace, name, _ := strings.Cut(account, ":")
+	if !isAccount {
+		return Lack{}, false
+	}
+	l := Lack{Namespace: namespace, Account: name, Rule: ruleFor(asked)}
+	if r := asked.ResourceAttributes; r != nil {
+		l.Where = r.Namespace
+	}
+	for from := range a.bindingsOf(subject{user: asked.User}, l.Where) { // not those of its groups, which all accounts have
+		l.Role = from.role
+		if from.role.Kind == "Role" {
+			break // it is the narrowest
+		}
+	}
+	return l, true
+}
+
+// ruleFor is the least rule that allows a request.
+func ruleFor(asked authorizationv1.SubjectAccessReviewSpec) rbacv1.PolicyRule {
+	r := asked.ResourceAttributes
+	if r == nil {
+		n := asked.NonResourceAttributes
+		return rbacv1.PolicyRule{Verbs: []string{n.Verb}, NonResourceURLs: []string{n.Path}}
+	}
+	resource := r.Resource
+	if r.Subresource != "" {
+		resource += "/" + r.Subresource
+	}
+	return rbacv1.PolicyRule{Verbs: []string{r.Verb}, APIGroups: []string{r.Group}, Resources: []string{resource}}
+}

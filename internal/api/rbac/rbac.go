@@ -1,0 +1,80 @@
+// Package rbac decides by roles and bindings who may do what with the API, as the RBAC
+// authorizer of the real server does. Nothing but csisim up imports it.
+// (kubernetes v1.36.3, plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac)
+package rbac
+
+import (
+	"fmt"
+	"slices"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+var _ apiserver.Authorizer = (*Authorizer)(nil)
+
+// Authorizer reads roles and bindings from the store at each question, so that a binding
+// counts from the write that makes it. Whoever asks has the store to itself.
+type Authorizer struct {
+	store   *store.Store
+	refused func(Lack)
+}
+
+// New returns an authorizer for the roles in the store. refused is called with what a service
+// account lacks for a request that the server refuses.
+func New(s *store.Store, refused func(Lack)) *Authorizer {
+	return &Authorizer{store: s, refused: refused}
+}
+
+// superusers may do everything, whatever the roles say.
+const superusers = "system:masters"
+
+// Authorize says whether a user may do something, and because of which binding.
+func (a *Authorizer) Authorize(asked authorizationv1.SubjectAccessReviewSpec) (answer authorizationv1.SubjectAccessReviewStatus) {
+	if slices.Contains(asked.Groups, superusers) {
+		return authorizationv1.SubjectAccessReviewStatus{Allowed: true}
+	}
+	namespace := ""
+	if asked.ResourceAttributes != nil {
+		namespace = asked.ResourceAttributes.Namespace
+	}
+	missing := a.visit(subject{asked.User, asked.Groups}, namespace, func(from source, rule *rbacv1.PolicyRule) bool {
+		if !allows(rule, asked) {
+			return true
+		}
+		answer = authorizationv1.SubjectAccessReviewStatus{Allowed: true, Reason: "RBAC: allowed by " + from.String()}
+		return false
+	})
+	if !answer.Allowed && missing != nil {
+		answer.Reason = fmt.Sprintf("RBAC: %v", missing)
+	}
+	return answer
+}
+
+// Refused reports a request of a service account that was refused.
+func (a *Authorizer) Refused(asked authorizationv1.SubjectAccessReviewSpec) {
+	if lack, ok := a.lackOf(asked); ok {
+		a.refused(lack)
+	}
+}
+
+// Rules are those that apply to a user in a namespace. The error names roles of bindings that
+// are not there; the rules are all others.
+func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) ([]rbacv1.PolicyRule, error) {
+	var rules []rbacv1.PolicyRule
+	err := a.visit(subject{user.Username, user.Groups}, namespace, func(_ source, rule *rbacv1.PolicyRule) bool {
+		rules = append(rules, *rule)
+		return true
+	})
+	return rules, err
+}
+
+// fullAuthority is what cluster-admin has.
+var fullAuthority = []rbacv1.PolicyRule{
+	{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
+	{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},
+}
