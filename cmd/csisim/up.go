@@ -34,6 +34,7 @@ type upFlags struct {
 	isolation, workDir     string
 	hostPaths              []string
 	unmapped               string
+	authorization          string
 }
 
 func newUp(env environment) *cobra.Command {
@@ -59,6 +60,9 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 			if !slices.Contains(unmappedModes, f.unmapped) {
 				return usage("%w", unknown("mode of --unmapped", f.unmapped, unmappedModes))
 			}
+			if !slices.Contains(authorizations, f.authorization) {
+				return usage("%w", unknown("mode of --authorization", f.authorization, authorizations))
+			}
 			if err := checkName(f.name); err != nil {
 				return err
 			}
@@ -83,6 +87,8 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 	hostPathFlag(command, &f.hostPaths)
 	flags.StringVar(&f.unmapped, "unmapped", record, "containers of images that the file does not map: `MODE` is record (they run nothing) or refuse (their images cannot be pulled)")
 	complete(command, "unmapped", cobra.FixedCompletions(unmappedModes, cobra.ShellCompDirectiveNoFileComp))
+	flags.StringVar(&f.authorization, "authorization", alwaysAllow, "who may do what with the API: `MODE` is none (everybody everything) or rbac (what roles and bindings allow)")
+	complete(command, "authorization", cobra.FixedCompletions(authorizations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "file", completeScenarios)
 	for _, flag := range []string{"name", "port", "speed"} {
@@ -144,7 +150,11 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		Address: shown.host, Authority: authority,
 		Inspect: func(c *sim.Simulation) error {
 			f.sayUnmapped(env, s)
-			return live(ctx, env, c, newPort(listener, certificate), access, shown, f.speed)
+			missing, err := f.authorize(env, c)
+			if err != nil {
+				return err
+			}
+			return errors.Join(live(ctx, env, c, newPort(listener, certificate), access, shown, f.speed), missing.print(env.stdout))
 		},
 	})
 	if result != nil && len(result.Notes) > 0 {

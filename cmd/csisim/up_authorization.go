@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/csisim/csisim/internal/api/rbac"
+	"github.com/csisim/csisim/sim"
+)
+
+// The modes of --authorization.
+const (
+	alwaysAllow  = "none"
+	byRoles      = "rbac"
+	rulesMissing = "Requests were forbidden. The rules that would allow them:"
+)
+
+var authorizations = []string{alwaysAllow, byRoles}
+
+// missingRules are those for which service accounts were refused.
+type missingRules struct {
+	lock  sync.Mutex
+	rules rbac.Missing
+}
+
+// authorize makes the cluster's API refuse what no role allows, if it shall, and prints a line for
+// each kind of request of a service account that is refused.
+func (f upFlags) authorize(env environment, c *sim.Simulation) (*missingRules, error) {
+	missing := &missingRules{}
+	if f.authorization != byRoles {
+		return missing, nil
+	}
+	c.API().AuthorizeBy(rbac.New(c.World.Store, func(l rbac.Lack) {
+		if missing.add(l) {
+			fmt.Fprintf(env.stderr, "forbidden: service account %s of namespace %s cannot %s\n", l.Account, l.Namespace, l.What())
+		}
+	}))
+	return missing, rbac.Reconcile(c.Client())
+}
+
+func (m *missingRules) add(l rbac.Lack) (isNew bool) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.rules.Add(l)
+}
+
+// print writes the rules that are missing as they are pasted into roles.
+func (m *missingRules) print(out io.Writer) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	manifest := m.rules.Manifest()
+	if manifest == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "%s\n%s", rulesMissing, manifest)
+	return err
+}
