@@ -14,6 +14,7 @@ import (
 type checkFlags struct {
 	subjectFlags
 	budget            time.Duration
+	deep              depth
 	parallel          int
 	only              []string
 	allowUntried      []string
@@ -92,6 +93,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.SortFlags = false
 	f.addTo(flags)
 	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins; those that are left are not tried, exit code 3")
+	flags.Var(&f.deep, "deep", "then search the runs of some scenarios as csisim explore does, with other orders and up to three faults at once: `DURATION` that they share, or a number of runs for each (default not)")
 	// A scenario waits for programs half of its time.
 	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver on a socket, and as soon as volumes of one scenario are seen in another")
 	flags.StringSliceVar(&f.only, "only", nil, "only the scenarios of these names: `NAME,…`, * for any text; may be repeated")
@@ -124,7 +126,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	for _, flag := range []string{"work-dir", "out", "report"} {
 		complete(command, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	}
-	for _, flag := range []string{"budget", "parallel", "only", "allow-untried", "print", "seed", "patience"} {
+	for _, flag := range []string{"budget", "deep", "parallel", "only", "allow-untried", "print", "seed", "patience"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command

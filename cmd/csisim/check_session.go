@@ -48,7 +48,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	if err := c.save(facts); err != nil {
 		return err
 	}
-	trials, err := check.Plan(facts)
+	trials, err := c.plan(facts)
 	if err == nil {
 		err = errors.Join(c.flags.checkAllowed(trials), isOf(known, facts))
 	}
@@ -83,13 +83,27 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 		card.Shared = s
 		c.progress.say(fmt.Sprintf("%s; one runs at a time from here on, %d again", s, s.Again))
 	}
-	card.Outcomes, err = check.Run(ctx, trials, options)
+	plain, deep := check.Searches(trials)
+	card.Outcomes, err = check.Run(ctx, plain, options)
+	if err == nil {
+		err = c.search(ctx, deep, card, options.Isolation)
+	}
 	card.Took = time.Since(began)
 	c.progress.erase()
 	if timeline != nil {
 		err = errors.Join(err, timeline.Close())
 	}
 	return c.end(ctx, card, err)
+}
+
+// plan composes the scenarios that apply to the driver.
+func (c *checking) plan(facts *check.Facts) ([]*check.Trial, error) {
+	trials, err := check.Plan(facts)
+	if err != nil || c.flags.deep == (depth{}) {
+		return trials, err
+	}
+	deep, err := check.PlanDeep(facts)
+	return append(trials, deep...), err
 }
 
 // save writes what the flags, and the driver itself, say of it.
@@ -201,7 +215,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 	}
 	c.replay = func(t *check.Trial) string {
 		run := report.Run{Program: self(), File: c.kept(t), Strategy: c.flags.strategy, Seed: c.flags.seed}
-		run.Flags = runFlags{patience: c.flags.patience, isolation: c.flags.isolation, hostPaths: c.flags.hostPaths, strict: c.flags.strict}.forReplay()
+		run.Flags = c.flags.forReplay()
 		return run.Replay()
 	}
 	return nil
@@ -254,7 +268,7 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 
 // printCard writes the card; a single scenario is reported as csisim run does.
 func (c *checking) printCard(card *check.Card) error {
-	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried() && card.Known == nil
+	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried() && card.Outcomes[0].Search == nil && card.Known == nil
 	if single || c.flags.verbose {
 		printer := report.NewPrinter(c.env.stdout, report.Options{
 			Terminal: c.terminal, Workspace: workspaceOf(c.env), Began: time.Now().Add(-card.Took),

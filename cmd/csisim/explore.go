@@ -35,6 +35,20 @@ type exploreFlags struct {
 	shards   int
 	job      int
 	image    string
+	programFlags
+}
+
+// programFlags say how runs with driver programs are made.
+type programFlags struct {
+	isolation string
+	workDir   string
+}
+
+func (f *programFlags) addTo(command *cobra.Command) {
+	isolationFlag(command.Flags(), &f.isolation)
+	command.Flags().StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
+	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 }
 
 // usualTime is how long a search takes that nothing else bounds.
@@ -69,7 +83,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; the next ones follow")
 	flags.StringVar(&f.strategy, "strategy", exploration.Strategies()[0], "who decides: `NAME` is pct, priorities that change at a few points; guided, faults added to runs that showed something new; swarm, pct with half of the faults; or random, every decision drawn")
 	flags.StringSliceVar(&f.faults, "faults", kindNames(), "what may happen to driver calls, writes, programs and nodes: `KIND,…` of "+explore.KindNames()+", or none")
-	flags.IntVar(&f.budget, "budget", 3, "how many faults a run may have")
+	flags.IntVar(&f.budget, "budget", usualBudget, "how many faults a run may have")
 	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
 	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each finding to `DIR`")
@@ -77,6 +91,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.StringVar(&f.shard, "shard", "0/1", "make only every n-th run, from the i-th, as `i/n`, counted from 0: n machines share a search")
 	flags.IntVar(&f.job, "job", 0, "search nothing, but print the manifests of a Kubernetes Job that makes the search in `N` shards")
 	flags.StringVar(&f.image, "image", "ghcr.io/csisim/csisim:latest", "image of the containers of --job")
+	f.programFlags.addTo(command)
 	complete(command, "image", cobra.NoFileCompletions)
 	complete(command, "corpus", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	complete(command, "strategy", cobra.FixedCompletions(exploration.Strategies(), cobra.ShellCompDirectiveNoFileComp))
@@ -136,6 +151,9 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 			return usage("--%s %s: it must be a directory", dir[0], dir[1])
 		}
 	}
+	if err := checkIsolation(f.isolation); err != nil {
+		return err
+	}
 	return f.readShard()
 }
 
@@ -169,12 +187,18 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 		return err
 	}
 	for _, s := range scenarios {
-		if slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return d.Mock == nil }) {
-			return usage("%s: a search takes a fresh driver for every run, which only a mock is; csisim run and csisim check run other drivers", s.File)
+		if slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return d.Socket != nil }) {
+			return usage("%s: a search takes a fresh driver for every run, and one that serves at a socket already is none; give its program", s.File)
+		}
+		if s.Lives() {
+			return usage("%s: external sidecars and programs in containers take the real clock: use csisim up -f %s", s.File, s.File)
 		}
 	}
 	if f.job > 0 {
 		return f.writeJob(env, scenarios, f.image)
+	}
+	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
+		return err
 	}
 	f.time /= time.Duration(len(scenarios))
 	x := &exploring{env: env, flags: f, progress: newProgress(env, report.TerminalOf(env.stdout, env.getenv))}
@@ -192,9 +216,9 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 	return reported(x.code)
 }
 
-// writeFinding writes the file of a finding and returns its name.
-func (x *exploring) writeFinding(s *explore.Search, f *explore.Finding) (string, error) {
-	file, err := s.FileOf(f, x.flags.out)
+// keepFinding writes the file of a finding and returns its name.
+func keepFinding(s *explore.Search, f *explore.Finding, dir string) (string, error) {
+	file, err := s.FileOf(f, dir)
 	if err != nil {
 		return "", err
 	}
@@ -202,7 +226,7 @@ func (x *exploring) writeFinding(s *explore.Search, f *explore.Finding) (string,
 	if err != nil {
 		return "", fmt.Errorf("write finding: %w", err)
 	}
-	name := filepath.Join(x.flags.out, s.NameOf(f))
+	name := filepath.Join(dir, s.NameOf(f))
 	if err := os.WriteFile(name, text, 0o666); err != nil {
 		return "", &failure{code: exitEnvironment, err: fmt.Errorf("write finding: %w", err)}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
 )
 
 // exploring is what csisim explore has done so far.
@@ -32,7 +33,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	}
 	found, err := explore.Of(ctx, s.File, text, explore.Options{
 		Strategy: x.flags.strategy, Seed: x.flags.seed, Runs: x.flags.runs, Time: x.flags.time,
-		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Jobs: x.flags.jobs, Progress: func(at *explore.Search) { x.show(s.Name, at) },
+		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Run: scenario.RunOptions{Isolation: sim.Isolation(x.flags.isolation), WorkDir: x.flags.workDir}, Jobs: x.flags.jobs, Progress: func(at *explore.Search) { x.show(s.Name, at) },
 	})
 	x.progress.erase()
 	switch {
@@ -83,13 +84,16 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 		if f.Blame == check.Driver || f.Blame == check.Invariant {
 			x.code = exitFailed
 		}
-		file, err := x.writeFinding(found, f)
+		file, err := keepFinding(found, f, x.flags.out)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "\n%s %d  %s\n", headings[f.Blame], i+1, trace.Escaped(f.Verdict))
 		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural.Of(found.Runs, "run"), reached(f))
 		writeChoices(out, f.Choices)
+		if f.ByChance() {
+			fmt.Fprintf(out, "  %s\n", check.ByChance(f.Repeated, f.Repeats))
+		}
 		x.writeStory(out, f)
 		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blames[f.Blame], self(), report.Quoted(file))
 		if err := x.writePage(ctx, out, file); err != nil {

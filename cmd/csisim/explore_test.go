@@ -111,6 +111,8 @@ func TestWrongUsageOfExploreIsReportedInOneLine(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte("apiVersion: csisim.dev/v1alpha1\nkind: Replay\nscenario: mine.yaml\ndigest: d\nfinding: f\nchoices: [{kind: fault, nth: 1}]\n"), 0o600))
 	lone := filepath.Join(dir, "lone.csisim.yaml")
 	require.NoError(t, os.WriteFile(lone, []byte("apiVersion: csisim.dev/v1alpha1\nkind: Replay\nscenario: nowhere.yaml\ndigest: d\nfinding: f\n"), 0o600))
+	served := filepath.Join(dir, "served.yaml")
+	require.NoError(t, os.WriteFile(served, []byte(header+"cluster: {nodes: 1}\ndrivers: [{name: d.example.com, socket: {node: /run/csi.sock}}]\nsteps: [{settle: {}}]\n"), 0o600))
 	for _, test := range []struct{ args, message string }{
 		{"explore", "a scenario FILE is missing"},
 		{"explore " + file + " --faults lots", `unknown fault "lots"; did you mean "lost"?`},
@@ -123,7 +125,7 @@ func TestWrongUsageOfExploreIsReportedInOneLine(t *testing.T) {
 		{"explore " + file + " --shard 1", "--shard 1: it must be i/n"},
 		{"explore " + file + " --corpus nowhere", "--corpus nowhere: it must be a directory"},
 		{"explore " + file + " --out nowhere", "--out nowhere: it must be a directory"},
-		{"explore ../../scenarios/programs/hostdir-move.yaml", "a search takes a fresh driver for every run, which only a mock is"},
+		{"explore " + served, "a search takes a fresh driver for every run, and one that serves at a socket already is none; give its program"},
 		{"replay", "a FILE is missing"},
 		{"replay " + lone, "lone.csisim.yaml: the scenario of the finding: "},
 		{"replay " + broken, `broken.csisim.yaml:6:11: choices[0]`},

@@ -14,7 +14,6 @@ import (
 	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/view"
-	"github.com/csisim/csisim/sim"
 )
 
 func reportFlag(command *cobra.Command, file *string) {
@@ -56,7 +55,7 @@ func (x *exploring) writePage(ctx context.Context, out io.Writer, finding string
 	defer nowhere.Close()
 	quiet := x.env
 	quiet.stdout = nowhere
-	if err := replay(ctx, quiet, runFlags{isolation: string(sim.Auto), parallel: 1, report: page}, finding); codeOf(err) > exitFailed {
+	if err := replay(ctx, quiet, runFlags{isolation: x.flags.isolation, workDir: x.flags.workDir, patience: usualPatience, parallel: 1, report: page}, finding); codeOf(err) > exitFailed {
 		return fmt.Errorf("write the report of %s: %w", finding, err)
 	}
 	_, err = fmt.Fprintf(out, "  report: %s\n", page)

@@ -13,11 +13,10 @@ import (
 	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/sim"
 )
 
 func newReplay(env environment) *cobra.Command {
-	f := runFlags{isolation: string(sim.Auto), parallel: 1}
+	f := runFlags{parallel: 1}
 	command := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Make the run of a finding again",
@@ -35,6 +34,9 @@ instead, and exits with code 2.`,
 		},
 		ValidArgsFunction: completeScenarios,
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
 			return replay(command.Context(), env, f, args[0])
 		},
 	}
@@ -43,6 +45,14 @@ instead, and exits with code 2.`,
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`")
 	reportFlag(command, &f.report)
 	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
+	isolationFlag(flags, &f.isolation)
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the run (default the system's temporary directory)")
+	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
+	hostPathFlag(command, &f.hostPaths)
+	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
+	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
+	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	complete(command, "patience", cobra.NoFileCompletions)
 	complete(command, "trace", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
 	return command
 }
@@ -68,6 +78,9 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	}
 	scenarios, err := load(env, []string{path})
 	if err != nil {
+		return err
+	}
+	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err
 	}
 	strategy := exploration.NewReplay(file.Choices)

@@ -14,6 +14,8 @@ type Finding struct {
 	// Choices are enough to show it, of so many that were not calm Before.
 	Choices []Choice
 	Before  int
+	// Repeated of so many Repeats, runs with just these choices, show it: all of them, unless the subject has chances of its own.
+	Repeated, Repeats int
 
 	shrinking *shrinking
 	examples  int // runs that were looked at
@@ -68,3 +70,19 @@ func (s *Search) again(ctx context.Context, f *Finding, c course) error {
 	}
 	return err
 }
+
+// repeat makes the shrunk run again.
+func (s *Search) repeat(ctx context.Context, f *Finding) {
+	for range s.options.Repeats {
+		if _, again := f.shrinking.try(f.Choices); again {
+			f.Repeated++
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		f.Repeats++
+	}
+}
+
+// ByChance reports whether the same choices do not show the finding each time.
+func (f *Finding) ByChance() bool { return f.Repeated < f.Repeats }

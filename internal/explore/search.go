@@ -32,6 +32,8 @@ type Options struct {
 	Kept   [][]Choice
 	// Jobs is how many runs there are at once.
 	Jobs int
+	// Repeats is how many times the run of a finding is made again when it is shrunk. Default: never.
+	Repeats int
 	// Progress is called after every run. Default: not called.
 	Progress func(*Search)
 }
@@ -69,7 +71,7 @@ func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search,
 	if err := s.all(ctx, began); err != nil {
 		return s, err
 	}
-	s.finish()
+	s.finish(ctx)
 	return s, nil
 }
 
@@ -208,13 +210,14 @@ func (s *Search) enter(ctx context.Context, e ended) error {
 	return err
 }
 
-// finish shrinks what is long still.
-func (s *Search) finish() {
+// finish shrinks what is long still, and measures how often what is left shows the finding.
+func (s *Search) finish(ctx context.Context) {
 	for _, f := range s.Findings {
 		if !f.shrinking.isShort() {
 			f.shrinking.trials = 0
 			f.shrinking.halve()
 		}
 		f.Choices = f.shrinking.best
+		s.repeat(ctx, f)
 	}
 }

@@ -32,7 +32,8 @@ type Finding struct {
 	// Known says that a baseline has it.
 	Known bool
 
-	rank rank
+	rank  rank
+	found *Found // by a search; nil if not
 }
 
 // rank orders causes before what comes of them.
@@ -66,6 +67,9 @@ func shownBy(o Outcome) []Finding {
 	}
 	if !o.Failed() {
 		return nil
+	}
+	if o.Search != nil && len(o.Search.Found) > 0 {
+		return o.Search.shown(o)
 	}
 	var all []Finding
 	add := func(f scenario.Failure, r rank) {

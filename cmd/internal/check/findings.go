@@ -68,7 +68,7 @@ func (g *gathering) enter(f Finding) {
 	case known == nil:
 		g.all = append(g.all, f)
 	case f.Shown[0].calls() < known.Shown[0].calls():
-		known.Verdict, known.Failure, known.rank = f.Verdict, f.Failure, min(f.rank, known.rank)
+		known.Verdict, known.Failure, known.rank, known.found = f.Verdict, f.Failure, min(f.rank, known.rank), f.found
 		known.Shown = append([]Outcome{f.Shown[0]}, known.Shown...)
 	default:
 		known.rank = min(f.rank, known.rank)

@@ -51,6 +51,8 @@ type jsonTrial struct {
 	Cause       Cause         `json:"cause,omitempty"`
 	Findings    []string      `json:"findings,omitempty"`
 	Failures    []jsonFailure `json:"failures,omitempty"`
+	Runs        int           `json:"runs,omitempty"`
+	Hazards     []string      `json:"hazards,omitempty"`
 	Replay      string        `json:"replay,omitempty"`
 	Calls       int           `json:"calls,omitempty"`
 	ClusterTime float64       `json:"clusterSeconds,omitempty"`
@@ -76,7 +78,7 @@ func (c *Card) JSON(w io.Writer) error {
 	}
 	found := c.Findings()
 	for _, f := range found {
-		one := jsonFinding{Name: f.Name, Known: f.Known, Verdict: f.Verdict, Then: f.Then, Replay: c.replay(f.Shown[0].Trial)}
+		one := jsonFinding{Name: f.Name, Known: f.Known, Verdict: f.Verdict, Then: f.Then, Replay: c.replayOf(f)}
 		for _, o := range f.Shown {
 			one.ShownBy = append(one.ShownBy, o.Name())
 		}
@@ -123,6 +125,12 @@ func (c *Card) jsonTrial(o Outcome, found []Finding) jsonTrial {
 		t.Failures = append(t.Failures, jsonFailure{
 			Verdict: f.Verdict, Expected: f.Failure.Expected, Got: f.Failure.Got, Hint: f.Failure.Hint, Spec: f.Failure.Spec,
 		})
+	}
+	if o.Search != nil {
+		t.Runs = o.Search.Runs
+		for _, h := range o.Search.hazards() {
+			t.Hazards = append(t.Hazards, h.Name)
+		}
 	}
 	if o.Result != nil {
 		t.Calls, t.ClusterTime, t.Took = o.Result.Calls, o.Result.VirtualTime.Seconds(), o.Result.WallTime.Seconds()

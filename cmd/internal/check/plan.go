@@ -36,6 +36,7 @@ var groups = []Group{
 	{"overlap", "Overlapping calls"},
 	{dayTwo, "Day-2 operations"},
 	{inline, "Inline volumes"},
+	{deep, "Searched"},
 }
 
 // Trial is one scenario that is tried on a driver, or why it is not.

@@ -62,6 +62,8 @@ type Outcome struct {
 	Err    error
 	// Logs is where the driver's output is; empty if it was not kept.
 	Logs string
+	// Search is what came of searching its runs; nil for a trial of one run. Result is that of its first finding, or of its calm run.
+	Search *Searched
 }
 
 // Passed, Failed and Tried distinguish outcomes; one that could not be run has failed.

@@ -32,6 +32,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 		p.line(line, found)
 	}
 	p.findings(c, found)
+	p.hazards(c)
 	p.remarks(c)
 	p.gone(c)
 	p.shared(c)
@@ -137,20 +138,21 @@ func (p *page) line(l Line, found []Finding) {
 	failed, tried := false, false
 	for _, o := range l.Outcomes {
 		known := o.Failed() && OnlyKnown(found, o.Trial)
+		title := o.title()
 		failed, tried = failed || o.Failed(), tried || o.Tried()
 		switch {
 		case known:
-			words = append(words, word{o.Title + " known", dim})
+			words = append(words, word{title + " known", dim})
 		case !o.Tried() && p.terminal.Color:
-			words = append(words, word{o.Title, dim})
+			words = append(words, word{title, dim})
 		case !o.Tried():
-			words = append(words, word{"(" + o.Title + ")", ""})
+			words = append(words, word{"(" + title + ")", ""})
 		case o.Failed() && p.terminal.Live:
-			words = append(words, word{"✗ " + o.Title, red})
+			words = append(words, word{"✗ " + title, red})
 		case o.Failed():
-			words = append(words, word{o.Title + " FAILED", red})
+			words = append(words, word{title + " FAILED", red})
 		default:
-			words = append(words, word{o.Title, green})
+			words = append(words, word{title, green})
 		}
 	}
 	margin := p.mark(failed, tried) + " "
@@ -172,7 +174,7 @@ func (p *page) findings(c *Card, found []Finding) {
 		}
 		for _, row := range [][2]string{
 			{"found", verdict}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},
-			{"hint", f.Failure.Hint}, {"replay", c.replay(f.Shown[0].Trial)},
+			{"hint", f.Failure.Hint}, {"with", f.choices()}, {"chance", f.chance()}, {"replay", c.replayOf(f)},
 			{"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 		} {
 			if row[1] != "" {
@@ -245,6 +247,14 @@ func (f Finding) got() string {
 		lines = append(lines[:maxGot:maxGot], "…")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// replayOf is the command that shows a finding again.
+func (c *Card) replayOf(f Finding) string {
+	if f.found != nil {
+		return f.found.Replay
+	}
+	return c.replay(f.Shown[0].Trial)
 }
 
 func (c *Card) replay(t *Trial) string {

@@ -55,7 +55,7 @@ func search(t *testing.T, name string, o Options, faulty ...string) *Search {
 
 // rerun makes one run of a scenario with a mistake.
 func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *scenario.Result {
-	subject, err := newSubject(fileOf(name), text, usual(1).Space)
+	subject, err := newSubject(fileOf(name), text, usual(1))
 	require.NoError(t, err)
 	result, err := subject.run(context.Background(), strategy)
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestAGuidedSearchReachesMoreThanItsFirstRuns(t *testing.T) {
 }
 
 func TestNoFaultHappensBeyondTheBudget(t *testing.T) {
-	subject, err := newSubject("x.yaml", textOf(t, "lifecycle"), fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 2})
+	subject, err := newSubject("x.yaml", textOf(t, "lifecycle"), Options{Space: fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 2}})
 	require.NoError(t, err)
 	always := &eager{}
 	result, err := subject.run(context.Background(), always)

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -62,7 +63,7 @@ func relative(dir, file string) (string, error) {
 
 // NameOf is the name of the file of a finding.
 func (s *Search) NameOf(f *Finding) string {
-	return s.subject.scenario.Name + "-" + defect.FileName(f.Name) + Extension
+	return strings.ReplaceAll(s.subject.scenario.Name, "/", "-") + "-" + defect.FileName(f.Name) + Extension
 }
 
 // Text is the file as it is written.

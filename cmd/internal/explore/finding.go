@@ -32,6 +32,9 @@ func shownBy(result *scenario.Result) (all []explore.Shown) {
 	return all
 }
 
+// Result is that of the run that shows it with the fewest choices.
+func (f *Finding) Result() *scenario.Result { return f.More.(shown).result }
+
 // explain says whose doing a finding is, and what happened.
 func (f *Finding) explain() {
 	by := f.More.(shown)

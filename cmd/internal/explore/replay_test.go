@@ -18,7 +18,7 @@ var lost = explore.Choice{Kind: "fault", Of: "ControllerPublishVolume of vol-000
 
 func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 	space := fault.Space{Kinds: []fault.Kind{fault.Lost, fault.Late}, Budget: 2}
-	subject, err := newSubject("x.yaml", textOf(t, "lifecycle", "attach-not-idempotent"), space)
+	subject, err := newSubject("x.yaml", textOf(t, "lifecycle", "attach-not-idempotent"), Options{Space: space})
 	require.NoError(t, err)
 	another, later, gone := lost, lost, lost
 	another.Of = "ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev"
@@ -43,7 +43,7 @@ func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 // A choice is found again although more, or less, happens before it.
 func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 	text := append(textOf(t, "lifecycle", "attach-not-idempotent"), "- advance: 1m\n"...)
-	subject, err := newSubject("x.yaml", text, usual(1).Space)
+	subject, err := newSubject("x.yaml", text, usual(1))
 	require.NoError(t, err)
 	replay := explore.NewReplay([]explore.Choice{lost})
 	result, err := subject.run(context.Background(), replay)

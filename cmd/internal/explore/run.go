@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -14,20 +13,22 @@ import (
 // subject is a scenario that is run again and again. Runs that go on at once need one each.
 type subject struct {
 	scenario *scenario.Scenario
-	space    fault.Space
+	options  scenario.RunOptions
 	met      *met // nil if nobody asks
 }
 
-func newSubject(file string, text []byte, space fault.Space) (*subject, error) {
+func newSubject(file string, text []byte, o Options) (*subject, error) {
 	s, err := scenario.Parse(file, text)
-	return &subject{scenario: s, space: space}, err
+	options := o.Run
+	options.FaultSpace, options.NoChoices = o.Space, true
+	return &subject{scenario: s, options: options}, err
 }
 
 // run makes one run.
 func (s *subject) run(ctx context.Context, strategy kernel.Strategy) (*scenario.Result, error) {
-	result, err := scenario.Run(ctx, s.scenario, scenario.RunOptions{
-		Strategy: func() kernel.Strategy { return strategy }, FaultSpace: s.space, NoChoices: true,
-	})
+	options := s.options
+	options.Strategy = func() kernel.Strategy { return strategy }
+	result, err := scenario.Run(ctx, s.scenario, options)
 	if result != nil && s.met != nil {
 		s.met.add(result.Sometimes)
 	}

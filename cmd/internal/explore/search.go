@@ -22,6 +22,8 @@ type Options struct {
 	Jobs          int
 	// Space is which faults may happen.
 	Space fault.Space
+	// Run is how each run is made, but for its strategy and its faults.
+	Run scenario.RunOptions
 	// Corpus is a directory that says how far the search has come before, and that keeps how far it comes now. Default: none.
 	Corpus string
 	// Progress is called after every run, and when a finding has been shrunk.
@@ -55,7 +57,7 @@ type Search struct {
 func Of(ctx context.Context, file string, text []byte, o Options) (*Search, error) {
 	o.Shards = max(o.Shards, 1)
 	began := time.Now()
-	subject, err := newSubject(file, text, o.Space)
+	subject, err := newSubject(file, text, o)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +77,9 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	return s, s.all(ctx, began)
 }
 
+// repeats is how often the run of a finding is made again: a driver program has chances of its own.
+const repeats = 5
+
 // all makes the runs, and keeps what they show.
 func (s *Search) all(ctx context.Context, began time.Time) error {
 	o := s.options
@@ -84,7 +89,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	}
 	found, err := explore.Of(ctx, s.fresh, explore.Options{
 		Strategy: o.Strategy, Seed: o.Seed, Alone: o.Alone, Runs: o.Runs, Time: left, Shard: o.Shard, Shards: o.Shards,
-		Jobs: o.Jobs, Budget: o.Space.Budget, Before: s.corpus.Runs, Kept: s.corpus.Kept,
+		Jobs: o.Jobs, Repeats: repeats, Budget: o.Space.Budget, Before: s.corpus.Runs, Kept: s.corpus.Kept,
 		Progress: func(at *explore.Search) {
 			s.take(at, began)
 			if o.Progress != nil {
@@ -105,7 +110,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 
 // fresh is the scenario for one more worker.
 func (s *Search) fresh() (explore.Subject, error) {
-	subject, err := newSubject(s.file, s.text, s.options.Space)
+	subject, err := newSubject(s.file, s.text, s.options)
 	subject.met = &s.met
 	return subject, err
 }

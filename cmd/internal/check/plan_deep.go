@@ -1,0 +1,98 @@
+package check
+
+// deep is the group of trials whose runs are searched.
+const deep = "deep"
+
+// PlanDeep composes the scenarios whose runs are searched. They expect nothing but what holds in every order and with every fault.
+func PlanDeep(f *Facts) ([]*Trial, error) {
+	p := &plan{facts: f}
+	for _, add := range []func(*plan){deepLife, deepMove, deepShare, deepBlock, deepGrow, deepSnapshot} {
+		add(p)
+	}
+	return p.trials, p.err
+}
+
+// search composes a scenario to be searched.
+func (p *plan) search(title, description string, needs []string, compose func(*script)) {
+	p.try(deep, title, description, append([]string{p.needsFresh()}, needs...), compose)
+}
+
+// needsFresh: each run has a driver of its own.
+func (p *plan) needsFresh() string {
+	if p.facts.subject.ours() {
+		return ""
+	}
+	return "a search takes a fresh driver for every run, which csisim cannot start at a socket"
+}
+
+func deepLife(p *plan) {
+	p.search("life", "The life of a volume.", nil, func(s *script) {
+		s.life([]claim{data}, web(nodeA, data))
+	})
+}
+
+// deepMove: the volume's pod ends, and another one uses it elsewhere.
+func deepMove(p *plan) {
+	p.search("move", "A volume that is used on one node, then on another.", []string{p.needsNodes(), p.needsOnePlace()}, func(s *script) {
+		moved := pod{name: "moved", node: nodeB, claims: []claim{data}}
+		s.up([]claim{data}, web(nodeA, data))
+		s.end(web(nodeA, data))
+		s.run(moved)
+		s.down([]claim{data}, moved)
+	})
+}
+
+// deepShare: two pods of a node share a volume, which stays staged between them.
+func deepShare(p *plan) {
+	p.search("share", "A volume that two pods of a node use.", nil, func(s *script) {
+		other := pod{name: "other", node: nodeA, claims: []claim{data}}
+		s.up([]claim{data}, web(nodeA, data))
+		s.run(other)
+		s.end(web(nodeA, data))
+		s.down([]claim{data}, other)
+	})
+}
+
+func deepBlock(p *plan) {
+	p.search("block", "The life of a raw block volume.", []string{p.needsKind(block, oneNodeRW)}, func(s *script) {
+		s.life([]claim{blockData}, web(nodeA, blockData))
+	})
+}
+
+func deepGrow(p *plan) {
+	p.search("grow", "A volume that grows while a pod uses it.", []string{p.needsGrowth(), p.needsOnline()}, (*script).lifeWithGrowth)
+}
+
+func deepSnapshot(p *plan) {
+	needs := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")}
+	p.search("snapshot", "A snapshot of a volume in use.", needs, func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		s.apply(snapshotClass{}, snapshot{"daily", data})
+		s.step(`wait: {volumesnapshot: daily, that: "object.status.readyToUse"}`)
+		s.step("delete: {volumesnapshot: daily}")
+		s.step("wait: {volumesnapshot: daily, gone: true, for: 30m}") // csi-snapshotter resyncs every 15 minutes: C-SNAP-30
+		s.down([]claim{data}, web(nodeA, data))
+	})
+}
+
+// Searches parts trials into plain ones, and those whose runs are searched.
+func Searches(trials []*Trial) (plain, searched []*Trial) {
+	for _, t := range trials {
+		if t.Group == deep {
+			searched = append(searched, t)
+		} else {
+			plain = append(plain, t)
+		}
+	}
+	return plain, searched
+}
+
+// Shared is the trial as one that cannot be searched, since runs at once disturb each other.
+func (t *Trial) Shared() *Trial {
+	kept := *t
+	kept.NotOffered = "the driver keeps its volumes outside of the run, and a search takes a fresh one for every run"
+	return &kept
+}
+
+// Interrupted is the trial as one that was not tried for an interrupt.
+func (t *Trial) Interrupted() *Trial { return t.without(Interrupt, interrupted) }

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/plural"
+)
+
+// Searched is what came of searching the runs of a trial.
+type Searched struct {
+	// Runs is how many there were.
+	Runs int
+	// Found is what they show, and who is to blame for it.
+	Found []Found
+}
+
+// Found is one finding of a search.
+type Found struct {
+	// Name and Blame are those of the finding.
+	Name  string
+	Blame Blame
+	// Result is that of the shortest run that shows it.
+	Result *scenario.Result
+	// Choices are what that run takes, in words, and Replay the command that makes it again.
+	Choices []string
+	Replay  string
+	// Repeated of so many Repeats, runs with just these choices, show it.
+	Repeated, Repeats int
+}
+
+// hazards are those for which Kubernetes is to blame: under the same faults real clusters may do the same.
+func (s *Searched) hazards() []Found {
+	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == Driver })
+}
+
+// OfDriver is the first for which the driver is to blame; nil if none is.
+func (s *Searched) OfDriver() *Found {
+	if i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Blame == Driver }); i >= 0 {
+		return &s.Found[i]
+	}
+	return nil
+}
+
+// shown are the findings of the driver, as any trial shows them.
+func (s *Searched) shown(o Outcome) []Finding {
+	var all []Finding
+	for _, found := range s.Found {
+		if found.Blame != Driver {
+			continue
+		}
+		for _, f := range Shown(found.Result) {
+			if f.Name == found.Name {
+				f.Shown, f.found = []Outcome{o}, &found
+				all = append(all, f)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// title is that of a trial, with how many of its runs were searched.
+func (o Outcome) title() string {
+	if o.Search == nil {
+		return o.Title
+	}
+	return fmt.Sprintf("%s (%s)", o.Title, plural.Of(o.Search.Runs, "run"))
+}
+
+// choices are those that a finding takes; empty for one of a plain trial.
+func (f Finding) choices() string {
+	if f.found == nil {
+		return ""
+	}
+	return strings.Join(f.found.Choices, "\n")
+}
+
+// chance says that not each run with the choices shows the finding; empty if each does.
+func (f Finding) chance() string {
+	if f.found == nil || f.found.Repeated == f.found.Repeats {
+		return ""
+	}
+	return ByChance(f.found.Repeated, f.found.Repeats)
+}
+
+// hazards are what searches found that is not the driver's doing: no trial fails for them.
+func (p *page) hazards(c *Card) {
+	for _, o := range c.Outcomes {
+		if o.Search == nil {
+			continue
+		}
+		for _, h := range o.Search.hazards() {
+			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "hazard"), headline(h.Name))
+			for _, row := range [][2]string{
+				{"shown by", o.Name()}, {"with", strings.Join(h.Choices, "\n")}, {"why", "the driver did all that it was asked; with such faults real Kubernetes may do the same"}, {"replay", h.Replay},
+			} {
+				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
+			}
+		}
+	}
+}
+
+// ByChance says that the same choices do not show a finding each time.
+func ByChance(shown, runs int) string {
+	return fmt.Sprintf("%d of %d runs with these choices show it: the rest is chance in the driver's own program", shown, runs)
+}
