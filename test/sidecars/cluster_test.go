@@ -32,7 +32,7 @@ type cluster struct {
 }
 
 // up starts a live cluster after a file. All that is its own, and the programs', is gone at the end.
-func up(t *testing.T, file string) *cluster {
+func up(t *testing.T, file string, flags ...string) *cluster {
 	dir, err := os.MkdirTemp("", "side") // t.TempDir's names are too long for a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
@@ -41,18 +41,20 @@ func up(t *testing.T, file string) *cluster {
 	work := filepath.Join(dir, "work")
 	require.NoError(t, os.Mkdir(work, 0o700))
 	c := &cluster{T: t, dir: dir}
-	var said bytes.Buffer
-	live := c.command("up", "-f", scenario, "--kubeconfig", c.kubeconfig(), "--work-dir", work, "--speed", speed)
-	live.Stdout, live.Stderr = &said, &said
+	output, err := os.Create(c.outputFile())
+	require.NoError(t, err)
+	defer output.Close()
+	live := c.command(append([]string{"up", "-f", scenario, "--kubeconfig", c.kubeconfig(), "--work-dir", work, "--speed", speed}, flags...)...)
+	live.Stdout, live.Stderr = output, output
 	require.NoError(t, live.Start())
 	t.Cleanup(func() {
 		assert.NoError(t, c.command("down").Run())
-		assert.NoError(t, live.Wait(), "%s", &said)
+		assert.NoError(t, live.Wait(), c.output())
 		left, err := os.ReadDir(work)
 		assert.NoError(t, err)
 		assert.Empty(t, left, "files of the run are left behind")
 	})
-	require.Eventually(t, func() bool { return c.command("get", "kubeconfig").Run() == nil }, time.Minute, 50*time.Millisecond, "%s", &said)
+	require.Eventually(t, func() bool { return c.command("get", "kubeconfig").Run() == nil }, time.Minute, 50*time.Millisecond, c.output())
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
 	require.NoError(t, err)
 	c.Interface, c.snapshots = kubernetes.NewForConfigOrDie(config), snapshots.NewForConfigOrDie(config)
@@ -60,6 +62,14 @@ func up(t *testing.T, file string) *cluster {
 }
 
 func (c *cluster) kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
+func (c *cluster) outputFile() string { return filepath.Join(c.dir, "output") }
+
+// output is what csisim up has printed so far.
+func (c *cluster) output() string {
+	text, err := os.ReadFile(c.outputFile())
+	require.NoError(c, err)
+	return string(text)
+}
 
 // command is csisim with the cluster's home.
 func (c *cluster) command(args ...string) *exec.Cmd {
@@ -84,8 +94,11 @@ func (c *cluster) controllerSocket() string {
 
 // start starts a sidecar that elects a leader. It ends before the cluster does.
 func (c *cluster) start(name string, args ...string) {
-	sidecar := exec.Command(filepath.Join(programs, name), append(args,
-		"--kubeconfig="+c.kubeconfig(), "--leader-election", "--leader-election-namespace=kube-system")...)
+	c.run(name, append(args, "--kubeconfig="+c.kubeconfig(), "--leader-election", "--leader-election-namespace=kube-system")...)
+}
+
+func (c *cluster) run(name string, args ...string) {
+	sidecar := exec.Command(filepath.Join(programs, name), args...)
 	var log bytes.Buffer
 	sidecar.Stdout, sidecar.Stderr = &log, &log
 	sidecar.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
