@@ -27,7 +27,7 @@ type run struct {
 func newRun(o Options) *run {
 	r := &run{gate: &gate{}}
 	options := kernel.Options{
-		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder, OnOverdue: r.recordOverdue,
+		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder, Stacks: o.Stacks, OnOverdue: r.recordOverdue,
 	}
 	if !o.NoChoices {
 		options.OnChoice = r.recordChoice

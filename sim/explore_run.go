@@ -10,6 +10,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // explored is a test that is run again and again.
@@ -21,12 +22,12 @@ type explored struct {
 }
 
 // Run makes one run of a search.
-func (e *explored) Run(_ context.Context, s Strategy) (explore.Outcome, error) {
+func (e *explored) Run(_ context.Context, s Strategy, stacks *kernel.Stacks) (explore.Outcome, error) {
 	var outcome explore.Outcome
 	t := &attempt{name: e.name}
 	t.run(func() {
 		e.test(t, func(o *Options) {
-			o.Strategy, o.FaultSpace, o.NoChoices = s, e.space, true
+			o.Strategy, o.FaultSpace, o.NoChoices, o.Stacks = s, e.space, true, stacks
 			if e.learns {
 				o.Sinks = append(slices.Clip(o.Sinks), outcome.Learn)
 			}
@@ -38,7 +39,7 @@ func (e *explored) Run(_ context.Context, s Strategy) (explore.Outcome, error) {
 
 // run makes one run and returns what it shows.
 func (e *explored) run(s Strategy) []explore.Shown {
-	outcome, _ := e.Run(context.Background(), s) // what goes wrong is in the outcome
+	outcome, _ := e.Run(context.Background(), s, nil) // what goes wrong is in the outcome
 	return outcome.Shown
 }
 

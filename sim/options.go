@@ -69,6 +69,8 @@ type Options struct {
 	WorkDir string
 	// Recorder keeps or compares the scheduling events. Default: none.
 	Recorder *kernel.Recorder
+	// Stacks are what the processes of runs that follow each other run on. Default: each run makes its own.
+	Stacks *kernel.Stacks
 	// Sinks see every event of the trace as it happens. Default: none.
 	Sinks []trace.Sink
 	// NoChoices leaves the decisions of the strategy out of the trace: in a run that explores they are most of what is

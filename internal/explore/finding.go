@@ -28,7 +28,7 @@ const mostExamples = 8
 // what is easy to leave out.
 func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, error) {
 	recording := NewRecording(s.plan.strategy(c))
-	first, err := s.subject.Run(ctx, recording)
+	first, err := s.subject.Run(ctx, recording, &s.stacks)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, 
 			return nil, false
 		}
 		replay := NewReplay(fewer)
-		outcome, err := s.subject.Run(ctx, replay)
+		outcome, err := s.subject.Run(ctx, replay, &s.stacks)
 		return replay.taken, err == nil && f.keep(outcome)
 	}}
 	f.keep(first)

@@ -50,6 +50,7 @@ type Search struct {
 	options Options
 	fresh   func() (Subject, error)
 	subject Subject // of the calm run, and to shrink
+	stacks  kernel.Stacks
 	plan    *plan
 }
 
@@ -59,12 +60,13 @@ func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search,
 	began := time.Now()
 	o.Shards, o.Jobs = max(o.Shards, 1), max(o.Jobs, 1)
 	s := &Search{options: o, fresh: fresh}
+	defer s.stacks.Close()
 	var err error
 	if s.subject, err = fresh(); err != nil {
 		return s, err
 	}
 	counted := &counting{names: newNamed()}
-	if _, err := s.subject.Run(ctx, counted); err != nil {
+	if _, err := s.subject.Run(ctx, counted, &s.stacks); err != nil {
 		return s, err
 	}
 	s.plan = newPlan(o, counted.known)
@@ -131,6 +133,8 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 }
 
 func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results chan<- ended) {
+	var stacks kernel.Stacks
+	defer stacks.Close()
 	subject, err := s.fresh()
 	for err == nil {
 		e := ended{run: next.Add(1) - 1}
@@ -142,7 +146,7 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 		}
 		strategy := s.plan.strategy(e.course)
 		var outcome Outcome
-		if outcome, err = subject.Run(ctx, strategy); err == nil {
+		if outcome, err = subject.Run(ctx, strategy, &stacks); err == nil {
 			e.note(strategy, outcome)
 		}
 		e.err = err

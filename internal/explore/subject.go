@@ -9,8 +9,9 @@ import (
 
 // Subject is what is run again and again. Runs that go on at once need one each.
 type Subject interface {
-	// Run makes one run. The error is for one that could not be made, or was interrupted.
-	Run(context.Context, kernel.Strategy) (Outcome, error)
+	// Run makes one run on stacks that no other run has meanwhile. The error is for one that could not be made, or was
+	// interrupted.
+	Run(context.Context, kernel.Strategy, *kernel.Stacks) (Outcome, error)
 }
 
 // Outcome is what came of a run.

@@ -57,7 +57,7 @@ func search(t *testing.T, name string, o Options, faulty ...string) *Search {
 func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *scenario.Result {
 	subject, err := newSubject(fileOf(name), text, usual(1))
 	require.NoError(t, err)
-	result, err := subject.run(context.Background(), strategy)
+	result, err := subject.run(context.Background(), strategy, nil)
 	require.NoError(t, err)
 	return result
 }
@@ -122,7 +122,7 @@ func TestNoFaultHappensBeyondTheBudget(t *testing.T) {
 	subject, err := newSubject("x.yaml", textOf(t, "lifecycle"), Options{Space: fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 2}})
 	require.NoError(t, err)
 	always := &eager{}
-	result, err := subject.run(context.Background(), always)
+	result, err := subject.run(context.Background(), always, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 2, always.asked)
 	injected := 0

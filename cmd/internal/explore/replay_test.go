@@ -34,7 +34,7 @@ func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 		{[]explore.Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late`},
 	} {
 		replay := explore.NewReplay(c.choices)
-		_, err := subject.run(context.Background(), replay)
+		_, err := subject.run(context.Background(), replay, nil)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, replay.Unfit())
 	}
@@ -46,7 +46,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 	subject, err := newSubject("x.yaml", text, usual(1))
 	require.NoError(t, err)
 	replay := explore.NewReplay([]explore.Choice{lost})
-	result, err := subject.run(context.Background(), replay)
+	result, err := subject.run(context.Background(), replay, nil)
 	require.NoError(t, err)
 	assert.Empty(t, replay.Unfit())
 	assert.NotEmpty(t, result.Failures)

@@ -25,9 +25,9 @@ func newSubject(file string, text []byte, o Options) (*subject, error) {
 }
 
 // run makes one run.
-func (s *subject) run(ctx context.Context, strategy kernel.Strategy) (*scenario.Result, error) {
+func (s *subject) run(ctx context.Context, strategy kernel.Strategy, stacks *kernel.Stacks) (*scenario.Result, error) {
 	options := s.options
-	options.Strategy = func() kernel.Strategy { return strategy }
+	options.Strategy, options.Stacks = func() kernel.Strategy { return strategy }, stacks
 	result, err := scenario.Run(ctx, s.scenario, options)
 	if result != nil && s.met != nil {
 		s.met.add(result.Sometimes)
@@ -39,8 +39,8 @@ func (s *subject) run(ctx context.Context, strategy kernel.Strategy) (*scenario.
 }
 
 // Run makes one run of a search.
-func (s *subject) Run(ctx context.Context, strategy kernel.Strategy) (explore.Outcome, error) {
-	result, err := s.run(ctx, strategy)
+func (s *subject) Run(ctx context.Context, strategy kernel.Strategy, stacks *kernel.Stacks) (explore.Outcome, error) {
+	result, err := s.run(ctx, strategy, stacks)
 	if err != nil {
 		return explore.Outcome{}, err
 	}

@@ -70,7 +70,7 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 		}
 	}
 	s.before = s.corpus.Runs
-	s.Calm, err = subject.run(ctx, kernel.Calm{})
+	s.Calm, err = subject.run(ctx, kernel.Calm{}, nil)
 	if err != nil || s.Calm.Exit != scenario.Passed {
 		return s, err
 	}

@@ -25,6 +25,8 @@ type RunOptions struct {
 	Patience time.Duration
 	// Until is the name or number of the step after which the run ends. Default: the end.
 	Until string
+	// Stacks are those of sim.Options.
+	Stacks *kernel.Stacks
 	// Sinks see every event of the trace.
 	Sinks []trace.Sink
 	// Progress is called when a step begins and when it has ended.

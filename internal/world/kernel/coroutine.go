@@ -18,34 +18,24 @@ type coroutine struct {
 // crashed unwinds a process that was crashed where it stood.
 type crashed struct{}
 
-// maxIdle is the number of stacks that are kept: thousands are in use at once only
-// when everything happens everywhere.
-const maxIdle = 256
-
 // coroutineFor is a stack that waits for work, or a new one.
 func (k *Kernel) coroutineFor(p *Process) *coroutine {
-	if n := len(k.idle); n > 0 {
-		co := k.idle[n-1]
-		k.idle = k.idle[:n-1]
+	stacks := k.opts.Stacks
+	if co := stacks.take(); co != nil {
 		co.process = p
 		return co
 	}
 	co := &coroutine{process: p}
 	co.next, co.stop = iter.Pull(func(yield func(struct{}) bool) {
 		co.yield = yield
-		for co.run() && len(k.idle) < maxIdle {
-			k.idle = append(k.idle, co)
-			if !yield(struct{}{}) {
-				return
-			}
+		for co.run(); stacks.keep(co) && yield(struct{}{}); co.run() {
 		}
 	})
 	return co
 }
 
-// run runs the process to its end, or until it rests; false means that it was
-// crashed and the stack ends with it.
-func (co *coroutine) run() (reusable bool) {
+// run runs the process to its end, or until it rests or is crashed.
+func (co *coroutine) run() {
 	p := co.process
 	rests := false
 	defer func() {
@@ -64,13 +54,4 @@ func (co *coroutine) run() (reusable bool) {
 		p.body(p)
 		rests = p.rests()
 	}
-	return true
-}
-
-// endIdle ends the stacks that wait for work.
-func (k *Kernel) endIdle() {
-	for _, co := range k.idle {
-		co.stop()
-	}
-	k.idle = nil
 }

@@ -27,6 +27,8 @@ type Options struct {
 	OnOverdue func(label string)
 	// Recorder compares or keeps the sequence of scheduling events. Default: none.
 	Recorder *Recorder
+	// Stacks are those of the processes, which Close does not end. Default: the kernel's own, which it does.
+	Stacks *Stacks
 }
 
 // Kernel schedules processes. It is not safe for concurrent use; the only doors
@@ -48,9 +50,9 @@ type Kernel struct {
 	running *Process
 	outside uint64 // last event marked from outside any process
 	failure error
-	idle    []*coroutine // stacks without a process
-	calm    bool         // the strategy is Calm: nothing to ask
-	live    bool         // time is that of the real clock
+	own     *Stacks // nil if they are somebody else's
+	calm    bool    // the strategy is Calm: nothing to ask
+	live    bool    // time is that of the real clock
 	onClock []func()
 	instant func() // called before the clock moves
 	closing bool   // nothing runs any more
@@ -70,8 +72,13 @@ func New(opts Options) *Kernel {
 	if opts.MaxStepsPerInstant == 0 {
 		opts.MaxStepsPerInstant = 5_000_000
 	}
+	var own *Stacks
+	if opts.Stacks == nil {
+		own = &Stacks{}
+		opts.Stacks = own
+	}
 	_, calm := opts.Strategy.(Calm)
-	return &Kernel{opts: opts, calm: calm, procs: map[int]*Process{}, hash: newHash(), flights: newFlights()}
+	return &Kernel{opts: opts, own: own, calm: calm, procs: map[int]*Process{}, hash: newHash(), flights: newFlights()}
 }
 
 // Now is the current virtual time.
@@ -279,7 +286,9 @@ func (k *Kernel) Close() {
 	for _, p := range k.sorted() {
 		p.kill()
 	}
-	k.endIdle()
+	if k.own != nil {
+		k.own.Close()
+	}
 	k.flights.close()
 }
 

@@ -27,6 +27,7 @@ type Process struct {
 	woken         bool
 	resting       bool // when its body returns, it is not the end
 	deaf          bool // asleep or giving way: news is kept for the next Park
+	killed        bool // unwinds where it stands
 	cause         uint64
 	why           string
 	timer         *timer
@@ -100,12 +101,16 @@ func (p *Process) kill() {
 		p.end()
 		return
 	}
-	p.co.stop()
+	p.killed = true
+	p.co.next()
 }
 
 // giveWay hands control to the kernel until the process is resumed.
 func (p *Process) giveWay() {
-	if p.state == ended || !p.co.yield(struct{}{}) {
+	if p.state != ended && !p.killed {
+		p.co.yield(struct{}{})
+	}
+	if p.killed || p.state == ended {
 		panic(crashed{})
 	}
 }
