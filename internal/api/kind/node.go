@@ -135,7 +135,9 @@ func nodeResources(status *corev1.NodeStatus) field.ErrorList {
 // nodeAmounts checks how much a node says to have.
 func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
 	for _, name := range sortedKeys(list) {
-		errs = append(errs, resourceQuantity(field.NewPath("status", of, string(name)), name, list[name])...)
+		if quantity := list[name]; len(resourceQuantity(nil, name, quantity)) > 0 { // paths of what is right would be made for each heartbeat
+			errs = append(errs, resourceQuantity(field.NewPath("status", of, string(name)), name, quantity)...)
+		}
 	}
 	return errs
 }
