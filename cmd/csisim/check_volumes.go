@@ -29,6 +29,7 @@ type volumeFlags struct {
 	attributes                     pairsFlag
 	lifecycle                      []string
 	podInfo                        bool
+	fsGroupPolicy                  string
 	extraCreateMetadata            bool
 }
 
@@ -45,6 +46,7 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume, and of inline volumes; may be repeated")
 	flags.StringSliceVar(&f.lifecycle, "lifecycle", nil, "`MODE` of volumes in the CSIDriver object: Persistent, or Ephemeral for inline volumes; may be repeated (default Persistent, or the profile's)")
 	flags.BoolVar(&f.podInfo, "pod-info", false, "podInfoOnMount in the CSIDriver object")
+	flags.StringVar(&f.fsGroupPolicy, "fs-group-policy", "", "fsGroupPolicy in the CSIDriver object: `POLICY` is ReadWriteOnceWithFSType, File or None (default ReadWriteOnceWithFSType, or the profile's)")
 	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, as with this flag of csi-provisioner")
 }
 
@@ -142,11 +144,11 @@ func (f *volumeFlags) setSize(p *profile.Profile) error {
 
 // setCSIDriver is what the flags say of the CSIDriver object.
 func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
-	if len(f.lifecycle) == 0 && !f.podInfo {
+	if len(f.lifecycle) == 0 && !f.podInfo && f.fsGroupPolicy == "" {
 		return nil
 	}
 	if p.File != "" {
-		return usage("--profile and --lifecycle or --pod-info: the profile has the CSIDriver object")
+		return usage("--profile and --lifecycle, --pod-info or --fs-group-policy: the profile has the CSIDriver object")
 	}
 	modes := []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
 	if len(f.lifecycle) > 0 {
@@ -161,6 +163,13 @@ func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
 		}
 	}
 	p.CSIDriver = &storagev1.CSIDriverSpec{PodInfoOnMount: &f.podInfo, VolumeLifecycleModes: modes}
+	switch policy := storagev1.FSGroupPolicy(f.fsGroupPolicy); policy {
+	case "":
+	case storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy, storagev1.FileFSGroupPolicy, storagev1.NoneFSGroupPolicy:
+		p.CSIDriver.FSGroupPolicy = &policy
+	default:
+		return usage("--fs-group-policy %s: want ReadWriteOnceWithFSType, File or None", policy)
+	}
 	return nil
 }
 

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/sim"
+)
+
+// testDriverFlags are the flags of csisim testdriver.
+type testDriverFlags struct {
+	subjectFlags
+	classes            check.Classes
+	isolation, workDir string
+}
+
+func newTestDriver(env environment) *cobra.Command {
+	var f testDriverFlags
+	command := &cobra.Command{
+		Use:   "testdriver [flags] -- DRIVER ARGS... [-- CONTROLLER ARGS...]",
+		Short: "Write the file about a driver that Kubernetes' external storage suite reads",
+		Long: `Ask a driver what it can do, as 'csisim check' does, and print the file about it
+that Kubernetes' external storage suite reads: e2e.test --storage.testdriver=FILE.
+The driver is given as to 'csisim check'.
+
+The suite makes volumes by a class of the driver's without parameters, unless
+--storage-class names one that the cluster has.`,
+		Example: `  csisim testdriver --fs-group-policy File -- ./bin/my-driver --endpoint={{.Endpoint}} --nodeid={{.NodeID}} > driver.yaml
+  csisim testdriver --profile hostpath --binary ./hostpathplugin --storage-class csi-hostpath-sc > driver.yaml`,
+		RunE: func(command *cobra.Command, args []string) error {
+			subject, _, err := f.subject(args, command.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			if err := f.check(subject); err != nil {
+				return err
+			}
+			if !namespaces.Entered() {
+				cleanBefore(env, f.workDir)
+			}
+			if done, err := isolatePrograms(command.Context(), env, f.isolation, f.workDir, subject.Driver.Socket == nil); done {
+				return err
+			}
+			return f.write(command.Context(), env, subject)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	f.addTo(flags)
+	flags.StringVar(&f.classes.Storage, "storage-class", "", "`NAME` of the StorageClass that the suite copies (default one of its own, without parameters)")
+	flags.StringVar(&f.classes.Snapshot, "snapshot-class", "", "`NAME` of the VolumeSnapshotClass that it copies (default one of its own)")
+	flags.StringVar(&f.classes.GroupSnapshot, "group-snapshot-class", "", "`NAME` of the VolumeGroupSnapshotClass that it copies (default one of its own)")
+	isolationFlag(flags, &f.isolation)
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while it is asked (default the system's temporary directory)")
+	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
+	return command
+}
+
+// check refuses what the suite's file cannot say.
+func (f *testDriverFlags) check(subject check.Subject) error {
+	if err := checkIsolation(f.isolation); err != nil {
+		return err
+	}
+	switch {
+	case len(subject.Parameters) > 0 && f.classes.Storage == "":
+		return usage("volumes have parameters, and the suite's own class has none: --storage-class NAME, a class of the cluster that has them")
+	case len(subject.SnapshotParameters) > 0 && f.classes.Snapshot == "":
+		return usage("snapshots have parameters, and the suite's own class has none: --snapshot-class NAME, a class of the cluster that has them")
+	}
+	return nil
+}
+
+func (f *testDriverFlags) write(ctx context.Context, env environment, subject check.Subject) error {
+	facts, err := check.Ask(ctx, subject, check.RunOptions{WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Patience: 2 * time.Second})
+	if err != nil {
+		return (&checking{}).refused(ctx, err)
+	}
+	text, err := facts.TestDriver(f.classes)
+	if err == nil {
+		_, err = env.stdout.Write(text)
+	}
+	return err
+}

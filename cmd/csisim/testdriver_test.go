@@ -1,0 +1,24 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestWhatTheStorageSuiteCannotBeGivenIsRefused(t *testing.T) {
+	for _, given := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--parameter", "a=b", "--", "driver"}, "volumes have parameters, and the suite's own class has none: --storage-class NAME"},
+		{[]string{"--snapshot-parameter", "a=b", "--", "driver"}, "snapshots have parameters, and the suite's own class has none: --snapshot-class NAME"},
+		{[]string{"--fs-group-policy", "file", "--", "driver"}, "--fs-group-policy file: want ReadWriteOnceWithFSType, File or None"},
+		{nil, "no driver given"},
+	} {
+		refused := csisim(t, append([]string{"testdriver"}, given.args...)...)
+		assert.Equal(t, exitInput, refused.code, given.args)
+		assert.Contains(t, refused.stderr, given.want)
+		assert.Empty(t, refused.stdout)
+	}
+}
