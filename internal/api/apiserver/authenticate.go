@@ -65,6 +65,12 @@ func (s *Server) reviewToken(asked authenticationv1.TokenReviewSpec) (status aut
 	return authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: audiences, User: its}, nil
 }
 
+// Authenticates reports whether a token is one of a user or of a service account, as a TokenReview does.
+func (s *Server) Authenticates(token string) (bool, error) {
+	status, err := s.reviewToken(authenticationv1.TokenReviewSpec{Token: token})
+	return status.Authenticated, err
+}
+
 var errNoToken = errors.New("invalid bearer token")
 
 // whose says whose a token is and for which of the audiences, by default those of the API
@@ -112,7 +118,7 @@ func (s *Server) stillGood(claims kind.TokenClaims) error {
 	bound := claims.Kubernetes
 	account, ok := store.Get[*corev1.ServiceAccount](s.store, store.Key{Namespace: bound.Namespace, Name: bound.Account.Name})
 	switch {
-	case !ok && bound.Account.Name == kind.DefaultAccount && bound.Account.UID == "":
+	case bound.Account.Name == kind.DefaultAccount && bound.Account.UID == "": // the object may have come after the token
 	case !ok:
 		return fmt.Errorf("serviceaccounts %q not found", bound.Account.Name)
 	case account.UID != bound.Account.UID:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
 
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
@@ -18,7 +19,8 @@ import (
 // accounts is a server with a service account and a pod of it, and a clock.
 type accounts struct {
 	*conversation
-	now time.Time
+	store *store.Store
+	now   time.Time
 }
 
 const (
@@ -30,7 +32,8 @@ const (
 func newAccounts(t *testing.T) *accounts {
 	a := &accounts{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return a.now }
-	a.conversation = &conversation{t, apiserver.New(kind.NewStore(store.Options{Now: clock}), apiserver.Options{Token: "admin", Now: clock})}
+	a.store = kind.NewStore(store.Options{Now: clock})
+	a.conversation = &conversation{t, apiserver.New(a.store, apiserver.Options{Token: "admin", Now: clock})}
 	a.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
 	a.admin("POST", pods, "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {serviceAccountName: robot, nodeName: node-a, terminationGracePeriodSeconds: 0, containers: [{name: c, image: i}]}}")
 	return a
@@ -135,6 +138,19 @@ func TestTokensThatAreRefused(t *testing.T) {
 func (a *accounts) renew() {
 	a.admin("DELETE", robots+"/robot", "")
 	a.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
+}
+
+// Pods of a namespace may start before the object of its default account is made, as those of a scenario that is
+// played before a live cluster serves clients: the account is there all the same, and their tokens stay good.
+func TestATokenThatIsOlderThanItsDefaultAccountIsGood(t *testing.T) {
+	a := newAccounts(t)
+	issued, err := kind.IssueToken(a.store, store.Key{Namespace: "default", Name: "default"}, &authenticationv1.TokenRequest{})
+	require.NoError(t, err)
+	token := issued.Status.Token
+	assert.Equal(t, http.StatusOK, a.say("GET", pods, "", "", bearing, "Bearer "+token).code)
+	a.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}")
+	assert.Equal(t, http.StatusOK, a.say("GET", pods, "", "", bearing, "Bearer "+token).code)
+	assert.Equal(t, true, a.review(token, "").field("status", "authenticated"))
 }
 
 // A token with the life of those that pods find of their account is good for a year.
