@@ -34,7 +34,7 @@ const target = "github.com/csisim" + "/csisim/internal/world/addons"
 
 const csiProto = "csi.proto"
 
-var packages = []string{"identity", "reclaimspace", "fence", "replication", "volumegroup", "encryptionkeyrotation"}
+var packages = []string{"identity", "reclaimspace", "fence", "replication", "volumegroup", "encryptionkeyrotation", "sidecar"}
 
 func main() {
 	if err := generate(); err != nil {

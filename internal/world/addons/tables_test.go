@@ -22,6 +22,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
 	"github.com/csisim/csisim/internal/world/addons/registry"
 	"github.com/csisim/csisim/internal/world/addons/replication"
+	"github.com/csisim/csisim/internal/world/addons/sidecar"
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
@@ -77,6 +78,98 @@ func TestServicesAreThoseOfTheTable(t *testing.T) {
 	}
 	require.NotEmpty(t, want)
 	assert.ElementsMatch(t, want, got)
+}
+
+// internalContract is section 3 of the specification: what the manager asks of sidecars.
+func internalContract(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/spec/csi-addons.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), "## 3. Internal contract")
+	require.True(t, found)
+	section, _, found := strings.Cut(rest, "\n## 4.")
+	require.True(t, found)
+	return section
+}
+
+// A cell names the methods of a service, "/proto.A/B, /proto.A/C" or "/proto.A/{B, C}", and after an arrow the
+// messages, which begin with the method's name in <Method>Request.
+func TestServicesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
+	var want, got []string
+	method := regexp.MustCompile(`/proto\.(\w+)/(?:\{([^}]*)\}|(\w+))`)
+	for _, row := range rows(internalContract(t)) {
+		if !strings.HasPrefix(row[0], "/proto.") {
+			continue
+		}
+		in, out, found := strings.Cut(row[1], " → ")
+		require.True(t, found, row[1])
+		for _, of := range method.FindAllStringSubmatch(row[0], -1) {
+			for name := range strings.SplitSeq(of[2]+of[3], ", ") {
+				called := func(message string) string { return strings.ReplaceAll(message, "<Method>", name) }
+				want = append(want, fmt.Sprintf("/proto.%s/%s %s %s", of[1], name, called(in), called(out)))
+			}
+		}
+	}
+	services := sidecar.File_sidecar_sidecar_proto.Services()
+	for i := range services.Len() {
+		for j := range services.Get(i).Methods().Len() {
+			m := services.Get(i).Methods().Get(j)
+			got = append(got, fmt.Sprintf("/%s/%s %s %s", services.Get(i).FullName(), m.Name(), m.Input().Name(), m.Output().Name()))
+		}
+	}
+	assert.Len(t, want, 17)
+	assert.ElementsMatch(t, want, got)
+}
+
+// nested is a message that a table describes where it is used: "1: volume VolumeSource{1: volume_id string}".
+var nested = regexp.MustCompile(`(\w+)\{([^}]*)\}`)
+
+func TestMessagesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
+	checked, known := 0, map[string]bool{}
+	for _, row := range rows(internalContract(t)) {
+		if row[0] == "message" || strings.HasPrefix(row[0], "/") || strings.HasPrefix(row[0], "full method") {
+			continue
+		}
+		text := asInSectionTwo.Replace(strings.Join(row[1:], "|"))
+		for _, name := range namesIn(row[0]) {
+			known[name] = true
+			bare := text
+			for _, inner := range nested.FindAllStringSubmatch(text, -1) {
+				if strings.HasSuffix(inner[1], "Source") || strings.HasSuffix(inner[1], "Destination") {
+					checked += checkMessage(t, protoreflect.FullName("proto."+name+"."+inner[1]), inner[2])
+					bare = strings.Replace(bare, inner[0], inner[1], 1)
+				}
+			}
+			checked += checkMessage(t, protoreflect.FullName("proto."+name), bare)
+		}
+	}
+	messages := sidecar.File_sidecar_sidecar_proto.Messages()
+	for i := range messages.Len() {
+		assert.True(t, known[string(messages.Get(i).Name())], "%s is in no table", messages.Get(i).Name())
+	}
+	assert.Greater(t, checked, 80, "fields that were read in the table")
+}
+
+// asInSectionTwo writes types as the tables of the driver's contract do.
+var asInSectionTwo = strings.NewReplacer("status Status {", "status enum Status {", " Timestamp", " google.protobuf.Timestamp", " Duration", " google.protobuf.Duration")
+
+// namesIn are the messages of a cell: "A, B" or "Delete…, Enable/Disable/Promote/Demote…Response".
+func namesIn(cell string) (all []string) {
+	for part := range strings.SplitSeq(cell, ", ") {
+		first, rest, several := strings.Cut(part, "…")
+		if !several {
+			all = append(all, part)
+			continue
+		}
+		for verb := range strings.SplitSeq(first, "/") {
+			of := "Volume"
+			if verb == "Enable" || verb == "Disable" {
+				of = "VolumeReplication"
+			}
+			all = append(all, verb+of+rest)
+		}
+	}
+	return all
 }
 
 var (
@@ -276,7 +369,7 @@ func scalar(f protoreflect.FieldDescriptor) protoreflect.Value {
 
 // A program may link this package and the project's own.
 func TestNothingIsInTheRegistryOfTheProcess(t *testing.T) {
-	for _, f := range files {
+	for _, f := range append(files, sidecar.File_sidecar_sidecar_proto) {
 		_, err := protoregistry.GlobalFiles.FindFileByPath(f.Path())
 		assert.ErrorIs(t, err, protoregistry.NotFound, f.Path())
 	}
