@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: default-roles pictures explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: real-addons default-roles pictures explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,12 @@ nested: build ## the nested modules, two at a time: Kubernetes' e2e mock driver,
 .PHONY: $(NESTED)
 $(NESTED):
 	cd $@ && $(GO) test ./...
+
+real-addons: ## the controller manager and the sidecar of CSI-Addons, built from a checkout of github.com/csi-addons/kubernetes-csi-addons, against live clusters: CSI_ADDONS=DIR
+	test -d "$(CSI_ADDONS)/cmd/manager" || { echo "CSI_ADDONS=$(CSI_ADDONS): no checkout of github.com/csi-addons/kubernetes-csi-addons"; exit 2; }
+	programs=$$(mktemp -d) && cd "$(CSI_ADDONS)" && $(GO) build -o $$programs/manager ./cmd/manager && $(GO) build -o $$programs/sidecar ./sidecar && \
+	cd "$(CURDIR)/test/sidecars" && CSI_ADDONS_MANAGER=$$programs/manager CSI_ADDONS_SIDECAR=$$programs/sidecar $(GO) test . -count 1 -v -run OfCSIAddons; \
+	status=$$?; rm -rf "$$programs"; exit $$status
 
 oracle: ## compare csisim's checks, defaults, warnings, columns and field selectors with those of Kubernetes' own code, for objects changed at random: SEED=1 FOR=5m
 	cd test/oracle && $(GO) test . -count 1 -timeout 0 -v -args -seed $(SEED) -for $(FOR)

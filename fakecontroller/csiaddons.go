@@ -20,6 +20,10 @@ type (
 	AddonsManagerOptions = manager.Options
 	// AddonsVolumeCondition are the flags of a sidecar's reporter of volume conditions.
 	AddonsVolumeCondition = addons.VolumeCondition
+	// AddonsOutside is the network between programs of CSI-Addons that are simulated and ones that are not.
+	AddonsOutside = relay.Outside
+	// AddonsConnection is a connection to one that is not.
+	AddonsConnection = relay.Connection
 	// AddonsSidecarOptions are the flags of a sidecar of CSI-Addons, and where it is.
 	AddonsSidecarOptions = addons.Options
 )
@@ -30,6 +34,15 @@ type Addons struct {
 	network   relay.Network
 	elections map[string]*sidecar.Election // by driver
 }
+
+// Reach has simulated programs and those outside of the simulation reach each other; the controller manager may
+// be one of these.
+func (a *Addons) Reach(outside AddonsOutside, managerToo bool) {
+	a.network.Outside, a.network.ManagerOutside = outside, managerToo
+}
+
+// Close ends the connections to programs outside.
+func (a *Addons) Close() { a.network.Close() }
 
 // Manager is the controller manager.
 func (a *Addons) Manager(o AddonsManagerOptions) Controller {

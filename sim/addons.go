@@ -29,8 +29,10 @@ type AddonsSidecar struct {
 	Node string `json:"node,omitempty" example:"node-a" doc:"The node whose plugin it is beside; default the controller plugin."`
 	// NodeID is its flag. Default: Node, or the first node of the cluster.
 	NodeID string `json:"nodeID,omitempty" doc:"--node-id; default the node, or the first one of the cluster."`
-	// Port is its flag. Default: 9070.
-	Port int `json:"port,omitempty" doc:"--controller-port; default 9070."`
+	// Port is its flag. Default: 9070, or one of loopback that is free if somebody else runs the controller manager.
+	Port int `json:"port,omitempty" doc:"--controller-port; default 9070, or one of loopback that is free if somebody else runs the controller manager."`
+	// EnableAuth has the controller manager come by TLS with a token. Default: true.
+	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: the controller manager comes by TLS with a token, which is reviewed; default true. The manager must have the same."`
 	// Down leaves it out until it is started.
 	Down bool `json:"down,omitempty" doc:"Leaves it out until a start-controller step; default false."`
 	// VolumeCondition has it report the conditions of volumes. Default: it does not.
@@ -49,7 +51,12 @@ func (c *Simulation) addAddons(d *driver) error {
 	if len(sidecars) == 0 && d.mock != nil && d.mock.ServesAddons() {
 		sidecars = c.addonsOf(d)
 	}
-	if len(sidecars) == 0 {
+	switch {
+	case d.external(AddonsProgram) && len(d.Addons) > 0:
+		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "it has sidecars of CSI-Addons, and somebody else runs them"}
+	case d.external(AddonsProgram):
+		sidecars = nil
+	case len(sidecars) == 0:
 		return nil
 	}
 	if err := c.DefineCSIAddons(); err != nil {
@@ -65,6 +72,12 @@ func (c *Simulation) addAddons(d *driver) error {
 		}
 		if p == nil {
 			return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("there is no plugin for the sidecar in pod %s", s.Pod)}
+		}
+		if c.runsOutside(AddonsManager) && s.Port == 0 { // all of them have one address
+			var err error
+			if s.Port, err = freePort(); err != nil {
+				return err
+			}
 		}
 		if s.Pod == "" {
 			s.Pod = ownPod(d.Name, s.Node)
@@ -89,11 +102,14 @@ func (c *Simulation) addonsOptions(d *driver, p *plugin, s AddonsSidecar) fakeco
 	return fakecontroller.AddonsSidecarOptions{
 		Driver: d.Name, Machine: p.machine, Socket: p.addons, Node: p.node, NodeID: nodeID,
 		Pod: store.Key{Namespace: namespace, Name: name}, Port: cmp.Or(s.Port, addonsPort), Flags: s.SidecarFlags,
-		VolumeCondition: s.VolumeCondition,
+		VolumeCondition: s.VolumeCondition, EnableAuth: s.EnableAuth,
 	}
 }
 
 func (c *Simulation) addAddonsManager() {
+	if c.runsOutside(AddonsManager) {
+		return
+	}
 	ctl := c.addons.Manager(c.options.AddonsManager)
 	if !slices.ContainsFunc(c.controllers, func(there *controller) bool { return there.name == ctl.Name }) {
 		c.addController(ctl)
@@ -124,6 +140,9 @@ func (c *Simulation) makeAddonsPod(s AddonsSidecar) {
 	namespace, name, _ := strings.Cut(s.Pod, "/")
 	c.addonsPods++
 	address := fmt.Sprintf("10.64.0.%d", c.addonsPods)
+	if c.runsOutside(AddonsManager) {
+		address = "127.0.0.1"
+	}
 	deployment := c.World.Start("deployment of "+name, "")
 	deployment.Go("pod", func(p *kernel.Process) {
 		if _, err := component.Create(p, deployment, addonsSet(namespace, strings.TrimSuffix(name, "-0"))); err != nil {

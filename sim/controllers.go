@@ -48,6 +48,7 @@ func (c *Simulation) startControllers() error {
 	}
 	c.addController(fakecontroller.Scheduler)
 	c.addSnapshotController()
+	c.reachAddons()
 	for _, d := range c.drivers {
 		c.addSidecars(d)
 		if err := c.addAddons(d); err != nil {

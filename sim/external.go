@@ -29,6 +29,10 @@ const (
 	LivenessProbe Sidecar = livenessprobe.Name
 	// SnapshotController runs once for all drivers.
 	SnapshotController Sidecar = fakecontroller.SnapshotControllerName
+	// AddonsProgram is the sidecar of CSI-Addons, beside all plugins.
+	AddonsProgram Sidecar = fakecontroller.AddonsSidecar
+	// AddonsManager is the controller manager of CSI-Addons, which runs once for all drivers.
+	AddonsManager Sidecar = fakecontroller.AddonsManager
 )
 
 // external reports whether a sidecar of a driver is none of the simulation's: another
@@ -45,7 +49,7 @@ func (c *Simulation) needsSnapshotController() bool {
 
 // Externals are the names of all sidecars that somebody else may run.
 func Externals() []string {
-	return append(fakecontroller.Names(), string(SnapshotController))
+	return append(fakecontroller.Names(), string(SnapshotController), string(AddonsProgram), string(AddonsManager))
 }
 
 // Endpoint is where a program that is no part of the cluster finds a driver's plugin.
@@ -55,6 +59,8 @@ type Endpoint struct {
 	Node string
 	// Socket is the path of the plugin's socket on the host.
 	Socket string
+	// Addons is that of its socket for CSI-Addons, if it has one of its own.
+	Addons string `json:",omitempty"`
 }
 
 // Endpoints are those of all drivers; none in a cluster that is in memory.
@@ -65,7 +71,11 @@ func (c *Simulation) Endpoints() []Endpoint {
 	}
 	for _, d := range c.drivers {
 		for _, p := range c.plugins(d) {
-			all = append(all, Endpoint{Driver: d.Name, Node: p.machine.Name(), Socket: p.machine.Path(p.socket)})
+			at := Endpoint{Driver: d.Name, Node: p.machine.Name(), Socket: p.machine.Path(p.socket)}
+			if p.addons != p.socket {
+				at.Addons = p.machine.Path(p.addons)
+			}
+			all = append(all, at)
 		}
 	}
 	return all

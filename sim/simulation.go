@@ -129,6 +129,7 @@ func (c *Simulation) start() error {
 // mount, socket or file of it is left. It may be called more than once.
 func (c *Simulation) Close() error {
 	c.run.end()
+	c.addons.Close()
 	c.Wire.Close()
 	errs := []error{c.stopPrograms()} // at once: each may take its time
 	for _, d := range c.drivers {

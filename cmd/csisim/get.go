@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,7 @@ func newGet(env environment) *cobra.Command {
 	get.AddCommand(
 		newGetOne(env, "kubeconfig", "Print the kubeconfig of a live cluster", printKubeconfig),
 		newGetOne(env, "page", "Print the address of a live cluster's page, for a browser", printPage),
-		newGetOne(env, "sockets", "List the sockets of a live cluster's drivers, for sidecars: driver, node, path", printSockets),
+		newGetOne(env, "sockets", "List the sockets of a live cluster's drivers, for sidecars: driver, node, path, path of CSI-Addons if it is another", printSockets),
 		newGetOne(env, "directories", "List the kubelet directories of a live cluster's nodes, for registrars: node, path", printDirectories),
 	)
 	return get
@@ -61,7 +62,11 @@ func printSockets(out io.Writer, name string, cluster remembered) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, e := range cluster.Endpoints {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", e.Driver, e.Node, e.Socket)
+		line := []string{e.Driver, e.Node, e.Socket}
+		if e.Addons != "" {
+			line = append(line, e.Addons)
+		}
+		fmt.Fprintln(table, strings.Join(line, "\t"))
 	}
 	return table.Flush()
 }

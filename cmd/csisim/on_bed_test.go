@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/internal/driver/certificate"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/sim"
 )
@@ -50,7 +51,7 @@ func newBed(t *testing.T) *bed {
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	certificate, authority, err := newCertificate()
+	serving, authority, err := certificate.New()
 	require.NoError(t, err)
 	forwarded := newSidecars(b)
 	b.Simulation, err = sim.Start(sim.Options{
@@ -62,7 +63,7 @@ func newBed(t *testing.T) *bed {
 	require.NoError(t, b.Boot())
 	forwarded.observe()
 	b.writeKubeconfig(listener.Addr().String(), authority)
-	stop := serve(newPort(listener, certificate), b.withPodProxy(b.API()))
+	stop := serve(newPort(listener, serving), b.withPodProxy(b.API()))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Live(ctx, 1) }()

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/csisim/csisim/internal/driver/certificate"
 )
 
 // API and page are at one port, with TLS for who begins with it.
@@ -73,9 +75,9 @@ func TestAThousandClientsThatSayNothing(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	certificate, _, err := newCertificate()
+	served, _, err := certificate.New()
 	require.NoError(t, err)
-	at := newPort(listener, certificate)
+	at := newPort(listener, served)
 	at.silence = time.Second
 	stop := serve(at, http.NotFoundHandler())
 	silent := make([]net.Conn, 1000)

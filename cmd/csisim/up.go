@@ -19,6 +19,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/api/streams"
+	"github.com/csisim/csisim/internal/driver/certificate"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -131,7 +132,7 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("listening for clients: %w", err)}
 	}
 	defer listener.Close()
-	certificate, authority, err := newCertificate()
+	serving, authority, err := certificate.New()
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 			if err != nil {
 				return err
 			}
-			return errors.Join(live(ctx, env, c, newPort(listener, certificate), access, shown, f.speed), missing.print(env.stdout))
+			return errors.Join(live(ctx, env, c, newPort(listener, serving), access, shown, f.speed), missing.print(env.stdout))
 		},
 	})
 	if result != nil && len(result.Notes) > 0 {

@@ -101,6 +101,9 @@ func (c *checker) checkDrivers() {
 			c.checkPlugins(d)
 			c.checkReplicas(d)
 			c.checkSidecars(d.Sidecars)
+			if len(d.CSIAddons) > 0 && slices.Contains(d.External, externalName(sim.AddonsProgram)) {
+				c.report("csiAddons", fmt.Sprintf("sidecars beside external: [%s]", sim.AddonsProgram), "one of them")
+			}
 			c.checkMock(d)
 			c.checkProgram(d.Program)
 			c.checkSocket(d.Socket)

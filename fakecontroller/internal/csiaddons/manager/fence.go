@@ -40,7 +40,7 @@ func (m *Manager) syncFence(p *kernel.Process, key store.Key) error {
 	if err = m.protect(p, fence, fenceFinalizer); err != nil {
 		err = fmt.Errorf("failed to add finalizer (%s) to NetworkFence resource (%s): %w", fenceFinalizer, fence.Name, err)
 	} else {
-		err = c.call(p, "FenceClusterNetwork", defaultTimeout, func(s relay.Service, call relay.Call) error { return s.Fence(call, request) })
+		err = c.call(p, "FenceClusterNetwork", defaultTimeout, func(s relay.Asked, call relay.Call) error { return s.Fence(call, request) })
 	}
 	if err != nil { // A-NF-3
 		fence.Status.Result, fence.Status.Message = "Failed", err.Error()

@@ -142,7 +142,7 @@ func (m *Manager) fenceClients(p *kernel.Process, node *kinds.Node, c *connectio
 		}
 		own, secret := splitClass(class)
 		var clients []*fence.ClientDetails
-		err = c.call(p, "GetFenceClients", noTimeout, func(s relay.Service, call relay.Call) (err error) {
+		err = c.call(p, "GetFenceClients", noTimeout, func(s relay.Asked, call relay.Call) (err error) {
 			clients, err = s.FenceClients(call, own, secret)
 			return err
 		})

@@ -116,7 +116,7 @@ func (c *contentPass) form() error {
 		return c.modify(request.Volumes)
 	}
 	var made *volumegroup.VolumeGroup
-	err := c.conn.call(c.process, "CreateVolumeGroup", defaultTimeout, func(s relay.Service, call relay.Call) (err error) {
+	err := c.conn.call(c.process, "CreateVolumeGroup", defaultTimeout, func(s relay.Asked, call relay.Call) (err error) {
 		made, err = s.CreateGroup(call, c.content.Name, request)
 		return err
 	})
@@ -130,7 +130,7 @@ func (c *contentPass) form() error {
 func (c *contentPass) modify(volumes []string) error {
 	request := c.request
 	request.ID, request.Volumes = c.id, volumes
-	return c.conn.call(c.process, "ModifyVolumeGroupMembership", defaultTimeout, func(s relay.Service, call relay.Call) error {
+	return c.conn.call(c.process, "ModifyVolumeGroupMembership", defaultTimeout, func(s relay.Asked, call relay.Call) error {
 		_, err := s.ModifyGroup(call, request)
 		return err
 	})
@@ -163,7 +163,7 @@ func (c *contentPass) findDestination() error {
 		return err
 	}
 	var answer proto.Message
-	err = conn.call(c.process, string(relay.Destination), defaultTimeout, func(s relay.Service, call relay.Call) (err error) {
+	err = conn.call(c.process, string(relay.Destination), defaultTimeout, func(s relay.Asked, call relay.Call) (err error) {
 		answer, err = s.Replicate(call, relay.Replication{Operation: relay.Destination, Secret: c.request.Secret, Source: source{id: c.id}.message()})
 		return err
 	})
@@ -227,5 +227,5 @@ func (c *contentPass) disband() error {
 	}
 	request := c.request
 	request.ID = c.id
-	return c.conn.call(c.process, "DeleteVolumeGroup", defaultTimeout, func(s relay.Service, call relay.Call) error { return s.DeleteGroup(call, request) })
+	return c.conn.call(c.process, "DeleteVolumeGroup", defaultTimeout, func(s relay.Asked, call relay.Call) error { return s.DeleteGroup(call, request) })
 }

@@ -133,7 +133,7 @@ func (j *job) pass(p *kernel.Process) error {
 }
 
 // askNode makes a call to the sidecar of the node to which the volume is attached.
-func (j *job) askNode(p *kernel.Process, on target, capability, method string, do func(relay.Service, relay.Call) error) error {
+func (j *job) askNode(p *kernel.Process, on target, capability, method string, do func(relay.Asked, relay.Call) error) error {
 	err := fmt.Errorf(j.kind.noClient, errNodeClientNotFound, on.node)
 	if c := j.manager.onNode(on.driver, on.node, capability); c != nil {
 		err = unlessUnimplemented(c.call(p, method, on.timeout, do))

@@ -22,7 +22,7 @@ func (j *job) rotate(p *kernel.Process, on target) error {
 	if on.node == "" {
 		return fmt.Errorf("no volume attachment found for PV %q", on.volume)
 	}
-	return j.askNode(p, on, "encryption_key_rotation.ENCRYPTIONKEYROTATION", "EncryptionKeyRotate", func(s relay.Service, call relay.Call) error {
+	return j.askNode(p, on, "encryption_key_rotation.ENCRYPTIONKEYROTATION", "EncryptionKeyRotate", func(s relay.Asked, call relay.Call) error {
 		return s.RotateKey(call, on.volume)
 	})
 }

@@ -22,6 +22,8 @@ type Options struct {
 	StaggerHours *int `json:"cronjobStaggerWindow,omitempty" example:"0" doc:"--cronjob-stagger-window: the hours over which jobs that begin at the same time are spread, 0 for none; default 2."`
 	// MaxGroupClaims is the number of claims in a group, at most. Default: 100.
 	MaxGroupClaims int `json:"maxGroupPVC,omitempty" doc:"--max-group-pvc: the number of claims in a group, at most; default 100."`
+	// EnableAuth has it call sidecars by TLS with its token. Default: true. A-POOL-2
+	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: it calls sidecars by TLS, with the token of its service account; default true. A sidecar must have the same."`
 	// Workers is the number of objects of a kind that are worked on at once. Default: 100.
 	Workers int `json:"maxConcurrentReconciles,omitempty" doc:"--max-concurrent-reconciles; default 100."`
 	// HealthInterval is how often old annotations of volume conditions are looked for, and
@@ -39,7 +41,7 @@ const (
 func (o Options) withDefaults() Options {
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	o.NodeRetryDelay = cmp.Or(o.NodeRetryDelay, 5*time.Nanosecond)
-	o.Namespace = cmp.Or(o.Namespace, "csi-addons-system")
+	o.Namespace = o.In()
 	o.SchedulePrecedence = cmp.Or(o.SchedulePrecedence, byClaim)
 	if o.StaggerHours == nil {
 		hours := defaultStaggerHours
@@ -51,6 +53,11 @@ func (o Options) withDefaults() Options {
 	o.HealthThreshold = cmp.Or(o.HealthThreshold, 2*time.Hour)
 	return o
 }
+
+// In is the namespace that it runs in.
+func (o Options) In() string { return cmp.Or(o.Namespace, "csi-addons-system") }
+
+func (o Options) secured() bool { return o.EnableAuth == nil || *o.EnableAuth }
 
 // staggerWindow is the time over which jobs are spread. A-RS-13
 func (o Options) staggerWindow() time.Duration {

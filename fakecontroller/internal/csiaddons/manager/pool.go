@@ -43,7 +43,7 @@ func (m *Manager) connect(p *kernel.Process, c connection) (*connection, error) 
 		return m.pool[at], nil
 	}
 	c.manager = m
-	err := c.call(p, "GetCapabilities", capabilitiesTimeout, func(s relay.Service, call relay.Call) (err error) {
+	err := c.call(p, "GetCapabilities", capabilitiesTimeout, func(s relay.Asked, call relay.Call) (err error) {
 		c.capabilities, err = s.GetCapabilities(call)
 		return err
 	})
@@ -60,8 +60,8 @@ func (m *Manager) disconnect(key string) {
 }
 
 // call makes a call to the sidecar.
-func (c *connection) call(p *kernel.Process, what string, timeout time.Duration, do func(relay.Service, relay.Call) error) error {
-	return c.manager.network.Call(p, c.endpoint, what, timeout, do)
+func (c *connection) call(p *kernel.Process, what string, timeout time.Duration, do func(relay.Asked, relay.Call) error) error {
+	return c.manager.network.Call(p, c.endpoint, what, c.manager.opts.secured(), timeout, do)
 }
 
 // can reports whether the driver has a capability, as the status of its CSIAddonsNode names it.

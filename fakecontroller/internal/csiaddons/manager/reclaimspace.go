@@ -28,7 +28,7 @@ func (j *job) reclaim(p *kernel.Process, on target) error {
 	var freed []int64
 	if on.node != "" {
 		var usage relay.Usage
-		err := j.askNode(p, on, "reclaim_space.ONLINE", "NodeReclaimSpace", func(s relay.Service, call relay.Call) (err error) {
+		err := j.askNode(p, on, "reclaim_space.ONLINE", "NodeReclaimSpace", func(s relay.Asked, call relay.Call) (err error) {
 			usage, err = s.NodeReclaimSpace(call, on.volume)
 			return err
 		})
@@ -68,7 +68,7 @@ func (j *job) onController(p *kernel.Process, on target) (usage relay.Usage, err
 	case !c.can("reclaim_space.OFFLINE"):
 		return usage, fmt.Errorf("leading controller for driver %q does not support ReclaimSpace_OFFLINE", on.driver)
 	}
-	err = c.call(p, "ControllerReclaimSpace", on.timeout, func(s relay.Service, call relay.Call) (err error) {
+	err = c.call(p, "ControllerReclaimSpace", on.timeout, func(s relay.Asked, call relay.Call) (err error) {
 		usage, err = s.ControllerReclaimSpace(call, on.volume)
 		return err
 	})

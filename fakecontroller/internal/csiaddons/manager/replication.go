@@ -274,7 +274,7 @@ func (v *replicationPass) ask(operation relay.Operation, force bool) (answer pro
 	request := relay.Replication{
 		Operation: operation, ID: v.vr.Spec.ReplicationHandle, Force: force, Parameters: v.parameters, Secret: v.secret, Source: v.source.message(),
 	}
-	err = v.conn.call(v.process, string(operation), defaultTimeout, func(s relay.Service, call relay.Call) (err error) {
+	err = v.conn.call(v.process, string(operation), defaultTimeout, func(s relay.Asked, call relay.Call) (err error) {
 		answer, err = s.Replicate(call, request)
 		return err
 	})

@@ -3,6 +3,7 @@
 package relay
 
 import (
+	"net/netip"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -12,22 +13,42 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Network has the sidecars that listen, by their addresses. The zero value has none.
-type Network struct{ listeners map[string]*listener }
+// Network has the sidecars that listen, by their addresses. The zero value has none, and nothing outside of the
+// simulation.
+type Network struct {
+	// Outside is where programs are that are none of the simulation; nil if there are none.
+	Outside Outside
+	// ManagerOutside says that the controller manager is one of them.
+	ManagerOutside bool
+
+	listeners   map[string]*listener
+	connections map[string]Connection // to programs outside, by their addresses
+}
 
 type listener struct {
 	component *component.Component
 	service   Service
+	secured   bool
 	closed    bool
 	callers   []*kernel.Process // who wait for an answer
 }
 
-// Listen has a sidecar serve at an address until the process ends.
-func (n *Network) Listen(p *kernel.Process, c *component.Component, address string, s Service) {
+// Listen has a sidecar serve at an address, and at its port for a controller manager that is outside, until
+// the process ends. Whether it is secured says if callers come by TLS, with a token. The error is one of the
+// machine's network. A-SRV-1
+func (n *Network) Listen(p *kernel.Process, c *component.Component, at netip.AddrPort, secured bool, s Service) error {
+	l := &listener{component: c, service: s, secured: secured}
+	if n.ManagerOutside {
+		stop, err := n.Outside.Serve(int(at.Port()), secured, served{l, n.Outside}.register)
+		if err != nil {
+			return err
+		}
+		p.OnEnd(stop)
+	}
 	if n.listeners == nil {
 		n.listeners = map[string]*listener{}
 	}
-	l := &listener{component: c, service: s}
+	address := at.String()
 	n.listeners[address] = l
 	p.OnEnd(func() {
 		l.closed = true
@@ -38,17 +59,31 @@ func (n *Network) Listen(p *kernel.Process, c *component.Component, address stri
 			caller.Wake()
 		}
 	})
+	return nil
 }
 
+// Errors of the network, as gRPC has them.
+const (
+	refused       = "connection error: desc = \"transport: Error while dialing: dial tcp %s: connect: connection refused\""
+	serverIsPlain = "connection error: desc = \"transport: authentication handshake failed: tls: first record does not look like a TLS handshake\""
+	serverHasTLS  = "connection error: desc = \"error reading server preface: EOF\""
+)
+
 // Call makes a call to the sidecar at an address, which answers it in a process of its own.
-// Errors of the network are those that gRPC has.
-func (n *Network) Call(p *kernel.Process, address, what string, timeout time.Duration, do func(Service, Call) error) error {
+func (n *Network) Call(p *kernel.Process, address, what string, secured bool, timeout time.Duration, do func(Asked, Call) error) error {
 	p.Yield(what)
 	l := n.listeners[address]
-	if l == nil {
-		return status.Errorf(codes.Unavailable, "connection error: desc = \"transport: Error while dialing: dial tcp %s: connect: connection refused\"", address)
-	}
 	deadline := p.Elapsed() + timeout
+	switch {
+	case l == nil && n.Outside != nil:
+		return n.callOut(p, address, what, secured, deadline, do)
+	case l == nil:
+		return status.Errorf(codes.Unavailable, refused, address)
+	case secured && !l.secured:
+		return status.Error(codes.Unavailable, serverIsPlain)
+	case l.secured && !secured:
+		return status.Error(codes.Unavailable, serverHasTLS)
+	}
 	answered, lost := false, false
 	var outcome error
 	l.component.Go("answer "+what, func(q *kernel.Process) {

@@ -20,9 +20,16 @@ type Call struct {
 	Deadline time.Duration
 }
 
-// Service is what a sidecar does for the controller manager. Errors of the driver are
-// passed on as they are. A-SRV-1, A-SRV-3
+// Service is what a sidecar serves. Errors of the driver are passed on as they are. A-SRV-1, A-SRV-3
 type Service interface {
+	Asked
+	GetIdentity(Call) (*identity.GetIdentityResponse, error)
+	Probe(Call) (*identity.ProbeResponse, error)
+	GetGroup(Call, Group) (*volumegroup.VolumeGroup, error)
+}
+
+// Asked is what the controller manager asks of a sidecar.
+type Asked interface {
 	GetCapabilities(Call) ([]*identity.Capability, error)
 	ControllerReclaimSpace(c Call, volume string) (Usage, error)
 	NodeReclaimSpace(c Call, volume string) (Usage, error)

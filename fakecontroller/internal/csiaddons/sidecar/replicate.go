@@ -17,8 +17,11 @@ func (s service) Replicate(c relay.Call, r relay.Replication) (proto.Message, er
 	if err != nil {
 		return nil, err
 	}
-	if r.Source == nil {
+	switch {
+	case r.Source == nil:
 		return nil, status.Error(codes.Internal, "replication source is required")
+	case r.Source.GetType() == nil:
+		return nil, status.Error(codes.Internal, "either volume or volume group is required")
 	}
 	client := replication.NewControllerClient(s.conn(c))
 	switch r.Operation {
@@ -36,10 +39,15 @@ func (s service) Replicate(c relay.Call, r relay.Replication) (proto.Message, er
 		return client.GetVolumeReplicationInfo(ctx, &replication.GetVolumeReplicationInfoRequest{Secrets: secrets, ReplicationId: r.ID, ReplicationSource: r.Source})
 	}
 	answer, err := client.GetReplicationDestinationInfo(ctx, &replication.GetReplicationDestinationInfoRequest{Secrets: secrets, ReplicationSource: r.Source})
-	if err == nil && answer.GetReplicationDestination().GetType() == nil {
-		return nil, status.Error(codes.Internal, "replication destination has neither a volume nor a volume group")
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.GetReplicationDestination() == nil:
+		return nil, status.Error(codes.Internal, "replication destination is nil")
+	case answer.GetReplicationDestination().GetType() == nil:
+		return nil, status.Error(codes.Internal, "replication destination has no volume or volume group")
 	}
-	return answer, err
+	return answer, nil
 }
 
 // CreateGroup: A-TR-6
@@ -77,4 +85,15 @@ func (s service) DeleteGroup(c relay.Call, g relay.Group) error {
 	}
 	_, err = volumegroup.NewControllerClient(s.conn(c)).DeleteVolumeGroup(ctx, &volumegroup.DeleteVolumeGroupRequest{VolumeGroupId: g.ID, Secrets: secrets})
 	return err
+}
+
+// GetGroup: A-TR-6
+func (s service) GetGroup(c relay.Call, g relay.Group) (*volumegroup.VolumeGroup, error) {
+	s.review(c)
+	secrets, err := s.secret(c, g.Secret, codes.Internal)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := volumegroup.NewControllerClient(s.conn(c)).ControllerGetVolumeGroup(ctx, &volumegroup.ControllerGetVolumeGroupRequest{VolumeGroupId: g.ID, Secrets: secrets})
+	return answer.GetVolumeGroup(), err
 }

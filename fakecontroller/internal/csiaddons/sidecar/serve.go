@@ -1,7 +1,7 @@
 package sidecar
 
 import (
-	"fmt"
+	"net/netip"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -16,21 +16,41 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// serve listens for the controller manager, for all services whatever the driver can do.
-// A-SRV-1
+// serve listens for the controller manager, for all services whatever the driver can do. A port that cannot be
+// had ends the sidecar. A-SRV-1
 func (r *run) serve(pod *corev1.Pod) func(*kernel.Process) {
 	return func(p *kernel.Process) {
-		address := fmt.Sprintf("%s:%d", pod.Status.PodIP, r.opts.Port)
-		r.network.Listen(p, r.Component, address, service{r})
+		ip, err := netip.ParseAddr(pod.Status.PodIP)
+		if err == nil {
+			err = r.network.Listen(p, r.Component, netip.AddrPortFrom(ip, uint16(r.opts.Port)), r.opts.secured(), service{r})
+		}
+		if err != nil {
+			r.fail(p)
+		}
 		p.Wait("its end", func() bool { return false })
 	}
 }
 
-// service answers the controller manager. Each call has its token reviewed. A-SRV-2
+// service answers the controller manager.
 type service struct{ *run }
 
+// review has the caller's token reviewed. A-SRV-2
 func (s service) review(c relay.Call) {
-	component.ReviewToken(c.Process, s.Component)
+	if s.opts.secured() {
+		component.ReviewToken(c.Process, s.Component)
+	}
+}
+
+// GetIdentity passes the question on.
+func (s service) GetIdentity(c relay.Call) (*identity.GetIdentityResponse, error) {
+	s.review(c)
+	return identity.NewIdentityClient(s.conn(c)).GetIdentity(ctx, &identity.GetIdentityRequest{})
+}
+
+// Probe passes the question on.
+func (s service) Probe(c relay.Call) (*identity.ProbeResponse, error) {
+	s.review(c)
+	return identity.NewIdentityClient(s.conn(c)).Probe(ctx, &identity.ProbeRequest{})
 }
 
 // GetCapabilities passes the question on.

@@ -42,10 +42,14 @@ type Options struct {
 	Timeout time.Duration
 	// LeaseNamespace is where the lease is. Default: that of the pod. A-LEAD-2
 	LeaseNamespace string
+	// EnableAuth has callers come by TLS with a token, which is reviewed. Default: true. A-SRV-2
+	EnableAuth *bool
 	// VolumeCondition are the flags of its reporter of volume conditions; nil leaves it off.
 	VolumeCondition *VolumeCondition
 	sidecar.Flags
 }
+
+func (o Options) secured() bool { return o.EnableAuth == nil || *o.EnableAuth }
 
 // run is the sidecar from one start to its end.
 type run struct {

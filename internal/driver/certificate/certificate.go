@@ -1,4 +1,5 @@
-package main
+// Package certificate makes certificates for servers on loopback, which last as long as a run.
+package certificate
 
 import (
 	"crypto/ecdsa"
@@ -14,12 +15,11 @@ import (
 	"time"
 )
 
-// certificateLife is longer than any live cluster's.
-const certificateLife = 10 * 365 * 24 * time.Hour
+// life is longer than any live cluster's.
+const life = 10 * 365 * 24 * time.Hour
 
-// newCertificate is a certificate for loopback and what clients trust it by. Clients
-// send tokens over TLS only.
-func newCertificate() (tls.Certificate, []byte, error) {
+// New is a certificate for loopback, and in PEM what clients trust it by.
+func New() (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, nil, fmt.Errorf("making a key: %w", err)
@@ -27,7 +27,7 @@ func newCertificate() (tls.Certificate, []byte, error) {
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "csisim"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife),
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(life),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true, IsCA: true,
 		DNSNames: []string{"localhost", "kubernetes.default.svc"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},

@@ -1,0 +1,90 @@
+package relay
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Outside is the network between programs of the simulation and those that are none of it.
+type Outside interface {
+	// Serve answers at a port of loopback until stop is called, by TLS and only callers with a good token if
+	// it is secured. The error is that of the network.
+	Serve(port int, secured bool, register func(grpc.ServiceRegistrar)) (stop func(), err error)
+	// Left is for how long a caller from outside still waits.
+	Left(context.Context) time.Duration
+	// Dial is a connection to an address, by TLS and with the token of the controller manager if it is
+	// secured. Nothing is sent before the first call.
+	Dial(address string, secured bool) (Connection, error)
+}
+
+// Connection is one to a program outside.
+type Connection interface {
+	grpc.ClientConnInterface
+	io.Closer
+}
+
+// callOut makes a call to a sidecar that is none of the simulation. A connection on which the network fails
+// is given up: the next call dials anew. A-POOL-2
+func (n *Network) callOut(p *kernel.Process, address, what string, secured bool, deadline time.Duration, do func(Asked, Call) error) error {
+	conn, ok := n.connections[address]
+	if !ok {
+		var err error
+		if conn, err = n.Outside.Dial(address, secured); err != nil {
+			return err
+		}
+		if n.connections == nil {
+			n.connections = map[string]Connection{}
+		}
+		n.connections[address] = conn
+	}
+	err := do(remote{outgoing{conn, p, what, deadline}}, Call{p, deadline})
+	if status.Code(err) == codes.Unavailable && n.connections[address] == conn {
+		delete(n.connections, address)
+		_ = conn.Close()
+	}
+	return err
+}
+
+// Close gives all connections up.
+func (n *Network) Close() {
+	for address, conn := range n.connections { // any order
+		_ = conn.Close()
+		delete(n.connections, address)
+	}
+}
+
+// outgoing is a connection for one call of a process.
+type outgoing struct {
+	Connection
+	process  *kernel.Process
+	what     string
+	deadline time.Duration
+}
+
+// Invoke makes the call and gives way until its answer is there.
+func (o outgoing) Invoke(_ context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	ctx, cancel := context.WithTimeout(context.Background(), o.deadline-o.process.Elapsed())
+	into := answer.(proto.Message)
+	arriving := into.ProtoReflect().New().Interface()
+	var failure error
+	answered := o.process.Fly(o.what, kernel.Matter{}, o.deadline, func() {
+		defer cancel()
+		failure = o.Connection.Invoke(ctx, method, request, arriving, opts...)
+	}, cancel)
+	switch {
+	case !answered:
+		return status.Error(codes.DeadlineExceeded, "context deadline exceeded")
+	case failure != nil:
+		return failure
+	}
+	proto.Merge(into, arriving)
+	return nil
+}

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+	authenticationv1 "k8s.io/api/authentication/v1"
+
+	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/driver/bearer"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// runsOutside reports whether somebody else runs a program for one of the drivers.
+func (c *Simulation) runsOutside(s Sidecar) bool {
+	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return slices.Contains(d.External, s) })
+}
+
+// reachAddons has the programs of CSI-Addons reach those that somebody else runs, and these them.
+func (c *Simulation) reachAddons() {
+	if manager := c.runsOutside(AddonsManager); manager || c.runsOutside(AddonsProgram) {
+		c.addons.Reach(addonsOutside{c}, manager)
+	}
+}
+
+// addonsOutside is the network between programs of CSI-Addons here and elsewhere: loopback.
+type addonsOutside struct{ *Simulation }
+
+// Serve answers who comes with a token that the cluster knows.
+func (a addonsOutside) Serve(port int, secured bool, register func(grpc.ServiceRegistrar)) (func(), error) {
+	var isGood func(string) (bool, error)
+	if secured {
+		isGood = func(token string) (bool, error) { return a.server().Authenticates(token) }
+	}
+	_, stop, err := bearer.Serve(port, isGood, register)
+	return stop, err
+}
+
+// server is the API, which is turned on between two steps of the simulation.
+func (a addonsOutside) server() (api *apiserver.Server) {
+	a.run.gate.enter(func() { api = a.API() })
+	return api
+}
+
+// Left is for how long a caller still waits.
+func (addonsOutside) Left(caller context.Context) time.Duration {
+	if end, ok := caller.Deadline(); ok {
+		return time.Until(end)
+	}
+	return math.MaxInt64 / 2 // for ever
+}
+
+// Dial is a connection to a sidecar.
+func (a addonsOutside) Dial(address string, secured bool) (fakecontroller.AddonsConnection, error) {
+	var token func() (string, error)
+	if secured {
+		token = a.managerToken
+	}
+	return bearer.Dial(address, token)
+}
+
+// managerToken is a token of the account that a controller manager without one of its own has.
+func (a addonsOutside) managerToken() (token string, err error) {
+	account := store.Key{Namespace: a.options.AddonsManager.In(), Name: kind.DefaultAccount}
+	a.run.gate.enter(func() {
+		var issued *authenticationv1.TokenRequest
+		if issued, err = kind.IssueToken(a.World.Store, account, &authenticationv1.TokenRequest{}); err == nil {
+			token = issued.Status.Token
+		}
+	})
+	return token, err
+}
+
+// freePort is a port of loopback that nobody has.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return 0, &EnvironmentError{"find a port for a sidecar of CSI-Addons", err}
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		return 0, fmt.Errorf("leave port %d to a sidecar of CSI-Addons: %w", port, err)
+	}
+	return port, nil
+}
