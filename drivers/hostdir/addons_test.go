@@ -18,6 +18,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
+	capabilities "github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/addons/identity"
@@ -37,6 +38,58 @@ func TestAddonsIsOffByDefault(t *testing.T) {
 	d := newWorld(t).start("node-a")
 	_, err := identity.NewIdentityClient(d.conn).GetCapabilities(t.Context(), &identity.GetCapabilitiesRequest{})
 	assert.Equal(t, codes.Unimplemented, code(err))
+}
+
+// Each capability can be left out: it is not promised, and who uses it is answered Unimplemented. What is left works.
+func TestCapabilitiesOfAddonsCanBeLeftOut(t *testing.T) {
+	promises := func(d *driver) (names []string) {
+		answer, err := identity.NewIdentityClient(d.conn).GetCapabilities(t.Context(), &identity.GetCapabilitiesRequest{})
+		require.NoError(t, err)
+		for _, c := range answer.GetCapabilities() {
+			names = append(names, capabilities.Name(c))
+		}
+		return names
+	}
+	all := promises(newWorld(t).startAddons())
+	d := newWorld(t).startAddons("--without=reclaim_space.OFFLINE,reclaim_space.ONLINE,encryption_key_rotation.ENCRYPTIONKEYROTATION,network_fence.NETWORK_FENCE," +
+		"volume_replication.GET_REPLICATION_DESTINATION_INFO,volume_group.MODIFY_VOLUME_GROUP")
+	assert.Len(t, all, 13)
+	assert.Equal(t, []string{
+		"service.CONTROLLER_SERVICE", "volume_replication.VOLUME_REPLICATION", "volume_group.VOLUME_GROUP", "volume_group.LIMIT_VOLUME_TO_ONE_VOLUME_GROUP",
+		"volume_group.GET_VOLUME_GROUP", "service.NODE_SERVICE", "network_fence.GET_CLIENTS_TO_FENCE",
+	}, promises(d))
+	for method, call := range map[string]func() error{
+		"ControllerReclaimSpace": func() error {
+			_, err := reclaimspace.NewReclaimSpaceControllerClient(d.conn).ControllerReclaimSpace(t.Context(), &reclaimspace.ControllerReclaimSpaceRequest{VolumeId: "v"})
+			return err
+		},
+		"NodeReclaimSpace": func() error {
+			_, err := reclaimspace.NewReclaimSpaceNodeClient(d.conn).NodeReclaimSpace(t.Context(), &reclaimspace.NodeReclaimSpaceRequest{VolumeId: "v"})
+			return err
+		},
+		"EncryptionKeyRotate": func() error {
+			_, err := encryptionkeyrotation.NewEncryptionKeyRotationControllerClient(d.conn).EncryptionKeyRotate(t.Context(), &encryptionkeyrotation.EncryptionKeyRotateRequest{VolumeId: "v"})
+			return err
+		},
+		"UnfenceClusterNetwork": func() error {
+			_, err := fence.NewFenceControllerClient(d.conn).UnfenceClusterNetwork(t.Context(), &fence.UnfenceClusterNetworkRequest{})
+			return err
+		},
+		"GetReplicationDestinationInfo": func() error {
+			_, err := replication.NewControllerClient(d.conn).GetReplicationDestinationInfo(t.Context(), &replication.GetReplicationDestinationInfoRequest{})
+			return err
+		},
+		"ModifyVolumeGroupMembership": func() error {
+			_, err := volumegroup.NewControllerClient(d.conn).ModifyVolumeGroupMembership(t.Context(), &volumegroup.ModifyVolumeGroupMembershipRequest{})
+			return err
+		},
+	} {
+		assert.Equal(t, codes.Unimplemented, code(call()), method)
+	}
+	_, err := volumegroup.NewControllerClient(d.conn).CreateVolumeGroup(t.Context(), &volumegroup.CreateVolumeGroupRequest{Name: "g"})
+	assert.NoError(t, err)
+	_, err = fence.NewFenceControllerClient(d.conn).GetFenceClients(t.Context(), &fence.GetFenceClientsRequest{})
+	assert.NoError(t, err)
 }
 
 func TestReclaimMakesHolesOfZeros(t *testing.T) {

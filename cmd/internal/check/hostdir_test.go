@@ -154,9 +154,6 @@ func counted(c *check.Card) check.Totals {
 	return check.Totals{Passed: t.Passed, Failed: t.Failed, NotTried: t.NotTried, Known: t.Known}
 }
 
-// foundByScenarios are defects in CSI-Addons that the library finds, with scenarios/programs/hostdir-addons.yaml.
-var foundByScenarios = []string{"reclaim-loses-data", "fence-ignored", "demoted-stays-writable"}
-
 // What the driver calls a defect is found.
 func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	help, _ := exec.Command(buildHostdir(t), "--help").CombinedOutput()
@@ -167,9 +164,6 @@ func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 		known[d.name] = true
 	}
 	for _, d := range remarkable {
-		known[d] = true
-	}
-	for _, d := range foundByScenarios {
 		known[d] = true
 	}
 	for _, d := range dayTwoDefects {

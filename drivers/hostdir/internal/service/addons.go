@@ -25,7 +25,8 @@ type addonsIdentity struct {
 }
 
 // registerAddons adds the services of CSI-Addons to the server.
-func registerAddons(server *grpc.Server, cfg Config, store *backend.Backend) {
+func registerAddons(all *grpc.Server, cfg Config, store *backend.Backend) {
+	server := promised{all, cfg.Without}
 	addons.RegisterIdentityServer(server, addonsIdentity{cfg: cfg})
 	if cfg.Controller {
 		reclaimspace.RegisterReclaimSpaceControllerServer(server, reclaimController{store: store, broken: cfg.Broken})
@@ -69,6 +70,7 @@ func (a addonsIdentity) GetCapabilities(context.Context, *addons.GetCapabilities
 			answer.Capabilities = append(answer.Capabilities, fenceCapability(addons.Capability_NetworkFence_GET_CLIENTS_TO_FENCE))
 		}
 	}
+	answer.Capabilities = a.cfg.Without.kept(answer.Capabilities)
 	return answer, nil
 }
 
