@@ -17,7 +17,7 @@ type Exploration struct {
 	Runs int
 	// Time ends the search after so much wall time. Default: no limit.
 	Time time.Duration
-	// Strategy is pct, guided, swarm or random; see docs/explore.md. Default: pct, after each fault alone.
+	// Strategy is pct, guided, swarm, random or exhaustive; see docs/explore.md. Default: pct, after each fault alone.
 	Strategy string
 	// Seed is that of the first run with the strategy; the others follow. Default: 1.
 	Seed uint64
@@ -26,6 +26,8 @@ type Exploration struct {
 	OrdersOnly bool
 	// Budget is how many faults a run may have. Default: 3.
 	Budget int
+	// Deviations is how many decisions besides faults a run of the strategy exhaustive takes otherwise than the calm run. Default: 0.
+	Deviations int
 	// Jobs is how many runs there are at once. Default: 1.
 	Jobs int
 }
@@ -50,7 +52,7 @@ func Explore(t T, o Exploration, test func(t T, explored Option)) {
 	}
 	found, err := explore.Of(context.Background(), func() (explore.Subject, error) { return subject, nil }, explore.Options{
 		Strategy: cmp.Or(o.Strategy, explore.Strategies()[0]), Seed: cmp.Or(o.Seed, 1), Runs: o.runs(), Time: o.Time,
-		Budget: subject.space.Budget, Jobs: o.Jobs,
+		Budget: subject.space.Budget, Deviations: o.Deviations, Jobs: o.Jobs,
 	})
 	if err != nil {
 		t.Errorf("explore: %v", err)

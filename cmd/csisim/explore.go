@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,21 +21,22 @@ import (
 
 // exploreFlags are the flags of csisim explore.
 type exploreFlags struct {
-	runs     int
-	time     time.Duration
-	seed     uint64
-	strategy string
-	faults   []string
-	budget   int
-	jobs     int
-	out      string
-	reports  string // a directory
-	corpus   string
-	shard    string
-	index    int // of the shard, and how many there are
-	shards   int
-	job      int
-	image    string
+	runs       int
+	time       time.Duration
+	seed       uint64
+	strategy   string
+	faults     []string
+	budget     int
+	deviations int
+	jobs       int
+	out        string
+	reports    string // a directory
+	corpus     string
+	shard      string
+	index      int // of the shard, and how many there are
+	shards     int
+	job        int
+	image      string
 	programFlags
 }
 
@@ -81,9 +83,10 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.IntVar(&f.runs, "runs", 0, "end after `N` runs of each scenario (default no limit)")
 	flags.DurationVar(&f.time, "time", 0, "end after this wall time, which scenarios share equally (default 1m, with --runs no limit)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; the next ones follow")
-	flags.StringVar(&f.strategy, "strategy", exploration.Strategies()[0], "who decides: `NAME` is pct, priorities that change at a few points; guided, faults added to runs that showed something new; swarm, pct with half of the faults; or random, every decision drawn")
+	flags.StringVar(&f.strategy, "strategy", exploration.Strategies()[0], "who decides: `NAME` is pct, priorities that change at a few points; guided, faults added to runs that showed something new; swarm, pct with half of the faults; random, every decision drawn; or exhaustive, every run within --budget and --deviations")
 	flags.StringSliceVar(&f.faults, "faults", kindNames(), "what may happen to driver calls, writes, programs and nodes: `KIND,…` of "+explore.KindNames()+", or none")
 	flags.IntVar(&f.budget, "budget", usualBudget, "how many faults a run may have")
+	flags.IntVar(&f.deviations, "deviations", 1, "how many decisions besides faults a run of --strategy exhaustive takes otherwise than the calm run")
 	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
 	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each finding to `DIR`")
@@ -98,7 +101,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	complete(command, "faults", cobra.FixedCompletions(append(kindNames(), noFaults), cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	complete(command, "report", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	for _, flag := range []string{"runs", "time", "seed", "budget", "jobs", "shard", "job"} {
+	for _, flag := range []string{"runs", "time", "seed", "budget", "deviations", "jobs", "shard", "job"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command
@@ -134,14 +137,15 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 		return usage("--image is for --job")
 	case f.budget < 0:
 		return usage("--budget %d: it must not be negative", f.budget)
+	case f.deviations < 0:
+		return usage("--deviations %d: it must not be negative", f.deviations)
+	case f.strategy != exploration.Exhaustive && given("deviations"):
+		return usage("--deviations is for --strategy %s", exploration.Exhaustive)
+	case f.strategy == exploration.Exhaustive && (given("shard") || given("corpus") || given("job")):
+		return usage("--strategy %s makes every run in one search: it takes no --shard, --corpus or --job", exploration.Exhaustive)
 	}
-	if len(f.faults) == 1 && f.faults[0] == noFaults {
-		f.faults = nil
-	}
-	for _, name := range f.faults {
-		if !slices.Contains(kindNames(), name) {
-			return usage("%w", unknown("fault", name, append(kindNames(), noFaults)))
-		}
+	if err := f.checkFaults(); err != nil {
+		return err
 	}
 	if f.time == 0 && f.runs == 0 {
 		f.time = usualTime
@@ -155,6 +159,24 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 		return err
 	}
 	return f.readShard()
+}
+
+// checkFaults rejects a fault space that nobody can have meant.
+func (f *exploreFlags) checkFaults() error {
+	switch {
+	case len(f.faults) == 0:
+		return usage("--faults is empty: give one or more of %s, or %s to search orders alone", explore.KindNames(), noFaults)
+	case len(f.faults) == 1 && f.faults[0] == noFaults:
+		f.faults = nil
+	case slices.Contains(f.faults, noFaults):
+		return usage("--faults %s: %s stands alone", strings.Join(f.faults, ","), noFaults)
+	}
+	for _, name := range f.faults {
+		if !slices.Contains(kindNames(), name) {
+			return usage("%w", unknown("fault", name, append(kindNames(), noFaults)))
+		}
+	}
+	return nil
 }
 
 // readShard reads which shard it is.

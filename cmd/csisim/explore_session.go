@@ -32,7 +32,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 		return err
 	}
 	found, err := explore.Of(ctx, s.File, text, explore.Options{
-		Strategy: x.flags.strategy, Seed: x.flags.seed, Runs: x.flags.runs, Time: x.flags.time,
+		Strategy: x.flags.strategy, Seed: x.flags.seed, Runs: x.flags.runs, Time: x.flags.time, Deviations: x.flags.deviations,
 		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Run: scenario.RunOptions{Isolation: sim.Isolation(x.flags.isolation), WorkDir: x.flags.workDir}, Jobs: x.flags.jobs, Progress: func(at *explore.Search) { x.show(s.Name, at) },
 	})
 	x.progress.erase()
@@ -49,7 +49,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 
 // show says how far a search is.
 func (x *exploring) show(name string, at *explore.Search) {
-	line := fmt.Sprintf("%s  %s, %.0f a second, %s", name, plural.Of(at.Runs, "run"), rate(at), plural.Of(len(at.Findings), "finding"))
+	line := fmt.Sprintf("%s  %s, %.0f a second, %s%s", name, plural.Of(at.Runs, "run"), rate(at), states(at), plural.Of(len(at.Findings), "finding"))
 	if x.progress.terminal.Live {
 		x.progress.rewrite("• " + line)
 		return
@@ -58,6 +58,14 @@ func (x *exploring) show(name string, at *explore.Search) {
 }
 
 func rate(s *explore.Search) float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 0.001) }
+
+// states says how many abstract states a guided search has reached; others look at none.
+func states(at *explore.Search) string {
+	if at.States == 0 {
+		return ""
+	}
+	return plural.Of(at.States, "state") + ", "
+}
 
 // after says how many runs a corpus had before.
 func after(found *explore.Search) string {
@@ -80,6 +88,7 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), plural.Of(len(found.Findings), "finding"))
+	x.writeCompleteness(out, found)
 	for i, f := range found.Findings {
 		if f.Blame == check.Driver || f.Blame == check.Invariant {
 			x.code = exitFailed
@@ -106,6 +115,23 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 	}
 	_, err := io.WriteString(x.env.stdout, out.String())
 	return err
+}
+
+// writeCompleteness prints whether the runs are all that there are.
+func (x *exploring) writeCompleteness(out io.Writer, found *explore.Search) {
+	if x.flags.strategy != exploration.Exhaustive {
+		return
+	}
+	faults := x.flags.budget
+	if len(x.flags.faults) == 0 {
+		faults = 0
+	}
+	bounds := fmt.Sprintf("at most %s and %s otherwise than in the calm run", plural.Of(faults, "fault"), plural.Of(x.flags.deviations, "other decision"))
+	if found.Complete {
+		fmt.Fprintf(out, "  complete: these are all runs with %s\n", bounds)
+		return
+	}
+	fmt.Fprintf(out, "  NOT complete: there are more runs with %s; give it more --time, or fewer --faults, --budget or --deviations\n", bounds)
 }
 
 // headings are what findings are called, by whose doing they are.

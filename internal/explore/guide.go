@@ -47,7 +47,7 @@ func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
 
 // of is what a run chooses. It waits until the runs before its generation are learnt; if ctx ends first there is nothing.
 func (g *guide) of(ctx context.Context, run uint64) []Choice {
-	defer context.AfterFunc(ctx, g.learnt.Broadcast)()
+	defer wakeAtEnd(ctx, g.learnt)()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := run - g.first
@@ -65,6 +65,15 @@ func (g *guide) of(ctx context.Context, run uint64) []Choice {
 		}
 	}
 	return g.current[at%generation]
+}
+
+// wakeAtEnd wakes who waits when ctx ends, also one that has looked at ctx and does not wait yet.
+func wakeAtEnd(ctx context.Context, waiting *sync.Cond) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		waiting.L.Lock()
+		defer waiting.L.Unlock()
+		waiting.Broadcast()
+	})
 }
 
 // learn takes notice of a run; runs are learnt in their order.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 // plan says what the runs of a search are. First, one to a run, come all single faults at calls of the driver in the calm
@@ -16,11 +17,16 @@ type plan struct {
 	calls, writes []Choice
 	options       Options
 	known         known
-	guide         *guide // nil for strategies that learn nothing
+	guide         *guide       // nil for strategies that learn nothing
+	enumeration   *enumeration // nil for strategies that do not make every run
 }
 
 func newPlan(o Options, calm known) *plan {
 	p := &plan{options: o, known: calm, from: o.Before}
+	if o.Strategy == Exhaustive {
+		p.enumeration = newEnumeration()
+		return p
+	}
 	if !o.Alone {
 		p.calls, p.writes = singles(calm.calls), singles(calm.writes)
 	}
@@ -51,10 +57,16 @@ func singles(points []point) (all []Choice) {
 type course struct {
 	faults []Choice // in the calm order; nil if there is a seed
 	seed   uint64
+	picks  []kernel.Pick // what it decides otherwise than the calm run, if every run is made
+	none   bool          // there is no such run: all were made
 }
 
 // of is the course of a run of this shard, counted from 0. It may have to wait for runs before it.
 func (p *plan) of(ctx context.Context, run uint64) course {
+	if p.enumeration != nil {
+		picks, ok := p.enumeration.of(ctx, run)
+		return course{picks: picks, none: !ok}
+	}
 	again := uint64(len(p.again))
 	if run < again {
 		return course{faults: p.again[run]}
@@ -66,7 +78,7 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 	case inAll < calls:
 		return course{faults: p.calls[inAll : inAll+1]}
 	case p.guide != nil:
-		return course{p.guide.of(ctx, run), p.options.Seed + later}
+		return course{faults: p.guide.of(ctx, run), seed: p.options.Seed + later}
 	case later >= 2*writes:
 		return course{seed: p.options.Seed + later - writes}
 	case later%2 == 1:
@@ -78,6 +90,8 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 // strategy makes the strategy of a course.
 func (p *plan) strategy(c course) kernel.Strategy {
 	switch {
+	case p.enumeration != nil:
+		return newEnumerated(c.picks)
 	case c.faults == nil:
 		return newStrategy(p.options.Strategy, c.seed, p.known, p.options.Budget)
 	case p.guide != nil:
@@ -89,6 +103,8 @@ func (p *plan) strategy(c course) kernel.Strategy {
 // name is how people call a run with a course.
 func (p *plan) name(c course) string {
 	switch {
+	case p.enumeration != nil:
+		return fmt.Sprintf("%s: %s otherwise than in the calm run", Exhaustive, plural.Of(len(c.picks), "decision"))
 	case len(c.faults) == 1:
 		return "one fault in the calm order"
 	case c.faults != nil:

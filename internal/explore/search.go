@@ -25,6 +25,8 @@ type Options struct {
 	Time time.Duration
 	// Budget is how many faults a run may have.
 	Budget int
+	// Deviations is how many decisions, other than faults, a run of the strategy Exhaustive may take otherwise than the calm run.
+	Deviations int
 	// Shard is which of the Shards of the search this is, from 0: each makes every so-manieth run. Default: the only one.
 	Shard, Shards int
 	// Before is how many runs were made before, and Kept what they have kept for a strategy that learns.
@@ -96,6 +98,11 @@ func (s *Search) States() int {
 	return s.plan.guide.reached()
 }
 
+// Complete reports whether a search with the strategy Exhaustive has made every run within its bounds.
+func (s *Search) Complete() bool {
+	return s.plan != nil && s.plan.enumeration != nil && s.plan.enumeration.complete()
+}
+
 // ended is one run, counted from 0.
 type ended struct {
 	run    uint64
@@ -106,6 +113,8 @@ type ended struct {
 	// points and states are what a guide learns of.
 	points []point
 	states []string
+	// enumerated is what an enumeration learns of.
+	enumerated *enumerated
 }
 
 // all makes the runs, several at once, and looks at them in their order.
@@ -141,7 +150,7 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 		if s.options.Runs > 0 && e.run >= uint64(s.options.Runs) {
 			return
 		}
-		if e.course = s.plan.of(drawing, e.run); drawing.Err() != nil {
+		if e.course = s.plan.of(drawing, e.run); drawing.Err() != nil || e.course.none {
 			return
 		}
 		strategy := s.plan.strategy(e.course)
@@ -156,6 +165,7 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 
 // note keeps what the run shows, and what a guide learns of it.
 func (e *ended) note(strategy kernel.Strategy, o Outcome) {
+	e.enumerated, _ = strategy.(*enumerated)
 	if len(o.Shown) > 0 {
 		e.shown = o.Shown[0]
 		return
@@ -183,6 +193,9 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 				return fmt.Errorf("run %d (%s): %w", e.run+1, s.plan.name(e.course), e.err)
 			}
 			s.Runs++
+			if s.plan.enumeration != nil {
+				s.plan.enumeration.learn(e.enumerated, Bounds{s.options.Budget, s.options.Deviations})
+			}
 			if s.plan.guide != nil {
 				s.plan.guide.learn(e.course.faults, e.points, e.states)
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // Strategies are the names of the strategies of a search, the default one first.
-func Strategies() []string { return []string{"pct", Guided, swarm, "random"} }
+func Strategies() []string { return []string{"pct", Guided, swarm, "random", Exhaustive} }
 
 const (
 	// Guided adds faults to runs that reached something new; its seeds are those of pct.

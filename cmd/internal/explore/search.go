@@ -12,12 +12,13 @@ import (
 
 // Options say how a scenario is searched.
 type Options struct {
-	// Strategy, Seed, Alone, Runs, Time, Shard, Shards and Jobs are those of every search.
+	// Strategy, Seed, Alone, Runs, Time, Deviations, Shard, Shards and Jobs are those of every search.
 	Strategy      string
 	Seed          uint64
 	Alone         bool
 	Runs          int
 	Time          time.Duration
+	Deviations    int
 	Shard, Shards int
 	Jobs          int
 	// Space is which faults may happen.
@@ -40,6 +41,8 @@ type Search struct {
 	Findings []*Finding
 	// States is how many abstract states they have reached, as far as the strategy looks at them.
 	States int
+	// Complete says that the strategy exhaustive has made every run within its bounds.
+	Complete bool
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
 
@@ -89,7 +92,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	}
 	found, err := explore.Of(ctx, s.fresh, explore.Options{
 		Strategy: o.Strategy, Seed: o.Seed, Alone: o.Alone, Runs: o.Runs, Time: left, Shard: o.Shard, Shards: o.Shards,
-		Jobs: o.Jobs, Repeats: repeats, Budget: o.Space.Budget, Before: s.corpus.Runs, Kept: s.corpus.Kept,
+		Jobs: o.Jobs, Repeats: repeats, Budget: o.Space.Budget, Deviations: o.Deviations, Before: s.corpus.Runs, Kept: s.corpus.Kept,
 		Progress: func(at *explore.Search) {
 			s.take(at, began)
 			if o.Progress != nil {
@@ -120,7 +123,7 @@ func (s *Search) Never() []string { return s.met.never() }
 
 // take takes over what has been found so far.
 func (s *Search) take(at *explore.Search, began time.Time) {
-	s.Runs, s.States, s.Elapsed, s.Findings = at.Runs, at.States(), time.Since(began), s.Findings[:0]
+	s.Runs, s.States, s.Complete, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), time.Since(began), s.Findings[:0]
 	for _, f := range at.Findings {
 		s.Findings = append(s.Findings, &Finding{Finding: f})
 	}

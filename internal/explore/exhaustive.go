@@ -1,0 +1,229 @@
+package explore
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Exhaustive makes every run within its bounds once: the calm one, those that decide one thing otherwise, those that decide two
+// things otherwise, and so on.
+const Exhaustive = "exhaustive"
+
+// Bounds are how many faults a run of an exhaustive search may have, and how many further decisions that are not the calm ones.
+type Bounds struct{ Faults, Deviations int }
+
+func (b Bounds) hold() bool { return b.Faults >= 0 && b.Deviations >= 0 }
+
+// less is what is left of the bounds after a decision.
+func (b Bounds) less(kind forkKind) Bounds {
+	if kind == atFault {
+		b.Faults--
+	} else {
+		b.Deviations--
+	}
+	return b
+}
+
+// enumeration hands out the runs of an exhaustive search. A run is what it decides otherwise than the calm one; those
+// with one decision more follow from it, each by a decision after its last: so none comes twice.
+type enumeration struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	current branch   // whose runs are handed out
+	later   []branch // in the order in which they were learnt
+	handed  uint64
+	learnt  uint64
+}
+
+// branch is a run that was made, and the decisions from which others follow.
+type branch struct {
+	picks []kernel.Pick
+	left  Bounds
+	forks forks
+	next  uint64 // index of the decision that comes next
+	among fork   // what is left of the decision before
+}
+
+func newEnumeration() *enumeration {
+	e := &enumeration{}
+	e.changed = sync.NewCond(&e.mu)
+	return e
+}
+
+// of is what a run decides otherwise, in the order of their numbers; false if there is no such run, or ctx ends first.
+func (e *enumeration) of(ctx context.Context, run uint64) ([]kernel.Pick, bool) {
+	defer wakeAtEnd(ctx, e.changed)()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for ctx.Err() == nil && !e.over() {
+		if e.handed == run {
+			if picks, ok := e.take(); ok {
+				e.handed++
+				e.changed.Broadcast()
+				return picks, true
+			}
+		}
+		e.changed.Wait()
+	}
+	return nil, false
+}
+
+// take is the next run; false if those that are being made have to be learnt first.
+func (e *enumeration) take() ([]kernel.Pick, bool) {
+	if e.handed == 0 {
+		return []kernel.Pick{}, true // the calm run
+	}
+	for {
+		if picks, ok := e.current.take(); ok {
+			return picks, true
+		}
+		if len(e.later) == 0 {
+			return nil, false
+		}
+		e.current, e.later = e.later[0], e.later[1:]
+	}
+}
+
+// take is the next run that follows; false if there is none.
+func (b *branch) take() ([]kernel.Pick, bool) {
+	for b.among.from == b.among.to {
+		var ok bool
+		if b.among, ok = b.forks.take(); !ok {
+			return nil, false
+		}
+		b.next++
+		if !b.left.less(b.among.kind).hold() {
+			b.among = fork{}
+		}
+	}
+	pick := kernel.Pick{Index: b.next - 1, Choice: int(b.among.from)}
+	b.among.from++
+	return append(slices.Clip(b.picks), pick), true
+}
+
+// learn takes notice of a run; runs are learnt in their order.
+func (e *enumeration) learn(made *enumerated, bounds Bounds) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.learnt++
+	left := bounds
+	for _, kind := range made.taken {
+		left = left.less(kind)
+	}
+	if left.Faults > 0 || left.Deviations > 0 {
+		e.later = append(e.later, branch{picks: made.picks, left: left, forks: made.forks, next: made.first})
+	}
+	e.changed.Broadcast()
+}
+
+// over reports whether every run was made and learnt.
+func (e *enumeration) over() bool {
+	if e.handed == 0 || e.learnt < e.handed {
+		return false
+	}
+	for e.current.spent() && len(e.later) > 0 {
+		e.current, e.later = e.later[0], e.later[1:]
+	}
+	return e.current.spent()
+}
+
+// spent reports whether nothing follows any more.
+func (b *branch) spent() bool {
+	ahead := *b
+	_, more := ahead.take()
+	return !more
+}
+
+// complete reports whether every run was made and learnt.
+func (e *enumeration) complete() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.over()
+}
+
+// enumerated is the strategy of one run: it decides some things otherwise, and notes what could be decided otherwise after them.
+type enumerated struct {
+	picks []kernel.Pick
+	taken []forkKind // the kinds of picks
+	first uint64     // index of the first decision that is noted
+	forks forks
+}
+
+func newEnumerated(picks []kernel.Pick) *enumerated {
+	s := &enumerated{picks: picks}
+	if n := len(picks); n > 0 {
+		s.first = picks[n-1].Index + 1
+	}
+	return s
+}
+
+// Choose takes what is wanted here.
+func (s *enumerated) Choose(c kernel.Choice) int {
+	if c.Index >= s.first {
+		s.forks.note(c)
+		return 0
+	}
+	next := s.picks[len(s.taken)]
+	if next.Index != c.Index {
+		return 0
+	}
+	s.taken = append(s.taken, kindOf(c))
+	if next.Choice >= c.N { // a driver program has chances of its own
+		return 0
+	}
+	return next.Choice
+}
+
+func (s *enumerated) String() string {
+	return fmt.Sprintf("%s, %d decisions", Exhaustive, len(s.picks))
+}
+
+// fork is the alternatives of a decision that differ from the calm one: those from and below two numbers.
+type fork struct {
+	kind     forkKind
+	from, to uint64
+}
+
+type forkKind uint64
+
+const (
+	atOther forkKind = iota
+	atFault
+	atRelist // all alternatives but the last are the calm one
+	forkKinds
+)
+
+func kindOf(c kernel.Choice) forkKind {
+	switch {
+	case isFault(c):
+		return atFault
+	case c.Kind == kernel.Relist:
+		return atRelist
+	}
+	return atOther
+}
+
+// forks are those of successive decisions, packed: a run has thousands.
+type forks []byte
+
+func (f *forks) note(c kernel.Choice) {
+	*f = binary.AppendUvarint(*f, uint64(c.N)*uint64(forkKinds)+uint64(kindOf(c)))
+}
+
+func (f *forks) take() (fork, bool) {
+	packed, size := binary.Uvarint(*f)
+	if size <= 0 {
+		return fork{}, false
+	}
+	*f = (*f)[size:]
+	taken := fork{kind: forkKind(packed % uint64(forkKinds)), from: 1, to: packed / uint64(forkKinds)}
+	if taken.kind == atRelist {
+		taken.from = taken.to - 1
+	}
+	return taken, true
+}
