@@ -1,11 +1,10 @@
 package sim
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 
+	"github.com/csisim/csisim/internal/world/listing"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -26,8 +25,8 @@ func (c *Simulation) Files(name string) []string {
 		}
 	}
 	var lines []string
-	for _, top := range []string{"plugins", "plugins_registry", "pods"} {
-		lines = append(lines, listing(n.machine, mounts, top)...)
+	for _, top := range listing.Tops {
+		lines = append(lines, listed(n.machine, mounts, top)...)
 	}
 	return lines
 }
@@ -41,54 +40,34 @@ func (c *Simulation) RecordFiles(node, when string) error {
 	return nil
 }
 
-func listing(m machine.Machine, mounts map[string]machine.Mount, name string) []string {
+func listed(m machine.Machine, mounts map[string]machine.Mount, name string) []string {
 	full := path.Join(machine.KubeletDir, name)
 	info, err := m.Lstat(full)
 	if err != nil {
 		return nil
 	}
-	lines := []string{describe(m, name, full, info, mountText(mounts, full))}
-	if !info.IsDir() {
-		return lines
+	mount, isMount := mounts[full]
+	entry := listing.Entry{Name: name, Mode: info.Mode()}
+	if isMount {
+		entry.Mount = &mount
 	}
-	if _, isMount := mounts[full]; isMount {
-		return lines // what is below belongs to the driver
+	if entry.Mode&fs.ModeSymlink != 0 {
+		entry.Link, _ = m.Readlink(full)
+	}
+	if listing.IsVolumeData(name) {
+		content, _ := m.ReadFile(full)
+		entry.Content = string(content)
+	}
+	lines := []string{entry.String()}
+	if !info.IsDir() || isMount {
+		return lines // what is below a mount belongs to the driver
 	}
 	entries, err := m.ReadDir(full)
 	if err != nil {
 		return lines
 	}
 	for _, e := range entries {
-		lines = append(lines, listing(m, mounts, path.Join(name, e.Name()))...)
+		lines = append(lines, listed(m, mounts, path.Join(name, e.Name()))...)
 	}
 	return lines
-}
-
-func describe(m machine.Machine, name, full string, info fs.FileInfo, mount string) string {
-	switch mode := info.Mode(); {
-	case mode&fs.ModeSetgid != 0 && mode.IsDir():
-		return fmt.Sprintf("%s/%s %o setgid", name, mount, mode.Perm())
-	case mode.IsDir():
-		return fmt.Sprintf("%s/%s %o", name, mount, mode.Perm())
-	case mode&fs.ModeSocket != 0:
-		return name + " (socket)"
-	case mode&fs.ModeDevice != 0:
-		return name + " (device)" + mount
-	case mode&fs.ModeSymlink != 0:
-		target, _ := m.Readlink(full)
-		return name + " -> " + target
-	case path.Base(name) == "vol_data.json":
-		content, _ := m.ReadFile(full)
-		return name + " = " + strings.TrimSpace(string(content))
-	default:
-		return name + mount
-	}
-}
-
-func mountText(mounts map[string]machine.Mount, full string) string {
-	mount, ok := mounts[full]
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf(" [mount %s %s src=%s]", mount.FSType, strings.Join(mount.Options, ","), mount.Root)
 }

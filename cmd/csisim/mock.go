@@ -20,9 +20,12 @@ func newMock() *cobra.Command {
 		Args:   atMost(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			token := os.Getenv(tokenVariable)
-			if node.ID != "" {
+			switch {
+			case node.ID != "":
 				node.Socket, node.Token, node.Volumes, node.Backend = socket, token, volumes, address
 				return node.Serve(command.Context())
+			case !command.Flags().Changed("options"):
+				return mockprogram.Controller{Socket: socket, Backend: address, Token: token}.Serve(command.Context())
 			}
 			backend := mockprogram.Backend{Socket: socket, Address: address, Token: token}
 			if err := json.Unmarshal([]byte(options), &backend.Options); err != nil {
@@ -34,8 +37,8 @@ func newMock() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&socket, "socket", "", "the plugin's `SOCKET`")
 	flags.StringVar(&address, "backend", "", "`HOST:PORT` of the backend")
-	flags.StringVar(&options, "options", "{}", "options of the driver as `JSON`")
-	flags.StringVar(&node.ID, "node-id", "", "`ID` of the node; without it this is the backend and the controller plugin")
+	flags.StringVar(&options, "options", "{}", "options of the driver as `JSON`: this is the backend and, with --socket, the controller plugin")
+	flags.StringVar(&node.ID, "node-id", "", "`ID` of the node; without it this is the controller plugin")
 	flags.StringVar(&node.Zone, "zone", "", "`ZONE` of the node")
 	flags.StringVar(&node.Host, "host", "", "`ADDRESS` of this node's plugin")
 	flags.StringVar(&volumes, "volumes", "/var/lib/csisim/volumes", "`DIR` with what volumes hold")

@@ -96,7 +96,7 @@ for a; do
   shift
   case "$a" in
   :%d | :%d | :%d) a=127.0.0.1:$port ;;
-  :9809 | *.svc:9809) a=127.0.0.1:%d ;;
+  :9809 | *:9809) a=127.0.0.1:%d ;;
   /csisim) a=%s ;;
   esac
   set -- "$@" "$a"

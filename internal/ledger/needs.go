@@ -29,9 +29,14 @@ func (c *Cluster) needs() needs {
 		all[n.Name] = newNeed()
 	}
 	for pod := range store.List[*corev1.Pod](c.Store, "") {
-		if n := all[pod.Spec.NodeName]; n != nil {
-			c.need(n, pod)
+		name := pod.Spec.NodeName
+		if name == "" {
+			continue
 		}
+		if all[name] == nil { // a node whose machine nobody looks at, such as a real one
+			all[name] = newNeed()
+		}
+		c.need(all[name], pod)
 	}
 	return all
 }

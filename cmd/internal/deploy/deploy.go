@@ -28,13 +28,15 @@ type Driver struct {
 	CSIDriver *storagev1.CSIDriver
 	// Node and Controller are its plugins; nil for one that it does not have.
 	Node, Controller *Program
+	// Backend is the driver's storage system, beside the controller plugin, which it outlives; nil for none.
+	Backend *Program
 	// Sidecars are the programs beside the controller plugin: csi-provisioner.
 	Sidecars []string
 	// Flags are those of the sidecars that are not the defaults, by the sidecar's name.
 	Flags map[string][]string
 	// Shared is a directory that all nodes share and the plugins have; empty for none.
 	Shared string
-	// Port is where nodes reach the controller plugin; 0 for nowhere.
+	// Port is where nodes reach the backend; 0 for nowhere.
 	Port int32
 	// Own are the driver's own manifests; nil for those that are made here, of the fields above.
 	Own *Own
@@ -87,6 +89,8 @@ const (
 	ProxyPort = 9808
 	// PluginContainer is the container of the plugin, and of its proxy.
 	PluginContainer = "driver"
+	// BackendContainer is that of the storage system of a driver that has one in its controller's pod.
+	BackendContainer = "backend"
 )
 
 // Slug is a driver's name as objects can have it in theirs: disk-example-com.
@@ -115,7 +119,7 @@ func Manifests(d Driver, o Options) []runtime.Object {
 		csiDriver.TypeMeta = metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSIDriver"}
 		all = append(all, csiDriver)
 	}
-	if d.Controller != nil {
+	if d.Controller != nil || d.Backend != nil {
 		all = append(all, m.controller())
 		if d.Port > 0 {
 			all = append(all, m.service())
@@ -175,8 +179,13 @@ func (m maker) controller() *appsv1.Deployment {
 	for _, s := range m.Sidecars {
 		sockets[s] = shared + "/" + s + ".sock"
 	}
-	plugin := m.plugin(m.Controller, sockets, "controller", shared+"/csi.sock")
-	containers := []corev1.Container{plugin}
+	var containers []corev1.Container
+	if m.Controller != nil {
+		containers = append(containers, m.plugin(m.Controller, sockets, "controller", shared+"/csi.sock"))
+	}
+	if m.Backend != nil {
+		containers = append(containers, m.backend())
+	}
 	for _, s := range m.Sidecars {
 		socket := shared + "/csi.sock"
 		if m.Proxy != "" {
@@ -201,6 +210,14 @@ func (m maker) controller() *appsv1.Deployment {
 			Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: m.ofRun(labels)}, Spec: spec},
 		},
+	}
+}
+
+// backend is the container of the storage system. Nothing stands between it and the plugins.
+func (m maker) backend() corev1.Container {
+	return corev1.Container{
+		Name: BackendContainer, Image: m.Backend.Image, Command: m.Backend.Command,
+		Env: []corev1.EnvVar{{Name: "CSISIM_TOKEN", Value: m.Proxy}},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // healthEvents are those of the tolerance NodeHealth.
 var healthEvents = map[string]bool{
-	"NodeHasSufficientMemory": true, "NodeHasNoDiskPressure": true, "NodeHasSufficientPID": true,
+	"NodeHasSufficientMemory": true, "NodeHasNoDiskPressure": true, "NodeHasSufficientPID": true, "NodeAllocatableEnforced": true, "CgroupV1": true,
 }
 
 func (s *side) event(l trace.Line) {

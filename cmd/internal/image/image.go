@@ -49,6 +49,16 @@ func Write(out io.Writer, architecture string, images ...Image) error {
 	return tarball.MultiWrite(all, out)
 }
 
+// ID is what distinguishes an image from all others: the digest of its configuration, which names its layers.
+func (i Image) ID(architecture string) (string, error) {
+	made, err := i.make(architecture)
+	if err != nil {
+		return "", fmt.Errorf("make image %s: %w", strings.Join(i.Names, ", "), err)
+	}
+	id, err := made.ConfigName()
+	return id.String(), err
+}
+
 func (i Image) make(architecture string) (v1.Image, error) {
 	files := maps.Clone(i.Files)
 	for _, at := range slices.Sorted(maps.Keys(i.Files)) {

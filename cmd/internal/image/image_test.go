@@ -99,3 +99,19 @@ func TestAProgramThatIsMissingIsNamed(t *testing.T) {
 	assert.ErrorContains(t, err, "make image x/y:1")
 	assert.ErrorContains(t, err, "/nowhere/driver")
 }
+
+// An ID tells whether a node that has an image of the name has this one.
+func TestAnImagesIDIsThatOfItsContent(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "run")
+	wanted := image.Image{Names: []string{"example.com/driver:v2"}, Files: map[string]string{"/bin/run": script}, Entrypoint: []string{"/bin/run"}}
+	id := func(content string) string {
+		require.NoError(t, os.WriteFile(script, []byte(content), 0o600))
+		found, err := wanted.ID("arm64")
+		require.NoError(t, err)
+		return found
+	}
+	first := id("#!/bin/sh\n")
+	assert.Regexp(t, "^sha256:[0-9a-f]{64}$", first)
+	assert.Equal(t, first, id("#!/bin/sh\n"))
+	assert.NotEqual(t, first, id("#!/bin/sh\nexit 1\n"))
+}

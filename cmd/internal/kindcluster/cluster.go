@@ -311,6 +311,18 @@ func (c *Cluster) Missing(images []string) (missing []string) {
 	return missing
 }
 
+// Has reports whether all nodes have, by each of its names, the image of an ID.
+func (c *Cluster) Has(names []string, id string) bool {
+	for _, name := range names {
+		for _, n := range c.nodes { // any order will do
+			if there, err := nodeutils.ImageID(n, name); err != nil || there != id {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Save writes those of the images that the engine has as an archive; it returns which these are.
 func (c *Cluster) Save(images []string, archive string) (saved []string, err error) {
 	for _, image := range images {

@@ -1,6 +1,5 @@
-// Package mockprogram serves the reference driver in memory as programs of a real cluster. Its backend is one process,
-// which is also the controller plugin; the plugin on a node passes its calls to the backend, which has that plugin do
-// the mounts on its node.
+// Package mockprogram serves the reference driver in memory as programs of a real cluster. Its backend is one process, which
+// outlives the plugins; they pass their calls to it, and it has the plugin on a node do the mounts there.
 package mockprogram
 
 import (
@@ -28,6 +27,7 @@ const (
 	nodeKey   = "csisim-node-id"
 	mountsKey = "csisim-mounts-at"
 	tokenKey  = "csisim-token"
+	startKey  = "csisim-start" // of a controller plugin: which start of it this is
 	zoneKey   = "csisim-zone"
 )
 
@@ -35,14 +35,17 @@ const (
 type Backend struct {
 	// Options are those of the driver.
 	Options mock.Options
-	// Socket is the controller plugin's, Address where nodes reach the backend.
-	Socket, Address string
-	// Token is what nodes have to bear, and the backend bears to them.
+	// Address is where plugins reach the backend.
+	Address string
+	// Socket is that of a controller plugin in the same process. Default: it is a process of its own.
+	Socket string
+	// Token is what plugins have to bear, and the backend bears to them.
 	Token string
 
 	driver *mock.Driver
 	mu     sync.Mutex
 	nodes  map[string]*mock.Node // by node id and address of the node
+	start  string                // of the controller plugin; empty before the first
 }
 
 // Serve serves until ctx ends.
@@ -51,14 +54,16 @@ func (b *Backend) Serve(ctx context.Context) error {
 		return err
 	}
 	b.driver, b.nodes = mock.New(b.Options), map[string]*mock.Node{}
-	controller := b.driver.Controller()
-	local := grpc.NewServer()
-	csi.RegisterIdentityServer(local, controller)
-	csi.RegisterControllerServer(local, controller)
-	csi.RegisterGroupControllerServer(local, controller)
-	csi.RegisterNodeServer(local, controller)
-	remote := grpc.NewServer(grpc.UnknownServiceHandler(b.ofNode))
-	return serve(ctx, listening{local, "unix", b.Socket}, listening{remote, "tcp", b.Address})
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	ended := make(chan error, 2)
+	go func() {
+		ended <- serve(ctx, listening{grpc.NewServer(grpc.UnknownServiceHandler(b.answer)), "tcp", b.Address})
+	}()
+	if b.Socket != "" {
+		go func() { ended <- Controller{Socket: b.Socket, Backend: b.Address, Token: b.Token}.Serve(ctx) }()
+	}
+	return <-ended
 }
 
 // listening is a server and where it serves.
@@ -67,25 +72,23 @@ type listening struct {
 	network, address string
 }
 
-// serve serves until ctx ends, or one of the servers does.
-func serve(ctx context.Context, all ...listening) error {
-	ended := make(chan error, len(all))
-	for _, l := range all {
-		if l.network == "unix" {
-			if err := os.MkdirAll(path.Dir(l.address), 0o755); err != nil {
-				return err
-			}
-			if err := os.Remove(l.address); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return err
-			}
-		}
-		listener, err := net.Listen(l.network, l.address)
-		if err != nil {
+// serve serves until ctx ends, or the server does.
+func serve(ctx context.Context, l listening) error {
+	if l.network == "unix" {
+		if err := os.MkdirAll(path.Dir(l.address), 0o755); err != nil {
 			return err
 		}
-		defer l.server.Stop()
-		go func() { ended <- l.server.Serve(listener) }()
+		if err := os.Remove(l.address); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
+	listener, err := net.Listen(l.network, l.address)
+	if err != nil {
+		return err
+	}
+	defer l.server.Stop()
+	ended := make(chan error, 1)
+	go func() { ended <- l.server.Serve(listener) }()
 	select {
 	case <-ctx.Done():
 		return nil
@@ -94,19 +97,25 @@ func serve(ctx context.Context, all ...listening) error {
 	}
 }
 
-// ofNode answers a call that a node has passed on.
-func (b *Backend) ofNode(_ any, stream grpc.ServerStream) error {
+// answer answers a call that a plugin has passed on.
+func (b *Backend) answer(_ any, stream grpc.ServerStream) error {
 	fullMethod, _ := grpc.MethodFromServerStream(stream)
 	given, _ := metadata.FromIncomingContext(stream.Context())
 	if first(given, tokenKey) != b.Token {
 		return status.Error(codes.PermissionDenied, "the token is missing or wrong")
 	}
-	node := b.node(first(given, nodeKey), first(given, mountsKey), first(given, zoneKey))
+	services := []grpc.ServiceDesc{csi.Identity_ServiceDesc, csi.Node_ServiceDesc}
+	var plugin any
+	if start := first(given, startKey); start != "" {
+		plugin, services = b.controller(start), append(services, csi.Controller_ServiceDesc, csi.GroupController_ServiceDesc)
+	} else {
+		plugin = b.node(first(given, nodeKey), first(given, mountsKey), first(given, zoneKey))
+	}
 	service, method, _ := strings.Cut(strings.TrimPrefix(fullMethod, "/"), "/")
-	for _, desc := range []grpc.ServiceDesc{csi.Identity_ServiceDesc, csi.Node_ServiceDesc} {
+	for _, desc := range services {
 		for _, m := range desc.Methods {
 			if desc.ServiceName == service && m.MethodName == method {
-				answer, err := m.Handler(node, stream.Context(), stream.RecvMsg, nil)
+				answer, err := m.Handler(plugin, stream.Context(), stream.RecvMsg, nil)
 				if err != nil {
 					return err
 				}
@@ -122,6 +131,17 @@ func first(md metadata.MD, key string) string {
 		return all[0]
 	}
 	return ""
+}
+
+// controller is the controller plugin, which was started again if the start is another than before.
+func (b *Backend) controller(start string) *mock.Controller {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.start != "" && b.start != start {
+		b.driver.Restart()
+	}
+	b.start = start
+	return b.driver.Controller()
 }
 
 // node is the driver's plugin on a node, whose mounts are done at an address.

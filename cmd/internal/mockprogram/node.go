@@ -6,12 +6,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
-
-	"github.com/csisim/csisim/cmd/internal/proxy"
 )
 
 // Node is the driver's plugin on a node.
@@ -39,25 +33,5 @@ func (n *Node) Serve(ctx context.Context) error {
 	server := &http.Server{Handler: newMounts(n.Volumes, n.Token), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(mounts) }()
 	defer server.Close()
-	conn, err := grpc.NewClient("passthrough:///"+n.Backend, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	pass := func(_ any, stream grpc.ServerStream) error {
-		method, _ := grpc.MethodFromServerStream(stream)
-		request, answer, err := proxy.Messages(method)
-		if err != nil {
-			return err
-		}
-		if err := stream.RecvMsg(request); err != nil {
-			return err
-		}
-		to := metadata.AppendToOutgoingContext(stream.Context(), nodeKey, n.ID, mountsKey, mounts.Addr().String(), tokenKey, n.Token, zoneKey, n.Zone)
-		if err := conn.Invoke(to, method, request, answer); err != nil {
-			return err
-		}
-		return stream.SendMsg(answer)
-	}
-	return serve(ctx, listening{grpc.NewServer(grpc.UnknownServiceHandler(pass)), "unix", n.Socket})
+	return passing{n.Socket, n.Backend, []string{nodeKey, n.ID, mountsKey, mounts.Addr().String(), tokenKey, n.Token, zoneKey, n.Zone}}.serve(ctx)
 }

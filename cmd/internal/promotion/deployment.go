@@ -114,7 +114,7 @@ func describe(i scenario.Installed, o deploy.Options) (deploy.Driver, image.Imag
 	if i.NoController {
 		d.Controller, d.Sidecars = nil, nil
 	}
-	for _, p := range []*deploy.Program{d.Node, d.Controller} {
+	for _, p := range []*deploy.Program{d.Node, d.Controller, d.Backend} {
 		if p != nil {
 			p.Image = built.Names[0]
 		}

@@ -22,7 +22,7 @@ const mockPort = 9809
 // nodeName is the name of a pod's node in a command.
 const nodeName = "$(NODE_NAME)"
 
-// addMock adds the programs of the reference driver in memory: its backend is the controller plugin.
+// addMock adds the programs of the reference driver in memory.
 func addMock(d *deploy.Driver, m mock.Options, slug string, o deploy.Options) error {
 	m.Name = d.Name
 	options, err := json.Marshal(m)
@@ -30,7 +30,8 @@ func addMock(d *deploy.Driver, m mock.Options, slug string, o deploy.Options) er
 		return fmt.Errorf("options of driver %s: %w", d.Name, err)
 	}
 	d.Port = mockPort
-	d.Controller = &deploy.Program{Command: []string{self, "mock", "--socket", o.Endpoint("controller"), "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
+	d.Backend = &deploy.Program{Command: []string{self, "mock", "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
+	d.Controller = &deploy.Program{Command: []string{self, "mock", "--socket", o.Endpoint("controller"), "--backend", fmt.Sprintf("127.0.0.1:%d", mockPort)}}
 	d.Node = &deploy.Program{Command: []string{
 		self, "mock", "--socket", o.Endpoint("node"), "--backend", fmt.Sprintf("%s.%s.svc:%d", slug, deploy.Namespace, mockPort),
 		"--node-id", nodeName, "--host", "$(POD_IP)", "--volumes", deploy.State + "/volumes/" + slug,

@@ -146,13 +146,19 @@ func (t *Target) load() error {
 		d := t.deployments[file]
 		built, pulled = append(built, d.Built...), append(pulled, d.Pulled...)
 	}
-	t.say("Loading images …")
 	archive := filepath.Join(t.work.Path(), "images.tar")
-	if err := t.write(archive, built); err != nil {
+	built, err := t.lacking(unique(built))
+	if err != nil {
 		return err
 	}
-	if err := t.kind.Load(archive); err != nil {
-		return err
+	if len(built) > 0 {
+		t.say("Loading images …")
+		if err := t.write(archive, built); err != nil {
+			return err
+		}
+		if err := t.kind.Load(archive); err != nil {
+			return err
+		}
 	}
 	slices.Sort(pulled)
 	if missing := t.kind.Missing(slices.Compact(pulled)); len(missing) > 0 {
@@ -175,10 +181,24 @@ func (t *Target) load() error {
 	return nil
 }
 
+// lacking are the images that a node has not: a kept cluster has those of the run before, and they take long to load.
+func (t *Target) lacking(images []image.Image) (all []image.Image, err error) {
+	for _, i := range images {
+		id, err := i.ID(runtime.GOARCH)
+		if err != nil {
+			return nil, &sim.EnvironmentError{Doing: "make images", Err: err}
+		}
+		if !t.kind.Has(i.Names, id) {
+			all = append(all, i)
+		}
+	}
+	return all, nil
+}
+
 func (t *Target) write(archive string, images []image.Image) error {
 	file, err := os.Create(archive)
 	if err == nil {
-		err = errors.Join(image.Write(file, runtime.GOARCH, unique(images)...), file.Close())
+		err = errors.Join(image.Write(file, runtime.GOARCH, images...), file.Close())
 	}
 	if err != nil {
 		return &sim.EnvironmentError{Doing: "make images", Err: err}
@@ -260,7 +280,7 @@ func (t *Target) isMarked(ctx context.Context) (bool, error) {
 
 // World is the cluster for one scenario.
 func (t *Target) World(ctx context.Context, s *scenario.Scenario, o scenario.RunOptions) (scenario.World, error) {
-	real := realcluster.Options{Config: t.config, Nodes: s.NodeNames(), Drivers: t.deployments[s.File].Drivers, Deploy: t.deploy(), Sinks: o.Sinks}
+	real := realcluster.Options{Config: t.config, Nodes: s.NodeNames(), NodeLabels: s.NodeLabels(), Drivers: t.deployments[s.File].Drivers, Deploy: t.deploy(), Sinks: o.Sinks}
 	if t.kind != nil {
 		real.Machines = t.kind
 	}

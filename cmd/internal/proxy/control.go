@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/driver/wire"
 )
 
 // TokenHeader bears the token. It is not Authorization: the API server, through which a proxy is reached, takes that
@@ -42,6 +41,7 @@ func (p *Proxy) control() http.Handler {
 	mux.HandleFunc("GET /records", p.serveRecords)
 	mux.HandleFunc("POST /faults", p.injectFault)
 	mux.HandleFunc("DELETE /faults", p.clearFaults)
+	mux.HandleFunc("POST /killed", func(http.ResponseWriter, *http.Request) { p.orders.done() })
 	for name, do := range map[string]func(life) error{"kill": life.kill, "stop": life.stop, "start": life.start} {
 		mux.HandleFunc("POST /driver/"+name, func(w http.ResponseWriter, _ *http.Request) {
 			if p.program == nil {
@@ -53,6 +53,9 @@ func (p *Proxy) control() http.Handler {
 				return
 			}
 			p.forget()
+			if name != "start" {
+				p.driverGone(name == "stop")
+			}
 		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,8 +85,8 @@ func (p *Proxy) injectFault(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f.Effect == fault.Kill {
-		if err := p.canKill(f.Victim); err != nil {
-			http.Error(w, err.Error(), http.StatusConflict)
+		if f.Victim == fault.Driver && p.program == nil {
+			http.Error(w, notEnded, http.StatusConflict)
 			return
 		}
 	}
@@ -111,35 +114,3 @@ func (p *Proxy) do(what func()) {
 
 // notEnded is why a proxy without a program cannot end the driver.
 const notEnded = "the proxy can end the driver only if it has started it or has --listening"
-
-// canKill is the error for a victim whom the proxy cannot kill at a call.
-func (p *Proxy) canKill(victim fault.Victim) error {
-	switch {
-	case victim != fault.Driver:
-		return fmt.Errorf("the proxy can kill the driver at a call, not the %s", victim)
-	case p.program == nil:
-		return errors.New(notEnded)
-	}
-	return nil
-}
-
-// crasher ends the driver at a call. Who else dies, dies by other hands: the proxy lives in the driver's pod.
-type crasher struct{ *Proxy }
-
-func (c crasher) Kill(victim fault.Victim, _ wire.Site) error {
-	if err := c.canKill(victim); err != nil {
-		return err
-	}
-	if err := c.program.kill(); err != nil {
-		return err
-	}
-	c.wire.Forget(c.machine, c.options.Upstream)
-	return nil
-}
-
-func (c crasher) Restart(victim fault.Victim, _ wire.Site) error {
-	if victim == fault.Driver && len(c.options.Command) > 0 {
-		return c.program.start()
-	}
-	return nil // the kubelet starts its container again
-}

@@ -59,7 +59,7 @@ func (p *program) launch() {
 	}
 	child := exec.Command(p.command[0], p.command[1:]...)
 	child.Stdout, child.Stderr = os.Stdout, os.Stderr
-	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	child.SysProcAttr = endingWithParent()
 	if err := child.Start(); err != nil {
 		p.died(err)
 		return

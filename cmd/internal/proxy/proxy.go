@@ -8,12 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
-
-	"google.golang.org/grpc"
 
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -54,7 +51,8 @@ type Proxy struct {
 	machine machine.Machine
 	records *records
 	program life // nil if the driver cannot be ended
-	servers []*grpc.Server
+	orders  orders
+	doors   []*door
 }
 
 // Run serves until ctx ends: then the driver, if it is a child, gets SIGTERM, and the sockets are removed.
@@ -68,7 +66,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	failed := make(chan error, len(o.Listen)+2)
 	stopControl, err := p.serveControl(failed)
 	if err == nil {
-		err = p.listen(failed)
+		err = p.listen(live, failed)
 	}
 	if err != nil {
 		return errors.Join(err, stopControl(), p.close())
@@ -76,6 +74,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if len(o.Command) > 0 {
 		_ = p.program.start() // it is tried again and again
 	}
+	go p.keepRecords(live)
 	go func() {
 		p.world.Kernel.RunLive(live.Done(), 1)
 		failed <- p.world.Kernel.Err()
@@ -85,8 +84,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		if len(o.Command) > 0 {
 			_ = p.program.stop() // it is over
 		}
-		for _, s := range p.servers {
-			s.Stop()
+		for _, d := range p.doors {
+			d.shut(true)
 		}
 		end()
 		err = <-failed
@@ -102,7 +101,7 @@ func start(o Options) (*Proxy, error) {
 	began := time.Now()
 	k := kernel.New(kernel.Options{Start: began})
 	p := &Proxy{
-		options: o, machine: machine.NewHost(o.Node),
+		options: o, machine: machine.NewHost(o.Node), orders: make(orders, 1),
 		world: component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k)),
 	}
 	p.wire = wire.New(p.world)
@@ -122,35 +121,25 @@ func start(o Options) (*Proxy, error) {
 }
 
 // listen binds the sockets; files that an earlier proxy left behind are replaced.
-func (p *Proxy) listen(failed chan<- error) error {
+func (p *Proxy) listen(live context.Context, failed chan<- error) error {
 	for _, caller := range slices.Sorted(keysOf(p.options.Listen)) {
-		path := p.options.Listen[caller]
-		listener, err := bind(path)
-		if err != nil {
-			return fmt.Errorf("listen for %s at %s: %w", caller, path, err)
+		d := &door{caller: caller, path: p.options.Listen[caller], upstream: p.options.Upstream, handler: p.handler(caller), live: live, failed: failed}
+		if err := d.open(); err != nil {
+			return err
 		}
-		server := grpc.NewServer(grpc.UnknownServiceHandler(p.handler(caller)))
-		p.servers = append(p.servers, server)
-		go func() {
-			if err := server.Serve(listener); err != nil {
-				failed <- fmt.Errorf("serve %s: %w", caller, err)
-			}
-		}()
+		p.doors = append(p.doors, d)
 	}
 	return nil
 }
 
 func (p *Proxy) close() error {
-	for _, s := range p.servers {
-		s.Stop()
+	for _, d := range p.doors {
+		d.shut(true)
 	}
 	p.world.Kernel.Close()
 	p.world.Trace.Close()
 	p.records.take()
 	p.wire.Close()
-	for _, path := range p.options.Listen {
-		_ = os.Remove(path) // the listener has removed it, as a rule
-	}
 	return p.records.close()
 }
 
@@ -160,6 +149,24 @@ func (p *Proxy) programEnded(how string) {
 		p.world.Trace.Add(trace.Entry{Kind: trace.Died, Driver: p.options.Driver, Node: p.options.Node, Message: fmt.Sprintf("%s: %s", filepath.Base(p.options.Command[0]), how)})
 		p.records.take()
 	})
+	p.driverGone(false)
+}
+
+// lateEnds is how often it is looked for calls that have ended after their callers had gone.
+const lateEnds = 50 * time.Millisecond
+
+// keepRecords writes records of what nobody waits for any more.
+func (p *Proxy) keepRecords(live context.Context) {
+	tick := time.NewTicker(lateEnds)
+	defer tick.Stop()
+	for {
+		select {
+		case <-live.Done():
+			return
+		case <-tick.C:
+			p.world.Kernel.Post(p.records.take)
+		}
+	}
 }
 
 // observer writes records when calls begin and end.

@@ -99,7 +99,7 @@ func (l *callLog) follow(at place) {
 					break
 				}
 				skip++
-				l.arrived(line)
+				l.arrived(line, at)
 				l.count(at, skip)
 			}
 			_ = stream.Close()
@@ -141,7 +141,7 @@ func (l *callLog) catchUp() error {
 // catchUpTime is how long records may be on their way.
 const catchUpTime = 10 * time.Second
 
-func (l *callLog) arrived(line []byte) {
+func (l *callLog) arrived(line []byte, from place) {
 	var r proxy.Record
 	if json.Unmarshal(line, &r) != nil {
 		return
@@ -156,16 +156,20 @@ func (l *callLog) arrived(line []byte) {
 	if r.Node != "" && !slices.Contains(l.options.Nodes, r.Node) {
 		return // a driver's own manifests may have it on nodes that the scenario does not know
 	}
-	l.queue.put(at, func() { l.take(r) })
+	l.queue.put(at, func() { l.take(r, from) })
 }
 
 // take records a call that begins or ends, or what a proxy has found.
-func (l *callLog) take(r proxy.Record) {
+func (l *callLog) take(r proxy.Record, from place) {
 	key := recordKey{r.Start, r.Seq, r.Driver, r.Node}
 	if l.seen[key] {
 		return
 	}
 	l.seen[key] = !r.Open
+	if r.K == proxy.Order {
+		l.after(func() { l.carryOut(r, from) })
+		return
+	}
 	if r.K != trace.Call {
 		l.found(r)
 		return

@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -133,7 +132,7 @@ func (c *Cluster) managed() (all []made, err error) {
 	return all, nil
 }
 
-// unmark removes the labels of nodes by which csisim keeps drivers away.
+// unmark removes the labels of nodes by which csisim keeps drivers away, and those that scenarios have for them.
 func (c *Cluster) unmark(ctx context.Context) (removed []string, err error) {
 	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -144,11 +143,16 @@ func (c *Cluster) unmark(ctx context.Context) (removed []string, err error) {
 			if !strings.HasPrefix(label, deploy.AwayPrefix) {
 				continue
 			}
-			patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:null}}}`, label)
-			if _, err := c.clients.CoreV1().Nodes().Patch(ctx, n.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager}); err != nil {
+			if _, err := c.patchNode(ctx, n.Name, fmt.Appendf(nil, `{"metadata":{"labels":{%q:null}}}`, label)); err != nil {
 				return removed, err
 			}
 			removed = append(removed, fmt.Sprintf("label %s of nodes/%s", label, n.Name))
+		}
+		if undo := n.Annotations[undoAnnotation]; undo != "" {
+			if _, err := c.patchNode(ctx, n.Name, []byte(undo)); err != nil {
+				return removed, err
+			}
+			removed = append(removed, "the scenario's labels of nodes/"+n.Name)
 		}
 	}
 	return removed, nil

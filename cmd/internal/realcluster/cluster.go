@@ -44,10 +44,12 @@ type Options struct {
 	Config   *rest.Config
 	Machines Machines // nil if nobody reaches the nodes
 	// Nodes are the nodes that the scenario knows; others are left alone.
-	Nodes   []string
-	Drivers []deploy.Driver
-	Deploy  deploy.Options
-	Sinks   []trace.Sink
+	Nodes []string
+	// NodeLabels are the labels that the scenario's nodes have besides their own.
+	NodeLabels map[string]map[string]string
+	Drivers    []deploy.Driver
+	Deploy     deploy.Options
+	Sinks      []trace.Sink
 }
 
 // Cluster is a real cluster while a scenario runs on it.
@@ -69,6 +71,9 @@ type Cluster struct {
 	own      []made              // the drivers' deployment
 	evicted  map[sim.Plugin]bool // plugins that are kept off their nodes
 	dark     map[string]bool     // nodes without power
+	silent   map[string]bool     // nodes whose kubelet was killed or stopped
+	killed   map[string]victim   // controllers that are down, by name
+	toDo     []func()            // of pump
 	allNodes int                 // of the cluster, with those that the scenario does not know
 	violate  []contract.Violation
 }
@@ -84,7 +89,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	idle := kernel.New(kernel.Options{}) // the world's, which has no processes here
 	c.world = component.NewWorld(idle, store.New(store.Options{Now: time.Now}), trace.NewRecorder(c.clock))
@@ -105,6 +110,9 @@ func (c *Cluster) start() error {
 		return err
 	}
 	if err := c.awaitEarlier(); err != nil {
+		return err
+	}
+	if err := c.labelNodes(); err != nil {
 		return err
 	}
 	if err := c.mirror.start(); err != nil {

@@ -12,8 +12,16 @@ import (
 	"github.com/csisim/csisim/cmd/internal/deploy"
 )
 
-// killContainer kills the container of a sidecar, or of kube-controller-manager.
-func (c *Cluster) killContainer(name string) error {
+// victim is a container that was killed.
+type victim struct {
+	namespace, pod, container string
+	id                        string // of the container
+	node                      string // whose kubelet was stopped; empty if it starts the container again at once
+}
+
+// killController kills the container of a sidecar, or of kube-controller-manager. It stays down if the scenario has nothing
+// else on its node: then the kubelet there, which would start it again, is stopped before.
+func (c *Cluster) killController(name string) error {
 	container, driver, isSidecar := strings.Cut(name, "/")
 	options, namespace := labelled("component="+name), metav1.NamespaceSystem
 	if isSidecar {
@@ -31,8 +39,44 @@ func (c *Cluster) killContainer(name string) error {
 		return environment(errors.New("none runs"), "find the pod of %s", name)
 	}
 	pod := pods.Items[at]
+	v := victim{namespace: pod.Namespace, pod: pod.Name, container: container, id: idOf(pod, container)}
+	if !slices.Contains(c.options.Nodes, pod.Spec.NodeName) {
+		v.node = pod.Spec.NodeName
+		if err := c.stopKubelet(v.node); err != nil {
+			return err
+		}
+	}
+	c.killed[name] = v
 	_, err = c.run(pod.Spec.NodeName, "sh", "-c", killCommand(pod, container))
 	return environment(err, "kill %s on %s", name, pod.Spec.NodeName)
+}
+
+// startController lets the kubelet start the container of a controller that was killed, and waits until it has.
+func (c *Cluster) startController(name string) error {
+	v, down := c.killed[name]
+	if !down {
+		return nil
+	}
+	delete(c.killed, name)
+	if v.node != "" {
+		if err := c.startKubelet(v.node); err != nil {
+			return err
+		}
+	}
+	return c.WaitFor(name+" to run again", podTime, func() bool {
+		pod, err := c.clients.CoreV1().Pods(v.namespace).Get(c.ctx, v.pod, metav1.GetOptions{})
+		return err == nil && isRunning(*pod, v.container) && idOf(*pod, v.container) != v.id
+	})
+}
+
+// idOf is the id of a pod's container.
+func idOf(pod corev1.Pod, container string) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == container {
+			return s.ContainerID
+		}
+	}
+	return ""
 }
 
 // killCommand is the shell's command that kills a pod's container on its node, where other pods may have one of that name.

@@ -39,7 +39,7 @@ func podOf(run, name string, containers ...string) *corev1.Pod {
 func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 	t.Helper()
 	machines := &shells{}
-	c := &Cluster{clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
+	c := &Cluster{silent: map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
 	c.ctx, c.end = context.WithCancelCause(t.Context())
 	return c, machines
 }
@@ -48,9 +48,21 @@ func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 func TestTheContainerThatIsKilledIsTheRunsOwn(t *testing.T) {
 	c, machines := withPods(t, podOf("other", "a", "csi-attacher"), podOf("this", "b", "csi-provisioner"), podOf("this", "c", "csi-attacher", "plugin"))
 	require.NoError(t, c.Kill(sim.Controller("csi-attacher/disk")))
-	require.Len(t, machines.ran, 1)
-	assert.Regexp(t, "^node-of-c: .*--name '\\^csi-attacher\\$' --label io.kubernetes.pod.namespace=disk-system --label io.kubernetes.pod.name=c ", machines.ran[0])
+	require.Len(t, machines.ran, 2)
+	assert.Equal(t, "node-of-c: systemctl stop kubelet", machines.ran[0], "it would start the container again")
+	assert.Regexp(t, "^node-of-c: .*--name '\\^csi-attacher\\$' --label io.kubernetes.pod.namespace=disk-system --label io.kubernetes.pod.name=c ", machines.ran[1])
 
 	assert.EqualError(t, c.Kill(sim.Controller("csi-resizer/disk")), "find the pod of csi-resizer/disk: none runs")
+	assert.Len(t, machines.ran, 2)
+}
+
+// The kubelet of a node that the scenario knows has more to do than to start a container again: it goes on.
+func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
+	c, machines := withPods(t, podOf("this", "c", "csi-attacher"))
+	c.options.Nodes = []string{"node-of-c"}
+	require.NoError(t, c.Kill(sim.Controller("csi-attacher/disk")))
+	require.Len(t, machines.ran, 1)
+	assert.Contains(t, machines.ran[0], "kill -9")
+	require.NoError(t, c.revive(t.Context()))
 	assert.Len(t, machines.ran, 1)
 }

@@ -23,12 +23,35 @@ func (c *Cluster) evict(p sim.Plugin) error {
 	if err := c.mark(c.ctx, p, "true"); err != nil {
 		return environment(err, "keep driver %s off %s", p.Driver, p.Node)
 	}
+	if c.silent[p.Node] {
+		return c.stopContainers(p)
+	}
 	return c.WaitFor(fmt.Sprintf("the pod of the %s to end", p), podTime, func() bool {
-		list, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, metav1.ListOptions{
-			LabelSelector: deploy.DriverLabel + "=" + deploy.Slug(p.Driver) + "," + deploy.PartLabel + "=node", FieldSelector: "spec.nodeName=" + p.Node,
-		})
+		list, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, c.podsOf(p))
 		return err == nil && len(list.Items) == 0
 	})
+}
+
+// podsOf selects the pods of a node plugin.
+func (c *Cluster) podsOf(p sim.Plugin) metav1.ListOptions {
+	return metav1.ListOptions{
+		LabelSelector: deploy.DriverLabel + "=" + deploy.Slug(p.Driver) + "," + deploy.PartLabel + "=node", FieldSelector: "spec.nodeName=" + p.Node,
+	}
+}
+
+// stopContainers ends the containers of a plugin's pod in the place of a kubelet that is down. It ends the pod when it is back.
+func (c *Cluster) stopContainers(p sim.Plugin) error {
+	list, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, c.podsOf(p))
+	if err != nil {
+		return environment(err, "find the pod of the %s", p)
+	}
+	for _, pod := range list.Items {
+		script := fmt.Sprintf("crictl stop --timeout 5 $(crictl ps -q --label io.kubernetes.pod.namespace=%s --label io.kubernetes.pod.name=%s)", pod.Namespace, pod.Name)
+		if _, err := c.run(p.Node, "sh", "-c", script); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readmit lets the pod come back.

@@ -66,12 +66,12 @@ func (c *Cluster) awaitEarlier() error {
 	return environment(err, "wait for the end of an earlier run")
 }
 
-// awaitBackend waits for the controller plugin that node plugins need: a registrar that gets no answer within a second
-// exits, and its next start waits 10 s, then longer.
+// awaitBackend waits for the backend that node plugins need: a registrar that gets no answer within a second exits, and its
+// next start waits 10 s, then longer.
 func (c *Cluster) awaitBackend(driver string) error {
-	return c.WaitFor("the controller plugin of "+driver+" to run", bootTime, func() bool {
-		there, err := c.proxies(driver, "controller", "")
-		return err == nil && len(there) > 0
+	return c.WaitFor("the backend of "+driver+" to run", bootTime, func() bool {
+		pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(driver))
+		return err == nil && slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return isRunning(pod, deploy.BackendContainer) })
 	})
 }
 
@@ -100,7 +100,7 @@ func (c *Cluster) Close() error {
 	c.pump()
 	c.world.Trace.Close()
 	_ = c.ClearFaults("") // what cannot be reached has none any more
-	err := errors.Join(c.readmitAll(ctx), c.remove(ctx, c.made))
+	err := errors.Join(c.revive(ctx), c.readmitAll(ctx), c.unlabelNodes(ctx), c.remove(ctx, c.made))
 	c.releaseVolumes(ctx)
 	if err != nil {
 		return environment(err, "take away what the scenario has made")

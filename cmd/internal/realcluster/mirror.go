@@ -147,6 +147,9 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 		old = nil
 	}
 	m.world.Store.Commit(res, key, old, object)
+	if node, ok := object.(*corev1.Node); ok && m.lacksLabels(node) {
+		m.after(func() { _ = m.labelNode(node.Name) }) // a node that is gone has none
+	}
 }
 
 // decoded is an object in its Go type, without the label that csisim puts on it.
@@ -180,6 +183,7 @@ func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (sto
 func plain(object store.Object) {
 	switch o := object.(type) {
 	case *corev1.Node:
+		delete(o.Annotations, undoAnnotation)
 		o.Spec.PodCIDR, o.Spec.PodCIDRs, o.Spec.ProviderID = "", nil, ""
 	case *corev1.Pod:
 		isToken := func(mount corev1.VolumeMount) bool { return strings.HasPrefix(mount.Name, "kube-api-access-") }

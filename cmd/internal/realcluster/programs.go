@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,12 +27,11 @@ func (c *Cluster) Kill(component sim.Component) error {
 		if _, err := c.run(string(p), "systemctl", "kill", "--signal=SIGKILL", "kubelet"); err != nil {
 			return err
 		}
-		_, err := c.run(string(p), "systemctl", "stop", "kubelet") // systemd would start it again
-		return err
+		return c.stopKubelet(string(p)) // systemd would start it again
 	case sim.Plugin:
 		return c.order(p, "/driver/kill")
 	case sim.Controller:
-		return c.killContainer(string(p))
+		return c.killController(string(p))
 	}
 	return fmt.Errorf("kill %s: %w", component, errNotReal)
 }
@@ -53,8 +54,7 @@ func (c *Cluster) Stop(component sim.Component) error {
 func (c *Cluster) Start(component sim.Component) error {
 	switch p := component.(type) {
 	case sim.Kubelet:
-		_, err := c.run(string(p), "systemctl", "start", "kubelet")
-		return err
+		return c.startKubelet(string(p))
 	case sim.Plugin:
 		switch {
 		case c.evicted[p]:
@@ -64,7 +64,7 @@ func (c *Cluster) Start(component sim.Component) error {
 		}
 		return c.order(p, "/driver/start")
 	case sim.Controller:
-		return nil // the kubelet starts its container again
+		return c.startController(string(p))
 	}
 	return fmt.Errorf("start %s: %w", component, errNotReal)
 }
@@ -100,6 +100,30 @@ func (c *Cluster) run(node string, command ...string) (string, error) {
 	}
 	out, err := c.options.Machines.Run(c.ctx, node, command...)
 	return out, environment(err, "run %q on %s", strings.Join(command, " "), node)
+}
+
+func (c *Cluster) stopKubelet(node string) error {
+	c.silent[node] = true
+	_, err := c.run(node, "systemctl", "stop", "kubelet")
+	return err
+}
+
+func (c *Cluster) startKubelet(node string) error {
+	_, err := c.run(node, "systemctl", "start", "kubelet")
+	delete(c.silent, node)
+	return err
+}
+
+// revive gives nodes back the power and the kubelets that the scenario has taken: a cluster that is kept has a next run.
+func (c *Cluster) revive(ctx context.Context) (err error) {
+	for _, node := range slices.Sorted(maps.Keys(c.dark)) {
+		err = errors.Join(err, c.options.Machines.PowerOn(ctx, node))
+	}
+	for _, node := range slices.Sorted(maps.Keys(c.silent)) {
+		_, failed := c.options.Machines.Run(ctx, node, "systemctl", "start", "kubelet")
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // PowerOff takes a node's power away.
@@ -153,14 +177,6 @@ func (c *Cluster) eachProxy(driver, node string, do func(place) error) error {
 		}
 	}
 	return nil
-}
-
-// Files lists what a node's kubelet directory holds.
-func (c *Cluster) Files(string) []string { return nil }
-
-// RecordFiles is not possible yet.
-func (c *Cluster) RecordFiles(node, _ string) error {
-	return fmt.Errorf("list the files of %s: %w", node, errNotReal)
 }
 
 // RunsAs is the user and the group of a pod's containers.

@@ -50,11 +50,19 @@ func (q *queue) due(before time.Time) []arrival {
 	return all
 }
 
-// pump takes in what has happened; it reports whether anything had.
+// pump takes in what has happened, and then does what follows from it; it reports whether anything had happened.
 func (c *Cluster) pump() bool {
 	all := c.queue.due(time.Now().Add(-late))
 	for _, a := range all {
 		c.clock.at(a.at, a.take)
 	}
+	for len(c.toDo) > 0 {
+		next := c.toDo[0]
+		c.toDo = c.toDo[1:]
+		next()
+	}
 	return len(all) > 0
 }
+
+// after has pump do something when it has taken in what there is.
+func (c *Cluster) after(do func()) { c.toDo = append(c.toDo, do) }

@@ -3,9 +3,11 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
@@ -67,6 +69,24 @@ func (s *Scenario) NodeNames() []string {
 		names = []string{nodeName(0), nodeName(1)}
 	}
 	return names
+}
+
+// NodeLabels are the labels of the scenario's nodes, by their names.
+func (s *Scenario) NodeLabels() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, n := range s.Cluster.Nodes {
+		labels := maps.Clone(n.Labels)
+		for label, value := range map[string]string{corev1.LabelTopologyZone: n.Zone, corev1.LabelTopologyRegion: n.Region} { // into a map
+			if value != "" {
+				if labels == nil {
+					labels = map[string]string{}
+				}
+				labels[label] = value
+			}
+		}
+		all[n.Name] = labels
+	}
+	return all
 }
 
 // ContainerImages are the images of the containers that the scenario's own manifests have, sorted.

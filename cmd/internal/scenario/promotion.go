@@ -92,7 +92,13 @@ func promoted(a action) Promotion {
 	case powerOffStep, powerOnStep:
 		return becomes("the engine kills, or starts, the node's container")
 	case restartControllerStep:
-		return s.promoted()
+		return controllerPromoted(string(s), "SIGKILL for %s, which the kubelet starts again")
+	case killControllerStep:
+		return controllerPromoted(string(s), "SIGKILL for %s, after the kubelet of its node, which would start it again, was stopped")
+	case startControllerStep:
+		return controllerPromoted(string(s), "the kubelet of its node is started, and it starts %s")
+	case *recordFilesStep:
+		return becomes("a listing on the node")
 	}
 	return unpromoted(a)
 }
@@ -101,6 +107,11 @@ func promoted(a action) Promotion {
 func (s *Scenario) promoted(a action) Promotion {
 	restarts, fields := false, pluginFields{}
 	switch step := a.(type) {
+	case killControllerStep:
+		if _, driver, _ := strings.Cut(string(step), "/"); driver != "" && s.isOwn(driver) {
+			return never("the kubelet starts a sidecar of a driver with manifests of its own again at once; restart-controller can be done")
+		}
+		return promoted(a)
 	case *restartDriverStep:
 		restarts, fields = true, step.pluginFields
 	case *killDriverStep:
@@ -139,44 +150,43 @@ func unpromoted(a action) Promotion {
 		return never("the reference driver cannot be reached behind Kubernetes' back in its pod")
 	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
 		return never("the kubelet starts a container again that has ended, and the registrar is one")
-	case killControllerStep, startControllerStep:
-		return never("the kubelet starts a container again that has ended; restart-controller can be done")
 	case *installDriverStep, *uninstallDriverStep:
 		return never("drivers are deployed before the first step")
 	case *shutDownStep:
 		return never("the kubelets of kind's nodes have no grace for a shutdown")
-	case *recordFilesStep, *readFileStep, *writeFileStep:
-		return never("files of real nodes are not reached yet")
+	case *readFileStep, *writeFileStep:
+		return never("files of volumes are not reached yet")
 	}
 	return never("only a simulated cluster can do this")
 }
 
-func (s restartControllerStep) promoted() Promotion {
-	if sidecar, _, is := strings.Cut(string(s), "/"); is {
-		return becomes("SIGKILL for the container %s, which the kubelet starts again", sidecar)
+// controllerPromoted is what a step about a controller becomes; how has its container.
+func controllerPromoted(name, how string) Promotion {
+	if sidecar, _, is := strings.Cut(name, "/"); is {
+		return becomes(how, "the container "+sidecar)
 	}
-	if s == controlPlane {
-		return becomes("SIGKILL for the static pod's container, which the kubelet starts again")
+	if name == controlPlane {
+		return becomes(how, "the static pod's container")
 	}
-	return never("%s is a part of kube-controller-manager, which dies as a whole", string(s))
+	return never("%s is a part of kube-controller-manager, which dies as a whole", name)
 }
 
 func (s *faultStep) promoted() Promotion {
 	switch {
 	case s.InUse, s.Fails != "", s.Before != nil:
 		return never("the proxy does not see the driver's system calls")
+	case slices.Contains([]string{string(fault.Kubelet), string(fault.Node), string(fault.Caller)}, s.Kill):
+		return becomes("the proxy holds the call until the %s was killed", s.Kill)
 	case s.Kill != "" && s.Kill != string(fault.Driver):
-		return never("the proxy in the driver's pod can kill the driver at a call, not the %s", s.Kill)
+		return controllerPromoted(s.Kill, "the proxy holds the call until %s was killed")
 	}
 	return becomes("a fault in the proxies of the drivers' pods, each of which counts for itself")
 }
 
 // unseen is why an expression cannot be evaluated there; empty if it can.
 func (s Statement) unseen() string {
-	for _, function := range []string{"files(", "metrics("} {
-		if strings.Contains(s.text, function) {
-			return strings.TrimSuffix(function, "(") + " of real nodes are not read yet"
-		}
+	if strings.Contains(s.text, "metrics(") {
+		return "metrics of real nodes are not read yet"
 	}
 	return ""
 }
@@ -205,8 +215,8 @@ func (s *Scenario) neverThere() (all []Promotion) {
 		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the reference driver has no block devices on real nodes"})
 	}
 	for i, n := range s.Cluster.Nodes {
-		if n.SELinux || n.ChownTime.Duration > 0 || n.Kubernetes != 0 || n.Zone != "" || n.Region != "" || len(n.Labels)+len(n.Taints) > 0 || n.MaxPods > 0 {
-			add(strict.Index("cluster.nodes", i), "node "+n.Name, "nodes have names only so far")
+		if n.SELinux || n.ChownTime.Duration > 0 || n.Kubernetes != 0 || len(n.Taints) > 0 || n.MaxPods > 0 {
+			add(strict.Index("cluster.nodes", i), "node "+n.Name, "nodes have names and labels only so far")
 		}
 	}
 	for i := range s.Always {

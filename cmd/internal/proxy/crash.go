@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Order is the kind of a record by which the proxy asks its reader to kill or start somebody outside the driver's pod. Method
+// is the verb, Kill or Start, Message the victim; Actor, Node and Driver are those of the call.
+const (
+	Order trace.Kind = "order"
+	Kill             = "kill"
+	Start            = "start"
+)
+
+// orderTime bounds how long a call waits for its victim's death.
+const orderTime = time.Minute
+
+// crasher ends the driver at a call. Who else dies, dies by the hands of the reader of the records.
+type crasher struct{ *Proxy }
+
+func (c crasher) Kill(victim fault.Victim, site wire.Site) error {
+	if victim != fault.Driver {
+		return c.orders.carryOut(victim, func() { c.order(Kill, victim, site) })
+	}
+	if c.program == nil {
+		return errors.New(notEnded)
+	}
+	if err := c.program.kill(); err != nil {
+		return err
+	}
+	c.wire.Forget(c.machine, c.options.Upstream)
+	c.driverGone(false)
+	return nil
+}
+
+func (c crasher) Restart(victim fault.Victim, site wire.Site) error {
+	switch {
+	case victim != fault.Driver:
+		c.order(Start, victim, site)
+	case len(c.options.Command) > 0:
+		return c.program.start()
+	}
+	return nil // the kubelet starts its container again
+}
+
+func (c crasher) order(verb string, victim fault.Victim, site wire.Site) {
+	c.world.Trace.Add(trace.Entry{Kind: Order, Actor: site.Caller, Node: site.Node, Driver: site.Driver, Method: verb, Message: string(victim)})
+	c.records.take()
+}
+
+// orders are those that are carried out elsewhere, one at a time.
+type orders chan struct{}
+
+// carryOut gives an order and waits until it has been carried out. All calls of the proxy stand still meanwhile.
+func (o orders) carryOut(victim fault.Victim, give func()) error {
+	select {
+	case <-o: // of one that came too late
+	default:
+	}
+	give()
+	select {
+	case <-o:
+		return nil
+	case <-time.After(orderTime):
+		return fmt.Errorf("nobody has killed the %s for %v: who reads the records has to", victim, orderTime)
+	}
+}
+
+func (o orders) done() {
+	select {
+	case o <- struct{}{}:
+	default:
+	}
+}

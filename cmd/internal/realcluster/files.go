@@ -1,0 +1,157 @@
+package realcluster
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+
+	"github.com/csisim/csisim/internal/world/listing"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Files lists what a node's kubelet directory holds; nothing if the node cannot be reached.
+func (c *Cluster) Files(node string) []string {
+	lines, _ := c.files(node)
+	return lines
+}
+
+// RecordFiles writes such a listing into the trace.
+func (c *Cluster) RecordFiles(node, when string) error {
+	lines, err := c.files(node)
+	if err != nil {
+		return err
+	}
+	c.world.Trace.Add(trace.Entry{Kind: trace.Files, Node: node, Message: when, Detail: lines})
+	return nil
+}
+
+// listingCommand prints the node's mounts, what lies below its kubelet's directory and, after an empty entry, the volume data
+// files. Entries end with a zero byte: names may have anything else.
+const listingCommand = `cat /proc/self/mountinfo; printf '\0'
+cd ` + machine.KubeletDir + ` && find plugins plugins_registry pods -printf '%y\t%m\t%p\t%l\0' 2>/dev/null
+printf '\0'
+find plugins pods -name vol_data.json -printf '%p\t' -exec cat {} \; -printf '\0' 2>/dev/null
+true`
+
+func (c *Cluster) files(node string) ([]string, error) {
+	out, err := c.run(node, "sh", "-c", listingCommand)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := readListing(out)
+	return lines, environment(err, "read the listing of the files of %s", node)
+}
+
+// readListing reads what listingCommand has printed.
+func readListing(text string) (lines []string, err error) {
+	table, rest, _ := strings.Cut(text, "\x00")
+	mounts, err := mountsOf(table)
+	if err != nil {
+		return nil, err
+	}
+	found, contents, _ := strings.Cut(rest, "\x00\x00")
+	content := map[string]string{}
+	for _, file := range strings.Split(contents, "\x00") {
+		name, text, _ := strings.Cut(file, "\t")
+		content[name] = text
+	}
+	var entries []listing.Entry
+	for _, line := range strings.Split(found, "\x00") {
+		fields := strings.SplitN(line, "\t", 4)
+		if len(fields) < 4 || isBelow(fields[2], mounts) || ofCluster.MatchString(fields[2]) || isOnly(fields[2], found) {
+			continue
+		}
+		e := listing.Entry{Name: fields[2], Mode: modeOf(fields[0], fields[1]), Link: fields[3], Content: content[fields[2]]}
+		if m, is := mounts[e.Name]; is {
+			e.Mount = &m
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b listing.Entry) int {
+		return slices.CompareFunc(strings.Split(a.Name, "/"), strings.Split(b.Name, "/"), cmp.Compare[string])
+	})
+	for _, e := range entries {
+		lines = append(lines, e.String())
+	}
+	return lines, nil
+}
+
+// mountsOf are the mounts of a table by their places below the kubelet's directory, the topmost of each.
+func mountsOf(table string) (map[string]machine.Mount, error) {
+	all, err := mountinfo.GetMountsFromReader(strings.NewReader(table), nil)
+	if err != nil {
+		return nil, fmt.Errorf("read the mount table: %w", err)
+	}
+	mounts := map[string]machine.Mount{}
+	for _, m := range all {
+		if name, within := strings.CutPrefix(m.Mountpoint, machine.KubeletDir+"/"); within {
+			mounts[name] = machine.Mount{Source: m.Source, Target: m.Mountpoint, Root: rootOf(m, all), FSType: m.FSType, Options: strings.Split(m.Options, ",")}
+		}
+	}
+	return mounts, nil
+}
+
+// rootOf is the path of what a mount shows: the table counts from the root of its file system, of which the node may have but
+// a part, such as a volume of the container engine.
+func rootOf(m *mountinfo.Info, table []*mountinfo.Info) string {
+	root, longest := m.Root, -1
+	for _, other := range table {
+		rest, within := strings.CutPrefix(m.Root, strings.TrimSuffix(other.Root, "/"))
+		if other == m || other.Major != m.Major || other.Minor != m.Minor || !within || rest != "" && rest[0] != '/' || len(other.Root) <= longest {
+			continue
+		}
+		root, longest = path.Join(other.Mountpoint, rest), len(other.Root)
+	}
+	return root
+}
+
+// ofCluster is what every pod of a real cluster has besides its volumes: the file with its address, and the token of its service
+// account. Recorded traces have neither.
+var ofCluster = regexp.MustCompile(`^pods/[^/]+/(etc-hosts$|volumes/kubernetes\.io~projected/kube-api-access-|plugins/kubernetes\.io~empty-dir/wrapped_kube-api-access-)`)
+
+// parents are the directories that are made for what is ofCluster.
+var parents = regexp.MustCompile(`^pods/[^/]+/(volumes/kubernetes\.io~projected|plugins/kubernetes\.io~empty-dir)$`)
+
+// isOnly reports whether a directory holds only what is ofCluster.
+func isOnly(name, found string) bool {
+	if !parents.MatchString(name) {
+		return false
+	}
+	for _, line := range strings.Split(found, "\x00") {
+		fields := strings.SplitN(line, "\t", 4)
+		if len(fields) == 4 && strings.HasPrefix(fields[2], name+"/") && !ofCluster.MatchString(fields[2]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isBelow reports whether a path is below a mount: what is there belongs to the driver.
+func isBelow(name string, mounts map[string]machine.Mount) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, is := mounts[dir]; is {
+			return true
+		}
+	}
+	return false
+}
+
+// fileTypes are those of find.
+var fileTypes = map[string]fs.FileMode{"d": fs.ModeDir, "l": fs.ModeSymlink, "s": fs.ModeSocket, "b": fs.ModeDevice, "c": fs.ModeDevice | fs.ModeCharDevice, "p": fs.ModeNamedPipe}
+
+func modeOf(kind, octal string) fs.FileMode {
+	bits, _ := strconv.ParseUint(octal, 8, 32) // find prints it
+	mode := fs.FileMode(bits&0o777) | fileTypes[kind]
+	if bits&0o2000 != 0 {
+		mode |= fs.ModeSetgid
+	}
+	return mode
+}

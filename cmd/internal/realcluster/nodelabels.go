@@ -1,0 +1,85 @@
+package realcluster
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// undoAnnotation is on nodes that have labels of a scenario. It is the patch that gives a node its own back.
+const undoAnnotation = "csisim.dev/undo"
+
+// labelNodes gives the nodes the labels that the scenario has for them.
+func (c *Cluster) labelNodes() error {
+	for _, name := range c.options.Nodes {
+		if err := c.labelNode(name); err != nil {
+			return environment(err, "label node %s", name)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) labelNode(name string) error {
+	labels := c.options.NodeLabels[name]
+	if len(labels) == 0 {
+		return nil
+	}
+	node, err := c.clients.CoreV1().Nodes().Get(c.ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if undo := node.Annotations[undoAnnotation]; undo != "" { // of a run that was killed, or of this one
+		if node, err = c.patchNode(c.ctx, name, []byte(undo)); err != nil {
+			return err
+		}
+	}
+	own := map[string]any{}
+	for label := range labels { // into a map
+		own[label] = nil
+		if value, has := node.Labels[label]; has {
+			own[label] = value
+		}
+	}
+	undo := string(metadataPatch(own, map[string]any{undoAnnotation: nil}))
+	_, err = c.patchNode(c.ctx, name, metadataPatch(labels, map[string]any{undoAnnotation: undo}))
+	return err
+}
+
+// lacksLabels reports whether a node has lost labels of the scenario: a kubelet that starts removes those of zones.
+func (c *Cluster) lacksLabels(node *corev1.Node) bool {
+	for label, value := range c.options.NodeLabels[node.Name] { // any
+		if node.Labels[label] != value {
+			return true
+		}
+	}
+	return false
+}
+
+// unlabelNodes gives the nodes their own labels back.
+func (c *Cluster) unlabelNodes(ctx context.Context) error {
+	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes.Items {
+		if undo := n.Annotations[undoAnnotation]; undo != "" && slices.Contains(c.options.Nodes, n.Name) {
+			if _, err := c.patchNode(ctx, n.Name, []byte(undo)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) patchNode(ctx context.Context, name string, patch []byte) (*corev1.Node, error) {
+	return c.clients.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+}
+
+func metadataPatch(labels, annotations any) []byte {
+	text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"labels": labels, "annotations": annotations}}) // of strings
+	return text
+}
