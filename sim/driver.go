@@ -244,15 +244,16 @@ func (p *plugin) String() string {
 }
 
 func (p *plugin) inCluster() string {
+	driver := strings.TrimSpace("driver " + p.driver.Name) // one that is yet to be asked has no name
 	switch {
 	case p.node == "" && p.replica > 0:
-		return fmt.Sprintf("driver %s, controller %d", p.driver.Name, p.replica)
+		return fmt.Sprintf("%s, controller %d", driver, p.replica)
 	case p.node == "":
-		return fmt.Sprintf("driver %s, controller", p.driver.Name)
+		return driver + ", controller"
 	case p.name != "":
-		return fmt.Sprintf("driver %s on %s, plugin %s", p.driver.Name, p.node, p.name)
+		return fmt.Sprintf("%s on %s, plugin %s", driver, p.node, p.name)
 	}
-	return fmt.Sprintf("driver %s on %s", p.driver.Name, p.node)
+	return driver + " on " + p.node
 }
 
 // plugins lists all instances, the controller's first, then by node in the

@@ -22,3 +22,10 @@ func TestWhatTheStorageSuiteCannotBeGivenIsRefused(t *testing.T) {
 		assert.Empty(t, refused.stdout)
 	}
 }
+
+// A driver whose name nobody knows yet has none in errors.
+func TestADriverThatEndsBeforeItIsAskedIsNamedByItsCommand(t *testing.T) {
+	ended := csisim(t, "testdriver", "--", "/bin/false")
+	assert.Equal(t, exitEnvironment, ended.code)
+	assert.Contains(t, ended.stderr, "start driver, controller: program exited before it answered: exit status 1\n  command: /bin/false\n  it wrote nothing to driver-control-plane-1.log\n")
+}

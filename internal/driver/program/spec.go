@@ -149,7 +149,7 @@ func (s *Spec) makeDirs() error {
 
 // logFile is where the n-th instance writes to.
 func (s Spec) logFile(n int) string {
-	name := fmt.Sprintf("%s-%s-%d.log", s.Driver, s.NodeName, n)
+	name := fmt.Sprintf("%s-%s-%d.log", cmp.Or(s.Driver, "driver"), s.NodeName, n)
 	return filepath.Join(s.LogDir, strings.ReplaceAll(name, "/", "_"))
 }
 
