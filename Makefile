@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: real-addons default-roles pictures explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: real-addons default-roles pictures viewer-bench explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -124,6 +124,9 @@ bench: ## the benchmarks behind the figures in docs/figures.md; those of cluster
 
 pictures: build ## the pictures of docs/view.md and README.md, from real runs in chromium
 	cd internal/view/web && npm ci --no-audit --no-fund --silent && node test/screenshots.mjs "$$(command -v chromium)" ../../../$(BIN)/csisim ../../../docs/pictures
+
+viewer-bench: build ## how long a trace of a million events takes to open in chromium, and how smoothly it pans: minutes
+	cd internal/view/web && npm ci --no-audit --no-fund --silent && node test/large.mjs "$$(command -v chromium)" ../../../$(BIN)/csisim
 
 viewer: ## bundle what the viewer runs in the browser, internal/view/web/dist, with the tools of its package-lock.json
 	cd internal/view/web && npm ci --no-audit --no-fund --silent && npx tsc --noEmit && node build.mjs

@@ -38,6 +38,12 @@ func newRun(o Options) *run {
 	for _, sink := range o.Sinks {
 		r.trace.To(sink)
 	}
+	if o.KeepStates > 0 {
+		r.trace.KeepStates(o.KeepStates)
+	}
+	if r.trace.WantsStates() && !o.NoChoices {
+		r.kernel.OnWaits(r.recordWaits)
+	}
 	return r
 }
 
@@ -98,6 +104,12 @@ func (r *run) recorder(cluster string) *trace.Recorder {
 // Trace records the whole run: this cluster and those that live in one time with it.
 func (c *Simulation) Trace() *trace.Recorder { return c.run.trace }
 
+// FollowStates begins to keep how things stand, what processes wait for first, until there are more than so many states.
+func (c *Simulation) FollowStates(most int) {
+	c.run.trace.KeepStates(most)
+	c.run.kernel.OnWaits(c.run.recordWaits)
+}
+
 // Cluster is the name of the cluster; empty if it is the only one of its run.
 func (c *Simulation) Cluster() string { return c.cluster }
 
@@ -106,6 +118,7 @@ func (r *run) end() {
 	for _, c := range r.clusters {
 		c.Wire.Observer = nil
 	}
+	r.kernel.ReportWaits()
 	r.kernel.Close()
 	r.trace.Close()
 }
@@ -137,6 +150,14 @@ func choiceText(choice kernel.Choice, pick int) string {
 		return choice.Kind.String() + ": " + p.Name()
 	}
 	return choice.Kind.String() + ": " + choice.Label
+}
+
+func (r *run) recordWaits(changed []kernel.Wait) {
+	waits := trace.WaitsFor{}
+	for _, w := range changed {
+		waits[w.For] = append(waits[w.For], w.Process)
+	}
+	r.trace.AddState(trace.Entry{Kind: trace.Waits, Detail: waits})
 }
 
 func (r *run) recordOverdue(label string) {

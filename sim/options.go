@@ -73,8 +73,11 @@ type Options struct {
 	Stacks *kernel.Stacks
 	// Sinks see every event of the trace as it happens. Default: none.
 	Sinks []trace.Sink
-	// NoChoices leaves the decisions of the strategy out of the trace: in a run that explores they are most of what is
-	// recorded. Default: false.
+	// KeepStates is how many states the trace keeps in memory, beside the events: what processes wait for, and what caches
+	// learn late. Sinks get all. Default: none.
+	KeepStates int
+	// NoChoices leaves the decisions of the strategy out of the trace, and what processes wait for: in a run that explores
+	// they are most of what is recorded. Default: false.
 	NoChoices bool
 	// Strict fails runs for what the CSI spec asks and nothing in Kubernetes depends on, which
 	// is a note otherwise. Default: false.

@@ -69,6 +69,9 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	card := &check.Card{Facts: facts, Known: known, Replay: c.replay}
 	timeline := c.timeline(trials)
 	options := c.options(subject)
+	if c.flags.reports != "" {
+		options.KeepStates = shownStates
+	}
 	if facts.NoMounts != "" {
 		options.Isolation = sim.None // what does not mount can be tried even so
 	}

@@ -14,12 +14,16 @@ import (
 	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 func reportFlag(command *cobra.Command, file *string) {
 	command.Flags().StringVar(file, "report", "", "write a report for a browser to `FILE`, which needs nothing else: why it failed, what happened, the cluster at every instant; of several scenarios one file each, as --trace does")
 	complete(command, "report", cobra.FixedCompletions([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
 }
+
+// shownStates is how many states a report or the page of a live cluster has at most.
+const shownStates = 20_000
 
 // writePages writes a report for a browser of each trial that failed, if reports are wanted.
 func (c *checking) writePages(card *check.Card) error {
@@ -31,7 +35,7 @@ func (c *checking) writePages(card *check.Card) error {
 			continue
 		}
 		shown := view.NewEncoder()
-		for _, e := range run.Result.Trace {
+		for _, e := range trace.Merged(run.Result.Trace, run.Result.States) {
 			shown.Sink(e)
 		}
 		file := filepath.Join(c.flags.reports, strings.ReplaceAll(run.Name, "/", "-")+".html")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/view"
@@ -13,12 +14,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// lookout sees a live cluster for the page: it makes chunks of what happens when a browser asks.
+// lookout sees a live cluster for the page: it makes chunks of what has happened when a browser asks.
 type lookout struct {
 	cluster *sim.Simulation
 	name    string
 
-	epoch   int // counts how often it began anew
+	asking  sync.Mutex // one browser at a time
+	epoch   int        // counts how often it began anew
 	encoder *view.Encoder
 	chunks  []view.Chunk
 	events  int
@@ -57,50 +59,68 @@ func (l *lookout) page() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// since is what is new to a page that has so many chunks of an epoch.
+// since is what is new to a page that has so many chunks of an epoch. The cluster stands still only while what has happened
+// is gathered; events do not change once they are complete.
 func (l *lookout) since(epoch, chunks int) (n news, err error) {
+	l.asking.Lock()
+	defer l.asking.Unlock()
+	var fresh []*trace.Event
 	l.cluster.Exclusively(func() {
-		if err = l.update(); err != nil {
-			return
-		}
-		if epoch != l.epoch || chunks > len(l.chunks) {
-			chunks = 0
-		}
-		n = news{Epoch: l.epoch, Chunks: append([]view.Chunk{}, l.chunks[max(chunks, 0):]...), Now: l.cluster.World.Kernel.Elapsed().Milliseconds(), Mounts: l.mounts()}
+		fresh = l.gather()
+		n.Now, n.Mounts = l.cluster.World.Kernel.Elapsed().Milliseconds(), l.mounts()
 	})
-	return n, err
+	for _, e := range fresh {
+		l.encoder.Sink(e)
+	}
+	made, err := l.encoder.Chunks()
+	if err != nil {
+		return n, err
+	}
+	l.chunks = append(l.chunks, made...)
+	if epoch != l.epoch || chunks > len(l.chunks) {
+		chunks = 0
+	}
+	n.Epoch, n.Chunks = l.epoch, append([]view.Chunk{}, l.chunks[max(chunks, 0):]...)
+	return n, nil
 }
 
-// update encodes what has happened since the last time.
-func (l *lookout) update() error {
+// gather collects what has happened since the last time, and the answers of calls that had none then.
+func (l *lookout) gather() []*trace.Event {
+	states, whole := l.cluster.World.Trace.TakeStates()
 	events := l.cluster.World.Trace.Events()
 	from := l.firstAfter(events)
 	forgotten := from < len(events) && events[from].Seq != l.seen+1
-	if l.encoder == nil || forgotten || l.events > mostEvents {
-		from = l.begin(events)
+	var fresh []*trace.Event
+	if l.encoder == nil || forgotten || !whole || l.events > mostEvents {
+		fresh, from = l.begin(events)
+		states = nil
 	}
 	l.open = slices.DeleteFunc(l.open, func(e *trace.Event) bool {
 		answered := calls.Answered(e)
 		if answered {
-			l.encode(e)
+			fresh = append(fresh, e)
 		}
 		return answered
 	})
-	for _, e := range events[from:] {
-		l.encode(e)
-		l.seen = e.Seq
-		if e.Kind == trace.Call && !calls.Answered(e) {
-			l.open = append(l.open, e)
+	for _, e := range trace.Merged(events[from:], states) {
+		fresh = append(fresh, l.settled(e))
+		if !e.Kind.IsState() {
+			l.seen = e.Seq
 		}
 	}
-	fresh, err := l.encoder.Chunks()
-	l.chunks = append(l.chunks, fresh...)
-	return err
+	l.events += len(fresh)
+	return fresh
 }
 
-func (l *lookout) encode(e *trace.Event) {
-	l.encoder.Sink(e)
-	l.events++
+// settled is an event that does not change any more: of a call without an answer, what is known of it now.
+func (l *lookout) settled(e *trace.Event) *trace.Event {
+	if e.Kind != trace.Call || calls.Answered(e) {
+		return e
+	}
+	l.open = append(l.open, e)
+	now, exchange := *e, *e.Exchange
+	now.Exchange = &exchange
+	return &now
 }
 
 func (l *lookout) firstAfter(events []*trace.Event) int {
@@ -110,42 +130,41 @@ func (l *lookout) firstAfter(events []*trace.Event) int {
 
 // begin begins anew, with all events if the recorder still has them; else with the objects as they are, and what is
 // kept of calls and the rest.
-func (l *lookout) begin(events []*trace.Event) (from int) {
+func (l *lookout) begin(events []*trace.Event) (fresh []*trace.Event, from int) {
 	l.epoch++
+	l.cluster.FollowStates(shownStates)
 	l.encoder, l.chunks, l.open, l.events, l.seen = view.NewEncoder(), nil, nil, 0, 0
 	if len(events) == 0 || events[0].Seq == 1 && isWhole(events) && len(events) <= mostEvents {
-		return 0
+		return nil, 0
 	}
 	const kept = mostEvents / 10
 	recent := events[max(0, len(events)-kept):]
-	l.objects(recent[0])
+	fresh = l.objects(recent[0])
 	for _, e := range recent {
 		if e.Kind != trace.API {
-			l.encode(e)
-			if e.Kind == trace.Call && !calls.Answered(e) {
-				l.open = append(l.open, e)
-			}
+			fresh = append(fresh, l.settled(e))
 		}
 	}
 	l.seen = events[len(events)-1].Seq
-	return len(events)
+	return fresh, len(events)
 }
 
 func isWhole(events []*trace.Event) bool { return events[len(events)-1].Seq == uint64(len(events)) }
 
-// objects encodes the objects that there are, as they stand before an event.
-func (l *lookout) objects(before *trace.Event) {
+// objects are the objects that there are, as they stand before an event.
+func (l *lookout) objects(before *trace.Event) (all []*trace.Event) {
 	s := l.cluster.World.Store
 	for _, res := range s.Resources() {
 		if res.GVR.Resource == "events" || res.GVR.Resource == "leases" {
 			continue
 		}
 		for obj := range s.ListObjects(res, "") {
-			l.encode(trace.Entry{
+			all = append(all, trace.Entry{
 				Seq: before.Seq, At: before.At, Kind: trace.API, Change: "INIT", Resource: res.GVR.Resource, Name: store.KeyOf(obj).String(), New: obj,
 			}.Event())
 		}
 	}
+	return all
 }
 
 // mounts are those below the kubelets' directories.

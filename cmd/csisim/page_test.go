@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"compress/flate"
 	"encoding/base64"
 	"encoding/json"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // shown is a cluster with a pod whose volume was staged at the second attempt.
@@ -44,13 +48,19 @@ steps:
 // startPage starts such a cluster and returns the address of its page.
 func startPage(t *testing.T) string {
 	t.Helper()
+	_, address := startShown(t)
+	return address
+}
+
+func startShown(t *testing.T) (l *liveCluster, address string) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "shown.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(shown), 0o600))
-	l := startUp(t, "-f", file)
+	l = startUp(t, "-f", file)
 	got := csisimIn(t, l.environment(), "get", "page")
 	require.Zero(t, got.code, got.stderr)
 	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\?token=[0-9a-f]{32}\n$`, got.stdout)
-	return strings.TrimSpace(got.stdout)
+	return l, strings.TrimSpace(got.stdout)
 }
 
 func TestThePageIsForWhoHasTheToken(t *testing.T) {
@@ -135,6 +145,27 @@ func TestABrowserShowsTheCluster(t *testing.T) {
 	if _, err := os.Stat(web + "/node_modules/playwright-core"); err != nil {
 		t.Skip("there is no " + web + "/node_modules: run npm ci there")
 	}
-	out, err := exec.CommandContext(t.Context(), node, web+"/test/live.mjs", chromium, startPage(t)).CombinedOutput()
-	assert.NoError(t, err, string(out))
+	cluster, address := startShown(t)
+	browser := exec.CommandContext(t.Context(), node, web+"/test/live.mjs", chromium, address)
+	said, err := browser.StdoutPipe()
+	require.NoError(t, err)
+	browser.Stderr = browser.Stdout
+	require.NoError(t, browser.Start())
+	var complaints []string
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		if lines.Text() == "delete pods/web" {
+			cluster.deletePod("web")
+			continue
+		}
+		complaints = append(complaints, lines.Text())
+	}
+	assert.NoError(t, browser.Wait(), strings.Join(complaints, "\n"))
+}
+
+// deletePod does what a user does while somebody looks at the page.
+func (l *liveCluster) deletePod(name string) {
+	l.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
+	require.NoError(l.t, err)
+	require.NoError(l.t, kubernetes.NewForConfigOrDie(config).CoreV1().Pods("default").Delete(l.t.Context(), name, metav1.DeleteOptions{}))
 }

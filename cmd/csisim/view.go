@@ -72,21 +72,26 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	}
 	r := shown.Recorded(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), problems)
 	r.Facts = [][2]string{{"Trace", name}}
+	var other []view.Chunk
 	if len(names) > 1 {
 		if r.Compare, err = compared(name, names[1]); err != nil {
 			return err
 		}
 		r.Sentence = sentenceOf(r.Compare)
+		if other, err = readOther(names[1]); err != nil {
+			return err
+		}
 	}
 	chunks, err := shown.Chunks()
 	if err != nil {
 		return err
 	}
+	write := func(w io.Writer) error { return view.WriteBoth(w, r, chunks, other) }
 	if f.output != "" {
-		return writeFile(f.output, "page", func(w io.Writer) error { return view.Write(w, r, chunks) })
+		return writeFile(f.output, "page", write)
 	}
 	var text bytes.Buffer
-	if err := view.Write(&text, r, chunks); err != nil {
+	if err := write(&text); err != nil {
 		return err
 	}
 	return serveView(ctx, env, text.Bytes())
@@ -106,6 +111,15 @@ func readView(name string, to *view.Encoder) ([]string, error) {
 		return nil, usage("%s: %w", name, reason(err))
 	}
 	return problems, nil
+}
+
+// readOther reads the trace beside which another one is shown.
+func readOther(name string) ([]view.Chunk, error) {
+	other := view.NewEncoder()
+	if _, err := readView(name, other); err != nil {
+		return nil, err
+	}
+	return other.Chunks()
 }
 
 // serveView serves a page on loopback until ctx is done.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/diff"
 	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // compared is what two traces have in common and where they part, as csisim diff finds it.
@@ -19,6 +20,10 @@ func compared(nameA, nameB string) (*view.Comparison, error) {
 	}
 	found := diff.Compare(a, b)
 	c := &view.Comparison{A: described(nameA, a), B: described(nameB, b)}
+	placesA, placesB := places(a), places(b)
+	for _, p := range found.Pairs {
+		c.Pairs = append(c.Pairs, [2]int{placesA[p[0]], placesB[p[1]]})
+	}
 	for _, level := range diff.Levels {
 		differences := found.Of(level)
 		shown := view.Level{Name: string(level), What: level.Title(), Compared: found.Compared[level], Differences: len(differences)}
@@ -28,6 +33,18 @@ func compared(nameA, nameB string) (*view.Comparison, error) {
 		c.Levels = append(c.Levels, shown)
 	}
 	return c, nil
+}
+
+// places are those of the lines of a trace among its events.
+func places(lines []trace.Line) []int {
+	all, events := make([]int, len(lines)), 0
+	for i, l := range lines {
+		all[i] = events
+		if !l.K.IsState() {
+			events++
+		}
+	}
+	return all
 }
 
 // shownAround is how many rows before and after a difference are shown.

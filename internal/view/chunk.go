@@ -16,6 +16,8 @@ type Chunk struct {
 	Columns string `json:"columns"`
 	// Details has two lines for every event: the event as the trace has it, and its words.
 	Details string `json:"details"`
+	// Between has a line for every state that stands between the events; it is empty if there is none.
+	Between string `json:"between,omitempty"`
 	// Events is how many there are.
 	Events int `json:"events"`
 }
@@ -28,6 +30,10 @@ type added struct {
 	Objects [][2]string `json:"objects,omitempty"` // resource and name
 	Paths   []string    `json:"paths,omitempty"`
 	Volumes []volume    `json:"volumes,omitempty"` // also those that are known better than before
+	// Rules are sets of rules that calls kept.
+	Rules []string `json:"rules,omitempty"`
+	// Waits is the chunk from which the states have to be replayed, -1 for a trace that has none.
+	Waits int `json:"waits"`
 }
 
 // volume is a volume as people know it.

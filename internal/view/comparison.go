@@ -5,6 +5,8 @@ type Comparison struct {
 	A      string  `json:"a"` // what the traces are called
 	B      string  `json:"b"`
 	Levels []Level `json:"levels"`
+	// Pairs are events that both have, by their places among the events of each.
+	Pairs [][2]int `json:"pairs,omitempty"`
 }
 
 // Level is one of the views in which two traces are compared.

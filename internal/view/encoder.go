@@ -25,10 +25,13 @@ type Encoder struct {
 	state    *objects
 	series   map[attempt]tried
 	story    *story
+	between  between
+	rules    *rules
 
 	rows    []row
 	details bytes.Buffer
 	events  int
+	most    int          // of a trace that is read
 	unknown []trace.Kind // that this version does not know
 	chunks  []Chunk
 }
@@ -46,7 +49,7 @@ type tried struct {
 func NewEncoder() *Encoder {
 	return &Encoder{
 		narrator: trace.NewNarrator(), strings: newPlaces[string](), lanes: newPlaces[string](), paths: newPlaces[string](),
-		objects: newPlaces[key](), volumes: newVolumes(), state: newObjects(), series: map[attempt]tried{}, story: newStory(),
+		objects: newPlaces[key](), volumes: newVolumes(), state: newObjects(), series: map[attempt]tried{}, most: mostEvents, story: newStory(), rules: newRules(),
 	}
 }
 
@@ -82,6 +85,9 @@ func (e *Encoder) Add(raw []byte) error {
 
 // add uses up the line.
 func (e *Encoder) add(l trace.Line, raw []byte) error {
+	if l.K.IsState() {
+		return e.between.add(raw, len(e.rows))
+	}
 	e.events++
 	if !kinds[l.K] && !slices.Contains(e.unknown, l.K) && len(e.unknown) < mentioned {
 		e.unknown = append(e.unknown, l.K)
@@ -91,6 +97,7 @@ func (e *Encoder) add(l trace.Line, raw []byte) error {
 	}
 	r := row{at: uint64(max(l.T, 0)), seq: l.Seq, cause: l.Cause, kind: e.strings.at(string(l.K)), code: atText(e.strings, l.Code), took: l.Ms}
 	var before, after, full map[string]any
+	kept := 0
 	if l.K == trace.API {
 		before, after = e.change(&r, l, &full)
 	}
@@ -102,6 +109,7 @@ func (e *Encoder) add(l trace.Line, raw []byte) error {
 			r.object = e.objects.at(key{"pods", within(l, pod)})
 		}
 		r.first = e.attempts(l, where)
+		kept = e.rules.of(l)
 	}
 	if l.K == trace.KubeEvent {
 		about := subject(l.Name)
@@ -115,7 +123,7 @@ func (e *Encoder) add(l trace.Line, raw []byte) error {
 	}
 	r.lane = e.lanes.at(words.Lane)
 	e.rows = append(e.rows, r)
-	return e.detail(raw, words, full)
+	return e.detail(raw, words, full, kept)
 }
 
 // change notes what became of an object.
@@ -150,10 +158,13 @@ func (e *Encoder) attempts(l trace.Line, where string) int {
 }
 
 // detail keeps a line and its words.
-func (e *Encoder) detail(raw []byte, words trace.Words, full map[string]any) error {
+func (e *Encoder) detail(raw []byte, words trace.Words, full map[string]any, kept int) error {
 	shown := []any{words.Text, words.Outcome}
-	if full != nil {
+	switch {
+	case full != nil:
 		shown = append(shown, full)
+	case kept > 0:
+		shown = append(shown, nil, kept)
 	}
 	text, err := json.Marshal(shown)
 	if err != nil {
@@ -171,7 +182,8 @@ func (e *Encoder) detail(raw []byte, words trace.Words, full map[string]any) err
 
 // cut ends a chunk.
 func (e *Encoder) cut() error {
-	names := added{Events: len(e.rows), Strings: e.strings.take(), Lanes: e.lanes.take(), Paths: e.paths.take(), Volumes: e.volumes.take()}
+	between, waits := e.between.take()
+	names := added{Events: len(e.rows), Waits: waits, Strings: e.strings.take(), Lanes: e.lanes.take(), Paths: e.paths.take(), Volumes: e.volumes.take(), Rules: e.rules.sets.take()}
 	for _, k := range e.objects.take() {
 		names.Objects = append(names.Objects, [2]string{k.resource, k.name})
 	}
@@ -179,6 +191,7 @@ func (e *Encoder) cut() error {
 	if err != nil {
 		return err
 	}
+	chunk.Between = between
 	e.chunks = append(e.chunks, chunk)
 	e.rows = e.rows[:0]
 	e.details.Reset()
@@ -187,7 +200,7 @@ func (e *Encoder) cut() error {
 
 // Chunks are those since the last time, with all events so far.
 func (e *Encoder) Chunks() ([]Chunk, error) {
-	if len(e.rows) > 0 {
+	if len(e.rows) > 0 || e.between.lines.Len() > 0 {
 		if err := e.cut(); err != nil {
 			return nil, err
 		}

@@ -54,15 +54,39 @@ func shortPaths(text string) string { return longPath().ReplaceAllString(text, "
 
 var longPath = lazyregexp.New(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'",;:)\]]+)`)
 
+// undone are the calls after whose OK nothing may be mounted, and where.
+var undone = map[string]string{"NodeUnpublishVolume": "target path", "NodeUnstageVolume": "staging path"}
+
+func (t part) isIneffective() bool {
+	return t.kind == trace.Violation && undone[t.method] != "" && strings.Contains(t.text, "has no effect")
+}
+
 // ineffective is the sentence for a call that answered OK and did not take away what it had to.
 func (e *Encoder) ineffective(t part) string {
-	undone, is := map[string]string{
-		"NodeUnpublishVolume": "still mounted at the target path", "NodeUnstageVolume": "still mounted at the staging path",
-	}[t.method]
-	if t.kind != trace.Violation || !is || !strings.Contains(t.text, "has no effect") {
+	if !t.isIneffective() {
 		return ""
 	}
-	return fmt.Sprintf("The driver answered OK to %s, but the volume %sis %s on %s.", t.method, e.volumeWords(t), undone, t.node)
+	return fmt.Sprintf("The driver answered OK to %s, but the volume %sis still mounted at the %s on %s.", t.method, e.volumeWords(t), undone[t.method], t.node)
+}
+
+// contrast is what should have been and what was found instead at such a call; empty for all else.
+func (e *Encoder) contrast(about uint64) (should, found string) {
+	at := e.story.find(about)
+	if at < 0 || !e.story.parts[at].isIneffective() {
+		return "", ""
+	}
+	t := e.story.parts[at]
+	_, detail, _ := strings.Cut(t.text, "has no effect: ")
+	count, mount, _ := strings.Cut(detail, " mounted still: ")
+	if count == "" || mount == "" {
+		return "", ""
+	}
+	mounts := "1 mount is"
+	if count != "1" {
+		mounts = count + " mounts are"
+	}
+	should = fmt.Sprintf("Once %s has answered OK, nothing is mounted at the %s any more.", t.method, undone[t.method])
+	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, shortPaths(e.narrator.Short(mount)))
 }
 
 // volumeWords name the volume of an event and its pod, as far as they are known.

@@ -32,12 +32,19 @@ func policy(connect string) string {
 func Policy() string { return policy("'self'") + "; frame-ancestors 'none'" }
 
 // Write writes a page that needs nothing else: the report, and the trace in chunks.
-func Write(w io.Writer, r Report, chunks []Chunk) error { return write(w, r, chunks, policy("'none'")) }
+func Write(w io.Writer, r Report, chunks []Chunk) error {
+	return write(w, r, chunks, nil, policy("'none'"))
+}
+
+// WriteBoth is Write with the trace beside which the first one is shown.
+func WriteBoth(w io.Writer, r Report, chunks, other []Chunk) error {
+	return write(w, r, chunks, other, policy("'none'"))
+}
 
 // Live writes a page that asks the server it comes from for chunks.
-func Live(w io.Writer, r Report) error { return write(w, r, nil, policy("'self'")) }
+func Live(w io.Writer, r Report) error { return write(w, r, nil, nil, policy("'self'")) }
 
-func write(w io.Writer, r Report, chunks []Chunk, policy string) error {
+func write(w io.Writer, r Report, chunks, other []Chunk, policy string) error {
 	about, err := json.Marshal(r) // escapes what would end a script
 	if err != nil {
 		return fmt.Errorf("render report: %w", err)
@@ -58,12 +65,22 @@ func write(w io.Writer, r Report, chunks []Chunk, policy string) error {
 <noscript>%s. This page needs JavaScript to show the trace.</noscript>
 <script type="application/json" id="report">%s</script>
 `, policy, html.EscapeString(r.Name), style, html.EscapeString(r.Sentence), about)
-	for _, c := range chunks {
-		fmt.Fprintf(&page, "<script type=\"text/plain\" class=\"columns\">%s</script><script type=\"text/plain\">%s</script>\n", c.Columns, c.Details)
-	}
+	scripts(&page, chunks, "columns")
+	scripts(&page, other, "columns other")
 	fmt.Fprintf(&page, "<script>%s</script>\n</body>\n</html>\n", script)
 	if _, err := w.Write(page.Bytes()); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
+}
+
+// scripts writes chunks, which the script of the page finds by their class.
+func scripts(page *bytes.Buffer, chunks []Chunk, class string) {
+	for _, c := range chunks {
+		fmt.Fprintf(page, "<script type=\"text/plain\" class=\"%s\">%s</script><script type=\"text/plain\">%s</script>", class, c.Columns, c.Details)
+		if c.Between != "" {
+			fmt.Fprintf(page, "<script type=\"text/plain\" class=\"between\">%s</script>", c.Between)
+		}
+		page.WriteByte('\n')
+	}
 }

@@ -13,7 +13,10 @@ import (
 )
 
 // longestLine is the longest line of a trace that is read; longer ones are left out.
-const longestLine = 64 << 20
+const longestLine = 16 << 20
+
+// mostEvents is how many events of a trace are read: a page of more does no browser show.
+const mostEvents = 2_000_000
 
 // mentioned is how many lines that cannot be read are named.
 const mentioned = 3
@@ -24,7 +27,11 @@ func (e *Encoder) Read(from io.Reader) (problems []string, err error) {
 	lines := bufio.NewReaderSize(from, 1<<20)
 	bad := 0
 	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
+		if e.events >= e.most {
+			problems = append(problems, fmt.Sprintf("Only the first %s are shown: line %d and all that follow are left out. Cut the trace to see them.", plural.Of(e.most, "event"), number))
+			break
+		}
+		line, err := readLine(lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return problems, err
 		}
@@ -50,6 +57,19 @@ func (e *Encoder) Read(from io.Reader) (problems []string, err error) {
 	return append(problems, e.news()...), nil
 }
 
+// readLine reads up to the end of a line. Of one that is too long it keeps only so much that this shows.
+func readLine(from *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := from.ReadSlice('\n')
+		if len(line) <= longestLine {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
 // problemOf is the first problem without its line.
 func problemOf(problems []string) string {
 	return string(bytes.TrimSuffix([]byte(problems[0][len("Line 1 "):]), []byte(".")))
@@ -61,7 +81,7 @@ func (e *Encoder) read(line []byte, last bool) string {
 	case len(line) == 0:
 		return ""
 	case len(line) > longestLine:
-		return "is longer than 64 MiB and left out"
+		return "is longer than 16 MiB and left out"
 	}
 	var l trace.Line
 	err := json.Unmarshal(line, &l)

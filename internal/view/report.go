@@ -35,9 +35,12 @@ type Finding struct {
 	Short    string `json:"short"` // for who sees it for the first time
 	Expected string `json:"expected,omitempty"`
 	Got      string `json:"got,omitempty"`
-	Hint     string `json:"hint,omitempty"`
-	Spec     string `json:"spec,omitempty"`
-	Where    string `json:"where,omitempty"`
+	// Should and Found are what was expected and found in short, where the trace says more than the verdict.
+	Should string `json:"should,omitempty"`
+	Found  string `json:"found,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+	Spec   string `json:"spec,omitempty"`
+	Where  string `json:"where,omitempty"`
 	// About is the event that shows most of it, 0 for none; Trail are others that led there.
 	About uint64   `json:"about,omitempty"`
 	Trail []uint64 `json:"-"`
@@ -58,6 +61,7 @@ func (e *Encoder) Explain(r *Report) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		f.Short = e.headline(*f)
+		f.Should, f.Found = e.contrast(f.About)
 		f.Chain = e.story.chain(f.About, f.Trail)
 	}
 	if len(r.Findings) > 0 {

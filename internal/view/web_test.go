@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/view"
 )
 
 // sources are the files that the bundle in web/dist depends on, in the order of web/build.mjs.
@@ -69,16 +72,55 @@ func TestTheTypesOfTheViewerFit(t *testing.T) {
 	assert.NoError(t, err, string(out))
 }
 
-// A real browser opens the report of the driver that forgets a mount, at both widths and in both schemes.
+// pageFile is a page in a file of its own.
+func pageFile(t *testing.T, write func(to *bytes.Buffer) error) string {
+	t.Helper()
+	var page bytes.Buffer
+	require.NoError(t, write(&page))
+	file := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, os.WriteFile(file, page.Bytes(), 0o600))
+	return file
+}
+
+func chunksOf(t *testing.T, e *view.Encoder) []view.Chunk {
+	t.Helper()
+	chunks, err := e.Chunks()
+	require.NoError(t, err)
+	return chunks
+}
+
+// A real browser opens, at both widths and in both schemes: the report of the driver that forgets a mount, that of a run that
+// passed, with a cache that lags, and two traces side by side.
 func TestABrowserShowsAReport(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("there is no chromium")
 	}
-	file := filepath.Join(t.TempDir(), "report.html")
-	require.NoError(t, os.WriteFile(file, []byte(pageOf(t, "testdata/unpublish-leaves-mount.jsonl")), 0o600))
-	trace, err := filepath.Abs("testdata/unpublish-leaves-mount.jsonl")
-	require.NoError(t, err)
-	out, err := node(t, "test/report.mjs", chromium, file, trace).CombinedOutput()
+	const forgets, stale = "testdata/unpublish-leaves-mount.jsonl", "testdata/stale-cache.jsonl"
+	failed := pageFile(t, func(to *bytes.Buffer) error {
+		_, err := to.WriteString(pageOf(t, forgets))
+		return err
+	})
+	passed := pageFile(t, func(to *bytes.Buffer) error {
+		r := view.Report{Name: "stale", Verdict: "passed", Sentence: "All that the scenario expects came about.", Steps: []view.Step{{Number: 1, Title: "apply pod/web", State: "passed"}}}
+		return view.Write(to, r, chunksOf(t, encoded(t, stale)))
+	})
+	both := pageFile(t, func(to *bytes.Buffer) error {
+		r := view.Report{Name: "both", Verdict: "trace", Sentence: "The two traces differ on 1 of 2 levels."}
+		r.Compare = &view.Comparison{A: "a.jsonl", B: "b.jsonl", Pairs: [][2]int{{6, 93}}, Levels: []view.Level{
+			{Name: "calls", What: "the calls", Compared: 1, Differences: 1, First: &view.Difference{
+				Subject: "v1", What: "NodeUnpublishVolume is only in B", Index: 1,
+				Rows: []view.Aligned{{A: "NodePublishVolume", B: "NodePublishVolume", TimeA: 1000, TimeB: 11000, Same: true}, {B: "NodeUnpublishVolume", TimeB: 12530}},
+			}}, {Name: "gaps", What: "the gaps", Compared: 3},
+		}}
+		return view.WriteBoth(to, r, chunksOf(t, encoded(t, stale)), chunksOf(t, encoded(t, forgets)))
+	})
+	var files []string
+	for _, file := range []string{forgets, stale} {
+		file, err := filepath.Abs(file)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	out, err := node(t, append([]string{"test/report.mjs", chromium, failed, passed, both}, files...)...).CombinedOutput()
 	assert.NoError(t, err, string(out))
 }

@@ -36,6 +36,8 @@ type RunOptions struct {
 	// Logs is where the output of driver programs is kept, a directory for each
 	// trial. Default: nowhere.
 	Logs string
+	// KeepStates is that of sim.Options.
+	KeepStates int
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
 	// Disturbed is called when trials which run at once disturb each other, when the last of
@@ -79,7 +81,7 @@ func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	return scenario.RunOptions{
-		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, Sinks: o.Sinks, DriverLogs: o.Logs,
+		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, Sinks: o.Sinks, KeepStates: o.KeepStates, DriverLogs: o.Logs,
 	}
 }
 

@@ -63,6 +63,8 @@ func (d Difference) At() int64 {
 type Report struct {
 	// Differences, the earliest first.
 	Differences []Difference
+	// Pairs are the calls that both traces have, by their places among the lines of each, in the order of A.
+	Pairs [][2]int
 	// Compared is how much was compared, by level.
 	Compared map[Level]int
 	// Allowed is how often each tolerance was used.
@@ -87,6 +89,11 @@ type comparison struct {
 func Compare(a, b []trace.Line) *Report {
 	d := &comparison{a: newSide(a), b: newSide(b), report: &Report{Compared: map[Level]int{}, Allowed: map[Tolerance]int{}}}
 	pairs := d.compareCalls()
+	for _, calls := range pairs {
+		for _, p := range calls {
+			d.report.Pairs = append(d.report.Pairs, [2]int{p.a.line, p.b.line})
+		}
+	}
 	d.comparePeriodic()
 	d.compareRequests(pairs)
 	d.compareStart()
@@ -118,6 +125,7 @@ func (d *comparison) close() {
 			d.report.Allowed[Identities] += s.normalised
 		}
 	}
+	slices.SortFunc(d.report.Pairs, func(x, y [2]int) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
 	slices.SortStableFunc(d.report.Differences, func(x, y Difference) int {
 		return cmp.Or(cmp.Compare(x.At(), y.At()), cmp.Compare(slices.Index(Levels, x.Level), slices.Index(Levels, y.Level)))
 	})

@@ -34,6 +34,7 @@ type Result struct {
 	Steps       []StepResult
 	Failures    []Failure
 	Trace       []*trace.Event
+	States      []*trace.Event // between them, with KeepStates
 	VirtualTime time.Duration
 	WallTime    time.Duration
 	// Notes are what the run left behind that is nobody's fault, and what could not be

@@ -44,6 +44,8 @@ type RunOptions struct {
 	Isolation sim.Isolation
 	// Strict is that of sim.Options.
 	Strict bool
+	// KeepStates is that of sim.Options.
+	KeepStates int
 	// SystemCalls and NoChoices are those of sim.Options.
 	SystemCalls, NoChoices bool
 	// HostPaths are directories of this machine that programs write in as they are. Default: none.

@@ -58,7 +58,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
 		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder, Stacks: o.Stacks, FaultSpace: o.FaultSpace,
-		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, NoChoices: o.NoChoices, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
+		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, NoChoices: o.NoChoices, KeepStates: o.KeepStates, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		Address: o.Address, Authority: o.Authority,
 		Controllers:        s.Cluster.Controllers.names(),
 		SnapshotController: s.Cluster.SnapshotController, AddonsManager: s.Cluster.AddonsManager,
@@ -339,6 +339,7 @@ func (r *runner) finish() {
 	}
 	whole.Update()
 	r.result.Trace, r.result.Apart = r.trace.Events(), r.cluster.Apart()
+	r.result.States, _ = r.trace.TakeStates()
 	r.result.Notes = append(r.result.Notes, r.remarks()...)
 	r.result.VirtualTime = r.elapsed()
 	for _, p := range r.sites {

@@ -13,15 +13,18 @@ func CheckResponse(method string, req, resp proto.Message, caps *Caps) []Violati
 	if !ok {
 		return nil
 	}
+	f.response(req, resp, orNothing(caps))
+	return f.list
+}
+
+func (f *findings) response(req, resp proto.Message, known Caps) {
 	f.sizesOf(resp)
-	known := orNothing(caps)
 	f.identityResponse(resp, known)
 	f.controllerResponse(req, resp, known)
 	f.listResponse(req, resp, known)
 	f.snapshotResponse(req, resp, known)
 	f.groupResponse(req, resp, known)
 	f.nodeResponse(req, resp, known)
-	return f.list
 }
 
 // CheckRequest holds a request of Kubernetes against the CSI spec: its fields, and whether the
@@ -31,13 +34,16 @@ func CheckRequest(method string, req proto.Message, caps *Caps) []Violation {
 	if !ok {
 		return nil
 	}
+	f.request(req, orNothing(caps))
+	return f.list
+}
+
+func (f *findings) request(req proto.Message, known Caps) {
 	f.sizesOf(req)
-	known := orNothing(caps)
 	f.callPromised(known)
 	f.controllerRequest(req, known)
 	f.groupRequest(req)
 	f.nodeRequest(req, known)
-	return f.list
 }
 
 // CheckError holds the code of a failed call against the CSI spec. It speaks up only where the
@@ -48,15 +54,22 @@ func CheckError(method string, req proto.Message, code codes.Code, caps *Caps) [
 	if !ok {
 		return nil
 	}
+	f.failure(code, caps)
+	return f.list
+}
+
+func (f *findings) failure(code codes.Code, caps *Caps) {
+	const canonical = "the CSI spec wants a canonical gRPC code"
 	switch {
 	case code > codes.Unauthenticated:
-		f.add("", "the CSI spec wants a canonical gRPC code", "is answered with code %d", code)
-	case code == codes.Unimplemented && mustImplement(method, orNothing(caps)):
+		f.add("", canonical, "is answered with code %d", code)
+		return
+	case code == codes.Unimplemented && mustImplement(f.method, orNothing(caps)):
 		f.add("", "the CSI spec requires the call of a driver with these capabilities", "is answered with Unimplemented")
-	case code == codes.NotFound && deletes[method]:
+	case code == codes.NotFound && deletes[f.method]:
 		f.add("", "the CSI spec wants OK for what does not exist", "is answered with NotFound")
 	}
-	return f.list
+	f.keep("", canonical)
 }
 
 var deletes = map[string]bool{"Controller/DeleteVolume": true, "Controller/DeleteSnapshot": true, groupDelete: true}

@@ -59,9 +59,12 @@ func (f *findings) createdVolume(req *csi.CreateVolumeRequest, v *csi.Volume, ca
 	if v.GetCapacityBytes() > 0 {
 		f.within("volume.capacity_bytes", v.GetCapacityBytes(), req.GetCapacityRange())
 	}
-	if want := req.GetVolumeContentSource(); want != nil && !proto.Equal(want, v.GetContentSource()) {
-		f.add("volume.content_source", "the CSI spec wants the source of the request", "is %v, asked for was %v",
-			sourceName(v.GetContentSource()), sourceName(want))
+	const sameSource = "the CSI spec wants the source of the request"
+	switch want := req.GetVolumeContentSource(); {
+	case want != nil && !proto.Equal(want, v.GetContentSource()):
+		f.add("volume.content_source", sameSource, "is %v, asked for was %v", sourceName(v.GetContentSource()), sourceName(want))
+	case want != nil:
+		f.keep("volume.content_source", sameSource)
 	}
 	if req != nil && req.GetVolumeContentSource() == nil && v.GetContentSource() != nil {
 		f.add("volume.content_source", "an empty volume was asked for", "is %v", sourceName(v.GetContentSource()))
@@ -116,11 +119,18 @@ func (f *findings) volume(field string, v *csi.Volume, caps Caps) {
 
 // within checks a size in bytes against the range that was asked for.
 func (f *findings) within(field string, bytes int64, r *csi.CapacityRange) {
-	if bytes < r.GetRequiredBytes() {
-		f.add(field, "the CSI spec wants at least required_bytes", "is %d, required were %d", bytes, r.GetRequiredBytes())
+	const atLeast, atMost = "the CSI spec wants at least required_bytes", "the CSI spec wants at most limit_bytes"
+	switch required := r.GetRequiredBytes(); {
+	case bytes < required:
+		f.add(field, atLeast, "is %d, required were %d", bytes, required)
+	case required > 0:
+		f.keep(field, atLeast)
 	}
-	if limit := r.GetLimitBytes(); limit > 0 && bytes > limit {
-		f.add(field, "the CSI spec wants at most limit_bytes", "is %d, the limit was %d", bytes, limit)
+	switch limit := r.GetLimitBytes(); {
+	case limit > 0 && bytes > limit:
+		f.add(field, atMost, "is %d, the limit was %d", bytes, limit)
+	case limit > 0:
+		f.keep(field, atMost)
 	}
 }
 

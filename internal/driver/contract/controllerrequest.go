@@ -89,12 +89,16 @@ func containsTopology(list []*csi.Topology, t *csi.Topology) bool {
 	return false
 }
 
+const noControl = "the CSI spec bans control characters"
+
 // suggestedName: the field name of CreateVolume and CreateSnapshot.
 func (f *findings) suggestedName(name string) {
 	f.required("name", name != "")
 	if strings.ContainsFunc(name, bannedInName) {
-		f.add("name", "the CSI spec bans control characters", "is %q", name)
+		f.add("name", noControl, "is %q", name)
+		return
 	}
+	f.keep("name", noControl)
 }
 
 func bannedInName(r rune) bool {

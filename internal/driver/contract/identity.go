@@ -35,6 +35,8 @@ func (f *findings) identityResponse(resp proto.Message, caps Caps) {
 	}
 }
 
+const wantsDomain = "the CSI spec wants a domain name"
+
 // CSI "GetPluginInfo".
 func (f *findings) pluginInfo(r *csi.GetPluginInfoResponse) {
 	f.required("name", r.GetName() != "")
@@ -44,7 +46,9 @@ func (f *findings) pluginInfo(r *csi.GetPluginInfoResponse) {
 	case len(name) > maxPluginName:
 		f.add("name", "the CSI spec allows 63 characters", "has %d characters", len(name))
 	case !pluginName.MatchString(name) || !domainName(name):
-		f.add("name", "the CSI spec wants a domain name", "is %q", name)
+		f.add("name", wantsDomain, "is %q", name)
+	default:
+		f.keep("name", wantsDomain)
 	}
 }
 

@@ -74,11 +74,18 @@ func (f *findings) nodeCapability(field string, c *csi.VolumeCapability, caps Ca
 	f.promised(field+".mount.volume_mount_group", c.GetMount().GetVolumeMountGroup() != "", caps.Node, "VOLUME_MOUNT_GROUP")
 }
 
+const wantsAbsolute = "the CSI spec wants an absolute path"
+
 func (f *findings) absolute(field, value string, required bool) {
 	switch {
 	case value == "" && required:
 		f.required(field, false)
 	case value != "" && !path.IsAbs(value):
-		f.add(field, "the CSI spec wants an absolute path", "is %q", value)
+		f.add(field, wantsAbsolute, "is %q", value)
+	case value != "":
+		f.keep(field, wantsAbsolute)
+		if required {
+			f.keep(field, requiresIt)
+		}
 	}
 }

@@ -31,6 +31,7 @@ func limitOf(field string) int {
 // sizesOf checks a message, which is small enough as a rule. To measure one with a map
 // costs as much as to check it.
 func (f *findings) sizesOf(m proto.Message) {
+	f.keep("", tooBig)
 	if hasMap(m.ProtoReflect()) || proto.Size(m) > stringLimit {
 		f.sizes(nil, m.ProtoReflect())
 	}

@@ -21,6 +21,7 @@ func (f *findings) topology(field string, t *csi.Topology) {
 	const rule = "the CSI spec's rules for topology keys and values"
 	field += ".segments"
 	f.required(field, len(t.GetSegments()) > 0)
+	f.keep(field, rule)
 	lower := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(t.GetSegments())) {
 		prefix, name, qualified := strings.Cut(key, "/")

@@ -55,6 +55,8 @@ type findings struct {
 	method  string
 	message string
 	list    []Violation
+	noting  bool // what is kept is wanted, too
+	kept    []Kept
 }
 
 func (f *findings) add(field, rule, detail string, args ...any) {
@@ -68,18 +70,25 @@ func (f *findings) add(field, rule, detail string, args ...any) {
 func (f *findings) required(field string, present bool) {
 	if !present {
 		f.add(field, requiresIt, "is empty")
+		return
 	}
+	f.keep(field, requiresIt)
 }
 
 func (f *findings) notNegative(field string, n int64) {
 	if n < 0 {
 		f.add(field, notNegative, "is %d", n)
+		return
 	}
+	f.keep(field, notNegative)
 }
 
 // promised checks that a capability which a message makes use of was declared.
 func (f *findings) promised(field string, used bool, declared Set, capability string) {
-	if used && declared.lacks(capability) {
+	switch {
+	case used && declared.lacks(capability):
 		f.add(field, fmt.Sprintf(needCapability, capability), "is set")
+	case used && f.noting && declared.Has(capability):
+		f.keep(field, fmt.Sprintf(needCapability, capability))
 	}
 }

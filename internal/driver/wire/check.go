@@ -42,7 +42,15 @@ func (c *call) checkTarget() []contract.Violation {
 	if err != nil {
 		return nil
 	}
-	return contract.CheckTarget(c.method, request, info.Mode())
+	return c.seen(contract.CheckTarget(c.method, request, info.Mode()), "what was asked for lies at the target path: a directory or a block device")
+}
+
+// seen records that a rule was kept which only the machine shows, if nothing was found.
+func (c *call) seen(found []contract.Violation, rule string) []contract.Violation {
+	if len(found) == 0 && c.wire.World.Trace.WantsStates() {
+		c.wire.World.Trace.AddState(trace.Entry{Kind: trace.Kept, Detail: trace.Seen{Call: c.event.Seq, Rule: rule}})
+	}
+	return found
 }
 
 // checkUndone looks for what NodeUnpublishVolume has left that answers OK: as long as it
@@ -63,7 +71,7 @@ func (c *call) checkUndone() []contract.Violation {
 	} else {
 		seen.Left = c.leftAt(place)
 	}
-	found := contract.CheckEffect(c.method, c.request, seen)
+	found := c.seen(contract.CheckEffect(c.method, c.request, seen), "nothing is mounted or left at the target path any more")
 	return slices.DeleteFunc(found, func(v contract.Violation) bool { return slices.Contains(c.wire.violations, v) })
 }
 

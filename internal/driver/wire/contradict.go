@@ -25,7 +25,7 @@ func (c *call) sendAndContradict(f *fault.Fault) error {
 	second := c.again(f, request)
 	err := second.whileCallerLives(func() error { return second.pass(c.process, second.answer) })
 	second.end(err)
-	c.wire.note(c, contract.CheckContradiction(c.method, err, contradiction))
+	c.wire.note(c, c.seen(contract.CheckContradiction(c.method, err, contradiction), "a call that contradicts it is refused"))
 	if published, ok := request.(*csi.NodePublishVolumeRequest); ok && err == nil {
 		c.takeBack(f, published)
 	}

@@ -34,7 +34,7 @@ func (c *call) sendTwice(f *fault.Fault) error {
 	if made.others() || c.wire.makings[c.site.Driver] != made {
 		first.Volumes, second.Volumes = nil, nil // other volumes came meanwhile, too
 	}
-	c.wire.note(c, contract.CheckRepeat(c.method, first, second))
+	c.wire.note(c, c.seen(contract.CheckRepeat(c.method, first, second), "made again, it has the same answer and changes nothing"))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/metric"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/version"
 )
 
@@ -65,5 +66,6 @@ func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process 
 // Crash ends the component where it stands: its memory is gone, what it wrote stays.
 func (c *Component) Crash() {
 	c.Group.Crash()
+	c.recordLesson(c.Cache.Pending(), trace.Lesson{Gone: true})
 	c.Cache.Close()
 }

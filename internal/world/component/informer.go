@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const (
@@ -73,7 +74,7 @@ func SyncLater[T store.Object](c *Component) {
 	}
 	store.Hold[T](c.Cache)
 	c.Go("late informer", func(p *kernel.Process) {
-		p.Sleep(c.syncTime("the late informer", latePolls))
+		p.WaitUntil("the first list of an informer", p.Elapsed()+c.syncTime("the late informer", latePolls), func() bool { return false })
 		c.Cache.Sync()
 		for _, waiting := range c.late {
 			waiting.Wake()
@@ -96,10 +97,13 @@ func (c *Component) deliver(p *kernel.Process) {
 	for {
 		p.Wait("commits that its cache has not seen", func() bool { return c.Cache.Pending() > 0 })
 		if c.Kernel.Choose(kernel.Relist, relistOdds, c.Group.Name) == relistOdds-1 {
+			c.recordLesson(c.Cache.Pending(), trace.Lesson{Relisted: true})
 			c.Cache.Relist()
 		} else {
 			n := c.Cache.Pending()
-			c.Cache.Deliver(n - c.Kernel.Choose(kernel.Deliver, n, c.Group.Name))
+			n -= c.Kernel.Choose(kernel.Deliver, n, c.Group.Name)
+			c.recordLesson(n, trace.Lesson{})
+			c.Cache.Deliver(n)
 		}
 		p.Yield("deliver commits to its cache")
 	}

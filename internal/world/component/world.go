@@ -42,8 +42,9 @@ type World struct {
 	// Chance decides what becomes of writes; nil if all are served.
 	Chance Chance
 
-	events int               // Event objects made so far
-	said   map[string]string // the newest message of each reason
+	numbers map[uint64]uint64 // of changes in the trace, by revision, where caches can lag
+	events  int               // Event objects made so far
+	said    map[string]string // the newest message of each reason
 }
 
 // NewWorld connects a kernel, a store and a trace: every commit becomes an event
@@ -51,6 +52,9 @@ type World struct {
 func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
 	k.OnClock(s.Expire)
 	w := &World{Kernel: k, Store: s, Trace: r}
+	if k.Explores() && r.WantsStates() {
+		w.numbers = map[uint64]uint64{}
+	}
 	s.OnCommit(w.record)
 	return w
 }
@@ -77,6 +81,9 @@ func (w *World) record(c store.Commit) {
 	}
 	w.Kernel.Note(e.Change, " ", e.Resource, " ", e.Name, " ", strconv.FormatUint(c.Revision, 10))
 	w.Trace.AddChange(e)
+	if w.numbers != nil {
+		w.numbers[c.Revision] = w.Trace.Last()
+	}
 }
 
 // Named is the name of a process, or of what comes from outside, as the kernel knows it: where

@@ -55,6 +55,7 @@ type Kernel struct {
 	live    bool    // time is that of the real clock
 	onClock []func()
 	instant func() // called before the clock moves
+	waits   *waits // nil if nobody follows
 	closing bool   // nothing runs any more
 }
 
@@ -192,6 +193,7 @@ func (k *Kernel) EachInstant(look func()) { k.instant = look }
 
 func (k *Kernel) moveTo(at time.Duration) {
 	if at > k.now {
+		k.ReportWaits()
 		if k.instant != nil {
 			k.instant()
 		}

@@ -30,6 +30,8 @@ type Process struct {
 	killed        bool // unwinds where it stands
 	cause         uint64
 	why           string
+	known         string // what it waited for when that was last reported
+	stirred       bool   // it is to be looked at before the clock moves
 	timer         *timer
 	body          func(*Process)
 	co            *coroutine // nil before the first step and at rest
@@ -52,6 +54,7 @@ func (k *Kernel) Spawn(group *Group, name string, body func(*Process)) *Process 
 // end notes that the process has returned, crashed or panicked.
 func (p *Process) end() {
 	p.state = ended
+	p.k.waits.note(p)
 	if p.timer != nil {
 		p.k.cancel(p)
 	}
@@ -75,6 +78,7 @@ func (k *Kernel) resume(p *Process) {
 		return
 	}
 	k.record(eventResume, p.id, p.name)
+	k.waits.note(p)
 	p.state = executing
 	p.why = ""
 	before := k.running

@@ -83,6 +83,17 @@ func (v *View) SetLag(queued func()) {
 // Pending is the number of commits that wait for delivery.
 func (v *View) Pending() int { return len(v.pending) }
 
+// PendingRevisions are those of the next n commits that wait for delivery, oldest first.
+func (v *View) PendingRevisions(n int) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for _, m := range v.pending[:min(n, len(v.pending))] {
+			if !yield(m.commit.Revision) {
+				return
+			}
+		}
+	}
+}
+
 // Deliver hands the next n pending commits to the watches, oldest first, and
 // moves the view forward. When none is left the view reads the head.
 func (v *View) Deliver(n int) {

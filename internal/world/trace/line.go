@@ -64,6 +64,9 @@ func (e *Event) Line() (Line, error) {
 		From: e.Actor, Driver: e.Driver, M: e.Method, Msg: e.Message, R: e.Resource, Name: e.Name,
 		Obj: e.Detail, Code: e.Code, Ms: e.Took.Milliseconds(), Inj: e.Injected,
 	}
+	if e.Kind.IsState() {
+		l.Seq = 0
+	}
 	var err error
 	if l.Req, err = messageFields(e.Request); err != nil {
 		return l, fmt.Errorf("render request of %s: %w", e.Method, err)

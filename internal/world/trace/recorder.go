@@ -144,6 +144,9 @@ func (r *Recorder) Close() {
 func (r *Recorder) append(e *Event) {
 	r.seq++
 	e.Seq = r.seq
+	if e.Kind != ChoiceMade {
+		r.deed = r.seq
+	}
 	e.At = r.clock.Elapsed()
 	if cause := r.clock.Mark(e.Seq); e.Cause == 0 {
 		e.Cause = cause

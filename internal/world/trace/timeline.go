@@ -64,6 +64,9 @@ func NewTimeline(w io.Writer, o TimelineOptions) *Timeline {
 
 // Add adds one event.
 func (t *Timeline) Add(e *Event) {
+	if e.Kind.IsState() {
+		return
+	}
 	shown := t.narrator.describe(e)
 	if !t.begun {
 		if e.Kind != Step {

@@ -17,6 +17,7 @@ export interface Shared {
   go(change: Partial<Place>): void;
   look(seq: number): void; // at an event, in the timeline
   live?: Live;
+  other?: Trace; // beside which it is shown
 }
 
 export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", trace: "Recording", live: "Live" };
@@ -29,7 +30,7 @@ export function LiveApp({ report }: { report: Report }) {
   return <App report={report} trace={live.trace} live={live} />;
 }
 
-export function App({ report, trace, live }: { report: Report; trace: Trace; live?: Live }) {
+export function App({ report, trace, live, other }: { report: Report; trace: Trace; live?: Live; other?: Trace }) {
   const [place, setPlace] = useState(() => read(location.hash, report.verdict === "live" ? "cluster" : report.compare ? "compare" : "summary"));
   const [found, setFound] = useState<Set<number>>();
   const go = useCallback((change: Partial<Place>) => setPlace((was) => ({ ...was, ...change })), []);
@@ -50,7 +51,7 @@ export function App({ report, trace, live }: { report: Report; trace: Trace; liv
   const shown = useMemo(() => fitting(trace, place.filter, found), [place.filter, found, trace.length]);
   const row = place.at ? Math.max(0, trace.row(place.at)) : trace.length - 1;
   const look = useCallback((seq: number) => go({ tab: "timeline", at: seq }), []);
-  const shared: Shared = { report, trace, place, shown, row, go, look, live };
+  const shared: Shared = { report, trace, place, shown, row, go, look, live, other };
 
   useEffect(() => {
     const press = (e: KeyboardEvent) => keys(e, shared);

@@ -3,9 +3,9 @@ import type { Trace } from "./trace.ts";
 /** Where the events stand side by side. In virtual time many happen at one instant: each shown event gets a place of its
  * own, in their order, and a pause gets more the longer it is, but far less than its share. */
 export class Axis {
-  readonly place: Float64Array; // of every event; those that are not shown stand where the last shown one does
-  readonly width: number;
-  readonly pauses: { from: number; to: number; ms: number }[] = [];
+  place: Float64Array; // of every event; those that are not shown stand where the last shown one does
+  width: number;
+  pauses: { from: number; to: number; ms: number }[] = [];
 
   constructor(private readonly trace: Trace, shown: Uint8Array) {
     this.place = new Float64Array(trace.length);
@@ -23,6 +23,20 @@ export class Axis {
       this.place[i] = at;
     }
     this.width = at + 1;
+  }
+
+  /** This axis with some places moved on: what stands at from[i] stands at to[i], and what follows it comes right after it. */
+  moved(from: number[], to: number[]): Axis {
+    const move = (place: number) => {
+      let low = 0, high = from.length;
+      while (low < high) { const middle = (low + high) >> 1; if (from[middle] <= place) low = middle + 1; else high = middle; }
+      return low ? place - from[low - 1] + to[low - 1] : place;
+    };
+    const axis: Axis = Object.create(this);
+    axis.place = this.place.map(move);
+    axis.width = move(this.width);
+    axis.pauses = this.pauses.map((p) => ({ from: move(p.from), to: move(p.from) + p.to - p.from, ms: p.ms }));
+    return axis;
   }
 
   /** The pauses that lie between two places, at least in part. */

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { objectName } from "./filter.ts";
 import { usePromise, Yaml } from "./parts.tsx";
+import { Caches, Waits } from "./standing.tsx";
 import { type Known, nodesAt, objectAt, objectsAt, underWay } from "./state.ts";
 import { instant, span } from "./time.ts";
 import { difference, yaml } from "./yaml.ts";
@@ -35,6 +36,7 @@ export function Cluster(shared: Shared) {
               <li key={c}><button class="link" onClick={() => go({ tab: "timeline", at: trace.seq[c] })}>{trace.methodOf(c)}</button> <span class="soft">{trace.volumes[trace.volume[c]]?.label} since {instant(trace.at[c])}</span></li>
             ))}</ul>
           </section>}
+          <Caches {...shared} />
           {titles.filter(([resource]) => groups.get(resource)!.length).map(([resource, title]) => <Table key={resource} {...shared} title={title} all={groups.get(resource)!} chosen={chosen} />)}
           {shared.live && !place.at ? <section>
             <h3>Mounts · {shared.live.mounts.length}</h3>
@@ -55,6 +57,7 @@ export function Cluster(shared: Shared) {
                 ))}</tbody></table>
             )}
           </section>}
+          <Waits {...shared} />
           {nodes.files.length > 0 && <section>
             <h3>Files of kubelets · {nodes.files.length}</h3>
             <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Made by</th></tr></thead>

@@ -1,11 +1,14 @@
 import type { Shared } from "./app.tsx";
+import { Both } from "./both.tsx";
 import type { Difference } from "./report.ts";
 
 /** Two traces side by side, level by level, with the first difference of each. */
-export function Compare({ report, place, go }: Shared) {
+export function Compare(shared: Shared) {
+  const { report, place, go, other } = shared;
   const { a, b, levels } = report.compare!;
   const chosen = levels.find((l) => l.name === place.object) ?? levels.find((l) => l.first);
   return (
+    <>
     <article>
       <h2 class="sentence">{report.sentence}</h2>
       <dl class="facts"><dt>A</dt><dd>{a}</dd><dt>B</dt><dd>{b}</dd></dl>
@@ -19,8 +22,10 @@ export function Compare({ report, place, go }: Shared) {
           </tr>
         ))}</tbody>
       </table>
-      {chosen?.first && <First name={chosen.name} difference={chosen.first} />}
     </article>
+    {other && <Both {...shared} other={other} chosen={chosen?.name} />}
+    {chosen?.first && <article class="first"><First name={chosen.name} difference={chosen.first} /></article>}
+    </>
   );
 }
 

@@ -3,10 +3,11 @@ import { purpose, section } from "./calls.ts";
 import { objectName } from "./filter.ts";
 import { pluginOf } from "./lanes.ts";
 import { Copy, useDetail, useDetails, usePromise, Yaml } from "./parts.tsx";
+import { Rules } from "./rules.tsx";
 import { objectAt } from "./state.ts";
 import { outcomeTone } from "./summary.tsx";
 import { instant, span } from "./time.ts";
-import { INJECTED, type Fields, type Trace } from "./trace.ts";
+import { INJECTED, type Fields } from "./trace.ts";
 import { difference, yaml } from "./yaml.ts";
 import { markdown } from "./markdown.ts";
 
@@ -33,12 +34,12 @@ export function EventDetail(shared: Shared) {
         {(trace.flags[row] & INJECTED) !== 0 && <><dt>Fault</dt><dd class="wait">{l.inj}</dd></>}
       </dl>
       <Attempts {...shared} />
-      <Findings {...shared} />
+      <Rules {...shared} />
       {l.k === "api" && <Change {...shared} />}
       {l.req && <Block title="Request" value={l.req} />}
       {l.resp && <Block title="Answer" value={l.resp} />}
       {l.code && <><h3>Error</h3><p class="pre bad">{l.code}: {l.msg}</p></>}
-      {!l.code && l.msg && l.k !== "api" && <p class="pre">{l.msg}</p>}
+      {!l.code && l.msg && l.k !== "api" && l.msg !== d.text && <p class="pre">{l.msg}</p>}
       {l.obj !== undefined && l.k !== "api" && l.k !== "event" && <Block title="Content" value={l.obj as Fields} />}
       <Causes {...shared} />
       <p class="take"><Copy text={d.raw} label="Copy line of the trace" /> <Copy text={() => markdown(shared, [row])} label="Copy as Markdown" /></p>
@@ -76,20 +77,6 @@ function Attempts({ trace, row, go }: Shared) {
       ))}</ol>
     </>
   );
-}
-
-/** What csisim found about a call. */
-function Findings({ trace, row, go }: Shared) {
-  if (!trace.isKind(row, "csi")) return null;
-  const found: number[] = [];
-  for (let i = row + 1; i < Math.min(trace.length, row + 2000); i++) if (trace.cause[i] === trace.seq[row] && /^(violation|remark|unmount|lost)$/.test(trace.kindOf(i))) found.push(i);
-  if (!found.length) return null;
-  return <ul class="plain findings">{found.map((i) => <Finding key={i} trace={trace} row={i} go={go} />)}</ul>;
-}
-
-function Finding({ trace, row, go }: { trace: Trace; row: number; go: Shared["go"] }) {
-  const d = useDetail(trace, row);
-  return <li class={trace.toneOf(row)}><button class="link" onClick={() => go({ at: trace.seq[row] })}>{d?.text}</button></li>;
 }
 
 /** What led to an event, back to where it began, and what it led to. */

@@ -34,6 +34,14 @@ export function Export(shared: Shared) {
 
 async function whole(trace: Trace): Promise<string> {
   const lines: string[] = [];
-  for (let c = 0; c < trace.chunkCount; c++) for (const d of await trace.unpacked(c)) lines.push(d.raw);
+  for (let c = 0, row = 0; c < trace.chunkCount; c++) {
+    const states = (await trace.states(c)).filter((s) => s.line);
+    for (const d of await trace.unpacked(c)) {
+      while (states.length && states[0].after <= row) lines.push(states.shift()!.raw);
+      lines.push(d.raw);
+      row++;
+    }
+    for (const s of states) lines.push(s.raw);
+  }
   return lines.join("\n") + "\n";
 }

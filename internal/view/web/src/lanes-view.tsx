@@ -2,16 +2,24 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { Axis } from "./axis.ts";
 import type { Lane } from "./lanes.ts";
-import { paint, type Picture, rowHeight, shownLanes } from "./paint.ts";
+import { type Mark, paint, type Picture, rowHeight, shownLanes } from "./paint.ts";
 import { instant } from "./time.ts";
 
+/** The part of an axis that is in sight; 0, 0 is all of it. */
+export interface Sight { from: number; to: number }
+
+/** Lanes that stand above or below others: what they have in common with them. */
+interface Beside { axis: Axis; sight: [Sight, (sight: Sight) => void]; marks: Mark[]; name: string; second?: boolean }
+
 /** The lanes over virtual time. The list beside it says the same to who cannot see it. */
-export function Lanes(props: Shared & { lanes: Lane[] }) {
+export function Lanes(props: Shared & { lanes: Lane[]; beside?: Beside }) {
+  const { beside } = props;
   const { trace, shown, row, place, go } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
-  const axis = useMemo(() => new Axis(trace, shown), [trace, shown, trace.length]);
+  const axis = useMemo(() => beside?.axis ?? new Axis(trace, shown), [trace, shown, trace.length, beside?.axis]);
   const [size, setSize] = useState({ width: 800, height: 200 });
-  const [view, setView] = useState({ from: 0, to: 0 }); // 0, 0 is all of it
+  const alone = useState<Sight>({ from: 0, to: 0 });
+  const [view, setView] = beside?.sight ?? alone;
   const [top, setTop] = useState(0);
   const [hover, setHover] = useState<{ x: number; y: number; row: number; text: string }>();
   const drag = useRef<{ x: number; from: number; to: number; moved: boolean }>();
@@ -24,9 +32,9 @@ export function Lanes(props: Shared & { lanes: Lane[] }) {
   const from = view.to ? view.from : Math.max(0, to - Math.max(most, Math.min(widest, room / 4)));
   const lanes = useMemo(() => shownLanes(props.lanes, shown, trace), [props.lanes, shown]);
   const full = lanes.length * rowHeight;
-  const height = Math.min(Math.max(full + 22, 80), Math.max(160, Math.round(innerHeight * 0.47)));
+  const height = Math.min(Math.max(full + 22, 80), Math.max(160, Math.round(innerHeight * (beside ? 0.3 : 0.47))));
   const scale = room / (to - from || 1);
-  const picture: Picture = { trace, axis, lanes, shown, row: place.at ? row : -1, from, scale, labels, width: size.width, height, top };
+  const picture: Picture = { trace, axis, lanes, shown, row: place.at ? row : -1, from, scale, labels, width: size.width, height, top, marks: beside?.marks };
   const latest = useRef(picture);
   latest.current = picture;
 
@@ -61,7 +69,7 @@ export function Lanes(props: Shared & { lanes: Lane[] }) {
   };
   useEffect(() => {
     const press = (e: KeyboardEvent) => {
-      if (/^(INPUT|SELECT|TEXTAREA)$/.test((e.target as HTMLElement).tagName)) return;
+      if (beside?.second || /^(INPUT|SELECT|TEXTAREA)$/.test((e.target as HTMLElement).tagName)) return;
       if (e.key === "+" || e.key === "=") zoom(0.6, place.at ? axis.place[row] : undefined);
       else if (e.key === "-") zoom(1.7, place.at ? axis.place[row] : undefined);
       else if (e.key === "0") setView({ from: 0, to: widest });
@@ -122,13 +130,13 @@ export function Lanes(props: Shared & { lanes: Lane[] }) {
   };
   return (
     <div class="lanes" style={{ height: height + "px" }}>
-      <canvas ref={canvas} role="img" aria-label={`Lanes: ${lanes.map((l) => l.name).join(", ")}. The list of events below has the same content.`}
+      <canvas ref={canvas} role="img" aria-label={`Lanes${beside ? " of " + beside.name : ""}: ${lanes.map((l) => l.name).join(", ")}. The list of events below has the same content.`}
         onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(undefined)} class={hover ? "hot" : ""} />
-      <div class="zoom">
+      {!beside?.second && <div class="zoom">
         <button class="small" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(0.6)}>+</button>
         <button class="small" aria-label="Zoom out" title="Zoom out (−)" onClick={() => zoom(1.7)}>−</button>
         <button class="small" aria-label="Show all" title="Show all (0)" onClick={() => setView({ from: 0, to: widest })}>all</button>
-      </div>
+      </div>}
       {hover && <p class="hover" style={{ left: Math.min(hover.x + 12, size.width - 320) + "px", top: Math.min(hover.y + 16, height - 30) + "px" }}>{hover.text}</p>}
     </div>
   );

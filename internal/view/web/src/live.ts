@@ -3,7 +3,7 @@ import { Trace } from "./trace.ts";
 /** A live cluster as the page last heard of it. */
 export interface Live { trace: Trace; now: number; mounts: { node: string; target: string; source: string }[]; problem: string }
 
-interface News { epoch: number; chunks: { columns: string; details: string }[]; now: number; mounts: Live["mounts"] }
+interface News { epoch: number; chunks: { columns: string; details: string; between?: string }[]; now: number; mounts: Live["mounts"] }
 
 /** Asks the server for what is new, once a second, until stopped. */
 export function follow(heard: (live: Live) => void): () => void {
@@ -15,7 +15,7 @@ export function follow(heard: (live: Live) => void): () => void {
       const news: News = await answer.json();
       const trace = news.epoch === epoch ? live.trace : new Trace();
       epoch = news.epoch;
-      for (const chunk of news.chunks) await trace.append(chunk.columns, () => chunk.details);
+      for (const chunk of news.chunks) await trace.append(chunk.columns, () => chunk.details, chunk.between ? () => chunk.between! : undefined);
       live = { trace, now: news.now, mounts: news.mounts, problem: "" };
     } catch (problem) {
       live = { ...live, problem: problem instanceof TypeError ? "the cluster is gone" : (problem as Error).message };

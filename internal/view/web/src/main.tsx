@@ -11,14 +11,15 @@ async function start() {
     render(<LiveApp report={report} />, root);
     return;
   }
-  const trace = new Trace();
+  const trace = new Trace(), other = new Trace(); // the other one of two that are compared
   for (const columns of document.querySelectorAll("script.columns")) {
     const details = columns.nextElementSibling!; // most are never looked at, and stay where they are
-    await trace.append(columns.textContent!, () => details.textContent!);
+    const between = details.nextElementSibling?.classList.contains("between") ? details.nextElementSibling : undefined;
+    await (columns.classList.contains("other") ? other : trace).append(columns.textContent!, () => details.textContent!, between && (() => between.textContent!));
     columns.remove();
   }
   root.replaceChildren();
-  render(<App report={report} trace={trace} />, root);
+  render(<App report={report} trace={trace} other={other.length ? other : undefined} />, root);
 }
 
 start().catch((problem) => {

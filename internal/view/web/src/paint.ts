@@ -10,7 +10,11 @@ const head = 22; // the ruler
 export interface Picture {
   trace: Trace; axis: Axis; lanes: Lane[]; shown: Uint8Array; row: number;
   from: number; scale: number; labels: number; width: number; height: number; top: number;
+  marks?: Mark[];
 }
+
+/** A place of the axis that is worth a look, and why. */
+export interface Mark { place: number; text: string; chosen: boolean }
 
 /** The lanes in which something is shown. */
 export function shownLanes(all: Lane[], shown: Uint8Array, trace: Trace): Lane[] {
@@ -59,8 +63,35 @@ export function paint(canvas: HTMLCanvasElement, p: Picture) {
   arrows(c, p, color, x);
   c.restore();
   ruler(c, p, color, x);
+  marks(c, p, color, x);
   c.restore();
   labels(c, p, color, first, last);
+}
+
+/** Places worth a look: an upright line, and what it is at its foot. */
+function marks(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
+  const taken: [number, number, number][] = [];
+  for (const m of p.marks ?? []) {
+    const at = x(m.place), wide = c.measureText(m.text).width + 10;
+    if (at < p.labels - 1 || at > p.width) continue;
+    c.globalAlpha = m.chosen ? 1 : 0.5;
+    c.fillStyle = color.bad;
+    c.fillRect(at - (m.chosen ? 1 : 0.5), head, m.chosen ? 2 : 1, p.height);
+    c.globalAlpha = 1;
+    const left = Math.min(at, p.width - wide);
+    let line = 0;
+    while (taken.some(([from, to, on]) => on === line && left < to && left + wide > from)) line++;
+    taken.push([left, left + wide, line]);
+    const y = p.height - 17 * (line + 1);
+    c.fillStyle = m.chosen ? color.bad : color.card;
+    c.fillRect(left, y, wide, 16);
+    c.strokeStyle = color.bad;
+    c.lineWidth = 1;
+    c.strokeRect(left + 0.5, y + 0.5, wide - 1, 15);
+    c.fillStyle = m.chosen ? color.card : color.bad;
+    c.textAlign = "left";
+    c.fillText(m.text, left + 5, y + 8.5);
+  }
 }
 
 /** Stretches in which nothing happened. */

@@ -5,9 +5,9 @@ export interface Report {
 }
 export interface Link { seq: number; why: string }
 export interface Finding {
-  verdict: string; short: string; expected?: string; got?: string; hint?: string; spec?: string; where?: string; about?: number; chain?: Link[];
+  verdict: string; short: string; expected?: string; got?: string; should?: string; found?: string; hint?: string; spec?: string; where?: string; about?: number; chain?: Link[];
 }
 export interface Step { number: number; title: string; state: string; at: number; took: number }
 
-export interface Comparison { a: string; b: string; levels: { name: string; what: string; compared: number; differences: number; first?: Difference }[] }
+export interface Comparison { a: string; b: string; pairs?: [number, number][]; levels: { name: string; what: string; compared: number; differences: number; first?: Difference }[] }
 export interface Difference { subject: string; what: string; index: number; rows: { a: string; b: string; timeA: number; timeB: number; same?: boolean }[] }

@@ -39,10 +39,12 @@ function Why(props: Shared & { finding: Finding; main?: boolean }) {
     <div class={main ? "why main" : "why"}>
       {main ? <h2 class="sentence">{f.short}</h2> : <h4>{f.short}</h4>}
       {f.where && <p class="where">{f.where}</p>}
+      <dl class="facts">
+        {(f.should || f.expected) && <><dt>Expected</dt><dd>{f.should || f.expected}</dd></>}
+        {(f.found || (f.got && !same)) && <><dt>Found</dt><dd class="pre">{f.found || f.got}</dd></>}
+      </dl>
       {f.chain && f.chain.length > 0 && <Chain {...props} finding={f} />}
       <dl class="facts">
-        {f.expected && <><dt>Expected</dt><dd>{f.expected}</dd></>}
-        {f.got && !same && <><dt>Found</dt><dd class="pre">{f.got}</dd></>}
         {f.hint && <><dt>Hint</dt><dd class="pre">{f.hint}</dd></>}
         {f.spec && <><dt>Spec</dt><dd><a href={f.spec} rel="noreferrer" target="_blank">{f.spec.replace(/^.*\/(spec\.md)/, "CSI $1")}</a></dd></>}
         {same && f.got !== f.short && <><dt>In full</dt><dd class="pre full">{f.got}</dd></>}

@@ -8,10 +8,13 @@ export interface Line {
 export type Fields = Record<string, unknown>;
 
 /** An event in full. */
-export interface Detail { line: Line; raw: string; text: string; outcome: string; full?: Fields }
+export interface Detail { line: Line; raw: string; text: string; outcome: string; full?: Fields; kept?: number }
 
 export interface Volume { i: number; id: string; label: string; pv?: string }
-interface Added { n: number; strings?: string[]; lanes?: string[]; objects?: [string, string][]; paths?: string[]; volumes?: Volume[] }
+interface Added { n: number; strings?: string[]; lanes?: string[]; objects?: [string, string][]; paths?: string[]; volumes?: Volume[]; rules?: string[]; waits: number }
+
+/** A state that stands after so many events of the trace: a line of it, or all that is known from there on. */
+export interface State { after: number; raw: string; line?: Line; known?: Record<string, [string, number]> }
 
 export const QUIET = 8, INJECTED = 16, OPEN = 32;
 export const tones = ["", "quiet", "strong", "wait", "bad", "good"];
@@ -31,21 +34,23 @@ export class Trace implements Record<Column, Numbers> {
   strings = [""]; lanes = [""];
   paths = [""]; // of a step what it does
   objects: [string, string][] = [["", ""]];
+  rules = ["[]"]; // sets of rules that calls kept, in JSON
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
 
-  private chunks: { from: number; packed: () => string; details?: Promise<Detail[]> }[] = [];
+  private chunks: { from: number; packed: () => string; details?: Promise<Detail[]>; between?: () => string; states?: Promise<State[]>; waits: number }[] = [];
   private methods: string[] = []; // the strings without their services
   private unanswered = new Map<number, number>();
   private bySeq?: Map<number, number>;
 
-  /** Adds events: their columns, and their details for when somebody looks. */
-  async append(columns: string, details: () => string): Promise<void> {
+  /** Adds events: their columns, and their details and the states between them for when somebody looks. */
+  async append(columns: string, details: () => string, between?: () => string): Promise<void> {
     const bytes = await inflate(columns);
     const reader = new Reader(bytes);
     const added: Added = JSON.parse(reader.text(reader.uvarint()));
     for (const text of added.strings ?? []) this.strings.push(text);
     for (const text of added.lanes ?? []) this.lanes.push(text);
     for (const text of added.paths ?? []) this.paths.push(text);
+    for (const text of added.rules ?? []) this.rules.push(text);
     for (const object of added.objects ?? []) this.objects.push(object);
     for (const volume of added.volumes ?? []) this.volumes[volume.i] = volume;
     this.grow(this.length + added.n);
@@ -58,7 +63,7 @@ export class Trace implements Record<Column, Numbers> {
       if (this.cause[i]) this.cause[i] = this.seq[i] - this.cause[i];
       if (this.unanswered.size || this.flags[i] & OPEN) this.supersede(i);
     }
-    this.chunks.push({ from: this.length, packed: details });
+    this.chunks.push({ from: this.length, packed: details, between, waits: added.waits });
     this.length += added.n;
     this.bySeq = undefined;
   }
@@ -106,12 +111,17 @@ export class Trace implements Record<Column, Numbers> {
   failed(row: number): boolean { return this.code[row] !== 0 || (this.flags[row] & 7) === 4; }
 
   async detail(row: number): Promise<Detail> {
+    const chunk = this.chunkOf(row);
+    return (await this.unpacked(chunk))[row - this.chunks[chunk].from];
+  }
+
+  chunkOf(row: number): number {
     let low = 0, high = this.chunks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if (this.chunks[middle].from <= row) low = middle; else high = middle - 1;
     }
-    return (await this.unpacked(low))[row - this.chunks[low].from];
+    return low;
   }
 
   get chunkCount() { return this.chunks.length; }
@@ -127,20 +137,33 @@ export class Trace implements Record<Column, Numbers> {
     }
     return chunk.details;
   }
+
+  /** The states between the events of a chunk. */
+  states(number: number): Promise<State[]> {
+    const chunk = this.chunks[number];
+    if (!chunk.between) return Promise.resolve([]);
+    return (chunk.states ??= inflate(chunk.between()).then((bytes) => new TextDecoder().decode(bytes).trimEnd().split("\n").map((text) => {
+      const [after, line, known] = JSON.parse(text);
+      return { after: chunk.from + after, raw: text.slice(text.indexOf(",") + 1, -1), line: line ?? undefined, known };
+    })));
+  }
+
+  /** The chunk from which the states have to be replayed to know those of another, -1 for a trace without any. */
+  waitsFrom(number: number): number { return this.chunks[number]?.waits ?? -1; }
 }
 
 async function unpack(packed: string): Promise<Detail[]> {
   const lines = new TextDecoder().decode(await inflate(packed)).split("\n");
   const details: Detail[] = [];
   for (let i = 0; i + 1 < lines.length; i += 2) {
-    const [text, outcome, full] = JSON.parse(lines[i + 1]);
-    details.push(lazy(lines[i], text, outcome, full));
+    const [text, outcome, full, kept] = JSON.parse(lines[i + 1]);
+    details.push(lazy(lines[i], text, outcome, full ?? undefined, kept));
   }
   return details;
 }
 
 /** Parses a line when it is read. */
-function lazy(raw: string, text: string, outcome: string, full?: Fields): Detail {
+function lazy(raw: string, text: string, outcome: string, full?: Fields, kept?: number): Detail {
   let parsed: Line | undefined;
-  return { raw, text, outcome, full, get line() { return (parsed ??= JSON.parse(raw)); } };
+  return { raw, text, outcome, full, kept, get line() { return (parsed ??= JSON.parse(raw)); } };
 }

@@ -18,7 +18,7 @@ export async function run(program, tests) {
       const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, colorScheme, bypassCSP: false });
       opened.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(8000);
+      page.setDefaultTimeout(60_000);
       page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") problems.push(`console: ${m.text()}`); });
       page.on("pageerror", (e) => problems.push(`page: ${e.message}`));
       page.on("request", (r) => { if (!/^(file|data|blob):/.test(r.url()) && !r.url().startsWith(new URL(address).origin)) problems.push("request to " + r.url()); });
@@ -64,16 +64,16 @@ async function violations(page) {
 export function expect(condition, message) { if (!condition) throw new Error(message); }
 export async function has(page, selector, text) {
   let found = [];
-  for (let tries = 0; tries < 40 && !found.some((f) => f.includes(text)); tries++) {
+  for (let tries = 0; tries < 400 && !found.some((f) => f.includes(text)); tries++) {
     if (tries) await page.waitForTimeout(50);
     found = await page.locator(selector).allInnerTexts();
   }
   expect(found.some((f) => f.includes(text)), `${selector} has no "${text}": ${found.join(" | ").slice(0, 400)}`);
 }
 
-/** Waits until a function says yes in the page. The page's policy forbids the eval by which playwright waits. */
-export async function until(page, holds) {
-  for (let tries = 0; tries < 80; tries++) {
+/** Waits until a function says yes in the page, for so many seconds. The page's policy forbids the eval by which playwright waits. */
+export async function until(page, holds, seconds = 20) {
+  for (let tries = 0; tries < seconds * 20; tries++) {
     if (await page.evaluate(holds).catch(() => false)) return;
     await page.waitForTimeout(50);
   }

@@ -28,11 +28,10 @@ await run(program, {
     const page = await open(address + "#tab=cluster&show=pods/web");
     await has(page, ".detail", "nodeName: node-");
   },
-  "it follows the cluster": async (open) => {
+  "what processes wait for": async (open) => {
     const page = await open(address);
-    const before = await page.locator(".link-state").innerText();
-    await page.waitForTimeout(2500);
-    expect(before !== (await page.locator(".link-state").innerText()), "the time stands still at " + before);
+    await has(page, ".objects h3", "What processes wait for");
+    await has(page, ".waits", "kubelet/node-a/");
   },
   "nothing but GET": async (open) => {
     const page = await open(address);
@@ -40,5 +39,13 @@ await run(program, {
     page.on("request", (r) => methods.add(r.method()));
     await page.waitForTimeout(2200);
     expect([...methods].join() === "GET", "methods: " + [...methods]);
+  },
+  "it follows the cluster, which changes": async (open) => {
+    const page = await open(address + "#tab=cluster&show=pods/web");
+    const before = await page.locator(".link-state").innerText();
+    await has(page, ".objects tr.chosen", "Running");
+    console.log("delete pods/web"); // who runs this does
+    await until(page, () => /Terminating|Succeeded/.test(document.querySelector(".objects tr.chosen")?.innerText) || /is gone since/.test(document.querySelector(".detail")?.innerText), 60);
+    expect(before !== (await page.locator(".link-state").innerText()), "the time stands still at " + before);
   },
 });

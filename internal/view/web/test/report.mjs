@@ -1,20 +1,71 @@
-// The report of a driver that forgets to unmount: node report.mjs CHROMIUM FILE
+// Reports: node report.mjs CHROMIUM FAILED PASSED BOTH TRACE-OF-FAILED TRACE-OF-PASSED. FAILED is of a driver that forgets to
+// unmount, PASSED of a run with a cache that lags, BOTH has two traces side by side.
 import { readFileSync } from "node:fs";
 import { check, expect, has, run, until } from "./browser.mjs";
 
-const [program, file, trace] = process.argv.slice(2);
-const address = "file://" + file;
+const [program, file, passed, both, trace, stale] = process.argv.slice(2);
+const address = "file://" + file, passing = "file://" + passed, comparing = "file://" + both;
 
 const looks = {};
 for (const [width, scheme] of [[390, "dark"], [1600, "light"]]) for (const tab of ["summary", "timeline", "cluster"]) {
   looks[`${tab}, ${width} px, ${scheme}`] = async (open) => check(await open(`${address}#tab=${tab}&at=${tab === "summary" ? 0 : 121}`, width, scheme));
 }
 
+for (const [width, scheme] of [[390, "light"], [1600, "dark"]]) {
+  looks[`passed, ${width} px, ${scheme}`] = async (open) => check(await open(passing, width, scheme));
+  looks[`a cache that lags, ${width} px, ${scheme}`] = async (open) => check(await open(passing + "#tab=cluster&at=5", width, scheme));
+  looks[`two traces, ${width} px, ${scheme}`] = async (open) => check(await open(comparing + "#tab=compare&at=7", width, scheme));
+}
+
 await run(program, {
   ...looks,
+  "a run that passed shows what was covered": async (open) => {
+    const page = await open(passing);
+    await has(page, "h2", "All that the scenario expects came about.");
+    await has(page, ".steps li.passed", "apply pod/web");
+    await has(page, ".covered table", "NodePublishVolume");
+  },
+  "a cache that lags, and what it has instead": async (open) => {
+    const page = await open(passing + "#tab=cluster&at=5");
+    await has(page, ".caches summary", "kubelet node-a has not seen 1 change of pods/web");
+    await page.locator(".caches summary").click();
+    await has(page, ".caches ins", "nodeName: node-a");
+    await page.keyboard.press("ArrowRight"); // it has learnt
+    await until(page, () => !document.querySelector(".caches"));
+    await page.keyboard.press("ArrowLeft");
+    await has(page, ".caches summary", "kubelet node-a");
+  },
+  "what processes wait for, back and forth": async (open) => {
+    const page = await open(passing + "#tab=cluster&at=1");
+    await has(page, ".waits", "pods of its node");
+    await page.goto(passing + "#tab=cluster&at=7");
+    await has(page, ".waits tr:first-child", "its containers to start (until 2m0s)");
+    await until(page, () => !document.querySelector(".waits").innerText.includes("pods of its node"));
+    await page.goto(passing + "#tab=cluster&at=8");
+    await until(page, () => document.querySelectorAll(".waits tbody tr").length === 1);
+  },
+  "the rules that a call kept": async (open) => {
+    const page = await open(passing + "#tab=timeline&at=7");
+    await page.locator(".rules summary").click({ position: { x: 5, y: 8 } });
+    await has(page, ".rules li", "what was asked for lies at the target path");
+    await has(page, ".rules li", "the CSI spec requires it: volume_id, target_path, volume_capability");
+    await has(page, ".rules li", "the CSI spec wants an absolute path: target_path");
+  },
+  "two traces side by side": async (open) => {
+    const page = await open(comparing);
+    await has(page, "h2", "differ on 1 of 2 levels");
+    await until(page, () => document.querySelectorAll(".both canvas").length === 2);
+    await has(page, ".aligned .here", "NodeUnpublishVolume");
+    await page.goto(comparing + "#tab=compare&at=7");
+    await until(page, () => document.querySelectorAll(".pair .detail").length === 2);
+    await has(page, ".pair .detail:first-child h2", "NodePublishVolume");
+    await has(page, ".pair .detail:last-child h2", "NodePublishVolume"); // what B has in its place
+  },
   "the first screen says why": async (open) => {
     const page = await open(address);
     await has(page, "h2", "The driver answered OK to NodeUnpublishVolume, but the volume data of pod web is still mounted at the target path on node-a.");
+    await has(page, ".why.main .facts", "nothing is mounted at the target path any more");
+    await has(page, ".why.main .facts", "1 mount is still there after the OK");
     await has(page, ".chain li", "NodePublishVolume");
     await has(page, ".chain li", "delete pod web");
     await has(page, ".chain li.end", "1 mounted still");
@@ -94,5 +145,9 @@ await run(program, {
     expect(JSON.parse(await take("Chrome")).traceEvents.some((e) => e.ph === "i" && e.name.startsWith("VIOLATION")), "Chrome trace");
     expect(JSON.parse(await take("OpenTelemetry")).resourceSpans[0].scopeSpans[0].spans[0].events.length === 5, "OTLP");
     expect((await take("JSON Lines")) === readFileSync(trace, "utf8"), "the trace comes out as it went in");
+    const other = await open(passing + "#tab=timeline");
+    await other.locator(".take-away summary").click();
+    const [file] = await Promise.all([other.waitForEvent("download"), other.locator(".take-away button", { hasText: "JSON Lines" }).click()]);
+    expect(readFileSync(await file.path(), "utf8") === readFileSync(stale, "utf8"), "states come out as they went in, too");
   },
 });

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+)
+
+// cpuSoFar is the time that processors have worked for this process.
+func cpuSoFar() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// BenchmarkReportOfALifecycle is a basic lifecycle with a report and without, one after the other: a report adds at most 15 ms
+// and has at most 400 KB.
+func BenchmarkReportOfALifecycle(b *testing.B) {
+	benchmarkReport(b, "../../scenarios/rwo-filesystem.yaml")
+}
+
+func benchmarkReport(b *testing.B, file string) {
+	s, err := scenario.Load(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var page bytes.Buffer
+	var spent [2]time.Duration
+	for b.Loop() {
+		for with := range 2 {
+			began := cpuSoFar()
+			var o scenario.RunOptions
+			shown := view.NewEncoder()
+			if with == 1 {
+				o.Sinks = []trace.Sink{shown.Sink}
+			}
+			result, err := scenario.Run(context.Background(), s, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if page.Reset(); with == 1 {
+				if err := report.Page(&page, report.Run{Result: result, File: file}, shown); err != nil {
+					b.Fatal(err)
+				}
+			}
+			spent[with] += cpuSoFar() - began
+		}
+	}
+	b.ReportMetric(float64((spent[1]-spent[0]).Microseconds())/1000/float64(b.N), "added-cpu-ms")
+	b.ReportMetric(float64(page.Len())/1000, "KB")
+}
+
+// BenchmarkReportOf10000Calls is the size of the report of so many calls, of as many lifecycles as that takes: at most 3 MB.
+func BenchmarkReportOf10000Calls(b *testing.B) {
+	for b.Loop() {
+		shown := view.NewEncoder()
+		c := churning(b, sim.Options{Sinks: []trace.Sink{shown.Sink}})
+		calls := 0
+		for round := 0; calls < 10_000; round++ {
+			churn(b, c, round, 50)
+			calls = 0
+			for _, e := range c.World.Trace.Events() {
+				if e.Kind == trace.Call {
+					calls++
+				}
+			}
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
+		}
+		chunks, err := shown.Chunks()
+		if err != nil {
+			b.Fatal(err)
+		}
+		size := counter(0)
+		if err := view.Write(&size, view.Report{Name: "many", Verdict: "passed"}, chunks); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(calls), "calls")
+		b.ReportMetric(float64(size)/1e6, "MB")
+	}
+}
+
+// counter counts what is written.
+type counter int
+
+func (c *counter) Write(text []byte) (int, error) {
+	*c += counter(len(text))
+	return len(text), nil
+}
+
+var _ io.Writer = (*counter)(nil)
+
+// BenchmarkFollowing is how long a cluster stands still for the page that follows it, of each second in which ten pods with
+// volumes come and go, and what it costs the cluster itself to be followed: at most 3 % each.
+func BenchmarkFollowing(b *testing.B) {
+	alone, followed := churning(b, sim.Options{}), churning(b, sim.Options{})
+	defer func() {
+		for _, c := range []*sim.Simulation{alone, followed} {
+			if err := c.Close(); err != nil {
+				b.Error(err)
+			}
+		}
+	}()
+	look := newLookout(followed, "bench")
+	look.begin(followed.World.Trace.Events())
+	var spent [2]time.Duration
+	var still time.Duration
+	for round := 0; b.Loop(); round++ {
+		for i, c := range []*sim.Simulation{alone, followed} {
+			began := cpuSoFar()
+			churn(b, c, round, 10)
+			spent[i] += cpuSoFar() - began
+		}
+		began := cpuSoFar()
+		look.gather()
+		look.mounts()
+		still += cpuSoFar() - began
+	}
+	b.ReportMetric(100*float64(spent[1]+still-spent[0])/float64(spent[0]), "%more-cpu")
+	b.ReportMetric(float64(still.Microseconds())/1000/float64(b.N), "still-ms/s")
+}
+
+// churning is a cluster for churn, whose sidecars do not wait for the API.
+func churning(b *testing.B, o sim.Options) *sim.Simulation {
+	b.Helper()
+	flags := sim.SidecarFlags{KubeAPIQPS: sidecar.Unlimited}
+	o.Drivers = []sim.Driver{{
+		Name: "mock.csi.csisim.dev", Mock: &mock.Options{},
+		Sidecars: sim.Sidecars{Provisioner: sim.ProvisionerOptions{Flags: flags}, Attacher: sim.AttacherOptions{Flags: flags}},
+	}}
+	c, err := sim.Start(o)
+	if err == nil {
+		err = c.Boot()
+	}
+	if err == nil {
+		_, err = c.Apply(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "mock"}, Provisioner: "mock.csi.csisim.dev"})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+// churn has n pods with a volume each come and go.
+func churn(b *testing.B, c *sim.Simulation, round, n int) {
+	b.Helper()
+	class := "mock"
+	each := func(do func(name string) error) {
+		for i := range n {
+			if err := do(fmt.Sprintf("v%d-%d", round, i)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := c.Settle(time.Hour); err != nil {
+			b.Fatal(err)
+		}
+	}
+	remove := func(resource string) func(string) error {
+		res, _ := store.ResourceNamed(resource)
+		return func(name string) error { return c.Delete(res, store.Key{Namespace: "default", Name: name}) }
+	}
+	each(func(name string) error {
+		_, err := c.Apply(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		}})
+		if err != nil {
+			return err
+		}
+		_, err = c.Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "c", Image: "registry.local/sleep:1", VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}},
+			Volumes:    []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}},
+		}})
+		return err
+	})
+	each(remove("pods"))
+	each(remove("persistentvolumeclaims"))
+}

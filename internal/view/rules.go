@@ -1,0 +1,112 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+
+	_ "github.com/container-storage-interface/spec/lib/go/csi" // registers the messages of CSI
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// rules finds which rules of the CSI spec the calls of a trace kept. Calls keep the same ones again and again: a call refers
+// to its set of rules by its place among all sets.
+type rules struct {
+	caps map[string]*contract.Caps // by cluster and driver
+	sets *places[string]
+}
+
+func newRules() *rules { return &rules{caps: map[string]*contract.Caps{}, sets: newPlaces[string]()} }
+
+// of is the place of the rules that a call kept, 0 for a call of which nothing is known. What a fault answered is not the driver's.
+func (r *rules) of(l trace.Line) int {
+	request, answer := messages(l.M)
+	if request == nil || !fill(request, l.Req) {
+		return 0
+	}
+	driver := l.Cluster + "/" + l.Driver
+	caps := r.caps[driver]
+	if caps == nil {
+		caps = &contract.Caps{}
+		r.caps[driver] = caps
+	}
+	code := codes.OK
+	switch {
+	case l.Inj != "":
+		answer = nil
+	case l.Code != "":
+		code, answer = codeOf(l.Code), nil
+	case l.Resp == nil || !fill(answer, l.Resp):
+		answer = nil
+	default:
+		caps.Learn(answer)
+	}
+	kept := contract.KeptRules(l.M, request, answer, code, caps)
+	return r.sets.at(grouped(kept))
+}
+
+// grouped is the JSON of [[rule, field, …], …].
+func grouped(kept []contract.Kept) string {
+	var rows [][]string
+	at := map[string]int{}
+	for _, k := range kept {
+		i, known := at[k.Rule]
+		if !known {
+			i = len(rows)
+			at[k.Rule] = i
+			rows = append(rows, []string{k.Rule})
+		}
+		if k.Field != "" {
+			rows[i] = append(rows[i], k.Field)
+		}
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		panic(err) // texts
+	}
+	return string(text)
+}
+
+// messages are an empty request and an empty answer of a method of CSI, nil of any other.
+func messages(method string) (request, answer proto.Message) {
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("csi.v1." + strings.ReplaceAll(method, "/", ".")))
+	m, isMethod := found.(protoreflect.MethodDescriptor)
+	if err != nil || !isMethod {
+		return nil, nil
+	}
+	in, err := protoregistry.GlobalTypes.FindMessageByName(m.Input().FullName())
+	if err != nil {
+		return nil, nil
+	}
+	out, err := protoregistry.GlobalTypes.FindMessageByName(m.Output().FullName())
+	if err != nil {
+		return nil, nil
+	}
+	return in.New().Interface(), out.New().Interface()
+}
+
+var lenient = protojson.UnmarshalOptions{DiscardUnknown: true}
+
+func fill(m proto.Message, fields map[string]any) bool {
+	if len(fields) == 0 {
+		return true
+	}
+	text, err := json.Marshal(fields)
+	return err == nil && lenient.Unmarshal(text, m) == nil
+}
+
+// codeOf is the code of a name in a trace.
+func codeOf(name string) codes.Code {
+	for code := codes.OK; code <= codes.Unauthenticated; code++ {
+		if code.String() == name {
+			return code
+		}
+	}
+	return codes.Unknown
+}

@@ -1,0 +1,57 @@
+// How long a trace of many events takes to open, and how smoothly it pans: node large.mjs CHROMIUM CSISIM [EVENTS]
+import { execFileSync } from "node:child_process";
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { chromium } from "playwright-core";
+
+const [program, csisim] = process.argv.slice(2, 4).map((p) => resolve(p)), wanted = Number(process.argv[4] ?? 1_000_000);
+const work = mkdtempSync(join(tmpdir(), "csisim-large-"));
+try {
+  const one = join(work, "one.jsonl"), many = join(work, "many.jsonl"), page = join(work, "many.html");
+  execFileSync(csisim, ["run", "scenarios/rwo-filesystem.yaml", "--trace", one], { cwd: resolve("../../.."), stdio: "ignore" });
+  await repeat(readFileSync(one, "utf8").trimEnd().split("\n").map((text) => JSON.parse(text)), many);
+  const began = performance.now();
+  execFileSync(csisim, ["view", many, "--output", page], { stdio: "inherit" });
+  console.log(`csisim view      ${((performance.now() - began) / 1000).toFixed(1)} s for ${(statSync(many).size / 1e6).toFixed(0)} MB, a page of ${(statSync(page).size / 1e6).toFixed(0)} MB`);
+  await look(page);
+} finally {
+  rmSync(work, { recursive: true });
+}
+
+/** Writes lifecycles one after the other, each with objects and volumes of its own. */
+async function repeat(lines, to) {
+  const out = createWriteStream(to), events = lines.filter((l) => l.seq).length, long = lines.at(-1).t + 1000;
+  for (let round = 0; round * events < wanted; round++) {
+    const own = String(round).padStart(4, "0");
+    const text = lines.map((l) => JSON.stringify({ ...l, t: l.t + round * long, ...(l.seq && { seq: l.seq + round * events }), ...(l.cause && { cause: l.cause + round * events }) })
+      .replaceAll("vol-0001", "vol-" + own).replaceAll("-4000-8000-", `-${own}-8000-`).replace('"name":"default/', `"name":"default/r${own}-`)).join("\n");
+    if (!out.write(text + "\n")) await once(out, "drain");
+  }
+  out.end();
+  await once(out, "finish");
+}
+
+async function look(file) {
+  const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox", "--disable-gpu"] });
+  const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+  const began = performance.now();
+  await page.goto("file://" + file + "#tab=timeline", { timeout: 120_000, waitUntil: "commit" });
+  await page.waitForSelector(".lanes canvas", { timeout: 120_000 });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  console.log(`opens in         ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  await page.mouse.move(900, 200);
+  await page.keyboard.press("0"); // all of it
+  const frames = page.evaluate(() => new Promise((done) => {
+    const times = [];
+    const frame = (now) => { times.push(now); if (now - times[0] < 3000) requestAnimationFrame(frame); else done(times.length * 1000 / (now - times[0])); };
+    requestAnimationFrame(frame);
+  }));
+  for (let i = 0; i < 4; i++) await page.keyboard.press("+");
+  await page.mouse.down();
+  for (let i = 0, at = 900; i < 200; i++) await page.mouse.move((at += i % 100 < 50 ? -8 : 8), 200);
+  await page.mouse.up();
+  console.log(`frames a second  ${(await frames).toFixed(0)} while it pans`);
+  await browser.close();
+}
