@@ -1,5 +1,8 @@
 import type { Trace } from "./trace.ts";
 
+/** How many places a pause has at most. */
+export const widestPause = 6;
+
 /** Where the events stand side by side. In virtual time many happen at one instant: each shown event gets a place of its
  * own, in their order, and a pause gets more the longer it is, but far less than its share. */
 export class Axis {
@@ -14,7 +17,7 @@ export class Axis {
       if (shown[i]) {
         if (last >= 0) {
           const gap = trace.at[i] - trace.at[last];
-          const more = gap <= 0 ? 0 : Math.min(6, Math.log10(1 + gap / 10));
+          const more = gap <= 0 ? 0 : Math.min(widestPause, Math.log10(1 + gap / 10));
           if (gap >= 1000) this.pauses.push({ from: at + 0.5, to: at + 0.5 + more, ms: gap });
           at += 1 + more;
         }

@@ -1,7 +1,7 @@
 import type { Trace } from "./trace.ts";
 
 export type Group = "user" | "api" | "control plane" | "sidecar" | "node" | "driver" | "volume";
-export interface Lane { name: string; group: Group; rows: number[]; spans: Span[] }
+export interface Lane { name: string; group: Group; rows: number[]; failed: number[]; spans: Span[] } // failed are places in rows
 
 /** A stretch of a volume's life on a node: attached, staged or published, from one event to another. */
 export interface Span { what: "attached" | "staged" | "published"; from: number; to: number; left?: boolean; pod?: string }
@@ -15,7 +15,7 @@ export function lanesOf(trace: Trace): Lane[] {
   const byName = new Map<string, Lane>();
   const lane = (name: string, group: Group): Lane => {
     let known = byName.get(name);
-    if (!known) byName.set(name, (known = { name, group, rows: [], spans: [] }));
+    if (!known) byName.set(name, (known = { name, group, rows: [], failed: [], spans: [] }));
     return known;
   };
   const open = new Map<string, Span>();
@@ -27,10 +27,11 @@ export function lanesOf(trace: Trace): Lane[] {
     const kind = trace.kindOf(i);
     if (!kind) continue;
     const name = laneName(trace, i);
-    lane(name, groupOf(name)).rows.push(i);
-    if (kind === "api") lane("API server", "api").rows.push(i);
+    const failed = trace.failed(i), add = (to: Lane) => { if (failed) to.failed.push(to.rows.length); to.rows.push(i); };
+    add(lane(name, groupOf(name)));
+    if (kind === "api") add(lane("API server", "api"));
     if (kind !== "csi") continue;
-    lane(pluginOf(trace, i), "driver").rows.push(i);
+    add(lane(pluginOf(trace, i), "driver"));
     life(trace, i, open, unmountedStill, lane);
   }
   for (const span of open.values()) span.to = trace.length;

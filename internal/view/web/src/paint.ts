@@ -1,4 +1,4 @@
-import type { Axis } from "./axis.ts";
+import { type Axis, widestPause } from "./axis.ts";
 import { type Lane, laneName, type Span } from "./lanes.ts";
 import { span } from "./time.ts";
 import type { Trace } from "./trace.ts";
@@ -97,6 +97,7 @@ function marks(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place
 /** Stretches in which nothing happened. */
 function pauses(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
   let free = -Infinity;
+  if (!pausesShow(p)) return;
   for (const pause of p.axis.pausesIn(p.from, p.from + (p.width - p.labels) / p.scale)) {
     const left = x(pause.from), right = x(pause.to);
     if (right < p.labels || left > p.width) continue;
@@ -112,15 +113,20 @@ function pauses(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (plac
   }
 }
 
+/** The widest pause has at least a pixel. */
+function pausesShow(p: Picture): boolean { return widestPause * p.scale >= 1; }
+
 /** When things happened, wherever there is room to say so. */
 function ruler(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
   c.fillStyle = color.line;
   c.fillRect(p.labels, head - 1, p.width, 1);
   c.textAlign = "left";
   let free = p.labels;
-  const taken = p.axis.pausesIn(p.from, p.from + (p.width - p.labels) / p.scale).map((pause) => { const middle = (x(pause.from) + x(pause.to)) / 2, half = c.measureText("+" + span(pause.ms)).width / 2 + 4; return [middle - half, middle + half]; }).filter(([, right]) => right > p.labels);
+  const taken = (pausesShow(p) ? p.axis.pausesIn(p.from, p.from + (p.width - p.labels) / p.scale) : []).map((pause) => { const middle = (x(pause.from) + x(pause.to)) / 2, half = c.measureText("+" + span(pause.ms)).width / 2 + 4; return [middle - half, middle + half]; }).filter(([, right]) => right > p.labels);
   let next = 0, before = -1;
   for (let i = p.axis.firstAfter(p.from); i < p.trace.length; i++) {
+    if (x(p.axis.place[i]) < free) i = Math.max(i, p.axis.firstAfter(p.from + (free - p.labels) / p.scale));
+    if (i >= p.trace.length) break;
     if (!p.shown[i] || p.trace.at[i] === before) continue;
     before = p.trace.at[i];
     const at = x(p.axis.place[i]);
@@ -139,19 +145,20 @@ function ruler(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place
 
 function events(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, color: Colors, x: (place: number) => number) {
   const { trace, axis } = p, rows = lane.rows;
-  let low = 0, high = rows.length;
-  while (low < high) { const middle = (low + high) >> 1; if (axis.place[rows[middle]] < p.from - 1) low = middle + 1; else high = middle; }
-  let painted = -1, nextText = -Infinity;
+  const low = firstFrom(axis, rows, p.from - 1), chosen = behind(rows, p.row - 1);
+  let nextText = -Infinity, taken = -Infinity; // up to here a place is taken
   const plugin = lane.group === "driver", middle = y + rowHeight / 2, wide = Math.max(3, Math.min(p.scale - 2, 16));
   for (let i = low; i < rows.length; i++) {
     const r = rows[i];
-    if (!p.shown[r]) continue;
     const at = x(axis.place[r]);
     if (at > p.width + 20) break;
+    if (at < taken && r !== p.row && !trace.failed(r)) {
+      if (p.scale < 0.5) i = Math.min(firstFrom(axis, rows, p.from + (taken - p.labels) / p.scale, i), lane.failed[behind(lane.failed, i)] ?? Infinity, chosen > i ? chosen : Infinity) - 1;
+      continue;
+    }
+    if (!p.shown[r]) continue;
+    taken = Math.round(at) + 0.5;
     const failed = trace.failed(r), kind = trace.kindOf(r);
-    const pixel = Math.round(at);
-    if (pixel === painted && !failed && r !== p.row) continue; // a place that is taken
-    painted = pixel;
     const tone = trace.toneOf(r);
     const fill = failed ? color.bad : tone === "wait" || kind === "fault" ? color.wait : kind === "csi" ? color.good : kind === "step" ? color.accent : color.soft;
     c.fillStyle = fill;
@@ -174,6 +181,20 @@ function events(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, 
     if (at - 6 > nextText || kind === "step") nextText = label(c, p, lane, rows, i, at + Math.max(wide / 2, 8), middle, color, nextText);
     if (trace.first[r]) retried(c, x(axis.place[r - trace.first[r]]), at, middle, color);
   }
+}
+
+/** The first of some rows at or after a place. */
+function firstFrom(axis: Axis, rows: number[], place: number, from = 0): number {
+  let low = from, high = rows.length;
+  while (low < high) { const middle = (low + high) >> 1; if (axis.place[rows[middle]] < place) low = middle + 1; else high = middle; }
+  return low;
+}
+
+/** Where the first of some numbers in their order is that is greater than another. */
+function behind(numbers: number[], than: number): number {
+  let low = 0, high = numbers.length;
+  while (low < high) { const middle = (low + high) >> 1; if (numbers[middle] <= than) low = middle + 1; else high = middle; }
+  return low;
 }
 
 /** The name of what happened, if there is room up to the next thing in the lane. */

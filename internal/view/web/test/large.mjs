@@ -41,17 +41,24 @@ async function look(file) {
   await page.waitForSelector(".lanes canvas", { timeout: 120_000 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   console.log(`opens in         ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  await page.mouse.move(900, 200);
-  await page.keyboard.press("0"); // all of it
+  for (const [what, key] of [["at first", ""], ["with all in sight", "0"]]) {
+    if (key) for (const k of ["0", "+"]) await page.keyboard.press(k);
+    console.log(`frames a second  ${(await panned(page)).toFixed(0)} while it pans ${what}`);
+  }
+  await browser.close();
+}
+
+/** Drags the lanes back and forth for three seconds, and counts frames. */
+async function panned(page) {
   const frames = page.evaluate(() => new Promise((done) => {
     const times = [];
     const frame = (now) => { times.push(now); if (now - times[0] < 3000) requestAnimationFrame(frame); else done(times.length * 1000 / (now - times[0])); };
     requestAnimationFrame(frame);
   }));
-  for (let i = 0; i < 4; i++) await page.keyboard.press("+");
+  const began = performance.now();
+  await page.mouse.move(900, 200);
   await page.mouse.down();
-  for (let i = 0, at = 900; i < 200; i++) await page.mouse.move((at += i % 100 < 50 ? -8 : 8), 200);
+  for (let i = 0, at = 900; performance.now() - began < 3000; i++) await page.mouse.move((at += i % 100 < 50 ? -8 : 8), 200);
   await page.mouse.up();
-  console.log(`frames a second  ${(await frames).toFixed(0)} while it pans`);
-  await browser.close();
+  return frames;
 }
