@@ -31,7 +31,7 @@ await run(program, {
   "what processes wait for": async (open) => {
     const page = await open(address);
     await has(page, ".objects h3", "What processes wait for");
-    await has(page, ".waits", "kubelet/node-a/");
+    await has(page, ".waits", "/informers");
   },
   "nothing but GET": async (open) => {
     const page = await open(address);
