@@ -35,16 +35,19 @@ func compared(nameA, nameB string) (*view.Comparison, error) {
 	return c, nil
 }
 
-// places are those of the lines of a trace among its events.
+// places are those of the calls of a trace among its events.
 func places(lines []trace.Line) []int {
-	all, events := make([]int, len(lines)), 0
-	for i, l := range lines {
-		all[i] = events
+	var calls []int
+	events := 0
+	for _, l := range lines {
+		if l.K == trace.Call {
+			calls = append(calls, events)
+		}
 		if !l.K.IsState() {
 			events++
 		}
 	}
-	return all
+	return calls
 }
 
 // shownAround is how many rows before and after a difference are shown.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,6 +68,30 @@ func TestTwoTracesAreShownSideBySide(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Regexp(t, `"sentence":"The two traces differ on \d of 7 levels\."`, string(text))
+
+	simulated := filepath.Join(t.TempDir(), "simulated.jsonl")
+	got = csisim(t, "run", "../../scenarios/rwo-filesystem.yaml", "--trace", simulated)
+	require.Zero(t, got.code, got.stderr)
+	got = csisim(t, "view", simulated, simulated, "--output", page)
+	require.Zero(t, got.code, got.stderr)
+	text, err = os.ReadFile(page)
+	require.NoError(t, err)
+	var pairs [][2]int
+	found := regexp.MustCompile(`"pairs":(\[\[[0-9,\[\]]*\]\])`).FindSubmatch(text)
+	require.NotNil(t, found, "calls that both have")
+	require.NoError(t, json.Unmarshal(found[1], &pairs))
+	lines, err := os.ReadFile(simulated)
+	require.NoError(t, err)
+	var events []string
+	for line := range strings.Lines(string(lines)) {
+		if strings.Contains(line, `"seq":`) {
+			events = append(events, line)
+		}
+	}
+	for _, p := range pairs {
+		assert.Equal(t, p[0], p[1], "a trace beside itself")
+		assert.Contains(t, events[p[0]], `"k":"csi"`)
+	}
 	got = csisim(t, "view", recording, recording, "--output", page)
 	require.Zero(t, got.code, got.stderr)
 	text, err = os.ReadFile(page)

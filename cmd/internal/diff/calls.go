@@ -12,7 +12,8 @@ import (
 
 // call is one CSI call.
 type call struct {
-	line         int // of the trace
+	line         int // of those that are compared
+	number       int // among all calls of the trace, from 0
 	at, ended    int64
 	caller, node string // node is the node that it is about, also of a controller's call
 	method, code string
@@ -43,8 +44,8 @@ var teardown = map[string]bool{
 	"Controller/ControllerUnpublishVolume": true, deleteVolume: true,
 }
 
-func (s *side) call(i int, l trace.Line) {
-	c := &call{line: i, at: l.T, ended: l.T + l.Ms, caller: l.From, node: l.Node, method: strings.TrimPrefix(l.M, "csi.v1."), code: l.Code}
+func (s *side) call(i, number int, l trace.Line) {
+	c := &call{line: i, number: number, at: l.T, ended: l.T + l.Ms, caller: l.From, node: l.Node, method: strings.TrimPrefix(l.M, "csi.v1."), code: l.Code}
 	switch {
 	case s.records && !strings.HasPrefix(l.From, "csi-addons-"):
 		s.allow(Bystanders, "")

@@ -63,7 +63,7 @@ func (d Difference) At() int64 {
 type Report struct {
 	// Differences, the earliest first.
 	Differences []Difference
-	// Pairs are the calls that both traces have, by their places among the lines of each, in the order of A.
+	// Pairs are the calls that both traces have, by their numbers among all calls of each, from 0, in the order of A.
 	Pairs [][2]int
 	// Compared is how much was compared, by level.
 	Compared map[Level]int
@@ -91,7 +91,7 @@ func Compare(a, b []trace.Line) *Report {
 	pairs := d.compareCalls()
 	for _, calls := range pairs {
 		for _, p := range calls {
-			d.report.Pairs = append(d.report.Pairs, [2]int{p.a.line, p.b.line})
+			d.report.Pairs = append(d.report.Pairs, [2]int{p.a.number, p.b.number})
 		}
 	}
 	d.comparePeriodic()

@@ -92,10 +92,12 @@ func newSide(lines []trace.Line) *side {
 	s.lines = lines
 	s.staged = stagingDrivers(lines)
 	lines = s.start(lines)
+	number := callsIn(s.lines) - callsIn(lines) // what is left out stands before the rest
 	for i, l := range lines {
 		switch l.K {
 		case trace.Call:
-			s.call(i, l)
+			s.call(i, number, l)
+			number++
 		case trace.API:
 			s.change(l)
 		case trace.KubeEvent, trace.Runtime:
@@ -110,12 +112,22 @@ func newSide(lines []trace.Line) *side {
 			s.event(l)
 		case trace.Files:
 			s.listing(l)
+		case trace.Waits, trace.Learned, trace.Kept: // a real cluster's trace has none
 		default:
 			s.allow(NotCompared, "")
 		}
 	}
 	s.triggers = s.findTriggers(lines)
 	return s
+}
+
+func callsIn(lines []trace.Line) (n int) {
+	for _, l := range lines {
+		if l.K == trace.Call {
+			n++
+		}
+	}
+	return n
 }
 
 // stagingDrivers are the drivers that are given a staging path for a file system.

@@ -77,6 +77,17 @@ await run(program, {
     await has(page, ".detail .yaml", "target_path: /var/lib/kubelet/pods/");
     await has(page, ".findings", "VIOLATION");
   },
+  "the keyboard alone leads from the verdict to the event and on": async (open) => {
+    const page = await open(address);
+    const focused = () => page.evaluate(() => document.activeElement.closest(".chain a")?.innerText ?? "");
+    for (let i = 0; i < 20 && !(await focused()).includes("NodeUnpublishVolume"); i++) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await has(page, ".detail h2", "NodeUnpublishVolume");
+    await page.keyboard.press("3");
+    await page.waitForSelector(".objects");
+    await page.keyboard.press("ArrowRight");
+    await has(page, ".slider", "VIOLATION");
+  },
   "the keyboard steps through time, both ways": async (open) => {
     const page = await open(address + "#tab=timeline&at=121");
     await page.keyboard.press("ArrowRight");
