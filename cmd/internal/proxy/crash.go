@@ -11,11 +11,13 @@ import (
 )
 
 // Order is the kind of a record by which the proxy asks its reader to kill or start somebody outside the driver's pod. Method
-// is the verb, Kill or Start, Message the victim; Actor, Node and Driver are those of the call.
+// is Kill or Start, Message the victim; Actor, Node and Driver are those of the call.
+const Order trace.Kind = "order"
+
+// What is ordered.
 const (
-	Order trace.Kind = "order"
-	Kill             = "kill"
-	Start            = "start"
+	Kill  = "kill"
+	Start = "start"
 )
 
 // orderTime bounds how long a call waits for its victim's death.
