@@ -46,7 +46,12 @@ func (a *Addons) Close() { a.network.Close() }
 
 // Manager is the controller manager.
 func (a *Addons) Manager(o AddonsManagerOptions) Controller {
-	return Controller{Name: AddonsManager, Start: func(in Cluster) Program { return manager.Start(in.World, &a.network, o) }}
+	return Controller{Name: AddonsManager, Start: func(in Cluster) Program {
+		if o.LeaderElect {
+			return manager.StartElecting(in.World, &a.network, o)
+		}
+		return manager.Start(in.World, &a.network, o)
+	}}
 }
 
 // AddonsProgram is a sidecar that runs.

@@ -19,17 +19,27 @@ type Election struct {
 // lead may be. (client-go, tools/leaderelection: JitterFactor)
 const jitterFactor = 1.2
 
+// Lock is a Lease that replicas of a program compete for.
+type Lock struct {
+	Namespace, Name string
+	// Identity is by what the leader is known. Default: the name of its pod.
+	Identity string
+}
+
 // Lead returns when the sidecar leads, which is at once if it runs without leader election. C-LIB-2
 func (l *Life) Lead(p *kernel.Process, lock string) {
 	if l.program.flags.Elects() {
-		l.Elect(p, Namespace, lock)
+		l.elect(p, Lock{Namespace: Namespace, Name: Sanitized(lock)}, lock)
 	}
 }
 
 // Elect returns when the sidecar holds the Lease. It then renews it; when it cannot, the sidecar
 // exits where it stands, and a call under way loses its caller. C-LIB-4
-func (l *Life) Elect(p *kernel.Process, namespace, lock string) {
-	c := newCandidate(l, namespace, lock)
+func (l *Life) Elect(p *kernel.Process, lock Lock) { l.elect(p, lock, lock.Name) }
+
+// elect also has the name that events give the Lease.
+func (l *Life) elect(p *kernel.Process, lock Lock, called string) {
+	c := newCandidate(l, lock, called)
 	if c.election = l.program.flags.Election; c.election == nil { // there are no other replicas
 		c.election = &Election{}
 	}

@@ -28,7 +28,7 @@ type candidate struct {
 	flags    Flags
 	election *Election
 	key      store.Key // of the lease
-	lock     string    // its name before it was sanitized
+	called   string    // its name in events, before it was sanitized
 	identity string
 
 	lease      *coordinationv1.Lease    // as last read or written
@@ -37,10 +37,10 @@ type candidate struct {
 	observedAt time.Duration
 }
 
-func newCandidate(l *Life, namespace, lock string) *candidate {
+func newCandidate(l *Life, lock Lock, called string) *candidate {
 	return &candidate{
-		Life: l, flags: l.program.flags.withLease(), key: store.Key{Namespace: namespace, Name: Sanitized(lock)}, lock: lock,
-		identity: Sanitized(cmp.Or(l.program.flags.Pod, "csisim")),
+		Life: l, flags: l.program.flags.withLease(), key: store.Key{Namespace: lock.Namespace, Name: lock.Name}, called: called,
+		identity: cmp.Or(lock.Identity, Sanitized(cmp.Or(l.program.flags.Pod, "csisim"))),
 	}
 }
 
@@ -120,7 +120,7 @@ func (c *candidate) record(p *kernel.Process) coordinationv1.LeaseSpec {
 
 // report emits the event of a change.
 func (c *candidate) report(what string) {
-	c.component.EventFrom(c.lock+"/"+c.identity, c.lease, "Normal", "LeaderElection", "%s %s", c.identity, what)
+	c.component.EventFrom(c.called+"/"+c.identity, c.lease, "Normal", "LeaderElection", "%s %s", c.identity, what)
 }
 
 var unsafe = regexp.MustCompile("[^a-zA-Z0-9-]")

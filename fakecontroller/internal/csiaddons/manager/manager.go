@@ -29,14 +29,15 @@ type Manager struct {
 // Start runs the controller manager.
 func Start(w *component.World, network *relay.Network, opts Options) *Manager {
 	m := &Manager{Component: w.Start(Name, ""), opts: opts.withDefaults(), network: network}
-	m.Go("main", m.main)
+	m.Go("main", func(p *kernel.Process) { m.main(p, func(*kernel.Process) {}) })
 	return m
 }
 
-// main reads the ConfigMap and starts the controllers once their kinds are defined. A-VR-18
-func (m *Manager) main(p *kernel.Process) {
+// main reads the ConfigMap and starts the controllers once their kinds are defined and it leads. A-VR-18
+func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 	m.configure(p)
 	m.await(p, &kinds.Node{}, &kinds.VolumeReplicationClass{}, &kinds.VolumeReplication{})
+	lead(p)
 	m.reconcile("nodes", &kinds.Node{}, byGenerationOrAnnotations, m.syncNode)
 	m.reconcile("reclaim space jobs", &kinds.ReclaimSpaceJob{}, byGeneration, m.syncJob(reclaimSpaceJob(m.opts.Timeout)))
 	m.reconcile("key rotation jobs", &kinds.KeyRotationJob{}, byGeneration, m.syncJob(keyRotationJob))
