@@ -12,10 +12,12 @@ import (
 
 func podConditions(conditions []corev1.PodCondition) (errs field.ErrorList) {
 	for i, c := range conditions {
-		at := field.NewPath("status", "conditions").Index(i)
-		errs = append(errs, wholeNumber(at.Child("observedGeneration"), c.ObservedGeneration)...)
+		at := func(name string) *field.Path { return field.NewPath("status", "conditions").Index(i).Child(name) }
+		if c.ObservedGeneration < 0 {
+			errs = append(errs, wholeNumber(at("observedGeneration"), c.ObservedGeneration)...)
+		}
 		if c.Type != corev1.PodScheduled && c.Type != corev1.PodReady && c.Type != corev1.PodInitialized {
-			errs = append(errs, qualifiedName(at.Child("Type"), string(c.Type))...)
+			errs = append(errs, qualifiedName(at("Type"), string(c.Type))...)
 		}
 	}
 	return errs

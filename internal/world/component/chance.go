@@ -43,7 +43,7 @@ type Write struct {
 
 // String names the write among those of a run, but for how often it is made.
 func (w Write) String() string {
-	return fmt.Sprintf("%s of %s %s by %s", w.Verb, w.Kind.Resource, w.Key, w.Component.processName(""))
+	return w.Verb + " of " + w.Kind.Resource + " " + w.Key.String() + " by " + w.Component.processName("")
 }
 
 // CanConflict reports whether the API server compares resource versions.

@@ -27,10 +27,15 @@ type Entry struct {
 
 // Event is the entry as an event that shares nothing with others.
 func (e Entry) Event() *Event {
-	site, exchange, diff := e.site(), e.exchange(), e.diff()
-	event := e.event()
-	event.Site, event.Exchange, event.Diff = &site, &exchange, &diff
-	return &event
+	whole := &struct { // in one piece: there are many
+		event    Event
+		site     Site
+		exchange Exchange
+		diff     Diff
+	}{e.event(), e.site(), e.exchange(), e.diff()}
+	event := &whole.event
+	event.Site, event.Exchange, event.Diff = &whole.site, &whole.exchange, &whole.diff
+	return event
 }
 
 // event lacks what is behind pointers.
