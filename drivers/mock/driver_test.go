@@ -30,7 +30,7 @@ func tour(w *world) []string {
 		groupOf("g", "vol-0001", "vol-0002"), groupOf("g", "vol-0001", "vol-0002"),
 		removeGroup("group-0001", "snap-0002", "snap-0003"), listSnapshots(0, ""),
 		removeSnapshot("snap-0001"), removeSnapshot("snap-0001"),
-		unpublish("a", "/1"), unpublish("a", "/1"), publish("a", "/3", singleWriter, ro), lists, unpublish("a", "/3"),
+		unstage("b"), unpublish("a", "/1"), unpublish("a", "/1"), publish("a", "/3", singleWriter, ro), lists, unpublish("a", "/3"),
 		unstage("a"), unstage("a"), detach("a"), detach("a"), remove("vol-0001"), remove("vol-0001"),
 	) {
 		_ = s(w) // the log has the codes

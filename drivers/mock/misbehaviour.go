@@ -48,6 +48,7 @@ const (
 	stageMountsNothing          = "stage-mounts-nothing"
 	unstageLeaks                = "unstage-leaks"
 	unstageNotIdempotent        = "unstage-not-idempotent"
+	unstageTakesOthers          = "unstage-takes-others"
 	unstageWhilePublished       = "unstage-while-published"
 	publishNeedsNoStage         = "publish-needs-no-stage"
 	publishNotIdempotent        = "publish-not-idempotent"
@@ -113,6 +114,7 @@ var misbehaviours = []Misbehaviour{
 	{stageMountsNothing, "stage succeeds without a mount", "NodeStageVolume"},
 	{unstageLeaks, "unstage succeeds, the mount stays", "NodeUnstageVolume"},
 	{unstageNotIdempotent, "unstaging what is not staged is an error", "NodeUnstageVolume"},
+	{unstageTakesOthers, "unstaging what is not staged takes the volume's mounts away on the other nodes", "NodeUnstageVolume"},
 	{unstageWhilePublished, "a volume is unstaged under a pod that uses it", "NodeUnstageVolume"},
 	{publishNeedsNoStage, "a volume is published that was not staged", "NodePublishVolume"},
 	{publishNotIdempotent, "a repeated publish is an error", "NodePublishVolume"},

@@ -2,6 +2,8 @@ package mock
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -98,6 +100,11 @@ func (n *Node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRe
 	); err != nil {
 		return nil, err
 	}
+	if d.faults[unstageTakesOthers] {
+		if err := n.unstageElsewhere(req.GetVolumeId(), req.GetStagingTargetPath()); err != nil {
+			return nil, err
+		}
+	}
 	return &csi.NodeUnstageVolumeResponse{}, n.undo(req.GetVolumeId(), req.GetStagingTargetPath(), n.state.staged, n.mayUnstage)
 }
 
@@ -120,4 +127,29 @@ func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 		return false, status.Errorf(codes.FailedPrecondition, "volume %s is still published on %s", volumeID, targets[0])
 	}
 	return true, nil
+}
+
+// unstageElsewhere takes the mounts of a volume away on the other nodes, if it is not staged on this one.
+func (n *Node) unstageElsewhere(volumeID, path string) error {
+	d := n.driver
+	var others []*nodeState
+	d.mu.Lock()
+	if _, staged := n.state.staged[path]; !staged {
+		for _, id := range slices.Sorted(maps.Keys(d.nodes)) {
+			if _, staged := d.nodes[id].staged[path]; staged && id != n.state.id {
+				delete(d.nodes[id].staged, path)
+				others = append(others, d.nodes[id])
+			}
+		}
+	}
+	d.mu.Unlock()
+	for _, other := range others {
+		if other.mounter == nil {
+			continue
+		}
+		if err := other.mounter.Unmount(path); err != nil {
+			return status.Errorf(codes.Internal, "unstage volume %s on node %s: %v", volumeID, other.id, err)
+		}
+	}
+	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
@@ -34,7 +34,8 @@ var mistakes = []mistake{
 	{"detach-takes-all", "testdata/shared", "NodePublishVolume fails for good: FailedPrecondition: volume … is not attached to node …", 0},
 	{"forget-attachment-on-restart", "lifecycle", "NodeStageVolume fails for good: FailedPrecondition: volume … is not attached to node …", 0},
 	{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0},
-	{"stage-keeps-lock", "lifecycle", "NodePublishVolume fails for good: Aborted: another call for volume … is in flight on node …", 0},
+	{"stage-keeps-lock", "lifecycle", "NodePublishVolume is answered with ABORTED though no call is under way: volume … is locked still", 0},
+	{"unstage-takes-others", "testdata/shared", "NodePublishVolume fails for good: FailedPrecondition: volume … must be staged before publishing", 0},
 	{"unstage-not-idempotent", "lifecycle", "NodeUnstageVolume is not idempotent: OK, then Internal", 0},
 	{"publish-not-idempotent", "lifecycle", "NodePublishVolume is not idempotent: OK, then Internal", 0},
 	{"publish-stacks-mounts", "lifecycle", "NodePublishVolume is not idempotent: … mounts, then …", 0},
@@ -49,6 +50,10 @@ var mistakes = []mistake{
 	{"kubelet-unpublished-at-error", "lifecycle", "timed out waiting for the condition: pod … gone", seeded.UnpublishedAtError},
 	{"kubelet-unstaged-at-error", "lifecycle", "left behind: mount of NodeStageVolume, in spite of NodeUnstageVolume", seeded.UnstagedAtError},
 	{"kubelet-reconstructs-nothing", "lifecycle", "timed out waiting for the condition: pod … gone", seeded.NotReconstructed},
+	{"kubelet-mounts-while-unstaged", "testdata/rejoined", "out of order: NodePublishVolume: volume … is published on node … while it is unstaged there", seeded.MountedWhileUnstaged},
+	{"attachdetach-from-old-view", "lifecycle", "ControllerPublishVolume fails for good: FailedPrecondition: volume … is attached to node … already", seeded.AttachedFromOldView},
+	{"attacher-detached-before-end", "lifecycle", "ControllerPublishVolume fails for good: FailedPrecondition: volume … is attached to node … already", seeded.DetachedBeforeEnd},
+	{"provisioner-deletes-attached", "testdata/unattended", "out of order: DeleteVolume: volume … is deleted while it is attached", seeded.DeletedInUse},
 	{"kubelet-writes-status-once", "lifecycle", "timed out waiting for the condition: pod … in phase Running", seeded.StatusWrittenOnce},
 }
 
@@ -97,7 +102,7 @@ func TestMistakesThatNoCalmRunShowsAreFoundShrunkAndReplayed(t *testing.T) {
 			t.Logf("%s, %d runs, %d choices of %d: %s", f.Found, f.Runs, len(f.Choices), f.Before, f.Verdict)
 			assert.LessOrEqual(t, len(f.Choices), shortStory, f.Name)
 			if m.own == 0 {
-				assert.Equal(t, check.Driver, f.Blame, f.Name)
+				assert.Equal(t, invariant.Driver, f.Blame, f.Name)
 			}
 			assert.True(t, slices.ContainsFunc(f.Story, byChance), "the story of %s has the fault", f.Name)
 			assert.LessOrEqual(t, len(f.Story), longestStory, f.Name)

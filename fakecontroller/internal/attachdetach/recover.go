@@ -5,12 +5,16 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/seeded"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // recover rebuilds both states of world from the API.
 func (c *Controller) recover() {
+	if seeded.IsMade(seeded.AttachedFromOldView) {
+		return
+	}
 	for node := range store.List[*corev1.Node](c.Cache, "") {
 		c.recoverNode(node)
 	}

@@ -18,6 +18,11 @@ import (
 
 // syncDetach detaches and writes down how it went. C-ATT-21
 func (r *run) syncDetach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
+	if seeded.IsMade(seeded.DetachedBeforeEnd) {
+		if err := r.markDetached(p, store.KeyOf(va)); err != nil {
+			return err
+		}
+	}
 	err := r.detach(p, va)
 	if err == nil || seeded.IsMade(seeded.DetachedAtError) {
 		return r.markDetached(p, store.KeyOf(va))

@@ -117,7 +117,7 @@ func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error
 			return errElsewhere
 		}
 	}
-	if c.promises.Can("PUBLISH_UNPUBLISH_VOLUME") {
+	if c.promises.Can("PUBLISH_UNPUBLISH_VOLUME") && !seeded.IsMade(seeded.DeletedInUse) {
 		for attachment := range store.Indexed[*storagev1.VolumeAttachment](c.Cache, kind.AttachmentsByVolume, pv.Name) {
 			return fmt.Errorf("persistentvolume %s is still attached to node %s", pv.Name, attachment.Spec.NodeName)
 		}

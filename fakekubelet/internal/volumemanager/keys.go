@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/internal/world/operation"
+	"github.com/csisim/csisim/internal/world/seeded"
 )
 
 // deviceKey is that of what concerns a volume as a whole: nothing else is done
@@ -12,7 +13,7 @@ func deviceKey(volume string) operation.Key { return operation.Key{Volume: volum
 
 // mountKey: no two pods mount one persistent volume at a time. K-OP-1
 func mountKey(volume string, by *wantedBy) operation.Key {
-	if by.spec.Inline != nil {
+	if by.spec.Inline != nil || seeded.IsMade(seeded.MountedWhileUnstaged) {
 		return operation.Key{Volume: volume, Pod: string(by.pod.UID)}
 	}
 	return deviceKey(volume)

@@ -8,6 +8,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/operation"
+	"github.com/csisim/csisim/internal/world/seeded"
 )
 
 // reconcilerPeriod is the pause between two passes. K-REC-1
@@ -159,7 +160,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 		return
 	}
 	for _, uid := range r.turns(w) {
-		if r.ops.IsPending(deviceKey(name)) {
+		if r.ops.IsPending(deviceKey(name)) && !seeded.IsMade(seeded.MountedWhileUnstaged) {
 			return
 		}
 		by, v := w.pods.Get(uid), r.actual.volumes[name]

@@ -51,6 +51,9 @@ func (m *Manager) unmounted(v *held, by *heldBy, err error) error {
 // startUnmountDevice unstages a volume that no pod uses. K-UNSTAGE-1
 func (r *reconciler) startUnmountDevice(v *held) {
 	key := deviceKey(v.name)
+	if seeded.IsMade(seeded.MountedWhileUnstaged) {
+		key.Pod = "none" // so that mounts go on meanwhile
+	}
 	if v.spec.Block() {
 		u, err := r.csi.NewBlockUnmapper(v.spec.Name)
 		if err != nil { // K-BLK-11

@@ -23,6 +23,14 @@ const (
 	NotReconstructed
 	// StatusWrittenOnce: a kubelet does not write a pod's status again that the API server has not taken.
 	StatusWrittenOnce
+	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it unstages the volume that the pod before had.
+	MountedWhileUnstaged
+	// AttachedFromOldView: an attach/detach controller that starts again takes no volume for attached.
+	AttachedFromOldView
+	// DetachedBeforeEnd: csi-attacher takes its finalizer off an attachment, and calls ControllerUnpublishVolume then.
+	DetachedBeforeEnd
+	// DeletedInUse: csi-provisioner reads that a volume is released, and deletes it without a second read, of its attachments.
+	DeletedInUse
 )
 
 // planted is the mistake that is made.
