@@ -68,6 +68,9 @@ func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 }
 
 func (c *Simulation) keepApplied(res *store.Resource, key store.Key, form applied) {
+	if res.GVR.Resource == "pods" {
+		delete(c.unwanted, key)
+	}
 	if c.applied[res] == nil {
 		c.applied[res] = map[store.Key]applied{}
 	}
@@ -136,6 +139,11 @@ func (c *Simulation) Delete(res *store.Resource, key store.Key, opts ...store.De
 	if err != nil {
 		return err
 	}
-	c.run.gate.enter(func() { _, err = c.World.Store.DeleteObject(res, key, opts...) })
+	c.run.gate.enter(func() {
+		if res.GVR.Resource == "pods" {
+			c.unwanted[key] = true
+		}
+		_, err = c.World.Store.DeleteObject(res, key, opts...)
+	})
 	return err
 }

@@ -64,9 +64,9 @@ func outcomes(s fault.Space, versioned bool) []string {
 }
 
 // AtCall draws a fault for a call.
-func (d *chance) AtCall(onNode bool, label string) *fault.Fault {
+func (d *chance) AtCall(call fault.Site, label string) *fault.Fault {
 	among := d.onController
-	if onNode {
+	if call.Node != "" {
 		among = d.onNode
 	}
 	i := d.draw(kernel.Fault, label, among.names)
@@ -74,6 +74,10 @@ func (d *chance) AtCall(onNode bool, label string) *fault.Fault {
 		return nil
 	}
 	f := among.faults[i-1]
+	if f.Effect == fault.Meanwhile {
+		d.cluster.do(f.Deed, call)
+		return nil
+	}
 	return &f
 }
 

@@ -82,7 +82,7 @@ func (o Exploration) space() fault.Space {
 	case o.OrdersOnly:
 		return fault.Space{}
 	case o.Faults == nil:
-		o.Faults = fault.Kinds()
+		o.Faults = fault.Usual()
 	}
 	return fault.Space{Kinds: o.Faults, Budget: cmp.Or(o.Budget, usual)}
 }

@@ -18,7 +18,7 @@ import (
 //	}
 func WithBytes(data []byte, kinds ...fault.Kind) Option {
 	if len(kinds) == 0 {
-		kinds = fault.Kinds()
+		kinds = fault.Usual()
 	}
 	strategy := explore.NewBytes(data)
 	return func(o *Options) {

@@ -54,6 +54,8 @@ type Fault struct {
 	// such a system call is not affected.
 	System SystemCall
 	Fails  string
+	// Deed is what somebody does with Meanwhile.
+	Deed Deed
 
 	seen, fired int
 	cleared     bool
@@ -112,6 +114,8 @@ const (
 	// Kill: somebody dies at the call. If it is the driver, the caller's connection
 	// is lost; else the call takes its course, whether its caller lives or not.
 	Kill Effect = "kill"
+	// Meanwhile: the call takes its course, and somebody does Deed.
+	Meanwhile Effect = "meanwhile"
 )
 
 // Site is the call that is looked at.

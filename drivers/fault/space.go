@@ -20,10 +20,17 @@ const (
 	Crashed  Kind = "crash"  // who calls, or writes to the API, is killed, and started again
 	Power    Kind = "power"  // the called plugin's node loses power, and gets it back
 	API      Kind = "api"    // a write to the API conflicts, is refused, or its answer is lost
+	User     Kind = "user"   // a user deletes what the cluster is busy with, and makes it again; drains; edits
+	Sockets  Kind = "socket" // the registration socket of the called plugin vanishes, or it registers twice
 )
 
 // Kinds lists them.
-func Kinds() []Kind { return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API} }
+func Kinds() []Kind {
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API, User, Sockets}
+}
+
+// Usual lists those that happen to each cluster: what users do to it is left out.
+func Usual() []Kind { return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API} }
 
 // Space is what may go wrong at the calls and the writes to the API of a run that change something:
 // the run's strategy decides whether and what. The zero value is nothing.
@@ -52,9 +59,7 @@ func (s Space) AtCall(onNode bool) []Fault {
 	}
 	var all []Fault
 	for _, kind := range s.Kinds {
-		if kind != Power || onNode {
-			all = append(all, kind.atCall()...)
-		}
+		all = append(all, kind.atCall(onNode)...)
 	}
 	for i := range all {
 		all[i].Message = "injected: " + all[i].Name
@@ -62,8 +67,14 @@ func (s Space) AtCall(onNode bool) []Fault {
 	return all
 }
 
-func (k Kind) atCall() []Fault {
+// atCall are the faults of a kind; some befall calls to plugins on nodes alone.
+func (k Kind) atCall(onNode bool) []Fault {
 	switch k {
+	case User:
+		if !onNode {
+			return meanwhile(PodsAgain, PodsByForce, Edits, Detaches)
+		}
+		return meanwhile(PodsAgain, PodsByForce, Edits, Detaches, Drains, DeletesNode)
 	case Lost:
 		return []Fault{{Name: "answer lost", Effect: LoseAnswer, Code: codes.Unavailable}}
 	case Errors:
@@ -80,7 +91,14 @@ func (k Kind) atCall() []Fault {
 		return deaths(Driver, "driver killed", RestartTime)
 	case Crashed:
 		return deaths(Caller, "caller killed", RestartTime)
+	case Sockets:
+		if onNode {
+			return meanwhile(SocketVanishes, RegistersTwice)
+		}
 	case Power:
+		if !onNode {
+			return nil
+		}
 		return deaths(Node, "node loses power", bootTime)
 	}
 	return nil

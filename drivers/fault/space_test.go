@@ -19,6 +19,9 @@ func TestFaultsOfASpaceHaveNamesOfTheirOwn(t *testing.T) {
 	for _, k := range fault.Kinds() {
 		assert.Equal(t, k != fault.API, len(fault.Space{Kinds: []fault.Kind{k}, Budget: 1}.AtCall(true)) > 0, "%s: of the API there is none at calls", k)
 	}
+	for _, k := range fault.Usual() {
+		assert.Contains(t, fault.Kinds(), k)
+	}
 	assert.Empty(t, fault.Space{Kinds: fault.Kinds()}.AtCall(true), "nothing without a budget")
 	assert.Empty(t, fault.Space{Budget: 1}.AtCall(true), "nothing without a kind")
 	assert.Empty(t, fault.Space{Kinds: []fault.Kind{fault.Power}, Budget: 1}.AtCall(false), "a controller plugin is on no node")

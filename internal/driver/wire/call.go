@@ -57,12 +57,17 @@ func (c *call) whileCallerLives(make func() error) error {
 	return err
 }
 
-// send sends the call, or does with it what a fault wants.
-func (c *call) send() error {
-	f := c.wire.Faults.Strike(fault.Site{
+// faultSite is the call as faults look at it.
+func (c *call) faultSite() fault.Site {
+	return fault.Site{
 		Method: c.method, Driver: c.site.Driver, Node: c.site.Node, From: c.site.Caller, Volume: volumeOf(c.request),
 		Bytes: requiredBytes(c.request),
-	})
+	}
+}
+
+// send sends the call, or does with it what a fault wants.
+func (c *call) send() error {
+	f := c.wire.Faults.Strike(c.faultSite())
 	if f == nil {
 		f = c.drawn()
 	}

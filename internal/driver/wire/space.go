@@ -10,7 +10,7 @@ import (
 // Chance lets the strategy of a run decide whether a fault befalls a call that changes something.
 type Chance interface {
 	// AtCall is the fault that befalls the call; nil if none does.
-	AtCall(onNode bool, label string) *fault.Fault
+	AtCall(call fault.Site, label string) *fault.Fault
 }
 
 // drawn is the fault that the strategy wants for a call; nil if it wants none.
@@ -18,7 +18,7 @@ func (c *call) drawn() *fault.Fault {
 	if c.wire.Chance == nil || !fault.HasEffect(path.Base(c.method)) {
 		return nil
 	}
-	return c.wire.Chance.AtCall(c.site.Node != "", c.label())
+	return c.wire.Chance.AtCall(c.faultSite(), c.label())
 }
 
 // label names the call among those of a run, but for how often it was made: the method, the

@@ -27,8 +27,8 @@ type offered struct {
 	fault  *fault.Fault
 }
 
-func (o *offered) AtCall(onNode bool, label string) *fault.Fault {
-	o.labels = append(o.labels, fmt.Sprintf("%s, on a node: %t", label, onNode))
+func (o *offered) AtCall(call fault.Site, label string) *fault.Fault {
+	o.labels = append(o.labels, fmt.Sprintf("%s, on a node: %t", label, call.Node != ""))
 	return o.fault
 }
 

@@ -1,0 +1,38 @@
+package sim_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+)
+
+// Whatever somebody does in the middle of a volume's life, it goes on in the end.
+func TestALifeGoesOnWhateverAUserDoes(t *testing.T) {
+	for deed, note := range map[fault.Deed]string{
+		fault.PodsAgain:      "a user makes pod default/web again",
+		fault.PodsByForce:    "a user makes pod default/web again",
+		fault.Edits:          "a user edits all claims and volumes",
+		fault.Detaches:       "an administrator deletes VolumeAttachment",
+		fault.Drains:         "an administrator uncordons node node-a",
+		fault.DeletesNode:    "an administrator deletes node node-a",
+		fault.SocketVanishes: "registrar of",
+		fault.RegistersTwice: "registrar of",
+	} {
+		t.Run(string(deed), func(t *testing.T) {
+			strategy := &once{of: "NodePublishVolume", takes: string(deed), asked: map[kernel.ChoiceKind]int{}}
+			c := cluster(t, sim.Options{Strategy: strategy, FaultSpace: fault.Space{Kinds: []fault.Kind{fault.User, fault.Sockets}, Budget: 1}})
+			run(t, c, "web", "node-a")
+			assert.True(t, strategy.taken)
+			assert.True(t, slices.ContainsFunc(c.World.Trace.Events(), func(e *trace.Event) bool {
+				return e.Kind == trace.FaultFired && strings.Contains(e.Message, note)
+			}), "the trace says what was done")
+		})
+	}
+}
