@@ -84,7 +84,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.DurationVar(&f.time, "time", 0, "end after this wall time, which scenarios share equally (default 1m, with --runs no limit)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run; the next ones follow")
 	flags.StringVar(&f.strategy, "strategy", exploration.Strategies()[0], "who decides: `NAME` is pct, priorities that change at a few points; guided, faults added to runs that showed something new; swarm, pct with half of the faults; random, every decision drawn; or exhaustive, every run within --budget and --deviations")
-	flags.StringSliceVar(&f.faults, "faults", kindNames(), "what may happen to driver calls, writes, programs and nodes: `KIND,…` of "+explore.KindNames()+", or none")
+	flags.StringSliceVar(&f.faults, "faults", namesOf(fault.Usual()), "what may happen to driver calls, writes, programs and nodes: `KIND,…` of "+explore.KindNames()+", or none")
 	flags.IntVar(&f.budget, "budget", usualBudget, "how many faults a run may have")
 	flags.IntVar(&f.deviations, "deviations", 1, "how many decisions besides faults a run of --strategy exhaustive takes otherwise than the calm run")
 	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
@@ -110,9 +110,11 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 // noFaults is the fault space of a search for orders alone.
 const noFaults = "none"
 
-func kindNames() []string {
+func kindNames() []string { return namesOf(fault.Kinds()) }
+
+func namesOf(kinds []fault.Kind) []string {
 	var names []string
-	for _, k := range fault.Kinds() {
+	for _, k := range kinds {
 		names = append(names, string(k))
 	}
 	return names
@@ -238,9 +240,10 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 	return reported(x.code)
 }
 
-// keepFinding writes the file of a finding and returns its name.
+// keepFinding writes the file of a finding, and its scenario if that is smaller than the one that was searched; it returns the name of
+// the file.
 func keepFinding(s *explore.Search, f *explore.Finding, dir string) (string, error) {
-	file, err := s.FileOf(f, dir)
+	file, reduced, err := s.FileOf(f, dir)
 	if err != nil {
 		return "", err
 	}
@@ -249,7 +252,11 @@ func keepFinding(s *explore.Search, f *explore.Finding, dir string) (string, err
 		return "", fmt.Errorf("write finding: %w", err)
 	}
 	name := filepath.Join(dir, s.NameOf(f))
-	if err := os.WriteFile(name, text, 0o666); err != nil {
+	err = os.WriteFile(name, text, 0o666)
+	if err == nil && reduced != nil {
+		err = os.WriteFile(filepath.Join(dir, file.Scenario), reduced, 0o666)
+	}
+	if err != nil {
 		return "", &failure{code: exitEnvironment, err: fmt.Errorf("write finding: %w", err)}
 	}
 	return name, nil

@@ -31,20 +31,25 @@ func (f *File) choices() iter.Seq2[string, []explore.Choice] {
 	return func(yield func(string, []explore.Choice) bool) { yield("choices", f.Choices) }
 }
 
-// FileOf is a finding of a search, to be written into a directory.
-func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
+// FileOf is a finding of a search, to be written into a directory, and its scenario, to be written beside it under the name that the
+// file has for it; nil if it is that of the search.
+func (s *Search) FileOf(f *Finding, dir string) (file *File, reduced []byte, err error) {
 	path, err := relative(dir, s.file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	text := s.text
+	if s.isReduced(f, !strings.Contains(path, "/")) {
+		path, text, reduced = strings.TrimSuffix(s.NameOf(f), Extension)+".yaml", f.Scenario, f.Scenario
 	}
 	space := fault.Space{}
 	if slices.ContainsFunc(f.Choices, explore.Choice.IsFault) {
 		space = s.options.Space
 	}
 	return &File{
-		Head: headOf(path, s.text, space), Kind: "Replay",
+		Head: headOf(path, text, space), Kind: "Replay",
 		Finding: f.Name, Verdict: f.Verdict, Found: f.Found, Choices: f.Choices,
-	}, nil
+	}, reduced, nil
 }
 
 // relative is the way from a directory to a file.

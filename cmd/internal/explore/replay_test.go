@@ -54,7 +54,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 
 func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
 	s := &Search{options: usual(1), file: filepath.Join(scenarios, "lifecycle.yaml"), text: textOf(t, "lifecycle")}
-	file, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Name: "n: …", Verdict: "v"}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
+	file, _, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Name: "n: …", Verdict: "v"}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
 	require.NoError(t, err)
 	assert.Equal(t, "lifecycle.yaml", file.Scenario)
 	text, err := file.Text()

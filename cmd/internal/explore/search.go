@@ -106,6 +106,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	}
 	s.Findings = unite(s.Findings)
 	for _, f := range s.Findings {
+		s.reduce(ctx, f)
 		f.explain()
 	}
 	return s.keepCorpus(found)

@@ -1,0 +1,50 @@
+package explore
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/invariant"
+)
+
+// Of the life of a volume, a finding keeps the steps that it takes, and one node.
+func TestAFindingKeepsTheStepsThatItTakes(t *testing.T) {
+	o := usual(12)
+	o.Space.Kinds = []fault.Kind{fault.Repeated}
+	s := search(t, "lifecycle", o, "create-not-idempotent")
+	require.Len(t, s.Findings, 1)
+	f := s.Findings[0]
+	require.NotNil(t, f.Scenario)
+	assert.Equal(t, 1, f.Steps, string(f.Scenario))
+	assert.NotContains(t, string(f.Scenario), "kind: Pod")
+	assert.Contains(t, string(f.Scenario), "cluster: {nodes: 1}")
+	replay := explore.NewReplay(f.Choices)
+	result := rerun(t, "lifecycle", f.Scenario, replay)
+	assert.Empty(t, replay.Unfit())
+	assert.NotNil(t, Shows(result, f.Name))
+
+	file, reduced, err := s.FileOf(f, t.TempDir())
+	require.NoError(t, err)
+	assert.Equal(t, f.Scenario, reduced)
+	assert.True(t, strings.HasPrefix(file.Scenario, "lifecycle-createvolume-"), file.Scenario)
+}
+
+// What a user does in a run is no driver's fault, unless the driver breaks the CSI spec.
+func TestWhatAUserDoesIsNoDriversFault(t *testing.T) {
+	o := usual(30)
+	o.Space.Kinds = []fault.Kind{fault.User}
+	for _, f := range search(t, "lifecycle", o).Findings {
+		assert.Contains(t, []invariant.Blame{invariant.User, invariant.Kubernetes}, f.Blame, f.Name)
+	}
+	found := search(t, "lifecycle", o, "unpublish-not-idempotent")
+	for _, f := range found.Findings {
+		if strings.Contains(f.Name, "is not idempotent") {
+			assert.Equal(t, invariant.Driver, f.Blame)
+		}
+	}
+}
