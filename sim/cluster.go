@@ -33,6 +33,7 @@ type Cluster struct {
 	allowed    struct{ leftovers, violations expect.Allowed }
 	record     *record
 	life       *life // nil unless it lives by the real clock
+	always     []*always
 }
 
 // New makes a cluster for a test and runs it until all nodes are Ready and all
@@ -116,6 +117,9 @@ func (c *Cluster) judge() {
 		_ = c.simulation.Settle(settleLimit) // what never ends shows in what it leaves behind
 		c.simulation.ReadData()
 		kept = append(kept, expect.Leftovers(c.allowed.leftovers))
+	}
+	for _, a := range c.always {
+		kept = append(kept, a)
 	}
 	c.report(c.evidence.From(0), kept...)
 }

@@ -209,6 +209,15 @@ func TestWhatIsOtherwiseFailsWithWhatLedThere(t *testing.T) {
 			c.Apply(storage)
 			c.Until(expect.Calls{Patterns: []expect.Call{{Call: "CreateVolume"}}})
 		}, []string{"CSI spec violated: CreateVolumeResponse.volume.volume_id is empty"}},
+		"an invariant of the test's own": {func(f *testOf) {
+			c := sim.New(f, withMock)
+			c.Always("there are nodes", func(s *sim.Simulation) bool { return len(s.Nodes()) > 0 })
+			c.Always("there is never a pod", func(s *sim.Simulation) bool {
+				_, is := store.Get[*corev1.Pod](s.World.Store, store.Key{Namespace: "default", Name: "web"})
+				return !is
+			})
+			lifeOf(c)
+		}, []string{"invariant broken: there is never a pod", "false at "}},
 		"a file that there is not": {func(f *testOf) { sim.New(f).Apply("nowhere.yaml") }, []string{"apply manifests: open nowhere.yaml: no such file or directory"}},
 		"a manifest with a mistake": {func(f *testOf) { sim.New(f).Apply("apiVersion: v1\nkind: Pod\nmetadata: {nam: web}\n") },
 			[]string{`manifest:3`, `unknown field "nam"`}},

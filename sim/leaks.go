@@ -43,11 +43,13 @@ type lookout struct{ *Simulation }
 func (l lookout) Began(at wire.Site, call *trace.Event) {
 	l.watch.Began(at.Machine, call, at.Deadline)
 	l.promises.Began(call)
+	l.invariants.Began(call)
 }
 
 func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	l.watch.Ended(at.Machine, call)
 	l.promises.Ended(call)
+	l.invariants.Ended(call)
 	l.followReplication(call)
 	if ledger.Changes(call) {
 		l.followData(call)

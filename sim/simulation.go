@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/addonscheck"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/component"
@@ -42,20 +43,22 @@ type Simulation struct {
 	controllers     []*controller
 	beats           *heartbeats
 	applied         map[*store.Resource]map[store.Key]applied
-	csiAddons       bool // whether the kinds of CSI-Addons have been defined
+	unwanted        map[store.Key]bool // pods that the scenario has deleted
+	csiAddons       bool               // whether the kinds of CSI-Addons have been defined
 	addons          fakecontroller.Addons
 	addonsPods      int // made for sidecars of CSI-Addons so far
 	api             struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
-	died     []expect.Death
-	apart    string // what keeps the nodes apart, if that is not all there could be
-	watch    *ledger.Watch
-	data     *datacheck.Check
-	promises *addonscheck.Check
-	lost     []string // violations of the data check
-	written  []string // by programs, outside the run
+	died       []expect.Death
+	apart      string // what keeps the nodes apart, if that is not all there could be
+	watch      *ledger.Watch
+	data       *datacheck.Check
+	promises   *addonscheck.Check
+	invariants *invariant.Watch
+	lost       []string // violations of the data check
+	written    []string // by programs, outside the run
 }
 
 // Start makes a cluster and starts everything in it; virtual time does not move
@@ -71,7 +74,7 @@ func Start(o Options) (*Simulation, error) {
 
 // newSimulation is a cluster of a run in which nothing has been started.
 func (r *run) newSimulation(o Options, cluster string) *Simulation {
-	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}}
+	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[store.Key]bool{}}
 	k := r.kernel
 	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes)
 	if o.Token != "" { // the API is served sooner or later
@@ -100,6 +103,7 @@ func (r *run) newSimulation(o Options, cluster string) *Simulation {
 	c.drawFaults(o.FaultSpace)
 	c.startDataCheck()
 	c.startPromises()
+	c.startInvariants()
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -90,7 +91,7 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), plural.Of(len(found.Findings), "finding"))
 	x.writeCompleteness(out, found)
 	for i, f := range found.Findings {
-		if f.Blame == check.Driver || f.Blame == check.Invariant {
+		if f.Blame == invariant.Driver || f.Blame == invariant.Own {
 			x.code = exitFailed
 		}
 		file, err := keepFinding(found, f, x.flags.out)
@@ -102,6 +103,9 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 		writeChoices(out, f.Choices)
 		if f.ByChance() {
 			fmt.Fprintf(out, "  %s\n", check.ByChance(f.Repeated, f.Repeats))
+		}
+		if f.Scenario != nil {
+			fmt.Fprintf(out, "  in %s of the scenario\n", plural.Of(f.Steps, "step"))
 		}
 		x.writeStory(out, f)
 		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blames[f.Blame], self(), report.Quoted(file))
@@ -135,14 +139,15 @@ func (x *exploring) writeCompleteness(out io.Writer, found *explore.Search) {
 }
 
 // headings are what findings are called, by whose doing they are.
-var headings = map[check.Blame]string{check.Driver: "FINDING", check.Kubernetes: "HAZARD", check.Scenario: "EXPECTATION", check.Invariant: "FINDING"}
+var headings = map[invariant.Blame]string{invariant.Driver: "FINDING", invariant.Kubernetes: "HAZARD", invariant.Scenario: "EXPECTATION", invariant.Own: "FINDING", invariant.User: "HAZARD"}
 
 // blames say whose doing a finding is.
-var blames = map[check.Blame]string{
-	check.Driver:     "the driver is to blame: others did what the CSI spec allows them",
-	check.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
-	check.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change",
-	check.Invariant:  "the scenario says that this holds in every run",
+var blames = map[invariant.Blame]string{
+	invariant.Driver:     "the driver is to blame: others did what the CSI spec allows them",
+	invariant.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
+	invariant.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change",
+	invariant.Own:        "the scenario says that this holds in every run",
+	invariant.User:       "the driver is not to blame: somebody asked for this",
 }
 
 // writeStory prints what happened, in order.

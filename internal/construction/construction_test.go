@@ -193,7 +193,7 @@ func TestArrowsPointDownwards(t *testing.T) {
 var floors = [][]string{
 	{"internal/world"}, // what a world is made of: kernel, store, machine, trace ...
 	{"internal/api", "internal/input", "internal/ledger", "internal/explore", "internal/defect"}, // the API in front of the store; what people write, read strictly; what is left behind, and whose fault it is; how runs are searched
-	{"drivers", "internal/driver", "internal/view"},                                              // reference drivers and faults; how drivers are served, called, recorded and broken; what a trace looks like, rules of the CSI spec included
+	{"drivers", "internal/driver", "internal/invariant", "internal/view"},                        // reference drivers and faults; how drivers are served, called, recorded and broken; what a trace looks like, rules of the CSI spec included
 	{"fakekubelet", "fakecontroller"},                                                            // the parts of Kubernetes, which meet in the store alone
 	{"sim"},                                                                                      // the public API: a cluster
 	{"cmd", "examples", "scenarios"},                                                             // what people run

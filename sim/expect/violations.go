@@ -2,8 +2,10 @@ package expect
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -23,7 +25,7 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 	}
 	f := allowed.failure("CSI spec violated", v.String(), found)
 	if f == nil {
-		return v.handover(ev)
+		return v.ofKubernetes(ev)
 	}
 	f.About = ev.first(trace.Violation)
 	f.Hint = contract.Advice(f.Verdict)
@@ -31,15 +33,20 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// handover is that whoever attached a volume, a driver or an in-tree plugin, detaches it. It is no
-// driver's fault if that is not so. L-ADC-7
-func (v Violations) handover(ev *Evidence) *Failure {
+// ofKubernetes is that Kubernetes calls drivers in the order that it promises, and that whoever attached a volume, a driver or an in-tree
+// plugin, detaches it. It is no driver's fault if that is not so. L-ADC-7
+func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 	allowed := Allowed(v)
 	for _, e := range ev.recorder.Events() {
 		if e.Kind != trace.Violation || e.Method != "" { // one of a driver is about a method
 			continue
 		}
-		if f := allowed.failure("volume handed over", "the side that attached a volume detaches it", []string{e.Message}); f != nil {
+		what, expected := "volume handed over", "the side that attached a volume detaches it"
+		detail, disorder := strings.CutPrefix(e.Message, invariant.OutOfOrder)
+		if disorder {
+			what, expected = strings.TrimSuffix(invariant.OutOfOrder, ": "), invariant.Of(e.Message).Holds
+		}
+		if f := allowed.failure(what, expected, []string{detail}); f != nil {
 			f.About = e
 			return f
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -32,22 +33,9 @@ type Finding struct {
 	// Known says that a baseline has it.
 	Known bool
 
-	rank  rank
+	rank  invariant.Rank
 	found *Found // by a search; nil if not
 }
-
-// rank orders causes before what comes of them.
-type rank int
-
-const (
-	dies     rank = iota - 1 // the driver's program ends by itself
-	breach                   // of the CSI spec, in an answer
-	noEffect                 // a call that answers OK and does nothing: another one may have spoilt it
-	refuses                  // a call that fails for good
-	spoils                   // data, or what is another's
-	leaks                    // something is left behind
-	waits                    // something never came about
-)
 
 // calls is the number of driver calls.
 func (o Outcome) calls() int {
@@ -63,7 +51,7 @@ func shownBy(o Outcome) []Finding {
 	if o.Err != nil {
 		verdict := firstLine(o.Err.Error())
 		failure := scenario.Failure{Verdict: verdict, Got: rest(o.Err.Error())}
-		return []Finding{{Name: defect.NameOf(verdict), Verdict: verdict, Failure: failure, Shown: shown, rank: waits}}
+		return []Finding{{Name: defect.NameOf(verdict), Verdict: verdict, Failure: failure, Shown: shown, rank: invariant.Waits}}
 	}
 	if !o.Failed() {
 		return nil
@@ -72,7 +60,7 @@ func shownBy(o Outcome) []Finding {
 		return o.Search.shown(o)
 	}
 	var all []Finding
-	add := func(f scenario.Failure, r rank) {
+	add := func(f scenario.Failure, r invariant.Rank) {
 		name := defect.NameOf(f.Verdict)
 		if about := o.Trial.Known; about != "" && strings.HasPrefix(f.Verdict, about) {
 			name = about
@@ -90,8 +78,8 @@ func shownBy(o Outcome) []Finding {
 		}
 		f.Verdict = firstLine(f.Verdict)
 		r := rankOf(f.Verdict)
-		if call := refusal(o.Result.Trace, strings.Contains(f.Verdict+" ", " gone ")); call != nil && r == waits {
-			f, r = refused(f, call), refuses
+		if call := refusal(o.Result.Trace, strings.Contains(f.Verdict+" ", " gone ")); call != nil && r == invariant.Waits {
+			f, r = refused(f, call), invariant.Refuses
 		}
 		if o.Trial.Known != "" {
 			f.Verdict = o.Trial.Known + ": " + f.Verdict
@@ -105,26 +93,20 @@ func shownBy(o Outcome) []Finding {
 	return all
 }
 
-// rankOf is the rank of what is no breach of the CSI spec, by its verdict.
-func rankOf(verdict string) rank {
-	switch {
-	case strings.HasPrefix(verdict, "driver died: "):
-		return dies
-	case strings.HasPrefix(verdict, scenario.BrokenInvariant):
-		return breach
-	case strings.HasPrefix(verdict, "left behind: "):
-		return leaks
-	case strings.HasPrefix(verdict, "timed out "), strings.Contains(verdict, "can never come true"):
-		return waits
+// rankOf is the rank of what breaks no invariant, too.
+func rankOf(verdict string) invariant.Rank {
+	if broken := invariant.Of(verdict); broken != nil {
+		return broken.Rank
 	}
-	return spoils
+	return invariant.Spoils
 }
 
-func breachRank(verdict string) rank {
-	if strings.Contains(verdict, " has no effect: ") || strings.Contains(verdict, " leaves what it has to delete: ") {
-		return noEffect
+// breachRank is the rank of a breach of the CSI spec.
+func breachRank(verdict string) invariant.Rank {
+	if broken := invariant.Of(verdict); broken != nil {
+		return broken.Rank
 	}
-	return breach
+	return invariant.Breach
 }
 
 // breaches are the breaches of the CSI spec in a run, each kind once.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/csisim/csisim/internal/defect"
+	"github.com/csisim/csisim/internal/invariant"
 )
 
 // A defect has one name, whichever pod, volume, time, path or pointer its verdict has.
@@ -40,10 +41,10 @@ func trialOf(name string, findings ...Finding) []Finding {
 // The two forms of one defect have one name.
 func TestFormsOfADefectAreUnited(t *testing.T) {
 	shown := [][]Finding{
-		trialOf("repeated/a", Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal (volume vol-1 is staged already)"}, Finding{Verdict: "NodeUnstageVolume has no effect: 1 mounted still: x", rank: noEffect}),
-		trialOf("lost/a", Finding{Verdict: "NodeStageVolume fails for good: Internal: volume vol-7 is staged already", rank: refuses}),
-		trialOf("lost/b", Finding{Verdict: "NodeStageVolume fails for good: Internal: disk is full", rank: refuses}),
-		trialOf("life/a", Finding{Verdict: "left behind: mount /x on node-a: made by NodeStageVolume at 1 s, should have gone with NodeUnstageVolume at 2 s, which answered OK", rank: leaks}),
+		trialOf("repeated/a", Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal (volume vol-1 is staged already)"}, Finding{Verdict: "NodeUnstageVolume has no effect: 1 mounted still: x", rank: invariant.NoEffect}),
+		trialOf("lost/a", Finding{Verdict: "NodeStageVolume fails for good: Internal: volume vol-7 is staged already", rank: invariant.Refuses}),
+		trialOf("lost/b", Finding{Verdict: "NodeStageVolume fails for good: Internal: disk is full", rank: invariant.Refuses}),
+		trialOf("life/a", Finding{Verdict: "left behind: mount /x on node-a: made by NodeStageVolume at 1 s, should have gone with NodeUnstageVolume at 2 s, which answered OK", rank: invariant.Leaks}),
 	}
 	unite(shown)
 	assert.Equal(t, shown[0][0].Name, shown[1][0].Name)
@@ -53,8 +54,8 @@ func TestFormsOfADefectAreUnited(t *testing.T) {
 
 // What follows from a defect is no finding of its own, unless a trial shows it alone.
 func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
-	breaks := Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal", rank: breach}
-	waiting := Finding{Verdict: "timed out waiting for the condition: pod web gone", rank: waits}
+	breaks := Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal", rank: invariant.Breach}
+	waiting := Finding{Verdict: "timed out waiting for the condition: pod web gone", rank: invariant.Waits}
 	assert.Equal(t, map[string]bool{breaks.Verdict: true}, causes([][]Finding{trialOf("a/a", breaks, waiting)}))
 	both := causes([][]Finding{trialOf("a/a", breaks, waiting), trialOf("a/b", waiting)})
 	assert.True(t, both["timed out waiting for the condition: pod … gone"])

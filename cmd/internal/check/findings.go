@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/internal/defect"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
@@ -40,7 +41,7 @@ func causes(shown [][]Finding) map[string]bool {
 	names := map[string]bool{}
 	for _, findings := range shown {
 		for i, f := range findings {
-			if i == 0 || f.rank == findings[0].rank || f.rank == breach {
+			if i == 0 || f.rank == findings[0].rank || f.rank == invariant.Breach {
 				names[f.Name] = true
 			}
 		}

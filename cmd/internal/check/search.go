@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
@@ -21,7 +22,7 @@ type Searched struct {
 type Found struct {
 	// Name and Blame are those of the finding.
 	Name  string
-	Blame Blame
+	Blame invariant.Blame
 	// Result is that of the shortest run that shows it.
 	Result *scenario.Result
 	// Choices are what that run takes, in words, and Replay the command that makes it again.
@@ -33,12 +34,12 @@ type Found struct {
 
 // hazards are those for which Kubernetes is to blame: under the same faults real clusters may do the same.
 func (s *Searched) hazards() []Found {
-	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == Driver })
+	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == invariant.Driver })
 }
 
 // OfDriver is the first for which the driver is to blame; nil if none is.
 func (s *Searched) OfDriver() *Found {
-	if i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Blame == Driver }); i >= 0 {
+	if i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Blame == invariant.Driver }); i >= 0 {
 		return &s.Found[i]
 	}
 	return nil
@@ -48,7 +49,7 @@ func (s *Searched) OfDriver() *Found {
 func (s *Searched) shown(o Outcome) []Finding {
 	var all []Finding
 	for _, found := range s.Found {
-		if found.Blame != Driver {
+		if found.Blame != invariant.Driver {
 			continue
 		}
 		for _, f := range Shown(found.Result) {

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -30,7 +30,7 @@ func fileOf(name string) string {
 
 // usual is the search that csisim explore makes by default, bounded by runs.
 func usual(runs int) Options {
-	return Options{Strategy: "pct", Seed: 1, Runs: runs, Jobs: 1, Space: fault.Space{Kinds: fault.Kinds(), Budget: 3}}
+	return Options{Strategy: "pct", Seed: 1, Runs: runs, Jobs: 1, Space: fault.Space{Kinds: fault.Usual(), Budget: 3}}
 }
 
 func textOf(t testing.TB, name string, faulty ...string) []byte {
@@ -170,7 +170,7 @@ sometimes:
 	require.Equal(t, scenario.Passed, s.Calm.Exit)
 	require.Len(t, s.Findings, 1)
 	assert.Equal(t, "invariant broken: calls.filter(c, c.call == 'CreateVolume').size() < 2", s.Findings[0].Verdict)
-	assert.Equal(t, check.Invariant, s.Findings[0].Blame)
+	assert.Equal(t, invariant.Own, s.Findings[0].Blame)
 	assert.Len(t, s.Findings[0].Choices, 1)
 	assert.Equal(t, []string{"calls.exists(c, c.code == 'DataLoss')"}, s.Never())
 }

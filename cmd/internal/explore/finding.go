@@ -6,7 +6,9 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -14,8 +16,11 @@ import (
 type Finding struct {
 	*explore.Finding
 	// Blame is whose doing it is, and Story what happened in the shrunk run, in order; they are known when the search is over.
-	Blame check.Blame
+	Blame invariant.Blame
 	Story []*trace.Event
+	// Scenario is the text of a smaller scenario that shows it, with so many Steps; nil if there is none.
+	Scenario []byte
+	Steps    int
 }
 
 // shown is a finding of one run.
@@ -35,11 +40,26 @@ func shownBy(result *scenario.Result) (all []explore.Shown) {
 // Result is that of the run that shows it with the fewest choices.
 func (f *Finding) Result() *scenario.Result { return f.More.(shown).result }
 
+// show keeps how a run shows the finding.
+func (f *Finding) show(result *scenario.Result) {
+	for _, other := range shownBy(result) {
+		if other.Name == f.Name {
+			f.Shown = other
+		}
+	}
+}
+
 // explain says whose doing a finding is, and what happened.
 func (f *Finding) explain() {
 	by := f.More.(shown)
 	f.Blame, f.Story = by.finding.Blame(), storyOf(by.result, &by.finding)
+	if slices.ContainsFunc(f.Choices, isUsers) && !by.finding.IsOfDriverAlone() {
+		f.Blame = invariant.User
+	}
 }
+
+// isUsers reports whether a choice is something that a user or an administrator does.
+func isUsers(c explore.Choice) bool { return fault.IsUsers(c.Takes) }
 
 // Shows is the finding of a name among what a run shows; nil if it does not.
 func Shows(result *scenario.Result, name string) *check.Finding {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/cmd/internal/scenario/expression"
+	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -13,9 +14,6 @@ type Invariant struct {
 	That    Statement `json:"that" want:"required" example:"objects('pods').all(p, p.status.phase != 'Failed')" doc:"A CEL expression over calls, events, elapsed and objects(\"pods\")."`
 	Because string    `json:"because,omitempty" doc:"Why it holds: a section of a specification, a rule. It is printed when it does not."`
 }
-
-// BrokenInvariant begins the verdict of an invariant that does not hold.
-const BrokenInvariant = "invariant broken: "
 
 // statementWatch looks, at the end of each instant, at what must hold always and at what must come about sometimes.
 type statementWatch struct {
@@ -44,8 +42,8 @@ func (r *runner) watchStatements() error {
 	}
 	w := &statementWatch{r: r, evidence: r.cluster.Evidence()}
 	r.watch = w
-	for i, invariant := range s.Always {
-		w.open = append(w.open, &watchedStatement{text: invariant.That.text, because: invariant.Because, line: s.lineOf("", "always", i)})
+	for i, always := range s.Always {
+		w.open = append(w.open, &watchedStatement{text: always.That.text, because: always.Because, line: s.lineOf("", "always", i)})
 	}
 	for i, statement := range s.Sometimes {
 		w.open = append(w.open, &watchedStatement{text: statement.text, sometimes: i + 1, line: s.lineOf("", "sometimes", i)})
@@ -92,7 +90,7 @@ func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
 		return holds
 	case !holds:
 		w.broken = append(w.broken, &Failure{
-			Verdict: BrokenInvariant + s.text, Line: s.line, Hint: s.because, Expected: "true at every instant",
+			Verdict: invariant.BrokenOwn + s.text, Line: s.line, Hint: s.because, Expected: "true at every instant",
 			Got: fmt.Sprintf("at %v: %s", w.r.elapsed(), cmp.Or(s.compiled.Because(view), "false")),
 		})
 	default:

@@ -1,0 +1,36 @@
+package library_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/invariant"
+)
+
+// blamed are those to blame, in words.
+var blamed = map[invariant.Blame]string{
+	invariant.Driver: "the driver", invariant.Kubernetes: "Kubernetes, which may do the same in a real cluster", invariant.Scenario: "nobody: it follows from what was asked for", invariant.Own: "who wrote it says so",
+}
+
+func TestTheDocumentListsEachInvariant(t *testing.T) {
+	const file = "../docs/invariants.md"
+	document, err := os.ReadFile(file)
+	require.NoError(t, err)
+	head, _, found := strings.Cut(string(document), "| Invariant |")
+	require.True(t, found)
+	var table strings.Builder
+	table.WriteString("| Invariant | What holds | Why | Laid down in | To blame |\n| --- | --- | --- | --- | --- |\n")
+	for _, in := range invariant.All() {
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", in.Name, in.Holds, in.Reason, strings.Join(in.Rules, "; "), blamed[in.Blame])
+	}
+	want := head + table.String()
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
+		return
+	}
+	require.Equal(t, want, string(document), "go test ./cmd/internal/library -run TestTheDocumentListsEachInvariant -update writes it")
+}

@@ -1,0 +1,145 @@
+package library_test
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/seeded"
+)
+
+// proof is a scenario that breaks an invariant with a mistake, and keeps it without.
+type proof struct {
+	scenario string         // default: the life of a volume that moves
+	faulty   string         // the mistake of the mock
+	broken   string         // the mistake of hostdir
+	own      seeded.Mistake // the mistake of Kubernetes' own programs
+	steps    string         // that come first, with the mistake and without
+	wrong    string         // a step that is itself the mistake
+	head     string         // fields of the scenario
+	mistaken string         // another scenario, which is itself the mistake
+}
+
+const (
+	lifecycle = "explore/lifecycle.yaml"
+	moved     = "programs/hostdir-move.yaml"
+)
+
+// proofs has one for each invariant.
+var proofs = map[string]proof{
+	"alive":             {scenario: moved, broken: "publish-exits"},
+	"own":               {head: "always: [{that: \"calls.all(c, c.code != 'Unavailable')\"}]\n", wrong: "fault: {call: NodeStageVolume, loseAnswer: true, times: 1}"},
+	"idempotent":        {faulty: "create-not-idempotent", steps: `fault: {call: "*", repeat: true}`},
+	"effective":         {faulty: "unpublish-leaks"},
+	"contradicted":      {faulty: "attaches-twice", steps: "fault: {call: ControllerPublishVolume, contradict: true}"},
+	"single-writer":     {faulty: "attaches-twice", scenario: "../cmd/internal/library/testdata/recovered.yaml", own: seeded.AttachedFromOldView},
+	"locks":             {faulty: "stage-keeps-lock", steps: "fault: {call: NodeStageVolume, repeat: true, times: 1}"},
+	"addons":            {scenario: "csi-addons/broken/group-member-missing.yaml"},
+	"sizes":             {faulty: "wrong-capacity"},
+	"answers":           {faulty: "create-returns-no-id"},
+	"foreign-mounts":    {scenario: "programs/hostdir-neighbours.yaml", broken: "publish-unmounts-others"},
+	"data":              {scenario: moved, broken: "detach-loses-data"},
+	"undone":            {scenario: "../cmd/internal/library/testdata/forgotten.yaml", mistaken: "../cmd/internal/library/testdata/forgotten-broken.yaml"},
+	"leaks":             {faulty: "delete-leaks"},
+	"staged-first":      {scenario: "../cmd/internal/explore/testdata/rejoined.yaml", own: seeded.MountedWhileUnstaged, steps: "fault: {call: NodeUnstageVolume, lateAnswer: true, times: 1}"},
+	"unpublished-first": {faulty: "publish-mounts-nothing", own: seeded.UnpublishedAtError, steps: "fault: {call: NodeUnpublishVolume, code: Internal, times: 1}"},
+	"unstaged-first":    {own: seeded.UnstagedAtError, steps: "fault: {call: NodeUnstageVolume, code: Internal, times: 1}"},
+	"detached-first":    {scenario: "../cmd/internal/library/testdata/soon.yaml", own: seeded.DeletedInUse},
+	"progress":          {wrong: "fault: {call: NodeStageVolume, code: Unavailable}"},
+}
+
+// elsewhere are invariants whose proof stands in another test.
+var elsewhere = map[string]string{"handover": "fakecontroller/internal/attachdetach, migrated_test.go"}
+
+func TestEachInvariantFiresAndIsSilent(t *testing.T) {
+	for _, in := range invariant.All() {
+		t.Run(in.Name, func(t *testing.T) {
+			if elsewhere[in.Name] != "" {
+				return
+			}
+			p, ok := proofs[in.Name]
+			require.True(t, ok, "an invariant has a scenario that breaks it")
+			if p.broken != "" {
+				withHostdir(t)
+			}
+			fires := verdicts(t, p, true)
+			assert.True(t, slices.ContainsFunc(fires, func(v string) bool { return invariant.Of(v) == in }), "it must fire:\n%s", strings.Join(fires, "\n"))
+			assert.Empty(t, verdicts(t, p, false), "it must be silent")
+		})
+	}
+}
+
+// expectedFailure and ownMistake are lines of a scenario that is broken by itself.
+var (
+	expectedFailure = regexp.MustCompile(`(?m)^expect: \{fails: .*$`)
+	ownMistake      = regexp.MustCompile(`(?m)^    faulty: .*$`)
+)
+
+// verdicts are those of the run of a proof.
+func verdicts(t *testing.T, p proof, mistaken bool) (all []string) {
+	t.Helper()
+	file := p.scenario
+	switch {
+	case mistaken && p.mistaken != "":
+		file = p.mistaken
+	case file == "":
+		file = lifecycle
+	}
+	read, err := os.ReadFile(file)
+	require.NoError(t, err)
+	text := expectedFailure.ReplaceAllString(string(read), "")
+	steps := p.steps
+	if !mistaken {
+		text = ownMistake.ReplaceAllString(text, "")
+	} else {
+		if p.faulty != "" {
+			text = strings.Replace(text, "mock: {", "mock: {faulty: ["+p.faulty+"], ", 1)
+		}
+		if p.own != 0 {
+			undo := &cleanup{}
+			seeded.Plant(undo, p.own)
+			defer undo.now()
+		}
+		if p.wrong != "" {
+			steps = p.wrong
+		}
+	}
+	if steps != "" {
+		text = strings.Replace(text, "\nsteps:\n", "\n"+p.head+"steps:\n- "+steps+"\n", 1)
+	} else {
+		text = strings.Replace(text, "\nsteps:\n", "\n"+p.head+"steps:\n", 1)
+	}
+	s, err := scenario.Parse(file, []byte(text))
+	require.NoError(t, err)
+	if p.broken != "" {
+		if s, err = scenario.Load(file); mistaken {
+			s = withBroken(t, file, p.broken)
+		}
+		require.NoError(t, err)
+	}
+	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
+	require.NoError(t, err)
+	for _, f := range result.Failures {
+		all = append(all, f.Verdict)
+	}
+	return all
+}
+
+// cleanup undoes what a test has planted, before the test ends.
+type cleanup struct{ undo []func() }
+
+func (c *cleanup) Cleanup(f func()) { c.undo = append(c.undo, f) }
+
+func (c *cleanup) now() {
+	for _, f := range c.undo {
+		f()
+	}
+}

@@ -1,0 +1,134 @@
+package invariant_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+func TestAVerdictNamesTheInvariantThatItBreaks(t *testing.T) {
+	for verdict, name := range map[string]string{
+		"driver died: driver d on node-a: exit status 2":                                                                               "alive",
+		"CreateVolume is not idempotent: volume vol-0001, then vol-0002":                                                               "idempotent",
+		"CSI spec violated: CreateVolume is not idempotent: volume vol-0001, then vol-0002":                                            "idempotent",
+		"NodeUnpublishVolume has no effect: 1 mounted still: x":                                                                        "effective",
+		"ControllerPublishVolume accepts a contradiction: volume v is attached to a and to b":                                          "contradicted",
+		"CreateVolumeResponse.volume.capacity_bytes is 5 (the CSI spec requires 10)":                                                   "sizes",
+		"CreateVolumeResponse.volume.volume_id is empty: the CSI spec requires it (CreateVolume)":                                      "answers",
+		"NodeStageVolume fails for good: Internal: no":                                                                                 "answers",
+		"NodePublishVolume lets a demoted volume be written: volume v was demoted":                                                     "addons",
+		"left behind: mount /x: made by NodePublishVolume at 1 s, should have gone with NodeUnpublishVolume at 2 s, which answered OK": "leaks",
+		"left behind: snapshot s: made by CreateSnapshot at 1 s, should have gone with DeleteSnapshot, which never came":               "undone",
+		"data lost: pod web finds nothing in data":                                                                                     "data",
+		"foreign mount: /x": "foreign-mounts",
+		"timed out waiting for the condition: pod web gone":                                      "progress",
+		"out of order: NodeUnstageVolume: volume v is unstaged on node a, where it is published": "unpublished-first",
+		"invariant broken: true == false":                                                        "own",
+	} {
+		if in := invariant.Of(verdict); assert.NotNil(t, in, verdict) {
+			assert.Equal(t, name, in.Name, verdict)
+		}
+	}
+	for _, verdict := range []string{"call 2 of 3 did not come as expected: NodeStageVolume", "a call too many", "pod web is not as expected", "not true: calls.size() == 3"} {
+		assert.Nil(t, invariant.Of(verdict), "only one scenario expects it: %s", verdict)
+	}
+}
+
+func TestEachInvariantSaysWhyAndWhere(t *testing.T) {
+	names := map[string]bool{}
+	for _, in := range invariant.All() {
+		assert.False(t, names[in.Name], in.Name)
+		names[in.Name] = true
+		assert.NotEmpty(t, in.Holds, in.Name)
+		assert.NotEmpty(t, in.Reason, in.Name)
+		assert.NotEmpty(t, in.Rules, in.Name)
+	}
+}
+
+// follower is a watch, and what it has found.
+type follower struct {
+	*invariant.Watch
+	now   time.Duration
+	inUse bool
+	found []string
+}
+
+func follow() *follower {
+	f := &follower{Watch: invariant.New()}
+	f.OnBreach = func(_ *trace.Event, v contract.Violation) { f.found = append(f.found, v.String()) }
+	f.OnDisorder = func(_ *trace.Event, verdict string) { f.found = append(f.found, verdict) }
+	f.InUse = func(string, string, string) bool { return f.inUse }
+	return f
+}
+
+// call makes a call, which is answered with a code, or OK.
+func (f *follower) call(method, node string, request, answer proto.Message, code, injected string) {
+	e := trace.Entry{Kind: trace.Call, Driver: "d", Node: node, Method: method, Request: request, Response: answer, Code: code, Injected: injected, At: f.now}.Event()
+	f.Began(e)
+	f.Ended(e)
+}
+
+func (f *follower) stage(code string) {
+	f.call("Node/NodeStageVolume", "node-a", &csi.NodeStageVolumeRequest{VolumeId: "v"}, nil, code, "")
+}
+
+func (f *follower) unstage(code, injected string) {
+	f.call("Node/NodeUnstageVolume", "node-a", &csi.NodeUnstageVolumeRequest{VolumeId: "v"}, nil, code, injected)
+}
+
+func (f *follower) publish(code string) {
+	f.call("Node/NodePublishVolume", "node-a", &csi.NodePublishVolumeRequest{VolumeId: "v", TargetPath: "/t", StagingTargetPath: "/s"}, nil, code, "")
+}
+
+func (f *follower) detach() {
+	f.call("Controller/ControllerUnpublishVolume", "", &csi.ControllerUnpublishVolumeRequest{VolumeId: "v", NodeId: "a"}, nil, "", "")
+}
+
+func (f *follower) attach(to string) {
+	f.call("Controller/ControllerPublishVolume", "", &csi.ControllerPublishVolumeRequest{VolumeId: "v", NodeId: to, VolumeCapability: &csi.VolumeCapability{
+		AccessMode: &csi.VolumeCapability_AccessMode{Mode: csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER},
+	}}, nil, "", "")
+}
+
+func (f *follower) register() {
+	f.call("Node/NodeGetInfo", "node-a", &csi.NodeGetInfoRequest{}, &csi.NodeGetInfoResponse{NodeId: "a"}, "", "")
+}
+
+func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {
+	for name, c := range map[string]struct {
+		calls func(*follower)
+		found []string
+	}{
+		"a life":                      {func(f *follower) { f.stage(""); f.publish("") }, nil},
+		"published and never staged":  {func(f *follower) { f.publish("") }, []string{"out of order: NodePublishVolume: volume v is published on node node-a, where it is not staged"}},
+		"staging that failed":         {func(f *follower) { f.stage("Internal"); f.publish("") }, nil},
+		"unstaged while published":    {func(f *follower) { f.stage(""); f.publish(""); f.unstage("", "") }, []string{"out of order: NodeUnstageVolume: volume v is unstaged on node node-a, where it is published"}},
+		"published after unstaging":   {func(f *follower) { f.stage(""); f.unstage("", ""); f.publish("") }, []string{"out of order: NodePublishVolume: volume v is published on node node-a, where it is not staged"}},
+		"detached while staged":       {func(f *follower) { f.register(); f.stage(""); f.detach() }, []string{"out of order: ControllerUnpublishVolume: volume v is detached from node node-a, where it is staged"}},
+		"detached by force":           {func(f *follower) { f.inUse = true; f.register(); f.stage(""); f.detach() }, nil},
+		"detached after a reboot":     {func(f *follower) { f.stage(""); f.register(); f.detach() }, nil},
+		"detached, unstage uncertain": {func(f *follower) { f.register(); f.stage(""); f.unstage("Internal", ""); f.detach() }, nil},
+		"detached, unstage unseen":    {func(f *follower) { f.register(); f.stage(""); f.unstage("Internal", "code Internal"); f.detach() }, []string{"out of order: ControllerUnpublishVolume: volume v is detached from node node-a, where it is staged"}},
+		"attached twice":              {func(f *follower) { f.attach("a"); f.attach("b") }, []string{"ControllerPublishVolume attaches a volume of one node to two: volume v is attached to node b and was not detached from node a"}},
+		"attached again":              {func(f *follower) { f.attach("a"); f.detach(); f.attach("b"); f.attach("b") }, nil},
+		"a lock that stays":           {func(f *follower) { f.stage("Aborted"); f.now = time.Minute; f.stage("Aborted") }, []string{"NodeStageVolume is answered with ABORTED though no call is under way: volume v is locked still"}},
+		"a lock that clears":          {func(f *follower) { f.stage("Aborted"); f.stage(""); f.now = time.Minute; f.stage("Aborted") }, nil},
+		"a lock of a call unanswered": {func(f *follower) {
+			f.stage("DeadlineExceeded")
+			f.stage("Aborted")
+			f.now = time.Minute
+			f.stage("Aborted")
+		}, nil},
+	} {
+		f := follow()
+		c.calls(f)
+		assert.Equal(t, c.found, f.found, name)
+	}
+}

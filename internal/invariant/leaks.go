@@ -1,0 +1,18 @@
+package invariant
+
+import "strings"
+
+var nothingLeaked = &Invariant{
+	Name: "leaks", Holds: "what a driver was asked to take away is gone: mounts, files, devices, attachments, volumes, snapshots",
+	Reason: "it costs money, and on nodes ends in one that takes no pods any more",
+	Rules:  []string{"CSI spec: DeleteVolume", "CSI spec: ControllerUnpublishVolume", "CSI spec: NodeUnstageVolume"}, Blame: Driver, Rank: Leaks, breaks: begins("left behind: "),
+}
+
+var nothingUndone = &Invariant{
+	Name: "undone", Holds: "whoever had something made has it taken away when nobody needs it any more",
+	Reason: "under some faults real Kubernetes forgets what it asked for, and nobody else knows of it",
+	Rules:  []string{"C-SNAP-30", "K-RECON"}, Blame: Kubernetes, Rank: Leaks,
+	breaks: func(verdict string) bool {
+		return strings.HasPrefix(verdict, "left behind: ") && strings.Contains(verdict, "which never came")
+	},
+}

@@ -1,0 +1,37 @@
+package invariant
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// attachedTwice is how a breach is worded.
+const attachedTwice = "attaches a volume of one node to two"
+
+var singleWriter = &Invariant{
+	Name: "single-writer", Holds: "a volume that one node alone may have is attached to one node at a time",
+	Reason: "two nodes that both mount a file system of one destroy it. Kubernetes asks for it when it is not sure of the first node (C-ADC-34) and leaves it to the driver to refuse",
+	Rules:  []string{"CSI spec: ControllerPublishVolume, FAILED_PRECONDITION", "C-ADC-34"}, Blame: Driver, Rank: Breach,
+	breaks: has(" " + attachedTwice + ": "),
+}
+
+// singleWriter looks at a volume that has been attached.
+func (w *Watch) singleWriter(call *trace.Event, v *state, r *csi.ControllerPublishVolumeRequest) {
+	switch r.GetVolumeCapability().GetAccessMode().GetMode() {
+	case csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER:
+	default:
+		return
+	}
+	for _, other := range slices.Sorted(maps.Keys(v.attached)) {
+		if other != r.GetNodeId() && v.attached[other] == surely {
+			w.OnBreach(call, contract.Violation{Method: call.Method, Rule: attachedTwice, Detail: fmt.Sprintf("volume %s is attached to node %s and was not detached from node %s", r.GetVolumeId(), r.GetNodeId(), other)})
+			return
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package invariant
+
+import (
+	"path"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Watch follows the calls of one cluster, and what they make of its volumes.
+type Watch struct {
+	// OnBreach is called for what a driver does, OnDisorder for what its callers do, with the call that shows it.
+	OnBreach   func(*trace.Event, contract.Violation)
+	OnDisorder func(call *trace.Event, verdict string)
+	// InUse reports whether a node says that it uses a volume: who detaches it then does so by force.
+	InUse func(driver, handle, node string) bool
+
+	volumes map[key]*state
+	nodes   map[key]string // names of nodes, by driver and node id
+}
+
+// key is a volume, or a node, of a driver.
+type key struct{ driver, id string }
+
+// New returns a watch that has seen nothing yet.
+func New() *Watch {
+	return &Watch{volumes: map[key]*state{}, nodes: map[key]string{}}
+}
+
+// certainty is what is known of something that calls make and undo.
+type certainty int
+
+const (
+	never   certainty = iota // not made, or undone
+	maybe                    // a call that made or undid it has not ended, or failed
+	leaving                  // a call is under way that undoes it
+	surely                   // made
+)
+
+// state is what calls have made of a volume, as far as it is certain. There may be very many.
+type state struct {
+	attached  map[string]certainty // by node id
+	staged    map[string]certainty // by node
+	published map[target]certainty
+	lock      lock
+}
+
+type target struct{ node, path string }
+
+func (w *Watch) of(driver, id string) *state {
+	k := key{driver, id}
+	if w.volumes[k] == nil {
+		w.volumes[k] = &state{}
+	}
+	return w.volumes[k]
+}
+
+// set keeps what is so at a place; what is not made is not kept.
+func set[K comparable](places *map[K]certainty, at K, is certainty) {
+	switch {
+	case is == never:
+		delete(*places, at)
+	case *places == nil:
+		*places = map[K]certainty{at: is}
+	default:
+		(*places)[at] = is
+	}
+}
+
+// Began takes notice of a call that is made.
+func (w *Watch) Began(call *trace.Event) {
+	w.lockBegan(call)
+	switch r := call.Request.(type) {
+	case *csi.NodePublishVolumeRequest:
+		w.publishedWhereStaged(call, r)
+	case *csi.NodeUnstageVolumeRequest:
+		v := w.of(call.Driver, r.GetVolumeId())
+		w.unstagedUnused(call, v, r)
+		set(&v.staged, call.Node, v.staged[call.Node].left())
+	case *csi.NodeUnpublishVolumeRequest:
+		v, at := w.of(call.Driver, r.GetVolumeId()), target{call.Node, r.GetTargetPath()}
+		set(&v.published, at, v.published[at].left())
+	case *csi.ControllerUnpublishVolumeRequest:
+		v := w.of(call.Driver, r.GetVolumeId())
+		w.detachedUnused(call, v, r)
+		// In any order: each is by itself.
+		for id := range v.attached {
+			if r.GetNodeId() == "" || id == r.GetNodeId() {
+				set(&v.attached, id, v.attached[id].left())
+			}
+		}
+	case *csi.DeleteVolumeRequest:
+		w.deletedUnused(call, w.of(call.Driver, r.GetVolumeId()), r)
+	}
+}
+
+// left is what is so while a call is under way that undoes it.
+func (c certainty) left() certainty {
+	if c == surely {
+		return leaving
+	}
+	return c
+}
+
+// Ended takes notice of a call that has been answered.
+func (w *Watch) Ended(call *trace.Event) {
+	w.lockEnded(call)
+	ok := call.Code == ""
+	switch r := call.Request.(type) {
+	case *csi.NodeGetInfoRequest:
+		w.nodeStarted(call)
+	case *csi.ControllerPublishVolumeRequest:
+		v := w.of(call.Driver, r.GetVolumeId())
+		if ok {
+			w.singleWriter(call, v, r)
+		}
+		set(&v.attached, r.GetNodeId(), v.attached[r.GetNodeId()].made(ok))
+	case *csi.NodeStageVolumeRequest:
+		v := w.of(call.Driver, r.GetVolumeId())
+		set(&v.staged, call.Node, v.staged[call.Node].made(ok))
+	case *csi.NodePublishVolumeRequest:
+		v, at := w.of(call.Driver, r.GetVolumeId()), target{call.Node, r.GetTargetPath()}
+		set(&v.published, at, v.published[at].made(ok))
+	case *csi.NodeUnpublishVolumeRequest:
+		v, at := w.of(call.Driver, r.GetVolumeId()), target{call.Node, r.GetTargetPath()}
+		set(&v.published, at, v.published[at].undone(call))
+	case *csi.NodeUnstageVolumeRequest:
+		v := w.of(call.Driver, r.GetVolumeId())
+		set(&v.staged, call.Node, v.staged[call.Node].undone(call))
+	case *csi.ControllerUnpublishVolumeRequest:
+		v := w.of(call.Driver, r.GetVolumeId())
+		// In any order: each is by itself.
+		for id := range v.attached {
+			if r.GetNodeId() == "" || id == r.GetNodeId() {
+				set(&v.attached, id, v.attached[id].undone(call))
+			}
+		}
+	case *csi.DeleteVolumeRequest:
+		if ok {
+			delete(w.volumes, key{call.Driver, r.GetVolumeId()})
+		}
+	}
+}
+
+// made is what is so when a call has ended that makes it.
+func (c certainty) made(ok bool) certainty {
+	if ok {
+		return surely
+	}
+	return max(c, maybe)
+}
+
+// undone is what is so when a call has ended that undoes it. An injected error is one of which the driver knows nothing.
+func (c certainty) undone(call *trace.Event) certainty {
+	switch {
+	case call.Code == "":
+		return never
+	case c != leaving:
+		return c
+	case strings.HasPrefix(call.Injected, "code "):
+		return surely
+	}
+	return maybe
+}
+
+// nodeStarted: a kubelet asks a plugin who it is when one of them has started, maybe the node: what was on it may be gone.
+func (w *Watch) nodeStarted(call *trace.Event) {
+	if answer, ok := call.Response.(*csi.NodeGetInfoResponse); ok && call.Code == "" {
+		w.nodes[key{call.Driver, answer.GetNodeId()}] = call.Node
+	}
+	// In any order: each is by itself.
+	for k, v := range w.volumes {
+		if k.driver != call.Driver {
+			continue
+		}
+		set(&v.staged, call.Node, min(v.staged[call.Node], maybe))
+		for at := range v.published {
+			if at.node == call.Node {
+				set(&v.published, at, min(v.published[at], maybe))
+			}
+		}
+	}
+}
+
+// method is the short name of a call.
+func method(call *trace.Event) string { return path.Base(call.Method) }

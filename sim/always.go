@@ -1,0 +1,46 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// Always has something of the test's own hold at the end of each instant of virtual time, from here on and whatever the order and the
+// faults of a search: holds looks at the cluster, and must change nothing. The test fails at its end if there was an instant at which it
+// was false. because says why it holds, and is printed.
+func (c *Cluster) Always(because string, holds func(*Simulation) bool) {
+	c.always = append(c.always, &always{because: because, holds: holds})
+	c.simulation.EachInstant(func() {
+		for _, a := range c.always {
+			a.look(c.simulation)
+		}
+	})
+}
+
+// always is an invariant of a test's own.
+type always struct {
+	because string
+	holds   func(*Simulation) bool
+	broken  bool
+	at      time.Duration // when it was broken
+}
+
+func (a *always) look(c *Simulation) {
+	if !a.broken && !a.holds(c) {
+		a.broken, a.at = true, c.World.Kernel.Elapsed()
+	}
+}
+
+// String is why it holds.
+func (a *always) String() string { return a.because }
+
+// Failure is that it did not.
+func (a *always) Failure(*expect.Evidence) *expect.Failure {
+	if !a.broken {
+		return nil
+	}
+	return &expect.Failure{Verdict: invariant.BrokenOwn + a.because, Expected: "true at every instant", Got: fmt.Sprintf("false at %v", a.at)}
+}

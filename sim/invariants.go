@@ -1,0 +1,32 @@
+package sim
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/volume"
+)
+
+// startInvariants follows the calls to drivers for what holds in every run.
+func (c *Simulation) startInvariants() {
+	c.invariants = invariant.New()
+	c.invariants.OnBreach, c.invariants.InUse = c.Wire.Report, c.isInUse
+	seen := map[string]bool{}
+	c.invariants.OnDisorder = func(call *trace.Event, verdict string) {
+		if seen[verdict] {
+			return
+		}
+		seen[verdict] = true
+		c.World.Trace.Add(trace.Entry{Kind: trace.Violation, Actor: call.Actor, Node: call.Node, Driver: call.Driver, Message: c.Wire.Renamed(verdict)})
+	}
+}
+
+// isInUse reports whether a node says that it uses a volume, or is no more: who detaches it then does so by force. C-ADC-25
+func (c *Simulation) isInUse(driver, handle, node string) bool {
+	n, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: node})
+	return !ok || slices.Contains(n.Status.VolumesInUse, corev1.UniqueVolumeName(volume.UniqueName(driver, handle)))
+}
