@@ -40,6 +40,7 @@ func (n *node) startKubelet(c *Simulation) {
 		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(),
 	})
 	n.kubelet.SetPace(&n.pace)
+	c.invariants.KubeletStarted(n.Name)
 	n.started = c.World.Kernel.Elapsed()
 	c.heartbeatChanged(n.Name)
 }

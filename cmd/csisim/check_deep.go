@@ -113,7 +113,7 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 			return o, err
 		}
 		o.Search.Found = append(o.Search.Found, check.Found{
-			Name: f.Name, Blame: f.Blame, Result: f.Result(), Choices: inWords(f.Choices), Replay: replay, Repeated: f.Repeated, Repeats: f.Repeats,
+			Finding: f.OfRun(), Blame: f.Blame, Result: f.Result(), Choices: inWords(f.Choices), Replay: replay, Repeated: f.Repeated, Repeats: f.Repeats,
 		})
 	}
 	if first := o.Search.OfDriver(); first != nil {

@@ -108,7 +108,7 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 			fmt.Fprintf(out, "  in %s of the scenario\n", plural.Of(f.Steps, "step"))
 		}
 		x.writeStory(out, f)
-		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blames[f.Blame], self(), report.Quoted(file))
+		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blameOf(f), self(), report.Quoted(file))
 		if err := x.writePage(ctx, out, file); err != nil {
 			return err
 		}
@@ -148,6 +148,15 @@ var blames = map[invariant.Blame]string{
 	invariant.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change",
 	invariant.Own:        "the scenario says that this holds in every run",
 	invariant.User:       "the driver is not to blame: somebody asked for this",
+}
+
+// blameOf says whose doing a finding is and, of Kubernetes, by which rules.
+func blameOf(f *explore.Finding) string {
+	broken := invariant.Of(f.Verdict)
+	if f.Blame != invariant.Kubernetes || broken == nil {
+		return blames[f.Blame]
+	}
+	return blames[f.Blame] + ": " + strings.Join(broken.Rules, ", ")
 }
 
 // writeStory prints what happened, in order.

@@ -83,14 +83,18 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err
 	}
+	changed := explore.Digest(text) != file.Digest
 	strategy := exploration.NewReplay(file.Choices)
+	if changed {
+		strategy = exploration.NewLooseReplay(file.Choices)
+	}
 	s := newSession(env, f, scenarios)
 	s.replayed = &replayed{file: name, space: file.Space(), strategy: strategy}
 	s.runAll(ctx, scenarios)
 	if err := s.end(ctx); ctx.Err() != nil || (err != nil && codeOf(err) == exitEnvironment) {
 		return err
 	}
-	return verdictOf(env, s, file, strategy.Unfit(), explore.Digest(text) != file.Digest)
+	return verdictOf(env, s, file, strategy.Unfit(), changed)
 }
 
 // verdictOf says whether the run has shown the finding.

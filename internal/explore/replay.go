@@ -7,6 +7,7 @@ import (
 
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // Replay takes named choices where they come up, and is calm everywhere else.
@@ -19,6 +20,7 @@ type Replay struct {
 	unfit   []string
 	present map[string][]string // what was decided, by kind, each once
 	taken   []Choice
+	exact   *named // of a replay that does not look at uids; else nil
 }
 
 // NewReplay returns the strategy that repeats the choices of a run.
@@ -31,10 +33,33 @@ func NewReplay(choices []Choice) *Replay {
 	return r
 }
 
+// NewLooseReplay returns the strategy that repeats the choices of a run of a scenario that has changed since: objects may have other
+// uids, which count up, and those do not count in the names of choices.
+func NewLooseReplay(choices []Choice) *Replay {
+	loose := slices.Clone(choices)
+	for i := range loose {
+		loose[i].Of = uid().ReplaceAllString(loose[i].Of, "…")
+	}
+	r := NewReplay(loose)
+	r.exact = newNamed()
+	return r
+}
+
+var uid = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// Taken are the choices that came up and were taken, by the names that they have in this run.
+func (r *Replay) Taken() []Choice { return r.taken }
+
 // Choose takes what is wanted here.
 func (r *Replay) Choose(c kernel.Choice) int {
 	if !r.kinds[c.Kind.String()] {
 		return 0
+	}
+	exact := Choice{}
+	if r.exact != nil {
+		d, nth := r.exact.next(c)
+		exact = Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth}
+		c.Label = uid().ReplaceAllString(c.Label, "…")
 	}
 	d, nth := r.names.next(c)
 	here := Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth}
@@ -52,7 +77,12 @@ func (r *Replay) Choose(c kernel.Choice) int {
 		return 0
 	}
 	if i > 0 {
-		r.taken = append(r.taken, r.wanted[w])
+		taken := r.wanted[w]
+		if r.exact != nil {
+			exact.Takes = taken.Takes
+			taken = exact
+		}
+		r.taken = append(r.taken, taken)
 	}
 	return i
 }

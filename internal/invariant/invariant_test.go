@@ -97,8 +97,10 @@ func (f *follower) attach(to string) {
 	}}, nil, "", "")
 }
 
-func (f *follower) register() {
-	f.call("Node/NodeGetInfo", "node-a", &csi.NodeGetInfoRequest{}, &csi.NodeGetInfoResponse{NodeId: "a"}, "", "")
+func (f *follower) register() { f.registerAs("a") }
+
+func (f *follower) registerAs(id string) {
+	f.call("Node/NodeGetInfo", "node-a", &csi.NodeGetInfoRequest{}, &csi.NodeGetInfoResponse{NodeId: id}, "", "")
 }
 
 func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {
@@ -113,11 +115,12 @@ func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {
 		"published after unstaging":   {func(f *follower) { f.stage(""); f.unstage("", ""); f.publish("") }, []string{"out of order: NodePublishVolume: volume v is published on node node-a, where it is not staged"}},
 		"detached while staged":       {func(f *follower) { f.register(); f.stage(""); f.detach() }, []string{"out of order: ControllerUnpublishVolume: volume v is detached from node node-a, where it is staged"}},
 		"detached by force":           {func(f *follower) { f.inUse = true; f.register(); f.stage(""); f.detach() }, nil},
-		"detached after a reboot":     {func(f *follower) { f.stage(""); f.register(); f.detach() }, nil},
+		"detached after a reboot":     {func(f *follower) { f.register(); f.stage(""); f.KubeletStarted("node-a"); f.detach() }, nil},
 		"detached, unstage uncertain": {func(f *follower) { f.register(); f.stage(""); f.unstage("Internal", ""); f.detach() }, nil},
 		"detached, unstage unseen":    {func(f *follower) { f.register(); f.stage(""); f.unstage("Internal", "code Internal"); f.detach() }, []string{"out of order: ControllerUnpublishVolume: volume v is detached from node node-a, where it is staged"}},
 		"attached twice":              {func(f *follower) { f.attach("a"); f.attach("b") }, []string{"ControllerPublishVolume attaches a volume of one node to two: volume v is attached to node b and was not detached from node a"}},
 		"attached again":              {func(f *follower) { f.attach("a"); f.detach(); f.attach("b"); f.attach("b") }, nil},
+		"attached under another id":   {func(f *follower) { f.register(); f.attach("a"); f.registerAs("b"); f.attach("b") }, nil},
 		"a lock that stays":           {func(f *follower) { f.stage("Aborted"); f.now = time.Minute; f.stage("Aborted") }, []string{"NodeStageVolume is answered with ABORTED though no call is under way: volume v is locked still"}},
 		"a lock that clears":          {func(f *follower) { f.stage("Aborted"); f.stage(""); f.now = time.Minute; f.stage("Aborted") }, nil},
 		"a lock of a call unanswered": {func(f *follower) {

@@ -111,7 +111,7 @@ func (w *Watch) Ended(call *trace.Event) {
 	ok := call.Code == ""
 	switch r := call.Request.(type) {
 	case *csi.NodeGetInfoRequest:
-		w.nodeStarted(call)
+		w.registered(call)
 	case *csi.ControllerPublishVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		if ok {
@@ -166,19 +166,41 @@ func (c certainty) undone(call *trace.Event) certainty {
 	return maybe
 }
 
-// nodeStarted: a kubelet asks a plugin who it is when one of them has started, maybe the node: what was on it may be gone.
-func (w *Watch) nodeStarted(call *trace.Event) {
-	if answer, ok := call.Response.(*csi.NodeGetInfoResponse); ok && call.Code == "" {
-		w.nodes[key{call.Driver, answer.GetNodeId()}] = call.Node
+// registered takes notice of the id that a plugin gives its node. What was attached under another id may be detached under this one.
+func (w *Watch) registered(call *trace.Event) {
+	answer, ok := call.Response.(*csi.NodeGetInfoResponse)
+	if !ok || call.Code != "" {
+		return
 	}
 	// In any order: each is by itself.
-	for k, v := range w.volumes {
-		if k.driver != call.Driver {
-			continue
+	for before, node := range w.nodes {
+		if before.driver == call.Driver && node == call.Node && before.id != answer.GetNodeId() {
+			w.renamed(before)
 		}
-		set(&v.staged, call.Node, min(v.staged[call.Node], maybe))
+	}
+	w.nodes[key{call.Driver, answer.GetNodeId()}] = call.Node
+}
+
+// renamed forgets the former id of a node.
+func (w *Watch) renamed(before key) {
+	delete(w.nodes, before)
+	// In any order: each is by itself.
+	for k, v := range w.volumes {
+		if k.driver == before.driver {
+			set(&v.attached, before.id, min(v.attached[before.id], maybe))
+		}
+	}
+}
+
+// KubeletStarted takes notice of a kubelet that starts, maybe with its node: what was mounted there may be gone, and the kubelet may not
+// know of what is still there. K-RECON-1, K-RECON-2
+func (w *Watch) KubeletStarted(node string) {
+	// In any order: each is by itself.
+	for _, v := range w.volumes {
+		set(&v.staged, node, min(v.staged[node], maybe))
+		// In any order: each is by itself.
 		for at := range v.published {
-			if at.node == call.Node {
+			if at.node == node {
 				set(&v.published, at, min(v.published[at], maybe))
 			}
 		}

@@ -129,7 +129,7 @@ func (c *Card) jsonTrial(o Outcome, found []Finding) jsonTrial {
 	if o.Search != nil {
 		t.Runs = o.Search.Runs
 		for _, h := range o.Search.hazards() {
-			t.Hazards = append(t.Hazards, h.Name)
+			t.Hazards = append(t.Hazards, h.Finding.Name)
 		}
 	}
 	if o.Result != nil {

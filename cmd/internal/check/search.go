@@ -20,11 +20,10 @@ type Searched struct {
 
 // Found is one finding of a search.
 type Found struct {
-	// Name and Blame are those of the finding.
-	Name  string
-	Blame invariant.Blame
-	// Result is that of the shortest run that shows it.
-	Result *scenario.Result
+	// Finding is as the shortest run shows it, of which Result is the result, and Blame whose doing it is.
+	Finding Finding
+	Blame   invariant.Blame
+	Result  *scenario.Result
 	// Choices are what that run takes, in words, and Replay the command that makes it again.
 	Choices []string
 	Replay  string
@@ -52,13 +51,9 @@ func (s *Searched) shown(o Outcome) []Finding {
 		if found.Blame != invariant.Driver {
 			continue
 		}
-		for _, f := range Shown(found.Result) {
-			if f.Name == found.Name {
-				f.Shown, f.found = []Outcome{o}, &found
-				all = append(all, f)
-				break
-			}
-		}
+		f := found.Finding
+		f.Shown, f.found = []Outcome{o}, &found
+		all = append(all, f)
 	}
 	return all
 }
@@ -94,7 +89,7 @@ func (p *page) hazards(c *Card) {
 			continue
 		}
 		for _, h := range o.Search.hazards() {
-			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "hazard"), headline(h.Name))
+			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "hazard"), headline(h.Finding.Name))
 			for _, row := range [][2]string{
 				{"shown by", o.Name()}, {"with", strings.Join(h.Choices, "\n")}, {"why", "the driver did all that it was asked; with such faults real Kubernetes may do the same"}, {"replay", h.Replay},
 			} {

@@ -58,6 +58,13 @@ func (f *Finding) explain() {
 	}
 }
 
+// OfRun is the finding as the run shows it with the fewest choices.
+func (f *Finding) OfRun() check.Finding {
+	of := f.More.(shown).finding
+	of.Name = f.Name
+	return of
+}
+
 // isUsers reports whether a choice is something that a user or an administrator does.
 func isUsers(c explore.Choice) bool { return fault.IsUsers(c.Takes) }
 

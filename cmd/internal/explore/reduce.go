@@ -65,14 +65,15 @@ func (r *reduction) attempt(ctx context.Context, text string) bool {
 	if err != nil || calm.Exit != scenario.Passed {
 		return false
 	}
-	replay := explore.NewReplay(r.finding.Choices)
-	result, err := subject.run(ctx, replay)
-	if err != nil || replay.Unfit() != "" || Shows(result, r.finding.Name) == nil {
-		return false
+	for _, replay := range []*explore.Replay{explore.NewReplay(r.finding.Choices), explore.NewLooseReplay(r.finding.Choices)} {
+		result, err := subject.run(ctx, replay)
+		if err == nil && replay.Unfit() == "" && Shows(result, r.finding.Name) != nil {
+			r.text, r.finding.Choices = text, replay.Taken()
+			r.finding.show(result)
+			return true
+		}
 	}
-	r.text = text
-	r.finding.show(result)
-	return true
+	return false
 }
 
 // part is some lines of a scenario, counted from 0.

@@ -28,6 +28,10 @@ func TestAFindingKeepsTheStepsThatItTakes(t *testing.T) {
 	assert.Empty(t, replay.Unfit())
 	assert.NotNil(t, Shows(result, f.Name))
 
+	later := strings.Replace(string(f.Scenario), "cluster: {nodes: 1}", "cluster: {nodes: 3}", 1)
+	loose := explore.NewLooseReplay(f.Choices)
+	assert.NotNil(t, Shows(rerun(t, "lifecycle", []byte(later), loose), f.Name), "after a small change, too: %s", loose.Unfit())
+
 	file, reduced, err := s.FileOf(f, t.TempDir())
 	require.NoError(t, err)
 	assert.Equal(t, f.Scenario, reduced)
