@@ -17,7 +17,7 @@ type moody struct {
 	runs   int
 }
 
-func (m *moody) Run(_ context.Context, s kernel.Strategy) (explore.Outcome, error) {
+func (m *moody) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (explore.Outcome, error) {
 	m.runs++
 	fault := s.Choose(kernel.Choice{Kind: kernel.Fault, Label: "call", N: 2, Alternatives: []string{"no fault", "lost"}}) == 1
 	if fault && !(m.chance && m.runs%3 == 0) {

@@ -61,12 +61,12 @@ func (r *reduction) attempt(ctx context.Context, text string) bool {
 		return false
 	}
 	r.trials++
-	calm, err := subject.run(ctx, kernel.Calm{})
+	calm, err := subject.run(ctx, kernel.Calm{}, nil)
 	if err != nil || calm.Exit != scenario.Passed {
 		return false
 	}
 	for _, replay := range []*explore.Replay{explore.NewReplay(r.finding.Choices), explore.NewLooseReplay(r.finding.Choices)} {
-		result, err := subject.run(ctx, replay)
+		result, err := subject.run(ctx, replay, nil)
 		if err == nil && replay.Unfit() == "" && Shows(result, r.finding.Name) != nil {
 			r.text, r.finding.Choices = text, replay.Taken()
 			r.finding.show(result)
