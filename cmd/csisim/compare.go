@@ -19,6 +19,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workdir"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -75,7 +76,7 @@ Exit codes: 0 all runs passed and the simulation is equal to them, but for noise
 }
 
 // compareWithReal makes all runs and compares them.
-func compareWithReal(ctx context.Context, env environment, f compareFlags, file string) error {
+func compareWithReal(ctx context.Context, env environment, f compareFlags, file string) (err error) {
 	scenarios, err := load(env, []string{file})
 	if err == nil {
 		err = refusal(scenarios[0])
@@ -92,7 +93,7 @@ func compareWithReal(ctx context.Context, env environment, f compareFlags, file 
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer func() { err = errors.Join(err, remove()) }()
 	c := &comparing{env: env, flags: f, scenario: scenarios[0]}
 	if err := c.simulate(ctx); err != nil {
 		return err
@@ -104,17 +105,19 @@ func compareWithReal(ctx context.Context, env environment, f compareFlags, file 
 }
 
 // makeTraces makes the directory of the traces, and one to be removed if none is wanted.
-func (f *compareFlags) makeTraces() (remove func(), err error) {
+func (f *compareFlags) makeTraces() (remove func() error, err error) {
 	if f.traces != "" {
 		if err := os.MkdirAll(f.traces, 0o755); err != nil {
 			return nil, &sim.EnvironmentError{Doing: "make a directory for the traces", Err: err}
 		}
-		return func() {}, nil
+		return func() error { return nil }, nil
 	}
-	if f.traces, err = os.MkdirTemp(f.workDir, "csisim-compare-"); err != nil {
-		return nil, &sim.EnvironmentError{Doing: "make a directory for the traces", Err: err}
+	work, err := workdir.New(f.workDir) // which the next run removes if this one is killed
+	if err != nil {
+		return nil, err
 	}
-	return func() { _ = os.RemoveAll(f.traces) }, nil
+	f.traces = work.Path()
+	return work.Close, nil
 }
 
 // comparing is a comparison while its runs are made.
