@@ -67,6 +67,7 @@ func New(opts Options) *Kernel {
 	if opts.Start.IsZero() {
 		opts.Start = Epoch
 	}
+	opts.Start = opts.Start.UTC() // as containers have it: schedules would be those of the machine's time zone
 	if opts.Patience == 0 {
 		opts.Patience = 2 * time.Second
 	}

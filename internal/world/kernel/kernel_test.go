@@ -39,6 +39,15 @@ func TestVirtualTimeJumpsToTheNextTimer(t *testing.T) {
 	assert.Equal(t, []string{"100ms fast", "6m0s slow"}, l.lines)
 }
 
+// A live cluster begins now, in the time zone of its machine. Programs of a cluster have the clock of containers.
+func TestTheClockIsInUTCWhereverTheMachineIs(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 1, 0, 0, 0, time.FixedZone("east", 3600))
+	k := kernel.New(kernel.Options{Start: begin})
+	defer k.Close()
+	assert.Equal(t, "2026-01-01T00:00:00Z", k.Now().Format(time.RFC3339))
+	assert.True(t, k.Now().Equal(begin))
+}
+
 func TestRunStopsAtItsLimit(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
