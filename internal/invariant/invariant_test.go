@@ -103,6 +103,23 @@ func (f *follower) registerAs(id string) {
 	f.call("Node/NodeGetInfo", "node-a", &csi.NodeGetInfoRequest{}, &csi.NodeGetInfoResponse{NodeId: id}, "", "")
 }
 
+// promise answers which capabilities the node plugin has.
+func (f *follower) promise(capabilities ...csi.NodeServiceCapability_RPC_Type) {
+	answer := &csi.NodeGetCapabilitiesResponse{}
+	for _, c := range capabilities {
+		answer.Capabilities = append(answer.Capabilities, &csi.NodeServiceCapability{Type: &csi.NodeServiceCapability_Rpc{Rpc: &csi.NodeServiceCapability_RPC{Type: c}}})
+	}
+	f.call("Node/NodeGetCapabilities", "node-a", &csi.NodeGetCapabilitiesRequest{}, answer, "", "")
+}
+
+// The kubelet names the staging path of a raw block volume to a driver that does not stage.
+func TestADriverThatDoesNotStageIsHeldToNoStaging(t *testing.T) {
+	f := follow()
+	f.promise()
+	f.publish("")
+	assert.Empty(t, f.found)
+}
+
 func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {
 	for name, c := range map[string]struct {
 		calls func(*follower)
@@ -131,6 +148,7 @@ func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {
 		}, nil},
 	} {
 		f := follow()
+		f.promise(csi.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME)
 		c.calls(f)
 		assert.Equal(t, c.found, f.found, name)
 	}

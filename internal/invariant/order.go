@@ -18,8 +18,8 @@ var publishedWhereStaged = &Invariant{
 
 // publishedWhereStaged looks at a call that publishes a volume.
 func (w *Watch) publishedWhereStaged(call *trace.Event, r *csi.NodePublishVolumeRequest) {
-	if r.GetStagingTargetPath() == "" {
-		return // an inline volume, or a driver that does not stage
+	if r.GetStagingTargetPath() == "" || !w.stages[call.Driver] {
+		return // an inline volume, or a driver that does not stage: the kubelet names the path of its block volumes even so
 	}
 	switch w.of(call.Driver, r.GetVolumeId()).staged[call.Node] {
 	case never:

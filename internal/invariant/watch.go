@@ -19,7 +19,8 @@ type Watch struct {
 	InUse func(driver, handle, node string) bool
 
 	volumes map[key]*state
-	nodes   map[key]string // names of nodes, by driver and node id
+	nodes   map[key]string  // names of nodes, by driver and node id
+	stages  map[string]bool // the drivers that say that they stage
 }
 
 // key is a volume, or a node, of a driver.
@@ -27,7 +28,7 @@ type key struct{ driver, id string }
 
 // New returns a watch that has seen nothing yet.
 func New() *Watch {
-	return &Watch{volumes: map[key]*state{}, nodes: map[key]string{}}
+	return &Watch{volumes: map[key]*state{}, nodes: map[key]string{}, stages: map[string]bool{}}
 }
 
 // certainty is what is known of something that calls make and undo.
@@ -112,6 +113,10 @@ func (w *Watch) Ended(call *trace.Event) {
 	switch r := call.Request.(type) {
 	case *csi.NodeGetInfoRequest:
 		w.registered(call)
+	case *csi.NodeGetCapabilitiesRequest:
+		var caps contract.Caps
+		caps.Learn(call.Response)
+		w.stages[call.Driver] = w.stages[call.Driver] || caps.Node.Has("STAGE_UNSTAGE_VOLUME")
 	case *csi.ControllerPublishVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		if ok {
