@@ -45,6 +45,9 @@ func (c *cluster) make(text string) {
 	for document := range strings.SplitSeq(text, "\n---\n") {
 		object := &unstructured.Unstructured{}
 		require.NoError(c, yaml.Unmarshal([]byte(document), &object.Object))
+		if len(object.Object) == 0 {
+			continue // nothing but a comment
+		}
 		kind := object.GroupVersionKind()
 		mapping, err := kinds.RESTMapping(kind.GroupKind(), kind.Version)
 		require.NoError(c, err)

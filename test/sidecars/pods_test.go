@@ -2,7 +2,6 @@ package sidecars
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -10,10 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 )
 
 const oneNode = `apiVersion: csisim.dev/v1alpha1
@@ -66,23 +63,7 @@ func TestSidecarsRunInPods(t *testing.T) {
 func (c *cluster) apply(file string) {
 	text, err := os.ReadFile(file)
 	require.NoError(c, err)
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
-		var kind metav1.TypeMeta
-		require.NoError(c, yaml.Unmarshal([]byte(document), &kind))
-		switch kind.Kind {
-		case "Deployment":
-			var object appsv1.Deployment
-			require.NoError(c, yaml.Unmarshal([]byte(document), &object))
-			_, err = c.AppsV1().Deployments(object.Namespace).Create(c.Context(), &object, metav1.CreateOptions{})
-		case "DaemonSet":
-			var object appsv1.DaemonSet
-			require.NoError(c, yaml.Unmarshal([]byte(document), &object))
-			_, err = c.AppsV1().DaemonSets(object.Namespace).Create(c.Context(), &object, metav1.CreateOptions{})
-		default:
-			err = fmt.Errorf("kind %q", kind.Kind)
-		}
-		require.NoError(c, err, file)
-	}
+	c.make(string(text))
 }
 
 func (c *cluster) log(pod, container string) string {

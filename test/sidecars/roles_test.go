@@ -2,7 +2,6 @@ package sidecars
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,11 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/yaml"
 )
 
 // Each sidecar runs as the service account of its own project's manifests. A rule that somebody
@@ -57,53 +54,7 @@ func (c *cluster) grant(module, file string) {
 	require.NoError(c, err)
 	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), file))
 	require.NoError(c, err)
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
-		require.NoError(c, c.create([]byte(document)), document)
-	}
-}
-
-// create makes an object of one of the kinds that such files have.
-func (c *cluster) create(document []byte) error {
-	var meta metav1.PartialObjectMetadata
-	if err := yaml.Unmarshal(document, &meta); err != nil {
-		return err
-	}
-	if meta.Namespace == "" {
-		meta.Namespace = metav1.NamespaceDefault
-	}
-	ctx, roles, o := c.Context(), c.RbacV1(), metav1.CreateOptions{}
-	switch meta.Kind {
-	case "ServiceAccount":
-		return made(document, func(a *corev1.ServiceAccount) (*corev1.ServiceAccount, error) {
-			return c.CoreV1().ServiceAccounts(meta.Namespace).Create(ctx, a, o)
-		})
-	case "ClusterRole":
-		return made(document, func(r *rbacv1.ClusterRole) (*rbacv1.ClusterRole, error) {
-			return roles.ClusterRoles().Create(ctx, r, o)
-		})
-	case "ClusterRoleBinding":
-		return made(document, func(b *rbacv1.ClusterRoleBinding) (*rbacv1.ClusterRoleBinding, error) {
-			return roles.ClusterRoleBindings().Create(ctx, b, o)
-		})
-	case "Role":
-		return made(document, func(r *rbacv1.Role) (*rbacv1.Role, error) { return roles.Roles(meta.Namespace).Create(ctx, r, o) })
-	case "RoleBinding":
-		return made(document, func(b *rbacv1.RoleBinding) (*rbacv1.RoleBinding, error) {
-			return roles.RoleBindings(meta.Namespace).Create(ctx, b, o)
-		})
-	case "": // nothing but a comment
-		return nil
-	}
-	return fmt.Errorf("kind %q", meta.Kind)
-}
-
-func made[T any](document []byte, create func(*T) (*T, error)) error {
-	object := new(T)
-	if err := yaml.UnmarshalStrict(document, object); err != nil {
-		return err
-	}
-	_, err := create(object)
-	return err
+	c.make(string(text))
 }
 
 // forget takes the rule for a resource out of a role, and returns the role as it was.
