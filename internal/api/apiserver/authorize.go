@@ -83,8 +83,8 @@ func (q *request) mayWrite(obj, old store.Object) error {
 // asked is the question whether the user may make the request.
 func (q *request) asked() authorizationv1.SubjectAccessReviewSpec {
 	who := authorizationv1.SubjectAccessReviewSpec{User: q.user.Username, Groups: q.user.Groups, UID: q.user.UID}
-	info, isAPI := newRequestInfo(q.URL.Path)
-	if !isAPI || info.resource == "" {
+	info := q.info
+	if info.resource == "" {
 		who.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: q.URL.Path, Verb: strings.ToLower(q.Method)}
 		return who
 	}
@@ -96,16 +96,16 @@ func (q *request) asked() authorizationv1.SubjectAccessReviewSpec {
 		r.Namespace = r.Name
 	}
 	who.ResourceAttributes = r
-	q.settleVerb(info, r)
+	q.settleVerb(r)
 	return who
 }
 
 // settleVerb says what a request does: without a name, reading is listing and deleting is deleting
 // a collection.
-func (q *request) settleVerb(info requestInfo, r *authorizationv1.ResourceAttributes) {
-	r.Verb = authorizedVerbs[q.Method]
+func (q *request) settleVerb(r *authorizationv1.ResourceAttributes) {
+	r.Verb = verbOf[q.Method]
 	switch {
-	case info.watch:
+	case q.info.watch:
 		r.Verb = "watch"
 	case r.Name != "":
 	case r.Verb == "delete":
@@ -119,10 +119,6 @@ func (q *request) settleVerb(info requestInfo, r *authorizationv1.ResourceAttrib
 			r.Name, _ = selector.RequiresExactMatch("metadata.name")
 		}
 	}
-}
-
-var authorizedVerbs = map[string]string{
-	http.MethodGet: "get", http.MethodHead: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
 }
 
 // forbidden is a refusal in the words of the real server.

@@ -29,19 +29,18 @@ func (q *request) serve() error {
 	if err := q.authenticate(); err != nil {
 		return err
 	}
-	q.query = q.URL.Query()
+	info, isAPI := newRequestInfo(q.URL.Path)
+	q.query, q.info = q.URL.Query(), info
 	if err := q.authorize(); err != nil {
 		return err
 	}
 	if handled, err := q.serveRoot(); handled {
 		return err
 	}
-	info, isAPI := newRequestInfo(q.URL.Path)
 	if !isAPI {
 		http.NotFound(q.answer.w, q.Request)
 		return nil
 	}
-	q.info = info
 	switch {
 	case info.resource == "" && strings.Contains(q.URL.Path, "//"):
 		return errNoSuchResource

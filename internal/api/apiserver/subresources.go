@@ -16,8 +16,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
+// verbOf is what a method does to one object.
 var verbOf = map[string]string{
-	http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodPost: "create",
+	http.MethodGet: "get", http.MethodHead: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
 }
 
 func (q *request) serveSubresource() error {

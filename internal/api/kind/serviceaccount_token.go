@@ -62,7 +62,7 @@ func IssueToken(s *store.Store, account store.Key, asked *authenticationv1.Token
 	bound.Namespace, bound.Account = account.Namespace, TokenSubject{its.Name, its.UID}
 	now, life := s.Now().Truncate(time.Second), time.Duration(*request.Spec.ExpirationSeconds)*time.Second
 	claims := TokenClaims{
-		Audiences: request.Spec.Audiences, Issuer: TokenIssuer, Subject: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+		Audiences: request.Spec.Audiences, Issuer: TokenIssuer, Subject: AccountUser(account.Namespace, account.Name),
 		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expiry: now.Add(life).Unix(), Kubernetes: bound,
 	}
 	isForAPI := !slices.ContainsFunc(claims.Audiences, func(a string) bool { return a != TokenIssuer })
@@ -144,3 +144,9 @@ const (
 	minTokenLife = 10 * 60
 	maxTokenLife = 1 << 32
 )
+
+// AccountPrefix begins the names of users that are service accounts.
+const AccountPrefix = "system:serviceaccount:"
+
+// AccountUser is the user that a service account is.
+func AccountUser(namespace, name string) string { return AccountPrefix + namespace + ":" + name }

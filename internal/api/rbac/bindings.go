@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -29,15 +30,10 @@ func (who subject) is(named rbacv1.Subject, namespace string) bool {
 		if named.Namespace != "" {
 			namespace = named.Namespace
 		}
-		return namespace != "" && who.user == accountName(namespace, named.Name)
+		return namespace != "" && who.user == kind.AccountUser(namespace, named.Name)
 	}
 	return false
 }
-
-const accountPrefix = "system:serviceaccount:"
-
-// accountName is the user that a service account is.
-func accountName(namespace, name string) string { return accountPrefix + namespace + ":" + name }
 
 // source is where a rule comes from: a binding and the subject of it that applied.
 type source struct {

@@ -5,6 +5,8 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/csisim/csisim/internal/api/kind"
 )
 
 // Lack is the rule that a service account would need for a request that was refused.
@@ -34,7 +36,7 @@ func (l Lack) What() string {
 }
 
 func (a *Authorizer) lackOf(asked authorizationv1.SubjectAccessReviewSpec) (Lack, bool) {
-	account, isAccount := strings.CutPrefix(asked.User, accountPrefix)
+	account, isAccount := strings.CutPrefix(asked.User, kind.AccountPrefix)
 	namespace, name, _ := strings.Cut(account, ":")
 	if !isAccount {
 		return Lack{}, false
