@@ -43,7 +43,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	facts, err := check.Ask(ctx, subject, c.options(subject))
 	c.progress.erase()
 	if err != nil {
-		return c.refused(ctx, err)
+		return notAsked(ctx, err)
 	}
 	if err := c.save(facts); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 	}
 }
 
-// refused ends a check that could not begin.
-func (c *checking) refused(ctx context.Context, err error) error {
+// notAsked ends a command whose driver could not be asked.
+func notAsked(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return wasInterrupted(ctx)
 	}

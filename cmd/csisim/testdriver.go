@@ -77,7 +77,7 @@ func (f *testDriverFlags) check(subject check.Subject) error {
 func (f *testDriverFlags) write(ctx context.Context, env environment, subject check.Subject) error {
 	facts, err := check.Ask(ctx, subject, check.RunOptions{WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), Patience: 2 * time.Second})
 	if err != nil {
-		return (&checking{}).refused(ctx, err)
+		return notAsked(ctx, err)
 	}
 	text, err := facts.TestDriver(f.classes)
 	if err == nil {

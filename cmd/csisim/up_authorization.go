@@ -11,9 +11,8 @@ import (
 
 // The modes of --authorization.
 const (
-	alwaysAllow  = "none"
-	byRoles      = "rbac"
-	rulesMissing = "Requests were forbidden. The rules that would allow them:"
+	alwaysAllow = "none"
+	byRoles     = "rbac"
 )
 
 var authorizations = []string{alwaysAllow, byRoles}
@@ -53,6 +52,6 @@ func (m *missingRules) print(out io.Writer) error {
 	if manifest == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "%s\n%s", rulesMissing, manifest)
+	_, err := fmt.Fprintf(out, "Requests were forbidden. The rules that would allow them:\n%s", manifest)
 	return err
 }
