@@ -54,13 +54,7 @@ func (c *Simulation) do(deed fault.Deed, at fault.Site) {
 
 // podsAgain deletes the pods that the scenario has applied, on one node or all, and makes them again when they are gone.
 func (c *Simulation) podsAgain(p *kernel.Process, node string, opts ...store.DeleteOption) error {
-	var leaving []store.Key
-	for pod := range store.List[*corev1.Pod](c.World.Store, "") {
-		key := store.KeyOf(pod)
-		if _, own := c.appliedPods()[key]; own && pod.DeletionTimestamp == nil && (node == "" || pod.Spec.NodeName == node) {
-			leaving = append(leaving, key)
-		}
-	}
+	leaving := c.appliedPodsOn(node)
 	var errs []error
 	for _, key := range leaving {
 		c.note("", "a user deletes pod %s", key)
@@ -80,6 +74,17 @@ func (c *Simulation) appliedPods() map[store.Key]applied {
 		return nil // a store without pods
 	}
 	return c.applied[res]
+}
+
+// appliedPodsOn are those of them that are there and not deleted, on one node or, without a name, on all.
+func (c *Simulation) appliedPodsOn(node string) (there []store.Key) {
+	for pod := range store.List[*corev1.Pod](c.World.Store, "") {
+		key := store.KeyOf(pod)
+		if _, own := c.appliedPods()[key]; own && pod.DeletionTimestamp == nil && (node == "" || pod.Spec.NodeName == node) {
+			there = append(there, key)
+		}
+	}
+	return there
 }
 
 // podAgain makes a pod that a user has deleted, when it is gone.
@@ -147,12 +152,7 @@ func (c *Simulation) drain(p *kernel.Process, at fault.Site) error {
 // deleteNode deletes the Node object of a call and has its kubelet make it anew. What it was busy with stays there: its pods are deleted
 // for it, and the attach/detach controller waits for it (C-ADC-24).
 func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
-	var own []store.Key
-	for pod := range store.List[*corev1.Pod](c.World.Store, "") {
-		if _, is := c.appliedPods()[store.KeyOf(pod)]; is && pod.Spec.NodeName == at.Node && pod.DeletionTimestamp == nil {
-			own = append(own, store.KeyOf(pod))
-		}
-	}
+	own := c.appliedPodsOn(at.Node)
 	c.note(at.Node, "an administrator deletes node %s", at.Node)
 	if _, err := store.Delete[*corev1.Node](c.World.Store, store.Key{Name: at.Node}); err != nil {
 		return err
