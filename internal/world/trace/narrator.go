@@ -4,35 +4,44 @@ package trace
 // events that it was given, in their order.
 type Narrator struct{ narrator *narrator }
 
-// NewNarrator knows nothing yet.
-func NewNarrator() *Narrator { return &Narrator{newNarrator(false)} }
+// NewNarrator knows pods by their uids, namespace/name each, and adds those that it learns of.
+func NewNarrator(pods map[string]string) *Narrator {
+	t := newNarrator(false)
+	t.names.pods = pods
+	return &Narrator{t}
+}
+
+// Called notes that a driver was called. Calls of the first one go without its name.
+func (t *Narrator) Called(driver string) { t.narrator.called(driver) }
 
 // Words are what a timeline says of an event.
 type Words struct {
-	Lane    string // who or where
 	Text    string // what happened
 	Outcome string // what came of it
-	// Tone is how it should strike the reader: "", "quiet", "strong", "warning" or
-	// "failure".
-	Tone string
-	// Quiet says that a timeline hides the event, or shows it among others.
-	Quiet bool
 }
-
-var tones = map[tone]string{quiet: "quiet", strong: "strong", warning: "warning", failure: "failure"}
-
-// Describe finds the words for an event.
-func (t *Narrator) Describe(e *Event) Words { return wordsOf(t.narrator.describe(e)) }
 
 // DescribeLine finds the words for a line of a trace. before is its object before the change, as lines show it; nil if
 // there was none. What the line holds is used up.
 func (t *Narrator) DescribeLine(l Line, before map[string]any) Words {
-	return wordsOf(t.narrator.words(l.event(), l, before))
+	shown := t.narrator.words(l.event(), l, before)
+	return Words{shown.text, shown.outcome}
 }
 
 // Short is a text with its ids and paths as short as in the words for events.
 func (t *Narrator) Short(text string) string { return t.narrator.names.in(text) }
 
-func wordsOf(shown entry) Words {
-	return Words{shown.lane, shown.text, shown.outcome, tones[max(shown.tone, shown.ended)], shown.hidden || shown.fold != "" || shown.tone == quiet}
+// LaneOf names who did what a line records.
+func LaneOf(l *Line) string {
+	return laneOf(&Event{Site: &Site{Cluster: l.Cluster, Kind: l.K, Actor: l.From, Node: l.Node}})
 }
+
+// Glance is what a timeline shows of a line before anybody reads it: how it should strike the reader, which is "", "quiet",
+// "strong", "warning" or "failure", and whether a timeline hides it or shows it among others. Of the request it looks
+// at the error that a registrar gets, and nothing else.
+func Glance(l *Line) (tone string, isQuiet bool) {
+	w := weigh(l)
+	saysNothing := l.K == API && l.Ev == "MODIFIED" && len(l.Patch) == 0
+	return tones[max(w.tone, w.ended)], saysNothing || w.folds || w.tone == quiet && w.ended < warning
+}
+
+var tones = map[tone]string{quiet: "quiet", strong: "strong", warning: "warning", failure: "failure"}

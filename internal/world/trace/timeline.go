@@ -178,7 +178,7 @@ func (f *fold) entry() entry {
 	if len(f.items) == 1 && f.items[0].count == 1 {
 		return f.shown
 	}
-	shown := entry{lane: f.shown.lane, tone: quiet}
+	shown := entry{lane: f.shown.lane, weight: weight{tone: quiet}}
 	for i, item := range f.items {
 		if i > 0 {
 			shown.text += " · "

@@ -12,20 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// probes are the calls that are made again and again and say the same; they are
-// folded while they succeed.
-var probes = map[string]bool{
-	"NodeGetCapabilities": true, "ControllerGetCapabilities": true, "GetPluginCapabilities": true,
-	"GetPluginInfo": true, "Probe": true, "NodeGetVolumeStats": true,
-}
-
 // call describes a CSI call: → method, what it is about, what the driver answered.
 func (t *narrator) call(shown *entry, line Line) {
 	method := path.Base(line.M)
 	shown.text = strings.TrimSpace("→ " + method + " " + t.request(method, line.Req))
-	if t.driver == "" {
-		t.driver = line.Driver
-	}
+	t.called(line.Driver)
 	if line.Driver != t.driver {
 		shown.text += " on " + t.names.driver(line.Driver)
 	}
@@ -33,6 +24,12 @@ func (t *narrator) call(shown *entry, line Line) {
 		shown.text += " " + compact(line.Req)
 	}
 	t.outcome(shown, method, line)
+}
+
+func (t *narrator) called(driver string) {
+	if t.driver == "" {
+		t.driver = driver
+	}
 }
 
 func (t *narrator) outcome(shown *entry, method string, line Line) {
@@ -50,12 +47,8 @@ func (t *narrator) outcome(shown *entry, method string, line Line) {
 	}
 	if line.Inj != "" {
 		shown.outcome += strings.Replace(" (FAULT: "+line.Inj+")", ": code "+line.Code+")", ")", 1)
-		shown.ended = max(shown.ended, warning)
 	}
-	if probes[method] && shown.ended < warning {
-		shown.tone = quiet
-		shown.foldAs(method)
-	}
+	shown.foldAs(method)
 }
 
 // fields are the content of a request or an answer.

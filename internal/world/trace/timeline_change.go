@@ -14,7 +14,6 @@ type change struct {
 	before map[string]any
 	patch  map[string]any
 	words  []string
-	tone   tone
 }
 
 // change describes an API write.
@@ -26,7 +25,7 @@ func (t *narrator) change(shown *entry, e *Event, line Line, before map[string]a
 	case "MODIFIED":
 		c := &change{names: t.names, before: before, patch: line.Patch}
 		c.describe(e.Resource)
-		shown.text, shown.tone = object+"  "+strings.Join(c.words, ", "), c.tone
+		shown.text = object + "  " + strings.Join(c.words, ", ")
 		if len(c.words) == 0 {
 			shown.text, shown.hidden = object+"  written, nothing that a trace keeps has changed", !t.verbose
 		}

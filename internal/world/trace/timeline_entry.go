@@ -13,10 +13,9 @@ type entry struct {
 	text    string // what happened
 	outcome string // what came of it
 	because string // the line of its cause, unless it is the line above
-	tone    tone   // of all of it
-	ended   tone   // of the outcome, where it is louder
 	fold    string // how it is shown among others in one line; empty if it has a line of its own
 	hidden  bool
+	weight
 }
 
 // narrator finds the words for events. It knows names from the events so far.
@@ -37,7 +36,7 @@ func (t *narrator) describe(e *Event) entry {
 		before, err = Pruned(e.Resource, e.Old)
 	}
 	if err != nil {
-		return entry{lane: laneOf(e), text: err.Error(), tone: failure}
+		return entry{lane: laneOf(e), text: err.Error(), weight: weight{tone: failure}}
 	}
 	return t.words(e, line, before)
 }
@@ -45,7 +44,7 @@ func (t *narrator) describe(e *Event) entry {
 // words describes an event by its line. before is the object before its change, in the form of lines. The patch of the
 // line is used up.
 func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
-	shown := entry{lane: laneOf(e)}
+	shown := entry{lane: laneOf(e), weight: weigh(&line)}
 	switch e.Kind {
 	case Call:
 		t.call(&shown, line)
@@ -54,35 +53,35 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 	case KubeEvent:
 		t.kubeEvent(&shown, e)
 	case Step:
-		shown.text, shown.tone = t.names.in(e.Message), strong
+		shown.text = t.names.in(e.Message)
 	case FileChange:
-		shown.text, shown.tone = strings.TrimSpace(e.Method+" "+t.names.in(e.Name)), quiet
+		shown.text = strings.TrimSpace(e.Method + " " + t.names.in(e.Name))
 		shown.fail(t.failure(e))
 		shown.foldAs(shown.text)
 	case SystemCall:
-		shown.text, shown.tone = strings.TrimSpace(e.Method+" "+t.names.in(e.Name+" "+e.Message)), quiet
+		shown.text = strings.TrimSpace(e.Method + " " + t.names.in(e.Name+" "+e.Message))
 		if e.Injected != "" {
 			shown.fail("FAULT: " + e.Injected)
 		}
 	case FaultFired:
-		shown.text, shown.tone = "FAULT "+t.anything(e, line), warning
+		shown.text = "FAULT " + t.anything(e, line)
 	case Violation:
-		shown.text, shown.tone = "VIOLATION of the CSI spec: "+t.names.in(e.Message), failure
+		shown.text = "VIOLATION of the CSI spec: " + t.names.in(e.Message)
 	case Remark:
-		shown.text, shown.tone = "note: "+t.names.in(e.Message), warning
+		shown.text = "note: " + t.names.in(e.Message)
 	case AnswerLost:
-		shown.text, shown.tone = "the caller never gets the answer of "+t.names.in(e.Message), warning
+		shown.text = "the caller never gets the answer of " + t.names.in(e.Message)
 	case DataLost:
-		shown.text, shown.tone = "DATA "+t.names.in(e.Message), failure
+		shown.text = "DATA " + t.names.in(e.Message)
 	case Unmounted:
-		shown.text, shown.tone = "UNMOUNTED "+t.names.in(e.Message), failure
+		shown.text = "UNMOUNTED " + t.names.in(e.Message)
 	case Died:
-		shown.text, shown.tone = "DIED "+t.names.in(e.Message), failure
+		shown.text = "DIED " + t.names.in(e.Message)
 	case ChoiceMade:
-		shown.text, shown.tone = "chose "+t.anything(e, line), quiet
+		shown.text = "chose " + t.anything(e, line)
 		shown.hidden = !t.verbose // thousands under a random strategy
 	case Files:
-		shown.text, shown.tone = t.listing(line), quiet
+		shown.text = t.listing(line)
 	case Registration:
 		shown.text = t.registration(e)
 		shown.fail(t.failure(e))
@@ -90,7 +89,7 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 			shown.fail(t.names.in(fields(line.Req).text("error")))
 		}
 	case Runtime:
-		shown.text, shown.tone = "container runtime: "+t.anything(e, line), quiet
+		shown.text = "container runtime: " + t.anything(e, line)
 		shown.fail(e.Code)
 		shown.foldAs(t.anything(e, line))
 	default:
@@ -100,16 +99,16 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 	return shown
 }
 
-// fail marks what went wrong; nothing did if why is empty.
+// fail says what went wrong; nothing did if why is empty.
 func (shown *entry) fail(why string) {
 	if why != "" {
-		shown.outcome, shown.ended = "✗ "+why, failure
+		shown.outcome = "✗ " + why
 	}
 }
 
 // foldAs lets an event without trouble share its line with others.
 func (shown *entry) foldAs(what string) {
-	if shown.ended < warning {
+	if shown.folds {
 		shown.fold = what
 	}
 }
@@ -126,9 +125,9 @@ func (t *narrator) kubeEvent(shown *entry, e *Event) {
 	object := t.names.object(strings.ToLower(kind)+"s", name)
 	said := t.names.in(strings.TrimSpace(e.Message))
 	if e.Resource == "Warning" {
-		shown.text, shown.tone = fmt.Sprintf("! event %s: %s: %s", object, e.Method, said), warning
+		shown.text = fmt.Sprintf("! event %s: %s: %s", object, e.Method, said)
 	} else {
-		shown.text, shown.tone = fmt.Sprintf("event %s: %s: %s", object, e.Method, t.names.cut(said)), quiet
+		shown.text = fmt.Sprintf("event %s: %s: %s", object, e.Method, t.names.cut(said))
 	}
 	if e.Count() > 1 {
 		shown.outcome = fmt.Sprintf("(%d times)", e.Count())

@@ -150,7 +150,6 @@ func attachmentWords(c *change) {
 		c.take("status", what+"Error", "time")
 		if message, changed := c.take("status", what+"Error", "message"); changed && message != nil {
 			c.say("✗ %s failed: %s", what, c.names.in(fmt.Sprint(message)))
-			c.tone = failure
 		}
 	}
 }
@@ -202,7 +201,6 @@ func snapshotWords(c *change) {
 	if message, changed := c.take("status", "error", "message"); changed && message != nil {
 		c.take("status", "error", "time")
 		c.say("✗ %s", c.names.in(fmt.Sprint(message)))
-		c.tone = failure
 	}
 	if content, changed := c.take("status", "boundVolumeSnapshotContentName"); changed && content != nil {
 		c.say("bound to snapshotcontent/%s", c.names.in(fmt.Sprint(content)))

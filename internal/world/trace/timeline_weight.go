@@ -1,0 +1,82 @@
+package trace
+
+import (
+	"path"
+	"slices"
+)
+
+// weight is how an event strikes the reader, whatever its words are.
+type weight struct {
+	tone  tone // of all of it
+	ended tone // of the outcome, where it is louder
+	folds bool // it is shown among others in one line
+}
+
+// weigh finds the weight of a line. Of its request it looks at the error that a registrar gets, and nothing else.
+func weigh(l *Line) weight {
+	w := weight{tone: tonesOf[l.K]}
+	if isFailed(l) {
+		w.ended = failure
+	}
+	switch l.K {
+	case Call:
+		if l.Inj != "" {
+			w.ended = max(w.ended, warning)
+		}
+		if w.folds = probes[path.Base(l.M)] && w.ended < warning; w.folds {
+			w.tone = quiet
+		}
+	case API:
+		if reportsError(l) {
+			w.tone = failure
+		}
+	case KubeEvent:
+		if l.R == "Warning" {
+			w.tone = warning
+		}
+	case FileChange, Runtime:
+		w.folds = w.ended < warning
+	}
+	return w
+}
+
+// tonesOf are the tones of kinds of events; all others are plain.
+var tonesOf = map[Kind]tone{
+	KubeEvent: quiet, Step: strong, FileChange: quiet, SystemCall: quiet, FaultFired: warning, Violation: failure, Remark: warning,
+	AnswerLost: warning, DataLost: failure, Unmounted: failure, Died: failure, ChoiceMade: quiet, Files: quiet, Runtime: quiet,
+}
+
+func isFailed(l *Line) bool {
+	switch l.K {
+	case Call, Runtime:
+		return l.Code != ""
+	case FileChange:
+		return l.Code != "" || l.Msg != ""
+	case SystemCall:
+		return l.Inj != ""
+	case Registration:
+		return l.Code != "" || l.Msg != "" || fields(l.Req).text("error") != ""
+	case API, KubeEvent, Step, FaultFired, Violation, Remark, AnswerLost, DataLost, Unmounted, Died, ChoiceMade, Files:
+		return false
+	}
+	return l.Code != ""
+}
+
+// Weighs reports whether the tone of a change depends on its patch: those of such resources can say what went wrong.
+func Weighs(resource string) bool { return errorsIn[resource] != nil }
+
+// errorsIn are the fields of a status that say what went wrong.
+var errorsIn = map[string][]string{
+	"volumeattachments": {"attachError", "detachError"}, "volumesnapshots": {"error"}, "volumesnapshotcontents": {"error"},
+}
+
+func reportsError(l *Line) bool {
+	return l.Ev == "MODIFIED" && slices.ContainsFunc(errorsIn[l.R], func(field string) bool { return at(l.Patch, "status", field, "message") != nil })
+}
+
+// probes are the calls that are made again and again and say the same; they are
+// folded while they succeed.
+var probes = map[string]bool{
+	"NodeGetCapabilities": true, "ControllerGetCapabilities": true, "GetPluginCapabilities": true,
+	"GetPluginInfo": true, "Probe": true, "NodeGetVolumeStats": true,
+}
