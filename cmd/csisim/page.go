@@ -3,10 +3,8 @@ package main
 import (
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"net"
 	"net/http"
-	"strconv"
 
 	"github.com/csisim/csisim/internal/view"
 )
@@ -17,7 +15,7 @@ import (
 type page struct {
 	token, host, port string // host is the address and port at which it is
 	text              func() ([]byte, error)
-	look              *lookout // nil if nothing changes
+	more              map[string]http.HandlerFunc // by their paths: what the page asks for later
 }
 
 func newPage(host string) (*page, error) {
@@ -40,14 +38,21 @@ func (p *page) cookie() string { return "csisim-token-" + p.port }
 // plain HTTP, and what asks for the page, has to name its address: a name that somebody
 // else lets lead to loopback is refused.
 func (p *page) beside(api http.Handler) http.Handler {
-	own := map[string]http.HandlerFunc{"/": p.show, "/news": p.news}
+	own := map[string]http.HandlerFunc{"/": p.show}
+	for path, answer := range p.more {
+		own[path] = func(w http.ResponseWriter, r *http.Request) {
+			if p.admits(w, r) {
+				answer(w, r)
+			}
+		}
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, isOwn := own[r.URL.Path]
 		if !isOwn || r.Method != http.MethodGet {
 			answer = api.ServeHTTP
 		}
 		if (isOwn || r.TLS == nil) && r.Host != p.host && r.Host != "localhost:"+p.port {
-			http.Error(w, "open the address that csisim up printed", http.StatusMisdirectedRequest)
+			http.Error(w, "open the address that csisim printed", http.StatusMisdirectedRequest)
 			return
 		}
 		answer(w, r)
@@ -76,44 +81,18 @@ func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // a browser that is gone needs none
 }
 
-// news answers with what the page does not have yet.
-func (p *page) news(w http.ResponseWriter, r *http.Request) {
-	if !p.admits(w, r) {
-		return
+// writeJSON answers with a value, or with why there is none.
+func writeJSON(w http.ResponseWriter, value any, err error) {
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(value)
 	}
-	epoch, chunks, err := p.asked(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	found, err := p.look.since(epoch, chunks)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	text, err := json.Marshal(found)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text)
-}
-
-// asked is what a page has: how many chunks of which epoch.
-func (p *page) asked(r *http.Request) (epoch, chunks int, err error) {
-	if p.look == nil {
-		return 0, 0, errors.New("nothing changes here")
-	}
-	query := r.URL.Query()
-	epoch, err = strconv.Atoi(query.Get("epoch"))
-	if err == nil {
-		chunks, err = strconv.Atoi(query.Get("chunks"))
-	}
-	if err != nil || chunks < 0 {
-		return 0, 0, errors.New("epoch and chunks: want the two numbers of the page")
-	}
-	return epoch, chunks, nil
+	_, _ = w.Write(text) // a browser that is gone needs none
 }
 
 // admits rejects requests without the token.
@@ -123,7 +102,7 @@ func (p *page) admits(w http.ResponseWriter, r *http.Request) bool {
 	if err == nil && p.bears(cookie.Value) {
 		return true
 	}
-	http.Error(w, "open the address that csisim up printed: it carries the token", http.StatusUnauthorized)
+	http.Error(w, "open the address that csisim printed: it carries the token", http.StatusUnauthorized)
 	return false
 }
 

@@ -131,8 +131,9 @@ func unpacked(t *testing.T, browser *http.Client, address string) string {
 	return all.String()
 }
 
-// A real browser runs the page's script, and shows what it is sent as text, also what comes later.
-func TestABrowserShowsTheCluster(t *testing.T) {
+// browse is a test of the viewer's in a real browser.
+func browse(t *testing.T, script string, args ...string) *exec.Cmd {
+	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("there is no chromium")
@@ -145,8 +146,14 @@ func TestABrowserShowsTheCluster(t *testing.T) {
 	if _, err := os.Stat(web + "/node_modules/playwright-core"); err != nil {
 		t.Skip("there is no " + web + "/node_modules: run npm ci there")
 	}
+	return exec.CommandContext(t.Context(), node, append([]string{web + "/test/" + script, chromium}, args...)...)
+}
+
+// A real browser runs the page's script, and shows what it is sent as text, also what comes later.
+func TestABrowserShowsTheCluster(t *testing.T) {
+	browser := browse(t, "live.mjs")
 	cluster, address := startShown(t)
-	browser := exec.CommandContext(t.Context(), node, web+"/test/live.mjs", chromium, address)
+	browser.Args = append(browser.Args, address)
 	said, err := browser.StdoutPipe()
 	require.NoError(t, err)
 	browser.Stderr = browser.Stdout

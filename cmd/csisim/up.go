@@ -204,8 +204,8 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listen
 	if err := c.DefineCSIAddons(); err != nil {
 		return err
 	}
-	shown.look = newLookout(c, a.name)
-	shown.text = shown.look.page
+	look := newLookout(c, a.name)
+	shown.text, shown.more = look.page, map[string]http.HandlerFunc{"/news": look.answer}
 	klog.LogToStderr(false) // each connection that a client breaks off is an error to the library
 	klog.SetOutput(io.Discard)
 	api := c.API()

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -57,6 +55,9 @@ level.`,
 
 func viewTrace(ctx context.Context, env environment, f viewFlags, names []string) error {
 	name := names[0]
+	if f.output == "" && len(names) == 1 && isRegular(name) {
+		return serveFile(ctx, env, name)
+	}
 	release, err := outputFiles{"output": f.output}.reserve()
 	if err != nil {
 		return err
@@ -67,10 +68,8 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	if err != nil {
 		return err
 	}
-	for _, p := range problems {
-		fmt.Fprintf(env.stderr, "csisim: %s: %s\n", name, p)
-	}
-	r := shown.Recorded(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), problems)
+	complain(env, name, problems)
+	r := shown.Recorded(titleOf(name), problems)
 	r.Facts = [][2]string{{"Trace", name}}
 	var other []view.Chunk
 	if len(names) > 1 {
@@ -94,7 +93,21 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	if err := write(&text); err != nil {
 		return err
 	}
-	return serveView(ctx, env, text.Bytes())
+	page, listener, err := localPage(text.Bytes())
+	if err != nil {
+		return err
+	}
+	return page.serve(ctx, env, listener, func() {})
+}
+
+// titleOf is what the page of a trace is called.
+func titleOf(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }
+
+// complain prints what of a trace could not be read.
+func complain(env environment, name string, problems []string) {
+	for _, p := range problems {
+		fmt.Fprintf(env.stderr, "csisim: %s: %s\n", name, p)
+	}
 }
 
 // largestView is the size in bytes of the largest trace that is shown.
@@ -120,21 +133,4 @@ func readOther(name string) ([]view.Chunk, error) {
 		return nil, err
 	}
 	return other.Chunks()
-}
-
-// serveView serves a page on loopback until ctx is done.
-func serveView(ctx context.Context, env environment, text []byte) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return &failure{code: exitEnvironment, err: fmt.Errorf("listening for a browser: %w", err)}
-	}
-	shown, err := newPage(listener.Addr().String())
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	shown.text = func() ([]byte, error) { return text, nil }
-	stop := serve(listener, shown.beside(http.NotFoundHandler()))
-	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", shown.address())
-	<-ctx.Done()
-	return stop()
 }

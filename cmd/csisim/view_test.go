@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,6 +62,102 @@ func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
 			require.NoError(t, err)
 			assert.Contains(t, string(text), `"problems":[`)
 		})
+	}
+}
+
+// startView shows a trace until the test ends. It returns the address of the page, and what is printed on stderr so far.
+func startView(t *testing.T, file string) (address string, stderr func() string) {
+	t.Helper()
+	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	c := command(t.Context(), nil, "view", file)
+	c.Stderr = said
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	stdout, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	stderr = func() string {
+		text, err := os.ReadFile(said.Name())
+		require.NoError(t, err)
+		return string(text)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err, stderr())
+	t.Cleanup(func() {
+		_ = c.Wait() // it was interrupted
+		assert.Zero(t, c.ProcessState.ExitCode(), stderr())
+		assert.NoError(t, said.Close())
+	})
+	return strings.TrimSpace(strings.TrimPrefix(line, "See it in a browser: ")), stderr
+}
+
+// manyEvents is a trace of some chunks, whose second line is no event.
+func manyEvents(t *testing.T) string {
+	t.Helper()
+	whole, err := os.ReadFile(recording)
+	require.NoError(t, err)
+	first, rest, _ := strings.Cut(string(whole), "\n")
+	file := filepath.Join(t.TempDir(), "long.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(first+"\noh no\n"+rest+strings.Repeat(string(whole), 60)), 0o600))
+	return file
+}
+
+func TestABrowserShowsATraceWhileItIsRead(t *testing.T) {
+	browser := browse(t, "view.mjs")
+	file := manyEvents(t)
+	address, stderr := startView(t, file)
+	browser.Args = append(browser.Args, address, file)
+	out, err := browser.CombinedOutput()
+	assert.NoError(t, err, string(out))
+	assert.Equal(t, "csisim: "+file+": Line 2 is no JSON object: invalid character 'o' looking for beginning of value.\n", stderr())
+}
+
+func TestAServedTraceNeedsTheTokenAndIsOnlyRead(t *testing.T) {
+	address, _ := startView(t, manyEvents(t))
+	page, token, _ := strings.Cut(address, "?token=")
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	browser := &http.Client{Jar: jar}
+	ask := func(method, address string) (int, string) {
+		request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
+		require.NoError(t, err)
+		answer, err := browser.Do(request)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return answer.StatusCode, string(text)
+	}
+	for _, path := range []string{"", "columns", "said?chunk=0"} {
+		code, _ := ask(http.MethodGet, page+path)
+		assert.Equal(t, http.StatusUnauthorized, code, path)
+	}
+	code, _ := ask(http.MethodGet, page+"?token="+token)
+	assert.Equal(t, http.StatusOK, code)
+	code, said := ask(http.MethodGet, page+"said?chunk=0")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Contains(t, said, "NodePublishVolume")
+	code, said = ask(http.MethodGet, page+"said?chunk=99")
+	assert.Equal(t, http.StatusInternalServerError, code)
+	assert.Contains(t, said, "there is no chunk 99")
+	code, _ = ask(http.MethodGet, page+"said?chunk=x")
+	assert.Equal(t, http.StatusBadRequest, code)
+	for _, path := range []string{"", "columns", "said?chunk=0"} {
+		code, _ := ask(http.MethodPost, page+path)
+		assert.Equal(t, http.StatusNotFound, code, path)
+	}
+}
+
+// What cannot be shown at all is refused before anything is served.
+func TestATraceWithoutEventsIsNotServed(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.jsonl")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	for file, message := range map[string]string{empty: "there is no event in it", filepath.Dir(empty): "it is a directory", "nowhere.jsonl": "no such file or directory"} {
+		got := csisim(t, "view", file)
+		assert.Equal(t, 2, got.code)
+		assert.Contains(t, got.stderr, file+": ")
+		assert.Contains(t, got.stderr, message)
+		assert.Empty(t, got.stdout)
 	}
 }
 

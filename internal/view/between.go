@@ -3,16 +3,17 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// between keeps the states of a trace, which stand between its events: what processes wait for, and what caches learn late.
+// between follows the states of a trace, which stand between its events: what processes wait for, and what caches learn late.
 // A page replays them from a checkpoint, which is written once they have become longer than what there is to be known.
 type between struct {
-	lines  bytes.Buffer // of the chunk: [events of the chunk before it, the line of the trace]
-	any    bool         // of this trace
+	any    bool // of this trace
+	began  bool // of this chunk
 	waits  map[string]wait
 	size   int // of what is known
 	since  int // how much was written since the checkpoint
@@ -26,39 +27,29 @@ type wait struct {
 	since  int64
 }
 
-// stateLine is a line of a trace that is a state.
-type stateLine struct {
-	T   int64           `json:"t"`
-	K   trace.Kind      `json:"k"`
-	Obj json.RawMessage `json:"obj"`
-}
-
-// add adds a state that stands after so many events of its chunk.
-func (b *between) add(raw []byte, after int) error {
-	var l stateLine
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return err
-	}
+// add adds a state of so many bytes. The chunk begins with the checkpoint if there is one.
+func (b *between) add(l *trace.Line, size int) (checkpoint []byte, err error) {
 	if l.K == trace.Waits {
-		var waits trace.WaitsFor
-		if err := json.Unmarshal(l.Obj, &waits); err != nil {
-			return fmt.Errorf("what processes wait for: %w", err)
+		reasons, isObject := l.Obj.(map[string]any)
+		if !isObject {
+			return nil, errors.New("what processes wait for has no reasons")
 		}
-		b.checkpoint()
-		b.learn(l.T, waits)
-		b.since += len(raw)
+		checkpoint = b.checkpoint()
+		b.learn(l.T, reasons)
+		b.since += size
 	}
-	b.any = true
-	fmt.Fprintf(&b.lines, "[%d,%s]\n", after, raw)
-	return nil
+	b.any, b.began = true, true
+	return checkpoint, nil
 }
 
-func (b *between) learn(at int64, waits trace.WaitsFor) {
+func (b *between) learn(at int64, reasons map[string]any) {
 	if b.waits == nil {
 		b.waits = map[string]wait{}
 	}
-	for reason, processes := range waits {
-		for _, name := range processes {
+	for reason, list := range reasons {
+		processes, _ := list.([]any)
+		for _, process := range processes {
+			name, _ := process.(string)
 			if before, known := b.waits[name]; known {
 				b.size -= len(name) + len(before.reason)
 				delete(b.waits, name)
@@ -71,10 +62,10 @@ func (b *between) learn(at int64, waits trace.WaitsFor) {
 	}
 }
 
-// checkpoint begins a chunk with all that is known if that is less than what has been written since the last time.
-func (b *between) checkpoint() {
-	if b.lines.Len() > 0 || b.since < b.size || b.chunks == b.from {
-		return
+// checkpoint is all that is known, if a chunk begins and that is less than what has been written since the last time.
+func (b *between) checkpoint() []byte {
+	if b.began || b.since < b.size || b.chunks == b.from {
+		return nil
 	}
 	known := make(map[string][2]any, len(b.waits))
 	for name, w := range b.waits {
@@ -84,21 +75,22 @@ func (b *between) checkpoint() {
 	if err != nil {
 		panic(err) // texts and numbers
 	}
-	fmt.Fprintf(&b.lines, "[0,null,%s]\n", text)
 	b.since, b.from = 0, b.chunks
+	return text
 }
 
-// take are the lines of the chunk that ends, and the chunk from which a page is to replay them to know what holds then; -1
-// if the trace has no states.
-func (b *between) take() (lines string, from int) {
-	from = -1
+// cut ends a chunk. It returns the one from which a page is to replay the states to know what holds then; -1 if the trace
+// has none.
+func (b *between) cut() int {
+	from := -1
 	if b.any {
 		from = b.from
 	}
-	if b.lines.Len() > 0 {
-		lines = deflated(b.lines.Bytes())
-	}
-	b.lines.Reset()
+	b.began = false
 	b.chunks++
-	return lines, from
+	return from
 }
+
+// stateText and checkpointText are what a page gets of a state, which stands after so many events of its chunk.
+func stateText(to *bytes.Buffer, after int, raw []byte) { fmt.Fprintf(to, "[%d,%s]\n", after, raw) }
+func checkpointText(to *bytes.Buffer, known []byte)     { fmt.Fprintf(to, "[0,null,%s]\n", known) }

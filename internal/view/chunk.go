@@ -14,7 +14,8 @@ type Chunk struct {
 	// Columns is the JSON of the names that the chunk adds, its length before it, and then
 	// the columns, one after the other, each a varint for every event.
 	Columns string `json:"columns"`
-	// Details has two lines for every event: the event as the trace has it, and its words.
+	// Details has two lines for every event: the event as the trace has it, and its words. Before them is a line with
+	// the sets of rules that calls kept.
 	Details string `json:"details"`
 	// Between has a line for every state that stands between the events; it is empty if there is none.
 	Between string `json:"between,omitempty"`
@@ -30,8 +31,6 @@ type added struct {
 	Objects [][2]string `json:"objects,omitempty"` // resource and name
 	Paths   []string    `json:"paths,omitempty"`
 	Volumes []volume    `json:"volumes,omitempty"` // also those that are known better than before
-	// Rules are sets of rules that calls kept.
-	Rules []string `json:"rules,omitempty"`
 	// Waits is the chunk from which the states have to be replayed, -1 for a trace that has none.
 	Waits int `json:"waits"`
 }
@@ -69,10 +68,14 @@ const (
 
 // columns writes rows column by column. Times and numbers are differences to those before.
 func columns(rows []row) []byte {
-	var out []byte
+	out := make([]byte, 0, 32*len(rows))
 	column := func(value func(i int) int64) {
 		for i := range rows {
-			out = binary.AppendVarint(out, value(i))
+			if v := value(i); v >= 0 && v < 1<<6 { // nearly all
+				out = append(out, byte(v<<1))
+			} else {
+				out = binary.AppendVarint(out, v)
+			}
 		}
 	}
 	before := func(i int) row {
@@ -101,16 +104,15 @@ func columns(rows []row) []byte {
 	return out
 }
 
-// packed makes a chunk of rows, the names that they add, and their details.
-func packed(names added, rows []row, details []byte) (Chunk, error) {
+// stretch is the names that a chunk adds, and its rows.
+func stretch(names added, rows []row) ([]byte, error) {
 	head, err := json.Marshal(names)
 	if err != nil {
-		return Chunk{}, fmt.Errorf("names of a chunk: %w", err)
+		return nil, fmt.Errorf("names of a chunk: %w", err)
 	}
 	text := binary.AppendUvarint(nil, uint64(len(head)))
 	text = append(text, head...)
-	text = append(text, columns(rows)...)
-	return Chunk{Columns: deflated(text), Details: deflated(details), Events: len(rows)}, nil
+	return append(text, columns(rows)...), nil
 }
 
 // deflated is what DecompressionStream("deflate-raw") of a browser unpacks.

@@ -11,26 +11,26 @@ import (
 
 // headline is a verdict in a sentence for somebody who sees it for the first time: what is known of the event that
 // shows it, or else the verdict with short ids and paths.
-func (e *Encoder) headline(f Finding) string {
-	if at := e.story.find(f.About); at >= 0 {
-		if text := e.ineffective(e.story.parts[at]); text != "" {
+func (x *reading) headline(f Finding) string {
+	if at := x.story.find(f.About); at >= 0 {
+		if text := x.ineffective(x.story.parts[at]); text != "" {
 			return text
 		}
-		if text := e.waited(f.Verdict, at); text != "" {
+		if text := x.waited(f.Verdict, at); text != "" {
 			return text
 		}
 	}
 	first, _, _ := strings.Cut(f.Verdict, "\n")
-	return shortPaths(e.narrator.Short(first))
+	return shortPaths(x.narrator.Short(first))
 }
 
 // timedOut is how csisim reports a wait in vain: for what, and how long.
 var timedOut = lazyregexp.New(`^timed out waiting for the condition: (.+) \(after (\S+) of cluster time\)$`)
 
 // waited is the sentence for a wait in vain that a failing call explains.
-func (e *Encoder) waited(verdict string, at int) string {
+func (x *reading) waited(verdict string, at int) string {
 	wait := timedOut().FindStringSubmatch(verdict)
-	call := e.story.parts[e.story.culprit(at)]
+	call := x.story.parts[x.story.culprit(at)]
 	if wait == nil || call.kind != trace.Call || !call.failed {
 		return ""
 	}
@@ -46,7 +46,7 @@ func (e *Encoder) waited(verdict string, at int) string {
 		where = " on " + call.node
 	}
 	first, _, _ := strings.Cut(call.text, "\n")
-	return shortPaths(e.narrator.Short(fmt.Sprintf("Waited %s in vain for %s: %s fails %s%s: %s", trace.Span(long), wait[1], who, call.method, where, first)))
+	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s: %s fails %s%s: %s", trace.Span(long), wait[1], who, call.method, where, first)))
 }
 
 // shortPaths keeps the ends of long paths.
@@ -62,20 +62,20 @@ func (t part) isIneffective() bool {
 }
 
 // ineffective is the sentence for a call that answered OK and did not take away what it had to.
-func (e *Encoder) ineffective(t part) string {
+func (x *reading) ineffective(t part) string {
 	if !t.isIneffective() {
 		return ""
 	}
-	return fmt.Sprintf("The driver answered OK to %s, but the volume %sis still mounted at the %s on %s.", t.method, e.volumeWords(t), undone[t.method], t.node)
+	return fmt.Sprintf("The driver answered OK to %s, but the volume %sis still mounted at the %s on %s.", t.method, x.volumeWords(t), undone[t.method], t.node)
 }
 
 // contrast is what should have been and what was found instead at such a call; empty for all else.
-func (e *Encoder) contrast(about uint64) (should, found string) {
-	at := e.story.find(about)
-	if at < 0 || !e.story.parts[at].isIneffective() {
+func (x *reading) contrast(about uint64) (should, found string) {
+	at := x.story.find(about)
+	if at < 0 || !x.story.parts[at].isIneffective() {
 		return "", ""
 	}
-	t := e.story.parts[at]
+	t := x.story.parts[at]
 	_, detail, _ := strings.Cut(t.text, "has no effect: ")
 	count, mount, _ := strings.Cut(detail, " mounted still: ")
 	if count == "" || mount == "" {
@@ -86,17 +86,17 @@ func (e *Encoder) contrast(about uint64) (should, found string) {
 		mounts = count + " mounts are"
 	}
 	should = fmt.Sprintf("Once %s has answered OK, nothing is mounted at the %s any more.", t.method, undone[t.method])
-	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, shortPaths(e.narrator.Short(mount)))
+	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, shortPaths(x.narrator.Short(mount)))
 }
 
 // volumeWords name the volume of an event and its pod, as far as they are known.
-func (e *Encoder) volumeWords(t part) string {
-	at := e.story.culprit(e.story.find(t.seq))
+func (x *reading) volumeWords(t part) string {
+	at := x.story.culprit(x.story.find(t.seq))
 	text := ""
-	if place := e.story.parts[at].volume; place > 0 {
-		text = e.volumes.all[place-1].Label + " "
+	if place := x.story.parts[at].volume; place > 0 {
+		text = x.volumes.all[place-1].Label + " "
 	}
-	if pod := e.volumes.pod(e.story.parts[at].path); pod != "" {
+	if pod := x.volumes.pod(x.story.parts[at].path); pod != "" {
 		text += "of pod " + strings.TrimPrefix(pod, "default/") + " "
 	}
 	return text

@@ -6,10 +6,10 @@ import "github.com/csisim/csisim/internal/world/trace"
 type key struct{ resource, name string }
 
 // keyOf is the object that changes.
-func keyOf(l trace.Line) key { return key{l.R, within(l, l.Name)} }
+func keyOf(l *trace.Line) key { return key{l.R, within(l, l.Name)} }
 
 // within is a name as it is known among those of all clusters of a run.
-func within(l trace.Line, name string) string {
+func within(l *trace.Line, name string) string {
 	if l.Cluster == "" {
 		return name
 	}
@@ -29,7 +29,7 @@ func newObjects() *objects { return &objects{now: map[key]map[string]any{}, chan
 const fullEvery = 32
 
 // change applies a line. It returns the object before and after it, and whether it should be written in full.
-func (o *objects) change(l trace.Line) (before, after map[string]any, inFull bool) {
+func (o *objects) change(l *trace.Line) (before, after map[string]any, inFull bool) {
 	at := keyOf(l)
 	before = o.now[at]
 	switch l.Ev {

@@ -1,9 +1,7 @@
 package view
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,79 +22,59 @@ const mentioned = 3
 // Read adds what can be read of a trace in JSON Lines, and returns what cannot, a sentence each. The error is for what
 // cannot be read at all.
 func (e *Encoder) Read(from io.Reader) (problems []string, err error) {
-	lines := bufio.NewReaderSize(from, 1<<20)
-	bad := 0
-	for number := 1; ; number++ {
-		if e.events >= e.most {
-			problems = append(problems, fmt.Sprintf("Only the first %s are shown: line %d and all that follow are left out. Cut the trace to see them.", plural.Of(e.most, "event"), number))
-			break
+	s := newScanner(from, &e.lines, e.most)
+	var faults faults
+	var l scanned
+	for more := true; more; {
+		var raw []byte
+		if raw, more, err = s.next(&l); err != nil {
+			return faults.problems, err
 		}
-		line, err := readLine(lines)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return problems, err
+		if l.isOne() {
+			l.found(e.add(&l.facts, raw))
 		}
-		ended := errors.Is(err, io.EOF)
-		if problem := e.read(bytes.TrimSpace(line), ended); problem != "" {
-			if bad++; bad <= mentioned {
-				problems = append(problems, fmt.Sprintf("Line %d %s.", number, problem))
-			}
-		}
-		if ended {
-			break
-		}
+		faults.note(&l)
 	}
-	if more := bad - mentioned; more > 0 {
-		problems = append(problems, fmt.Sprintf("%s cannot be read either.", plural.Of(more, "further line")))
-	}
-	if e.events == 0 && bad == 0 {
-		return nil, errors.New("there is no event in it")
-	}
-	if e.events == 0 {
-		return nil, fmt.Errorf("no line of it is an event of a trace: line 1 %s", problemOf(problems))
-	}
-	return append(problems, e.news()...), nil
+	return faults.all(&e.reading)
 }
 
-// readLine reads up to the end of a line. Of one that is too long it keeps only so much that this shows.
-func readLine(from *bufio.Reader) (line []byte, err error) {
-	for {
-		part, err := from.ReadSlice('\n')
-		if len(line) <= longestLine {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
+// faults are what is wrong with a trace.
+type faults struct {
+	problems []string
+	bad      int // lines
+}
+
+// note notes what is wrong with a line, if it is anything.
+func (p *faults) note(l *scanned) {
+	if l.beyond > 0 {
+		p.problems = append(p.problems, fmt.Sprintf("Only the first %s are shown: line %d and all that follow are left out. Cut the trace to see them.", plural.Of(l.beyond, "event"), l.number))
+		return
 	}
+	if l.problem == "" {
+		return
+	}
+	if p.bad++; p.bad <= mentioned {
+		p.problems = append(p.problems, fmt.Sprintf("Line %d %s.", l.number, l.problem))
+	}
+}
+
+// all is what is wrong in sentences, once the trace was read. The error is for one in which there is nothing to be seen.
+func (p *faults) all(x *reading) ([]string, error) {
+	if more := p.bad - mentioned; more > 0 {
+		p.problems = append(p.problems, fmt.Sprintf("%s cannot be read either.", plural.Of(more, "further line")))
+	}
+	if x.events == 0 && p.bad == 0 {
+		return nil, errors.New("there is no event in it")
+	}
+	if x.events == 0 {
+		return nil, fmt.Errorf("no line of it is an event of a trace: line 1 %s", problemOf(p.problems))
+	}
+	return append(p.problems, x.news()...), nil
 }
 
 // problemOf is the first problem without its line.
 func problemOf(problems []string) string {
 	return string(bytes.TrimSuffix([]byte(problems[0][len("Line 1 "):]), []byte(".")))
-}
-
-// read adds a line. It returns what is wrong with it, empty if nothing.
-func (e *Encoder) read(line []byte, last bool) string {
-	switch {
-	case len(line) == 0:
-		return ""
-	case len(line) > longestLine:
-		return "is longer than 16 MiB and left out"
-	}
-	var l trace.Line
-	err := json.Unmarshal(line, &l)
-	switch {
-	case err != nil && last:
-		return "is cut off: the trace was not written to its end"
-	case err != nil:
-		return "is no JSON object: " + err.Error()
-	case l.K == "":
-		return "has no kind (field k) and is no event"
-	}
-	if err := e.add(l, line); err != nil {
-		return "is no event of a trace: " + err.Error()
-	}
-	return ""
 }
 
 // kinds are those of this version.
@@ -107,9 +85,9 @@ var kinds = map[trace.Kind]bool{
 }
 
 // news are the kinds of events that this version does not know.
-func (e *Encoder) news() []string {
+func (x *reading) news() []string {
 	var problems []string
-	for _, kind := range e.unknown {
+	for _, kind := range x.unknown {
 		problems = append(problems, fmt.Sprintf("Events of kind %q are of a newer csisim or of another program: they are shown as they are.", kind))
 	}
 	return problems

@@ -10,7 +10,7 @@ import (
 // Report is what a page says of a trace as a whole. The zero value says nothing.
 type Report struct {
 	Name string `json:"name"`
-	// Verdict is passed, failed, error, trace (nobody judged it) or live.
+	// Verdict is passed, failed, error, trace (nobody judged it), reading (a trace that is not known to its end yet) or live.
 	Verdict string `json:"verdict"`
 	// Sentence is the verdict in words.
 	Sentence string    `json:"sentence"`
@@ -57,12 +57,12 @@ type Step struct {
 }
 
 // Explain completes the findings of a report by what the trace says of them.
-func (e *Encoder) Explain(r *Report) {
+func (x *reading) Explain(r *Report) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		f.Short = e.headline(*f)
-		f.Should, f.Found = e.contrast(f.About)
-		f.Chain = e.story.chain(f.About, f.Trail)
+		f.Short = x.headline(*f)
+		f.Should, f.Found = x.contrast(f.About)
+		f.Chain = x.story.chain(f.About, f.Trail)
 	}
 	if len(r.Findings) > 0 {
 		r.Sentence = r.Findings[0].Short
@@ -71,10 +71,10 @@ func (e *Encoder) Explain(r *Report) {
 
 // Findings are those of a trace that nobody has judged: what a driver did against the CSI spec, lost data, foreign
 // unmounts and deaths.
-func (e *Encoder) Findings() []Finding {
+func (x *reading) Findings() []Finding {
 	titles := map[trace.Kind]string{trace.Violation: "CSI spec violated: ", trace.DataLost: "data lost: ", trace.Unmounted: "unmounted: ", trace.Died: "died: "}
 	var found []Finding
-	for _, t := range e.story.parts {
+	for _, t := range x.story.parts {
 		if title, is := titles[t.kind]; is {
 			found = append(found, Finding{Verdict: title + t.text, About: t.seq})
 		}
@@ -83,10 +83,10 @@ func (e *Encoder) Findings() []Finding {
 }
 
 // Recorded is the report of a trace without a run.
-func (e *Encoder) Recorded(name string, problems []string) Report {
-	r := Report{Name: name, Verdict: "trace", Findings: e.Findings(), Problems: problems}
+func (x *reading) Recorded(name string, problems []string) Report {
+	r := Report{Name: name, Verdict: "trace", Findings: x.Findings(), Problems: problems}
 	calls, failed := 0, 0
-	for _, t := range e.story.parts {
+	for _, t := range x.story.parts {
 		if t.kind == trace.Call {
 			calls++
 			if t.failed {
@@ -95,6 +95,6 @@ func (e *Encoder) Recorded(name string, problems []string) Report {
 		}
 	}
 	r.Sentence = fmt.Sprintf("A recording with %s that %s something, %d of them failed", plural.Of(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], failed)
-	e.Explain(&r)
+	x.Explain(&r)
 	return r
 }

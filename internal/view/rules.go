@@ -16,7 +16,7 @@ import (
 )
 
 // rules finds which rules of the CSI spec the calls of a trace kept. Calls keep the same ones again and again: a call refers
-// to its set of rules by its place among all sets.
+// to its set of rules by its place among those of the chunk.
 type rules struct {
 	caps map[string]*contract.Caps // by cluster and driver
 	sets *places[string]
@@ -25,7 +25,7 @@ type rules struct {
 func newRules() *rules { return &rules{caps: map[string]*contract.Caps{}, sets: newPlaces[string]()} }
 
 // of is the place of the rules that a call kept, 0 for a call of which nothing is known. What a fault answered is not the driver's.
-func (r *rules) of(l trace.Line) int {
+func (r *rules) of(l *trace.Line) int {
 	request, answer := messages(l.M)
 	if request == nil || !fill(request, l.Req) {
 		return 0

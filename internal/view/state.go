@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"strings"
 )
 
@@ -23,42 +24,40 @@ type state struct {
 }
 
 // stateOf puts an object, in the form of traces, into words.
-func stateOf(resource string, object map[string]any) state {
-	phase := textAt(object, "status", "phase")
-	deleted := textAt(object, "metadata", "deletionTimestamp") != ""
+func stateOf(resource string, o object) state {
+	phase := o.text("status.phase")
+	deleted := o.text("metadata.deletionTimestamp") != ""
 	switch resource {
 	case "pods":
-		s := state{word: phase, tone: toneOf(phase), info: textAt(object, "spec", "nodeName")}
-		container := textAt(object, "status", "container")
+		s := state{word: phase, tone: toneOf(phase), info: o.text("spec.nodeName")}
+		container := o.text("status.container")
 		if reason, ok := strings.CutPrefix(container, "waiting "); ok && phase == "Pending" {
 			s.info = joined(s.info, reason)
 		}
 		return s.leaving(deleted)
 	case "persistentvolumeclaims":
-		size := textAt(object, "status", "capacity", "storage")
-		return state{phase, joined(size, textAt(object, "spec", "storageClassName")), toneOf(phase)}.leaving(deleted)
+		size := o.text("status.capacity.storage")
+		return state{phase, joined(size, o.text("spec.storageClassName")), toneOf(phase)}.leaving(deleted)
 	case "persistentvolumes":
-		claim := textAt(object, "spec", "claimRef", "name")
-		return state{phase, joined(claim, textAt(object, "spec", "capacity", "storage")), toneOf(phase)}.leaving(deleted)
+		claim := o.text("spec.claimRef.name")
+		return state{phase, joined(claim, o.text("spec.capacity.storage")), toneOf(phase)}.leaving(deleted)
 	case "volumeattachments":
-		return attachment(object, deleted)
+		return attachment(o, deleted)
 	case "nodes":
-		ready := textAt(object, "status", "Ready")
+		ready := o.text("status.Ready")
 		if strings.HasPrefix(ready, "True") {
 			return state{"Ready", "", good}
 		}
 		return state{"NotReady", strings.TrimSpace(strings.TrimPrefix(ready, "False")), bad}
 	case "csinodes":
-		return state{info: registered(object)}
+		return state{info: registered(o)}
 	case "csidrivers":
-		spec, _ := object["spec"].(map[string]any)
-		return state{info: map[bool]string{true: "without attach", false: ""}[spec["attachRequired"] == false]}
+		return state{info: map[bool]string{true: "without attach", false: ""}[o.text("spec.attachRequired") == "false"]}
 	case "volumesnapshots", "volumesnapshotcontents":
-		status, _ := object["status"].(map[string]any)
 		switch {
-		case textAt(status, "error", "message") != "":
-			return state{"failed", textAt(status, "error", "message"), bad}
-		case status["readyToUse"] == true:
+		case o.text("status.error.message") != "":
+			return state{"failed", o.text("status.error.message"), bad}
+		case o.text("status.readyToUse") == "true":
 			return state{"ready", "", good}
 		}
 		return state{"taking", "", waiting}.leaving(deleted)
@@ -66,29 +65,39 @@ func stateOf(resource string, object map[string]any) state {
 	return state{word: phase, tone: plain}.leaving(deleted)
 }
 
-// registered are the drivers of a CSINode.
-func registered(object map[string]any) string {
-	spec, _ := object["spec"].(map[string]any)
-	drivers, _ := spec["drivers"].([]any)
+// registration is a driver of a CSINode.
+type registration struct {
+	Name   string `json:"name"`
+	NodeID string `json:"nodeID"`
+}
+
+func registrations(csiNode object) []registration {
+	var all []registration
+	if json.Unmarshal([]byte(csiNode.text("spec.drivers")), &all) != nil {
+		return nil // there are none
+	}
+	return all
+}
+
+// registered are the names of the drivers of a CSINode.
+func registered(csiNode object) string {
 	var names []string
-	for _, d := range drivers {
-		driver, _ := d.(map[string]any)
-		names = append(names, textAt(driver, "name"))
+	for _, r := range registrations(csiNode) {
+		names = append(names, r.Name)
 	}
 	return joined(names...)
 }
 
-func attachment(object map[string]any, deleted bool) state {
-	where := joined(textAt(object, "spec", "nodeName"), textAt(object, "spec", "source", "persistentVolumeName"))
-	status, _ := object["status"].(map[string]any)
+func attachment(o object, deleted bool) state {
+	where := joined(o.text("spec.nodeName"), o.text("spec.source.persistentVolumeName"))
 	switch {
-	case textAt(status, "detachError", "message") != "":
-		return state{"detach failed", joined(where, textAt(status, "detachError", "message")), bad}
-	case textAt(status, "attachError", "message") != "":
-		return state{"attach failed", joined(where, textAt(status, "attachError", "message")), bad}
+	case o.text("status.detachError.message") != "":
+		return state{"detach failed", joined(where, o.text("status.detachError.message")), bad}
+	case o.text("status.attachError.message") != "":
+		return state{"attach failed", joined(where, o.text("status.attachError.message")), bad}
 	case deleted:
 		return state{"detaching", where, waiting}
-	case status["attached"] == true:
+	case o.text("status.attached") == "true":
 		return state{"attached", where, good}
 	}
 	return state{"attaching", where, waiting}

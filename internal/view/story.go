@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -17,8 +18,8 @@ type Link struct {
 
 // story keeps of a trace what explains how something came about.
 type story struct {
-	parts  []part            // in their order
-	causes map[uint64]uint64 // of the events that have one
+	parts  []part      // in their order
+	causes [][2]uint64 // events that have a cause, in their order, and that
 }
 
 // part is an event that can be part of an explanation.
@@ -31,8 +32,6 @@ type part struct {
 	failed       bool
 	injected     bool // by a fault
 }
-
-func newStory() *story { return &story{causes: map[uint64]uint64{}} }
 
 // undoes are the calls that take away what others have made.
 var undoes = map[string]string{
@@ -49,9 +48,9 @@ var changing = func() map[string]bool {
 	return all
 }()
 
-func (s *story) add(l trace.Line, where string, volume int) {
+func (s *story) add(l *trace.Line, where string, volume int) {
 	if l.Cause != 0 {
-		s.causes[l.Seq] = l.Cause
+		s.causes = append(s.causes, [2]uint64{l.Seq, l.Cause})
 	}
 	t := part{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != "", injected: l.Inj != ""}
 	switch l.K {
@@ -70,11 +69,20 @@ func (s *story) add(l trace.Line, where string, volume int) {
 
 // find is the event of a number, -1 if it explains nothing.
 func (s *story) find(seq uint64) int {
-	at, ok := slices.BinarySearchFunc(s.parts, seq, func(t part, seq uint64) int { return int(int64(t.seq) - int64(seq)) })
+	at, ok := slices.BinarySearchFunc(s.parts, seq, func(t part, seq uint64) int { return cmp.Compare(t.seq, seq) })
 	if !ok {
 		return -1
 	}
 	return at
+}
+
+// causeOf is the cause of an event, 0 if it has none.
+func (s *story) causeOf(seq uint64) uint64 {
+	at, ok := slices.BinarySearchFunc(s.causes, seq, func(c [2]uint64, seq uint64) int { return cmp.Compare(c[0], seq) })
+	if !ok {
+		return 0
+	}
+	return s.causes[at][1]
 }
 
 // longest is how many events a chain has.
@@ -125,7 +133,7 @@ func (s *story) culprit(at int) int {
 		return s.reported(at)
 	}
 	for i := at - 1; i >= 0 && t.method != "" && t.method != "."; i-- {
-		if c := s.parts[i]; c.kind == trace.Call && c.method == t.method && c.node == t.node && (s.causes[t.seq] == c.seq || s.causes[t.seq] == 0) {
+		if c := s.parts[i]; c.kind == trace.Call && c.method == t.method && c.node == t.node && (s.causeOf(t.seq) == c.seq || s.causeOf(t.seq) == 0) {
 			return i
 		}
 	}
@@ -139,7 +147,7 @@ const near = 8
 func (s *story) reported(at int) int {
 	seq := s.parts[at].seq
 	for range near {
-		if seq = s.causes[seq]; seq == 0 {
+		if seq = s.causeOf(seq); seq == 0 {
 			break
 		}
 		if i := s.find(seq); i >= 0 && s.parts[i].kind == trace.Call && s.parts[i].failed {

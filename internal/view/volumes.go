@@ -26,26 +26,23 @@ func newVolumes() *volumes {
 }
 
 // learn takes the names of an object.
-func (v *volumes) learn(resource, name string, object map[string]any) {
+func (v *volumes) learn(resource, name string, o object) {
 	switch resource {
 	case "persistentvolumeclaims":
-		if uid := textAt(object, "metadata", "uid"); uid != "" {
+		if uid := o.text("metadata.uid"); uid != "" {
 			v.named("pvc-"+uid, "", strings.TrimPrefix(name, "default/"))
 		}
 	case "persistentvolumes":
-		claim := strings.TrimPrefix(textAt(object, "spec", "claimRef", "namespace")+"/"+textAt(object, "spec", "claimRef", "name"), "default/")
+		claim := strings.TrimPrefix(o.text("spec.claimRef.namespace")+"/"+o.text("spec.claimRef.name"), "default/")
 		if claim == "/" {
 			claim = ""
 		}
-		v.named(name, textAt(object, "spec", "csi", "volumeHandle"), claim)
+		v.named(name, o.text("spec.csi.volumeHandle"), claim)
 	case "pods":
-		v.pods[textAt(object, "metadata", "uid")] = name
+		v.pods[o.text("metadata.uid")] = name
 	case "csinodes":
-		spec, _ := object["spec"].(map[string]any)
-		drivers, _ := spec["drivers"].([]any)
-		for _, d := range drivers {
-			driver, _ := d.(map[string]any)
-			v.nodes[textAt(driver, "nodeID")] = name
+		for _, r := range registrations(o) {
+			v.nodes[r.NodeID] = name
 		}
 	}
 }
@@ -81,37 +78,36 @@ func (v *volumes) named(pv, id, claim string) *volume {
 }
 
 // of is the place of the volume that an event is about, 0 for none.
-func (v *volumes) of(l trace.Line, object map[string]any) int {
-	found := v.about(l, object)
+func (v *volumes) of(f *facts, o object) int {
+	found := v.about(f, o)
 	if found == nil {
 		return 0
 	}
 	return found.Place
 }
 
-func (v *volumes) about(l trace.Line, object map[string]any) *volume {
+func (v *volumes) about(f *facts, o object) *volume {
 	switch {
-	case l.K == trace.Call && path.Base(l.M) == "CreateVolume":
-		answered, _ := l.Resp["volume"].(map[string]any)
-		return v.named(textAt(l.Req, "name"), textAt(answered, "volume_id"), "")
-	case l.Req != nil && textAt(l.Req, "volume_id") != "":
-		return v.named("", textAt(l.Req, "volume_id"), "")
-	case l.K == trace.API:
-		return v.ofObject(l, object)
-	case l.K == trace.KubeEvent || l.K == trace.FileChange || l.K == trace.SystemCall:
-		return v.mentioned(l.Msg + l.Name)
+	case f.K == trace.Call && path.Base(f.M) == "CreateVolume":
+		return v.named(f.asked.name, f.made, "")
+	case f.volume != "":
+		return v.named("", f.volume, "")
+	case f.K == trace.API:
+		return v.ofObject(&f.Line, o)
+	case f.K == trace.KubeEvent || f.K == trace.FileChange || f.K == trace.SystemCall:
+		return v.mentioned(f.Msg + f.Name)
 	}
 	return nil
 }
 
-func (v *volumes) ofObject(l trace.Line, object map[string]any) *volume {
+func (v *volumes) ofObject(l *trace.Line, o object) *volume {
 	switch l.R {
 	case "persistentvolumes":
 		return v.byPV[l.Name]
 	case "persistentvolumeclaims":
-		return v.byPV[cmp.Or(textAt(object, "spec", "volumeName"), "pvc-"+textAt(object, "metadata", "uid"))]
+		return v.byPV[cmp.Or(o.text("spec.volumeName"), "pvc-"+o.text("metadata.uid"))]
 	case "volumeattachments":
-		return v.byPV[textAt(object, "spec", "source", "persistentVolumeName")]
+		return v.byPV[o.text("spec.source.persistentVolumeName")]
 	}
 	return nil
 }
@@ -123,12 +119,12 @@ func (v *volumes) mentioned(text string) *volume {
 	return v.byPV[claimVolume().FindString(text)]
 }
 
-// node is that on which a call is made, or to which it attaches.
-func (v *volumes) node(l trace.Line) string {
-	if id := textAt(l.Req, "node_id"); id != "" {
-		return cmp.Or(v.nodes[id], id)
+// nodeOf is that on which a call is made, or to which it attaches.
+func (v *volumes) nodeOf(f *facts) string {
+	if f.asked.node != "" {
+		return cmp.Or(v.nodes[f.asked.node], f.asked.node)
 	}
-	return l.Node
+	return f.Line.Node
 }
 
 // pod is the pod in whose directory a path is, empty for none.
@@ -151,13 +147,4 @@ func (v *volumes) take() []volume {
 	}
 	clear(v.fresh)
 	return fresh
-}
-
-// textAt is the text at a path of fields, empty if there is none.
-func textAt(object map[string]any, names ...string) string {
-	for _, name := range names[:len(names)-1] {
-		object, _ = object[name].(map[string]any)
-	}
-	text, _ := object[names[len(names)-1]].(string)
-	return text
 }

@@ -20,7 +20,7 @@ export interface Shared {
   other?: Trace; // beside which it is shown
 }
 
-export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", trace: "Recording", live: "Live" };
+export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", trace: "Recording", reading: "Reading", live: "Live" };
 
 export function LiveApp({ report }: { report: Report }) {
   const [live, setLive] = useState<Live>();

@@ -1,5 +1,7 @@
 // What the page gets: bytes in base64, deflated, with numbers as varints.
 
+export async function inflatedText(base64: string): Promise<string> { return new TextDecoder().decode(await inflate(base64)); }
+
 export async function inflate(base64: string): Promise<Uint8Array> {
   const packed = decoded(base64);
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));

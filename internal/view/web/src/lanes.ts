@@ -23,15 +23,19 @@ export function lanesOf(trace: Trace): Lane[] {
   for (let i = 0; i < trace.length; i++) {
     if (trace.isKind(i, "violation")) unmountedStill.add(trace.cause[i]);
   }
+  const [call, api, fault] = ["csi", "api", "fault"].map((kind) => trace.strings.indexOf(kind));
+  const acting: Lane[] = [], called = new Map<number, Lane>(); // by their places among the trace's lanes, and with a method
   for (let i = 0; i < trace.length; i++) {
-    const kind = trace.kindOf(i);
+    const kind = trace.kind[i], place = trace.lane[i];
     if (!kind) continue;
-    const name = laneName(trace, i);
     const failed = trace.failed(i), add = (to: Lane) => { if (failed) to.failed.push(to.rows.length); to.rows.push(i); };
-    add(lane(name, groupOf(name)));
-    if (kind === "api") add(lane("API server", "api"));
-    if (kind !== "csi") continue;
-    add(lane(pluginOf(trace, i), "driver"));
+    const named = () => { const name = laneName(trace, i); return lane(name, groupOf(name)); };
+    add(kind === fault ? named() : (acting[place] ??= named()));
+    if (kind === api) add(lane("API server", "api"));
+    if (kind !== call) continue;
+    const key = place * 65536 + trace.method[i];
+    if (!called.has(key)) called.set(key, lane(pluginOf(trace, i), "driver"));
+    add(called.get(key)!);
     life(trace, i, open, unmountedStill, lane);
   }
   for (const span of open.values()) span.to = trace.length;

@@ -30,7 +30,7 @@ export function List({ report, trace, shown, row, place, go }: Shared) {
   const visible = rows.slice(from, to);
   const details = usePromise(() => Promise.all(visible.map((r) => trace.detail(r))).then((all) => new Map(visible.map((r, i) => [r, all[i]]))), [visible.join(), trace]);
   return (
-    <div class="list" ref={box} onScroll={(e) => setTop(e.currentTarget.scrollTop)} tabIndex={0} role="listbox" aria-label="Events" aria-activedescendant={rows[at] === row ? "event-" + trace.seq[row] : undefined}>
+    <div class="list" ref={box} onScroll={(e) => setTop(e.currentTarget.scrollTop)} tabIndex={0} role="listbox" aria-label="Events" aria-activedescendant={visible.includes(row) ? "event-" + trace.seq[row] : undefined}>
       {rows.length === 0 && <p class="soft none" role="option" aria-selected="false">Nothing fits these filters.</p>}
       <div class="room" role="presentation" style={{ height: rows.length * rowHeight + "px" }}>
         {visible.map((r, i) => {

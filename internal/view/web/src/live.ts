@@ -1,3 +1,4 @@
+import { inflate, inflatedText } from "./bytes.ts";
 import { Trace } from "./trace.ts";
 
 /** A live cluster as the page last heard of it. */
@@ -11,11 +12,14 @@ export function follow(heard: (live: Live) => void): () => void {
   const ask = async () => {
     try {
       const answer = await fetch(`news?epoch=${epoch}&chunks=${live.trace.chunkCount}`, { credentials: "same-origin" });
-      if (!answer.ok) throw new Error(answer.status === 401 ? "open the address that csisim up printed" : await answer.text());
+      if (!answer.ok) throw new Error(answer.status === 401 ? "open the address that csisim printed" : await answer.text());
       const news: News = await answer.json();
       const trace = news.epoch === epoch ? live.trace : new Trace();
       epoch = news.epoch;
-      for (const chunk of news.chunks) await trace.append(chunk.columns, () => chunk.details, chunk.between ? () => chunk.between! : undefined);
+      for (const chunk of news.chunks) {
+        const { details, between } = chunk;
+        trace.append(await inflate(chunk.columns), () => inflatedText(details), between ? () => inflatedText(between) : undefined);
+      }
       live = { trace, now: news.now, mounts: news.mounts, problem: "" };
     } catch (problem) {
       live = { ...live, problem: problem instanceof TypeError ? "the cluster is gone" : (problem as Error).message };

@@ -1,25 +1,32 @@
 import { render } from "preact";
 import { App, LiveApp } from "./app.tsx";
+import { inflate, inflatedText } from "./bytes.ts";
+import { read } from "./reading.ts";
 import type { Report } from "./report.ts";
 import { Trace } from "./trace.ts";
 
 async function start() {
   const report: Report = JSON.parse(document.getElementById("report")!.textContent!);
   const root = document.getElementById("app")!;
+  const show = (report: Report, trace: Trace, other?: Trace) => {
+    if (root.querySelector(":scope > .loading")) root.replaceChildren();
+    render(<App report={report} trace={trace} other={other} />, root);
+  };
   if (report.verdict === "live") {
     root.replaceChildren();
     render(<LiveApp report={report} />, root);
     return;
   }
+  if (report.verdict === "reading") return read(report, show);
   const trace = new Trace(), other = new Trace(); // the other one of two that are compared
   for (const columns of document.querySelectorAll("script.columns")) {
     const details = columns.nextElementSibling!; // most are never looked at, and stay where they are
     const between = details.nextElementSibling?.classList.contains("between") ? details.nextElementSibling : undefined;
-    await (columns.classList.contains("other") ? other : trace).append(columns.textContent!, () => details.textContent!, between && (() => between.textContent!));
+    (columns.classList.contains("other") ? other : trace).append(
+      await inflate(columns.textContent!), () => inflatedText(details.textContent!), between && (() => inflatedText(between.textContent!)));
     columns.remove();
   }
-  root.replaceChildren();
-  render(<App report={report} trace={trace} other={other.length ? other : undefined} />, root);
+  show(report, trace, other.length ? other : undefined);
 }
 
 start().catch((problem) => {

@@ -1,6 +1,6 @@
 /** What the page says of a trace as a whole. */
 export interface Report {
-  name: string; verdict: "passed" | "failed" | "error" | "trace" | "live"; sentence: string;
+  name: string; verdict: "passed" | "failed" | "error" | "trace" | "reading" | "live"; sentence: string;
   findings?: Finding[]; steps?: Step[]; replay?: string; facts?: [string, string][]; notes?: string[]; problems?: string[]; end?: number; compare?: Comparison;
 }
 export interface Link { seq: number; why: string }

@@ -7,7 +7,7 @@ export function Rules({ trace, row, go }: Shared) {
   const d = useDetail(trace, row);
   const seen = usePromise(() => seenOf(trace, row), [trace, row, trace.length]) ?? [];
   if (!trace.isKind(row, "csi") || !d) return null;
-  const kept: string[][] = d.kept ? JSON.parse(trace.rules[d.kept]) : [];
+  const kept = d.kept;
   const broken: number[] = [];
   for (let i = row + 1; i < Math.min(trace.length, row + 2000); i++) if (trace.cause[i] === trace.seq[row] && /^(violation|remark|unmount|lost)$/.test(trace.kindOf(i))) broken.push(i);
   const count = seen.length + kept.length;

@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { purpose } from "./calls.ts";
 import { lanesOf } from "./lanes.ts";
@@ -88,14 +89,7 @@ export function outcomeTone(trace: Trace, row: number): string {
 
 /** What a trace covers: its figures, its calls, the lives of its volumes, its steps. */
 function Covered({ report, trace, go, place }: Shared) {
-  const calls = new Map<string, { ok: number; failed: number }>();
-  for (let i = 0; i < trace.length; i++) {
-    if (!trace.isKind(i, "csi")) continue;
-    const method = trace.methodOf(i);
-    if (!calls.has(method)) calls.set(method, { ok: 0, failed: 0 });
-    calls.get(method)![trace.code[i] ? "failed" : "ok"]++;
-  }
-  const volumes = lanesOf(trace).filter((l) => l.group === "volume");
+  const { calls, volumes } = useMemo(() => ({ calls: callsOf(trace), volumes: lanesOf(trace).filter((l) => l.group === "volume") }), [trace, trace.length]);
   const filtered = (filter: Partial<Shared["place"]["filter"]>) => go({ tab: "timeline", filter: { ...place.filter, ...filter } });
   return (
     <div class="covered">
@@ -140,4 +134,16 @@ function Covered({ report, trace, go, place }: Shared) {
       </section>
     </div>
   );
+}
+
+/** How often each call went well, and how often it failed. */
+function callsOf(trace: Trace): Map<string, { ok: number; failed: number }> {
+  const calls = new Map<string, { ok: number; failed: number }>(), call = trace.strings.indexOf("csi");
+  for (let i = 0; i < trace.length; i++) {
+    if (trace.kind[i] !== call) continue;
+    const method = trace.methodOf(i);
+    if (!calls.has(method)) calls.set(method, { ok: 0, failed: 0 });
+    calls.get(method)![trace.code[i] ? "failed" : "ok"]++;
+  }
+  return calls;
 }

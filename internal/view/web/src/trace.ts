@@ -1,4 +1,4 @@
-import { inflate, Reader } from "./bytes.ts";
+import { Reader } from "./bytes.ts";
 
 /** A line of a trace, as csisim writes it. */
 export interface Line {
@@ -8,10 +8,10 @@ export interface Line {
 export type Fields = Record<string, unknown>;
 
 /** An event in full. */
-export interface Detail { line: Line; raw: string; text: string; outcome: string; full?: Fields; kept?: number }
+export interface Detail { line: Line; raw: string; text: string; outcome: string; full?: Fields; kept: string[][] } // kept are rules, each with fields
 
 export interface Volume { i: number; id: string; label: string; pv?: string }
-interface Added { n: number; strings?: string[]; lanes?: string[]; objects?: [string, string][]; paths?: string[]; volumes?: Volume[]; rules?: string[]; waits: number }
+interface Added { n: number; strings?: string[]; lanes?: string[]; objects?: [string, string][]; paths?: string[]; volumes?: Volume[]; waits: number }
 
 /** A state that stands after so many events of the trace: a line of it, or all that is known from there on. */
 export interface State { after: number; raw: string; line?: Line; known?: Record<string, [string, number]> }
@@ -34,23 +34,20 @@ export class Trace implements Record<Column, Numbers> {
   strings = [""]; lanes = [""];
   paths = [""]; // of a step what it does
   objects: [string, string][] = [["", ""]];
-  rules = ["[]"]; // sets of rules that calls kept, in JSON
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
 
-  private chunks: { from: number; packed: () => string; details?: Promise<Detail[]>; between?: () => string; states?: Promise<State[]>; waits: number }[] = [];
+  private chunks: { from: number; packed: () => Promise<string>; details?: Promise<Detail[]>; between?: () => Promise<string>; states?: Promise<State[]>; waits: number }[] = [];
   private methods: string[] = []; // the strings without their services
   private unanswered = new Map<number, number>();
   private bySeq?: Map<number, number>;
 
   /** Adds events: their columns, and their details and the states between them for when somebody looks. */
-  async append(columns: string, details: () => string, between?: () => string): Promise<void> {
-    const bytes = await inflate(columns);
-    const reader = new Reader(bytes);
+  append(columns: Uint8Array, details: () => Promise<string>, between?: () => Promise<string>): void {
+    const reader = new Reader(columns);
     const added: Added = JSON.parse(reader.text(reader.uvarint()));
     for (const text of added.strings ?? []) this.strings.push(text);
     for (const text of added.lanes ?? []) this.lanes.push(text);
     for (const text of added.paths ?? []) this.paths.push(text);
-    for (const text of added.rules ?? []) this.rules.push(text);
     for (const object of added.objects ?? []) this.objects.push(object);
     for (const volume of added.volumes ?? []) this.volumes[volume.i] = volume;
     this.grow(this.length + added.n);
@@ -133,7 +130,8 @@ export class Trace implements Record<Column, Numbers> {
     if (!chunk.details) {
       const kept = this.chunks.filter((c) => c.details);
       if (kept.length > 24) kept[0].details = undefined;
-      chunk.details = unpack(chunk.packed());
+      chunk.details = chunk.packed().then(unpack);
+      chunk.details.catch(() => { chunk.details = undefined; });
     }
     return chunk.details;
   }
@@ -142,7 +140,7 @@ export class Trace implements Record<Column, Numbers> {
   states(number: number): Promise<State[]> {
     const chunk = this.chunks[number];
     if (!chunk.between) return Promise.resolve([]);
-    return (chunk.states ??= inflate(chunk.between()).then((bytes) => new TextDecoder().decode(bytes).trimEnd().split("\n").map((text) => {
+    return (chunk.states ??= chunk.between().then((lines) => lines.split("\n").filter((text) => text).map((text) => {
       const [after, line, known] = JSON.parse(text);
       return { after: chunk.from + after, raw: text.slice(text.indexOf(",") + 1, -1), line: line ?? undefined, known };
     })));
@@ -152,18 +150,18 @@ export class Trace implements Record<Column, Numbers> {
   waitsFrom(number: number): number { return this.chunks[number]?.waits ?? -1; }
 }
 
-async function unpack(packed: string): Promise<Detail[]> {
-  const lines = new TextDecoder().decode(await inflate(packed)).split("\n");
+function unpack(text: string): Detail[] {
+  const lines = text.split("\n"), rules: string[] = JSON.parse(lines[0]) ?? [];
   const details: Detail[] = [];
-  for (let i = 0; i + 1 < lines.length; i += 2) {
+  for (let i = 1; i + 1 < lines.length; i += 2) {
     const [text, outcome, full, kept] = JSON.parse(lines[i + 1]);
-    details.push(lazy(lines[i], text, outcome, full ?? undefined, kept));
+    details.push(lazy(lines[i], text, outcome, full ?? undefined, kept ? rules[kept - 1] : "[]"));
   }
   return details;
 }
 
-/** Parses a line when it is read. */
-function lazy(raw: string, text: string, outcome: string, full?: Fields, kept?: number): Detail {
+/** Parses a line, and the rules that its call kept, when it is read. */
+function lazy(raw: string, text: string, outcome: string, full: Fields | undefined, rules: string): Detail {
   let parsed: Line | undefined;
-  return { raw, text, outcome, full, kept, get line() { return (parsed ??= JSON.parse(raw)); } };
+  return { raw, text, outcome, full, get line() { return (parsed ??= JSON.parse(raw)); }, get kept() { return JSON.parse(rules); } };
 }

@@ -31,7 +31,7 @@ export async function run(program, tests) {
     } catch (problem) {
       problems.push(problem.message);
     }
-    for (const context of opened) await context.close();
+    for (const context of opened) await context.close().catch(() => {}); // some are closed already
     for (const problem of problems) console.log(`${name}: ${problem}`);
     failed += problems.length ? 1 : 0;
   }
@@ -46,6 +46,19 @@ export async function check(page) {
   if (found.length) throw new Error("axe: " + found.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 3).join(" ")}`).join("; "));
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   if (content > window) throw new Error(`the page is ${content} px wide in a window of ${window}`);
+}
+
+/** Checks a page at both widths and in both schemes, once it shows what it should. */
+export async function checkAll(open, address, shows) {
+  for (const width of [390, 1600]) {
+    const page = await open(address, width, "light");
+    if (shows) await page.waitForSelector(shows);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await check(page).catch((problem) => { throw new Error(`${width} px, ${colorScheme}: ${problem.message}`); });
+    }
+    await page.context().close();
+  }
 }
 
 /** The page's policy forbids eval: axe runs in a world of its own. */

@@ -1,5 +1,5 @@
-// How long a trace of many events takes to open, and how smoothly it pans: node large.mjs CHROMIUM CSISIM [EVENTS]
-import { execFileSync } from "node:child_process";
+// How long a trace of many events takes from csisim view to a page that shows all of it, and how smoothly it pans: node large.mjs CHROMIUM CSISIM [EVENTS]
+import { execFileSync, spawn } from "node:child_process";
 import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -9,13 +9,11 @@ import { chromium } from "playwright-core";
 const [program, csisim] = process.argv.slice(2, 4).map((p) => resolve(p)), wanted = Number(process.argv[4] ?? 1_000_000);
 const work = mkdtempSync(join(tmpdir(), "csisim-large-"));
 try {
-  const one = join(work, "one.jsonl"), many = join(work, "many.jsonl"), page = join(work, "many.html");
+  const one = join(work, "one.jsonl"), many = join(work, "many.jsonl");
   execFileSync(csisim, ["run", "scenarios/rwo-filesystem.yaml", "--trace", one], { cwd: resolve("../../.."), stdio: "ignore" });
   await repeat(readFileSync(one, "utf8").trimEnd().split("\n").map((text) => JSON.parse(text)), many);
-  const began = performance.now();
-  execFileSync(csisim, ["view", many, "--output", page], { stdio: "inherit" });
-  console.log(`csisim view      ${((performance.now() - began) / 1000).toFixed(1)} s for ${(statSync(many).size / 1e6).toFixed(0)} MB, a page of ${(statSync(page).size / 1e6).toFixed(0)} MB`);
-  await look(page);
+  console.log(`a trace of       ${(statSync(many).size / 1e6).toFixed(0)} MB`);
+  await look(many);
 } finally {
   rmSync(work, { recursive: true });
 }
@@ -36,17 +34,43 @@ async function repeat(lines, to) {
 async function look(file) {
   const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox", "--disable-gpu"] });
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
-  const began = performance.now();
-  await page.goto("file://" + file + "#tab=timeline", { timeout: 120_000, waitUntil: "commit" });
-  await page.waitForSelector(".lanes canvas", { timeout: 120_000 });
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  console.log(`opens in         ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  for (const [what, key] of [["at first", ""], ["with all in sight", "0"]]) {
-    if (key) for (const k of ["0", "+"]) await page.keyboard.press(k);
-    console.log(`frames a second  ${(await panned(page)).toFixed(0)} while it pans ${what}`);
+  const before = usedBelow(process.pid);
+  const began = performance.now(), seconds = () => ((performance.now() - began) / 1000).toFixed(1) + " s";
+  const view = spawn(csisim, ["view", file], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const address = /http:\S+/.exec(String((await once(view.stdout, "data"))[0]))[0];
+    await page.goto(address + "#tab=timeline", { timeout: 120_000, waitUntil: "commit" });
+    await page.waitForSelector(".lanes canvas", { timeout: 120_000 });
+    await painted(page);
+    console.log(`shows events in  ${seconds()}`);
+    await page.waitForSelector("header .verdict.trace", { timeout: 120_000 });
+    await painted(page);
+    console.log(`shows all in     ${seconds()}; csisim used ${used(view.pid).toFixed(1)} s of processors and ${memory(view.pid)} MB, the browser ${(usedBelow(process.pid) - before - used(view.pid)).toFixed(1)} s`);
+    for (const [what, key] of [["at first", ""], ["with all in sight", "0"]]) {
+      if (key) for (const k of ["0", "+"]) await page.keyboard.press(k);
+      console.log(`frames a second  ${(await panned(page)).toFixed(0)} while it pans ${what}`);
+    }
+  } finally {
+    view.kill("SIGINT");
+    await once(view, "exit");
+    await browser.close();
   }
-  await browser.close();
 }
+
+function painted(page) { return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))); }
+
+/** The seconds of processor time of a process, and its memory at most. */
+function used(pid) {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13).map(Number);
+  return (user + system) / 100;
+}
+/** The same of all processes that a process has started, and that these have. */
+function usedBelow(pid) {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter((c) => c);
+  return children.reduce((sum, child) => sum + used(child) + usedBelow(child), 0);
+}
+
+function memory(pid) { return (Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1000).toFixed(0); }
 
 /** Drags the lanes back and forth for three seconds, and counts frames. */
 async function panned(page) {

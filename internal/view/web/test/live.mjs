@@ -1,5 +1,5 @@
 // The page of a live cluster: node live.mjs CHROMIUM ADDRESS
-import { check, expect, has, run, until } from "./browser.mjs";
+import { check, checkAll, expect, has, run, until } from "./browser.mjs";
 
 const [program, address] = process.argv.slice(2);
 
@@ -32,6 +32,10 @@ await run(program, {
     const page = await open(address);
     await has(page, ".objects h3", "What processes wait for");
     await has(page, ".waits", "/informers");
+  },
+  "at both widths, in both schemes": async (open) => {
+    await checkAll(open, address, ".objects table");
+    await checkAll(open, address + "#tab=timeline&failures=", ".list .row");
   },
   "nothing but GET": async (open) => {
     const page = await open(address);

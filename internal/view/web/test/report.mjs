@@ -1,20 +1,17 @@
 // Reports: node report.mjs CHROMIUM FAILED PASSED BOTH TRACE-OF-FAILED TRACE-OF-PASSED. FAILED is of a driver that forgets to
 // unmount, PASSED of a run with a cache that lags, BOTH has two traces side by side.
 import { readFileSync } from "node:fs";
-import { check, expect, has, run, until } from "./browser.mjs";
+import { checkAll, expect, has, run, until } from "./browser.mjs";
 
 const [program, file, passed, both, trace, stale] = process.argv.slice(2);
 const address = "file://" + file, passing = "file://" + passed, comparing = "file://" + both;
 
 const looks = {};
-for (const [width, scheme] of [[390, "dark"], [1600, "light"]]) for (const tab of ["summary", "timeline", "cluster"]) {
-  looks[`${tab}, ${width} px, ${scheme}`] = async (open) => check(await open(`${address}#tab=${tab}&at=${tab === "summary" ? 0 : 121}`, width, scheme));
-}
-
-for (const [width, scheme] of [[390, "light"], [1600, "dark"]]) {
-  looks[`passed, ${width} px, ${scheme}`] = async (open) => check(await open(passing, width, scheme));
-  looks[`a cache that lags, ${width} px, ${scheme}`] = async (open) => check(await open(passing + "#tab=cluster&at=5", width, scheme));
-  looks[`two traces, ${width} px, ${scheme}`] = async (open) => check(await open(comparing + "#tab=compare&at=7", width, scheme));
+for (const [what, at, shows] of [
+  ["the summary", address, ".chain"], ["the timeline", address + "#tab=timeline&at=121", ".detail .rules, .detail .findings"], ["the cluster", address + "#tab=cluster&at=121", ".objects"],
+  ["a run that passed", passing, ".steps"], ["a cache that lags", passing + "#tab=cluster&at=5", ".caches"], ["two traces", comparing + "#tab=compare&at=7", ".pair .detail h2"],
+]) {
+  looks[what + " at both widths, in both schemes"] = (open) => checkAll(open, at, shows);
 }
 
 await run(program, {

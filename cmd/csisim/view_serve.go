@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+
+	"github.com/csisim/csisim/internal/view"
+)
+
+// reader is a trace that a page shows while it is read.
+type reader struct {
+	file        *view.File
+	name, title string
+}
+
+// columns answers with all columns as they come, each after its length, and after a length of 0 with the report.
+func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
+	flush := http.NewResponseController(w)
+	for n := 0; ; n++ {
+		columns, isOne := v.file.Columns(n)
+		if !isOne {
+			break
+		}
+		if _, err := w.Write(binary.BigEndian.AppendUint32(nil, uint32(len(columns)))); err != nil {
+			return
+		}
+		if _, err := w.Write(columns); err != nil {
+			return
+		}
+		if err := flush.Flush(); err != nil {
+			return
+		}
+	}
+	text, err := json.Marshal(v.report())
+	if err != nil {
+		return
+	}
+	_, _ = w.Write(append(make([]byte, 4), text...)) // a browser that is gone needs none
+}
+
+// report waits for the end of the trace.
+func (v *reader) report() view.Report {
+	r, err := v.file.Report(v.title)
+	if err != nil {
+		return view.Report{Name: v.title, Verdict: "error", Sentence: err.Error()}
+	}
+	r.Facts = [][2]string{{"Trace", v.name}}
+	return r
+}
+
+// said answers with what the events of a chunk say.
+func (v *reader) said(w http.ResponseWriter, r *http.Request) {
+	chunk, err := strconv.Atoi(r.URL.Query().Get("chunk"))
+	if err != nil {
+		http.Error(w, "chunk: want the number of one", http.StatusBadRequest)
+		return
+	}
+	said, err := v.file.Look(chunk)
+	writeJSON(w, said, err)
+}
+
+// isRegular reports whether a file can be read twice.
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= largestView
+}
+
+// serveFile serves the page of a trace on loopback until ctx is done, from before it has been read.
+func serveFile(ctx context.Context, env environment, name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return usage("%s: %w", name, reason(err))
+	}
+	defer file.Close()
+	ctx, stop := context.WithCancel(ctx)
+	v := &reader{file: view.NewFile(file), name: name, title: titleOf(name)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		v.file.Read(ctx)
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	if _, isOne := v.file.Columns(0); !isOne {
+		_, err := v.file.Report(v.title)
+		return usage("%s: %w", name, reason(err))
+	}
+	var text bytes.Buffer
+	if err := view.Reading(&text, v.title); err != nil {
+		return err
+	}
+	shown, listener, err := localPage(text.Bytes())
+	if err != nil {
+		return err
+	}
+	shown.more = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said}
+	return shown.serve(ctx, env, listener, func() { complain(env, name, v.report().Problems) })
+}
+
+// localPage is a page on loopback.
+func localPage(text []byte) (*page, net.Listener, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, &failure{code: exitEnvironment, err: fmt.Errorf("listening for a browser: %w", err)}
+	}
+	shown, err := newPage(listener.Addr().String())
+	if err != nil {
+		return nil, nil, errors.Join(err, listener.Close())
+	}
+	shown.text = func() ([]byte, error) { return text, nil }
+	return shown, listener, nil
+}
+
+// serve serves a page until ctx is done. Once that has begun, it does what is left to do.
+func (p *page) serve(ctx context.Context, env environment, at net.Listener, left func()) error {
+	stop := serve(at, p.beside(http.NotFoundHandler()))
+	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", p.address())
+	left()
+	<-ctx.Done()
+	return stop()
+}

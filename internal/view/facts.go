@@ -1,0 +1,232 @@
+package view
+
+import (
+	"encoding/json"
+	"errors"
+	"path"
+
+	"github.com/valyala/fastjson"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// facts are what columns say of a line, as far as it can be read off the line alone.
+type facts struct {
+	// Line has of all that has structure only the content of a state, the request of a registration, and of what changes the
+	// patch, unless nothing weighs in it: to read the rest takes long.
+	trace.Line
+	asked
+	revision revision // of the object that changes
+}
+
+// asked is what a call is about.
+type asked struct {
+	name, volume, node string
+	made               string // the id of the volume that it created
+	path               string // on its node
+	isAnswered         bool
+}
+
+// lineReader reads facts off lines. What it returned last is valid until it reads the next line.
+type lineReader struct {
+	json fastjson.Parser
+	read *fastjson.Value
+}
+
+// errNoEvent is for a line that is JSON, with a field that no event has.
+var errNoEvent = errors.New("a field is of another type than that of an event")
+
+// facts reads a line.
+func (r *lineReader) facts(raw []byte, into *facts) (err error) {
+	r.read, err = r.json.ParseBytes(raw)
+	if err == nil {
+		*into = facts{}
+		err = into.take(r.read)
+	}
+	if err == nil {
+		return nil
+	}
+	var l trace.Line // its errors name place and field
+	if precise := json.Unmarshal(raw, &l); precise != nil {
+		return precise
+	}
+	return err
+}
+
+// take takes the fields of a line.
+func (f *facts) take(from *fastjson.Value) error {
+	fields, err := from.Object()
+	if err != nil {
+		return err
+	}
+	var request, answer, object, patch *fastjson.Value
+	isOdd := false
+	fields.Visit(func(name []byte, v *fastjson.Value) {
+		if v.Type() == fastjson.TypeNull {
+			return
+		}
+		var err error
+		switch string(name) {
+		case "t":
+			f.T, err = v.Int64()
+		case "ms":
+			f.Ms, err = v.Int64()
+		case "seq":
+			f.Seq, err = v.Uint64()
+		case "cause":
+			f.Cause, err = v.Uint64()
+		case "obj":
+			object = v
+		case "patch":
+			patch = v
+		case "req":
+			request = v
+		case "resp":
+			answer = v
+		default:
+			if to := textField(&f.Line, string(name)); to != nil {
+				*to, err = textOf(v)
+			}
+		}
+		isOdd = isOdd || err != nil
+	})
+	for _, v := range []*fastjson.Value{patch, request, answer} {
+		isOdd = isOdd || v != nil && v.Type() != fastjson.TypeObject
+	}
+	if isOdd {
+		return errNoEvent
+	}
+	switch {
+	case f.K.IsState() && object != nil:
+		f.Obj = valueOf(object)
+	case f.K == trace.API:
+		f.change(object, patch)
+	}
+	if request != nil && f.K == trace.Registration {
+		f.Req, _ = valueOf(request).(map[string]any)
+	}
+	f.asked = askedIn(&f.Line, request, answer)
+	return nil
+}
+
+// anything stands for a patch in which nothing weighs.
+var anything = map[string]any{"": nil}
+
+// change takes what becomes of an object.
+func (f *facts) change(object, patch *fastjson.Value) {
+	said := object
+	if f.Ev == "MODIFIED" {
+		said = patch
+	}
+	if said != nil {
+		f.revision = revisionOf(f.R, said)
+	}
+	switch {
+	case patch == nil:
+	case trace.Weighs(f.R):
+		f.Patch, _ = valueOf(patch).(map[string]any)
+	case patch.GetObject().Len() > 0:
+		f.Patch = anything
+	}
+}
+
+func textField(l *trace.Line, name string) *string {
+	switch name {
+	case "k":
+		return (*string)(&l.K)
+	case "ev":
+		return &l.Ev
+	case "cluster":
+		return &l.Cluster
+	case "node":
+		return &l.Node
+	case "from":
+		return &l.From
+	case "driver":
+		return &l.Driver
+	case "m":
+		return &l.M
+	case "msg":
+		return &l.Msg
+	case "r":
+		return &l.R
+	case "name":
+		return &l.Name
+	case "code":
+		return &l.Code
+	case "inj":
+		return &l.Inj
+	}
+	return nil
+}
+
+func askedIn(l *trace.Line, request, answer *fastjson.Value) asked {
+	a := asked{isAnswered: answer != nil}
+	if request != nil {
+		a.name, a.volume, a.node = textIn(request, "name"), textIn(request, "volume_id"), textIn(request, "node_id")
+		a.path = targetOf(path.Base(l.M), request)
+	}
+	if answer != nil && path.Base(l.M) == "CreateVolume" {
+		a.made = textIn(answer, "volume", "volume_id")
+	}
+	return a
+}
+
+// targetOf is the path that a call is about.
+func targetOf(method string, request *fastjson.Value) string {
+	if method == "NodeStageVolume" || method == "NodeUnstageVolume" {
+		return textIn(request, "staging_target_path")
+	}
+	if target := textIn(request, "target_path"); target != "" {
+		return target
+	}
+	return textIn(request, "volume_path")
+}
+
+// whole is the line that was read last, with everything in it.
+func (r *lineReader) whole(f *facts) trace.Line {
+	l := f.Line
+	object := func(name string) map[string]any {
+		fields, _ := valueOf(r.read.Get(name)).(map[string]any)
+		return fields
+	}
+	l.Req, l.Resp, l.Patch, l.Obj = object("req"), object("resp"), object("patch"), valueOf(r.read.Get("obj"))
+	return l
+}
+
+func textIn(v *fastjson.Value, names ...string) string { return string(v.GetStringBytes(names...)) }
+
+func textOf(v *fastjson.Value) (string, error) {
+	text, err := v.StringBytes()
+	return string(text), err
+}
+
+// valueOf is a value as encoding/json has it; nil is null.
+func valueOf(v *fastjson.Value) any {
+	if v == nil {
+		return nil
+	}
+	switch v.Type() {
+	case fastjson.TypeObject:
+		fields := v.GetObject()
+		value := make(map[string]any, fields.Len())
+		fields.Visit(func(name []byte, v *fastjson.Value) { value[string(name)] = valueOf(v) })
+		return value
+	case fastjson.TypeArray:
+		items := v.GetArray()
+		value := make([]any, len(items))
+		for i, item := range items {
+			value[i] = valueOf(item)
+		}
+		return value
+	case fastjson.TypeString:
+		return string(v.GetStringBytes())
+	case fastjson.TypeNumber:
+		return v.GetFloat64()
+	case fastjson.TypeTrue:
+		return true
+	case fastjson.TypeFalse:
+		return false
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+// A trace that csisim view serves: node view.mjs CHROMIUM ADDRESS TRACE. TRACE has a line that is no event, and some chunks of events.
+import { readFileSync } from "node:fs";
+import { checkAll, expect, has, run, until } from "./browser.mjs";
+
+const [program, address, trace] = process.argv.slice(2);
+
+await run(program, {
+  "at both widths, in both schemes": async (open) => {
+    await checkAll(open, address, "header .verdict.trace");
+    await checkAll(open, address + "#tab=timeline", ".list .row.csi");
+    await checkAll(open, address + "#tab=cluster", ".objects table");
+  },
+  "the page says what could not be read": async (open) => {
+    const page = await open(address);
+    await has(page, "header .verdict", "Recording");
+    await has(page, ".problem", "Line 2 is no JSON object");
+    await has(page, "h2", "driver calls that change something");
+    expect(!page.url().includes("token="), "the token stays in the address");
+  },
+  "what is looked at comes when it is asked for": async (open) => {
+    const page = await open(address + "#tab=timeline"), asked = [];
+    page.on("request", (r) => asked.push(r.method() + " " + new URL(r.url()).pathname));
+    await has(page, ".list .row", "NodePublishVolume");
+    await page.keyboard.press("Home");
+    await has(page, ".detail h2", "");
+    await page.getByLabel("Any call").selectOption("NodeStageVolume");
+    await page.locator(".list .row").first().click();
+    await has(page, ".detail .yaml", "staging_target_path: /var/lib/kubelet/");
+    await has(page, ".detail .rules summary", "of the CSI spec kept");
+    expect(asked.length > 0 && asked.every((a) => a === "GET /said"), "asked: " + asked);
+  },
+  "search, filters and the cluster at an instant": async (open) => {
+    const page = await open(address + "#tab=timeline&q=NodeUnstageVolume");
+    await until(page, () => document.querySelectorAll(".row").length > 3 && document.querySelector(".row .what").innerText.includes("NodeUnstageVolume"));
+    await page.keyboard.press("3");
+    await has(page, ".objects", "hostpath.csi.k8s.io");
+    await page.locator(".objects td button, .objects td a").first().click();
+    await has(page, ".detail .yaml", "metadata:");
+  },
+  "the trace comes out as it went in": async (open) => {
+    const page = await open(address + "#tab=timeline");
+    await page.locator(".take-away summary").click();
+    const [file] = await Promise.all([page.waitForEvent("download"), page.locator(".take-away button", { hasText: "JSON Lines" }).click()]);
+    expect(readFileSync(await file.path(), "utf8") === readFileSync(trace, "utf8").replace("oh no\n", ""), "it is another one");
+  },
+});

@@ -1,0 +1,64 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// details are what the events of a chunk say: the line of each as the trace has it, and its words.
+type details struct {
+	narrator *trace.Narrator
+	rules    *rules
+	text     bytes.Buffer
+}
+
+// add adds an event. A page gets an object in full now and then, to know it without all changes before.
+func (d *details) add(l trace.Line, raw []byte, known *objects) error {
+	kept := 0
+	var before, full map[string]any
+	switch l.K {
+	case trace.Call:
+		kept = d.rules.of(&l)
+	case trace.API:
+		var inFull bool
+		if before, full, inFull = known.change(&l); !inFull {
+			full = nil
+		}
+	}
+	strikes, _ := trace.Glance(&l)
+	words := d.narrator.DescribeLine(l, before)
+	if strikes == "warning" || strikes == "failure" {
+		words.Text = shortPaths(words.Text)
+	}
+	shown := []any{words.Text, words.Outcome}
+	switch {
+	case full != nil:
+		shown = append(shown, full)
+	case kept > 0:
+		shown = append(shown, nil, kept)
+	}
+	text, err := json.Marshal(shown)
+	if err != nil {
+		return fmt.Errorf("words of an event: %w", err)
+	}
+	d.text.Write(raw)
+	d.text.WriteByte('\n')
+	d.text.Write(text)
+	d.text.WriteByte('\n')
+	return nil
+}
+
+// take are the details of the chunk that ends.
+func (d *details) take() ([]byte, error) {
+	sets, err := json.Marshal(d.rules.sets.take())
+	if err != nil {
+		return nil, fmt.Errorf("rules of a chunk: %w", err)
+	}
+	text := append(append(sets, '\n'), d.text.Bytes()...)
+	d.rules.sets = newPlaces[string]()
+	d.text.Reset()
+	return text, nil
+}
