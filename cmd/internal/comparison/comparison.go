@@ -29,7 +29,7 @@ type Level struct {
 	Unseen bool
 	// Wrong are differences of the simulation from every real run that no two real runs have.
 	Wrong []Difference
-	// Noise are differences that not all runs have, or that two real runs have as well.
+	// Noise are differences that not all runs have, or that two real runs have as well, and known races.
 	Noise []Difference
 }
 
@@ -37,6 +37,8 @@ type Level struct {
 type Difference struct {
 	diff.Difference
 	A, B string
+	// Race is what races, if real runs that were not compared here have shown that it goes either way; else empty.
+	Race string
 }
 
 // pair is two runs that were compared.
@@ -48,7 +50,7 @@ type pair struct {
 // of are the differences of one level.
 func (p pair) of(level diff.Level) (all []Difference) {
 	for _, d := range p.report.Of(level) {
-		all = append(all, Difference{d, p.a, p.b})
+		all = append(all, Difference{Difference: d, A: p.a, B: p.b})
 	}
 	return all
 }
@@ -105,7 +107,12 @@ func levelOf(level diff.Level, from, between []pair) Level {
 	seen := map[place]int{}
 	for _, d := range from[0].of(level) {
 		p := placeOf(d)
-		if seen[p]++; seen[p] <= fewest[p]-noise[p] {
+		seen[p]++
+		isWrong := seen[p] <= fewest[p]-noise[p]
+		if isWrong {
+			d.Race = known(d)
+		}
+		if isWrong && d.Race == "" {
 			l.Wrong = append(l.Wrong, d)
 		} else {
 			l.Noise = append(l.Noise, d)
@@ -156,6 +163,18 @@ func counted(all []Difference) map[place]int {
 func (c *Comparison) Wrong() (n int) {
 	for _, l := range c.Levels {
 		n += len(l.Wrong)
+	}
+	return n
+}
+
+// Races is the number of known races that all real runs have decided alike.
+func (c *Comparison) Races() (n int) {
+	for _, l := range c.Levels {
+		for _, d := range l.Noise {
+			if d.Race != "" {
+				n++
+			}
+		}
 	}
 	return n
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -136,4 +137,39 @@ func TestReports(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, string(want), out.String())
 	}
+}
+
+// Whether the scheduler looks at a pod before its claim is bound is a race: that all real runs have decided it alike says
+// nothing about the simulation. C-SCHED-1
+func TestAKnownRaceIsNoise(t *testing.T) {
+	const name = "statefulset"
+	run := recording(t, name)
+	bound := slices.DeleteFunc(slices.Clone(run), func(l trace.Line) bool {
+		return l.K == trace.KubeEvent && strings.Contains(l.Msg, "unbound immediate PersistentVolumeClaims")
+	})
+	require.Less(t, len(bound), len(run))
+	c := comparison.Of(run, bound, bound)
+	assert.True(t, c.Good())
+	assert.Empty(t, of(c, diff.Events).Wrong)
+	assert.NotZero(t, c.Races())
+	assert.Contains(t, c.Verdict(), "and known races (")
+	var out bytes.Buffer
+	require.NoError(t, c.Text(&out, true))
+	assert.Contains(t, out.String(), "a race: whether the scheduler looks at a pod before its claim is bound")
+}
+
+// That a watch delivers a cause after its effect is a race, too; an effect without a cause is not: then the cause is missing.
+func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
+	run := recording(t, name)
+	attached := slices.IndexFunc(run, func(l trace.Line) bool { return l.R == "volumeattachments" && l.Ev == "ADDED" })
+	called := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Controller/ControllerPublishVolume" })
+	require.True(t, 0 <= attached && attached < called)
+	late := slices.Clone(run)
+	late[attached].T = late[called].T + 100
+	c := comparison.Of(run, late, late)
+	assert.Empty(t, of(c, diff.Objects).Wrong)
+	assert.NotZero(t, c.Races())
+
+	never := slices.Delete(slices.Clone(run), attached, attached+1)
+	assert.NotEmpty(t, of(comparison.Of(run, never, never), diff.Objects).Wrong)
 }

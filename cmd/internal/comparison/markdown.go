@@ -36,5 +36,8 @@ func section(out *strings.Builder, title string, differences []Difference) {
 	for _, d := range differences {
 		row := d.Rows[d.Index]
 		fmt.Fprintf(out, "\n%s: %s\n\n    %-10s %s\n    %-10s %s\n", d.Subject, d.what(), d.A, side(row.A), d.B, side(row.B))
+		if d.Race != "" {
+			fmt.Fprintf(out, "\nA race: %s.\n", d.Race)
+		}
 	}
 }

@@ -67,6 +67,9 @@ func list(out *strings.Builder, title string, differences []Difference, all bool
 		}
 		row := d.Rows[d.Index]
 		fmt.Fprintf(out, "  %s: %s\n    %-10s %s\n    %-10s %s\n", d.Subject, d.what(), d.A, side(row.A), d.B, side(row.B))
+		if d.Race != "" {
+			fmt.Fprintf(out, "    a race: %s\n", d.Race)
+		}
 	}
 }
 

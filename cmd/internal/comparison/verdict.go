@@ -15,6 +15,8 @@ func (c *Comparison) Verdict() string {
 		return fmt.Sprintf("failed: %s did not pass; the simulation differs in %s", strings.Join(c.Failed, ", "), plural.Of(c.Wrong(), "place"))
 	case c.Wrong() == 0 && c.Noise() == 0:
 		return fmt.Sprintf("equal: the simulation and %s are equal on all levels", runs)
+	case c.Wrong() == 0 && c.Races() > 0:
+		return fmt.Sprintf("equal within noise: the simulation and %s differ in nothing but what real runs differ in as well (%s) and known races (%d)", runs, plural.Of(c.Noise()-c.Races(), "place"), c.Races())
 	case c.Wrong() == 0:
 		return fmt.Sprintf("equal within noise: the simulation and %s differ in nothing but what real runs differ in as well (%s)", runs, plural.Of(c.Noise(), "place"))
 	}
