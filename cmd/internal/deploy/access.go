@@ -19,7 +19,8 @@ var rules = []rbacv1.PolicyRule{
 	rule("storage.k8s.io", "get list watch patch", "volumeattachments"),
 	rule("storage.k8s.io", "patch", "volumeattachments/status"),
 	rule("storage.k8s.io", "get list watch create update patch delete", "csistoragecapacities"),
-	rule("snapshot.storage.k8s.io", "get list watch", "volumesnapshots", "volumesnapshotclasses"),
+	rule("snapshot.storage.k8s.io", "get list watch", "volumesnapshotclasses"),
+	rule("snapshot.storage.k8s.io", "get list watch update", "volumesnapshots"), // csi-provisioner protects the source of a volume C-PROV-44
 	rule("snapshot.storage.k8s.io", "get list watch update patch", "volumesnapshotcontents"),
 	rule("snapshot.storage.k8s.io", "update patch", "volumesnapshotcontents/status"),
 	rule("groupsnapshot.storage.k8s.io", "get list watch", "volumegroupsnapshotclasses"),
