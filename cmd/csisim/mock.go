@@ -3,16 +3,19 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/mockprogram"
+	"github.com/csisim/csisim/cmd/internal/proxy"
 )
 
 // newMock is what containers of the reference driver run in a real cluster.
 func newMock() *cobra.Command {
 	var options, socket, address, volumes string
 	node := mockprogram.Node{}
+	var zones map[string]string
 	command := &cobra.Command{
 		Use:    "mock",
 		Short:  "Serve the reference driver in memory on real sockets",
@@ -22,6 +25,7 @@ func newMock() *cobra.Command {
 			token := os.Getenv(tokenVariable)
 			switch {
 			case node.ID != "":
+				node.Zone = zones[node.ID]
 				node.Socket, node.Token, node.Volumes, node.Backend = socket, token, volumes, address
 				return node.Serve(command.Context())
 			case !command.Flags().Changed("options"):
@@ -39,10 +43,49 @@ func newMock() *cobra.Command {
 	flags.StringVar(&address, "backend", "", "`HOST:PORT` of the backend")
 	flags.StringVar(&options, "options", "{}", "options of the driver as `JSON`: this is the backend and, with --socket, the controller plugin")
 	flags.StringVar(&node.ID, "node-id", "", "`ID` of the node; without it this is the controller plugin")
-	flags.StringVar(&node.Zone, "zone", "", "`ZONE` of the node")
+	flags.StringToStringVar(&zones, "zones", nil, "`ID=ZONE` of the nodes")
 	flags.StringVar(&node.Host, "host", "", "`ADDRESS` of this node's plugin")
 	flags.StringVar(&volumes, "volumes", "/var/lib/csisim/volumes", "`DIR` with what volumes hold")
 	return command
+}
+
+// newKeep is what runs a registrar that the run ends and starts.
+func newKeep() *cobra.Command {
+	var o proxy.KeepOptions
+	var dir string
+	command := &cobra.Command{
+		Use: "keep", Short: "Run a program, and end and start it on order", Hidden: true,
+		RunE: func(command *cobra.Command, args []string) error {
+			if dir != "" {
+				return copyInto(dir, args)
+			}
+			if len(args) == 0 {
+				return usage("csisim keep needs a command")
+			}
+			o.Command, o.Token = args, os.Getenv(tokenVariable)
+			return proxy.Keep(command.Context(), o)
+		},
+	}
+	command.Flags().StringVar(&o.Address, "address", "", "`HOST:PORT` of orders")
+	command.Flags().StringVar(&dir, "copy", "", "only copy the files that are given to `DIR`")
+	return command
+}
+
+// copyInto copies programs and libraries.
+func copyInto(dir string, files []string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), content, 0o755)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newSleep is what stands in for images of containers that only sleep.

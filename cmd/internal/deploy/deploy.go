@@ -5,6 +5,7 @@ package deploy
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -34,6 +35,10 @@ type Driver struct {
 	Sidecars []string
 	// Flags are those of the sidecars that are not the defaults, by the sidecar's name.
 	Flags map[string][]string
+	// Down are the nodes that its plugin is kept off until it is started there.
+	Down []string
+	// Keeper has csisim run the registrar as its child, so that it can be ended and started alone; nil if nobody ends it.
+	Keeper *Keeper
 	// Shared is a directory that all nodes share and the plugins have; empty for none.
 	Shared string
 	// Port is where nodes reach the backend; 0 for nowhere.
@@ -55,6 +60,12 @@ type Program struct {
 	Image   string
 	Command []string
 	Env     map[string]string
+}
+
+// Keeper is the program /csisim of the plugin's image, which is copied to where the registrar's container has it.
+type Keeper struct {
+	// Libraries are the files in the image that the program is loaded with, its loader first; none if it needs none.
+	Libraries []string
 }
 
 // Options say how drivers are deployed.
@@ -87,6 +98,8 @@ const (
 	RunLabel = "csisim.dev/run"
 	// ProxyPort is where the proxy of a pod is reached.
 	ProxyPort = 9808
+	// KeeperPort is where whoever runs the registrar is reached.
+	KeeperPort = 9807
 	// PluginContainer is the container of the plugin, and of its proxy.
 	PluginContainer = "driver"
 	// BackendContainer is that of the storage system of a driver that has one in its controller's pod.
@@ -200,16 +213,21 @@ func (m maker) controller() *appsv1.Deployment {
 		ServiceAccountName: m.slug, Containers: containers, TerminationGracePeriodSeconds: new(int64(5)),
 		Volumes: m.withShared(empty("sockets"), host("state", State)),
 	}
-	if m.ControlPlane {
-		spec.NodeSelector = map[string]string{controlPlane: ""}
-		spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
-	}
+	m.keepOnControlPlane(&spec)
 	return &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: m.meta("-controller"),
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: m.ofRun(labels)}, Spec: spec},
 		},
+	}
+}
+
+// keepOnControlPlane keeps pods on the control plane's node, where the scenario has nothing else.
+func (o Options) keepOnControlPlane(spec *corev1.PodSpec) {
+	if o.ControlPlane {
+		spec.NodeSelector = map[string]string{controlPlane: ""}
+		spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	}
 }
 
@@ -249,6 +267,9 @@ func (m maker) node() *appsv1.DaemonSet {
 			host("kubelet", kubelet), host("dev", "/dev"),
 		),
 	}
+	if m.Proxy != "" && m.Keeper != nil {
+		m.keepRegistrar(&spec)
+	}
 	if avoided := m.avoided(); len(avoided) > 0 {
 		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: avoided}},
@@ -261,6 +282,22 @@ func (m maker) node() *appsv1.DaemonSet {
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: m.ofRun(labels)}, Spec: spec},
 		},
 	}
+}
+
+// keepRegistrar has csisim start the registrar in its container, whose image has the program where it is built to be, and
+// nothing else.
+func (m maker) keepRegistrar(spec *corev1.PodSpec) {
+	const dir = shared + "/keeper"
+	spec.InitContainers = []corev1.Container{{
+		Name: "keeper", Image: m.Node.Image, Command: append([]string{"/csisim", "keep", "--copy", dir, "/csisim"}, m.Keeper.Libraries...),
+		VolumeMounts: []corev1.VolumeMount{{Name: "sockets", MountPath: shared}},
+	}}
+	c := &spec.Containers[1]
+	if len(m.Keeper.Libraries) > 0 {
+		c.Command = []string{path.Join(dir, path.Base(m.Keeper.Libraries[0])), "--library-path", dir}
+	}
+	c.Command = append(c.Command, dir+"/csisim", "keep", "--address", fmt.Sprintf(":%d", KeeperPort), "--", "/csi-"+registrar.Program)
+	c.Env = []corev1.EnvVar{{Name: "CSISIM_TOKEN", Value: m.Proxy}}
 }
 
 // avoided are the nodes on which the driver's plugin is not.

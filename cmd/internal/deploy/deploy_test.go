@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/internal/input/manifest"
@@ -35,28 +36,47 @@ func TestManifestsAreThoseOfTheGoldenFiles(t *testing.T) {
 		"plain":   {Images: map[string]string{"csi-attacher": "example.com/attacher:v9"}},
 		"proxied": {Proxy: "secret", Run: "1f2e", ControlPlane: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			require.NoError(t, deploy.Write(&out, deploy.Manifests(driver(o), o)))
-			file := "testdata/" + name + ".golden"
-			if *update {
-				require.NoError(t, os.MkdirAll("testdata", 0o755))
-				require.NoError(t, os.WriteFile(file, out.Bytes(), 0o644))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), out.String())
+		t.Run(name, func(t *testing.T) { taken(t, name, deploy.Manifests(driver(o), o)) })
+	}
+}
 
-			objects, err := manifest.DecodeFile(file)
-			require.NoError(t, err)
-			cluster, err := sim.Start(sim.Options{})
-			require.NoError(t, err)
-			defer cluster.Close()
-			for _, o := range objects {
-				_, err := cluster.Apply(o.Object.(store.Object))
-				assert.NoError(t, err)
-			}
-		})
+// A registrar that a run ends and starts is a child of csisim, which a container before it has copied to where both have it,
+// with the libraries that the registrar's image lacks.
+func TestARegistrarCanBeKept(t *testing.T) {
+	o := deploy.Options{Proxy: "secret", Run: "1f2e", ControlPlane: true}
+	d := driver(o)
+	d.Keeper, d.Controller = &deploy.Keeper{Libraries: []string{"/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libc.so.6"}}, nil
+	taken(t, "kept-registrar", deploy.Manifests(d, o))
+}
+
+// The kinds of snapshots come with their controller, which is on the control plane's node if drivers are. Their
+// definitions are valid.
+func TestTheKindsOfSnapshots(t *testing.T) {
+	taken(t, "snapshots", deploy.SnapshotKinds(deploy.Options{ControlPlane: true}))
+}
+
+// taken compares objects with a golden file, and applies what is written there to the API of a simulation.
+func taken(t *testing.T, name string, objects []runtime.Object) {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, deploy.Write(&out, objects))
+	file := "testdata/" + name + ".golden"
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, out.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), out.String())
+
+	read, err := manifest.DecodeFile(file)
+	require.NoError(t, err)
+	cluster, err := sim.Start(sim.Options{})
+	require.NoError(t, err)
+	defer cluster.Close()
+	for _, o := range read {
+		_, err := cluster.Apply(o.Object.(store.Object))
+		assert.NoError(t, err)
 	}
 }
 

@@ -31,4 +31,7 @@ func (o Options) SidecarImages(d Driver) (all []string) {
 	return all
 }
 
+// SnapshotImages are the images of what the kinds of snapshots need.
+func (o Options) SnapshotImages() []string { return []string{o.image(SnapshotController)} }
+
 func fields(words string) []string { return strings.Fields(words) }

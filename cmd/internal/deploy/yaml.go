@@ -21,6 +21,7 @@ func Write(out io.Writer, objects []runtime.Object) error {
 		if err := json.Unmarshal(text, &fields); err != nil {
 			return err
 		}
+		delete(fields, "status")
 		prune(fields)
 		if text, err = yaml.Marshal(fields); err != nil {
 			return err
@@ -37,7 +38,6 @@ func Write(out io.Writer, objects []runtime.Object) error {
 
 // prune takes out what is empty only because Go has it.
 func prune(fields map[string]any) {
-	delete(fields, "status")
 	for name, value := range fields {
 		below, isMap := value.(map[string]any)
 		switch {

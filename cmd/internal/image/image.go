@@ -62,7 +62,7 @@ func (i Image) ID(architecture string) (string, error) {
 func (i Image) make(architecture string) (v1.Image, error) {
 	files := maps.Clone(i.Files)
 	for _, at := range slices.Sorted(maps.Keys(i.Files)) {
-		libraries, err := libraries(i.Files[at])
+		libraries, err := Libraries(i.Files[at])
 		if err != nil {
 			return nil, err
 		}

@@ -12,9 +12,9 @@ import (
 // directories are where the loader looks for libraries.
 var directories = []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
 
-// libraries are the files that a program is loaded with, its loader first; none for one that is linked statically, or
+// Libraries are the files that a program is loaded with, its loader first; none for one that is linked statically, or
 // that is no ELF file.
-func libraries(program string) ([]string, error) {
+func Libraries(program string) ([]string, error) {
 	loader, err := loaderOf(program)
 	if err != nil || loader == "" {
 		return nil, err

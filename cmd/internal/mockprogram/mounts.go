@@ -82,6 +82,7 @@ type mounts struct {
 	host    machine.Machine
 	volumes string
 	token   string
+	devices devices
 }
 
 func newMounts(volumes, token string) http.Handler {
@@ -110,6 +111,8 @@ func (m *mounts) obey(o order) (string, error) {
 	switch o.Do {
 	case "mount":
 		return "done", m.mount(o)
+	case "device":
+		return "done", m.device(o)
 	case "unmount":
 		return "done", m.unmount(o.Target)
 	case "look":
@@ -120,6 +123,21 @@ func (m *mounts) obey(o order) (string, error) {
 		return "not mounted", err
 	}
 	return "", fmt.Errorf("the mock driver has no %s on a real node", o.Do)
+}
+
+// device puts a volume's block device at a file, which it makes.
+func (m *mounts) device(o order) error {
+	device, err := m.devices.of(path.Join(m.volumes, o.Source+".img"))
+	if err != nil {
+		return err
+	}
+	if err := m.host.MkdirAll(path.Dir(o.Target), 0o755); err != nil {
+		return err
+	}
+	if err := m.host.WriteFile(o.Target, nil, 0o660); err != nil {
+		return err
+	}
+	return m.host.BindMount(device, o.Target, false)
 }
 
 func (m *mounts) mount(o order) error {

@@ -22,6 +22,8 @@ type Deployment struct {
 	// Built are images that are made here, Pulled those that the cluster has or gets from a registry.
 	Built  []image.Image
 	Pulled []string
+	// Snapshots are the kinds of snapshots and their controller: whether the cluster has to have them.
+	Snapshots bool
 }
 
 // SharedState is the directory of nodes that all of them share, for what drivers keep in their backends.
@@ -42,12 +44,21 @@ func Deploy(ctx context.Context, s *scenario.Scenario, o deploy.Options) (*Deplo
 		if err != nil {
 			return nil, err
 		}
-		driver.Index = n
+		driver.Index, driver.Down = n, i.Down
+		if s.EndsRegistrars() {
+			driver.Keeper = &deploy.Keeper{}
+			if driver.Keeper.Libraries, err = image.Libraries(executable()); err != nil {
+				return nil, &sim.EnvironmentError{Doing: "make images", Err: err}
+			}
+		}
 		d.Drivers = append(d.Drivers, driver)
 		d.Built = append(d.Built, built)
 		d.Pulled = append(d.Pulled, o.SidecarImages(driver)...)
 	}
 	d.addContainers(s)
+	if d.Snapshots = s.NeedsSnapshots(); d.Snapshots {
+		d.Pulled = append(d.Pulled, o.SnapshotImages()...)
+	}
 	slices.Sort(d.Pulled)
 	d.Pulled = slices.Compact(d.Pulled)
 	return d, nil
@@ -98,7 +109,7 @@ func describe(i scenario.Installed, o deploy.Options) (deploy.Driver, image.Imag
 	}
 	switch {
 	case i.Mock != nil:
-		if err := addMock(&d, *i.Mock, slug, o); err != nil {
+		if err := addMock(&d, i, slug, o); err != nil {
 			return d, built, err
 		}
 	case i.Program != nil:

@@ -118,6 +118,9 @@ func (p *Plan) drivers(out *strings.Builder) {
 	if name, isKind := p.options.IsKind(); isKind && name == "" {
 		fmt.Fprintf(out, "Image of the nodes: %s\n", nodeImage(p.scenario, p.options))
 	}
+	if p.deployment.Snapshots {
+		fmt.Fprintf(out, "The kinds of snapshots and %s, unless the cluster has them.\n", deploy.SnapshotController)
+	}
 	fmt.Fprintf(out, "Images made here: %s\nImages from this machine's engine or a registry: %s\n", orNothing(built), orNothing(p.deployment.Pulled))
 }
 

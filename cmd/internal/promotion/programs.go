@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/template"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/sim"
@@ -23,9 +25,8 @@ const mockPort = 9809
 const nodeName = "$(NODE_NAME)"
 
 // addMock adds the programs of the reference driver in memory.
-func addMock(d *deploy.Driver, m mock.Options, slug string, o deploy.Options) error {
-	m.Name = d.Name
-	options, err := json.Marshal(m)
+func addMock(d *deploy.Driver, i scenario.Installed, slug string, o deploy.Options) error {
+	options, err := json.Marshal(i.Mock)
 	if err != nil {
 		return fmt.Errorf("options of driver %s: %w", d.Name, err)
 	}
@@ -36,7 +37,22 @@ func addMock(d *deploy.Driver, m mock.Options, slug string, o deploy.Options) er
 		self, "mock", "--socket", o.Endpoint("node"), "--backend", fmt.Sprintf("%s.%s.svc:%d", slug, deploy.Namespace, mockPort),
 		"--node-id", nodeName, "--host", "$(POD_IP)", "--volumes", deploy.State + "/volumes/" + slug,
 	}}
+	if zones := zonesFlag(i); zones != "" {
+		d.Node.Command = append(d.Node.Command, "--zones", zones)
+	}
 	return nil
+}
+
+// zonesFlag are the zones of all nodes, as their plugins have one command; empty for a driver without topology.
+func zonesFlag(i scenario.Installed) string {
+	if !i.Mock.Topology {
+		return ""
+	}
+	var all []string
+	for _, node := range slices.Sorted(maps.Keys(i.Zones)) {
+		all = append(all, node+"="+i.Zones[node])
+	}
+	return strings.Join(all, ",")
 }
 
 // addProgram adds a driver program as both plugins.

@@ -65,6 +65,7 @@ type Target struct {
 	work        *workdir.Dir // nil for a cluster of a kubeconfig
 	token       string
 	deployments map[string]*Deployment // by the scenario's file
+	snapshots   *realcluster.Snapshots // nil if no scenario needs them
 }
 
 // Open finds or makes the cluster, with all that the scenarios need on it. Close takes away what was made.
@@ -85,10 +86,24 @@ func Open(ctx context.Context, scenarios []*scenario.Scenario, o TargetOptions) 
 	} else {
 		err = t.openKubeconfig(ctx)
 	}
+	if err == nil {
+		err = t.installSnapshots(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
+}
+
+// installSnapshots installs the kinds of snapshots if a scenario needs them.
+func (t *Target) installSnapshots(ctx context.Context) (err error) {
+	for _, file := range slices.Sorted(keys(t.deployments)) {
+		if t.deployments[file].Snapshots {
+			t.snapshots, err = realcluster.InstallSnapshots(ctx, t.config, t.deploy())
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *Target) deploy() deploy.Options {
@@ -290,9 +305,12 @@ func (t *Target) World(ctx context.Context, s *scenario.Scenario, o scenario.Run
 // Close deletes the cluster if it was made, unless it is to be kept.
 func (t *Target) Close() error {
 	var err error
+	if t.snapshots != nil && (t.kind == nil || !t.made) {
+		err = t.snapshots.Remove()
+	}
 	switch {
 	case t.kind != nil && t.made && !t.options.Keep:
-		err = t.removeShared()
+		err = errors.Join(err, t.removeShared())
 	case t.kind != nil && t.made:
 		t.say("The cluster stays: use it with --on kind:%s, delete it with 'kind delete cluster --name %s'", t.kind.Name(), t.kind.Name())
 	}

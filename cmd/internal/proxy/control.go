@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,29 +41,13 @@ func (p *Proxy) control() http.Handler {
 	mux.HandleFunc("POST /faults", p.injectFault)
 	mux.HandleFunc("DELETE /faults", p.clearFaults)
 	mux.HandleFunc("POST /killed", func(http.ResponseWriter, *http.Request) { p.orders.done() })
-	for name, do := range map[string]func(life) error{"kill": life.kill, "stop": life.stop, "start": life.start} {
-		mux.HandleFunc("POST /driver/"+name, func(w http.ResponseWriter, _ *http.Request) {
-			if p.program == nil {
-				http.Error(w, notEnded, http.StatusConflict)
-				return
-			}
-			if err := do(p.program); err != nil {
-				http.Error(w, err.Error(), http.StatusConflict)
-				return
-			}
-			p.forget()
-			if name != "start" {
-				p.driverGone(name == "stop")
-			}
-		})
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(p.options.Token)) != 1 {
-			http.Error(w, "the token is missing or wrong", http.StatusForbidden)
-			return
+	serveLife(mux, func() life { return p.program }, func(order string) {
+		p.forget()
+		if order != "start" {
+			p.driverGone(order == "stop")
 		}
-		mux.ServeHTTP(w, r)
 	})
+	return bearing(p.options.Token, mux)
 }
 
 // serveRecords writes the records after the first ?skip=, and with ?follow=true goes on as they come.

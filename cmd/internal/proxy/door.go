@@ -66,10 +66,11 @@ const (
 )
 
 // driverGone shuts the doors of the callers that stay connected, which are the sidecars, until the driver serves again: most
-// of them exit when they lose the connection. The kubelet connects for each operation, and finds nobody behind its door.
+// of them exit when they lose the connection. The kubelet connects for each operation, and finds nobody behind its door; of
+// a driver that has ended in order it finds no socket.
 func (p *Proxy) driverGone(inOrder bool) {
 	for _, d := range p.doors {
-		if d.caller != "kubelet" {
+		if d.caller != "kubelet" || inOrder {
 			d.shutUntilServed(inOrder)
 		}
 	}

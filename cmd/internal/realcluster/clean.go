@@ -12,12 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
-	"github.com/csisim/csisim/sim"
 )
 
 // Marker is the ConfigMap in kube-system of a cluster that csisim made. It stays as long as the cluster does.
@@ -28,14 +25,11 @@ const Marker = "csisim-made-this-cluster"
 func Clean(ctx context.Context, config *rest.Config) (deleted []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	c := &Cluster{ctx: ctx}
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{} // of old versions, which are looked at as well
-	if c.clients, err = kubernetes.NewForConfig(config); err == nil {
-		c.dynamic, err = dynamic.NewForConfig(config)
-	}
+	c, err := unwatched(ctx, config)
 	if err != nil {
-		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
+		return nil, err
 	}
 	all, err := c.managed()
 	if err != nil {

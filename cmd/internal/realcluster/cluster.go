@@ -118,6 +118,9 @@ func (c *Cluster) start() error {
 	if err := c.mirror.start(); err != nil {
 		return err
 	}
+	if err := c.keepOff(); err != nil {
+		return err
+	}
 	go c.attend(askEvery, longestSilence)
 	for _, d := range c.options.Drivers {
 		if err := c.Install(d.Name); err != nil {

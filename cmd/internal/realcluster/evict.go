@@ -32,6 +32,20 @@ func (c *Cluster) evict(p sim.Plugin) error {
 	})
 }
 
+// keepOff keeps plugins off the nodes on which they are down at the beginning.
+func (c *Cluster) keepOff() error {
+	for _, d := range c.options.Drivers {
+		for _, node := range d.Down {
+			p := sim.Plugin{Driver: d.Name, Node: node}
+			c.evicted[p] = true
+			if err := c.mark(c.ctx, p, "true"); err != nil {
+				return environment(err, "keep driver %s off %s", d.Name, node)
+			}
+		}
+	}
+	return nil
+}
+
 // podsOf selects the pods of a node plugin.
 func (c *Cluster) podsOf(p sim.Plugin) metav1.ListOptions {
 	return metav1.ListOptions{

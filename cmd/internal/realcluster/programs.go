@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/world/store"
@@ -30,6 +31,8 @@ func (c *Cluster) Kill(component sim.Component) error {
 		return c.stopKubelet(string(p)) // systemd would start it again
 	case sim.Plugin:
 		return c.order(p, "/driver/kill")
+	case sim.PluginRegistrar:
+		return c.orderRegistrar(p, "/driver/kill")
 	case sim.Controller:
 		return c.killController(string(p))
 	}
@@ -38,7 +41,8 @@ func (c *Cluster) Kill(component sim.Component) error {
 
 // Stop ends a program as SIGTERM does.
 func (c *Cluster) Stop(component sim.Component) error {
-	if p, ok := component.(sim.Plugin); ok {
+	switch p := component.(type) {
+	case sim.Plugin:
 		switch {
 		case p.Node == "" || p.Alone:
 			return c.order(p, "/driver/stop")
@@ -46,6 +50,8 @@ func (c *Cluster) Stop(component sim.Component) error {
 			return c.deletePods(p)
 		}
 		return c.evict(p)
+	case sim.PluginRegistrar:
+		return c.orderRegistrar(p, "/driver/stop")
 	}
 	return fmt.Errorf("stop %s: %w", component, errNotReal)
 }
@@ -62,7 +68,13 @@ func (c *Cluster) Start(component sim.Component) error {
 		case c.driver(p.Driver).Own != nil:
 			return c.awaitStarted(p)
 		}
-		return c.order(p, "/driver/start")
+		err := c.order(p, "/driver/start")
+		if err == nil && p.Node != "" && c.driver(p.Driver).Keeper != nil { // the registrar of its pod starts with it
+			err = c.orderRegistrar(sim.PluginRegistrar{Driver: p.Driver, Node: p.Node}, "/driver/start")
+		}
+		return err
+	case sim.PluginRegistrar:
+		return c.orderRegistrar(p, "/driver/start")
 	case sim.Controller:
 		return c.startController(string(p))
 	}
@@ -88,6 +100,21 @@ func (c *Cluster) order(p sim.Plugin, path string) error {
 		}
 	}
 	return nil
+}
+
+// orderRegistrar sends an order to csisim, which runs the registrar.
+func (c *Cluster) orderRegistrar(r sim.PluginRegistrar, path string) error {
+	there, err := c.proxies(r.Driver, "node", r.Node)
+	if err == nil && len(there) == 0 {
+		err = errors.New("none runs")
+	}
+	if err != nil {
+		return environment(err, "find the pod of the %s", r)
+	}
+	at := there[0]
+	at.port = deploy.KeeperPort
+	_, err = c.ask(c.ctx, at, "POST", path, nil, nil)
+	return environment(err, "order %s of the %s", path, r)
 }
 
 func noneRuns(p sim.Plugin) error {

@@ -131,6 +131,9 @@ func (c *Cluster) missing() string {
 			return "node " + name + " to be Ready"
 		}
 		for _, d := range c.options.Drivers {
+			if c.evicted[sim.Plugin{Driver: d.Name, Node: name}] {
+				continue
+			}
 			if d.HasNode() && (d.Own == nil || d.Own.OnEveryNode()) && !c.IsInstalled(d.Name, name) {
 				return fmt.Sprintf("driver %s to be registered on %s", d.Name, name)
 			}
@@ -140,7 +143,7 @@ func (c *Cluster) missing() string {
 		if there, err := c.proxies(d.Name, "controller", ""); d.HasController() && (err != nil || len(there) == 0) {
 			return fmt.Sprintf("the controller plugin of %s to run", d.Name)
 		}
-		if d.HasNode() && len(c.DriverNodes(d.Name)) == 0 {
+		if d.HasNode() && len(c.DriverNodes(d.Name)) == 0 && len(d.Down) == 0 {
 			return fmt.Sprintf("driver %s to be registered on a node", d.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,6 +23,8 @@ type Installed struct {
 	CSIDriver *storagev1.CSIDriver
 	// Sidecars are those beside its controller plugin, by what it can do.
 	Sidecars []string
+	// Zones are where the reference driver finds the nodes, by their names, in its topology.
+	Zones map[string]string
 	// Own are the driver's own manifests; nil if it has none.
 	Own *deploy.Own
 }
@@ -38,6 +41,7 @@ func (s *Scenario) Install(ctx context.Context, o RunOptions) (all []Installed, 
 		d.Name = name
 		if d.Mock != nil {
 			d.Mock.Name = name
+			d.Zones = s.zones(cmp.Or(d.Mock.TopologyKey, name+"/zone"))
 		}
 		if object, ok := store.Get[*storagev1.CSIDriver](cluster.World.Store, store.Key{Name: name}); ok {
 			d.CSIDriver = object
@@ -85,6 +89,17 @@ func (s *Scenario) NodeLabels() map[string]map[string]string {
 			}
 		}
 		all[n.Name] = labels
+	}
+	return all
+}
+
+// zones are the values of a label of the nodes, else their zones, by the names of the nodes that have either.
+func (s *Scenario) zones(key string) map[string]string {
+	all := map[string]string{}
+	for _, n := range s.Cluster.Nodes {
+		if zone := cmp.Or(n.Labels[key], n.Zone); zone != "" {
+			all[n.Name] = zone
+		}
 	}
 	return all
 }

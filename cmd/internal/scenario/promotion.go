@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/drivers/fault"
@@ -86,9 +86,11 @@ func promoted(a action) Promotion {
 		return becomes("an order to the proxy that has started the driver")
 	case *stopDriverStep:
 		if s.KeepRegistrar {
-			return never("the pod of a plugin ends with its registrar")
+			return becomes("an order to the proxy that has started the driver, whose pod stays")
 		}
 		return becomes("the driver's pod is taken off the node, or the proxy stops the controller plugin")
+	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
+		return becomes("an order to csisim, which runs the registrar in its container")
 	case powerOffStep, powerOnStep:
 		return becomes("the engine kills, or starts, the node's container")
 	case restartControllerStep:
@@ -120,6 +122,11 @@ func (s *Scenario) promoted(a action) Promotion {
 		fields = step.pluginFields
 	case *stopDriverStep:
 		fields = step.pluginFields
+	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
+		if s.isOwn("") {
+			return never("the kubelet starts the registrar of a driver with manifests of its own again at once")
+		}
+		return promoted(a)
 	default:
 		return promoted(a)
 	}
@@ -130,6 +137,17 @@ func (s *Scenario) promoted(a action) Promotion {
 		return becomes("the plugin's pod is deleted, and its workload makes another; a controller plugin gets SIGTERM, and the kubelet starts its container again")
 	}
 	return never("the kubelet starts the container of a driver with manifests of its own again at once; restart-driver can be done")
+}
+
+// EndsRegistrars reports whether a step ends or starts a registrar.
+func (s *Scenario) EndsRegistrars() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool {
+		switch step.action.(type) {
+		case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
+			return true
+		}
+		return false
+	})
 }
 
 // isOwn reports whether a driver, the only one if it has no name, is deployed by manifests of its own.
@@ -148,8 +166,6 @@ func unpromoted(a action) Promotion {
 		return never("stand-ins for services run in the simulation only")
 	case *nodeInfoStep, *volumeConditionStep, *detachStep:
 		return never("the reference driver cannot be reached behind Kubernetes' back in its pod")
-	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
-		return never("the kubelet starts a container again that has ended, and the registrar is one")
 	case *installDriverStep, *uninstallDriverStep:
 		return never("drivers are deployed before the first step")
 	case *shutDownStep:
@@ -165,8 +181,11 @@ func controllerPromoted(name, how string) Promotion {
 	if sidecar, _, is := strings.Cut(name, "/"); is {
 		return becomes(how, "the container "+sidecar)
 	}
-	if name == controlPlane {
+	switch name {
+	case controlPlane:
 		return becomes(how, "the static pod's container")
+	case deploy.SnapshotController:
+		return becomes(how, "its container")
 	}
 	return never("%s is a part of kube-controller-manager, which dies as a whole", name)
 }
@@ -208,11 +227,8 @@ func (s *Scenario) neverThere() (all []Promotion) {
 	if s.Cluster.FeatureGates != (FeatureGates{}) || len(s.Cluster.Controllers.names()) > 0 {
 		add("cluster", "cluster.featureGates, cluster.controllers", "the cluster is made with the defaults")
 	}
-	if o := s.firstObject(isSnapshot); o != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots) {
-		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the snapshot kinds and snapshot-controller are not deployed yet"})
-	}
-	if o := s.firstObject(isBlock); o != nil && slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil && d.own == nil }) {
-		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the reference driver has no block devices on real nodes"})
+	if o := s.firstObject(isGroupSnapshot); o != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots) {
+		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the kinds of snapshots of groups are not deployed yet"})
 	}
 	for i, n := range s.Cluster.Nodes {
 		if n.SELinux || n.ChownTime.Duration > 0 || n.Kubernetes != 0 || len(n.Taints) > 0 || n.MaxPods > 0 {
@@ -244,21 +260,16 @@ func (s *Scenario) firstObject(is func(object) bool) *object {
 	return nil
 }
 
-// isSnapshot reports whether an object is of the snapshot kinds, which are no part of Kubernetes.
-func isSnapshot(o object) bool {
-	return strings.HasSuffix(o.GetObjectKind().GroupVersionKind().Group, "snapshot.storage.k8s.io")
+// NeedsSnapshots reports whether the cluster has to have the kinds of snapshots, which are no part of Kubernetes, and no
+// driver's own manifests bring them.
+func (s *Scenario) NeedsSnapshots() bool {
+	isSnapshot := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Group == snapshotv1.GroupName }
+	return s.firstObject(isSnapshot) != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots)
 }
 
-// isBlock reports whether an object is a claim or volume without a file system.
-func isBlock(o object) bool {
-	var mode *corev1.PersistentVolumeMode
-	switch o := o.Object.(type) {
-	case *corev1.PersistentVolumeClaim:
-		mode = o.Spec.VolumeMode
-	case *corev1.PersistentVolume:
-		mode = o.Spec.VolumeMode
-	}
-	return mode != nil && *mode == corev1.PersistentVolumeBlock
+// isGroupSnapshot reports whether an object is of the kinds of snapshots of groups.
+func isGroupSnapshot(o object) bool {
+	return strings.HasPrefix(o.GetObjectKind().GroupVersionKind().Group, "groupsnapshot.")
 }
 
 func (d Driver) neverThere() string {
@@ -274,12 +285,12 @@ func (d Driver) neverThere() string {
 		return "a program that is single, or serves at a socket of its own, is not put into pods yet"
 	case len(d.NodeIDs) > 0:
 		return "all pods of a DaemonSet are alike: the node id is the node's name"
-	case len(d.Down) > 0 || len(d.Plugins) > 0 || d.Later:
-		return "all plugins are there from the start, one on a node"
-	case d.Replicas > 1 || len(d.External) > 0 || len(d.CSIAddons) > 0:
+	case len(d.Plugins) > 0 || d.Later:
+		return "drivers are there from the start, with one plugin on a node"
+	case d.Replicas > 1 || len(d.External) > 0 || len(d.CSIAddons) > 0 || d.Sidecars.Provisioner.NodeDeployment:
 		return "one controller plugin with the usual sidecars is deployed"
-	case d.Mock != nil && (d.Mock.CSIAddons != nil || d.Mock.Topology):
-		return "the reference driver knows neither zones nor CSI-Addons in its pod"
+	case d.Mock != nil && d.Mock.CSIAddons != nil:
+		return "the reference driver does not serve CSI-Addons in its pod"
 	}
 	return ""
 }

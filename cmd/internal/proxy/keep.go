@@ -1,0 +1,71 @@
+package proxy
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// KeepOptions describe a program that is ended and started in its container by whoever asks, where the kubelet would start
+// the container again at once.
+type KeepOptions struct {
+	// Command starts the program.
+	Command []string
+	// Address is where it is asked for, host:port; Token what clients have to bear.
+	Address, Token string
+}
+
+// Keep runs a program until ctx ends: then it gets SIGTERM.
+func Keep(ctx context.Context, o KeepOptions) error {
+	listener, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return fmt.Errorf("listen for orders: %w", err)
+	}
+	child := newProgram(o.Command, func(how string) { fmt.Fprintf(os.Stderr, "%s has ended: %s\n", o.Command[0], how) })
+	mux := http.NewServeMux()
+	serveLife(mux, func() life { return child }, func(string) {})
+	server := &http.Server{Handler: bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	_ = child.start() // it is tried again and again
+	select {
+	case <-ctx.Done():
+		err = nil
+	case err = <-failed:
+	}
+	return errors.Join(err, child.stop(), server.Close())
+}
+
+// serveLife serves orders to end and start a program, and calls done after each.
+func serveLife(mux *http.ServeMux, of func() life, done func(order string)) {
+	for name, do := range map[string]func(life) error{"kill": life.kill, "stop": life.stop, "start": life.start} {
+		mux.HandleFunc("POST /driver/"+name, func(w http.ResponseWriter, _ *http.Request) {
+			program := of()
+			if program == nil {
+				http.Error(w, notEnded, http.StatusConflict)
+				return
+			}
+			if err := do(program); err != nil {
+				http.Error(w, err.Error(), http.StatusConflict)
+				return
+			}
+			done(name)
+		})
+	}
+}
+
+// bearing lets those pass that bear the token.
+func bearing(token string, to http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(token)) != 1 {
+			http.Error(w, "the token is missing or wrong", http.StatusForbidden)
+			return
+		}
+		to.ServeHTTP(w, r)
+	})
+}
