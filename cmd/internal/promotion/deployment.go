@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+
 	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/cmd/internal/image"
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -56,12 +58,24 @@ func Deploy(ctx context.Context, s *scenario.Scenario, o deploy.Options) (*Deplo
 		d.Pulled = append(d.Pulled, o.SidecarImages(driver)...)
 	}
 	d.addContainers(s)
-	if d.Snapshots = s.NeedsSnapshots(); d.Snapshots {
+	if d.Snapshots = s.NeedsSnapshots() || slices.ContainsFunc(d.Drivers, needsSnapshots); d.Snapshots {
 		d.Pulled = append(d.Pulled, o.SnapshotImages()...)
 	}
 	slices.Sort(d.Pulled)
 	d.Pulled = slices.Compact(d.Pulled)
 	return d, nil
+}
+
+// needsSnapshots reports whether a driver has csi-snapshotter, which exits on a cluster without the kinds of snapshots.
+func needsSnapshots(d deploy.Driver) bool {
+	sidecars := d.Sidecars
+	if d.Own != nil {
+		if d.Own.Defines(snapshotv1.GroupName) {
+			return false
+		}
+		sidecars = d.Own.Sidecars()
+	}
+	return slices.Contains(sidecars, string(sim.Snapshotter))
 }
 
 // standInPrefix begins the names of images that stand for any container.
