@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -42,6 +43,24 @@ func TestACallWaitsForTheDeathOfItsVictim(t *testing.T) {
 	r.done("POST", "/killed", nil)
 	require.NoError(t, <-answered, "then the driver carries it out")
 	require.Eventually(t, ordered(proxy.Start), 30*time.Second, 10*time.Millisecond)
+}
+
+// The caller that a fault kills may be gone before the proxy, which stands still until then, gives it the answer: the call ends.
+func TestACallEndsWhoseCallerWasKilledAtItsAnswer(t *testing.T) {
+	r := start(t)
+	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Caller, At: fault.BeforeAnswer})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = csi.NewControllerClient(r.dial("csi-provisioner")).CreateVolume(ctx, &csi.CreateVolumeRequest{Name: "pvc-1"})
+	}()
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(r.records(), func(record proxy.Record) bool { return record.K == proxy.Order && record.M == proxy.Kill })
+	}, 30*time.Second, 10*time.Millisecond)
+	cancel()
+	time.Sleep(100 * time.Millisecond) // the proxy notices, and stands still
+	r.done("POST", "/killed", nil)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
+	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
 // A sidecar loses its connection when the driver dies, as without a proxy, and gets a new one when the driver is back.

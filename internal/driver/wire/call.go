@@ -145,7 +145,7 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 	c.onItsWay = true
 	c.wire.World.Kernel.Spawn(nil, "call of "+c.method, func(p *kernel.Process) {
 		err = send(p, answer)
-		done = true
+		done, c.onItsWay = true, false // a caller that dies before it has the answer ends the call
 		if c.process.Ended() {
 			c.end(errCallerGone)
 		}
