@@ -66,15 +66,16 @@ type Cluster struct {
 	mirror   *mirror
 	calls    *callLog
 	watch    *ledger.Watch
-	made     []made              // by the scenario, in order
-	unseen   []written           // what was applied and may not be in the mirror yet
-	own      []made              // the drivers' deployment
-	evicted  map[sim.Plugin]bool // plugins that are kept off their nodes
-	dark     map[string]bool     // nodes without power
-	silent   map[string]bool     // nodes whose kubelet was killed or stopped
-	killed   map[string]victim   // controllers that are down, by name
-	toDo     []func()            // of pump
-	allNodes int                 // of the cluster, with those that the scenario does not know
+	made     []made                       // by the scenario, in order
+	unseen   []written                    // what was applied and may not be in the mirror yet
+	own      []made                       // the drivers' deployment
+	evicted  map[sim.Plugin]bool          // plugins that are kept off their nodes
+	dark     map[string]bool              // nodes without power
+	silent   map[string]bool              // nodes whose kubelet was killed or stopped
+	killed   map[string]victim            // controllers that are down, by name
+	labelled map[string]map[string]string // the labels that the nodes had at first
+	toDo     []func()                     // of pump
+	allNodes int                          // of the cluster, with those that the scenario does not know
 	violate  []contract.Violation
 }
 
@@ -89,7 +90,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	idle := kernel.New(kernel.Options{}) // the world's, which has no processes here
 	c.world = component.NewWorld(idle, store.New(store.Options{Now: time.Now}), trace.NewRecorder(c.clock))

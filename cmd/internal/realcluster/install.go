@@ -105,7 +105,9 @@ func (c *Cluster) Close() error {
 	if err != nil {
 		return environment(err, "take away what the scenario has made")
 	}
-	return environment(c.remove(ctx, c.own), "take away the drivers")
+	ofTopology := c.topologyLabels()
+	err = c.remove(ctx, c.own)
+	return environment(errors.Join(err, c.removeLabels(ctx, ofTopology)), "take away the drivers")
 }
 
 // volumeTime is how long a driver may take to delete the volumes of claims that a run leaves.

@@ -246,6 +246,7 @@ func (c *Cluster) checkNodes() error {
 	var names []string
 	for _, n := range list.Items {
 		names = append(names, n.Name)
+		c.labelled[n.Name] = n.Labels
 	}
 	for _, n := range c.options.Nodes {
 		if !slices.Contains(names, n) {

@@ -3,11 +3,15 @@ package realcluster
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // undoAnnotation is on nodes that have labels of a scenario. It is the patch that gives a node its own back.
@@ -70,6 +74,39 @@ func (c *Cluster) unlabelNodes(ctx context.Context) error {
 			if _, err := c.patchNode(ctx, n.Name, []byte(undo)); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// topologyLabels are those that kubelets have given the nodes for the run's drivers, by node. They stay when a driver goes.
+func (c *Cluster) topologyLabels() map[string][]string {
+	all := map[string][]string{}
+	for _, name := range c.options.Nodes {
+		info, ok := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: name})
+		if !ok {
+			continue
+		}
+		for _, d := range info.Spec.Drivers {
+			for _, key := range d.TopologyKeys {
+				if _, had := c.labelled[name][key]; !had && c.driver(d.Name).Name != "" {
+					all[name] = append(all[name], key)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// removeLabels takes labels off nodes.
+func (c *Cluster) removeLabels(ctx context.Context, of map[string][]string) error {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		gone := map[string]any{}
+		for _, key := range of[name] {
+			gone[key] = nil
+		}
+		if _, err := c.patchNode(ctx, name, metadataPatch(gone, nil)); err != nil {
+			return err
 		}
 	}
 	return nil
