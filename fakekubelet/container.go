@@ -97,14 +97,23 @@ func (c *container) runProgram(p *kernel.Process) {
 
 // launch starts the program. If what it needs is missing it is tried again later.
 func (c *container) launch(p *kernel.Process) bool {
-	command, err := c.command(p)
+	var command machine.Command
+	err := c.pull(p)
+	if err == nil && c.terminating {
+		return false
+	}
+	if err == nil {
+		command, err = c.command(p)
+	}
 	if err != nil {
 		reason := "CreateContainerConfigError"
 		switch {
 		case errors.Is(err, errNoCommand):
 			reason = "CreateContainerError"
-		case errors.Is(err, errUnmapped):
+		case errors.Is(err, errUnmapped), errors.Is(err, errPull):
 			reason = "ErrImagePull"
+		case errors.Is(err, errNeverPull):
+			reason = "ErrImageNeverPull"
 		}
 		c.waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: err.Error()}
 		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
@@ -112,7 +121,6 @@ func (c *container) launch(p *kernel.Process) bool {
 		c.retry(p, "the next try to start container "+c.spec.Name)
 		return false
 	}
-	c.Event(c.pod, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.spec.Image)
 	c.Event(c.pod, corev1.EventTypeNormal, "Created", "Container created")
 	c.program.Start(command)
 	if c.program.Running() {

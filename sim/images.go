@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/csisim/csisim/fakekubelet"
@@ -19,28 +21,81 @@ type RootFS = fakekubelet.RootFS
 func Maps(images map[string]string, image string) bool { return fakekubelet.Maps(images, image) }
 
 // hasImages reports whether some containers are programs.
-func (o Options) hasImages() bool { return len(o.Images)+len(o.RootFS) > 0 }
+func (o Options) hasImages() bool { return len(o.Images)+len(o.RootFS) > 0 || o.Pull != nil }
 
 // unpackImages unpacks images into the directory of the run.
 func (c *Simulation) unpackImages() error {
+	if c.options.hasImages() {
+		c.images.dir = filepath.Join(c.run.work.Path(), c.cluster, "images")
+	}
 	unpacked := maps.Clone(c.options.RootFS)
-	for i, image := range slices.Sorted(maps.Keys(unpacked)) {
-		root := unpacked[image]
-		if root.Unpack == nil {
-			continue
-		}
-		root.Dir = filepath.Join(c.run.work.Path(), "images", fmt.Sprint(i))
-		if err := os.MkdirAll(root.Dir, 0o755); err != nil {
-			return &EnvironmentError{"unpack images", err}
-		}
-		if err := root.Unpack(root.Dir); err != nil {
+	for _, image := range slices.Sorted(maps.Keys(unpacked)) {
+		root, err := c.images.unpack(unpacked[image])
+		if err != nil {
 			return unpackError(image, err)
 		}
-		root.Unpack = nil
 		unpacked[image] = root
 	}
 	c.options.RootFS = unpacked
 	return nil
+}
+
+// images are the root file systems that were unpacked.
+type images struct {
+	lock sync.Mutex
+	dir  string // of all
+	n    int
+	byID map[string]string // the directory of each
+	done bool
+}
+
+// unpack unpacks a root file system unless it is a directory, or there already.
+func (i *images) unpack(root RootFS) (RootFS, error) {
+	if root.Unpack == nil {
+		return root, nil
+	}
+	unpack := root.Unpack
+	root.Unpack = nil
+	if root.Dir = i.byID[root.ID]; root.ID != "" && root.Dir != "" {
+		return root, nil
+	}
+	root.Dir = filepath.Join(i.dir, fmt.Sprint(i.n))
+	i.n++
+	if err := os.MkdirAll(root.Dir, 0o755); err != nil {
+		return root, err
+	}
+	if err := unpack(root.Dir); err != nil {
+		return root, errors.Join(err, os.RemoveAll(root.Dir))
+	}
+	if i.byID == nil {
+		i.byID = map[string]string{}
+	}
+	i.byID[root.ID] = root.Dir
+	return root, nil
+}
+
+// errEnded is returned to those who want an image of a cluster that has ended.
+var errEnded = errors.New("the cluster has ended")
+
+// pull fetches and unpacks an image, one at a time as kubelets do.
+func (c *Simulation) pull(ctx context.Context, image string) (RootFS, error) {
+	c.images.lock.Lock()
+	defer c.images.lock.Unlock()
+	if c.images.done {
+		return RootFS{}, errEnded
+	}
+	root, err := c.options.Pull(ctx, image)
+	if err != nil {
+		return root, err
+	}
+	return c.images.unpack(root)
+}
+
+// end waits for what is being unpacked; nothing is any more.
+func (i *images) end() {
+	i.lock.Lock()
+	defer i.lock.Unlock()
+	i.done = true
 }
 
 // unpackError says whether the image is at fault or the disk that it is unpacked to.

@@ -29,6 +29,9 @@ func newNode(c *Simulation, o Node, m machine.Machine) *node {
 	if c.options.hasImages() {
 		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, RootFS: c.options.RootFS, Machine: m, LogDir: c.logDir()}
 	}
+		if c.options.Pull != nil {
+			programs.Pull = c.pull
+		}
 	programs.RefuseUnmapped = c.options.RefuseUnmapped
 	return &node{Node: o, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
 }

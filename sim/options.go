@@ -122,6 +122,9 @@ type Options struct {
 	RootFS map[string]RootFS
 	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are records.
 	RefuseUnmapped bool
+	// Pull fetches further images for their first containers on a node; it is called on threads of its own, one call at a
+	// time. What it returns is unpacked once for each ID. Default: such containers are records, or fail.
+	Pull func(ctx context.Context, image string) (RootFS, error)
 	// Address is where the API is served, "127.0.0.1:6443", and Authority the certificate
 	// in PEM that its clients trust, for the programs of Images. Default: it is not.
 	Address   string

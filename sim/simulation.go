@@ -52,6 +52,7 @@ type Simulation struct {
 		server *apiserver.Server
 	}
 	died       []expect.Death
+	images     images
 	apart      string // what keeps the nodes apart, if that is not all there could be
 	watch      *ledger.Watch
 	data       *datacheck.Check
@@ -146,6 +147,7 @@ func (c *Simulation) Close() error {
 	for _, m := range c.controlPlanes() {
 		errs = append(errs, m.Close())
 	}
+	c.images.end()
 	errs = append(errs, c.stopStandIns(), c.run.leave(c))
 	return errors.Join(errs...)
 }

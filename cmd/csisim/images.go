@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/image"
@@ -21,7 +24,7 @@ var unmappedModes = []string{record, refuse}
 // sayUnmapped prints which images of the scenario's own pods stand for nothing, where others do.
 func (f upFlags) sayUnmapped(env environment, s *scenario.Scenario) {
 	missing := s.UnmappedImages()
-	if len(s.Images) == 0 || len(missing) == 0 || f.unmapped == refuse {
+	if len(s.Images) == 0 || len(missing) == 0 || f.unmapped == refuse || f.pull {
 		return
 	}
 	fmt.Fprintf(env.stdout, "Containers of these images are records, which run nothing, since images: does not map them: %s\n", strings.Join(missing, ", "))
@@ -42,17 +45,44 @@ func rootFileSystems(s *scenario.Scenario) (map[string]sim.RootFS, error) {
 		if err != nil {
 			return nil, mappedError(s, m, err)
 		}
-		roots[m.Image] = sim.RootFS{
-			Entrypoint: read.Config.Entrypoint, Command: read.Config.Cmd, Env: read.Config.Env, User: read.Config.User, WorkingDir: read.Config.WorkingDir,
-			Unpack: func(dir string) error {
-				if err := read.Unpack(dir, !namespaces.Rootless()); err != nil {
-					return fmt.Errorf("%s:%d: %s: %w", s.File, m.Line, m.File, err) // sim names the image
-				}
-				return nil
-			},
+		root := rootOf(read)
+		unpack := root.Unpack
+		root.Unpack = func(dir string) error {
+			if err := unpack(dir); err != nil {
+				return fmt.Errorf("%s:%d: %s: %w", s.File, m.Line, m.File, err) // sim names the image
+			}
+			return nil
 		}
+		roots[m.Image] = root
 	}
 	return roots, nil
+}
+
+// rootOf is the root file system of an image.
+func rootOf(read *image.Read) sim.RootFS {
+	return sim.RootFS{
+		ID: read.ID, Entrypoint: read.Config.Entrypoint, Command: read.Config.Cmd, Env: read.Config.Env, User: read.Config.User, WorkingDir: read.Config.WorkingDir,
+		Unpack: func(dir string) error { return read.Unpack(dir, !namespaces.Rootless()) },
+	}
+}
+
+// puller fetches images that the file does not map from their registries; nil if it is not wanted.
+func (f upFlags) puller() (func(context.Context, string) (sim.RootFS, error), error) {
+	if !f.pull {
+		return nil, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, &failure{code: exitEnvironment, err: err}
+	}
+	from := image.Puller{Dir: filepath.Join(cache, "csisim", "images")}
+	return func(ctx context.Context, reference string) (sim.RootFS, error) {
+		read, err := from.Pull(ctx, reference)
+		if err != nil {
+			return sim.RootFS{}, err
+		}
+		return rootOf(read), nil
+	}, nil
 }
 
 // mappedError says which entry of the scenario is wrong.

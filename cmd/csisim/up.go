@@ -35,6 +35,7 @@ type upFlags struct {
 	isolation, workDir     string
 	hostPaths              []string
 	unmapped               string
+	pull                   bool
 	authorization          string
 }
 
@@ -60,6 +61,9 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 			}
 			if !slices.Contains(unmappedModes, f.unmapped) {
 				return usage("%w", unknown("mode of --unmapped", f.unmapped, unmappedModes))
+			}
+			if f.pull && command.Flags().Changed("unmapped") {
+				return usage("--pull and --unmapped: an image that the file does not map is either fetched or not: leave one out")
 			}
 			if !slices.Contains(authorizations, f.authorization) {
 				return usage("%w", unknown("mode of --authorization", f.authorization, authorizations))
@@ -87,6 +91,7 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the cluster (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.StringVar(&f.unmapped, "unmapped", record, "containers of images that the file does not map: `MODE` is record (they run nothing) or refuse (their images cannot be pulled)")
+	flags.BoolVar(&f.pull, "pull", false, "fetch images that the file does not map from their registries, with docker's credentials; what was fetched is kept in the user's cache")
 	complete(command, "unmapped", cobra.FixedCompletions(unmappedModes, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.authorization, "authorization", alwaysAllow, "who may do what with the API: `MODE` is none (everybody everything) or rbac (what roles and bindings allow)")
 	complete(command, "authorization", cobra.FixedCompletions(authorizations, cobra.ShellCompDirectiveNoFileComp))
@@ -145,8 +150,12 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	pull, err := f.puller()
+	if err != nil {
+		return err
+	}
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{
-		RootFS: roots, RefuseUnmapped: f.unmapped == refuse,
+		RootFS: roots, RefuseUnmapped: f.unmapped == refuse, Pull: pull,
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Token: token, Start: time.Now(), OnDisk: true,
 		Address: shown.host, Authority: authority,
 		Inspect: func(c *sim.Simulation) error {

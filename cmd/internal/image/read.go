@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
@@ -23,7 +25,9 @@ import (
 type Read struct {
 	// Config is its configuration.
 	Config v1.Config
-	image  v1.Image
+	// ID is what distinguishes it from all others: the digest of its configuration, which names its layers.
+	ID    string
+	image v1.Image
 }
 
 // Is reports whether a file or directory is to be an image: a program is neither a directory nor an archive.
@@ -78,7 +82,11 @@ func ReadFrom(file, named string) (*Read, error) {
 	if has := config.OS + "/" + config.Architecture; has != "/" && has != "linux/"+runtime.GOARCH {
 		return nil, fmt.Errorf("it is for %s, and this machine runs linux/%s", has, runtime.GOARCH)
 	}
-	return &Read{Config: config.Config, image: found}, nil
+	id, err := found.ConfigName()
+	if err != nil {
+		return nil, fmt.Errorf("read its configuration: %w", err)
+	}
+	return &Read{Config: config.Config, ID: id.String(), image: found}, nil
 }
 
 func readArchive(file, named string) (v1.Image, error) {
@@ -125,10 +133,24 @@ func opened(file string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-func readLayout(dir, _ string) (v1.Image, error) {
+// Annotations that name an image of an OCI layout: the specification's, with a tag or a name, and containerd's, with a name.
+const (
+	refName        = "org.opencontainers.image.ref.name"
+	containerdName = "io.containerd.image.name"
+)
+
+// readLayout takes the images that have the name, if there are some; else all.
+func readLayout(dir, named string) (v1.Image, error) {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read the OCI layout: %w", err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return nil, fmt.Errorf("read the OCI layout: %w", err)
+	}
+	if slices.ContainsFunc(manifest.Manifests, func(d v1.Descriptor) bool { return isNamed(d, named) }) {
+		index = mutate.RemoveManifests(index, func(d v1.Descriptor) bool { return !isNamed(d, named) })
 	}
 	images, err := partial.FindImages(index, func(d v1.Descriptor) bool {
 		return d.Platform == nil || d.Platform.Architecture == "" || d.Platform.OS == "linux" && d.Platform.Architecture == runtime.GOARCH
@@ -137,7 +159,22 @@ func readLayout(dir, _ string) (v1.Image, error) {
 		return nil, fmt.Errorf("read the OCI layout: %w", err)
 	}
 	if len(images) != 1 {
-		return nil, fmt.Errorf("the OCI layout has %d images for linux/%s: want one", len(images), runtime.GOARCH)
+		return nil, fmt.Errorf("the OCI layout has %d images for linux/%s: want one, or one that its annotation %s calls %s", len(images), runtime.GOARCH, refName, named)
 	}
 	return images[0], nil
+}
+
+// isNamed reports whether an image of a layout is called like that, or has its tag.
+func isNamed(d v1.Descriptor, named string) bool {
+	tag, err := name.NewTag(named)
+	if err != nil {
+		return false
+	}
+	for _, has := range []string{d.Annotations[refName], d.Annotations[containerdName]} {
+		other, err := name.NewTag(has)
+		if err == nil && other.Name() == tag.Name() {
+			return true
+		}
+	}
+	return d.Annotations[refName] == tag.TagStr()
 }

@@ -54,6 +54,8 @@ type RunOptions struct {
 	RootFS map[string]sim.RootFS
 	// RefuseUnmapped makes containers of images that images does not name fail. Default: they are records.
 	RefuseUnmapped bool
+	// Pull is that of sim.Options.
+	Pull func(ctx context.Context, image string) (sim.RootFS, error)
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time
 	// Names is what the names of volumes differ by in runs of different names, and in those of

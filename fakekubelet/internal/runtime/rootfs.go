@@ -6,6 +6,8 @@ import "strings"
 type RootFS struct {
 	// Dir is a directory of the host. It is not changed.
 	Dir string
+	// ID is what distinguishes the image from all others. Default: it is unpacked for itself.
+	ID string
 	// Unpack fills a directory that takes the place of Dir. Default: Dir is there.
 	Unpack func(dir string) error
 	// Entrypoint and Command are what runs in a container that names no command, and no arguments.
@@ -29,6 +31,9 @@ func (r *Runtime) Executable(image string) string {
 func (r *Runtime) RootFS(image string) *RootFS {
 	root, found := OfImage(r.options.RootFS, image)
 	if !found {
+		root, found = r.pulled[image]
+	}
+	if !found {
 		return nil
 	}
 	return &root
@@ -38,11 +43,13 @@ func (r *Runtime) RootFS(image string) *RootFS {
 func (r *Runtime) Has(image string) bool { return r.Executable(image) != "" || r.RootFS(image) != nil }
 
 // Runs reports whether containers of an image are to be programs; else they are records.
-func (r *Runtime) Runs(image string) bool { return r.options.RefuseUnmapped || r.Has(image) }
+func (r *Runtime) Runs(image string) bool {
+	return r.options.RefuseUnmapped || r.options.Pull != nil || r.Has(image)
+}
 
 // Mixed reports whether containers of some images are programs, and those of others records.
 func (r *Runtime) Mixed() bool {
-	return len(r.options.Images)+len(r.options.RootFS) > 0 && !r.options.RefuseUnmapped
+	return len(r.options.Images)+len(r.options.RootFS) > 0 && !r.options.RefuseUnmapped && r.options.Pull == nil
 }
 
 // OfImage is what an image stands for, found by the image as it is written or without its tag and digest.

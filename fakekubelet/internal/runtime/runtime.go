@@ -4,6 +4,7 @@
 package runtime
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -23,6 +24,7 @@ type Runtime struct {
 	sandboxes map[types.UID]*sandbox
 	options   Options
 	programs  map[types.UID]map[string]*Program
+	pulled    map[string]RootFS // that were fetched, by image as containers name it
 }
 
 // Options say what containers are. The zero value makes all of them records.
@@ -34,6 +36,8 @@ type Options struct {
 	RootFS map[string]RootFS
 	// RefuseUnmapped makes containers of further images fail as if they could not be pulled. Default: they are records.
 	RefuseUnmapped bool
+	// Pull fetches further images. It is called on threads of its own. Default: they are not fetched.
+	Pull func(ctx context.Context, image string) (RootFS, error)
 	// Machine is the computer on which programs run.
 	Machine machine.Machine
 	// LogDir is the directory of the host for what programs write.
@@ -60,7 +64,7 @@ type Mount struct {
 func New(w *component.World, node string, o Options) *Runtime {
 	return &Runtime{
 		world: w, node: node, options: o,
-		sandboxes: map[types.UID]*sandbox{}, programs: map[types.UID]map[string]*Program{},
+		sandboxes: map[types.UID]*sandbox{}, programs: map[types.UID]map[string]*Program{}, pulled: map[string]RootFS{},
 	}
 }
 

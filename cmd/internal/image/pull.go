@@ -1,0 +1,72 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// Puller fetches images from registries, with docker's credentials. What it has fetched it keeps, by digest.
+type Puller struct {
+	// Dir is where images are kept, each as an OCI layout. It is made when the first is.
+	Dir string
+}
+
+// Pull fetches the image for this machine. A tag is looked up each time; layers are fetched only if they are not kept.
+func (p Puller) Pull(ctx context.Context, reference string) (*Read, error) {
+	ref, err := name.ParseReference(reference)
+	if err != nil {
+		return nil, err
+	}
+	found, err := remote.Image(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain),
+		remote.WithPlatform(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}))
+	if err != nil {
+		return nil, err
+	}
+	digest, err := found.Digest()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(p.Dir, digest.Algorithm, digest.Hex)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		err = p.keep(found, dir)
+		if err != nil {
+			return nil, fmt.Errorf("fetch its layers: %w", err)
+		}
+	}
+	return ReadFrom(dir, reference)
+}
+
+// keep fetches an image into a directory that is there as a whole, or not at all.
+func (p Puller) keep(found v1.Image, dir string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	partial, err := os.MkdirTemp(p.Dir, "partial-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(partial)) }()
+	path, err := layout.Write(partial, empty.Index)
+	if err != nil {
+		return err
+	}
+	if err := path.AppendImage(found); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, dir); err != nil && !errors.Is(err, fs.ErrExist) { // else another csisim was faster
+		return err
+	}
+	return nil
+}
