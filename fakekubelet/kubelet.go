@@ -4,6 +4,7 @@
 package fakekubelet
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,8 @@ type Options struct {
 	Name   string
 	Labels map[string]string
 	Taints []corev1.Taint
+	// Address is the node's own. Default: loopback.
+	Address string
 	// Version is the kubelet's version of Kubernetes. Default: the newest.
 	Version version.Version
 	// Migration are the in-tree plugins as the kubelet treats them. Default: all migrated.
@@ -70,6 +73,7 @@ func Start(w *component.World, o Options) *Kubelet {
 	if o.MaxPods == 0 {
 		o.MaxPods = 110
 	}
+	o.Address = cmp.Or(o.Address, loopback)
 	k := &Kubelet{Component: w.Start("kubelet", o.Name), options: o}
 	k.Component.Version = o.Version
 	k.csi = csi.New(k.Component, csi.Options{Machine: o.Machine, Wire: o.Wire, Drivers: registered{k}, ChownTime: o.ChownTime})

@@ -76,8 +76,8 @@ func (k *Kubelet) newNode() *corev1.Node {
 		Spec: corev1.NodeSpec{Taints: slices.Clone(k.options.Taints)},
 		Status: corev1.NodeStatus{
 			Capacity: resources, Allocatable: resources,
-			// The programs of all nodes share the host's network. [pkg/kubelet/nodestatus NodeAddress]
-			Addresses:  []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: loopback}, {Type: corev1.NodeHostName, Address: name}},
+			// [pkg/kubelet/nodestatus NodeAddress]
+			Addresses:  []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: k.options.Address}, {Type: corev1.NodeHostName, Address: name}},
 			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64"},
 			Conditions: k.conditions(nil),
 		},

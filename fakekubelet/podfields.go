@@ -36,8 +36,10 @@ func (w *podWorker) field(path string) (string, error) {
 		return pod.Spec.NodeName, nil
 	case "spec.serviceAccountName":
 		return pod.Spec.ServiceAccountName, nil
-	case "status.hostIP", "status.podIP", "status.hostIPs", "status.podIPs":
-		return loopback, nil
+	case "status.hostIP", "status.hostIPs":
+		return w.options.Address, nil
+	case "status.podIP", "status.podIPs":
+		return w.address(), nil
 	}
 	return "", fmt.Errorf("unsupported fieldPath: %v", path)
 }

@@ -165,7 +165,7 @@ func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
 		if err != nil {
 			return probe.Answer{}, err
 		}
-		host := cmp.Or(h.TCPSocket.Host, loopback)
+		host := cmp.Or(h.TCPSocket.Host, b.address())
 		return b.call(p, b.name(), limit, fmt.Sprintf("dial tcp %s:%d: i/o timeout", host, port), func(ctx context.Context) probe.Answer {
 			return probe.TCP(ctx, host, port)
 		}), nil
@@ -175,7 +175,7 @@ func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
 		service = *b.spec.GRPC.Service
 	}
 	return b.call(p, b.name(), limit, fmt.Sprintf("timeout: health rpc did not complete within %v", limit), func(ctx context.Context) probe.Answer {
-		return probe.GRPC(ctx, loopback, int(b.spec.GRPC.Port), service)
+		return probe.GRPC(ctx, b.address(), int(b.spec.GRPC.Port), service)
 	}), nil
 }
 
@@ -185,7 +185,7 @@ func (c *container) get(p *kernel.Process, what string, action *corev1.HTTPGetAc
 	if err != nil {
 		return probe.Answer{}, err
 	}
-	at := probe.URL(action, cmp.Or(action.Host, loopback), port)
+	at := probe.URL(action, cmp.Or(action.Host, c.address()), port)
 	late := fmt.Sprintf("Get %q: context deadline exceeded (Client.Timeout exceeded while awaiting headers)", at)
 	return c.call(p, what, limit, late, func(ctx context.Context) probe.Answer {
 		return probe.HTTP(ctx, at, action.HTTPHeaders, c.Version.String())

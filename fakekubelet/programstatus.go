@@ -38,13 +38,21 @@ func (w *podWorker) report(p *kernel.Process) {
 		}
 		s.Phase = w.phase(len(uninitialized) > 0)
 		w.conditions(s, uninitialized, unready)
-		s.HostIP, s.PodIP = loopback, loopback
-		s.HostIPs, s.PodIPs = []corev1.HostIP{{IP: loopback}}, []corev1.PodIP{{IP: loopback}}
+		s.HostIP, s.PodIP = w.options.Address, w.address()
+		s.HostIPs, s.PodIPs = []corev1.HostIP{{IP: s.HostIP}}, []corev1.PodIP{{IP: s.PodIP}}
 	})
 }
 
-// loopback is the address of all nodes and pods: programs share the network of the machine.
+// loopback is the address of all pods: programs share the network of the machine.
 const loopback = "127.0.0.1"
+
+// address is the pod's own; in the host's network it is the node's.
+func (w *podWorker) address() string {
+	if w.pod.Spec.HostNetwork {
+		return w.options.Address
+	}
+	return loopback
+}
 
 func (w *podWorker) conditions(s *corev1.PodStatus, uninitialized, unready []string) {
 	running := corev1.ConditionTrue

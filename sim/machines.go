@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,9 @@ import (
 
 // controlPlaneName is the machine on which controller plugins run.
 const controlPlaneName = "control-plane"
+
+// firstAddress is that of the first node; the others follow it. All are loopback's: nodes share the network of the machine.
+var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // startMachines makes the computers of the nodes and that of the control plane:
 // in memory if all drivers are Go code of this process, else on disk.
@@ -38,12 +42,14 @@ func (c *Simulation) startMachines() error {
 	if err := c.startReplicaMachines(); err != nil {
 		return err
 	}
+	address := firstAddress
 	for _, o := range c.options.Nodes {
 		m, err := c.newMachine(o.Name)
 		if err != nil {
 			return err
 		}
-		c.nodes = append(c.nodes, newNode(c, o, m))
+		c.nodes = append(c.nodes, newNode(c, o, address.String(), m))
+		address = address.Next()
 	}
 	return nil
 }

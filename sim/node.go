@@ -15,6 +15,7 @@ import (
 // node is one node: its computer, and the kubelet while it runs.
 type node struct {
 	Node
+	address string // the node's own, on loopback
 	machine machine.Machine
 	runtime *fakekubelet.Runtime
 	kubelet *fakekubelet.Kubelet // nil while it is down
@@ -24,21 +25,21 @@ type node struct {
 	pace    component.Pace       // of the kubelet
 }
 
-func newNode(c *Simulation, o Node, m machine.Machine) *node {
+func newNode(c *Simulation, o Node, address string, m machine.Machine) *node {
 	var programs fakekubelet.RuntimeOptions
 	if c.options.hasImages() {
 		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, RootFS: c.options.RootFS, Machine: m, LogDir: c.logDir()}
-	}
 		if c.options.Pull != nil {
 			programs.Pull = c.pull
 		}
+	}
 	programs.RefuseUnmapped = c.options.RefuseUnmapped
-	return &node{Node: o, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
+	return &node{Node: o, address: address, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
 }
 
 func (n *node) startKubelet(c *Simulation) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
-		Name: n.Name, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
+		Name: n.Name, Address: n.address, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
 		Version: n.Kubernetes, Migration: migration.Of(n.Kubernetes).With(n.Migration),
 		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(),
 	})

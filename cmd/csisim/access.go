@@ -24,6 +24,7 @@ type access struct {
 	// endpoints and directories are where others find drivers and kubelets.
 	endpoints   []sim.Endpoint
 	directories []sim.Directory
+	ssh         login
 	claim       *claim // of the name
 }
 
@@ -43,7 +44,7 @@ func (a *access) grant() error {
 	if err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("writing the kubeconfig: %w", err)}
 	}
-	state := remembered{namespaces.PID(), a.address, a.token, a.page, a.authority, a.endpoints, a.directories}
+	state := remembered{namespaces.PID(), a.address, a.token, a.page, a.authority, a.endpoints, a.directories, a.ssh}
 	if err := writeState(a.name, state); err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("remembering the cluster: %w", err)}
 	}

@@ -24,6 +24,7 @@ type remembered struct {
 	Authority            []byte
 	Endpoints            []sim.Endpoint
 	Directories          []sim.Directory
+	SSH                  login
 }
 
 // claim is the right to a cluster's name. Its file is locked for as long as the process

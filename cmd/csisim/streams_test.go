@@ -180,6 +180,7 @@ func TestCommandsRunInContainers(t *testing.T) {
 		assert.Equal(t, "file\n", out)
 	}
 	c.down()
+	assert.NotContains(t, c.output.String(), "Error on socket receive", "connections that clients break off")
 }
 
 // Who attaches to a container reads what it writes and writes what it reads.

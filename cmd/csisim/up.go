@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -205,8 +205,14 @@ func newToken() (string, error) {
 }
 
 // live serves the cluster until ctx is done.
-func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listener, a *access, shown *page, speed float64) error {
+func live(ctx context.Context, env environment, c *sim.Simulation, listener net.Listener, a *access, shown *page, speed float64) error {
 	a.endpoints, a.directories = c.Endpoints(), c.Directories()
+	at, stopSSH, err := serveSSH(c)
+	if err != nil {
+		return err
+	}
+	defer stopSSH()
+	a.ssh = at
 	if err := a.grant(); err != nil {
 		return err
 	}
@@ -215,14 +221,13 @@ func live(ctx context.Context, env environment, c *sim.Simulation, at net.Listen
 	}
 	look := newLookout(c, a.name)
 	shown.text, shown.more = look.page, map[string]http.HandlerFunc{"/news": look.answer}
-	klog.LogToStderr(false) // each connection that a client breaks off is an error to the library
-	klog.SetOutput(io.Discard)
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // each connection that a client breaks off is an error to the library
 	api := c.API()
 	api.ServeStreams(streams.Server{})
-	stop := serve(at, shown.beside(api))
+	stop := serve(listener, shown.beside(api))
 	fmt.Fprintf(env.stdout, "Cluster %q is up at %s\n%s\nSee it in a browser: %s\nStop it with Ctrl-C or: csisim down --name %s\n",
 		a.name, a.address, a.hint(), a.page, a.name)
-	err := c.Live(ctx, speed)
+	err = c.Live(ctx, speed)
 	return errors.Join(err, stop())
 }
 

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// A node's administrator sees the node's mounts and processes, and stops its kubelet while containers run on.
+func TestNodesAreReachedBySSH(t *testing.T) {
+	c := startPrograms(t)
+	key, err := ssh.ParsePrivateKey([]byte(csisimIn(t, c.environment(), "get", "ssh-key").stdout))
+	require.NoError(t, err)
+	address := strings.TrimSpace(csisimIn(t, c.environment(), "get", "ssh-address").stdout)
+	client, err := ssh.Dial("tcp", address, &ssh.ClientConfig{User: "node-a", Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey()})
+	require.NoError(t, err)
+	defer client.Close()
+	output := func(command string) string {
+		session, err := client.NewSession()
+		require.NoError(t, err)
+		defer session.Close()
+		text, err := session.CombinedOutput(command)
+		require.NoError(t, err, "%s: %s", command, text)
+		return string(text)
+	}
+
+	web := c.make("metadata: {name: web}\nspec:\n  containers: [{name: main, image: registry.local/shell, args: [-c, echo one > /data/file; exec sleep 1000], volumeMounts: [{name: data, mountPath: /data}]}]\n  volumes: [{name: data, emptyDir: {}}]\n", inPhase(corev1.PodRunning))
+	assert.Contains(t, output("cat /proc/self/mountinfo"), " /var/lib/kubelet ")
+	assert.Equal(t, "one\n", output("cat /var/lib/kubelet/pods/"+string(web.UID)+"/volumes/kubernetes.io~empty-dir/data/file"))
+
+	output("systemctl stop kubelet")
+	assert.Equal(t, "inactive\n", output("systemctl show kubelet --property ActiveState --value"))
+	assert.Contains(t, output("cat /proc/[0-9]*/cmdline | tr '\\0' ' '"), "sleep 1000")
+	output("systemctl start kubelet")
+	c.make("metadata: {name: later}\nspec: {containers: [{name: main, image: registry.local/shell, args: [-c, exec sleep 1000]}]}\n", inPhase(corev1.PodRunning))
+	c.down()
+}

@@ -1,0 +1,50 @@
+package sshd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// port is where nodes serve SSH.
+const port = 22
+
+// direct is what a client wants to be connected with. RFC 4254, 7.2
+type direct struct {
+	Host       string
+	Port       uint32
+	From       string
+	OriginPort uint32
+}
+
+// connect serves a connection with a node inside that with the client.
+func (s *Server) connect(ctx context.Context, asked ssh.NewChannel) {
+	var to direct
+	if err := ssh.Unmarshal(asked.ExtraData(), &to); err != nil {
+		_ = asked.Reject(ssh.ConnectionFailed, err.Error())
+		return
+	}
+	node := s.find(func(n Names) bool { return to.Host == n.Address || to.Host == n.Name })
+	if node == nil || to.Port != port {
+		_ = asked.Reject(ssh.ConnectionFailed, fmt.Sprintf("%s:%d is not port %d of a node", to.Host, to.Port, port))
+		return
+	}
+	channel, requests, err := asked.Accept()
+	if err != nil {
+		return // the client is gone
+	}
+	go ssh.DiscardRequests(requests)
+	inner, outer := net.Pipe()
+	go func() {
+		_, _ = io.Copy(outer, channel)
+		_ = outer.Close()
+	}()
+	go func() {
+		_, _ = io.Copy(channel, outer)
+		_ = channel.Close()
+	}()
+	s.welcome(ctx, inner, node)
+}
