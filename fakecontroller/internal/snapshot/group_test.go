@@ -412,6 +412,36 @@ func TestGroupsThatCannotBeCut(t *testing.T) {
 	}
 }
 
+// C-SNAP-33, C-SNAP-37, C-GSNAP-9: an administrator's content of a snapshot that the driver lists with its group goes
+// without it; the driver may refuse to delete it alone.
+func TestASnapshotThatWasThereBeforeGoesWithItsGroup(t *testing.T) {
+	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
+	kept := w.group("kept", "fast")
+	w.Run(time.Second)
+	tc.Create(w.Cluster, &snapshotv1.VolumeSnapshotContent{
+		ObjectMeta: metav1.ObjectMeta{Name: "given"},
+		Spec: snapshotv1.VolumeSnapshotContentSpec{
+			Driver: tc.Driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
+			VolumeSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "given"},
+			Source:            snapshotv1.VolumeSnapshotContentSource{SnapshotHandle: ptr.To("snap-0001")},
+		},
+	})
+	given := tc.Create(w.Cluster, &snapshotv1.VolumeSnapshot{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "given"},
+		Spec:       snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{VolumeSnapshotContentName: ptr.To("given")}},
+	})
+	w.Run(time.Minute)
+	assert.Equal(t, "group-0001", *tc.Get[content](w.Cluster, "", "given").Status.VolumeGroupSnapshotHandle)
+	tc.Change(w.Cluster, w.groupContent(kept), func(c groupContent) { c.Spec.DeletionPolicy = snapshotv1.VolumeSnapshotContentRetain })
+	tc.Delete(w.Cluster, kept)
+	tc.Delete(w.Cluster, given)
+	w.Run(time.Minute)
+	_, there := store.Get[content](w.Store, store.Key{Name: "given"})
+	assert.False(t, there)
+	assert.Empty(t, w.Calls(deleteSnapshot))
+	assert.Len(t, w.Driver.Snapshots(), 2)
+}
+
 // C-GSNAP-5, C-SNAP-17: a group that an administrator made, with its members.
 func TestAGroupThatWasThereBefore(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})

@@ -186,6 +186,6 @@ func (r *run) list(p *kernel.Process, handle string, secrets map[string]string) 
 		return snap{}, errors.New("can not find snapshot for snapshotID " + handle)
 	}
 	found := snapOf(answer.GetEntries()[0].GetSnapshot())
-	found.handle = handle
+	found.handle, found.group = handle, answer.GetEntries()[0].GetSnapshot().GetGroupSnapshotId()
 	return found, nil
 }

@@ -119,6 +119,7 @@ type snap struct {
 	created time.Time // zero if it does not say
 	bytes   int64
 	ready   bool
+	group   string // the handle of its group; empty if it has none, or the driver does not say
 }
 
 // saveStatus writes down what the driver says; what was said once stays, but for
@@ -135,6 +136,9 @@ func (r *run) saveStatus(p *kernel.Process, c content, s snap) (content, error) 
 		setOnce(&c.Status.CreationTime, s.created.UnixNano())
 		if s.bytes > 0 {
 			setOnce(&c.Status.RestoreSize, s.bytes)
+		}
+		if s.group != "" {
+			setOnce(&c.Status.VolumeGroupSnapshotHandle, s.group)
 		}
 		c.Status.ReadyToUse = &s.ready
 		if s.ready {
