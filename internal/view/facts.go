@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
+	"slices"
 
 	"github.com/valyala/fastjson"
 
@@ -122,13 +123,40 @@ func (f *facts) change(object, patch *fastjson.Value) {
 		f.revision = revisionOf(f.R, said)
 	}
 	switch {
-	case patch == nil:
+	case patch == nil, isSilent(f.R, "", patch):
 	case trace.Weighs(f.R):
 		f.Patch, _ = valueOf(patch).(map[string]any)
-	case patch.GetObject().Len() > 0:
+	default:
 		f.Patch = anything
 	}
 }
+
+// silent are the fields, by resources or of all, whose change alone says nothing to a reader: they repeat others.
+var silent = map[string][]string{
+	"":                       {".metadata.deletionGracePeriodSeconds", ".metadata.uid", ".status.lastPhaseTransitionTime"},
+	"persistentvolumeclaims": {".status.accessModes"},
+	"persistentvolumes":      {".spec.claimRef.resourceVersion"},
+	"volumeattachments":      {".status.attachError.time", ".status.detachError.time"},
+	"volumesnapshots":        {".status.error.time"},
+	"volumesnapshotcontents": {".status.error.time"},
+	"pods": {
+		".status.conditions.ContainersReady", ".status.conditions.Initialized", ".status.conditions.PodReadyToStartContainers",
+		".status.conditions.Ready", // unless the pod was ready, or is now
+	},
+}
+
+// isSilent reports whether a patch changes nothing but silent fields.
+func isSilent(resource, path string, patch *fastjson.Value) bool {
+	fields, err := patch.Object()
+	if err != nil {
+		return (slices.Contains(silent[resource], path) || slices.Contains(silent[""], path)) && (path != ready || string(patch.GetStringBytes()) != "True")
+	}
+	all := true
+	fields.Visit(func(name []byte, v *fastjson.Value) { all = all && isSilent(resource, path+"."+string(name), v) })
+	return all
+}
+
+const ready = ".status.conditions.Ready"
 
 func textField(l *trace.Line, name string) *string {
 	switch name {

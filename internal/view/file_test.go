@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,28 @@ func TestAFileIsShownAsAPageThatHoldsAllOfIt(t *testing.T) {
 			r, err := f.Report("some")
 			require.NoError(t, err)
 			require.Equal(t, e.Recorded("some", problems), r)
+		}
+	}
+}
+
+// A change is hidden if there are no words for it, and only then: what columns know of it without its words is right.
+func TestAChangeIsHiddenIfItSaysNothing(t *testing.T) {
+	for _, file := range traces(t) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		e := NewEncoder()
+		_, err = e.Read(bytes.NewReader(text))
+		require.NoError(t, err)
+		rows := slices.Clone(e.rows)
+		chunks, err := e.Chunks()
+		require.NoError(t, err)
+		lines := strings.Split(inflated(t, chunks[0].Details), "\n")[1:]
+		for i, r := range rows {
+			if !strings.Contains(lines[2*i], `"ev":"MODIFIED"`) {
+				continue
+			}
+			saysNothing := strings.Contains(lines[2*i+1], "nothing that a trace keeps has changed")
+			assert.Equal(t, saysNothing, r.flags&flagQuiet != 0, "%s: %s", file, lines[2*i])
 		}
 	}
 }

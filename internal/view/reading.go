@@ -111,7 +111,10 @@ func (x *reading) change(r *row, f *facts) object {
 		delete(x.now, at)
 		return o
 	case "MODIFIED":
-		o = o.revised(f.revision)
+		before := o
+		if o = o.revised(f.revision); before.text(ready[1:]) == "True" && o.text(ready[1:]) != "True" {
+			l.Patch = anything // it is ready no more
+		}
 	default:
 		o = f.revision.object
 	}
