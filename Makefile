@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: real-addons default-roles pictures viewer-bench explore explore-bench viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ nightly: ## the scenario library under SEEDS=200 seeds each: minutes
 
 explore: build ## 30 s of search over scenarios/explore, from seed 1
 	@out=$$(mktemp -d) && $(BIN)/csisim explore scenarios/explore --seed 1 --time 30s --out $$out && rm -r $$out
+
+explore-orders: ## searches of every order, reduced and not, come to the same ends: ten minutes
+	$(GO) test ./cmd/internal/explore -run AReducedSearch -all-orders -v -count 1 -timeout 1h
 
 explore-bench: ## how many runs each strategy takes to find each seeded mistake, over several seeds: an hour
 	$(GO) test ./cmd/internal/explore -run '^$$' -bench SeededMistakes -benchtime 1x -timeout 2h

@@ -15,6 +15,7 @@ func (c *Simulation) startDataCheck() {
 	}
 	c.data = datacheck.New()
 	c.data.Serves = func(driver, node string) bool {
+		c.World.Kernel.Changes("driver " + driver) // whose volumes are about to be read and written
 		p, err := c.plugin(driver, node)
 		return err == nil && p.running
 	}

@@ -132,10 +132,18 @@ func (x *exploring) writeCompleteness(out io.Writer, found *explore.Search) {
 	}
 	bounds := fmt.Sprintf("at most %s and %s otherwise than in the calm run", plural.Of(faults, "fault"), plural.Of(x.flags.deviations, "other decision"))
 	if found.Complete {
-		fmt.Fprintf(out, "  complete: these are all runs with %s\n", bounds)
+		fmt.Fprintf(out, "  complete: these are all runs with %s\n%s", bounds, leftOut(found))
 		return
 	}
 	fmt.Fprintf(out, "  NOT complete: there are more runs with %s; give it more --time, or fewer --faults, --budget or --deviations\n", bounds)
+}
+
+// leftOut says how many runs were not made.
+func leftOut(found *explore.Search) string {
+	if found.Twins == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  but for %s that come to the same as one of these: their orders differ in steps that share nothing\n", plural.Of(found.Twins, "further one"))
 }
 
 // headings are what findings are called, by whose doing they are.

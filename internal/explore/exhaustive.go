@@ -19,6 +19,8 @@ type Bounds struct{ Faults, Deviations int }
 
 func (b Bounds) hold() bool { return b.Faults >= 0 && b.Deviations >= 0 }
 
+func (b Bounds) any() bool { return b.Faults > 0 || b.Deviations > 0 }
+
 // less is what is left of the bounds after a decision.
 func (b Bounds) less(kind forkKind) Bounds {
 	if kind == atFault {
@@ -38,6 +40,7 @@ type enumeration struct {
 	later   []branch // in the order in which they were learnt
 	handed  uint64
 	learnt  uint64
+	twins   int // runs that were left out
 }
 
 // branch is a run that was made, and the decisions from which others follow.
@@ -96,7 +99,9 @@ func (b *branch) take() ([]kernel.Pick, bool) {
 		if b.among, ok = b.forks.take(); !ok {
 			return nil, false
 		}
-		b.next++
+		if !b.among.same {
+			b.next++
+		}
 		if !b.left.less(b.among.kind).hold() {
 			b.among = fork{}
 		}
@@ -115,8 +120,17 @@ func (e *enumeration) learn(made *enumerated, bounds Bounds) {
 	for _, kind := range made.taken {
 		left = left.less(kind)
 	}
-	if left.Faults > 0 || left.Deviations > 0 {
+	if left.any() {
 		e.later = append(e.later, branch{picks: made.picks, left: left, forks: made.forks, next: made.first})
+	}
+	if left = left.less(atOther); left.hold() {
+		e.twins += len(made.twins)
+		if left.any() {
+			for _, twin := range made.twins {
+				twin.left = left
+				e.later = append(e.later, twin)
+			}
+		}
 	}
 	e.changed.Broadcast()
 }
@@ -139,6 +153,13 @@ func (b *branch) spent() bool {
 	return !more
 }
 
+// leftOut is how many runs were left out.
+func (e *enumeration) leftOut() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.twins
+}
+
 // complete reports whether every run was made and learnt.
 func (e *enumeration) complete() bool {
 	e.mu.Lock()
@@ -151,6 +172,7 @@ type enumerated struct {
 	picks []kernel.Pick
 	taken []forkKind // the kinds of picks
 	first uint64     // index of the first decision that is noted
+	twins []branch   // runs that need not be made, until they come to the same as others
 	forks forks
 }
 
@@ -187,6 +209,7 @@ func (s *enumerated) String() string {
 type fork struct {
 	kind     forkKind
 	from, to uint64
+	same     bool // of the same decision as the one before
 }
 
 type forkKind uint64
@@ -195,6 +218,8 @@ const (
 	atOther forkKind = iota
 	atFault
 	atRelist // all alternatives but the last are the calm one
+	atSome   // those from and below two numbers that follow
+	atMore   // further ones of the same decision
 	forkKinds
 )
 
@@ -211,19 +236,57 @@ func kindOf(c kernel.Choice) forkKind {
 // forks are those of successive decisions, packed: a run has thousands.
 type forks []byte
 
-func (f *forks) note(c kernel.Choice) {
-	*f = binary.AppendUvarint(*f, uint64(c.N)*uint64(forkKinds)+uint64(kindOf(c)))
+func (f *forks) note(c kernel.Choice) { f.add(uint64(c.N), kindOf(c)) }
+
+func (f *forks) add(alternatives uint64, kind forkKind) { f.pack(packed(alternatives, kind)) }
+
+func packed(alternatives uint64, kind forkKind) uint64 {
+	return alternatives*uint64(forkKinds) + uint64(kind)
+}
+
+func (f *forks) pack(n uint64) { *f = binary.AppendUvarint(*f, n) }
+
+func (f *forks) unpack() (n uint64, ok bool) {
+	n, size := binary.Uvarint(*f)
+	if size <= 0 {
+		return 0, false
+	}
+	*f = (*f)[size:]
+	return n, true
+}
+
+// some notes a decision of which only some alternatives are tried, in ascending order.
+func (f *forks) some(alternatives []uint64) {
+	kind := atSome
+	for first := true; first || len(alternatives) > 0; first = false {
+		n := 0
+		for n < len(alternatives) && alternatives[n] == alternatives[0]+uint64(n) {
+			n++
+		}
+		f.pack(packed(uint64(n), kind))
+		if n > 0 {
+			f.pack(alternatives[0])
+		}
+		alternatives, kind = alternatives[n:], atMore
+	}
 }
 
 func (f *forks) take() (fork, bool) {
-	packed, size := binary.Uvarint(*f)
-	if size <= 0 {
+	packed, ok := f.unpack()
+	if !ok {
 		return fork{}, false
 	}
-	*f = (*f)[size:]
 	taken := fork{kind: forkKind(packed % uint64(forkKinds)), from: 1, to: packed / uint64(forkKinds)}
-	if taken.kind == atRelist {
-		taken.from = taken.to - 1
+	switch n := taken.to; taken.kind {
+	case atRelist:
+		taken.from = n - 1
+	case atSome, atMore:
+		taken.same = taken.kind == atMore
+		taken.kind, taken.to = atOther, taken.from
+		if n > 0 {
+			taken.from, _ = f.unpack()
+			taken.to = taken.from + n
+		}
 	}
 	return taken, true
 }

@@ -91,6 +91,9 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 func (p *plan) strategy(c course) kernel.Strategy {
 	switch {
 	case p.enumeration != nil:
+		if !p.options.Unreduced && p.options.Deviations > 0 && len(c.picks) < p.options.Budget+p.options.Deviations {
+			return newSurveyed(c.picks)
+		}
 		return newEnumerated(c.picks)
 	case c.faults == nil:
 		return newStrategy(p.options.Strategy, c.seed, p.known, p.options.Budget)

@@ -27,6 +27,8 @@ type Options struct {
 	Budget int
 	// Deviations is how many decisions, other than faults, a run of the strategy Exhaustive may take otherwise than the calm run.
 	Deviations int
+	// Unreduced has it make runs, too, whose orders differ only in steps that share nothing. Default: one run for all such orders.
+	Unreduced bool
 	// Shard is which of the Shards of the search this is, from 0: each makes every so-manieth run. Default: the only one.
 	Shard, Shards int
 	// Before is how many runs were made before, and Kept what they have kept for a strategy that learns.
@@ -103,6 +105,14 @@ func (s *Search) Complete() bool {
 	return s.plan != nil && s.plan.enumeration != nil && s.plan.enumeration.complete()
 }
 
+// Twins is how many runs the strategy Exhaustive has left out, since each comes to the same as one that was made.
+func (s *Search) Twins() int {
+	if s.plan == nil || s.plan.enumeration == nil {
+		return 0
+	}
+	return s.plan.enumeration.leftOut()
+}
+
 // ended is one run, counted from 0.
 type ended struct {
 	run    uint64
@@ -165,7 +175,13 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 
 // note keeps what the run shows, and what a guide learns of it.
 func (e *ended) note(strategy kernel.Strategy, o Outcome) {
-	e.enumerated, _ = strategy.(*enumerated)
+	switch s := strategy.(type) {
+	case *enumerated:
+		e.enumerated = s
+	case *surveyed:
+		s.reduce()
+		e.enumerated, s.survey = s.enumerated, survey{}
+	}
 	if len(o.Shown) > 0 {
 		e.shown = o.Shown[0]
 		return

@@ -43,6 +43,8 @@ type Search struct {
 	States int
 	// Complete says that the strategy exhaustive has made every run within its bounds.
 	Complete bool
+	// Twins is how many runs the strategy exhaustive has left out, since each comes to the same as one that was made.
+	Twins int
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
 
@@ -124,7 +126,7 @@ func (s *Search) Never() []string { return s.met.never() }
 
 // take takes over what has been found so far.
 func (s *Search) take(at *explore.Search, began time.Time) {
-	s.Runs, s.States, s.Complete, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), time.Since(began), s.Findings[:0]
+	s.Runs, s.States, s.Complete, s.Twins, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), at.Twins(), time.Since(began), s.Findings[:0]
 	for _, f := range at.Findings {
 		s.Findings = append(s.Findings, &Finding{Finding: f})
 	}

@@ -55,3 +55,25 @@ func thingsOf(request proto.Message) (things []string) {
 	}
 	return things
 }
+
+// touch says what of its driver the call touches: its plugins may share what they know of a volume.
+func (c *call) touch() {
+	k := c.process.Kernel()
+	if !k.Follows() {
+		return
+	}
+	driver := "driver " + c.site.Driver
+	switch matter := c.matter(); {
+	case len(c.wire.Faults.InForce()) > 0: // which count calls
+		k.Changes(driver)
+	case matter.Of == "":
+		k.Reads(driver)
+	case len(matter.Parts) == 0:
+		k.Changes(driver)
+	default:
+		k.Reads(driver)
+		for _, thing := range matter.Parts {
+			k.Changes(driver + " " + thing)
+		}
+	}
+}

@@ -129,6 +129,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 		c.wire.Observer.Began(c.site, event)
 	}
 	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
+	call.touch()
 	err := call.make()
 	call.end(err)
 	call.recordLost()

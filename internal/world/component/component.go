@@ -39,6 +39,7 @@ type Component struct {
 func (w *World) Start(name, node string) *Component {
 	c := &Component{World: w, Name: name, Node: node, Version: w.Version}
 	c.Group = kernel.NewGroup(c.processName(""))
+	c.Group.Apart, c.Group.Place = true, node
 	c.Cache = w.Store.NewView(c.Group.Name)
 	if w.Kernel.Explores() {
 		c.informer = c.Go("informer", c.deliver)

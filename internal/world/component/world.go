@@ -56,6 +56,9 @@ func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
 		w.numbers = map[uint64]uint64{}
 	}
 	s.OnCommit(w.record)
+	if k.Follows() {
+		s.Follow(k)
+	}
 	return w
 }
 

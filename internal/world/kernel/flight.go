@@ -101,6 +101,7 @@ func (k *Kernel) launch(f *Flight) {
 // an order that the strategy chooses.
 func (p *Process) Fly(label string, matter Matter, at time.Duration, run, cancel func()) bool {
 	f := p.newFlight(label, matter, run, cancel)
+	p.k.Changes("calls to be launched")
 	p.k.flights.made = append(p.k.flights.made, f)
 	defer p.forget(f)
 	return p.await(f, at)

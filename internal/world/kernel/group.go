@@ -5,7 +5,12 @@ import "time"
 // Group is the processes of one component, such as one kubelet: they share its
 // memory and crash together.
 type Group struct {
-	Name        string
+	Name string
+	// Apart says that its processes have in common with those of other groups only what they touch by Kernel.Touch, and the node
+	// that is its Place, if it has one.
+	Apart bool
+	Place string
+
 	first, last *Process // of its members, in the order of their start
 	running     int
 }

@@ -34,29 +34,30 @@ type Options struct {
 // Kernel schedules processes. It is not safe for concurrent use; the only doors
 // for other goroutines are calls under way, Arrive and Post.
 type Kernel struct {
-	opts    Options
-	now     time.Duration
-	ready   queue
-	next    *Process // of those that were ready; it has been chosen already
-	timers  timerHeap
-	busy    int // pending timers that are work, not housekeeping
-	flights flights
-	procs   map[int]*Process
-	nextID  int
-	seq     uint64
-	choices uint64
-	hash    hash
-	steps   int
-	running *Process
-	outside uint64 // last event marked from outside any process
-	failure error
-	own     *Stacks // nil if they are somebody else's
-	calm    bool    // the strategy is Calm: nothing to ask
-	live    bool    // time is that of the real clock
-	onClock []func()
-	instant func() // called before the clock moves
-	waits   *waits // nil if nobody follows
-	closing bool   // nothing runs any more
+	opts     Options
+	now      time.Duration
+	ready    queue
+	next     *Process // of those that were ready; it has been chosen already
+	timers   timerHeap
+	busy     int // pending timers that are work, not housekeeping
+	flights  flights
+	procs    map[int]*Process
+	nextID   int
+	seq      uint64
+	choices  uint64
+	hash     hash
+	steps    int
+	running  *Process
+	outside  uint64 // last event marked from outside any process
+	failure  error
+	own      *Stacks  // nil if they are somebody else's
+	calm     bool     // the strategy is Calm: nothing to ask
+	follower Follower // the strategy, if it is one
+	live     bool     // time is that of the real clock
+	onClock  []func()
+	instant  func() // called before the clock moves
+	waits    *waits // nil if nobody follows
+	closing  bool   // nothing runs any more
 }
 
 // New returns a kernel at the first instant with no process.
@@ -80,7 +81,8 @@ func New(opts Options) *Kernel {
 		opts.Stacks = own
 	}
 	_, calm := opts.Strategy.(Calm)
-	return &Kernel{opts: opts, own: own, calm: calm, procs: map[int]*Process{}, hash: newHash(), flights: newFlights()}
+	follower, _ := opts.Strategy.(Follower)
+	return &Kernel{opts: opts, own: own, calm: calm, follower: follower, procs: map[int]*Process{}, hash: newHash(), flights: newFlights()}
 }
 
 // Now is the current virtual time.
@@ -134,7 +136,9 @@ type Until struct {
 // process is ready and no call under way is still being waited for.
 func (k *Kernel) Run(u Until) Reason {
 	for {
-		k.flights.drainPosts()
+		if k.flights.drainPosts() {
+			k.follow(Paused, nil)
+		}
 		if k.failure != nil {
 			return Failed
 		}
@@ -142,6 +146,7 @@ func (k *Kernel) Run(u Until) Reason {
 			k.resume(p)
 			continue
 		}
+		k.follow(Paused, nil)
 		if k.awaitAnswers() {
 			continue
 		}

@@ -47,6 +47,7 @@ func (k *Kernel) Spawn(group *Group, name string, body func(*Process)) *Process 
 	k.because(p)
 	group.add(p)
 	k.makeReady(p)
+	k.follow(Spawned, p)
 	k.record(eventSpawn, p.id, name)
 	return p
 }
@@ -78,6 +79,7 @@ func (k *Kernel) resume(p *Process) {
 		return
 	}
 	k.record(eventResume, p.id, p.name)
+	k.followStep(p)
 	k.waits.note(p)
 	p.state = executing
 	p.why = ""
@@ -96,6 +98,7 @@ func (p *Process) kill() {
 		return
 	}
 	p.k.record(eventCrash, p.id, p.name)
+	p.k.Changes(Everything)
 	if p.k.next == p {
 		p.k.next = nil
 	} else if p.state == ready {
@@ -153,6 +156,7 @@ func (p *Process) Go(name string, body func(*Process)) *Process {
 // say which; they are put together only if there is a choice.
 func (p *Process) Yield(words ...string) {
 	k := p.k
+	k.follow(Yielded, p)
 	if k.calm || k.ready.len() == 0 {
 		return
 	}

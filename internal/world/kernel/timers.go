@@ -58,6 +58,9 @@ func (h *timerItems) Pop() any {
 
 func (k *Kernel) schedule(p *Process, at time.Duration, idle bool) *timer {
 	k.seq++
+	if k.follower != nil {
+		k.Changes("timers of " + at.String()) // those of one time end in the order in which they were set
+	}
 	t := &timer{at: at, seq: k.seq, proc: p, idle: idle}
 	p.timer = t
 	k.timers.push(t)

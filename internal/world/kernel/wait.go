@@ -6,6 +6,7 @@ import "time"
 // wake-up is a hint: who waits looks again at what it waits for. Wake may be
 // called by other processes and from hooks of the store.
 func (p *Process) Wake() {
+	p.k.followWake(p)
 	switch {
 	case p.state == parked && !p.deaf:
 		p.k.because(p)

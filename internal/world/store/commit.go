@@ -73,6 +73,7 @@ func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	if s.options.History > 0 {
 		s.remember(s.Snapshot())
 	}
+	s.head.touchCommit(c)
 	s.head.apply(c, moves)
 	if res.TTL > 0 && obj != nil {
 		s.grant(res, key, revision)

@@ -22,6 +22,7 @@ type head struct {
 	edition  edition // of the indexes
 	revision uint64
 	shown    *Snapshot // of this very revision, nil before it is asked for
+	toucher  Toucher   // nil if nobody follows
 }
 
 func newHead() *head {
@@ -140,6 +141,7 @@ func (h *head) count(res *Resource) int { return h.objects[res].len() + h.compac
 
 // GetObject is Get for callers that know the resource only at run time.
 func (h *head) GetObject(res *Resource, key Key) (Object, bool) {
+	h.touchObject(res, key)
 	obj, ok := h.objects[res].get(key)
 	if !ok && res.Compact != nil {
 		return h.expanded(res, key)
@@ -157,6 +159,7 @@ func (h *head) expanded(res *Resource, key Key) (Object, bool) {
 
 // ListObjects is List for callers that know the resource only at run time.
 func (h *head) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
+	h.touchList(res)
 	keys := append(h.objects[res].keys(namespace), h.compact[res].keys(namespace)...)
 	slices.SortFunc(keys, Key.compare)
 	found := make([]Object, len(keys))
@@ -168,6 +171,7 @@ func (h *head) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
 
 // IndexedObjects is Indexed for callers that know the resource only at run time.
 func (h *head) IndexedObjects(res *Resource, index Index, value string) iter.Seq[Object] {
+	h.touchList(res)
 	var found []Object
 	for key := range h.indexes.having(res.indexNamed(index), value) {
 		obj, _ := h.GetObject(res, key)

@@ -81,7 +81,10 @@ func (v *View) SetLag(queued func()) {
 }
 
 // Pending is the number of commits that wait for delivery.
-func (v *View) Pending() int { return len(v.pending) }
+func (v *View) Pending() int {
+	v.touchNews()
+	return len(v.pending)
+}
 
 // PendingRevisions are those of the next n commits that wait for delivery, oldest first.
 func (v *View) PendingRevisions(n int) iter.Seq[uint64] {
@@ -118,6 +121,7 @@ func (v *View) Close() {
 
 // receive takes a commit that matches one of the view's watches.
 func (v *View) receive(c *commit, w *watch) {
+	v.touchNews()
 	if v.lag == nil {
 		w.offer(c)
 		return

@@ -112,6 +112,7 @@ func (w *watch) open(v *View, res *Resource, sel []Selector) {
 	if len(sel) == 1 {
 		w.sel = &sel[0]
 	}
+	v.store.head.touchWatches(res)
 	w.list()
 	v.catchUp(w)
 	v.watches = append(v.watches, w)
@@ -183,6 +184,7 @@ func (w *watch) Drop() { w.initial, w.queue, w.taken = nil, nil, 0 }
 func (w *watch) Close() { w.close() }
 
 func (w *watch) close() {
+	w.view.store.head.touchWatches(w.res)
 	w.view.store.subscribers.remove(w)
 	w.view.watches = without(w.view.watches, w)
 	w.Drop()
