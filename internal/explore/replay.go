@@ -17,7 +17,7 @@ type Replay struct {
 	kinds   map[string]bool // of wanted: nothing else is looked at
 	at      map[Choice]int  // index in wanted, by the choice without what it takes
 	met     []bool
-	unfit   []string
+	unfit   map[int]string      // why, by the choice
 	present map[string][]string // what was decided, by kind, each once
 	taken   []Choice
 	exact   *named // of a replay that does not look at uids; else nil
@@ -25,7 +25,7 @@ type Replay struct {
 
 // NewReplay returns the strategy that repeats the choices of a run.
 func NewReplay(choices []Choice) *Replay {
-	r := &Replay{names: newNamed(), wanted: choices, kinds: map[string]bool{}, at: map[Choice]int{}, met: make([]bool, len(choices)), present: map[string][]string{}}
+	r := &Replay{names: newNamed(), wanted: choices, kinds: map[string]bool{}, at: map[Choice]int{}, met: make([]bool, len(choices)), unfit: map[int]string{}, present: map[string][]string{}}
 	for i, c := range choices {
 		c.Takes = ""
 		r.at[c], r.kinds[c.Kind] = i, true
@@ -38,11 +38,17 @@ func NewReplay(choices []Choice) *Replay {
 func NewLooseReplay(choices []Choice) *Replay {
 	loose := slices.Clone(choices)
 	for i := range loose {
-		loose[i].Of = uid().ReplaceAllString(loose[i].Of, "…")
+		loose[i] = loose[i].loose()
 	}
 	r := NewReplay(loose)
 	r.exact = newNamed()
 	return r
+}
+
+// loose is the choice without the uids in its name, which count up: in another order they are others.
+func (c Choice) loose() Choice {
+	c.Of = uid().ReplaceAllString(c.Of, "…")
+	return c
 }
 
 var uid = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -73,7 +79,7 @@ func (r *Replay) Choose(c kernel.Choice) int {
 	r.met[w] = true
 	i, ok := find(c, r.wanted[w].Takes)
 	if !ok {
-		r.unfit = append(r.unfit, fmt.Sprintf("choice %d (%v): there is no %q, there are %s", w+1, r.wanted[w], r.wanted[w].Takes, alternatives(c)))
+		r.unfit[w] = fmt.Sprintf("choice %d (%v): there is no %q, there are %s", w+1, r.wanted[w], r.wanted[w].Takes, alternatives(c))
 		return 0
 	}
 	if i > 0 {
@@ -107,11 +113,13 @@ func (c Choice) instant() string {
 // Unfit says, when the run is over, which choice did not fit first and what was there instead; it is empty
 // if all did.
 func (r *Replay) Unfit() string {
-	missed := slices.Index(r.met, false)
-	switch {
-	case len(r.unfit) > 0:
-		return r.unfit[0]
-	case missed < 0:
+	missed := 0
+	for ; missed < len(r.wanted) && r.met[missed]; missed++ {
+		if why, ok := r.unfit[missed]; ok {
+			return why
+		}
+	}
+	if missed == len(r.wanted) {
 		return ""
 	}
 	c := r.wanted[missed]

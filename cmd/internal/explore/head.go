@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
@@ -46,6 +48,10 @@ func load(what, name string, into content) error {
 	text, err := strict.ReadFile(name)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", what, err)
+	}
+	var is struct{ Kind string }
+	if yaml.Unmarshal(text, &is) == nil && is.Kind == "Scenario" {
+		return fmt.Errorf("%s is a scenario, no %s: csisim run runs it, csisim explore searches its runs", name, what)
 	}
 	document, problems := strict.Decode(name, text, into)
 	if document == nil || len(problems) > 0 {

@@ -32,6 +32,7 @@ func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 		{[]explore.Choice{lost, another}, `choice 2 (ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev: answer lost) never came up: there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`},
 		{[]explore.Choice{later}, "choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 99: answer lost) never came up: there were fewer than 99 decisions of that name"},
 		{[]explore.Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late`},
+		{[]explore.Choice{another, gone}, `choice 1 (ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev: answer lost) never came up: there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`},
 	} {
 		replay := explore.NewReplay(c.choices)
 		_, err := subject.run(context.Background(), replay, nil)
@@ -64,6 +65,11 @@ func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
 	read, err := Load(name)
 	require.NoError(t, err)
 	assert.Equal(t, file, read)
+}
+
+func TestAScenarioIsNoReplay(t *testing.T) {
+	_, err := Load(fileOf("lifecycle"))
+	assert.EqualError(t, err, fileOf("lifecycle")+" is a scenario, no replay: csisim run runs it, csisim explore searches its runs")
 }
 
 func TestAFileWithMistakesIsRefusedWithTheirPlaces(t *testing.T) {
