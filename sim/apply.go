@@ -68,9 +68,7 @@ func (c *Simulation) apply(obj store.Object) (verb string, err error) {
 }
 
 func (c *Simulation) keepApplied(res *store.Resource, key store.Key, form applied) {
-	if res.GVR.Resource == "pods" {
-		delete(c.unwanted, key)
-	}
+	delete(c.unwanted, application{res, key})
 	if c.applied[res] == nil {
 		c.applied[res] = map[store.Key]applied{}
 	}
@@ -140,8 +138,8 @@ func (c *Simulation) Delete(res *store.Resource, key store.Key, opts ...store.De
 		return err
 	}
 	c.run.gate.enter(func() {
-		if res.GVR.Resource == "pods" {
-			c.unwanted[key] = true
+		if _, own := c.applied[res][key]; own {
+			c.unwanted[application{res, key}] = true
 		}
 		_, err = c.World.Store.DeleteObject(res, key, opts...)
 	})

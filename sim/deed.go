@@ -1,12 +1,15 @@
 package sim
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,10 +31,17 @@ const (
 // deeds are what users and administrators do in the middle of a call, at its site. In the end the cluster is to become what its
 // scenario wants, which goes on meanwhile: what is deleted comes again with the same name, unless the scenario deletes it, too.
 var deeds = map[fault.Deed]func(*Simulation, *kernel.Process, fault.Site) error{
-	fault.PodsAgain: func(c *Simulation, p *kernel.Process, _ fault.Site) error { return c.podsAgain(p, "") },
+	fault.PodsAgain: func(c *Simulation, p *kernel.Process, _ fault.Site) error { return c.deleteAgain(p, c.podsOn("")) },
 	fault.PodsByForce: func(c *Simulation, p *kernel.Process, _ fault.Site) error {
-		return c.podsAgain(p, "", store.GracePeriod(0))
+		return c.deleteAgain(p, c.podsOn(""), store.GracePeriod(0))
 	},
+	fault.ClaimsAgain: func(c *Simulation, p *kernel.Process, _ fault.Site) error {
+		return c.deleteAgain(p, applications(c, all[*corev1.PersistentVolumeClaim]))
+	},
+	fault.AllAgain: func(c *Simulation, p *kernel.Process, _ fault.Site) error {
+		return c.deleteAgain(p, append(applications(c, all[*corev1.PersistentVolumeClaim]), applications(c, all[*corev1.Pod])...))
+	},
+	fault.Scales:         (*Simulation).scale,
 	fault.Edits:          (*Simulation).editClaims,
 	fault.Drains:         (*Simulation).drain,
 	fault.Detaches:       (*Simulation).deleteAttachments,
@@ -52,59 +62,108 @@ func (c *Simulation) do(deed fault.Deed, at fault.Site) {
 	})
 }
 
-// podsAgain deletes the pods that the scenario has applied, on one node or all, and makes them again when they are gone.
-func (c *Simulation) podsAgain(p *kernel.Process, node string, opts ...store.DeleteOption) error {
-	leaving := c.appliedPodsOn(node)
-	var errs []error
-	for _, key := range leaving {
-		c.note("", "a user deletes pod %s", key)
-		_, err := store.Delete[*corev1.Pod](c.World.Store, key, opts...)
-		errs = append(errs, err)
-	}
-	for _, key := range leaving {
-		errs = append(errs, c.podAgain(p, key))
-	}
-	return errors.Join(errs...)
+// application is an object that the scenario has applied.
+type application struct {
+	res *store.Resource
+	key store.Key
 }
 
-// appliedPods are the pods that the scenario has applied, in the form in which that is kept.
-func (c *Simulation) appliedPods() map[store.Key]applied {
-	res, err := store.ResourceOf(&corev1.Pod{})
+// applications are the objects of a type that the scenario has applied, and that are there and not deleted, as far as which wants them.
+func applications[T store.Object](c *Simulation, which func(T) bool) (there []application) {
+	var none T
+	res, err := store.ResourceOf(none)
 	if err != nil {
-		return nil // a store without pods
+		return nil // a store without such
 	}
-	return c.applied[res]
-}
-
-// appliedPodsOn are those of them that are there and not deleted, on one node or, without a name, on all.
-func (c *Simulation) appliedPodsOn(node string) (there []store.Key) {
-	for pod := range store.List[*corev1.Pod](c.World.Store, "") {
-		key := store.KeyOf(pod)
-		if _, own := c.appliedPods()[key]; own && pod.DeletionTimestamp == nil && (node == "" || pod.Spec.NodeName == node) {
-			there = append(there, key)
+	for obj := range store.List[T](c.World.Store, "") {
+		key := store.KeyOf(obj)
+		if _, own := c.applied[res][key]; own && obj.GetDeletionTimestamp() == nil && which(obj) {
+			there = append(there, application{res, key})
 		}
 	}
 	return there
 }
 
-// podAgain makes a pod that a user has deleted, when it is gone.
-func (c *Simulation) podAgain(p *kernel.Process, key store.Key) error {
+func all[T store.Object](T) bool { return true }
+
+// podsOn are the pods that the scenario has applied on one node or, without a name, on all.
+func (c *Simulation) podsOn(node string) []application {
+	return applications(c, func(p *corev1.Pod) bool { return node == "" || p.Spec.NodeName == node })
+}
+
+// deleteAgain deletes objects, and makes them again when they are gone.
+func (c *Simulation) deleteAgain(p *kernel.Process, leaving []application, opts ...store.DeleteOption) error {
+	var errs []error
+	for _, a := range leaving {
+		c.note("", "a user deletes %s %s", singular(a.res), a.key)
+		_, err := c.World.Store.DeleteObject(a.res, a.key, opts...)
+		errs = append(errs, err)
+	}
+	for _, a := range leaving {
+		errs = append(errs, c.makeAgain(p, a))
+	}
+	return errors.Join(errs...)
+}
+
+func singular(r *store.Resource) string { return strings.ToLower(r.GVK.Kind) }
+
+// makeAgain makes an object that a user has deleted, when it is gone, unless the scenario has deleted it as well.
+func (c *Simulation) makeAgain(p *kernel.Process, a application) error {
 	for end := p.Elapsed() + deedPatience; p.Elapsed() < end; p.Sleep(deedTime) {
-		if c.unwanted[key] {
+		if c.unwanted[a] {
 			return nil
 		}
-		if _, is := store.Get[*corev1.Pod](c.World.Store, key); is {
+		if _, is := c.World.Store.GetObject(a.res, a.key); is {
 			continue
 		}
-		pod := &corev1.Pod{}
-		if err := pod.Unmarshal([]byte(c.appliedPods()[key])); err != nil {
-			return fmt.Errorf("read the manifest of pod %s: %w", key, err)
+		manifest, err := c.applied[a.res][a.key].json(a.res)
+		if err != nil {
+			return fmt.Errorf("read the manifest of %s %s: %w", singular(a.res), a.key, err)
 		}
-		c.note("", "a user makes pod %s again", key)
-		_, err := c.apply(pod)
+		obj := a.res.New()
+		if err := json.Unmarshal(manifest, obj); err != nil {
+			return fmt.Errorf("read the manifest of %s %s: %w", singular(a.res), a.key, err)
+		}
+		c.note("", "a user makes %s %s again", singular(a.res), a.key)
+		_, err = c.apply(obj)
 		return err
 	}
 	return nil
+}
+
+// scale takes the replicas of all workloads that the scenario has applied away for a while.
+func (c *Simulation) scale(p *kernel.Process, _ fault.Site) error {
+	var back []func() error
+	for _, a := range applications(c, all[*appsv1.StatefulSet]) {
+		back = append(back, scaled(c, a.key, func(s *appsv1.StatefulSet) **int32 { return &s.Spec.Replicas }))
+	}
+	for _, a := range applications(c, all[*appsv1.Deployment]) {
+		back = append(back, scaled(c, a.key, func(d *appsv1.Deployment) **int32 { return &d.Spec.Replicas }))
+	}
+	p.Sleep(10 * deedTime)
+	var errs []error
+	for _, scaleBack := range back {
+		errs = append(errs, scaleBack())
+	}
+	return errors.Join(errs...)
+}
+
+// scaled takes the replicas of one workload away and returns what gives them back.
+func scaled[T store.Object](c *Simulation, key store.Key, replicas func(T) **int32) (back func() error) {
+	var before *int32
+	to := func(n *int32) error {
+		_, err := store.Modify(c.World.Store, key, func(workload T) { *replicas(workload) = n })
+		return err
+	}
+	if workload, is := store.Get[T](c.World.Store, key); is {
+		before = *replicas(workload)
+	}
+	c.note("", "a user scales %s to none", key)
+	err := to(new(int32))
+	return func() error {
+		c.note("", "a user scales %s back", key)
+		return errors.Join(err, to(before))
+	}
 }
 
 // editClaims changes a label of all claims and their volumes: who has read one before writes in vain.
@@ -146,13 +205,13 @@ func (c *Simulation) drain(p *kernel.Process, at fault.Site) error {
 			c.World.Kernel.Interrupt(err)
 		}
 	})
-	return c.podsAgain(p, at.Node)
+	return c.deleteAgain(p, c.podsOn(at.Node))
 }
 
 // deleteNode deletes the Node object of a call and has its kubelet make it anew. What it was busy with stays there: its pods are deleted
 // for it, and the attach/detach controller waits for it (C-ADC-24).
 func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
-	own := c.appliedPodsOn(at.Node)
+	own := c.podsOn(at.Node)
 	c.note(at.Node, "an administrator deletes node %s", at.Node)
 	if _, err := store.Delete[*corev1.Node](c.World.Store, store.Key{Name: at.Node}); err != nil {
 		return err
@@ -160,8 +219,8 @@ func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
 	p.Sleep(deedTime)
 	c.Wire.KillAndRestart(fault.Kubelet, wire.Site{Node: at.Node}, deedTime, "the deletion of its node")
 	var errs []error
-	for _, key := range own {
-		errs = append(errs, c.podAgain(p, key))
+	for _, a := range own {
+		errs = append(errs, c.makeAgain(p, a))
 	}
 	return errors.Join(errs...)
 }

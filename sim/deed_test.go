@@ -18,6 +18,8 @@ func TestALifeGoesOnWhateverAUserDoes(t *testing.T) {
 	for deed, note := range map[fault.Deed]string{
 		fault.PodsAgain:      "a user makes pod default/web again",
 		fault.PodsByForce:    "a user makes pod default/web again",
+		fault.ClaimsAgain:    "a user deletes persistentvolumeclaim default/",
+		fault.AllAgain:       "a user makes persistentvolumeclaim default/",
 		fault.Edits:          "a user edits all claims and volumes",
 		fault.Detaches:       "an administrator deletes VolumeAttachment",
 		fault.Drains:         "an administrator uncordons node node-a",

@@ -43,8 +43,8 @@ type Simulation struct {
 	controllers     []*controller
 	beats           *heartbeats
 	applied         map[*store.Resource]map[store.Key]applied
-	unwanted        map[store.Key]bool // pods that the scenario has deleted
-	csiAddons       bool               // whether the kinds of CSI-Addons have been defined
+	unwanted        map[application]bool // what the scenario has applied and deleted
+	csiAddons       bool                 // whether the kinds of CSI-Addons have been defined
 	addons          fakecontroller.Addons
 	addonsPods      int // made for sidecars of CSI-Addons so far
 	api             struct {
@@ -75,7 +75,7 @@ func Start(o Options) (*Simulation, error) {
 
 // newSimulation is a cluster of a run in which nothing has been started.
 func (r *run) newSimulation(o Options, cluster string) *Simulation {
-	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[store.Key]bool{}}
+	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[application]bool{}}
 	k := r.kernel
 	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes)
 	if o.Token != "" { // the API is served sooner or later

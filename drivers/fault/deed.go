@@ -9,6 +9,9 @@ type Deed string
 const (
 	PodsAgain      Deed = "user deletes the pods and makes them again"
 	PodsByForce    Deed = "user deletes the pods by force and makes them again"
+	ClaimsAgain    Deed = "user deletes the claims and makes them again"
+	AllAgain       Deed = "user deletes claims and pods and makes them again"
+	Scales         Deed = "user scales the workloads to none and back"
 	Edits          Deed = "user edits claims and volumes"
 	Drains         Deed = "administrator drains the node"
 	Detaches       Deed = "administrator deletes the attachments"

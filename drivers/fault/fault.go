@@ -91,6 +91,8 @@ const (
 	HoldAnswer Effect = "hold-answer"
 	// LateAnswer: the driver acts at once, its answer arrives when the caller has given up.
 	LateAnswer Effect = "late-answer"
+	// LateEffect: the driver gets the call when the caller has given up, and acts then.
+	LateEffect Effect = "late-effect"
 	// Hang: the driver never sees the call and never answers.
 	Hang Effect = "hang"
 	// Repeat: right after its OK the driver gets the same call again, which must
@@ -155,6 +157,8 @@ func (f *Fault) InWords() string {
 		return fmt.Sprintf("driver did it at once, answer held%s", f.toldDelay())
 	case LateAnswer:
 		return "driver did it at once, answer held until the caller gave up"
+	case LateEffect:
+		return "the driver did it when the caller had given up"
 	case Repeat:
 		return "the same call again, right after its OK"
 	case Overlap:

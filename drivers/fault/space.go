@@ -12,24 +12,27 @@ type Kind string
 
 // The kinds of faults that a Space may have.
 const (
-	Lost     Kind = "lost"   // the driver did it, its answer is lost
-	Errors   Kind = "error"  // the driver never sees the call, which fails
-	Late     Kind = "late"   // the answer comes when the caller has given up
-	Repeated Kind = "repeat" // the driver gets the same call again
-	Killed   Kind = "kill"   // the driver is killed at the call, and started again
-	Crashed  Kind = "crash"  // who calls, or writes to the API, is killed, and started again
-	Power    Kind = "power"  // the called plugin's node loses power, and gets it back
-	API      Kind = "api"    // a write to the API conflicts, is refused, or its answer is lost
-	User     Kind = "user"   // a user deletes what the cluster is busy with, and makes it again; drains; edits
-	Sockets  Kind = "socket" // the registration socket of the called plugin vanishes, or it registers twice
+	Lost     Kind = "lost"    // the driver did it, its answer is lost
+	Errors   Kind = "error"   // the driver never sees the call, which fails
+	Late     Kind = "late"    // the answer comes when the caller has given up
+	Belated  Kind = "belated" // the driver does it when the caller has given up
+	Repeated Kind = "repeat"  // the driver gets the same call again
+	Overlaps Kind = "overlap" // the driver gets the call twice at once
+	Killed   Kind = "kill"    // the driver is killed at the call, and started again
+	Crashed  Kind = "crash"   // who calls, or writes to the API, is killed, and started again
+	Power    Kind = "power"   // the called plugin's node loses power, and gets it back
+	API      Kind = "api"     // a write to the API conflicts, is refused, or its answer is lost
+	User     Kind = "user"    // a user deletes what the cluster is busy with, and makes it again; drains; edits
+	Sockets  Kind = "socket"  // the registration socket of the called plugin vanishes, or it registers twice
 )
 
 // Kinds lists them.
 func Kinds() []Kind {
-	return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API, User, Sockets}
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API, Belated, Overlaps, User, Sockets}
 }
 
-// Usual lists those that happen to each cluster: what users do to it is left out.
+// Usual lists those that happen to each cluster and that a run makes again: what users do to it is left out, and so is what takes two
+// calls in the driver at once.
 func Usual() []Kind { return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API} }
 
 // Space is what may go wrong at the calls and the writes to the API of a run that change something:
@@ -47,6 +50,10 @@ const (
 	// bootTime is how long a node is without power: it is back before anybody takes it for lost.
 	bootTime = 20 * time.Second
 )
+
+// Belatedly is the name of the fault by which a call takes effect when its caller has given up. Callers have gone on by then: what it
+// undoes of what came after is no driver's fault.
+const Belatedly = "takes effect when its caller has given up"
 
 // Has reports whether faults of the kind may happen.
 func (s Space) Has(kind Kind) bool { return s.Budget > 0 && slices.Contains(s.Kinds, kind) }
@@ -72,9 +79,9 @@ func (k Kind) atCall(onNode bool) []Fault {
 	switch k {
 	case User:
 		if !onNode {
-			return meanwhile(PodsAgain, PodsByForce, Edits, Detaches)
+			return meanwhile(PodsAgain, PodsByForce, ClaimsAgain, AllAgain, Scales, Edits, Detaches)
 		}
-		return meanwhile(PodsAgain, PodsByForce, Edits, Detaches, Drains, DeletesNode)
+		return meanwhile(PodsAgain, PodsByForce, ClaimsAgain, AllAgain, Scales, Edits, Detaches, Drains, DeletesNode)
 	case Lost:
 		return []Fault{{Name: "answer lost", Effect: LoseAnswer, Code: codes.Unavailable}}
 	case Errors:
@@ -85,6 +92,10 @@ func (k Kind) atCall(onNode bool) []Fault {
 		return all
 	case Late:
 		return []Fault{{Name: "answer late", Effect: LateAnswer}}
+	case Belated:
+		return []Fault{{Name: Belatedly, Effect: LateEffect}}
+	case Overlaps:
+		return []Fault{{Name: "comes twice at once", Effect: Overlap}}
 	case Repeated:
 		return []Fault{{Name: "repeated", Effect: Repeat}}
 	case Killed:

@@ -56,6 +56,9 @@ func (f *Finding) explain() {
 	if slices.ContainsFunc(f.Choices, isUsers) && !by.finding.IsOfDriverAlone() {
 		f.Blame = invariant.User
 	}
+	if slices.ContainsFunc(f.Choices, isBelated) && !slices.Contains([]string{"alive", "answers", "locks", "sizes"}, brokenBy(f.Verdict)) {
+		f.Blame = invariant.Kubernetes
+	}
 }
 
 // OfRun is the finding as the run shows it with the fewest choices.
@@ -63,6 +66,17 @@ func (f *Finding) OfRun() check.Finding {
 	of := f.More.(shown).finding
 	of.Name = f.Name
 	return of
+}
+
+// isBelated reports whether a choice lets a call take effect when its caller has gone on.
+func isBelated(c explore.Choice) bool { return c.Takes == fault.Belatedly }
+
+// brokenBy is the name of the invariant that a verdict breaks; empty for none.
+func brokenBy(verdict string) string {
+	if in := invariant.Of(verdict); in != nil {
+		return in.Name
+	}
+	return ""
 }
 
 // isUsers reports whether a choice is something that a user or an administrator does.

@@ -116,6 +116,11 @@ func (c *call) send() error {
 			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
 			return err
 		})
+	case fault.LateEffect:
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
+			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
+			return c.deliver(p, answer)
+		})
 	case fault.Kill:
 		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crash(p, f, answer) })
 	case fault.Hang:
