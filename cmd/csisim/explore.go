@@ -139,6 +139,8 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 		return usage("--image is for --job")
 	case f.budget < 0:
 		return usage("--budget %d: it must not be negative", f.budget)
+	case f.budget == 0 && given("faults") && !slices.Equal(f.faults, []string{noFaults}):
+		return usage("--faults %s with --budget 0: no fault may happen; give a budget of 1 or more, or --faults %s to search orders alone", strings.Join(f.faults, ","), noFaults)
 	case f.deviations < 0:
 		return usage("--deviations %d: it must not be negative", f.deviations)
 	case f.strategy != exploration.Exhaustive && given("deviations"):

@@ -50,7 +50,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 
 // show says how far a search is.
 func (x *exploring) show(name string, at *explore.Search) {
-	line := fmt.Sprintf("%s  %s, %.0f a second, %s%s", name, plural.Of(at.Runs, "run"), rate(at), states(at), plural.Of(len(at.Findings), "finding"))
+	line := fmt.Sprintf("%s  %s, %.0f a second, %s, %s", name, plural.Of(at.Runs, "run"), rate(at), reachedBy(at), plural.Of(len(at.Findings), "finding"))
 	if x.progress.terminal.Live {
 		x.progress.rewrite("• " + line)
 		return
@@ -60,12 +60,13 @@ func (x *exploring) show(name string, at *explore.Search) {
 
 func rate(s *explore.Search) float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 0.001) }
 
-// states says how many abstract states a guided search has reached; others look at none.
-func states(at *explore.Search) string {
-	if at.States == 0 {
-		return ""
+// reachedBy says how far a search has come: how many abstract states it has reached, and how many of the faults that can happen in the
+// calm run have happened.
+func reachedBy(at *explore.Search) string {
+	if at.Possible == 0 {
+		return plural.Of(at.States, "state")
 	}
-	return plural.Of(at.States, "state") + ", "
+	return fmt.Sprintf("%s, %d of %s", plural.Of(at.States, "state"), at.Happened, plural.Of(at.Possible, "fault"))
 }
 
 // after says how many runs a corpus had before.
@@ -88,7 +89,7 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 // report prints what a search has found, and writes a file for each finding.
 func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), plural.Of(len(found.Findings), "finding"))
+	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), reachedBy(found), plural.Of(len(found.Findings), "finding"))
 	x.writeCompleteness(out, found)
 	for i, f := range found.Findings {
 		if f.Blame == invariant.Driver || f.Blame == invariant.Own {

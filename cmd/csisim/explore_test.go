@@ -26,7 +26,7 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
 	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", dir)
 	assert.Equal(t, 1, got.code, got.stderr)
-	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, 1 finding$`, got.stdout)
+	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, \d+ states, \d+ of \d+ faults, 1 finding$`, got.stdout)
 	assert.Contains(t, got.stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
 	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: repeated\n")
 

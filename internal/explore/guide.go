@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -24,15 +25,44 @@ type guide struct {
 	learnt  *sync.Cond
 	done    uint64 // runs that are learnt
 	drawn   uint64 // generations
-	current [][]Choice
+	current []mutation
 	states  map[string]bool
 	kept    []keptRun
 }
 
 // keptRun is a run that showed something new, and where faults can be added to it.
 type keptRun struct {
-	choices       []Choice
+	mutation
 	points, novel []point // novel are those that the calm run does not have
+}
+
+// mutation is what a guided run takes: faults, in the calm order or in one that a seed draws, with its stale views.
+type mutation struct {
+	choices []Choice
+	order   uint64 // 0 is the calm one
+}
+
+// orderKind is the kind of the choice by which a corpus names the order of a run.
+const orderKind = "order"
+
+// all are the choices with that of the order, as corpora keep them.
+func (m mutation) all() []Choice {
+	if m.order == 0 {
+		return m.choices
+	}
+	return append([]Choice{{Kind: orderKind, Nth: 1, Takes: strconv.FormatUint(m.order, 10)}}, m.choices...)
+}
+
+// mutationOf is what a corpus has kept.
+func mutationOf(all []Choice) (m mutation) {
+	for _, c := range all {
+		if order, err := strconv.ParseUint(c.Takes, 10, 64); c.Kind == orderKind && err == nil {
+			m.order = order
+		} else {
+			m.choices = append(m.choices, c)
+		}
+	}
+	return m
 }
 
 func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
@@ -41,12 +71,12 @@ func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
 	for _, p := range slices.Concat(calm.calls, calm.writes) {
 		g.calm[p.Choice] = true
 	}
-	g.keep(nil, slices.Concat(calm.calls, calm.writes))
+	g.keep(mutation{}, slices.Concat(calm.calls, calm.writes))
 	return g
 }
 
 // of is what a run chooses. It waits until the runs before its generation are learnt; if ctx ends first there is nothing.
-func (g *guide) of(ctx context.Context, run uint64) []Choice {
+func (g *guide) of(ctx context.Context, run uint64) mutation {
 	defer wakeAtEnd(ctx, g.learnt)()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,7 +85,7 @@ func (g *guide) of(ctx context.Context, run uint64) []Choice {
 		g.learnt.Wait()
 	}
 	if ctx.Err() != nil {
-		return nil
+		return mutation{}
 	}
 	if g.drawn == at/generation {
 		g.drawn++
@@ -77,7 +107,7 @@ func wakeAtEnd(ctx context.Context, waiting *sync.Cond) (stop func() bool) {
 }
 
 // learn takes notice of a run; runs are learnt in their order.
-func (g *guide) learn(choices []Choice, points []point, states []string) {
+func (g *guide) learn(m mutation, points []point, states []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.done++
@@ -88,29 +118,22 @@ func (g *guide) learn(choices []Choice, points []point, states []string) {
 		g.states[s] = true
 	}
 	if isNew && len(points) > 0 {
-		g.keep(choices, points)
+		g.keep(m, points)
 	}
 }
 
 // choices are those of the runs that were kept, but for the calm one.
 func (g *guide) choices() (all [][]Choice) {
 	for _, k := range g.kept {
-		if len(k.choices) > 0 {
-			all = append(all, k.choices)
+		if choices := k.all(); len(choices) > 0 {
+			all = append(all, choices)
 		}
 	}
 	return all
 }
 
-// reached is how many states the runs have reached.
-func (g *guide) reached() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.states)
-}
-
-func (g *guide) keep(choices []Choice, points []point) {
-	k := keptRun{choices: choices, points: points}
+func (g *guide) keep(m mutation, points []point) {
+	k := keptRun{mutation: m, points: points}
 	for _, p := range points {
 		if !g.calm[p.Choice] {
 			k.novel = append(k.novel, p)
@@ -119,49 +142,64 @@ func (g *guide) keep(choices []Choice, points []point) {
 	g.kept = append(g.kept, k)
 }
 
-// strayOdds: one run in so many follows its own seed, with another order of processes.
-const strayOdds = 4
+// orderOdds: one mutation in so many takes another order of processes, with other stale views.
+const orderOdds = 4
 
-// draw adds a fault to a run that was kept, or puts it in the place of one if the budget is spent; nil is for a run that
-// follows its own seed.
-func (g *guide) draw() []Choice {
-	if g.chance.below(strayOdds) == 0 {
-		return nil
-	}
+// draw adds a fault to a run that was kept, or puts it in the place of one if the budget is spent, or draws another order for it.
+func (g *guide) draw() mutation {
 	k := g.kept[g.chance.below(len(g.kept))]
+	m := mutation{slices.Clone(k.choices), k.order}
+	if g.chance.below(orderOdds) == 0 {
+		m.order = uint64(1 + g.chance.below(1<<30))
+		if g.chance.below(2) == 0 {
+			return m
+		}
+	}
 	among := k.points
 	if len(k.novel) > 0 && g.chance.below(2) == 0 {
 		among = k.novel
 	}
 	if len(among) == 0 {
-		return nil
+		return m
 	}
 	at := among[g.chance.below(len(among))]
 	at.Takes = at.alternatives[1+g.chance.below(len(at.alternatives)-1)]
-	choices := slices.Clone(k.choices)
-	if len(choices) >= g.budget {
-		choices = slices.Delete(choices, 0, 1)
+	if len(m.choices) >= g.budget {
+		m.choices = slices.Delete(m.choices, 0, min(1, len(m.choices)))
 	}
-	return append(choices, at.Choice)
+	m.choices = append(m.choices, at.Choice)
+	return m
 }
 
-// steered takes some choices, and notes where others can be taken.
+// steered takes some faults in some order, and notes where others can be taken, and whose view lags there.
 type steered struct {
 	*Replay
 	counting
+	order kernel.Strategy
+	views lags
 }
 
-func newSteered(choices []Choice) *steered {
-	return &steered{NewReplay(choices), counting{names: newNamed()}}
+func newSteered(m mutation, calm known) *steered {
+	s := &steered{Replay: NewReplay(m.choices), counting: counting{names: newNamed()}, order: kernel.Calm{}}
+	if m.order > 0 {
+		s.order = newPCT(m.order, calm, 0)
+	}
+	return s
 }
 
 // Choose takes what is wanted here.
 func (s *steered) Choose(c kernel.Choice) int {
 	s.counting.Choose(c)
-	return s.Replay.Choose(c)
+	if isFault(c) {
+		s.views.at(c)
+		return s.Replay.Choose(c)
+	}
+	i := s.order.Choose(c)
+	s.views.take(c, i)
+	return i
 }
 
-func (s *steered) String() string { return s.Replay.String() }
+func (s *steered) String() string { return s.Replay.String() + ", " + s.order.String() }
 
 // points are those of the run.
 func (s *steered) points() []point { return slices.Concat(s.calls, s.writes) }

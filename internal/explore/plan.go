@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/plural"
@@ -12,17 +13,21 @@ import (
 // order: what one of them shows needs no search, and has the shortest story. Then comes the strategy: if it has seeds, all
 // single faults at writes to the API are between them.
 type plan struct {
-	again         [][]Choice // what a corpus has kept; for strategies that learn
+	again         []mutation // what a corpus has kept; for strategies that learn
 	from          int        // runs that were made before
 	calls, writes []Choice
 	options       Options
 	known         known
-	guide         *guide       // nil for strategies that learn nothing
-	enumeration   *enumeration // nil for strategies that do not make every run
+	possible      map[Choice]bool // the faults that can happen in the calm run, by their loose names
+	guide         *guide          // nil for strategies that learn nothing
+	enumeration   *enumeration    // nil for strategies that do not make every run
 }
 
 func newPlan(o Options, calm known) *plan {
-	p := &plan{options: o, known: calm, from: o.Before}
+	p := &plan{options: o, known: calm, from: o.Before, possible: map[Choice]bool{}}
+	for _, single := range slices.Concat(singles(calm.calls), singles(calm.writes)) {
+		p.possible[single.loose()] = true
+	}
 	if o.Strategy == Exhaustive {
 		p.enumeration = newEnumeration()
 		return p
@@ -31,7 +36,9 @@ func newPlan(o Options, calm known) *plan {
 		p.calls, p.writes = singles(calm.calls), singles(calm.writes)
 	}
 	if o.Strategy == Guided {
-		p.again = o.Kept
+		for _, kept := range o.Kept {
+			p.again = append(p.again, mutationOf(kept))
+		}
 		mine := (len(p.calls) + o.Shards - 1 - o.Shard) / o.Shards
 		first := uint64(len(p.again) + max(0, mine-p.from))
 		p.guide = newGuide(first, o.Seed+uint64(o.Shard)<<32+uint64(p.from)<<16, o, calm)
@@ -56,6 +63,7 @@ func singles(points []point) (all []Choice) {
 // course is how one run decides.
 type course struct {
 	faults []Choice // in the calm order; nil if there is a seed
+	guided *mutation
 	seed   uint64
 	picks  []kernel.Pick // what it decides otherwise than the calm run, if every run is made
 	none   bool          // there is no such run: all were made
@@ -69,7 +77,7 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 	}
 	again := uint64(len(p.again))
 	if run < again {
-		return course{faults: p.again[run]}
+		return course{guided: &p.again[run]}
 	}
 	inAll := (uint64(p.from)+run-again)*uint64(p.options.Shards) + uint64(p.options.Shard)
 	calls, writes := uint64(len(p.calls)), uint64(len(p.writes))
@@ -78,7 +86,8 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 	case inAll < calls:
 		return course{faults: p.calls[inAll : inAll+1]}
 	case p.guide != nil:
-		return course{faults: p.guide.of(ctx, run), seed: p.options.Seed + later}
+		m := p.guide.of(ctx, run)
+		return course{guided: &m}
 	case later >= 2*writes:
 		return course{seed: p.options.Seed + later - writes}
 	case later%2 == 1:
@@ -95,10 +104,12 @@ func (p *plan) strategy(c course) kernel.Strategy {
 			return newSurveyed(c.picks)
 		}
 		return newEnumerated(c.picks)
+	case c.guided != nil:
+		return newSteered(*c.guided, p.known)
 	case c.faults == nil:
 		return newStrategy(p.options.Strategy, c.seed, p.known, p.options.Budget)
 	case p.guide != nil:
-		return newSteered(c.faults)
+		return newSteered(mutation{choices: c.faults}, p.known)
 	}
 	return NewReplay(c.faults)
 }
@@ -108,10 +119,21 @@ func (p *plan) name(c course) string {
 	switch {
 	case p.enumeration != nil:
 		return fmt.Sprintf("%s: %s otherwise than in the calm run", Exhaustive, plural.Of(len(c.picks), "decision"))
-	case len(c.faults) == 1:
-		return "one fault in the calm order"
 	case c.faults != nil:
-		return fmt.Sprintf("%d faults in the calm order", len(c.faults))
+		return "one fault in the calm order"
+	case c.guided == nil:
+	case c.guided.order > 0:
+		return fmt.Sprintf("%s in the order of pct, seed %d", plural.Of(len(c.guided.choices), "fault"), c.guided.order)
+	default:
+		return plural.Of(len(c.guided.choices), "fault") + " in the calm order"
 	}
 	return fmt.Sprintf("%s, seed %d", p.options.Strategy, c.seed)
+}
+
+// mutation is what a guide learns that a run has taken.
+func (c course) mutation() mutation {
+	if c.guided != nil {
+		return *c.guided
+	}
+	return mutation{choices: c.faults}
 }

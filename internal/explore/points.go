@@ -1,6 +1,10 @@
 package explore
 
-import "github.com/csisim/csisim/internal/world/kernel"
+import (
+	"slices"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
 
 // chance draws numbers that depend on a seed alone.
 type chance struct{ *kernel.Random }
@@ -30,6 +34,8 @@ type point struct {
 type known struct {
 	order         int
 	calls, writes []point
+	// points are all of them, counted by their loose names.
+	points map[Choice]bool
 }
 
 // counting takes the calm decisions and counts them.
@@ -56,6 +62,20 @@ func (n *counting) point(c kernel.Choice) point {
 	return point{Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth}, c.Alternatives}
 }
 
+// all is what was counted.
+func (n *counting) all() known {
+	n.points = map[Choice]bool{}
+	times := map[Choice]int{}
+	for _, p := range slices.Concat(n.calls, n.writes) {
+		c := p.loose()
+		c.Nth = 0
+		times[c]++
+		c.Nth = times[c]
+		n.points[c] = true
+	}
+	return n.known
+}
+
 func (n *counting) String() string { return "calm" }
 
 // writeOdds is how many faults befall calls of a driver for one that befalls a write to the API.
@@ -68,6 +88,24 @@ type faultPoints struct {
 	chance        chance
 	calls, writes sequence
 	absent        uint64 // decides which faults the run does not have; 0: it has all
+	novel         *novelty
+}
+
+// noveltyOdds: one run in so many has faults where the calm run does not get, as well: at calls that another order, a stale view or the
+// fault before makes come again.
+const noveltyOdds = 3
+
+// novelty is which points the calm run does not have.
+type novelty struct {
+	calm  map[Choice]bool
+	names *named
+}
+
+// at reports whether the calm run does not get to a point.
+func (n *novelty) at(c kernel.Choice) bool {
+	c.Label = uid().ReplaceAllString(c.Label, "…")
+	d, nth := n.names.next(c)
+	return !n.calm[Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth}]
 }
 
 // sequence is where, among decisions of one kind, something else than the calm one is chosen.
@@ -84,6 +122,9 @@ func (s *sequence) here() bool {
 
 func newFaultPoints(c chance, calm known, budget int) faultPoints {
 	f := faultPoints{chance: c, calls: sequence{points: map[int]bool{}}, writes: sequence{points: map[int]bool{}}}
+	if budget > 0 && c.below(noveltyOdds) == 0 {
+		f.novel = &novelty{calm.points, newNamed()}
+	}
 	at := -1
 	for range c.below(budget + 1) {
 		switch {
@@ -106,7 +147,7 @@ func (f *faultPoints) choose(c kernel.Choice) int {
 	if c.Kind == kernel.Outcome {
 		s = &f.writes
 	}
-	if !s.here() {
+	if here := s.here(); !here && (f.novel == nil || !f.novel.at(c) || f.chance.below(2) == 0) {
 		return 0
 	}
 	i := 1 + f.chance.below(c.N-1)

@@ -56,6 +56,9 @@ type Search struct {
 	subject Subject // of the calm run, and to shrink
 	stacks  kernel.Stacks
 	plan    *plan
+
+	states   map[string]bool
+	happened map[Choice]bool // those of plan.possible that have
 }
 
 // Of searches a subject, which passes in a calm run. When ctx ends it returns what was found; the error is for a run that
@@ -63,7 +66,7 @@ type Search struct {
 func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search, error) {
 	began := time.Now()
 	o.Shards, o.Jobs = max(o.Shards, 1), max(o.Jobs, 1)
-	s := &Search{options: o, fresh: fresh}
+	s := &Search{options: o, fresh: fresh, states: map[string]bool{}, happened: map[Choice]bool{}}
 	defer s.stacks.Close()
 	var err error
 	if s.subject, err = fresh(); err != nil {
@@ -73,7 +76,7 @@ func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search,
 	if _, err := s.subject.Run(ctx, counted, &s.stacks); err != nil {
 		return s, err
 	}
-	s.plan = newPlan(o, counted.known)
+	s.plan = newPlan(o, counted.all())
 	if err := s.all(ctx, began); err != nil {
 		return s, err
 	}
@@ -92,12 +95,15 @@ func (s *Search) Kept() [][]Choice {
 	return s.plan.guide.choices()
 }
 
-// States is how many abstract states the runs have reached, as far as the strategy looks at them.
-func (s *Search) States() int {
-	if s.plan == nil || s.plan.guide == nil {
-		return 0
+// States is how many abstract states the runs have reached.
+func (s *Search) States() int { return len(s.states) }
+
+// Coverage is how many of the faults that can happen in the calm run have happened in some run, and how many there are.
+func (s *Search) Coverage() (happened, all int) {
+	if s.plan == nil {
+		return 0, 0
 	}
-	return s.plan.guide.reached()
+	return len(s.happened), len(s.plan.possible)
 }
 
 // Complete reports whether a search with the strategy Exhaustive has made every run within its bounds.
@@ -120,9 +126,11 @@ type ended struct {
 	err    error
 	// shown is what the run shows first; of no name if it passed.
 	shown Shown
-	// points and states are what a guide learns of.
+	// points are what a guide learns of.
 	points []point
-	states []string
+	// states are what the run has reached, and happened the faults in it.
+	states   []string
+	happened []Choice
 	// enumerated is what an enumeration learns of.
 	enumerated *enumerated
 }
@@ -165,7 +173,9 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 		}
 		strategy := s.plan.strategy(e.course)
 		var outcome Outcome
-		if outcome, err = subject.Run(ctx, strategy, &stacks); err == nil {
+		faults := newFaultWatch(strategy)
+		if outcome, err = subject.Run(ctx, faults.strategy(), &stacks); err == nil {
+			e.happened = faults.happened
 			e.note(strategy, outcome)
 		}
 		e.err = err
@@ -182,12 +192,17 @@ func (e *ended) note(strategy kernel.Strategy, o Outcome) {
 		s.reduce()
 		e.enumerated, s.survey = s.enumerated, survey{}
 	}
+	e.states = statesOf(o.Trace)
+	s, isSteered := strategy.(*steered)
+	if isSteered {
+		e.states = append(e.states, s.views.states...)
+	}
 	if len(o.Shown) > 0 {
 		e.shown = o.Shown[0]
 		return
 	}
-	if s, ok := strategy.(*steered); ok {
-		e.points, e.states = s.points(), statesOf(o.Trace)
+	if isSteered {
+		e.points = s.points()
 	}
 }
 
@@ -209,11 +224,12 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 				return fmt.Errorf("run %d (%s): %w", e.run+1, s.plan.name(e.course), e.err)
 			}
 			s.Runs++
+			s.reach(e)
 			if s.plan.enumeration != nil {
 				s.plan.enumeration.learn(e.enumerated, Bounds{s.options.Budget, s.options.Deviations})
 			}
 			if s.plan.guide != nil {
-				s.plan.guide.learn(e.course.faults, e.points, e.states)
+				s.plan.guide.learn(e.course.mutation(), e.points, e.states)
 			}
 			if err := s.enter(ctx, e); err != nil && ctx.Err() == nil {
 				return err
@@ -225,6 +241,18 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 		}
 	}
 	return nil
+}
+
+// reach takes notice of how far a run has come.
+func (s *Search) reach(e ended) {
+	for _, state := range e.states {
+		s.states[state] = true
+	}
+	for _, c := range e.happened {
+		if s.plan.possible[c] {
+			s.happened[c] = true
+		}
+	}
 }
 
 // enter puts a run that failed to its finding.

@@ -2,9 +2,12 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -15,7 +18,7 @@ type volumeState struct{ attached, staged, published int }
 const mostCounted = 3
 
 // statesOf are the abstract states that a run has reached: for each call about a volume its outcome, the state of the volume
-// on that node, how often it was made, and what had been killed before. Names of volumes do not count, nor does time.
+// on that node, how often it was made, and what had been killed and started again before. Names of volumes do not count, nor does time.
 func statesOf(events []*trace.Event) []string {
 	s := stateReader{volumes: map[string]volumeState{}, calls: map[string]int{}, seen: map[string]bool{}}
 	for _, e := range events {
@@ -32,7 +35,7 @@ func statesOf(events []*trace.Event) []string {
 type stateReader struct {
 	volumes map[string]volumeState
 	calls   map[string]int
-	killed  string
+	killed  []string // who has been, in alphabetical order
 	seen    map[string]bool
 	states  []string
 }
@@ -86,9 +89,48 @@ func (s *stateReader) reach(e *trace.Event, v volumeState) {
 
 // fault takes notice of who was killed last.
 func (s *stateReader) fault(e *trace.Event) {
-	if who, killed := strings.CutSuffix(e.Message, " killed"); killed {
-		s.killed = who
-	} else if strings.HasPrefix(e.Message, "power lost") {
-		s.killed = "power"
+	who, killed := strings.CutSuffix(e.Message, " killed")
+	if strings.HasPrefix(e.Message, "power lost") {
+		who, killed = "power", true
+	}
+	if at, before := slices.BinarySearch(s.killed, who); killed && !before {
+		s.killed = slices.Insert(s.killed, at, who)
+	}
+}
+
+// lags are whose views do not show the newest state, and the states that a run reaches with them.
+type lags struct {
+	behind map[string]bool
+	seen   map[string]bool
+	states []string
+}
+
+// take takes notice of how far a view is brought up to date.
+func (l *lags) take(c kernel.Choice, taken int) {
+	if l.behind == nil {
+		l.behind, l.seen = map[string]bool{}, map[string]bool{}
+	}
+	switch {
+	case c.Kind == kernel.Deliver:
+		l.behind[c.Label] = taken > 0
+	case c.Kind == kernel.Relist && taken == c.N-1:
+		l.reach("relisted " + c.Label)
+	}
+}
+
+// at is a call or a write: who makes it does so with the views as they are.
+func (l *lags) at(c kernel.Choice) {
+	what, _, _ := strings.Cut(c.Label, " ")
+	for _, view := range slices.Sorted(maps.Keys(l.behind)) {
+		if l.behind[view] {
+			l.reach(what + " while " + view + " lags")
+		}
+	}
+}
+
+func (l *lags) reach(state string) {
+	if !l.seen[state] {
+		l.seen[state] = true
+		l.states = append(l.states, state)
 	}
 }

@@ -39,8 +39,10 @@ type Search struct {
 	Runs int
 	// Findings are in the order in which the runs show them.
 	Findings []*Finding
-	// States is how many abstract states they have reached, as far as the strategy looks at them.
+	// States is how many abstract states they have reached.
 	States int
+	// Happened is how many of the Possible faults, those that can happen in the calm run, have happened.
+	Happened, Possible int
 	// Complete says that the strategy exhaustive has made every run within its bounds.
 	Complete bool
 	// Twins is how many runs the strategy exhaustive has left out, since each comes to the same as one that was made.
@@ -126,6 +128,7 @@ func (s *Search) Never() []string { return s.met.never() }
 
 // take takes over what has been found so far.
 func (s *Search) take(at *explore.Search, began time.Time) {
+	s.Happened, s.Possible = at.Coverage()
 	s.Runs, s.States, s.Complete, s.Twins, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), at.Twins(), time.Since(began), s.Findings[:0]
 	for _, f := range at.Findings {
 		s.Findings = append(s.Findings, &Finding{Finding: f})
