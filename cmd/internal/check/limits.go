@@ -7,6 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
+// BeyondMachine is the trial as one that was not tried, if this machine, and not the driver, has failed; else nil.
+func (t *Trial) BeyondMachine(r *scenario.Result) *Trial {
+	if why := beyond(r); why != "" {
+		return t.without(Machine, why)
+	}
+	return nil
+}
+
 // beyond says why a trial failed that this machine, and not the driver, has failed; empty
 // if it is the driver.
 func beyond(r *scenario.Result) string {

@@ -230,8 +230,8 @@ func (r *running) try(ctx context.Context, t *Trial) Outcome {
 	}
 	outcome.Result, outcome.Err = scenario.Run(ctx, t.Scenario, options)
 	if outcome.Failed() && outcome.Result != nil {
-		if why := beyond(outcome.Result); why != "" {
-			return Outcome{Trial: t.without(Machine, why)}
+		if untried := t.BeyondMachine(outcome.Result); untried != nil {
+			return Outcome{Trial: untried}
 		}
 	}
 	if ctx.Err() != nil && outcome.Failed() {
