@@ -104,7 +104,11 @@ func serveFile(ctx context.Context, env environment, name string) error {
 		return err
 	}
 	shown.more = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said}
-	return shown.serve(ctx, env, listener, func() { complain(env, name, v.report().Problems) })
+	return shown.serve(ctx, env, listener, func() {
+		if r := v.report(); ctx.Err() == nil { // who stops it knows
+			complain(env, name, r.Problems)
+		}
+	})
 }
 
 // localPage is a page on loopback.
