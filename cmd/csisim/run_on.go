@@ -63,7 +63,7 @@ func (f onFlags) target(env environment, keep bool, workDir string) promotion.Ta
 	}
 }
 
-// runOn runs scenarios on a real cluster, one after the other.
+// runOn runs scenarios on a real cluster, as many at once as the flags say and the scenarios allow.
 func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenario.Scenario) error {
 	if f.plan {
 		return plan(ctx, env, f, scenarios)
@@ -74,9 +74,8 @@ func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenar
 		}
 	}
 	return f.onFlags.onTarget(ctx, env, f.keep, f.workDir, scenarios, func(target *promotion.Target) error {
-		f.parallel = 1
 		s := newSession(env, f, scenarios)
-		s.world = target.World
+		s.world, s.turn = target.World, target.Turn
 		s.runAll(ctx, scenarios)
 		return s.end(ctx)
 	})

@@ -30,6 +30,8 @@ type session struct {
 	replayed *replayed // the finding whose run is made again; nil for none
 	// world is the cluster of a scenario; nil for a simulation.
 	world func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error)
+	// turn waits until a scenario may run on the cluster, and done lets others; nil for simulations, which share nothing.
+	turn func(*scenario.Scenario) (done func())
 }
 
 func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *session {
@@ -44,7 +46,7 @@ func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *se
 
 // runAll runs scenarios, as many at once as the flags say.
 func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
-	if s.flags.parallel > 1 && !sharesDriver(scenarios) {
+	if s.flags.parallel > 1 && (s.world != nil || !sharesDriver(scenarios)) {
 		s.runParallel(ctx, scenarios)
 		s.left = killOrphans()
 		return
@@ -79,6 +81,9 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 	if err != nil {
 		run.Err = err
 		return run
+	}
+	if s.turn != nil {
+		defer s.turn(sc)()
 	}
 	options := s.options(outputs)
 	options.Progress, options.World = progress, s.world

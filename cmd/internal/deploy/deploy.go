@@ -72,6 +72,8 @@ type Keeper struct {
 type Options struct {
 	// Namespace of all that has one. Default: csisim-system.
 	Namespace string
+	// Scope is in the names of the run's objects, of which several share the cluster. Default: none is.
+	Scope Scope
 	// Images are those of sidecars that are not the pinned ones, by name.
 	Images map[string]string
 	// Proxy puts a recording proxy before every plugin, whose clients bear this token; the images must have

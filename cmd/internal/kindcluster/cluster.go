@@ -56,7 +56,8 @@ type Cluster struct {
 	nodes    map[string]nodes.Node // by the names that the cluster has for them
 }
 
-// Find returns the cluster of a name; nil if there is none.
+// Find returns the cluster of a name; nil if there is none. Nodes without power and kubelets that are down, as a run leaves
+// them that was killed, are started.
 func Find(o Options) (*Cluster, error) {
 	c, err := connect(o)
 	if err != nil {
@@ -69,7 +70,7 @@ func Find(o Options) (*Cluster, error) {
 	if !slices.Contains(names, c.name) {
 		return nil, nil
 	}
-	return c, c.findNodes()
+	return c, c.wake()
 }
 
 func (c *Cluster) clusters() ([]string, error) {

@@ -6,9 +6,12 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
+
+	"github.com/csisim/csisim/sim"
 )
 
 func (c *Cluster) node(name string) (nodes.Node, error) {
@@ -17,6 +20,30 @@ func (c *Cluster) node(name string) (nodes.Node, error) {
 		return nil, fmt.Errorf("the kind cluster %q has no node %s", c.name, name)
 	}
 	return n, nil
+}
+
+// wake starts the nodes that are stopped, and the kubelets of the others.
+func (c *Cluster) wake() error {
+	all, err := c.provider.ListInternalNodes(c.name)
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "list the nodes of the kind cluster", Err: err}
+	}
+	for _, n := range all {
+		running, err := exec.Command(c.engine, "inspect", "--format", "{{.State.Running}}", n.String()).Output()
+		if err != nil {
+			return &sim.EnvironmentError{Doing: "look at node " + n.String(), Err: err}
+		}
+		if strings.TrimSpace(string(running)) == "false" { // its kubelet starts with it
+			if out, err := exec.Command(c.engine, "start", n.String()).CombinedOutput(); err != nil {
+				return &sim.EnvironmentError{Doing: "start node " + n.String(), Err: fmt.Errorf("%w: %s", err, lastLine(string(out)))}
+			}
+			continue
+		}
+		if _, err := output(n.Command("systemctl", "start", "kubelet")); err != nil {
+			return &sim.EnvironmentError{Doing: "start the kubelet of node " + n.String(), Err: err}
+		}
+	}
+	return c.findNodes()
 }
 
 // Run runs a command on a node and returns what it printed.

@@ -123,7 +123,8 @@ func describe(i scenario.Installed, o deploy.Options) (deploy.Driver, image.Imag
 	}
 	switch {
 	case i.Mock != nil:
-		if err := addMock(&d, i, slug, o); err != nil {
+		d.Name = o.Scope.Name(i.Name)
+		if err := addMock(&d, i, deploy.Slug(d.Name), o); err != nil {
 			return d, built, err
 		}
 	case i.Program != nil:

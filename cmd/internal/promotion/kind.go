@@ -13,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/cmd/internal/kindcluster"
+	"github.com/csisim/csisim/cmd/internal/realcluster"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -47,9 +48,12 @@ func (t *Target) openKind(ctx context.Context, name string, scenarios []*scenari
 		return err
 	}
 	if t.made {
-		if err := t.furnish(ctx); err != nil {
-			return err
-		}
+		err = t.furnish(ctx)
+	} else {
+		err = realcluster.Leftovers(ctx, t.config, t.options.On)
+	}
+	if err != nil {
+		return err
 	}
 	return t.load()
 }

@@ -2,6 +2,7 @@ package promotion
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,7 +27,9 @@ const nodeName = "$(NODE_NAME)"
 
 // addMock adds the programs of the reference driver in memory.
 func addMock(d *deploy.Driver, i scenario.Installed, slug string, o deploy.Options) error {
-	options, err := json.Marshal(i.Mock)
+	m := *i.Mock
+	m.Name = d.Name
+	options, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("options of driver %s: %w", d.Name, err)
 	}
@@ -34,7 +37,7 @@ func addMock(d *deploy.Driver, i scenario.Installed, slug string, o deploy.Optio
 	d.Backend = &deploy.Program{Command: []string{self, "mock", "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
 	d.Controller = &deploy.Program{Command: []string{self, "mock", "--socket", o.Endpoint("controller"), "--backend", fmt.Sprintf("127.0.0.1:%d", mockPort)}}
 	d.Node = &deploy.Program{Command: []string{
-		self, "mock", "--socket", o.Endpoint("node"), "--backend", fmt.Sprintf("%s.%s.svc:%d", slug, deploy.Namespace, mockPort),
+		self, "mock", "--socket", o.Endpoint("node"), "--backend", fmt.Sprintf("%s.%s.svc:%d", slug, cmp.Or(o.Namespace, deploy.Namespace), mockPort),
 		"--node-id", nodeName, "--host", "$(POD_IP)", "--volumes", deploy.State + "/volumes/" + slug,
 	}}
 	if zones := zonesFlag(i); zones != "" {

@@ -55,7 +55,7 @@ func (o TargetOptions) IsKind() (name string, is bool) {
 	return name, kind == "kind"
 }
 
-// Target is a cluster on which scenarios run, one after the other.
+// Target is a cluster on which scenarios run.
 type Target struct {
 	options     TargetOptions
 	config      *rest.Config
@@ -64,17 +64,22 @@ type Target struct {
 	shared      io.Closer    // the lock of the directory that its nodes share; nil for a cluster that was not made
 	work        *workdir.Dir // nil for a cluster of a kubeconfig
 	token       string
-	deployments map[string]*Deployment // by the scenario's file
-	snapshots   *realcluster.Snapshots // nil if no scenario needs them
+	deployments map[string]*Deployment  // by the scenario's file
+	snapshots   *realcluster.Snapshots  // nil if no scenario needs them
+	scopes      map[string]deploy.Scope // the same; none for a scenario that has the names of its file
+	turns       *turns
 }
 
 // Open finds or makes the cluster, with all that the scenarios need on it. Close takes away what was made.
 func Open(ctx context.Context, scenarios []*scenario.Scenario, o TargetOptions) (*Target, error) {
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret) // it never fails
-	t := &Target{options: o, token: hex.EncodeToString(secret), deployments: map[string]*Deployment{}}
-	for _, s := range scenarios {
-		d, err := Deploy(ctx, s, t.deploy())
+	t := &Target{options: o, token: hex.EncodeToString(secret), deployments: map[string]*Deployment{}, scopes: map[string]deploy.Scope{}, turns: newTurns()}
+	for n, s := range scenarios {
+		if len(scenarios) > 1 && !s.IsOfCluster() {
+			t.scopes[s.File] = deploy.NewScope(t.token, n)
+		}
+		d, err := Deploy(ctx, s, t.deploy(s))
 		if err != nil {
 			return nil, err
 		}
@@ -83,8 +88,8 @@ func Open(ctx context.Context, scenarios []*scenario.Scenario, o TargetOptions) 
 	var err error
 	if name, isKind := o.IsKind(); isKind {
 		err = t.openKind(ctx, name, scenarios)
-	} else {
-		err = t.openKubeconfig(ctx)
+	} else if err = t.openKubeconfig(ctx); err == nil {
+		err = realcluster.Leftovers(ctx, t.config, o.On)
 	}
 	if err == nil {
 		err = t.installSnapshots(ctx)
@@ -99,16 +104,24 @@ func Open(ctx context.Context, scenarios []*scenario.Scenario, o TargetOptions) 
 func (t *Target) installSnapshots(ctx context.Context) (err error) {
 	for _, file := range slices.Sorted(keys(t.deployments)) {
 		if t.deployments[file].Snapshots {
-			t.snapshots, err = realcluster.InstallSnapshots(ctx, t.config, t.deploy())
+			t.snapshots, err = realcluster.InstallSnapshots(ctx, t.config, t.deploy(nil))
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *Target) deploy() deploy.Options {
+// deploy says how the drivers of a scenario are deployed; nil is for what several have in common.
+func (t *Target) deploy(s *scenario.Scenario) deploy.Options {
 	_, isKind := t.options.IsKind()
-	return deploy.Options{Proxy: t.token, Run: t.token[:8], ControlPlane: isKind, Images: t.options.Images}
+	o := deploy.Options{Proxy: t.token, Run: t.token[:8], ControlPlane: isKind, Images: t.options.Images}
+	if s != nil {
+		o.Scope = t.scopes[s.File]
+	}
+	if o.Scope != "" {
+		o.Run, o.Namespace = o.Run+string(o.Scope), o.Scope.Name(deploy.Namespace)
+	}
+	return o
 }
 
 func (t *Target) say(format string, args ...any) {
@@ -295,7 +308,7 @@ func (t *Target) isMarked(ctx context.Context) (bool, error) {
 
 // World is the cluster for one scenario.
 func (t *Target) World(ctx context.Context, s *scenario.Scenario, o scenario.RunOptions) (scenario.World, error) {
-	real := realcluster.Options{Config: t.config, Nodes: s.NodeNames(), NodeLabels: s.NodeLabels(), Drivers: t.deployments[s.File].Drivers, Deploy: t.deploy(), Sinks: o.Sinks}
+	real := realcluster.Options{Config: t.config, Nodes: s.NodeNames(), NodeLabels: s.NodeLabels(), Drivers: t.deployments[s.File].Drivers, Deploy: t.deploy(s), Sinks: o.Sinks}
 	if t.kind != nil {
 		real.Machines = t.kind
 	}

@@ -143,6 +143,7 @@ const catchUpTime = 10 * time.Second
 
 func (l *callLog) arrived(line []byte, from place) {
 	var r proxy.Record
+	line = []byte(l.options.Deploy.Scope.Plain(string(line)))
 	if json.Unmarshal(line, &r) != nil {
 		return
 	}

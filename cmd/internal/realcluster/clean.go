@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,7 +42,11 @@ func Clean(ctx context.Context, config *rest.Config) (deleted []string, err erro
 			deleted = append(deleted, gone...)
 		}
 		if err == nil && stage == volumes {
-			err = c.volumesGone(ctx, all)
+			var forced []string
+			forced, err = c.volumesGone(ctx, all)
+			for _, name := range forced {
+				deleted = append(deleted, "persistentvolumes/"+name+", which its driver did not delete")
+			}
 		}
 	}
 	return deleted, environment(err, "delete what csisim has made")
@@ -90,7 +93,7 @@ func stageOf(m made) stage {
 	case "persistentvolumeclaims", "persistentvolumes", "volumesnapshots", "volumesnapshotcontents":
 		return volumes
 	}
-	if m.namespace == "" || m.namespace == deploy.Namespace || m.ofDriver {
+	if m.namespace == "" || strings.HasPrefix(m.namespace, deploy.Namespace) || m.ofDriver {
 		return drivers
 	}
 	return users
@@ -118,7 +121,7 @@ func (c *Cluster) managed() (all []made, err error) {
 			}
 			for _, u := range found.Items {
 				if len(u.GetOwnerReferences()) == 0 && u.GetName() != Marker {
-					all = append(all, made{resource: version.WithResource(r.Name), namespace: u.GetNamespace(), name: u.GetName(), ofDriver: u.GetLabels()[deploy.DriverLabel] != ""})
+					all = append(all, made{resource: version.WithResource(r.Name), namespace: u.GetNamespace(), name: u.GetName(), ofDriver: u.GetLabels()[deploy.DriverLabel] != "", ending: u.GetDeletionTimestamp() != nil})
 				}
 			}
 		}
@@ -150,25 +153,4 @@ func (c *Cluster) unmark(ctx context.Context) (removed []string, err error) {
 		}
 	}
 	return removed, nil
-}
-
-// volumesGone waits for the volumes of claims that were deleted: their drivers are needed for it.
-func (c *Cluster) volumesGone(ctx context.Context, all []made) error {
-	list, err := c.clients.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, pv := range list.Items {
-		claim := pv.Spec.ClaimRef
-		ours := claim != nil && slices.ContainsFunc(all, func(m made) bool {
-			return m.resource.Resource == "persistentvolumeclaims" && m.namespace == claim.Namespace && m.name == claim.Name
-		})
-		if !ours || pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
-			continue
-		}
-		if err := c.gone(ctx, made{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumes"), namespace: "", name: pv.Name}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -119,6 +119,9 @@ func (c *Cluster) start() error {
 	if err := c.mirror.start(); err != nil {
 		return err
 	}
+	if err := c.makeNamespace(); err != nil {
+		return err
+	}
 	if err := c.keepOff(); err != nil {
 		return err
 	}
@@ -150,7 +153,7 @@ func (c *Cluster) Nodes() []string { return slices.Clone(c.options.Nodes) }
 // Drivers are the names of the drivers.
 func (c *Cluster) Drivers() (names []string) {
 	for _, d := range c.options.Drivers {
-		names = append(names, d.Name)
+		names = append(names, c.options.Deploy.Scope.Plain(d.Name))
 	}
 	return names
 }

@@ -95,7 +95,7 @@ func isRunning(pod corev1.Pod, container string) bool {
 func (c *Cluster) podsOfRun(driver string) metav1.ListOptions {
 	selector := deploy.RunLabel + "=" + c.options.Deploy.Run + "," + deploy.DriverLabel
 	if driver != "" {
-		selector += "=" + deploy.Slug(driver)
+		selector += "=" + deploy.Slug(c.inCluster(driver))
 	}
 	return labelled(selector)
 }

@@ -27,7 +27,7 @@ func (c *Cluster) evict(p sim.Plugin) error {
 		return c.stopContainers(p)
 	}
 	return c.WaitFor(fmt.Sprintf("the pod of the %s to end", p), podTime, func() bool {
-		list, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, c.podsOf(p))
+		list, err := c.clients.CoreV1().Pods(c.namespace()).List(c.ctx, c.podsOf(p))
 		return err == nil && len(list.Items) == 0
 	})
 }
@@ -49,13 +49,13 @@ func (c *Cluster) keepOff() error {
 // podsOf selects the pods of a node plugin.
 func (c *Cluster) podsOf(p sim.Plugin) metav1.ListOptions {
 	return metav1.ListOptions{
-		LabelSelector: deploy.DriverLabel + "=" + deploy.Slug(p.Driver) + "," + deploy.PartLabel + "=node", FieldSelector: "spec.nodeName=" + p.Node,
+		LabelSelector: deploy.DriverLabel + "=" + deploy.Slug(c.inCluster(p.Driver)) + "," + deploy.PartLabel + "=node", FieldSelector: "spec.nodeName=" + p.Node,
 	}
 }
 
 // stopContainers ends the containers of a plugin's pod in the place of a kubelet that is down. It ends the pod when it is back.
 func (c *Cluster) stopContainers(p sim.Plugin) error {
-	list, err := c.clients.CoreV1().Pods(deploy.Namespace).List(c.ctx, c.podsOf(p))
+	list, err := c.clients.CoreV1().Pods(c.namespace()).List(c.ctx, c.podsOf(p))
 	if err != nil {
 		return environment(err, "find the pod of the %s", p)
 	}
@@ -90,7 +90,7 @@ func (c *Cluster) mark(ctx context.Context, p sim.Plugin, value string) error {
 	if value != "" {
 		text = fmt.Sprintf("%q", value)
 	}
-	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, deploy.AwayLabel(p.Driver), text)
+	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, deploy.AwayLabel(c.inCluster(p.Driver)), text)
 	_, err := c.clients.CoreV1().Nodes().Patch(ctx, p.Node, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
 	return err
 }

@@ -46,7 +46,7 @@ func (c *Cluster) files(node string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := readListing(out)
+	lines, err := readListing(c.options.Deploy.Scope.Plain(out))
 	return lines, environment(err, "read the listing of the files of %s", node)
 }
 

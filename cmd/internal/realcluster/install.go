@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,11 +27,10 @@ func labelled(selector string) metav1.ListOptions { return metav1.ListOptions{La
 
 // Install deploys a driver.
 func (c *Cluster) Install(name string) error {
-	i := slices.IndexFunc(c.options.Drivers, func(d deploy.Driver) bool { return d.Name == name })
-	if i < 0 {
+	d := c.driver(name)
+	if d.Name == "" {
 		return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "there is no such driver"}
 	}
-	d := c.options.Drivers[i]
 	if d.Own != nil {
 		return c.installOwn(d)
 	}
@@ -41,6 +41,11 @@ func (c *Cluster) Install(name string) error {
 			}
 		}
 		u, m, err := c.prepared(object)
+		if _, isDriver := object.(*storagev1.CSIDriver); isDriver { // its volumes are the run's
+			if err := c.foreign(d, m); err != nil {
+				return c.interruptedOr(err)
+			}
+		}
 		if err == nil {
 			_, _, err = c.applyAt(m.resource, u)
 		}
@@ -56,12 +61,12 @@ func (c *Cluster) Install(name string) error {
 func (c *Cluster) awaitEarlier() error {
 	ctx, cancel := context.WithTimeout(c.ctx, stopTime)
 	defer cancel()
-	space, err := c.clients.CoreV1().Namespaces().Get(ctx, deploy.Namespace, metav1.GetOptions{})
+	space, err := c.clients.CoreV1().Namespaces().Get(ctx, c.namespace(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && space.DeletionTimestamp == nil {
 		return nil
 	}
 	if err == nil {
-		err = c.gone(ctx, made{resource: corev1.SchemeGroupVersion.WithResource("namespaces"), namespace: "", name: deploy.Namespace})
+		err = c.gone(ctx, made{resource: corev1.SchemeGroupVersion.WithResource("namespaces"), namespace: "", name: c.namespace()})
 	}
 	return environment(err, "wait for the end of an earlier run")
 }
@@ -100,24 +105,13 @@ func (c *Cluster) Close() error {
 	c.pump()
 	c.world.Trace.Close()
 	_ = c.ClearFaults("") // what cannot be reached has none any more
-	err := errors.Join(c.revive(ctx), c.readmitAll(ctx), c.unlabelNodes(ctx), c.remove(ctx, c.made))
-	c.releaseVolumes(ctx)
+	err := errors.Join(c.revive(ctx), c.readmitAll(ctx), c.unlabelNodes(ctx), c.remove(ctx, c.made), c.releaseVolumes(ctx))
 	if err != nil {
 		return environment(err, "take away what the scenario has made")
 	}
 	ofTopology := c.topologyLabels()
 	err = c.remove(ctx, c.own)
 	return environment(errors.Join(err, c.removeLabels(ctx, ofTopology)), "take away the drivers")
-}
-
-// volumeTime is how long a driver may take to delete the volumes of claims that a run leaves.
-const volumeTime = 20 * time.Second
-
-// releaseVolumes waits until the volumes of the scenario's claims are deleted, as far as the driver deletes them.
-func (c *Cluster) releaseVolumes(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, volumeTime)
-	defer cancel()
-	_ = c.volumesGone(ctx, c.made) // what stays is in the cluster for its user to see
 }
 
 // remove deletes objects, the last first, and waits until they are gone.

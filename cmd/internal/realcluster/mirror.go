@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -119,6 +120,9 @@ func (m *mirror) follow(res *store.Resource, each func(at time.Time, u *unstruct
 
 // take mirrors one change.
 func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bool) {
+	if m.isForeign(res, u) {
+		return
+	}
 	if slices.Contains(systemNamespaces, u.GetNamespace()) || (res.GVR.Resource == "nodes" || res.GVR.Resource == "csinodes") && !slices.Contains(m.options.Nodes, u.GetName()) {
 		return
 	}
@@ -135,6 +139,10 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	}
 	key := store.KeyOf(object)
 	old, there := m.world.Store.GetObject(res, key)
+	if !gone && there && m.options.Deploy.Scope != "" && isSame(old, object) {
+		m.versions[u.GetUID()] = u.GetResourceVersion() // what was written is of another run
+		return
+	}
 	if gone {
 		delete(m.versions, u.GetUID())
 		if there && old.GetUID() == u.GetUID() {
@@ -154,6 +162,9 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 
 // decoded is an object in its Go type, without the label that csisim puts on it.
 func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (store.Object, error) {
+	u = u.DeepCopy() // the informer's own
+	m.options.Deploy.Scope.PlainFields(u.Object)
+	m.withoutOthers(u)
 	object := res.New()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, object); err != nil {
 		return nil, err
@@ -171,6 +182,11 @@ func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (sto
 	}
 	object.SetLabels(labels)
 	plain(object)
+	if set, ok := object.(*appsv1.StatefulSet); ok {
+		for i := range set.Spec.VolumeClaimTemplates {
+			delete(set.Spec.VolumeClaimTemplates[i].Labels, deploy.ManagedBy)
+		}
+	}
 	if pod, ok := object.(*corev1.Pod); ok {
 		for i := range pod.Status.Conditions {
 			pod.Status.Conditions[i].Message = m.ofNodes(pod.Status.Conditions[i].Message)
@@ -197,6 +213,11 @@ func plain(object store.Object) {
 
 // event records an Event that was emitted, again if its count has changed.
 func (m *mirror) event(u *unstructured.Unstructured) {
+	if m.isForeignEvent(u) {
+		return
+	}
+	u = u.DeepCopy() // the informer's own
+	m.options.Deploy.Scope.PlainFields(u.Object)
 	var e corev1.Event
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &e); err != nil {
 		return

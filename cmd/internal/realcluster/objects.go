@@ -24,6 +24,7 @@ type made struct {
 	resource        schema.GroupVersionResource
 	namespace, name string
 	ofDriver        bool // it is of a driver's own manifests
+	ending          bool // it is being deleted
 }
 
 func (m made) String() string { return m.resource.Resource + "/" + m.name }
@@ -50,6 +51,7 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	if res.Namespaced && u.GetNamespace() == "" {
 		u.SetNamespace(metav1.NamespaceDefault)
 	}
+	c.rename(res, u)
 	verb, applied, err := c.applyAt(res.GVR, u)
 	if err != nil {
 		return "", err
@@ -87,6 +89,9 @@ func (c *Cluster) applyAt(gvr schema.GroupVersionResource, u *unstructured.Unstr
 	}
 	labels[deploy.ManagedBy] = deploy.By
 	u.SetLabels(labels)
+	if labels[deploy.DriverLabel] == "" {
+		labelClaims(u.Object)
+	}
 	delete(u.Object, "status")
 	unstructured.RemoveNestedField(u.Object, "metadata", "creationTimestamp")
 	client := c.at(gvr, u.GetNamespace())
@@ -120,7 +125,7 @@ func (c *Cluster) at(gvr schema.GroupVersionResource, namespace string) dynamic.
 
 // await waits until the mirror shows a write: the next step must see it.
 func (c *Cluster) await(res *store.Resource, written *unstructured.Unstructured) error {
-	key := store.Key{Name: written.GetName(), Namespace: written.GetNamespace()}
+	key := c.plainKey(store.Key{Name: written.GetName(), Namespace: written.GetNamespace()})
 	version := written.GetResourceVersion()
 	return c.WaitFor(fmt.Sprintf("%s %s to be seen", res, key.Name), 10*time.Second, func() bool {
 		_, there := c.world.Store.GetObject(res, key)
@@ -141,16 +146,19 @@ func mirrors(res *store.Resource) bool {
 // Delete asks for an object's deletion.
 func (c *Cluster) Delete(res *store.Resource, key store.Key, grace *int64) error {
 	policy := metav1.DeletePropagationBackground
+	key = c.keyOf(res, key)
 	return c.at(res.GVR, key.Namespace).Delete(c.ctx, key.Name, metav1.DeleteOptions{GracePeriodSeconds: grace, PropagationPolicy: &policy})
 }
 
 // Modify changes an object with a merge patch.
 func (c *Cluster) Modify(res *store.Resource, key store.Key, subresource string, change func(store.Object) error) error {
+	key = c.keyOf(res, key)
 	client := c.at(res.GVR, key.Namespace)
 	u, err := client.Get(c.ctx, key.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
+	c.options.Deploy.Scope.PlainFields(u.Object)
 	object := res.New()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, object); err != nil {
 		return err
@@ -168,6 +176,9 @@ func (c *Cluster) Modify(res *store.Resource, key store.Key, subresource string,
 	}
 	patch, err := jsonpatch.CreateMergePatch(before, after)
 	if err != nil {
+		return err
+	}
+	if patch, err = c.scoped(patch); err != nil {
 		return err
 	}
 	var sub []string

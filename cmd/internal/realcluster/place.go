@@ -71,10 +71,13 @@ func (p place) runs(pod corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.PodIP != "" && isRunning(pod, p.container)
 }
 
+// inCluster is the name that a driver has in the cluster.
+func (c *Cluster) inCluster(driver string) string { return cmp.Or(c.driver(driver).Name, driver) }
+
 // driver is the deployment of a driver; its zero value if there is none of that name.
 func (c *Cluster) driver(name string) deploy.Driver {
 	for _, d := range c.options.Drivers {
-		if d.Name == name {
+		if c.options.Deploy.Scope.Plain(d.Name) == c.options.Deploy.Scope.Plain(name) {
 			return d
 		}
 	}

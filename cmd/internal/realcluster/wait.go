@@ -172,7 +172,7 @@ func (c *Cluster) IsInstalled(driver, node string) bool {
 		return false
 	}
 	for _, d := range info.Spec.Drivers {
-		if d.Name == driver {
+		if d.Name == c.options.Deploy.Scope.Plain(driver) {
 			return true
 		}
 	}

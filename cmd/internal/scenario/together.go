@@ -1,0 +1,115 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/csisim/csisim/cmd/internal/deploy"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// Alone is why nothing else may run on a real cluster at the same time; empty if the scenario touches nothing but objects
+// and a driver that can have names of their own.
+func (s *Scenario) Alone() string {
+	for _, n := range s.Cluster.Nodes {
+		if n.MaxPods > 0 || len(n.Taints) > 0 || n.Labels != nil || n.Zone != "" || n.Region != "" {
+			return "node " + n.Name + " is changed for it"
+		}
+	}
+	if o := s.firstObject(isOfCluster); o != nil {
+		return nameOf(*o) + " is there for the whole cluster"
+	}
+	if s.hasTopology() {
+		return "the topology of a driver is in labels of the nodes"
+	}
+	for _, step := range s.Steps {
+		if why := touches(step.action); why != "" {
+			return fmt.Sprintf("%s: %s", step.title, why)
+		}
+	}
+	for _, statement := range s.Expect.That {
+		if statement.looksAtNodes() {
+			return "expect that " + statement.text + ": " + wholeNode
+		}
+	}
+	return ""
+}
+
+// IsOfCluster reports whether something of the scenario concerns all who use the cluster: then no name is changed.
+func (s *Scenario) IsOfCluster() bool { return s.firstObject(isOfCluster) != nil || s.hasTopology() }
+
+func (s *Scenario) hasTopology() bool {
+	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil && d.Mock.Topology })
+}
+
+// Owned are the drivers that are there once in a cluster: the reference driver in memory can have any name, others have theirs.
+func (s *Scenario) Owned() (names []string) {
+	for _, d := range s.Drivers {
+		if d.Mock == nil || d.own != nil {
+			names = append(names, d.name())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// wholeNode is why steps wait for others to end.
+const wholeNode = "it is about a node as a whole"
+
+// touches is why a step concerns other scenarios on its cluster; empty if it does not. Steps that are not known here do.
+func touches(a action) string {
+	switch s := a.(type) {
+	case *applyStep, *waitStep, *settleStep, *advanceStep, noteStep, *ledgerStep, clearFaultStep,
+		*killDriverStep, *startDriverStep, *restartDriverStep, *stopDriverStep:
+		return ""
+	case *deleteStep:
+		return ofNodes(s.Resource)
+	case *patchStep:
+		return ofNodes(s.Resource)
+	case *labelStep:
+		return ofNodes(s.Resource)
+	case *expectStep:
+		if slices.ContainsFunc(s.That, Statement.looksAtNodes) {
+			return wholeNode
+		}
+		return ""
+	case *faultStep:
+		if s.Kill == "" || s.Kill == string(fault.Driver) {
+			return ""
+		}
+		return "it kills " + s.Kill
+	case restartControllerStep: // the container of a sidecar is its driver's own
+		if strings.Contains(string(s), "/") {
+			return ""
+		}
+		return string(s) + " serves the whole cluster"
+	}
+	return wholeNode
+}
+
+func ofNodes(of *store.Resource) string {
+	if of != nil && (of.GVR.Resource == "nodes" || of.GVR.Resource == "csinodes") {
+		return wholeNode
+	}
+	return ""
+}
+
+func (s Statement) looksAtNodes() bool { return strings.Contains(s.text, "files(") }
+
+// isOfCluster reports whether an object concerns all who use a cluster: it has no namespace and cannot be there under
+// another name, or is the class of all claims without one.
+func isOfCluster(o object) bool {
+	if class, ok := o.Object.(*storagev1.StorageClass); ok {
+		return class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
+	}
+	obj, ok := o.Object.(store.Object)
+	if !ok {
+		return true
+	}
+	res, err := store.ResourceOf(obj)
+	return err != nil || !res.Namespaced && !slices.Contains(deploy.Renamable, res.GVR.Resource)
+}
