@@ -64,7 +64,7 @@ func (s Space) AtCall(onNode bool) []Fault {
 	if s.Budget == 0 {
 		return nil
 	}
-	var all []Fault
+	all := make([]Fault, 0, 3*len(s.Kinds))
 	for _, kind := range s.Kinds {
 		all = append(all, kind.atCall(onNode)...)
 	}

@@ -44,7 +44,8 @@ func (c *Collector) follow(p *kernel.Process) {
 			followed, redefined = c.followAll(p, followed), false
 		}
 		for _, f := range followed {
-			for e, ok := f.Next(); ok; e, ok = f.Next() {
+			for f.Len() > 0 { // of most there is no news
+				e, _ := f.Next()
 				c.changed(f.resource, e)
 				redefined = redefined || f.resource.GVR.Resource == "customresourcedefinitions"
 			}

@@ -113,7 +113,8 @@ func isLess(before, now *resource.Quantity) bool {
 }
 
 func each[T store.Object](w *store.Watcher[T], handle func(store.Event[T])) {
-	for e, ok := w.Next(); ok; e, ok = w.Next() {
+	for w.Len() > 0 { // of most there is no news
+		e, _ := w.Next()
 		handle(e)
 	}
 }

@@ -97,6 +97,9 @@ func podCIDRs(ranges []string) (errs field.ErrorList) {
 var featureName = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
 
 func declaredFeatures(features []string) (errs field.ErrorList) {
+	if len(features) == 0 {
+		return nil
+	}
 	at := field.NewPath("status", "declaredFeatures")
 	for i, feature := range features {
 		const longest = 253
@@ -134,10 +137,16 @@ func nodeResources(status *corev1.NodeStatus) field.ErrorList {
 
 // nodeAmounts checks how much a node says to have.
 func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
-	for _, name := range sortedKeys(list) {
-		if quantity := list[name]; len(resourceQuantity(nil, name, quantity)) > 0 { // paths of what is right would be made for each heartbeat
-			errs = append(errs, resourceQuantity(field.NewPath("status", of, string(name)), name, quantity)...)
+	var wrong []corev1.ResourceName // paths of what is right would be made for each heartbeat
+	// In any order: what is wrong is sorted.
+	for name, quantity := range list {
+		if len(resourceQuantity(nil, name, quantity)) > 0 {
+			wrong = append(wrong, name)
 		}
+	}
+	slices.Sort(wrong)
+	for _, name := range wrong {
+		errs = append(errs, resourceQuantity(field.NewPath("status", of, string(name)), name, list[name])...)
 	}
 	return errs
 }

@@ -214,7 +214,9 @@ func checkPodStatus(pod, was *corev1.Pod) (errs field.ErrorList) {
 			errs = append(errs, field.Forbidden(path, "may not be set on pods that are already bound to a node"))
 		}
 	}
-	errs = append(errs, wholeNumber(field.NewPath("status", "observedGeneration"), pod.Status.ObservedGeneration)...)
+	if pod.Status.ObservedGeneration < 0 {
+		errs = append(errs, wholeNumber(field.NewPath("status", "observedGeneration"), pod.Status.ObservedGeneration)...)
+	}
 	if pod.Status.QOSClass != was.Status.QOSClass {
 		errs = append(errs, immutable(field.NewPath("status", "qosClass"), pod.Status.QOSClass, was.Status.QOSClass)...)
 	}
@@ -224,7 +226,9 @@ func checkPodStatus(pod, was *corev1.Pod) (errs field.ErrorList) {
 		name     string
 		statuses []corev1.ContainerStatus
 	}{{"containerStatuses", pod.Status.ContainerStatuses}, {"initContainerStatuses", pod.Status.InitContainerStatuses}, {"ephemeralContainerStatuses", pod.Status.EphemeralContainerStatuses}} {
-		errs = append(errs, containerUsers(field.NewPath("status", of.name), of.statuses, pod.Spec.OS)...)
+		if len(of.statuses) > 0 {
+			errs = append(errs, containerUsers(field.NewPath("status", of.name), of.statuses, pod.Spec.OS)...)
+		}
 	}
 	return errs
 }

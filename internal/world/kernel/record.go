@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"time"
 )
@@ -22,16 +23,13 @@ func (k eventKind) String() string {
 	return [...]string{"start of", "step of", "choice", "crash of", "note", "answer", "news:"}[k]
 }
 
-// hash is FNV-1a over scheduling events.
+// hash is FNV-1a over scheduling events, of numbers a word at a time.
 type hash uint64
 
 func newHash() hash { return 14695981039346656037 }
 
 func (h *hash) mix(v uint64) {
-	for range 8 {
-		*h = (*h ^ hash(v&0xff)) * 1099511628211
-		v >>= 8
-	}
+	*h = hash(bits.RotateLeft64((uint64(*h)^v)*1099511628211, 32)) // the product has what is high in v only high up
 }
 
 func (h *hash) text(s string) {

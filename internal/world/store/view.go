@@ -13,6 +13,7 @@ type View struct {
 	watches []*watch
 	lag     func()
 	pending []*moment
+	room    []*moment // in which pending began, to begin there again
 	held    *Resource // what is not listed yet, nil if all is
 }
 
@@ -108,6 +109,9 @@ func (v *View) Deliver(n int) {
 			w.offer(c)
 		}
 	}
+	if len(v.pending) == 0 && cap(v.room) <= maxKept {
+		v.pending = v.room
+	}
 }
 
 // Close models the end of the component: the watches are closed and nothing is
@@ -134,6 +138,7 @@ func (v *View) receive(c *commit, w *watch) {
 	}
 	v.pending = append(v.pending, v.store.moment)
 	if len(v.pending) == 1 {
+		v.room = v.pending[:0]
 		v.lag()
 	}
 }
