@@ -34,7 +34,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	}
 	found, err := explore.Of(ctx, s.File, text, explore.Options{
 		Strategy: x.flags.strategy, Seed: x.flags.seed, Runs: x.flags.runs, Time: x.flags.time, Deviations: x.flags.deviations,
-		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Run: scenario.RunOptions{Isolation: sim.Isolation(x.flags.isolation), WorkDir: x.flags.workDir}, Jobs: x.flags.jobs, Progress: func(at *explore.Search) { x.show(s.Name, at) },
+		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Run: scenario.RunOptions{Isolation: sim.Isolation(x.flags.isolation), WorkDir: x.flags.workDir}, Jobs: x.flags.jobsOf(s), Progress: func(at *explore.Search) { x.show(s.Name, at) },
 	})
 	x.progress.erase()
 	switch {
@@ -91,6 +91,7 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), reachedBy(found), plural.Of(len(found.Findings), "finding"))
 	x.writeCompleteness(out, found)
+	writeSample(out, found.Sample)
 	for i, f := range found.Findings {
 		if f.Blame == invariant.Driver || f.Blame == invariant.Own {
 			x.code = exitFailed
@@ -145,6 +146,15 @@ func leftOut(found *explore.Search) string {
 		return ""
 	}
 	return fmt.Sprintf("  but for %s that come to the same as one of these: their orders differ in steps that share nothing\n", plural.Of(found.Twins, "further one"))
+}
+
+// writeSample prints that runs did not come again as they were, and whether csisim or the driver made the difference.
+func writeSample(out io.Writer, s exploration.Sample) {
+	if s.Parted == 0 {
+		return
+	}
+	fmt.Fprintf(out, "  %d of %s made twice did not come again, such as %s:\n    %s\n", s.Parted, plural.Of(s.Runs, "run"), s.In,
+		trace.Escaped(strings.ReplaceAll(s.First.Error(), "\n", "\n    ")))
 }
 
 // headings are what findings are called, by whose doing they are.

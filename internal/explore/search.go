@@ -48,6 +48,8 @@ type Search struct {
 	Runs int
 	// Findings are in the order in which the runs show them.
 	Findings []*Finding
+	// Sample says whether runs that were made again were alike, of a subject that is a Comparer.
+	Sample Sample
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
 
@@ -131,6 +133,9 @@ type ended struct {
 	// states are what the run has reached, and happened the faults in it.
 	states   []string
 	happened []Choice
+	// compared says that the run is one of the sample, and parted how it then was not like itself.
+	compared bool
+	parted   error
 	// enumerated is what an enumeration learns of.
 	enumerated *enumerated
 }
@@ -179,6 +184,7 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 			e.note(strategy, outcome)
 		}
 		e.err = err
+		s.compare(ctx, subject, &e, &stacks)
 		results <- e
 	}
 }
@@ -225,6 +231,7 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 			}
 			s.Runs++
 			s.reach(e)
+			s.Sample.take(&e, s.plan.name(e.course))
 			if s.plan.enumeration != nil {
 				s.plan.enumeration.learn(e.enumerated, Bounds{s.options.Budget, s.options.Deviations})
 			}

@@ -14,6 +14,13 @@ type Subject interface {
 	Run(context.Context, kernel.Strategy, *kernel.Stacks) (Outcome, error)
 }
 
+// Comparer is a subject that says how two runs of a strategy differ that should be alike.
+type Comparer interface {
+	// Compare makes both runs; it returns nil if they are alike. The second error is for one that could not be made, or was
+	// interrupted.
+	Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (parted, err error)
+}
+
 // Outcome is what came of a run.
 type Outcome struct {
 	// Shown is what is wrong, causes first; nothing if the run passed.

@@ -26,14 +26,18 @@ func newSubject(file string, text []byte, o Options) (*subject, error) {
 
 // run makes one run.
 func (s *subject) run(ctx context.Context, strategy kernel.Strategy, stacks *kernel.Stacks) (*scenario.Result, error) {
-	options := s.options
-	options.Strategy, options.Stacks = func() kernel.Strategy { return strategy }, stacks
-	result, err := scenario.Run(ctx, s.scenario, options)
+	return s.make(ctx, func() kernel.Strategy { return strategy }, stacks, s.options)
+}
+
+// make makes a run, or two if the options say so.
+func (s *subject) make(ctx context.Context, strategy func() kernel.Strategy, stacks *kernel.Stacks, o scenario.RunOptions) (*scenario.Result, error) {
+	o.Strategy, o.Stacks = strategy, stacks
+	result, err := scenario.Run(ctx, s.scenario, o)
 	if result != nil && s.met != nil {
 		s.met.add(result.Sometimes)
 	}
 	if err != nil && context.Cause(ctx) == nil {
-		return nil, fmt.Errorf("run with strategy %v: %w", strategy, err)
+		return nil, fmt.Errorf("run with strategy %v: %w", strategy(), err)
 	}
 	return result, errors.Join(err, context.Cause(ctx))
 }
@@ -45,4 +49,15 @@ func (s *subject) Run(ctx context.Context, strategy kernel.Strategy, stacks *ker
 		return explore.Outcome{}, err
 	}
 	return explore.Outcome{Shown: shownBy(result), Trace: result.Trace}, nil
+}
+
+// Compare makes a run of a search twice, and compares what happened and the traces.
+func (s *subject) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (parted, err error) {
+	twice := s.options
+	twice.CheckDeterminism = true
+	result, err := s.make(ctx, fresh, stacks, twice)
+	if err != nil {
+		return nil, err
+	}
+	return result.Parted, nil
 }

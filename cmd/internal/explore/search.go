@@ -47,6 +47,8 @@ type Search struct {
 	Complete bool
 	// Twins is how many runs the strategy exhaustive has left out, since each comes to the same as one that was made.
 	Twins int
+	// Sample says whether runs that were made again were alike.
+	Sample explore.Sample
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
 
@@ -130,6 +132,7 @@ func (s *Search) Never() []string { return s.met.never() }
 func (s *Search) take(at *explore.Search, began time.Time) {
 	s.Happened, s.Possible = at.Coverage()
 	s.Runs, s.States, s.Complete, s.Twins, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), at.Twins(), time.Since(began), s.Findings[:0]
+	s.Sample = at.Sample
 	for _, f := range at.Findings {
 		s.Findings = append(s.Findings, &Finding{Finding: f})
 	}

@@ -51,6 +51,9 @@ type Result struct {
 	Apart string
 	// Sometimes says of each statement of the scenario's sometimes whether it was true at some instant.
 	Sometimes []bool
+	// Parted is where a second run was not like this one, with RunOptions.CheckDeterminism: in what csisim did, or in what a
+	// driver answered.
+	Parted error
 	// Names are readable names of volumes, nodes and pods, for rendering calls.
 	Names *calls.Names
 }

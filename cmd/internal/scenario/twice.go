@@ -56,6 +56,7 @@ func compareTraces(first, second []byte) error {
 // compare adds a failure if the second run was not like this one: parted says where, and whether the driver or
 // csisim made the difference.
 func (r *Result) compare(second *Result, parted error) {
+	r.Parted = parted
 	var found []Failure
 	switch {
 	case parted != nil:

@@ -1,0 +1,32 @@
+package explore
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+func TestRunsOfTheSampleComeAgainAsTheyWere(t *testing.T) {
+	s := search(t, "lifecycle", usual(64))
+	assert.Equal(t, 1, s.Sample.Runs)
+	assert.NoError(t, s.Sample.First)
+}
+
+// A strategy that decides otherwise the second time stands for what is not deterministic.
+func TestRunsThatPartAreToldFromThoseThatComeAgain(t *testing.T) {
+	subject, err := newSubject(fileOf("lifecycle"), textOf(t, "lifecycle"), usual(1))
+	require.NoError(t, err)
+	seed := uint64(0)
+	other := func() kernel.Strategy { seed++; return kernel.NewRandom(seed) }
+	parted, err := subject.Compare(context.Background(), other, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, parted, "csisim is not deterministic: the runs part at event ")
+	same := func() kernel.Strategy { return kernel.NewRandom(1) }
+	parted, err = subject.Compare(context.Background(), same, nil)
+	require.NoError(t, err)
+	require.NoError(t, parted)
+}
