@@ -87,7 +87,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.StringSliceVar(&f.faults, "faults", namesOf(fault.Usual()), "what may happen to driver calls, writes, programs and nodes: `KIND,…` of "+explore.KindNames()+", or none")
 	flags.IntVar(&f.budget, "budget", usualBudget, "how many faults a run may have")
 	flags.IntVar(&f.deviations, "deviations", 1, "how many decisions besides faults a run of --strategy exhaustive takes otherwise than the calm run")
-	flags.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many runs there are at once")
+	flags.IntVar(&f.jobs, "jobs", 0, "`N` runs at once (default one for each processor, two with driver programs)")
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
 	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each finding to `DIR`")
 	flags.StringVar(&f.corpus, "corpus", "", "`DIR` that keeps how far searches have come: with the same flags they go on from there")
@@ -129,7 +129,7 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 		return usage("--runs %d: it must be at least 1", f.runs)
 	case f.time < 0 || given("time") && f.time == 0:
 		return usage("--time %v: it must be more than 0", f.time)
-	case f.jobs < 1:
+	case given("jobs") && f.jobs < 1:
 		return usage("--jobs %d: it must be at least 1", f.jobs)
 	case f.job < 0 || given("job") && f.job == 0:
 		return usage("--job %d: it must be at least 1", f.job)
@@ -181,6 +181,17 @@ func (f *exploreFlags) checkFaults() error {
 		}
 	}
 	return nil
+}
+
+// jobsOf is how many runs of a scenario there are at once. One with driver programs waits for them half of its time.
+func (f *exploreFlags) jobsOf(s *scenario.Scenario) int {
+	switch {
+	case f.jobs > 0:
+		return f.jobs
+	case slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return d.Mock == nil }):
+		return 2 * runtime.NumCPU()
+	}
+	return runtime.NumCPU()
 }
 
 // readShard reads which shard it is.
