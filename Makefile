@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -123,7 +123,15 @@ bench: ## the benchmarks behind the figures in docs/figures.md; those of cluster
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 3x ./sim
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
+	GOGC=400 $(GO) test -run '^$$' -bench 'Explore$$' -benchtime 400x -benchmem ./cmd/internal/explore
 	$(GO) test -run '^$$' -bench . ./internal/world/kernel ./internal/world/store ./internal/api/apiserver ./internal/world/machine ./internal/driver/wire ./drivers/mock
+
+# What looks at invariants, in names of functions: the order of calls, the CSI spec, the ledger, lost data, what a scenario expects.
+INVARIANTS := internal/(invariant|ledger|driver/contract|driver/addonscheck)|wire\.\(\*(Wire|call)\)\.(check|seen|kept|contradict)|sim\.lookout|expectAtEnd
+
+invariants-bench: ## which share of a search's processor time goes into invariants
+	@dir=$$(mktemp -d) && GOGC=400 $(GO) test -run '^$$' -bench 'Explore$$' -benchtime 2000x -cpuprofile $$dir/cpu -o $$dir/test ./cmd/internal/explore && \
+	$(GO) tool pprof -top -nodecount 1 -focus '$(INVARIANTS)' $$dir/test $$dir/cpu 2> /dev/null | grep 'Showing nodes'; rm -r $$dir
 
 pictures: build ## the pictures of docs/view.md and README.md, from real runs in chromium
 	cd internal/view/web && npm ci --no-audit --no-fund --silent && node test/screenshots.mjs "$$(command -v chromium)" ../../../$(BIN)/csisim ../../../docs/pictures
