@@ -1,0 +1,19 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/internal/explore"
+)
+
+func TestASearchSaysIfItsRunsDoNotComeAgain(t *testing.T) {
+	var out strings.Builder
+	writeSample(&out, explore.Sample{Runs: 3})
+	assert.Empty(t, out.String())
+	writeSample(&out, explore.Sample{Runs: 3, Parted: 2, In: "pct, seed 64", First: errors.New("the driver did not do the same twice\n  first run:  a\n  second run: b")})
+	assert.Equal(t, "  2 of 3 runs made twice did not come again, such as pct, seed 64:\n    the driver did not do the same twice\n      first run:  a\n      second run: b\n", out.String())
+}
