@@ -88,8 +88,10 @@ func (f *follower) publish(code string) {
 }
 
 func (f *follower) detach() {
-	f.call("Controller/ControllerUnpublishVolume", "", &csi.ControllerUnpublishVolumeRequest{VolumeId: "v", NodeId: "a"}, nil, "", "")
+	f.call("Controller/ControllerUnpublishVolume", "", detachment, nil, "", "")
 }
+
+var detachment = &csi.ControllerUnpublishVolumeRequest{VolumeId: "v", NodeId: "a"}
 
 func (f *follower) attach(to string) {
 	f.call("Controller/ControllerPublishVolume", "", &csi.ControllerPublishVolumeRequest{VolumeId: "v", NodeId: to, VolumeCapability: &csi.VolumeCapability{
@@ -137,9 +139,15 @@ func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {
 		"detached, unstage unseen":    {func(f *follower) { f.register(); f.stage(""); f.unstage("Internal", "code Internal"); f.detach() }, []string{"out of order: ControllerUnpublishVolume: volume v is detached from node node-a, where it is staged"}},
 		"attached twice":              {func(f *follower) { f.attach("a"); f.attach("b") }, []string{"ControllerPublishVolume attaches a volume of one node to two: volume v is attached to node b and was not detached from node a"}},
 		"attached again":              {func(f *follower) { f.attach("a"); f.detach(); f.attach("b"); f.attach("b") }, nil},
-		"attached under another id":   {func(f *follower) { f.register(); f.attach("a"); f.registerAs("b"); f.attach("b") }, nil},
-		"a lock that stays":           {func(f *follower) { f.stage("Aborted"); f.now = time.Minute; f.stage("Aborted") }, []string{"NodeStageVolume is answered with ABORTED though no call is under way: volume v is locked still"}},
-		"a lock that clears":          {func(f *follower) { f.stage("Aborted"); f.stage(""); f.now = time.Minute; f.stage("Aborted") }, nil},
+		"attached, a detachment under way": {func(f *follower) {
+			f.attach("a")
+			f.Began(trace.Entry{Kind: trace.Call, Driver: "d", Method: "Controller/ControllerUnpublishVolume", Request: detachment}.Event())
+			f.call("Controller/ControllerUnpublishVolume", "", detachment, nil, "Unavailable", "code Unavailable")
+			f.attach("b")
+		}, nil},
+		"attached under another id": {func(f *follower) { f.register(); f.attach("a"); f.registerAs("b"); f.attach("b") }, nil},
+		"a lock that stays":         {func(f *follower) { f.stage("Aborted"); f.now = time.Minute; f.stage("Aborted") }, []string{"NodeStageVolume is answered with ABORTED though no call is under way: volume v is locked still"}},
+		"a lock that clears":        {func(f *follower) { f.stage("Aborted"); f.stage(""); f.now = time.Minute; f.stage("Aborted") }, nil},
 		"a lock of a call unanswered": {func(f *follower) {
 			f.stage("DeadlineExceeded")
 			f.stage("Aborted")

@@ -37,7 +37,7 @@ type certainty int
 const (
 	never   certainty = iota // not made, or undone
 	maybe                    // a call that made or undid it has not ended, or failed
-	leaving                  // a call is under way that undoes it
+	leaving                  // one call is under way that undoes it
 	surely                   // made
 )
 
@@ -98,10 +98,14 @@ func (w *Watch) Began(call *trace.Event) {
 	}
 }
 
-// left is what is so while a call is under way that undoes it.
+// left is what is so while a call is under way that undoes it. Of two at once, such as those of a caller that was killed and of the one
+// that took its place, neither says by its error what the other did.
 func (c certainty) left() certainty {
-	if c == surely {
+	switch c {
+	case surely:
 		return leaving
+	case leaving:
+		return maybe
 	}
 	return c
 }
