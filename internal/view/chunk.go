@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"sync"
 )
 
 // Chunk is a stretch of a trace as a page gets it, each part deflated and in base64.
@@ -115,13 +116,22 @@ func stretch(names added, rows []row) ([]byte, error) {
 	return append(text, columns(rows)...), nil
 }
 
+// deflaters are used again: a new one clears as much memory as a second of a cluster's events has many times over.
+var deflaters = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.DefaultCompression)
+	if err != nil {
+		panic(err) // the level is one
+	}
+	return w
+}}
+
 // deflated is what DecompressionStream("deflate-raw") of a browser unpacks.
 func deflated(text []byte) string {
 	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.DefaultCompression)
-	if err == nil {
-		_, err = w.Write(text)
-	}
+	w := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(w)
+	w.Reset(&out)
+	_, err := w.Write(text)
 	if err == nil {
 		err = w.Close()
 	}

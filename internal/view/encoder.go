@@ -11,6 +11,7 @@ import (
 // Encoder makes chunks of the lines of a trace, which are added in their order.
 type Encoder struct {
 	reading
+	run     trace.Lines // of the events that are added
 	lines   lineReader
 	known   *objects
 	details details
@@ -28,7 +29,7 @@ func NewEncoder() *Encoder {
 
 // Sink adds the events of a run.
 func (e *Encoder) Sink(event *trace.Event) {
-	line, err := event.Line()
+	line, err := e.run.Of(event)
 	if err == nil {
 		err = e.AddLine(line)
 	}

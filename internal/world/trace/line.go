@@ -58,7 +58,10 @@ func orNil(m map[string]any) any {
 var unindented = protojson.MarshalOptions{UseProtoNames: true}
 
 // Line renders the event, pruned as the recorded traces are and with secrets redacted.
-func (e *Event) Line() (Line, error) {
+func (e *Event) Line() (Line, error) { return new(Lines).Of(e) }
+
+// line renders the event with the objects as versions has them.
+func (e *Event) line(versions *Lines) (Line, error) {
 	l := Line{
 		T: e.At.Milliseconds(), K: e.Kind, Seq: e.Seq, Cause: e.Cause, Ev: e.Change, Cluster: e.Cluster, Node: e.Node,
 		From: e.Actor, Driver: e.Driver, M: e.Method, Msg: e.Message, R: e.Resource, Name: e.Name,
@@ -76,7 +79,7 @@ func (e *Event) Line() (Line, error) {
 	}
 	switch {
 	case e.Kind == API:
-		err = l.change(e)
+		err = l.change(e, versions)
 	case e.Kind == KubeEvent:
 		l.Obj = map[string]any{"count": e.Count()}
 	}
@@ -86,20 +89,25 @@ func (e *Event) Line() (Line, error) {
 	return l, nil
 }
 
-func (l *Line) change(e *Event) error {
-	after, err := Pruned(e.Resource, e.New)
-	if err != nil {
-		return err
-	}
+func (l *Line) change(e *Event, versions *Lines) error {
 	switch e.Change {
 	case "MODIFIED":
-		before, err := Pruned(e.Resource, e.Old)
+		before, err := versions.pruned(e, e.Old)
+		if err != nil {
+			return err
+		}
+		after, err := versions.pruned(e, e.New)
 		if err != nil {
 			return err
 		}
 		l.Patch = MergePatch(before, after)
 	case "DELETED":
+		versions.forget(e)
 	default:
+		after, err := versions.pruned(e, e.New)
+		if err != nil {
+			return err
+		}
 		l.Obj = after
 	}
 	return nil
@@ -108,12 +116,13 @@ func (l *Line) change(e *Event) error {
 // Writer returns a sink that writes JSON Lines. The returned function returns its first error.
 func Writer(w io.Writer) (Sink, func() error) {
 	var failed error
+	var lines Lines
 	buffered := bufio.NewWriter(w)
 	sink := func(e *Event) {
 		if failed != nil {
 			return
 		}
-		line, err := e.Line()
+		line, err := lines.Of(e)
 		if err == nil {
 			var text []byte
 			if text, err = json.Marshal(line); err == nil {
