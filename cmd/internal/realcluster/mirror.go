@@ -189,7 +189,7 @@ func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (sto
 	}
 	if pod, ok := object.(*corev1.Pod); ok {
 		for i := range pod.Status.Conditions {
-			pod.Status.Conditions[i].Message = m.ofNodes(pod.Status.Conditions[i].Message)
+			pod.Status.Conditions[i].Message = ofNodes(pod.Status.Conditions[i].Message, m.allNodes, len(m.options.Nodes))
 		}
 	}
 	return object, nil
@@ -235,7 +235,7 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 		source = e.ReportingController
 	}
 	m.world.Trace.Add(trace.Entry{
-		Kind: trace.KubeEvent, Actor: source, Node: e.Source.Host, Method: e.Reason, Message: m.ofNodes(e.Message), Resource: e.Type,
+		Kind: trace.KubeEvent, Actor: source, Node: e.Source.Host, Method: e.Reason, Message: ofNodes(e.Message, m.allNodes, len(m.options.Nodes)), Resource: e.Type,
 		Name: about.Kind + "/" + about.Name, Detail: count,
 	})
 }
@@ -243,11 +243,6 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 // ofDrivers reports whether an Event is about what a driver's own manifests have made.
 func (m *mirror) ofDrivers(about corev1.ObjectReference) bool {
 	return slices.ContainsFunc(m.options.Drivers, func(d deploy.Driver) bool { return d.Own != nil && d.Own.Owns(about.Kind, about.Namespace, about.Name) })
-}
-
-// ofNodes is what the scheduler says, with the number of the scenario's nodes where it has that of the cluster's.
-func (m *mirror) ofNodes(message string) string {
-	return strings.Replace(message, fmt.Sprintf("0/%d nodes are available", m.allNodes), fmt.Sprintf("0/%d nodes are available", len(m.options.Nodes)), 1)
 }
 
 // known reports whether an Event was recorded with this count already, and remembers it.
