@@ -105,7 +105,7 @@ func (c *Cluster) removeLabels(ctx context.Context, of map[string][]string) erro
 		for _, key := range of[name] {
 			gone[key] = nil
 		}
-		if _, err := c.patchNode(ctx, name, metadataPatch(gone, nil)); err != nil {
+		if _, err := c.patchNode(ctx, name, metadataPatch(gone, map[string]any{})); err != nil {
 			return err
 		}
 	}
@@ -116,6 +116,7 @@ func (c *Cluster) patchNode(ctx context.Context, name string, patch []byte) (*co
 	return c.clients.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 }
 
+// metadataPatch is a merge patch: null takes one away, and in place of a map all that are there.
 func metadataPatch(labels, annotations any) []byte {
 	text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"labels": labels, "annotations": annotations}}) // of strings
 	return text

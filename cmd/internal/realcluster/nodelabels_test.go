@@ -41,10 +41,12 @@ func TestANodeGetsItsOwnLabelsBack(t *testing.T) {
 	assert.Empty(t, node().Annotations)
 }
 
-// The labels that kubelets add for a driver's topology go with the driver; what the node had before stays.
+// The labels that kubelets add for a driver's topology go with the driver; what the node had before stays, also its annotations:
+// without the kubelet's, the attach/detach controller would not attach volumes to the node after its next start.
 func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	labels := map[string]string{"kubernetes.io/hostname": "node-a", corev1.LabelTopologyZone: "zone-1", "disk.example.com/rack": "r1"}
-	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Labels: labels}})
+	annotations := map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Labels: labels, Annotations: annotations}})
 	c.options.Nodes, c.options.Drivers = []string{"node-a"}, []deploy.Driver{{Name: "disk.example.com"}}
 	c.labelled = map[string]map[string]string{"node-a": {"kubernetes.io/hostname": "node-a", corev1.LabelTopologyZone: "zone-1"}}
 	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))
@@ -57,4 +59,5 @@ func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	node, err := c.clients.CoreV1().Nodes().Get(t.Context(), "node-a", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, c.labelled["node-a"], node.Labels)
+	assert.Equal(t, annotations, node.Annotations)
 }
