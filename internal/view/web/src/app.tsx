@@ -49,9 +49,10 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
   }, [place.filter.q, trace.length]);
 
   const shown = useMemo(() => fitting(trace, place.filter, found), [place.filter, found, trace.length]);
-  const row = place.at ? Math.max(0, trace.row(place.at)) : trace.length - 1;
+  const isMissing = place.at !== 0 && trace.row(place.at) < 0; // an address may be of another trace, or of events that a cluster has forgotten
+  const row = place.at && !isMissing ? trace.row(place.at) : trace.length - 1;
   const look = useCallback((seq: number) => go({ tab: "timeline", at: seq }), []);
-  const shared: Shared = { report, trace, place, shown, row, go, look, live, other };
+  const shared: Shared = { report, trace, place: isMissing ? { ...place, at: 0 } : place, shown, row, go, look, live, other };
 
   useEffect(() => {
     const press = (e: KeyboardEvent) => keys(e, shared);
@@ -73,6 +74,8 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
           ))}
         </nav>
       </header>
+      {report.lost && <p class="problem notice" role="alert">{report.lost}</p>}
+      {isMissing && report.verdict !== "reading" && <p class="problem notice" role="alert">No event here has the number {place.at}: the address is of another trace, or the event is kept no more. <button class="small" onClick={() => go({ at: 0 })}>Close</button></p>}
       <main id="view" role="tabpanel" aria-labelledby={"tab-" + place.tab} class={place.tab}>
         {place.tab === "summary" && <Summary {...shared} />}
         {place.tab === "timeline" && <Timeline {...shared} />}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { Lost } from "./reading.ts";
 import type { Detail, Trace } from "./trace.ts";
 import type { DiffLine } from "./yaml.ts";
 
@@ -16,7 +17,7 @@ export function usePromise<T>(make: () => Promise<T> | undefined, inputs: unknow
   const [value, setValue] = useState<T>();
   useEffect(() => {
     let gone = false;
-    make()?.then((v) => gone || setValue(() => v));
+    make()?.then((v) => gone || setValue(() => v), (problem) => { if (!(problem instanceof Lost)) throw problem; });
     return () => { gone = true; };
   }, inputs);
   return value;

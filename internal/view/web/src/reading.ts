@@ -1,23 +1,33 @@
 import type { Report } from "./report.ts";
 import { Trace } from "./trace.ts";
 
+/** Why there is no answer. The page says it; nobody else has to. */
+export class Lost extends Error {
+  constructor(problem: unknown) {
+    super(problem instanceof TypeError ? "csisim view has ended. What events say is read from it: start it again and open its new address." : (problem as Error).message);
+  }
+}
+
 /** What the events of a chunk say. */
 interface Said { details: string; between?: string }
 
 /** Reads the columns of a trace from the server while that reads its file, and shows them: some soon, all in the end. */
 export async function read(report: Report, show: (report: Report, trace: Trace) => void) {
   const trace = new Trace(), from = new Frames(await asked("columns"));
+  let shown = report;
+  const say = (now: Report) => show(shown = now, trace);
+  const lost = ({ message }: Lost) => { if (shown.lost !== message) say({ ...shown, lost: message }); };
   for (let next = 10_000; ; ) {
     const columns = await from.next();
     if (!columns) break;
-    const said = saidBy(trace.chunkCount);
+    const said = saidBy(trace.chunkCount, lost);
     trace.append(columns, async () => (await said()).details, async () => (await said()).between ?? "");
     if (trace.length < next) continue;
     next = trace.length * 30; // what is shown is computed anew each time
-    show({ ...report, sentence: `The trace is read: ${trace.length.toLocaleString("en")} events so far.` }, trace);
+    say({ ...report, sentence: `The trace is read: ${trace.length.toLocaleString("en")} events so far.` });
     await new Promise((painted) => setTimeout(painted));
   }
-  show(JSON.parse(await from.rest()), trace);
+  say(JSON.parse(await from.rest()));
 }
 
 async function asked(path: string): Promise<Response> {
@@ -26,11 +36,15 @@ async function asked(path: string): Promise<Response> {
   return answer;
 }
 
-/** Asks what a chunk says, once for all who ask at a time. */
-function saidBy(chunk: number): () => Promise<Said> {
+/** Asks what a chunk says, once for all who ask at a time. lost hears why there is no answer. */
+function saidBy(chunk: number, lost: (why: Lost) => void): () => Promise<Said> {
   let asking: Promise<Said> | undefined;
   return () => {
-    asking ??= asked("said?chunk=" + chunk).then((a) => a.json());
+    asking ??= asked("said?chunk=" + chunk).then((a) => a.json()).catch((problem) => {
+      const why = new Lost(problem);
+      lost(why);
+      throw why;
+    });
     return asking.finally(() => { asking = undefined; });
   };
 }

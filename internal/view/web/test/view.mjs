@@ -1,6 +1,6 @@
 // A trace that csisim view serves: node view.mjs CHROMIUM ADDRESS TRACE. TRACE has a line that is no event, and some chunks of events.
 import { readFileSync } from "node:fs";
-import { checkAll, expect, has, run, until } from "./browser.mjs";
+import { check, checkAll, expect, has, run, until } from "./browser.mjs";
 
 const [program, address, trace] = process.argv.slice(2);
 
@@ -36,6 +36,20 @@ await run(program, {
     await has(page, ".objects", "hostpath.csi.k8s.io");
     await page.locator(".objects td button, .objects td a").first().click();
     await has(page, ".detail .yaml", "metadata:");
+  },
+  "an address of an event that is not there": async (open) => {
+    const page = await open(address + "#tab=timeline&at=99999999");
+    await has(page, ".notice", "No event here has the number 99999999");
+    await page.locator(".notice button").click();
+    await until(page, () => !document.querySelector(".notice") && !location.hash.includes("at="));
+  },
+  "the server is gone": async (open) => {
+    const page = await open(address + "#tab=timeline");
+    await has(page, ".list .row", "NodePublishVolume");
+    await page.evaluate(() => { window.fetch = () => Promise.reject(new TypeError("Failed to fetch")); });
+    await page.evaluate(() => { location.hash = "tab=timeline&all=&at=2500"; });
+    await has(page, ".notice", "csisim view has ended");
+    await check(page);
   },
   "the trace comes out as it went in": async (open) => {
     const page = await open(address + "#tab=timeline");
