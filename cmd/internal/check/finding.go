@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/driver/contract"
@@ -133,11 +136,17 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 		case e.Code == "":
 			done[e.Method] = true
 		case gone && ledger.Makes(e):
-		case e.Injected == "" && !done[e.Method]:
+		case e.Injected == "" && !done[e.Method] && !(attachedElsewhere(e) && done[csi.Controller_ControllerUnpublishVolume_FullMethodName]):
 			return e
 		}
 	}
 	return nil
+}
+
+// attachedElsewhere reports whether a call was refused since the volume has to be detached first: once it is, the driver has not been
+// asked. CSI spec: ControllerPublishVolume, FAILED_PRECONDITION
+func attachedElsewhere(call *trace.Event) bool {
+	return call.Method == csi.Controller_ControllerPublishVolume_FullMethodName && call.Code == codes.FailedPrecondition.String()
 }
 
 // refused is the failure of a wait, described by the call that stands in the way.

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // A defect has one name, whichever pod, volume, time, path or pointer its verdict has.
@@ -59,4 +61,13 @@ func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 	assert.Equal(t, map[string]bool{breaks.Verdict: true}, causes([][]Finding{trialOf("a/a", breaks, waiting)}))
 	both := causes([][]Finding{trialOf("a/a", breaks, waiting), trialOf("a/b", waiting)})
 	assert.True(t, both["timed out waiting for the condition: pod … gone"])
+}
+
+// A driver refuses to attach a volume that is attached elsewhere, as it has to. When it has been detached, nobody may ask again before
+// the wait is over.
+func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
+	attach := trace.Entry{Kind: trace.Call, Method: csi.Controller_ControllerPublishVolume_FullMethodName, Code: "FailedPrecondition"}.Event()
+	detach := trace.Entry{Kind: trace.Call, Method: csi.Controller_ControllerUnpublishVolume_FullMethodName}.Event()
+	assert.Nil(t, refusal([]*trace.Event{attach, detach}, false))
+	assert.Same(t, attach, refusal([]*trace.Event{detach, attach}, false), "it was detached before")
 }
