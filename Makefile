@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,9 @@ real-addons: ## the controller manager and the sidecar of CSI-Addons, built from
 
 oracle: ## compare csisim's checks, defaults, warnings, columns and field selectors with those of Kubernetes' own code, for objects changed at random: SEED=1 FOR=5m
 	cd test/oracle && $(GO) test . -count 1 -timeout 0 -v -args -seed $(SEED) -for $(FOR)
+
+kind-test: build ## the lifecycle, ten scenarios at once and interrupted runs on a kind cluster of their own, where an engine answers: RUNS=50 ENDED=10 NODE_IMAGE=IMAGE
+	@test/kind/kind-test.sh $(CURDIR)/$(BIN)/csisim
 
 tidy: ## go mod tidy in this module and in all that are nested in it, after a change of dependencies
 	for module in . test/* examples/*; do (cd $$module && $(GO) mod tidy) || exit 1; done
