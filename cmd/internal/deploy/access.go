@@ -39,14 +39,21 @@ func (m maker) access() []runtime.Object {
 	everywhere := m.meta("")
 	everywhere.Namespace = ""
 	everywhere.Name = "csisim-" + m.slug
+	namespace := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: m.Namespace, Labels: map[string]string{ManagedBy: By}}}
+	return append([]runtime.Object{namespace}, granted(m.meta(""), everywhere, rules)...)
+}
+
+const rbacAPI = "rbac.authorization.k8s.io/v1"
+
+// granted is a service account and the role that it has in the whole cluster. everywhere is the metadata of the role and its binding.
+func granted(account, everywhere metav1.ObjectMeta, rules []rbacv1.PolicyRule) []runtime.Object {
 	return []runtime.Object{
-		&corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: m.Namespace, Labels: map[string]string{ManagedBy: By}}},
-		&corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: m.meta("")},
-		&rbacv1.ClusterRole{TypeMeta: metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"}, ObjectMeta: everywhere, Rules: rules},
+		&corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: account},
+		&rbacv1.ClusterRole{TypeMeta: metav1.TypeMeta{APIVersion: rbacAPI, Kind: "ClusterRole"}, ObjectMeta: everywhere, Rules: rules},
 		&rbacv1.ClusterRoleBinding{
-			TypeMeta: metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRoleBinding"}, ObjectMeta: everywhere,
-			RoleRef:  rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: everywhere.Name},
-			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: m.slug, Namespace: m.Namespace}},
+			TypeMeta: metav1.TypeMeta{APIVersion: rbacAPI, Kind: "ClusterRoleBinding"}, ObjectMeta: everywhere,
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: everywhere.Name},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: account.Name, Namespace: account.Namespace}},
 		},
 	}
 }

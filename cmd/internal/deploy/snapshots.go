@@ -18,22 +18,13 @@ const SnapshotController = "snapshot-controller"
 // SnapshotKinds are the kinds of snapshots and their controller, which are no part of Kubernetes: distributions install
 // them, not drivers. The definitions have the fields of the kinds and their types, and no rules beyond these.
 func SnapshotKinds(o Options) []runtime.Object {
-	return []runtime.Object{
+	kinds := []runtime.Object{
 		definition("VolumeSnapshot", apiextensionsv1.NamespaceScoped, snapshotv1.VolumeSnapshot{}, "vs"),
 		definition("VolumeSnapshotContent", apiextensionsv1.ClusterScoped, snapshotv1.VolumeSnapshotContent{}, "vsc", "vscs"),
 		definition("VolumeSnapshotClass", apiextensionsv1.ClusterScoped, snapshotv1.VolumeSnapshotClass{}, "vsclass", "vsclasses"),
-		&corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: ofSnapshots(metav1.NamespaceSystem)},
-		&rbacv1.ClusterRole{TypeMeta: metav1.TypeMeta{APIVersion: rbac, Kind: "ClusterRole"}, ObjectMeta: ofSnapshots(""), Rules: snapshotRules},
-		&rbacv1.ClusterRoleBinding{
-			TypeMeta: metav1.TypeMeta{APIVersion: rbac, Kind: "ClusterRoleBinding"}, ObjectMeta: ofSnapshots(""),
-			RoleRef:  rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: SnapshotController},
-			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: SnapshotController, Namespace: metav1.NamespaceSystem}},
-		},
-		snapshotController(o),
 	}
+	return append(append(kinds, granted(ofSnapshots(metav1.NamespaceSystem), ofSnapshots(""), snapshotRules)...), snapshotController(o))
 }
-
-const rbac = "rbac.authorization.k8s.io/v1"
 
 // snapshotRules are what snapshot-controller asks for.
 var snapshotRules = []rbacv1.PolicyRule{
