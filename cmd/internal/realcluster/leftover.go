@@ -36,7 +36,8 @@ func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 	if err != nil {
 		return environment(err, "list the namespaces of the cluster")
 	}
-	all = slices.DeleteFunc(all, func(m made) bool { return m.ending || ending[m.namespace] || isOfSnapshots(m) })
+	kinds := deploy.SnapshotKinds(deploy.Options{})
+	all = slices.DeleteFunc(all, func(m made) bool { return m.ending || ending[m.namespace] || m.isAmong(kinds) })
 	if len(all) == 0 {
 		return nil
 	}
@@ -51,9 +52,10 @@ func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 		"the cluster has objects of an earlier run that was killed, or of one that still runs: %s. 'csisim clean --on %s' takes them away", strings.Join(names, ", "), on)}
 }
 
-// isOfSnapshots reports whether an object is of the kinds of snapshots or their controller, which stay on a cluster that csisim made.
-func isOfSnapshots(m made) bool {
-	return slices.ContainsFunc(deploy.SnapshotKinds(deploy.Options{}), func(object runtime.Object) bool {
+// isAmong reports whether an object has the name of one of these: the kinds of snapshots and their controller stay on a cluster that csisim
+// made.
+func (m made) isAmong(objects []runtime.Object) bool {
+	return slices.ContainsFunc(objects, func(object runtime.Object) bool {
 		there, err := meta.Accessor(object)
 		return err == nil && there.GetName() == m.name && there.GetNamespace() == m.namespace
 	})
