@@ -136,15 +136,16 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 		case e.Code == "":
 			done[e.Method] = true
 		case gone && ledger.Makes(e):
-		case e.Injected == "" && !done[e.Method] && !(attachedElsewhere(e) && done[csi.Controller_ControllerUnpublishVolume_FullMethodName]):
+		case attachedElsewhere(e) && done[csi.Controller_ControllerUnpublishVolume_FullMethodName]: // the driver was not asked since
+		case e.Injected == "" && !done[e.Method]:
 			return e
 		}
 	}
 	return nil
 }
 
-// attachedElsewhere reports whether a call was refused since the volume has to be detached first: once it is, the driver has not been
-// asked. CSI spec: ControllerPublishVolume, FAILED_PRECONDITION
+// attachedElsewhere reports whether a call was refused since the volume has to be detached first.
+// CSI spec: ControllerPublishVolume, FAILED_PRECONDITION
 func attachedElsewhere(call *trace.Event) bool {
 	return call.Method == csi.Controller_ControllerPublishVolume_FullMethodName && call.Code == codes.FailedPrecondition.String()
 }
