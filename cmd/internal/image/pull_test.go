@@ -71,19 +71,21 @@ func (s *site) login(t *testing.T) {
 }
 
 func (s *site) push(t *testing.T, as string, i v1.Image) string {
-	reference := s.host + "/" + as
-	ref, err := name.ParseReference(reference)
-	require.NoError(t, err)
+	ref := s.at(t, as)
 	require.NoError(t, remote.Write(ref, i, remote.WithAuth(user)))
-	return reference
+	return ref.String()
 }
 
 func (s *site) pushIndex(t *testing.T, as string, index v1.ImageIndex) string {
-	reference := s.host + "/" + as
-	ref, err := name.ParseReference(reference)
-	require.NoError(t, err)
+	ref := s.at(t, as)
 	require.NoError(t, remote.WriteIndex(ref, index, remote.WithAuth(user)))
-	return reference
+	return ref.String()
+}
+
+func (s *site) at(t *testing.T, as string) name.Reference {
+	ref, err := name.ParseReference(s.host + "/" + as)
+	require.NoError(t, err)
+	return ref
 }
 
 func forPlatform(i v1.Image, architecture string) mutate.IndexAddendum {
