@@ -69,7 +69,7 @@ func (s *survey) choice(c kernel.Choice) {
 		s.began = true
 		s.add(note{kind: step, of: s.current})
 	}
-	n := note{kind: other, of: int32(uint64(c.N)*uint64(forkKinds) + uint64(kindOf(c)))}
+	n := note{kind: other, of: int32(packed(uint64(c.N), kindOf(c)))}
 	if c.Process(0) != nil {
 		n.kind, n.queue, n.ready = next, int32(len(s.queues)), int32(c.N)
 		if c.Kind == kernel.GiveWay {
