@@ -418,18 +418,8 @@ func TestASnapshotThatWasThereBeforeGoesWithItsGroup(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
 	kept := w.group("kept", "fast")
 	w.Run(time.Second)
-	tc.Create(w.Cluster, &snapshotv1.VolumeSnapshotContent{
-		ObjectMeta: metav1.ObjectMeta{Name: "given"},
-		Spec: snapshotv1.VolumeSnapshotContentSpec{
-			Driver: tc.Driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
-			VolumeSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "given"},
-			Source:            snapshotv1.VolumeSnapshotContentSource{SnapshotHandle: ptr.To("snap-0001")},
-		},
-	})
-	given := tc.Create(w.Cluster, &snapshotv1.VolumeSnapshot{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "given"},
-		Spec:       snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{VolumeSnapshotContentName: ptr.To("given")}},
-	})
+	givenContent(w.Cluster)
+	given := givenSnapshot(w.Cluster)
 	w.Run(time.Minute)
 	assert.Equal(t, "group-0001", *tc.Get[content](w.Cluster, "", "given").Status.VolumeGroupSnapshotHandle)
 	tc.Change(w.Cluster, w.groupContent(kept), func(c groupContent) { c.Spec.DeletionPolicy = snapshotv1.VolumeSnapshotContentRetain })

@@ -303,26 +303,36 @@ func TestAClaimThatIsNotBoundIsNotCut(t *testing.T) {
 	assert.True(t, *w.get("daily").Status.ReadyToUse)
 }
 
+// givenContent is an administrator's content of the first snapshot that a driver has made.
+func givenContent(c *tc.Cluster) {
+	tc.Create(c, &snapshotv1.VolumeSnapshotContent{
+		ObjectMeta: metav1.ObjectMeta{Name: "given"},
+		Spec: snapshotv1.VolumeSnapshotContentSpec{
+			Driver: tc.Driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
+			VolumeSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "given"},
+			Source:            snapshotv1.VolumeSnapshotContentSource{SnapshotHandle: ptr.To("snap-0001")},
+		},
+	})
+}
+
+// givenSnapshot is the snapshot that has this content.
+func givenSnapshot(c *tc.Cluster) *snapshotv1.VolumeSnapshot {
+	return tc.Create(c, &snapshotv1.VolumeSnapshot{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "given"},
+		Spec:       snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{VolumeSnapshotContentName: ptr.To("given")}},
+	})
+}
+
 // C-SNAP-15, C-SNAP-37, C-SNAP-38
 func TestASnapshotThatWasThereBefore(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		w := newWorld(t, mock.Options{ListSnapshots: lists})
 		w.snapshot("cut", "fast")
 		w.Run(time.Second)
-		tc.Create(w.Cluster, &snapshotv1.VolumeSnapshotContent{
-			ObjectMeta: metav1.ObjectMeta{Name: "given"},
-			Spec: snapshotv1.VolumeSnapshotContentSpec{
-				Driver: tc.Driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
-				VolumeSnapshotRef: corev1.ObjectReference{Namespace: "default", Name: "given"},
-				Source:            snapshotv1.VolumeSnapshotContentSource{SnapshotHandle: ptr.To("snap-0001")},
-			},
-		})
+		givenContent(w.Cluster)
 		w.Run(time.Second)
 		assert.Empty(t, tc.Get[content](w.Cluster, "", "given").Finalizers, "nobody looks at it before its snapshot is there")
-		tc.Create(w.Cluster, &snapshotv1.VolumeSnapshot{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "given"},
-			Spec:       snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{VolumeSnapshotContentName: ptr.To("given")}},
-		})
+		givenSnapshot(w.Cluster)
 		w.Run(time.Minute)
 		s := w.get("given")
 		assert.True(t, *s.Status.ReadyToUse)
