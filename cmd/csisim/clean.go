@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/cmd/internal/promotion"
+	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/workdir"
 )

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/comparison"
-	"github.com/csisim/csisim/cmd/internal/promotion"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -170,7 +170,7 @@ func (c *comparing) runReal(ctx context.Context) error {
 		for n := 1; n <= c.flags.times; n++ {
 			fmt.Fprintf(c.env.stdout, "\nReal run %d of %d:\n", n, c.flags.times)
 			s := newSession(c.env, runFlags{trace: c.real(n), workDir: c.flags.workDir, strategy: "calm", patience: usualPatience, isolation: string(sim.Auto), parallel: 1, onFlags: c.flags.onFlags}, all)
-			s.world = target.World
+			s.world = worldOf(target)
 			s.runAll(ctx, all)
 			var unusable *failure
 			if err := s.end(ctx); errors.As(err, &unusable) && unusable.code > exitFailed {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/csisim/csisim/cmd/internal/image"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/real/image"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/sim"
 )

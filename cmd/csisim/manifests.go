@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
-	"github.com/csisim/csisim/cmd/internal/promotion"
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/real/promotion"
 )
 
 func newManifests(env environment) *cobra.Command {
@@ -41,7 +41,7 @@ func manifests(ctx context.Context, env environment, file, image string, o deplo
 	if err != nil {
 		return err
 	}
-	found, err := promotion.Deploy(ctx, scenarios[0], o)
+	found, err := promotion.Deploy(ctx, scenarios[0].Subject(), o)
 	if err != nil {
 		return err
 	}

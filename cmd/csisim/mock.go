@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/cmd/internal/mockprogram"
-	"github.com/csisim/csisim/cmd/internal/proxy"
+	"github.com/csisim/csisim/internal/real/mockprogram"
+	"github.com/csisim/csisim/internal/real/proxy"
 )
 
 // newMock is what containers of the reference driver run in a real cluster.

@@ -20,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/internal/driver/certificate"
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/sim"
 )

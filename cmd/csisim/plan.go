@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/csisim/csisim/cmd/internal/promotion"
+	planning "github.com/csisim/csisim/cmd/internal/plan"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/sim"
 )
@@ -17,7 +17,7 @@ func plan(ctx context.Context, env environment, f runFlags, scenarios []*scenari
 		if i > 0 {
 			fmt.Fprintln(env.stdout)
 		}
-		p, err := promotion.NewPlan(ctx, s, f.onFlags.target(env, f.keep, f.workDir))
+		p, err := planning.New(ctx, s, f.onFlags.target(env, f.keep, f.workDir))
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/cmd/internal/proxy"
+	"github.com/csisim/csisim/internal/real/proxy"
 )
 
 // tokenVariable is the variable of the environment with the token that clients of a proxy have to bear.

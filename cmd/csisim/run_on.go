@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/csisim/csisim/cmd/internal/promotion"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/real/promotion"
 )
 
 // onFlags say on which real cluster scenarios run.
@@ -75,7 +75,8 @@ func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenar
 	}
 	return f.onFlags.onTarget(ctx, env, f.keep, f.workDir, scenarios, func(target *promotion.Target) error {
 		s := newSession(env, f, scenarios)
-		s.world, s.turn = target.World, target.Turn
+		s.world = worldOf(target)
+		s.turn = func(sc *scenario.Scenario) (done func()) { return target.Turn(sc.Subject()) }
 		s.runAll(ctx, scenarios)
 		return s.end(ctx)
 	})
@@ -83,7 +84,7 @@ func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenar
 
 // onTarget runs on the cluster, with all that the scenarios need there, and takes that away afterwards.
 func (f onFlags) onTarget(ctx context.Context, env environment, keep bool, workDir string, scenarios []*scenario.Scenario, run func(*promotion.Target) error) (err error) {
-	target, err := promotion.Open(ctx, scenarios, f.target(env, keep, workDir))
+	target, err := promotion.Open(ctx, scenario.Subjects(scenarios), f.target(env, keep, workDir))
 	if err != nil {
 		return err
 	}
@@ -92,4 +93,11 @@ func (f onFlags) onTarget(ctx context.Context, env environment, keep bool, workD
 		warnings(env, s)
 	}
 	return run(target)
+}
+
+// worldOf makes the worlds of scenarios on a cluster.
+func worldOf(target *promotion.Target) func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error) {
+	return func(ctx context.Context, s *scenario.Scenario, o scenario.RunOptions) (scenario.World, error) {
+		return target.World(ctx, s.Subject(), o.Sinks)
+	}
 }

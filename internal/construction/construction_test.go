@@ -196,6 +196,7 @@ var floors = [][]string{
 	{"drivers", "internal/driver", "internal/invariant", "internal/view"},                        // reference drivers and faults; how drivers are served, called, recorded and broken; what a trace looks like, rules of the CSI spec included
 	{"fakekubelet", "fakecontroller"},                                                            // the parts of Kubernetes, which meet in the store alone
 	{"sim"},                                                                                      // the public API: a cluster
+	{"internal/real"},                                                                            // the same on a real cluster
 	{"cmd", "examples", "scenarios"},                                                             // what people run
 }
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/internal/driver/livenessprobe"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/sim"
 )
 

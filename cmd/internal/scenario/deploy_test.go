@@ -22,7 +22,12 @@ func TestTheSimulationTakesWhatADriversOwnManifestsSay(t *testing.T) {
 	assert.Equal(t, 15*time.Second, o.Sidecars.Attacher.Timeout)
 	assert.Equal(t, []string{"csi-provisioner --feature-gates"}, s.Unsimulated())
 
-	installed, err := s.Install(t.Context(), RunOptions{})
+	subject := s.Subject()
+	cluster, err := sim.Start(subject.Options(t.Context()))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"csi-provisioner", "csi-attacher"}, installed[0].Sidecars)
+	defer cluster.Close()
+	assert.Contains(t, cluster.Controllers(), "csi-provisioner/"+o.Name)
+	assert.NotContains(t, cluster.Controllers(), "csi-resizer/"+o.Name)
+	require.Len(t, subject.Own, 1)
+	assert.Equal(t, []string{"csi-attacher", "csi-provisioner"}, subject.Own[0].Sidecars())
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/sim"
 )
 

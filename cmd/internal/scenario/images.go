@@ -30,7 +30,7 @@ func (s *Scenario) MappedImages() (all []Mapped) {
 
 // UnmappedImages are the images of the scenario's own containers that no entry of images names.
 func (s *Scenario) UnmappedImages() []string {
-	return slices.DeleteFunc(s.ContainerImages(), func(image string) bool { return sim.Maps(s.Images, image) })
+	return slices.DeleteFunc(s.containerImages(), func(image string) bool { return sim.Maps(s.Images, image) })
 }
 
 // imagesOf are the images of the containers of an object's pods.

@@ -8,9 +8,9 @@ import (
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/version"
 )
 
@@ -139,8 +139,8 @@ func (s *Scenario) promoted(a action) Promotion {
 	return never("the kubelet starts the container of a driver with manifests of its own again at once; restart-driver can be done")
 }
 
-// EndsRegistrars reports whether a step ends or starts a registrar.
-func (s *Scenario) EndsRegistrars() bool {
+// endsRegistrars reports whether a step ends or starts a registrar.
+func (s *Scenario) endsRegistrars() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool {
 		switch step.action.(type) {
 		case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
@@ -260,9 +260,9 @@ func (s *Scenario) firstObject(is func(object) bool) *object {
 	return nil
 }
 
-// NeedsSnapshots reports whether the cluster has to have the kinds of snapshots, which are no part of Kubernetes, and no
+// needsSnapshots reports whether the cluster has to have the kinds of snapshots, which are no part of Kubernetes, and no
 // driver's own manifests bring them.
-func (s *Scenario) NeedsSnapshots() bool {
+func (s *Scenario) needsSnapshots() bool {
 	isSnapshot := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Group == snapshotv1.GroupName }
 	return s.firstObject(isSnapshot) != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots)
 }

@@ -7,20 +7,20 @@ import (
 
 	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/csisim/csisim/cmd/internal/deploy"
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Alone is why nothing else may run on a real cluster at the same time; empty if the scenario touches nothing but objects
+// alone is why nothing else may run on a real cluster at the same time; empty if the scenario touches nothing but objects
 // and a driver that can have names of their own.
-func (s *Scenario) Alone() string {
+func (s *Scenario) alone() string {
 	for _, n := range s.Cluster.Nodes {
 		if n.MaxPods > 0 || len(n.Taints) > 0 || n.Labels != nil || n.Zone != "" || n.Region != "" {
 			return "node " + n.Name + " is changed for it"
 		}
 	}
-	if o := s.firstObject(isOfCluster); o != nil {
+	if o := s.firstObject(concernsAll); o != nil {
 		return nameOf(*o) + " is there for the whole cluster"
 	}
 	if s.hasTopology() {
@@ -39,15 +39,15 @@ func (s *Scenario) Alone() string {
 	return ""
 }
 
-// IsOfCluster reports whether something of the scenario concerns all who use the cluster: then no name is changed.
-func (s *Scenario) IsOfCluster() bool { return s.firstObject(isOfCluster) != nil || s.hasTopology() }
+// isOfCluster reports whether something of the scenario concerns all who use the cluster: then no name is changed.
+func (s *Scenario) isOfCluster() bool { return s.firstObject(concernsAll) != nil || s.hasTopology() }
 
 func (s *Scenario) hasTopology() bool {
 	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil && d.Mock.Topology })
 }
 
-// Owned are the drivers that are there once in a cluster: the reference driver in memory can have any name, others have theirs.
-func (s *Scenario) Owned() (names []string) {
+// owned are the drivers that are there once in a cluster: the reference driver in memory can have any name, others have theirs.
+func (s *Scenario) owned() (names []string) {
 	for _, d := range s.Drivers {
 		if d.Mock == nil || d.own != nil {
 			names = append(names, d.name())
@@ -100,9 +100,9 @@ func ofNodes(of *store.Resource) string {
 
 func (s Statement) looksAtNodes() bool { return strings.Contains(s.text, "files(") }
 
-// isOfCluster reports whether an object concerns all who use a cluster: it has no namespace and cannot be there under
+// concernsAll reports whether an object concerns all who use a cluster: it has no namespace and cannot be there under
 // another name, or is the class of all claims without one.
-func isOfCluster(o object) bool {
+func concernsAll(o object) bool {
 	if class, ok := o.Object.(*storagev1.StorageClass); ok {
 		return class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
 	}

@@ -1,0 +1,183 @@
+package kindcluster
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+
+	"github.com/csisim/csisim/internal/real/kindcluster/enginetest"
+	"github.com/csisim/csisim/sim"
+)
+
+// removed are the orders that take something away.
+func removed(orders []string) (all []string) {
+	for _, o := range orders {
+		if strings.HasPrefix(o, "rm ") || strings.HasPrefix(o, "kill ") || strings.HasPrefix(o, "network rm") || strings.HasPrefix(o, "volume rm") {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func TestWithoutAnEngineTheErrorSaysWhatToDo(t *testing.T) {
+	t.Setenv("KIND_EXPERIMENTAL_PROVIDER", "")
+	t.Setenv("PATH", t.TempDir())
+	_, err := Create(context.Background(), Options{})
+	environment := (*sim.EnvironmentError)(nil)
+	require.ErrorAs(t, err, &environment)
+	assert.ErrorContains(t, err, "neither docker nor podman nor nerdctl is in PATH: install one of them")
+
+	enginetest.Docker(t, "info")
+	_, err = Create(context.Background(), Options{})
+	require.ErrorAs(t, err, &environment)
+	assert.ErrorContains(t, err, "none answers: docker: stand-in: info refused. Start it, or allow this user to use it")
+}
+
+// A cluster that is there already is neither used nor deleted.
+func TestAClusterOfThatNameIsLeftAlone(t *testing.T) {
+	orders := enginetest.Docker(t, "never", "other", DefaultName)
+	_, err := Create(context.Background(), Options{})
+	config := (*sim.ConfigError)(nil)
+	require.ErrorAs(t, err, &config)
+	assert.ErrorContains(t, err, `use it with --on kind:csisim, or delete it with 'kind delete cluster --name csisim'`)
+	assert.Empty(t, removed(orders()))
+}
+
+// The name is taken between the look at the list and the first node: that cluster is left alone, too.
+func TestAClusterThatSomebodyElseMakesMeanwhileIsLeftAlone(t *testing.T) {
+	orders := enginetest.Docker(t, "never", "other")
+	c, err := connect(Options{})
+	require.NoError(t, err)
+	_ = exec.Command("docker", "run", "somebody").Run()
+	_, err = Create(context.Background(), Options{Image: "kindest/node:v0"})
+	config := (*sim.ConfigError)(nil)
+	require.ErrorAs(t, err, &config)
+	assert.Equal(t, c.taken(), err)
+	assert.Empty(t, removed(orders()))
+}
+
+// What was begun is taken away, and nothing of another cluster.
+func TestAClusterThatDoesNotComeUpIsTakenAway(t *testing.T) {
+	orders := enginetest.Docker(t, "run", "other")
+	_, err := Create(context.Background(), Options{Nodes: []string{"node-a"}, Image: "kindest/node:v0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")})
+	environment := (*sim.EnvironmentError)(nil)
+	require.ErrorAs(t, err, &environment)
+	assert.ErrorContains(t, err, `make the kind cluster "csisim"`)
+	all := orders()
+	assert.NotEmpty(t, removed(all))
+	for _, o := range removed(all) {
+		assert.Equal(t, "rm -f -v csisim-worker", o)
+	}
+	made := beginning(all, "run ")
+	require.NotEmpty(t, made)
+	for _, o := range made {
+		assert.Contains(t, o, "kindest/node:v0")
+		assert.Contains(t, o, "--label io.x-k8s.kind.cluster=csisim")
+	}
+}
+
+// beginning are the orders that begin with a text.
+func beginning(orders []string, with string) (all []string) {
+	for _, o := range orders {
+		if strings.HasPrefix(o, with) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// The configuration is kind's own, but for the names of the nodes, what they share, and the image of those that name none.
+func TestAClusterIsMadeAsItsConfigurationSays(t *testing.T) {
+	config := &v1alpha4.Cluster{
+		Networking: v1alpha4.Networking{APIServerAddress: "127.0.0.2"},
+		Nodes: []v1alpha4.Node{
+			{Role: v1alpha4.WorkerRole, Image: "kindest/node:old", Labels: map[string]string{"disk": "ssd"}},
+			{Role: v1alpha4.ControlPlaneRole, ExtraMounts: []v1alpha4.Mount{{HostPath: "/srv", ContainerPath: "/disks"}}},
+		},
+	}
+	o := Options{Nodes: []string{"node-a", "node-b"}, Config: config, Usual: "kindest/node:usual", Shared: "/tmp/shared", SharedAt: "/shared"}
+	made := o.config()
+	require.Len(t, made.Nodes, 3)
+	var images, mounts []string
+	for _, n := range made.Nodes {
+		images = append(images, n.Image)
+		for _, m := range n.ExtraMounts {
+			mounts = append(mounts, string(n.Role)+" "+m.HostPath)
+		}
+	}
+	assert.Equal(t, []string{"kindest/node:usual", "kindest/node:old", "kindest/node:usual"}, images)
+	assert.Equal(t, []string{"control-plane /srv", "control-plane /tmp/shared", "worker /tmp/shared", "worker /tmp/shared"}, mounts)
+	assert.Equal(t, map[string]string{"disk": "ssd"}, made.Nodes[1].Labels)
+	assert.Contains(t, made.Nodes[2].KubeadmConfigPatches[0], "name: node-b")
+	assert.Equal(t, "127.0.0.2", made.Networking.APIServerAddress)
+	assert.Len(t, config.Nodes, 2, "the scenario's own stays as it is")
+
+	for image, want := range map[string][]string{"": {"kindest/node:usual", "kindest/node:old"}, "kindest/node:flag": {"kindest/node:flag"}} {
+		orders := enginetest.Docker(t, "run")
+		o.Image, o.Kubeconfig = image, filepath.Join(t.TempDir(), "kubeconfig")
+		_, err := Create(context.Background(), o)
+		require.Error(t, err)
+		found := map[string]bool{}
+		for _, run := range beginning(orders(), "run ") {
+			words := strings.Fields(run)
+			found[words[len(words)-1]] = true
+		}
+		for image := range found {
+			assert.Contains(t, want, image)
+		}
+		assert.NotEmpty(t, found)
+	}
+}
+
+// What the engine cannot do is said with the engine's own words, and nothing is left.
+func TestFailuresOfTheEngine(t *testing.T) {
+	for _, fails := range []string{"ps -a", "network ls", "run", "exec"} {
+		t.Run(fails, func(t *testing.T) {
+			orders := enginetest.Docker(t, fails)
+			_, err := Create(context.Background(), Options{Image: "kindest/node:v0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")})
+			environment := (*sim.EnvironmentError)(nil)
+			require.ErrorAs(t, err, &environment)
+			if len(beginning(orders(), "run ")) > 0 {
+				assert.NotEmpty(t, removed(orders()))
+			}
+		})
+	}
+}
+
+// An image that the registry does not have ends the making of a cluster, and no node is begun.
+func TestANodeImageThatIsNotThere(t *testing.T) {
+	orders := enginetest.Docker(t, "pull", "other")
+	enginetest.Without(t, "kindest/node:v0")
+	_, err := Create(context.Background(), Options{Image: "kindest/node:v0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")})
+	environment := (*sim.EnvironmentError)(nil)
+	require.ErrorAs(t, err, &environment)
+	assert.ErrorContains(t, err, "kindest/node:v0")
+	assert.Empty(t, beginning(orders(), "run "))
+}
+
+// kind panics where its nodes list is empty: that is an error like others.
+func TestAPanicOfKindIsAnError(t *testing.T) {
+	c := &Cluster{name: "x", provider: nil}
+	err := c.create()
+	assert.ErrorContains(t, err, "kind panicked")
+	assert.ErrorContains(t, err, "its nodes did not come up")
+}
+
+// A node that does not come back is an error in the engine's words, and so is one that is not there.
+func TestANodeThatDoesNotComeBack(t *testing.T) {
+	orders := enginetest.Docker(t, "start", DefaultName)
+	_ = exec.Command("docker", "run", "a node").Run()
+	c, err := Find(Options{})
+	require.NoError(t, err)
+	require.NotNil(t, c)
+	assert.NoError(t, c.PowerOff(t.Context(), DefaultName+"-worker"))
+	assert.EqualError(t, c.PowerOn(t.Context(), DefaultName+"-worker"), "docker start csisim-worker: exit status 1: stand-in: start refused")
+	assert.EqualError(t, c.PowerOn(t.Context(), "none"), `the kind cluster "csisim" has no node none`)
+	assert.NotEmpty(t, beginning(orders(), "kill csisim-worker"))
+}

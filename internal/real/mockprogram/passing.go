@@ -1,0 +1,41 @@
+package mockprogram
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/csisim/csisim/internal/real/proxy"
+)
+
+// passing is a plugin that passes its calls to the backend, with metadata that say whose they are.
+type passing struct {
+	socket, backend string
+	metadata        []string // keys and values
+}
+
+func (p passing) serve(ctx context.Context) error {
+	conn, err := grpc.NewClient("passthrough:///"+p.backend, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	pass := func(_ any, stream grpc.ServerStream) error {
+		method, _ := grpc.MethodFromServerStream(stream)
+		request, answer, err := proxy.Messages(method)
+		if err != nil {
+			return err
+		}
+		if err := stream.RecvMsg(request); err != nil {
+			return err
+		}
+		to := metadata.AppendToOutgoingContext(stream.Context(), p.metadata...)
+		if err := conn.Invoke(to, method, request, answer, grpc.WaitForReady(true)); err != nil { // the backend is never down, but may start later
+			return err
+		}
+		return stream.SendMsg(answer)
+	}
+	return serve(ctx, listening{grpc.NewServer(grpc.UnknownServiceHandler(pass)), "unix", p.socket})
+}

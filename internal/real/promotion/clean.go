@@ -1,0 +1,62 @@
+package promotion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/csisim/csisim/internal/real/kindcluster"
+	"github.com/csisim/csisim/internal/real/realcluster"
+	"github.com/csisim/csisim/internal/world/workdir"
+	"github.com/csisim/csisim/sim"
+)
+
+// Clean deletes what csisim has made on a cluster: all that bears its label; a kind cluster without a name as a whole,
+// which is what a run that was killed leaves. It returns what it has deleted.
+func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
+	t := &Target{options: o}
+	name, isKind := o.IsKind()
+	if !isKind {
+		if err := t.openKubeconfig(ctx); err != nil {
+			return nil, err
+		}
+		return realcluster.Clean(ctx, t.config)
+	}
+	if t.work, err = workdir.New(o.WorkDir); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.work.Close()) }()
+	t.kind, err = kindcluster.Find(kindcluster.Options{Name: name, Kubeconfig: filepath.Join(t.work.Path(), "kubeconfig")})
+	switch {
+	case err != nil:
+		return nil, err
+	case t.kind == nil && name != "":
+		return nil, &sim.ConfigError{Subject: "--on " + o.On, Problem: fmt.Sprintf("kind has no cluster %q", name)}
+	case t.kind == nil:
+		return nil, nil
+	}
+	if err := t.connect(); err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return realcluster.Clean(ctx, t.config)
+	}
+	return t.deleteKind(ctx)
+}
+
+// deleteKind deletes the cluster if it is csisim's.
+func (t *Target) deleteKind(ctx context.Context) ([]string, error) {
+	ours, err := t.isMarked(ctx)
+	if err != nil || !ours {
+		why := "csisim did not make it, or was killed before it was up"
+		if err != nil {
+			why = err.Error()
+		}
+		return nil, &sim.ConfigError{Subject: fmt.Sprintf("kind cluster %q", t.kind.Name()), Problem: fmt.Sprintf("%s: delete it with 'kind delete cluster --name %s'", why, t.kind.Name())}
+	}
+	if err := t.removeShared(); err != nil {
+		return nil, err
+	}
+	return []string{"kind cluster " + t.kind.Name()}, nil
+}

@@ -1,0 +1,148 @@
+// Package promotion takes what runs in a simulation to a real cluster: what its drivers become there, which images they
+// need, and the cluster itself.
+package promotion
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+
+	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/real/image"
+	"github.com/csisim/csisim/sim"
+)
+
+// Deployment is what a subject needs on a real cluster.
+type Deployment struct {
+	Drivers []deploy.Driver
+	// Built are images that are made here, Pulled those that the cluster has or gets from a registry.
+	Built  []image.Image
+	Pulled []string
+	// Snapshots are the kinds of snapshots and their controller: whether the cluster has to have them.
+	Snapshots bool
+}
+
+// SharedState is the directory of nodes that all of them share, for what drivers keep in their backends.
+const SharedState = "/var/lib/csisim-shared"
+
+// builtTag is the tag of images that are made here.
+const builtTag = ":csisim"
+
+// Deploy finds out what the drivers of a subject need.
+func Deploy(ctx context.Context, s Subject, o deploy.Options) (*Deployment, error) {
+	drivers, err := s.install(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &Deployment{}
+	for n, i := range drivers {
+		driver, built, err := describe(i, o)
+		if err != nil {
+			return nil, err
+		}
+		driver.Index, driver.Down = n, i.Down
+		if s.EndsRegistrars {
+			driver.Keeper = &deploy.Keeper{}
+			if driver.Keeper.Libraries, err = image.Libraries(executable()); err != nil {
+				return nil, &sim.EnvironmentError{Doing: "make images", Err: err}
+			}
+		}
+		d.Drivers = append(d.Drivers, driver)
+		d.Built = append(d.Built, built)
+		d.Pulled = append(d.Pulled, o.SidecarImages(driver)...)
+	}
+	d.addContainers(s)
+	if d.Snapshots = s.Snapshots || slices.ContainsFunc(d.Drivers, needsSnapshots); d.Snapshots {
+		d.Pulled = append(d.Pulled, o.SnapshotImages()...)
+	}
+	slices.Sort(d.Pulled)
+	d.Pulled = slices.Compact(d.Pulled)
+	return d, nil
+}
+
+// needsSnapshots reports whether a driver has csi-snapshotter, which exits on a cluster without the kinds of snapshots.
+func needsSnapshots(d deploy.Driver) bool {
+	sidecars := d.Sidecars
+	if d.Own != nil {
+		if d.Own.Defines(snapshotv1.GroupName) {
+			return false
+		}
+		sidecars = d.Own.Sidecars()
+	}
+	return slices.Contains(sidecars, string(sim.Snapshotter))
+}
+
+// standInPrefix begins the names of images that stand for any container.
+const standInPrefix = "registry.local/"
+
+// addContainers adds the images of the subject's own containers: those of registry.local are made, and only sleep.
+func (d *Deployment) addContainers(s Subject) {
+	var stood []string
+	for _, name := range s.Images {
+		if strings.HasPrefix(name, standInPrefix) {
+			stood = append(stood, name)
+		} else if name != "" {
+			d.Pulled = append(d.Pulled, name)
+		}
+	}
+	if len(stood) > 0 {
+		d.Built = append(d.Built, image.Image{Names: stood, Files: map[string]string{self: executable()}, Entrypoint: []string{self, "sleep"}})
+	}
+}
+
+// self is csisim in images.
+const self = "/csisim"
+
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// describe is a driver and the image of its program.
+func describe(i installed, o deploy.Options) (deploy.Driver, image.Image, error) {
+	files := map[string]string{self: executable()}
+	if i.own != nil {
+		return deploy.Driver{Name: i.Name, Own: i.own}, image.Image{Names: []string{deploy.ProxyImage}, Files: files, Entrypoint: []string{self}}, nil
+	}
+	slug := deploy.Slug(i.Name)
+	built := image.Image{Names: []string{"csisim.dev/" + slug + builtTag}, Files: files}
+	d := deploy.Driver{Name: i.Name, CSIDriver: i.csiDriver, Flags: flagsOf(i)}
+	for _, s := range i.sidecars {
+		if deploy.Pinned[s] != "" && s != registrar.Program {
+			d.Sidecars = append(d.Sidecars, s)
+		}
+	}
+	switch {
+	case i.Mock != nil:
+		d.Name = o.Scope.Name(i.Name)
+		if err := addMock(&d, i, deploy.Slug(d.Name), o); err != nil {
+			return d, built, err
+		}
+	case i.Program != nil:
+		if err := addProgram(&d, i, slug, o, built.Files); err != nil {
+			return d, built, err
+		}
+	default:
+		return d, built, &sim.ConfigError{Subject: fmt.Sprintf("driver %q", i.Name), Problem: "a driver that runs already on a socket of this machine is in no pod: give its program"}
+	}
+	if i.NoNode {
+		d.Node = nil
+	}
+	if i.NoController {
+		d.Controller, d.Sidecars = nil, nil
+	}
+	for _, p := range []*deploy.Program{d.Node, d.Controller, d.Backend} {
+		if p != nil {
+			p.Image = built.Names[0]
+		}
+	}
+	return d, built, nil
+}

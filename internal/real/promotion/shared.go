@@ -1,0 +1,124 @@
+package promotion
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/real/kindcluster"
+	"github.com/csisim/csisim/internal/world/workdir"
+	"github.com/csisim/csisim/sim"
+)
+
+// sharedPrefix begins the names of directories that the nodes of a kind cluster share; the cluster's name follows.
+const sharedPrefix = "csisim-kind-"
+
+// sharedDir is the directory of a cluster below the parent of what runs need on disk.
+func sharedDir(workDir, cluster string) string {
+	return filepath.Join(cmp.Or(workDir, os.TempDir()), sharedPrefix+cmp.Or(cluster, kindcluster.DefaultName))
+}
+
+// newShared makes the empty directory of a cluster that is to be made, and locks it: kind does not know the cluster before
+// its first node, which may take a long pull. What is there is of a cluster that is gone.
+func newShared(dir, cluster string) (lock io.Closer, err error) {
+	if err = os.MkdirAll(dir, 0o755); err == nil {
+		lock, err = workdir.Lock(dir)
+	}
+	if errors.Is(err, workdir.ErrInUse) {
+		return nil, &sim.ConfigError{Subject: fmt.Sprintf("cluster %q", cluster), Problem: "another run is making it, or cleans up after it: wait for that run"}
+	}
+	if err == nil {
+		err = empty(dir)
+	}
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "make a directory for the nodes", Err: errors.Join(err, unlock(lock))}
+	}
+	return lock, nil
+}
+
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != workdir.LockName {
+			err = errors.Join(err, workdir.RemoveTree(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+func unlock(lock io.Closer) error {
+	if lock == nil {
+		return nil
+	}
+	return lock.Close()
+}
+
+// emptyTime bounds what a node may take to empty the directory.
+const emptyTime = 30 * time.Second
+
+// removeShared deletes the cluster and the directory of its nodes. What their root has written a user may be unable to
+// remove: a node does it before it goes.
+func (t *Target) removeShared() error {
+	dir := sharedDir(t.options.WorkDir, t.kind.Name())
+	if _, err := os.Stat(dir); err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), emptyTime)
+		defer cancel()
+		_ = t.kind.RunOnOne(ctx, "find", SharedState, "-xdev", "-mindepth", "1", "!", "-path", SharedState+"/"+workdir.LockName, "-delete") // what stays is removed here, or is the error
+	}
+	if err := t.kind.Delete(); err != nil {
+		return err
+	}
+	if err := workdir.RemoveTree(dir); err != nil {
+		return &sim.EnvironmentError{Doing: "remove the directory of the kind cluster's nodes", Err: err}
+	}
+	return nil
+}
+
+// CleanShared removes the directories of kind clusters that are gone, and that no run is about to make. Where there is
+// no directory no engine is asked; where no engine answers nothing is removed: who knows which clusters there are.
+func CleanShared(workDir string) (removed []string, err error) {
+	parent := cmp.Or(workDir, os.TempDir())
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return nil, nil // who looks for other leftovers there gets the error
+	}
+	var dirs []string
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), sharedPrefix) {
+			continue
+		}
+		dir := filepath.Join(parent, e.Name())
+		lock, failed := workdir.Lock(dir)
+		switch {
+		case failed == nil:
+			defer lock.Close()
+			dirs = append(dirs, dir)
+		case !errors.Is(failed, workdir.ErrInUse):
+			err = errors.Join(err, &sim.EnvironmentError{Doing: "look at the directory of a kind cluster", Err: failed})
+		}
+	}
+	if len(dirs) == 0 {
+		return nil, err
+	}
+	there, unknown := kindcluster.Names()
+	if unknown != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		if there[strings.TrimPrefix(filepath.Base(dir), sharedPrefix)] {
+			continue
+		}
+		if failed := workdir.RemoveTree(dir); failed != nil {
+			err = errors.Join(err, &sim.EnvironmentError{Doing: "remove the directory of a kind cluster that is gone", Err: failed})
+			continue
+		}
+		removed = append(removed, dir)
+	}
+	return removed, err
+}

@@ -1,0 +1,332 @@
+package promotion
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/real/image"
+	"github.com/csisim/csisim/internal/real/kindcluster"
+	"github.com/csisim/csisim/internal/real/realcluster"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workdir"
+	"github.com/csisim/csisim/sim"
+)
+
+// TargetOptions say on which cluster subjects run.
+type TargetOptions struct {
+	// On is kind, kind:NAME, or PATH[@CONTEXT] of a kubeconfig.
+	On string
+	// NodeImage is that of a kind cluster's nodes. Default: that of the subjects' version of Kubernetes.
+	NodeImage string
+	// AllowContext names the context of a kubeconfig whose cluster csisim did not make.
+	AllowContext string
+	// Keep leaves a cluster that was made where it is.
+	Keep bool
+	// Images are those of sidecars that are not the pinned ones.
+	Images map[string]string
+	// WorkDir is the parent of what is needed on disk. Default: os.TempDir().
+	WorkDir string
+	// Progress is where it is said what goes on.
+	Progress io.Writer
+}
+
+// IsKind reports whether a target is a kind cluster, and its name; empty for one of the run's own.
+func (o TargetOptions) IsKind() (name string, is bool) {
+	kind, name, _ := strings.Cut(o.On, ":")
+	return name, kind == "kind"
+}
+
+// Target is a cluster on which subjects run.
+type Target struct {
+	options     TargetOptions
+	config      *rest.Config
+	kind        *kindcluster.Cluster
+	made        bool         // the kind cluster is of this run
+	shared      io.Closer    // the lock of the directory that its nodes share; nil for a cluster that was not made
+	work        *workdir.Dir // nil for a cluster of a kubeconfig
+	token       string
+	deployments map[string]*Deployment  // by the name of the subject
+	snapshots   *realcluster.Snapshots  // nil if no subject needs them
+	scopes      map[string]deploy.Scope // the same; none for one that has the names of its file
+	turns       *turns
+}
+
+// Open finds or makes the cluster, with all that the subjects need on it. Close takes away what was made.
+func Open(ctx context.Context, subjects []Subject, o TargetOptions) (*Target, error) {
+	secret := make([]byte, 16)
+	_, _ = rand.Read(secret) // it never fails
+	t := &Target{options: o, token: hex.EncodeToString(secret), deployments: map[string]*Deployment{}, scopes: map[string]deploy.Scope{}, turns: newTurns()}
+	for n, s := range subjects {
+		if len(subjects) > 1 && !s.OfCluster {
+			t.scopes[s.Name] = deploy.NewScope(t.token, n)
+		}
+		d, err := Deploy(ctx, s, t.deploy(s.Name))
+		if err != nil {
+			return nil, err
+		}
+		t.deployments[s.Name] = d
+	}
+	var err error
+	if name, isKind := o.IsKind(); isKind {
+		err = t.openKind(ctx, name, subjects)
+	} else if err = t.openKubeconfig(ctx); err == nil {
+		err = realcluster.Leftovers(ctx, t.config, o.On)
+	}
+	if err == nil {
+		err = t.installSnapshots(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// installSnapshots installs the kinds of snapshots if a subject needs them.
+func (t *Target) installSnapshots(ctx context.Context) (err error) {
+	for _, file := range slices.Sorted(keys(t.deployments)) {
+		if t.deployments[file].Snapshots {
+			t.snapshots, err = realcluster.InstallSnapshots(ctx, t.config, t.deploy(""))
+			return err
+		}
+	}
+	return nil
+}
+
+// deploy says how the drivers of a subject are deployed; no name is for what several have in common.
+func (t *Target) deploy(subject string) deploy.Options {
+	_, isKind := t.options.IsKind()
+	o := deploy.Options{Proxy: t.token, Run: t.token[:8], ControlPlane: isKind, Images: t.options.Images, Scope: t.scopes[subject]}
+	if o.Scope != "" {
+		o.Run, o.Namespace = o.Run+string(o.Scope), o.Scope.Name(deploy.Namespace)
+	}
+	return o
+}
+
+func (t *Target) say(format string, args ...any) {
+	if t.options.Progress != nil {
+		fmt.Fprintf(t.options.Progress, format+"\n", args...)
+	}
+}
+
+// connect makes the configuration of clients of the kind cluster.
+func (t *Target) connect() error {
+	text, err := t.kind.Kubeconfig()
+	if err != nil {
+		return err
+	}
+	if t.config, err = clientcmd.RESTConfigFromKubeConfig(text); err != nil {
+		return &sim.EnvironmentError{Doing: "read the kubeconfig of the kind cluster", Err: err}
+	}
+	swift(t.config)
+	return nil
+}
+
+// swift lifts the client's own limits: the cluster is the run's alone.
+func swift(config *rest.Config) { config.QPS, config.Burst = 200, 400 }
+
+// furnish takes kind's own storage class away, and marks the cluster as csisim's.
+func (t *Target) furnish(ctx context.Context) error {
+	clients, err := kubernetes.NewForConfig(t.config)
+	if err == nil {
+		err = clients.StorageV1().StorageClasses().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	}
+	if err == nil { // one is enough, and a kernel without the match statistic has no services with two endpoints
+		_, err = clients.AppsV1().Deployments(metav1.NamespaceSystem).UpdateScale(ctx, "coredns", &autoscalingv1.Scale{
+			ObjectMeta: metav1.ObjectMeta{Name: "coredns", Namespace: metav1.NamespaceSystem}, Spec: autoscalingv1.ScaleSpec{Replicas: 1},
+		}, metav1.UpdateOptions{})
+	}
+	if err == nil {
+		_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: realcluster.Marker, Labels: map[string]string{deploy.ManagedBy: deploy.By}}}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "prepare the cluster", Err: err}
+	}
+	return nil
+}
+
+// load brings images to the nodes: those that are made here, and those that the engine has.
+func (t *Target) load() error {
+	var built []image.Image
+	var pulled []string
+	for _, file := range slices.Sorted(keys(t.deployments)) {
+		d := t.deployments[file]
+		built, pulled = append(built, d.Built...), append(pulled, d.Pulled...)
+	}
+	archive := filepath.Join(t.work.Path(), "images.tar")
+	built, err := t.lacking(unique(built))
+	if err != nil {
+		return err
+	}
+	if len(built) > 0 {
+		t.say("Loading images …")
+		if err := t.write(archive, built); err != nil {
+			return err
+		}
+		if err := t.kind.Load(archive); err != nil {
+			return err
+		}
+	}
+	slices.Sort(pulled)
+	if missing := t.kind.Missing(slices.Compact(pulled)); len(missing) > 0 {
+		saved, err := t.kind.Save(missing, archive)
+		if err != nil {
+			return err
+		}
+		if len(saved) > 0 {
+			if err := t.kind.Load(archive); err != nil {
+				return err
+			}
+		}
+		for _, name := range missing {
+			if !slices.Contains(saved, name) {
+				t.say("Image %s is not on this machine: the nodes pull it", name)
+			}
+		}
+	}
+	_ = os.Remove(archive) // the directory goes in the end
+	return nil
+}
+
+// lacking are the images that a node has not: a kept cluster has those of the run before, and they take long to load.
+func (t *Target) lacking(images []image.Image) (all []image.Image, err error) {
+	for _, i := range images {
+		id, err := i.ID(runtime.GOARCH)
+		if err != nil {
+			return nil, &sim.EnvironmentError{Doing: "make images", Err: err}
+		}
+		if !t.kind.Has(i.Names, id) {
+			all = append(all, i)
+		}
+	}
+	return all, nil
+}
+
+func (t *Target) write(archive string, images []image.Image) error {
+	file, err := os.Create(archive)
+	if err == nil {
+		err = errors.Join(image.Write(file, runtime.GOARCH, images...), file.Close())
+	}
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "make images", Err: err}
+	}
+	return nil
+}
+
+// unique are images without those whose names all came before.
+func unique(images []image.Image) (all []image.Image) {
+	seen := map[string]bool{}
+	for _, i := range images {
+		i.Names = slices.DeleteFunc(slices.Clone(i.Names), func(name string) bool { return seen[name] })
+		for _, name := range i.Names {
+			seen[name] = true
+		}
+		if len(i.Names) > 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func keys[V any](m map[string]V) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m { // sorted by the caller
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// nodesOf are the nodes of all subjects.
+func nodesOf(subjects []Subject) (names []string) {
+	for _, s := range subjects {
+		names = append(names, s.Nodes...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// openKubeconfig reaches the cluster of a kubeconfig.
+func (t *Target) openKubeconfig(ctx context.Context) error {
+	path, wanted, _ := strings.Cut(t.options.On, "@")
+	raw, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return &sim.ConfigError{Subject: "--on " + t.options.On, Problem: fmt.Sprintf("neither kind, nor kind:NAME, nor a kubeconfig: %v", err)}
+	}
+	name := cmp.Or(wanted, raw.CurrentContext)
+	if raw.Contexts[name] == nil {
+		return &sim.ConfigError{Subject: "--on " + t.options.On, Problem: fmt.Sprintf("the kubeconfig has no context %q; it has %s", name, strings.Join(slices.Sorted(keys(raw.Contexts)), ", "))}
+	}
+	t.config, err = clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		return &sim.ConfigError{Subject: "--on " + t.options.On, Problem: err.Error()}
+	}
+	swift(t.config)
+	ours, err := t.isMarked(ctx)
+	switch {
+	case err != nil:
+		return &sim.EnvironmentError{Doing: fmt.Sprintf("reach the cluster of context %q", name), Err: err}
+	case !ours && name != t.options.AllowContext:
+		return &sim.ConfigError{Subject: fmt.Sprintf("context %q", name), Problem: fmt.Sprintf("csisim did not make this cluster, and scenarios install drivers and delete objects: allow it with --allow-context %s", name)}
+	}
+	return nil
+}
+
+// isMarked reports whether csisim made the cluster.
+func (t *Target) isMarked(ctx context.Context) (bool, error) {
+	clients, err := kubernetes.NewForConfig(t.config)
+	if err == nil {
+		_, err = clients.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, realcluster.Marker, metav1.GetOptions{})
+	}
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// World is the cluster for one subject.
+func (t *Target) World(ctx context.Context, s Subject, sinks []trace.Sink) (*realcluster.Cluster, error) {
+	real := realcluster.Options{Config: t.config, Nodes: s.Nodes, NodeLabels: s.NodeLabels, Drivers: t.deployments[s.Name].Drivers, Deploy: t.deploy(s.Name), Sinks: sinks}
+	if t.kind != nil {
+		real.Machines = t.kind
+	}
+	return realcluster.New(ctx, real)
+}
+
+// Close deletes the cluster if it was made, unless it is to be kept.
+func (t *Target) Close() error {
+	var err error
+	if t.snapshots != nil && (t.kind == nil || !t.made) {
+		err = t.snapshots.Remove()
+	}
+	switch {
+	case t.kind != nil && t.made && !t.options.Keep:
+		err = errors.Join(err, t.removeShared())
+	case t.kind != nil && t.made:
+		t.say("The cluster stays: use it with --on kind:%s, delete it with 'kind delete cluster --name %s'", t.kind.Name(), t.kind.Name())
+	}
+	err = errors.Join(err, unlock(t.shared))
+	if t.work != nil {
+		err = errors.Join(err, t.work.Close())
+	}
+	return err
+}

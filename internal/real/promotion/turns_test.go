@@ -1,0 +1,34 @@
+package promotion
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Who touches a node waits until the others are done; those with a driver that is there once follow each other.
+func TestTurnsOnACluster(t *testing.T) {
+	target := &Target{turns: newTurns()}
+	first, second, alone := Subject{Name: "a.yaml"}, Subject{Name: "b.yaml"}, Subject{Name: "c.yaml", Alone: true}
+	program := Subject{Name: "d.yaml", Owned: []string{"disk.example.com"}}
+
+	begins := func(s Subject) <-chan func() {
+		began := make(chan func(), 1)
+		go func() { began <- target.Turn(s) }()
+		return began
+	}
+	one, two := <-begins(first), <-begins(second) // at once
+	last := begins(alone)
+	one()
+	assert.Empty(t, last)
+	two()
+	(<-last)()
+
+	running := <-begins(program)
+	next := begins(program)
+	other := <-begins(first) // the driver's lock is none of its own
+	assert.Empty(t, next)
+	running()
+	(<-next)()
+	other()
+}

@@ -1,0 +1,98 @@
+package proxy_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/real/proxy"
+)
+
+// A call at which somebody outside the pod dies waits until the reader of the records has killed him.
+func TestACallWaitsForTheDeathOfItsVictim(t *testing.T) {
+	r := start(t)
+	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Kubelet, RestartAfter: time.Millisecond})
+	answered := make(chan error, 1)
+	go func() {
+		_, err := r.create("pvc-1")
+		answered <- err
+	}()
+	ordered := func(verb string) func() bool {
+		return func() bool {
+			for _, record := range r.records() {
+				if record.K == proxy.Order && record.M == verb && record.Msg == string(fault.Kubelet) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	require.Eventually(t, ordered(proxy.Kill), 30*time.Second, 10*time.Millisecond)
+	assert.Empty(t, answered, "the driver has not seen the call yet")
+	r.done("POST", "/killed", nil)
+	require.NoError(t, <-answered, "then the driver carries it out")
+	require.Eventually(t, ordered(proxy.Start), 30*time.Second, 10*time.Millisecond)
+}
+
+// The caller that a fault kills may be gone before the proxy, which stands still until then, gives it the answer: the call ends.
+func TestACallEndsWhoseCallerWasKilledAtItsAnswer(t *testing.T) {
+	r := start(t)
+	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Caller, At: fault.BeforeAnswer})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = csi.NewControllerClient(r.dial("csi-provisioner")).CreateVolume(ctx, &csi.CreateVolumeRequest{Name: "pvc-1"})
+	}()
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(r.records(), func(record proxy.Record) bool { return record.K == proxy.Order && record.M == proxy.Kill })
+	}, 30*time.Second, 10*time.Millisecond)
+	cancel()
+	time.Sleep(100 * time.Millisecond) // the proxy notices, and stands still
+	r.done("POST", "/killed", nil)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
+	assert.Contains(t, r.calls()[1], "Canceled")
+}
+
+// A sidecar loses its connection when the driver dies, as without a proxy, and gets a new one when the driver is back.
+func TestASidecarLosesItsConnectionWithTheDriver(t *testing.T) {
+	r := start(t)
+	_, err := r.create("pvc-1")
+	require.NoError(t, err)
+	r.done("POST", "/driver/kill", nil)
+	require.Eventually(t, func() bool { return r.refused() }, 30*time.Second, 10*time.Millisecond, "nobody listens at the sidecar's socket")
+	_, err = r.create("pvc-1")
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	r.done("POST", "/driver/start", nil)
+	require.Eventually(t, func() bool { _, err := r.create("pvc-1"); return err == nil }, 30*time.Second, 20*time.Millisecond)
+}
+
+// refused reports whether the sidecar's socket is there and nobody listens at it.
+func (r *running) refused() bool {
+	_, err := net.Dial("unix", r.options.Listen["csi-provisioner"])
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// A call ends whose caller has died meanwhile, and nobody makes another: it is recorded all the same.
+func TestACallEndsAfterItsCaller(t *testing.T) {
+	r := start(t)
+	r.done("POST", "/faults", fault.Fault{Name: "held", Call: "CreateVolume", Times: 1, Effect: fault.HoldRequest})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = csi.NewControllerClient(r.dial("csi-provisioner")).CreateVolume(ctx, &csi.CreateVolumeRequest{Name: "pvc-1"})
+	}()
+	require.Eventually(t, func() bool { return len(r.calls()) == 1 }, 30*time.Second, 10*time.Millisecond)
+	cancel()
+	r.done("DELETE", "/faults?name=held", nil)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
+	assert.Contains(t, r.calls()[1], "Canceled")
+}

@@ -1,0 +1,231 @@
+package realcluster
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"k8s.io/client-go/rest"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/real/proxy"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// callLog brings the records of the proxies into the trace.
+type callLog struct {
+	*Cluster
+	open map[recordKey]*trace.Event
+	seen map[recordKey]bool // records that are complete
+	from map[place]bool     // that are being read
+
+	mu   sync.Mutex
+	read map[place]int // lines of each proxy that have arrived
+}
+
+// recordKey distinguishes an event of all proxies.
+type recordKey struct {
+	start  int64
+	seq    uint64
+	driver string
+	node   string
+}
+
+func newCallLog(c *Cluster) *callLog {
+	return &callLog{Cluster: c, open: map[recordKey]*trace.Event{}, seen: map[recordKey]bool{}, from: map[place]bool{}, read: map[place]int{}}
+}
+
+// ask asks a proxy.
+func (c *Cluster) ask(ctx context.Context, at place, verb, path string, params map[string]string, body any) ([]byte, error) {
+	request := c.request(at, verb, path, params)
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		request = request.Body(bytes.NewReader(text))
+	}
+	text, err := request.DoRaw(ctx)
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(text)))
+	}
+	return text, err
+}
+
+func (c *Cluster) request(at place, verb, path string, params map[string]string) *rest.Request {
+	request := c.clients.CoreV1().RESTClient().Verb(verb).AbsPath(at.path(path)).SetHeader(proxy.TokenHeader, c.options.Deploy.Proxy)
+	for name, value := range params {
+		request = request.Param(name, value)
+	}
+	return request
+}
+
+// readNew begins to read the records of proxies that are new.
+func (l *callLog) readNew() error {
+	all, err := l.proxies("", "", "")
+	if err != nil {
+		return err
+	}
+	for _, at := range all {
+		if !l.from[at] {
+			l.from[at] = true
+			go l.follow(at)
+		}
+	}
+	return nil
+}
+
+// follow reads the records of a proxy as they come. It begins anew when the stream ends: records that are known are dropped.
+func (l *callLog) follow(at place) {
+	const pause = 100 * time.Millisecond
+	skip := 0
+	for l.ctx.Err() == nil {
+		stream, err := l.request(at, "GET", "/records", map[string]string{"follow": "true", "skip": strconv.Itoa(skip)}).Stream(l.ctx)
+		if err == nil {
+			in := bufio.NewReaderSize(stream, 1<<16)
+			for {
+				line, err := in.ReadBytes('\n')
+				if err != nil {
+					break
+				}
+				skip++
+				l.arrived(line, at)
+				l.count(at, skip)
+			}
+			_ = stream.Close()
+		}
+		select {
+		case <-l.ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (l *callLog) count(at place, lines int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read[at] = lines
+}
+
+func (l *callLog) counted(at place) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.read[at]
+}
+
+// catchUp waits until all that the proxies have recorded so far is in the trace.
+func (l *callLog) catchUp() error {
+	for _, at := range slices.SortedFunc(maps.Keys(l.from), place.compare) {
+		text, err := l.ask(l.ctx, at, "GET", "/records", nil, nil)
+		if err != nil {
+			return environment(err, "read the records of %s", at)
+		}
+		there := bytes.Count(text, []byte("\n"))
+		if err := l.WaitFor("the records of "+at.String(), catchUpTime, func() bool { return l.counted(at) >= there }); err != nil {
+			return err
+		}
+	}
+	return l.Advance(2 * late)
+}
+
+// catchUpTime is how long records may be on their way.
+const catchUpTime = 10 * time.Second
+
+func (l *callLog) arrived(line []byte, from place) {
+	var r proxy.Record
+	line = []byte(l.options.Deploy.Scope.Plain(string(line)))
+	if json.Unmarshal(line, &r) != nil {
+		return
+	}
+	at := time.Unix(0, r.At)
+	if !r.Open {
+		at = at.Add(time.Duration(r.Took))
+	}
+	if at.Before(l.clock.began) {
+		return // of an earlier run: the directory outlives them
+	}
+	if r.Node != "" && !slices.Contains(l.options.Nodes, r.Node) {
+		return // a driver's own manifests may have it on nodes that the scenario does not know
+	}
+	l.queue.put(at, func() { l.take(r, from) })
+}
+
+// take records a call that begins or ends, or what a proxy has found.
+func (l *callLog) take(r proxy.Record, from place) {
+	key := recordKey{r.Start, r.Seq, r.Driver, r.Node}
+	if l.seen[key] {
+		return
+	}
+	l.seen[key] = !r.Open
+	if r.K == proxy.Order {
+		l.after(func() { l.carryOut(r, from) })
+		return
+	}
+	if r.K != trace.Call {
+		l.found(r)
+		return
+	}
+	event := l.open[key]
+	if event == nil {
+		l.clock.at(time.Unix(0, r.At), func() {
+			event = l.world.Trace.Begin(trace.Entry{
+				Kind: trace.Call, Actor: r.From, Node: r.Node, Driver: r.Driver, Method: r.M, Request: message(r.M, r.Req, false), Injected: r.Inj,
+			})
+		})
+		l.open[key] = event
+	}
+	if r.Open {
+		return
+	}
+	delete(l.open, key)
+	event.Code, event.Message, event.Injected = r.Code, r.Msg, r.Inj
+	if r.Code == "" {
+		event.Response = message(r.M, r.Resp, true)
+	}
+	l.clock.at(time.Unix(0, r.At+r.Took), func() { l.world.Trace.End(event) })
+}
+
+// found records what is no call.
+func (l *callLog) found(r proxy.Record) {
+	if r.K == trace.Violation {
+		l.violate = append(l.violate, contract.Parse(r.M, r.Msg))
+	}
+	l.world.Trace.Add(trace.Entry{
+		Kind: r.K, Actor: r.From, Node: r.Node, Driver: r.Driver, Method: r.M, Message: r.Msg,
+		Request: message(r.M, r.Req, false), Response: message(r.M, r.Resp, true),
+	})
+}
+
+// message is a request or an answer as it was recorded; nil if there is none.
+func message(method string, fields map[string]any, answer bool) proto.Message {
+	if fields == nil {
+		return nil
+	}
+	full := "/csi.v1." + method
+	request, response, err := proxy.Messages(full)
+	if err != nil {
+		return nil
+	}
+	m := request
+	if answer {
+		m = response
+	}
+	text, err := json.Marshal(fields)
+	if err == nil {
+		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, m)
+	}
+	if err != nil {
+		return nil
+	}
+	return m
+}

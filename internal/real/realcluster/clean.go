@@ -1,0 +1,156 @@
+package realcluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	"github.com/csisim/csisim/internal/real/deploy"
+)
+
+// Marker is the ConfigMap in kube-system of a cluster that csisim made. It stays as long as the cluster does.
+const Marker = "csisim-made-this-cluster"
+
+// Clean deletes what bears csisim's label, and nothing else: first what uses volumes, then the volumes, at last the drivers.
+// It returns what it has deleted.
+func Clean(ctx context.Context, config *rest.Config) (deleted []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	config = rest.CopyConfig(config)
+	config.WarningHandler = rest.NoWarnings{} // of old versions, which are looked at as well
+	c, err := unwatched(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.managed()
+	if err != nil {
+		return nil, environment(err, "list what csisim has made")
+	}
+	deleted, err = c.unmark(ctx)
+	for _, stage := range []stage{users, volumes, drivers, spaces} {
+		if err == nil {
+			var gone []string
+			gone, err = c.removeAtOnce(ctx, slices.DeleteFunc(slices.Clone(all), func(m made) bool { return stageOf(m) != stage }))
+			deleted = append(deleted, gone...)
+		}
+		if err == nil && stage == volumes {
+			var forced []string
+			forced, err = c.volumesGone(ctx, all)
+			for _, name := range forced {
+				deleted = append(deleted, "persistentvolumes/"+name+", which its driver did not delete")
+			}
+		}
+	}
+	return deleted, environment(err, "delete what csisim has made")
+}
+
+// removeAtOnce deletes objects and waits until all of them are gone. It returns those that are.
+func (c *Cluster) removeAtOnce(ctx context.Context, all []made) (gone []string, err error) {
+	for _, m := range all {
+		if err := c.delete(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range all {
+		if err := c.gone(ctx, m); err != nil {
+			return gone, err
+		}
+		gone = append(gone, m.inNamespace())
+	}
+	return gone, nil
+}
+
+// inNamespace names an object for people.
+func (m made) inNamespace() string {
+	if m.namespace == "" {
+		return m.String()
+	}
+	return m.String() + " in " + m.namespace
+}
+
+// stage is what is deleted at once.
+type stage int
+
+const (
+	users   stage = iota // of volumes: pods and what makes pods
+	volumes              // claims and snapshots
+	drivers              // classes, drivers and what they may do
+	spaces               // namespaces
+)
+
+func stageOf(m made) stage {
+	switch m.resource.Resource {
+	case "namespaces":
+		return spaces
+	case "persistentvolumeclaims", "persistentvolumes", "volumesnapshots", "volumesnapshotcontents":
+		return volumes
+	}
+	if m.namespace == "" || strings.HasPrefix(m.namespace, deploy.Namespace) || m.ofDriver {
+		return drivers
+	}
+	return users
+}
+
+// managed are the objects of all resources that bear the label and that nobody else takes away with their owner.
+func (c *Cluster) managed() (all []made, err error) {
+	lists, err := c.clients.Discovery().ServerPreferredResources()
+	if len(lists) == 0 {
+		return nil, err // of groups that do not answer nothing is csisim's
+	}
+	lists = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists)
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list.APIResources {
+			found, err := c.dynamic.Resource(version.WithResource(r.Name)).List(c.ctx, listManaged)
+			if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("list %s: %w", r.Name, err)
+			}
+			for _, u := range found.Items {
+				if len(u.GetOwnerReferences()) == 0 && u.GetName() != Marker {
+					all = append(all, made{resource: version.WithResource(r.Name), namespace: u.GetNamespace(), name: u.GetName(), ofDriver: u.GetLabels()[deploy.DriverLabel] != "", ending: u.GetDeletionTimestamp() != nil})
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// unmark removes the labels of nodes by which csisim keeps drivers away, and those that scenarios have for them.
+func (c *Cluster) unmark(ctx context.Context) (removed []string, err error) {
+	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes.Items {
+		for _, label := range slices.Sorted(maps.Keys(n.Labels)) {
+			if !strings.HasPrefix(label, deploy.AwayPrefix) {
+				continue
+			}
+			if _, err := c.patchNode(ctx, n.Name, fmt.Appendf(nil, `{"metadata":{"labels":{%q:null}}}`, label)); err != nil {
+				return removed, err
+			}
+			removed = append(removed, fmt.Sprintf("label %s of nodes/%s", label, n.Name))
+		}
+		if undo := n.Annotations[undoAnnotation]; undo != "" {
+			if _, err := c.patchNode(ctx, n.Name, []byte(undo)); err != nil {
+				return removed, err
+			}
+			removed = append(removed, "the scenario's labels of nodes/"+n.Name)
+		}
+	}
+	return removed, nil
+}

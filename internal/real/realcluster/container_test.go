@@ -1,0 +1,68 @@
+package realcluster
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/sim"
+)
+
+// shells record what runs on nodes.
+type shells struct{ ran []string }
+
+func (s *shells) Run(_ context.Context, node string, command ...string) (string, error) {
+	s.ran = append(s.ran, node+": "+strings.Join(command, " "))
+	return "", nil
+}
+func (*shells) PowerOff(context.Context, string) error { return nil }
+func (*shells) PowerOn(context.Context, string) error  { return nil }
+
+// podOf is a pod of a driver that a run has deployed, in which containers run.
+func podOf(run, name string, containers ...string) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "disk-system", Labels: map[string]string{deploy.RunLabel: run, deploy.DriverLabel: "disk"}}}
+	pod.Spec.NodeName = "node-of-" + name
+	for _, c := range containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+	}
+	return pod
+}
+
+func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
+	t.Helper()
+	machines := &shells{}
+	c := &Cluster{silent: map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
+	c.ctx, c.end = context.WithCancelCause(t.Context())
+	return c, machines
+}
+
+// SIGKILL is for the container of the run's own pod, whoever else has one of that name.
+func TestTheContainerThatIsKilledIsTheRunsOwn(t *testing.T) {
+	c, machines := withPods(t, podOf("other", "a", "csi-attacher"), podOf("this", "b", "csi-provisioner"), podOf("this", "c", "csi-attacher", "plugin"))
+	require.NoError(t, c.Kill(sim.Controller("csi-attacher/disk")))
+	require.Len(t, machines.ran, 2)
+	assert.Equal(t, "node-of-c: systemctl stop kubelet", machines.ran[0], "it would start the container again")
+	assert.Regexp(t, "^node-of-c: .*--name '\\^csi-attacher\\$' --label io.kubernetes.pod.namespace=disk-system --label io.kubernetes.pod.name=c ", machines.ran[1])
+
+	assert.EqualError(t, c.Kill(sim.Controller("csi-resizer/disk")), "find the pod of csi-resizer/disk: none runs")
+	assert.Len(t, machines.ran, 2)
+}
+
+// The kubelet of a node that the scenario knows has more to do than to start a container again: it goes on.
+func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
+	c, machines := withPods(t, podOf("this", "c", "csi-attacher"))
+	c.options.Nodes = []string{"node-of-c"}
+	require.NoError(t, c.Kill(sim.Controller("csi-attacher/disk")))
+	require.Len(t, machines.ran, 1)
+	assert.Contains(t, machines.ran[0], "kill -9")
+	require.NoError(t, c.revive(t.Context()))
+	assert.Len(t, machines.ran, 1)
+}

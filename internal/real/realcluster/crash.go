@@ -1,0 +1,40 @@
+package realcluster
+
+import (
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/real/proxy"
+	"github.com/csisim/csisim/sim"
+)
+
+// carryOut kills or starts whom a proxy cannot reach: the victim of a fault at a call, which waits for its death.
+func (l *callLog) carryOut(r proxy.Record, at place) {
+	err := l.obey(r)
+	if err == nil && r.M == proxy.Kill && !l.dark[at.node] {
+		_, err = l.ask(l.ctx, at, "POST", "/killed", nil, nil)
+		err = environment(err, "reach the proxy in %s", at)
+	}
+	if err != nil {
+		l.end(err)
+	}
+}
+
+func (l *callLog) obey(r proxy.Record) error {
+	victim := fault.Victim(r.Msg)
+	if victim == fault.Node {
+		if r.M == proxy.Kill {
+			return l.PowerOff(r.Node)
+		}
+		return l.PowerOn(r.Node)
+	}
+	component := sim.Component(sim.Controller(r.Msg))
+	switch {
+	case victim == fault.Kubelet, victim == fault.Caller && r.From == "kubelet":
+		component = sim.Kubelet(r.Node)
+	case victim == fault.Caller:
+		component = sim.Controller(r.From + "/" + r.Driver)
+	}
+	if r.M == proxy.Kill {
+		return l.Kill(component)
+	}
+	return l.Start(component)
+}

@@ -1,0 +1,230 @@
+package realcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim"
+)
+
+// errNotReal is the error of what a real cluster cannot do yet; a plan says so before a run.
+var errNotReal = errors.New("this cannot be done on a real cluster")
+
+// Kill ends a program as SIGKILL does.
+func (c *Cluster) Kill(component sim.Component) error {
+	switch p := component.(type) {
+	case sim.Kubelet:
+		if _, err := c.run(string(p), "systemctl", "kill", "--signal=SIGKILL", "kubelet"); err != nil {
+			return err
+		}
+		return c.stopKubelet(string(p)) // systemd would start it again
+	case sim.Plugin:
+		return c.order(p, "/driver/kill")
+	case sim.PluginRegistrar:
+		return c.orderRegistrar(p, "/driver/kill")
+	case sim.Controller:
+		return c.killController(string(p))
+	}
+	return fmt.Errorf("kill %s: %w", component, errNotReal)
+}
+
+// Stop ends a program as SIGTERM does.
+func (c *Cluster) Stop(component sim.Component) error {
+	switch p := component.(type) {
+	case sim.Plugin:
+		switch {
+		case p.Node == "" || p.Alone:
+			return c.order(p, "/driver/stop")
+		case c.driver(p.Driver).Own != nil:
+			return c.deletePods(p)
+		}
+		return c.evict(p)
+	case sim.PluginRegistrar:
+		return c.orderRegistrar(p, "/driver/stop")
+	}
+	return fmt.Errorf("stop %s: %w", component, errNotReal)
+}
+
+// Start starts a program that was killed or stopped.
+func (c *Cluster) Start(component sim.Component) error {
+	switch p := component.(type) {
+	case sim.Kubelet:
+		return c.startKubelet(string(p))
+	case sim.Plugin:
+		switch {
+		case c.evicted[p]:
+			return c.readmit(p)
+		case c.driver(p.Driver).Own != nil:
+			return c.awaitStarted(p)
+		}
+		err := c.order(p, "/driver/start")
+		if err == nil && p.Node != "" && c.driver(p.Driver).Keeper != nil { // the registrar of its pod starts with it
+			err = c.orderRegistrar(sim.PluginRegistrar{Driver: p.Driver, Node: p.Node}, "/driver/start")
+		}
+		return err
+	case sim.PluginRegistrar:
+		return c.orderRegistrar(p, "/driver/start")
+	case sim.Controller:
+		return c.startController(string(p))
+	}
+	return fmt.Errorf("start %s: %w", component, errNotReal)
+}
+
+// order sends the proxies of a plugin an order.
+func (c *Cluster) order(p sim.Plugin, path string) error {
+	part := "node"
+	if p.Node == "" {
+		part = "controller"
+	}
+	there, err := c.proxies(p.Driver, part, p.Node)
+	if err != nil {
+		return environment(err, "find the pod of the %s", p)
+	}
+	if len(there) == 0 {
+		return noneRuns(p)
+	}
+	for _, at := range there {
+		if _, err := c.ask(c.ctx, at, "POST", path, nil, nil); err != nil {
+			return environment(err, "order %s of the %s", path, p)
+		}
+	}
+	return nil
+}
+
+// orderRegistrar sends an order to csisim, which runs the registrar.
+func (c *Cluster) orderRegistrar(r sim.PluginRegistrar, path string) error {
+	there, err := c.proxies(r.Driver, "node", r.Node)
+	if err == nil && len(there) == 0 {
+		err = errors.New("none runs")
+	}
+	if err != nil {
+		return environment(err, "find the pod of the %s", r)
+	}
+	at := there[0]
+	at.port = deploy.KeeperPort
+	_, err = c.ask(c.ctx, at, "POST", path, nil, nil)
+	return environment(err, "order %s of the %s", path, r)
+}
+
+func noneRuns(p sim.Plugin) error {
+	return &sim.EnvironmentError{Doing: "find the pod of the " + p.String(), Err: errors.New("none runs")}
+}
+
+func (c *Cluster) run(node string, command ...string) (string, error) {
+	if c.options.Machines == nil {
+		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("only the nodes of kind clusters are reached so far")}
+	}
+	out, err := c.options.Machines.Run(c.ctx, node, command...)
+	return out, environment(err, "run %q on %s", strings.Join(command, " "), node)
+}
+
+func (c *Cluster) stopKubelet(node string) error {
+	c.silent[node] = true
+	_, err := c.run(node, "systemctl", "stop", "kubelet")
+	return err
+}
+
+func (c *Cluster) startKubelet(node string) error {
+	_, err := c.run(node, "systemctl", "start", "kubelet")
+	delete(c.silent, node)
+	return err
+}
+
+// revive gives nodes back the power and the kubelets that the scenario has taken: a cluster that is kept has a next run.
+func (c *Cluster) revive(ctx context.Context) (err error) {
+	for _, node := range slices.Sorted(maps.Keys(c.dark)) {
+		err = errors.Join(err, c.options.Machines.PowerOn(ctx, node))
+	}
+	for _, node := range slices.Sorted(maps.Keys(c.silent)) {
+		_, failed := c.options.Machines.Run(ctx, node, "systemctl", "start", "kubelet")
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// PowerOff takes a node's power away.
+func (c *Cluster) PowerOff(node string) error {
+	if c.options.Machines == nil {
+		return &sim.EnvironmentError{Doing: "power off " + node, Err: errNotReal}
+	}
+	c.dark[node] = true
+	return environment(c.options.Machines.PowerOff(c.ctx, node), "power off %s", node)
+}
+
+// PowerOn boots a node again.
+func (c *Cluster) PowerOn(node string) error {
+	if c.options.Machines == nil {
+		return &sim.EnvironmentError{Doing: "power on " + node, Err: errNotReal}
+	}
+	delete(c.dark, node)
+	return environment(c.options.Machines.PowerOn(c.ctx, node), "power on %s", node)
+}
+
+// ShutDown is not possible: the kubelets of kind's nodes have no grace for it.
+func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return errNotReal }
+
+// Inject puts a fault in force at all proxies that it may concern.
+func (c *Cluster) Inject(f *fault.Fault) error {
+	return c.eachProxy(f.Driver, f.Node, func(at place) error {
+		_, err := c.ask(c.ctx, at, "POST", "/faults", nil, f)
+		return err
+	})
+}
+
+// ClearFaults ends the fault of a name, all if it is empty.
+func (c *Cluster) ClearFaults(name string) error {
+	return c.eachProxy("", "", func(at place) error {
+		_, err := c.ask(c.ctx, at, "DELETE", "/faults", map[string]string{"name": name}, nil)
+		return err
+	})
+}
+
+func (c *Cluster) eachProxy(driver, node string, do func(place) error) error {
+	all, err := c.proxies(driver, "", "")
+	if err != nil {
+		return environment(err, "list the pods of the drivers")
+	}
+	for _, at := range all {
+		if node != "" && at.part == "node" && at.node != node || c.dark[at.node] {
+			continue
+		}
+		if err := do(at); err != nil {
+			return environment(err, "reach the proxy in %s", at)
+		}
+	}
+	return nil
+}
+
+// RunsAs is the user and the group of a pod's containers.
+func (c *Cluster) RunsAs(key store.Key) (uid, gid int) {
+	pod, ok := store.Get[*corev1.Pod](c.world.Store, key)
+	if !ok || pod.Spec.SecurityContext == nil {
+		return 0, 0
+	}
+	if id := pod.Spec.SecurityContext.RunAsUser; id != nil {
+		uid = int(*id)
+	}
+	if id := pod.Spec.SecurityContext.RunAsGroup; id != nil {
+		gid = int(*id)
+	}
+	return uid, gid
+}
+
+// stopTime bounds what takes away what a run has made.
+const stopTime = 2 * time.Minute
+
+// afterwards is a context for cleaning up, which an interrupt does not end.
+func afterwards() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), stopTime)
+}

@@ -1,0 +1,162 @@
+package realcluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/internal/real/deploy"
+)
+
+// volumeTime is how long a driver may take to delete the volumes that a run leaves.
+const volumeTime = 20 * time.Second
+
+// release takes away volumes while their drivers are there to delete them, whatever the reclaim policy says: a volume that is
+// retained has nobody to retain it for. What the drivers do not delete in time goes without them, as they go as well.
+// It returns the names of these.
+func (c *Cluster) release(ctx context.Context, isOurs func(corev1.PersistentVolume) bool) (forced []string, err error) {
+	list, err := c.clients.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc(list.Items, func(pv corev1.PersistentVolume) bool { return !isOurs(pv) })
+	for _, pv := range all {
+		if err := c.letGo(ctx, pv); err != nil {
+			return nil, err
+		}
+	}
+	patient, cancel := context.WithTimeout(ctx, volumeTime)
+	defer cancel()
+	for _, pv := range all {
+		if c.gone(patient, volumeNamed(pv.Name)) == nil {
+			continue
+		}
+		if err := c.force(ctx, pv.Name); err != nil {
+			return forced, err
+		}
+		forced = append(forced, pv.Name)
+	}
+	return forced, nil
+}
+
+func volumeNamed(name string) made {
+	return made{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumes"), namespace: "", name: name}
+}
+
+// letGo has a volume deleted: by its driver if that has made it, else just the object.
+func (c *Cluster) letGo(ctx context.Context, pv corev1.PersistentVolume) (err error) {
+	switch {
+	case pv.Annotations["pv.kubernetes.io/provisioned-by"] == "":
+		err = c.delete(ctx, volumeNamed(pv.Name))
+	case pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete:
+		_, err = c.clients.CoreV1().PersistentVolumes().Patch(ctx, pv.Name, types.MergePatchType, []byte(`{"spec":{"persistentVolumeReclaimPolicy":"Delete"}}`), metav1.PatchOptions{FieldManager: manager})
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// force takes away a volume that its driver does not delete, and its attachments that it does not detach.
+func (c *Cluster) force(ctx context.Context, volume string) error {
+	attachments, err := c.clients.StorageV1().VolumeAttachments().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, va := range attachments.Items {
+		if name := va.Spec.Source.PersistentVolumeName; name != nil && *name == volume {
+			if err := c.forceOne(ctx, made{resource: storagev1.SchemeGroupVersion.WithResource("volumeattachments"), namespace: "", name: va.Name}); err != nil {
+				return err
+			}
+		}
+	}
+	return c.forceOne(ctx, volumeNamed(volume))
+}
+
+func (c *Cluster) forceOne(ctx context.Context, m made) error {
+	if err := c.delete(ctx, m); err != nil {
+		return err
+	}
+	_, err := c.at(m.resource, m.namespace).Patch(ctx, m.name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{FieldManager: manager})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("take %s away without its driver: %w", m, err)
+	}
+	return c.gone(ctx, m)
+}
+
+// releaseVolumes takes away the claims of stateful sets, and the volumes of the run: those of its claims, and those that its
+// drivers have made since it began.
+func (c *Cluster) releaseVolumes(ctx context.Context) error {
+	claims, err := c.clients.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).List(ctx, listManaged)
+	if err != nil {
+		return err
+	}
+	var ours []made
+	for _, claim := range claims.Items {
+		if s := c.options.Deploy.Scope; s == "" || s.Has(claim.Namespace) {
+			ours = append(ours, made{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), namespace: claim.Namespace, name: claim.Name})
+		}
+	}
+	if err := c.remove(ctx, ours); err != nil {
+		return err
+	}
+	ours = append(ours, c.made...)
+	_, err = c.release(ctx, func(pv corev1.PersistentVolume) bool {
+		isNew := !pv.CreationTimestamp.Time.Before(c.mirror.began.Truncate(time.Second))
+		return isOfClaim(pv, ours) || isNew && pv.Spec.CSI != nil && c.driver(pv.Spec.CSI.Driver).Name == pv.Spec.CSI.Driver
+	})
+	return err
+}
+
+// isOfClaim reports whether a volume is, or was, bound to one of these.
+func isOfClaim(pv corev1.PersistentVolume, all []made) bool {
+	claim := pv.Spec.ClaimRef
+	return claim != nil && slices.ContainsFunc(all, func(m made) bool {
+		return m.resource.Resource == "persistentvolumeclaims" && m.namespace == claim.Namespace && m.name == claim.Name
+	})
+}
+
+// volumesGone takes away the volumes of claims that csisim has made and of the drivers that it has deployed, and returns
+// those that it had to take from their drivers.
+func (c *Cluster) volumesGone(ctx context.Context, all []made) (forced []string, err error) {
+	drivers, err := c.clients.StorageV1().CSIDrivers().List(ctx, listManaged)
+	if err != nil {
+		return nil, err
+	}
+	return c.release(ctx, func(pv corev1.PersistentVolume) bool {
+		return isOfClaim(pv, all) || pv.Spec.CSI != nil && slices.ContainsFunc(drivers.Items, func(d storagev1.CSIDriver) bool {
+			return d.Name == pv.Spec.CSI.Driver && !pv.CreationTimestamp.Before(&d.CreationTimestamp)
+		})
+	})
+}
+
+// labelClaims has the claims that a stateful set makes bear the label of all that csisim makes. The driver's own pods keep
+// theirs until the end.
+func labelClaims(fields map[string]any) {
+	spec, _ := fields["spec"].(map[string]any)
+	templates, _ := spec["volumeClaimTemplates"].([]any)
+	for _, template := range templates {
+		claim, ok := template.(map[string]any)
+		if !ok {
+			continue
+		}
+		metadata, _ := claim["metadata"].(map[string]any)
+		if metadata == nil {
+			metadata = map[string]any{}
+			claim["metadata"] = metadata
+		}
+		labels, _ := metadata["labels"].(map[string]any)
+		if labels == nil {
+			labels = map[string]any{}
+			metadata["labels"] = labels
+		}
+		labels[deploy.ManagedBy] = deploy.By
+	}
+}
