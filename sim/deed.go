@@ -99,36 +99,45 @@ func (c *Simulation) deleteAgain(p *kernel.Process, leaving []application, opts 
 		_, err := c.World.Store.DeleteObject(a.res, a.key, opts...)
 		errs = append(errs, err)
 	}
-	for _, a := range leaving {
-		errs = append(errs, c.makeAgain(p, a))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.makeAgain(p, leaving))...)
 }
 
 func singular(r *store.Resource) string { return strings.ToLower(r.GVK.Kind) }
 
-// makeAgain makes an object that a user has deleted, when it is gone, unless the scenario has deleted it as well.
-func (c *Simulation) makeAgain(p *kernel.Process, a application) error {
+// makeAgain makes objects that a user has deleted, each when it is gone, unless the scenario has deleted it as well.
+func (c *Simulation) makeAgain(p *kernel.Process, leaving []application) error {
+	var errs []error
 	for end := p.Elapsed() + deedPatience; p.Elapsed() < end; p.Sleep(deedTime) {
-		if c.unwanted[a] {
-			return nil
+		leaving = slices.DeleteFunc(slices.Clone(leaving), func(a application) bool {
+			if c.unwanted[a] {
+				return true
+			}
+			if _, is := c.World.Store.GetObject(a.res, a.key); is {
+				return false
+			}
+			errs = append(errs, c.applyAgain(a))
+			return true
+		})
+		if len(leaving) == 0 {
+			break
 		}
-		if _, is := c.World.Store.GetObject(a.res, a.key); is {
-			continue
-		}
-		manifest, err := c.applied[a.res][a.key].json(a.res)
-		if err != nil {
-			return fmt.Errorf("read the manifest of %s %s: %w", singular(a.res), a.key, err)
-		}
-		obj := a.res.New()
-		if err := json.Unmarshal(manifest, obj); err != nil {
-			return fmt.Errorf("read the manifest of %s %s: %w", singular(a.res), a.key, err)
-		}
-		c.note("", "a user makes %s %s again", singular(a.res), a.key)
-		_, err = c.apply(obj)
-		return err
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// applyAgain makes an object as the scenario has applied it.
+func (c *Simulation) applyAgain(a application) error {
+	manifest, err := c.applied[a.res][a.key].json(a.res)
+	if err != nil {
+		return fmt.Errorf("read the manifest of %s %s: %w", singular(a.res), a.key, err)
+	}
+	obj := a.res.New()
+	if err := json.Unmarshal(manifest, obj); err != nil {
+		return fmt.Errorf("read the manifest of %s %s: %w", singular(a.res), a.key, err)
+	}
+	c.note("", "a user makes %s %s again", singular(a.res), a.key)
+	_, err = c.apply(obj)
+	return err
 }
 
 // scale takes the replicas of all workloads that the scenario has applied away for a while.
@@ -148,7 +157,8 @@ func (c *Simulation) scale(p *kernel.Process, _ fault.Site) error {
 	return errors.Join(errs...)
 }
 
-// scaled takes the replicas of one workload away and returns what gives them back.
+// scaled takes the replicas of one workload away and returns what gives them back. One that has none, as while another user has scaled
+// it, stays as it is.
 func scaled[T store.Object](c *Simulation, key store.Key, replicas func(T) **int32) (back func() error) {
 	var before *int32
 	to := func(n *int32) error {
@@ -157,6 +167,9 @@ func scaled[T store.Object](c *Simulation, key store.Key, replicas func(T) **int
 	}
 	if workload, is := store.Get[T](c.World.Store, key); is {
 		before = *replicas(workload)
+	}
+	if before != nil && *before == 0 {
+		return func() error { return nil }
 	}
 	c.note("", "a user scales %s to none", key)
 	err := to(new(int32))
@@ -218,11 +231,7 @@ func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
 	}
 	p.Sleep(deedTime)
 	c.Wire.KillAndRestart(fault.Kubelet, wire.Site{Node: at.Node}, deedTime, "the deletion of its node")
-	var errs []error
-	for _, a := range own {
-		errs = append(errs, c.makeAgain(p, a))
-	}
-	return errors.Join(errs...)
+	return c.makeAgain(p, own)
 }
 
 // deleteAttachments deletes all VolumeAttachments, as some do who see one that does not go.

@@ -42,6 +42,7 @@ const (
 	groupNotIdempotent          = "group-not-idempotent"
 	groupDeleteLeaks            = "group-delete-leaks"
 	nodeGetInfoEmptyID          = "node-get-info-empty-id"
+	nodeIDChanges               = "node-id-changes"
 	stageNeedsNoAttach          = "stage-needs-no-attach"
 	stageNotIdempotent          = "stage-not-idempotent"
 	stageKeepsLock              = "stage-keeps-lock"
@@ -108,6 +109,7 @@ var misbehaviours = []Misbehaviour{
 	{groupNotIdempotent, "a repeated call makes a second group of snapshots", "CreateVolumeGroupSnapshot"},
 	{groupDeleteLeaks, "deletion of a group succeeds, its snapshots stay", "DeleteVolumeGroupSnapshot"},
 	{nodeGetInfoEmptyID, "the node has no id", "NodeGetInfo"},
+	{nodeIDChanges, "from the second time on the node gives an id by which the controller does not know it", "NodeGetInfo"},
 	{stageNeedsNoAttach, "a volume is staged on a node that it is not attached to", "NodeStageVolume"},
 	{stageNotIdempotent, "a repeated stage is an error", "NodeStageVolume"},
 	{stageKeepsLock, "after a repeated stage the volume stays locked: other calls are answered with ABORTED", "NodeStageVolume"},

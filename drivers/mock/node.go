@@ -38,6 +38,8 @@ type nodeState struct {
 	staged    map[string]mount // by path
 	published map[string]mount // by path
 	busy      map[string]bool  // volumes with a call in flight
+	// introduced: NodeGetInfo was answered before.
+	introduced bool
 }
 
 type mount struct {
@@ -95,9 +97,13 @@ func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeG
 	if d.options.Topology {
 		resp.AccessibleTopology = &csi.Topology{Segments: maps.Clone(n.state.segments)}
 	}
-	if d.faults[nodeGetInfoEmptyID] {
+	switch {
+	case d.faults[nodeGetInfoEmptyID]:
 		resp.NodeId = ""
+	case d.faults[nodeIDChanges] && n.state.introduced:
+		resp.NodeId += "-again"
 	}
+	n.state.introduced = true
 	return resp, nil
 }
 

@@ -222,6 +222,9 @@ func introduce(w *world) error {
 		func(w *world) error {
 			return call(w, "Node/NodeGetInfo", w.nodes["a"].NodeGetInfo, &csi.NodeGetInfoRequest{})
 		},
+		func(w *world) error { // as when the plugin registers again
+			return call(w, "Node/NodeGetInfo", w.nodes["a"].NodeGetInfo, &csi.NodeGetInfoRequest{})
+		},
 	} {
 		if err := f(w); err != nil {
 			return err

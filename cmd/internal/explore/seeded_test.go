@@ -73,11 +73,13 @@ const shortStory = 4
 const enough = 2000
 
 // find searches until something of that name is found that makes a short story.
-func find(t *testing.T, m mistake, text []byte) *Finding {
+func find(t *testing.T, m mistake, text []byte) *Finding { return findWith(t, m, text, usual(enough)) }
+
+func findWith(t *testing.T, m mistake, text []byte, o Options) *Finding {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	named := func(f *Finding) bool { return f.Name == m.want }
-	o := usual(enough)
+	o.Runs = enough
 	o.Progress = func(s *Search) {
 		if slices.ContainsFunc(s.Findings, func(f *Finding) bool { return named(f) && len(f.Choices) <= shortStory }) {
 			cancel()

@@ -1,0 +1,127 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
+)
+
+// shownByKind says what each kind of fault, with no other one beside it, shows of a mistake.
+var shownByKind = map[fault.Kind]struct {
+	mistake
+	takes string
+}{
+	fault.Lost:     {mistake{"create-not-idempotent", "lifecycle", "CreateVolume is not idempotent: volume … then …", 0}, "answer lost"},
+	fault.Errors:   {mistake{"", "lifecycle", "out of order: ControllerUnpublishVolume: volume … is detached from node …, where it is staged", seeded.UnstagedAtError}, "fails with Unavailable"},
+	fault.Late:     {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0}, "answer late"},
+	fault.Belated:  {mistake{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0}, fault.Belatedly},
+	fault.Repeated: {mistake{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume is not idempotent: OK, then Internal", 0}, "repeated"},
+	fault.Overlaps: {mistake{"create-not-idempotent", "lifecycle", "CreateVolume is not idempotent: volume … then …", 0}, "comes twice at once"},
+	fault.Killed:   {mistake{"forget-publications-on-restart", "lifecycle", "NodePublishVolume fails for good: FailedPrecondition: volume … must be staged before publishing", 0}, "driver killed before the driver acts"},
+	fault.Crashed:  {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0}, "caller killed before the driver acts"},
+	fault.Power:    {mistake{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal: volume … is not published", 0}, "node loses power before the driver acts"},
+	fault.API:      {mistake{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0}, "API server away"},
+	fault.User:     {mistake{"delete-leaks", "testdata/staying", "left behind: volume of CreateVolume, in spite of DeleteVolume", 0}, string(fault.ClaimsAgain)},
+	fault.Sockets:  {mistake{"node-id-changes", "testdata/returned", "ControllerPublishVolume fails for good: NotFound: node …-again does not exist", 0}, string(fault.SocketVanishes)},
+}
+
+// Given a driver or a program of Kubernetes with a mistake that no calm run shows, when faults of one kind happen, then it is found
+// with such a fault, and blamed on who made it; without the mistake nobody is blamed.
+func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
+	const soundRuns = 30
+	for _, kind := range fault.Kinds() {
+		t.Run(string(kind), func(t *testing.T) {
+			m, ok := shownByKind[kind]
+			require.True(t, ok, "each kind has a mistake that it shows")
+			o := usual(soundRuns)
+			o.Space.Kinds = []fault.Kind{kind}
+			sound, err := Of(context.Background(), fileOf(m.scenario), textOf(t, m.scenario), o)
+			require.NoError(t, err)
+			assert.Equal(t, soundRuns, sound.Runs)
+			for _, f := range sound.Findings {
+				assert.NotEqual(t, invariant.Driver, f.Blame, "%s with %v", f.Verdict, f.Choices)
+			}
+
+			f := findWith(t, m.mistake, m.plant(t), o)
+			assert.True(t, slices.ContainsFunc(f.Choices, func(c explore.Choice) bool { return c.Takes == m.takes }), "with such a fault: %v", f.Choices)
+			assert.Equal(t, m.own == 0, f.Blame == invariant.Driver)
+		})
+	}
+}
+
+// at is what somebody does in the middle of the first call of a method.
+type at struct {
+	call string
+	deed fault.Deed
+}
+
+// deeds take each of some once.
+type deeds struct{ left []at }
+
+func (d *deeds) Choose(c kernel.Choice) int {
+	for i, next := range d.left {
+		if takes := slices.Index(c.Alternatives, string(next.deed)); takes > 0 && strings.HasPrefix(c.Label, next.call+" ") {
+			d.left = slices.Delete(d.left, i, i+1)
+			return takes
+		}
+	}
+	return 0
+}
+
+func (*deeds) String() string { return "deeds" }
+
+// meanwhile is a run of a scenario in which deeds are done.
+func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario.Result {
+	t.Helper()
+	o := usual(1)
+	o.Space = fault.Space{Kinds: []fault.Kind{fault.User, fault.Sockets}, Budget: len(done)}
+	subject, err := newSubject(fileOf(name), textOf(t, name, faulty...), o)
+	require.NoError(t, err)
+	strategy := &deeds{left: done}
+	result, err := subject.run(context.Background(), strategy, nil)
+	require.NoError(t, err)
+	require.Empty(t, strategy.left, "all of them are done")
+	return result
+}
+
+// Given workloads that stay, and a driver whose mistake shows when something is taken away or asked for again, when a user or an
+// administrator does that, then the driver is found out; a sound driver stands it, and all comes to what the scenario wants.
+func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
+	for deed, by := range map[fault.Deed]struct{ call, faulty, want string }{
+		fault.PodsAgain:      {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
+		fault.PodsByForce:    {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
+		fault.ClaimsAgain:    {"CreateVolume", "delete-leaks", "left behind: volume of CreateVolume, in spite of DeleteVolume"},
+		fault.AllAgain:       {"ControllerPublishVolume", "delete-leaks", "left behind: volume of CreateVolume, in spite of DeleteVolume"},
+		fault.Scales:         {"NodeStageVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
+		fault.Drains:         {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
+		fault.DeletesNode:    {"NodeStageVolume", "node-id-changes", "ControllerPublishVolume fails for good: NotFound: node …-again does not exist"},
+		fault.SocketVanishes: {"NodeStageVolume", "node-id-changes", "ControllerPublishVolume fails for good: NotFound: node …-again does not exist"},
+		fault.RegistersTwice: {"NodeStageVolume", "node-id-changes", "ControllerPublishVolume fails for good: NotFound: node …-again does not exist"},
+	} {
+		t.Run(string(deed), func(t *testing.T) {
+			name := "testdata/staying"
+			if by.faulty == "node-id-changes" {
+				name = "testdata/returned"
+			}
+			assert.Empty(t, meanwhile(t, name, nil, at{by.call, deed}).Failures, "a sound driver")
+			faulty := meanwhile(t, name, []string{by.faulty}, at{by.call, deed})
+			assert.NotNil(t, Shows(faulty, by.want), "a driver with %s: %v", by.faulty, faulty.Failures)
+		})
+	}
+}
+
+// Who scales a workload that somebody else has scaled to none for a while does not leave it there.
+func TestWorkloadsThatTwoScaleComeBack(t *testing.T) {
+	assert.Empty(t, meanwhile(t, "testdata/staying", nil, at{"NodeStageVolume", fault.Scales}, at{"NodeUnstageVolume", fault.Scales}).Failures)
+}
