@@ -64,6 +64,8 @@ type Kubelet struct {
 	pods         *podManager
 	housekeeping *housekeeping
 	status       *statusLoop
+	stats        *volumeStats // nil: volumes are not measured
+	started      time.Time
 	shuttingDown bool
 }
 
@@ -75,6 +77,7 @@ func Start(w *component.World, o Options) *Kubelet {
 	}
 	o.Address = cmp.Or(o.Address, loopback)
 	k := &Kubelet{Component: w.Start("kubelet", o.Name), options: o}
+	k.started = k.Kernel.Now()
 	k.Component.Version = o.Version
 	k.csi = csi.New(k.Component, csi.Options{Machine: o.Machine, Wire: o.Wire, Drivers: registered{k}, ChownTime: o.ChownTime})
 	k.pods = newPodManager(k)

@@ -77,9 +77,10 @@ func (k *Kubelet) newNode() *corev1.Node {
 		Status: corev1.NodeStatus{
 			Capacity: resources, Allocatable: resources,
 			// [pkg/kubelet/nodestatus NodeAddress]
-			Addresses:  []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: k.options.Address}, {Type: corev1.NodeHostName, Address: name}},
-			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64"},
-			Conditions: k.conditions(nil),
+			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: k.options.Address}, {Type: corev1.NodeHostName, Address: name}},
+			NodeInfo:        corev1.NodeSystemInfo{KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64"},
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: Port}},
+			Conditions:      k.conditions(nil),
 		},
 	}
 }

@@ -29,7 +29,13 @@ type volumeStats struct {
 type podStats struct {
 	next  time.Duration // when they are measured next
 	busy  bool
-	usage map[string]csi.Usage // by the volume's name in the pod
+	usage map[string]measured // by the volume's name in the pod
+}
+
+// measured is how full a volume was.
+type measured struct {
+	csi.Usage
+	at time.Time
 }
 
 func (k *Kubelet) startVolumeStats() {
@@ -40,6 +46,7 @@ func (k *Kubelet) startVolumeStats() {
 	if s.period < 0 { // K-STAT-1
 		return
 	}
+	k.stats = s
 	k.Metrics.Collect(s.collect)
 	k.Go("volume stats", s.run)
 }
@@ -95,7 +102,7 @@ func (s *volumeStats) start(uid types.UID, pod *podStats) {
 	}
 	pod.busy = true
 	s.Go("volume stats of a pod", func(p *kernel.Process) {
-		usage := map[string]csi.Usage{}
+		usage := map[string]measured{}
 		for _, name := range slices.Sorted(maps.Keys(volumes)) {
 			s.measure(p, uid, name, volumes[name], usage)
 		}
@@ -114,7 +121,7 @@ func (s *volumeStats) again(pod *podStats) {
 var statsBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
 // measure keeps what the driver says; what goes wrong is only logged. K-STAT-3, K-STAT-6, K-STAT-7
-func (s *volumeStats) measure(p *kernel.Process, uid types.UID, name string, spec *csi.Spec, usage map[string]csi.Usage) {
+func (s *volumeStats) measure(p *kernel.Process, uid types.UID, name string, spec *csi.Spec, usage map[string]measured) {
 	begin := p.Elapsed()
 	u, err := s.csi.Stats(p, spec, uid)
 	s.Metrics.Observe("kubelet_volume_metric_collection_duration_seconds", statsBounds, p.Elapsed()-begin, "metric_source", spec.Driver())
@@ -125,7 +132,7 @@ func (s *volumeStats) measure(p *kernel.Process, uid types.UID, name string, spe
 	if u.Condition != nil && u.Condition.Abnormal {
 		s.Event(pod, corev1.EventTypeWarning, "VolumeConditionAbnormal", "Volume %s: %s", name, u.Condition.Message)
 	}
-	usage[name] = u
+	usage[name] = measured{u, s.Kernel.Now()}
 }
 
 // collect reports the usage of claims: one pod stands for each. K-STAT-5
@@ -142,13 +149,13 @@ func (s *volumeStats) collect(set func(name string, value float64, labels ...str
 			u, measured := s.pods[uid].usage[v.Name]
 			if ok && measured && !seen[claim] {
 				seen[claim] = true
-				tellUsage(u, claim, set)
+				exportUsage(u.Usage, claim, set)
 			}
 		}
 	}
 }
 
-func tellUsage(u csi.Usage, claim store.Key, set func(name string, value float64, labels ...string)) {
+func exportUsage(u csi.Usage, claim store.Key, set func(name string, value float64, labels ...string)) {
 	labels := []string{"namespace", claim.Namespace, "persistentvolumeclaim", claim.Name}
 	for _, m := range []struct {
 		name  string

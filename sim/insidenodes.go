@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -53,6 +54,23 @@ func (c insideNodes) Container(pod *corev1.Pod, container string) (apiserver.Con
 		return nil, err
 	}
 	return inside, nil
+}
+
+// Page is what a kubelet shows, at its own port alone.
+func (c insideNodes) Page(name, port, path string) (*apiserver.Page, error) {
+	own := strconv.Itoa(fakekubelet.Port)
+	n, err := c.node(name)
+	if err != nil {
+		return nil, fmt.Errorf("dial tcp: lookup %s: no such host", name) // a Node object without a machine
+	}
+	if n.kubelet == nil || port != "" && port != own {
+		return nil, fmt.Errorf("dial tcp %s: connect: connection refused", net.JoinHostPort(n.address, cmp.Or(port, own)))
+	}
+	contentType, body, ok := n.kubelet.Page(path)
+	if !ok {
+		return nil, nil
+	}
+	return &apiserver.Page{Type: contentType, Body: body}, nil
 }
 
 // Port reaches the ports of a pod with programs on loopback: these have the network of the machine.

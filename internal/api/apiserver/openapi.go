@@ -121,7 +121,7 @@ func (k *servedKind) describePaths(root string, paths object, m *models) {
 	}
 }
 
-var methodOf = map[string]string{"get": "get", "create": "post", "update": "put", "patch": "patch"}
+var methodOf = map[string]string{"get": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete"}
 
 func methodsOf(verbs []string) (methods []string) {
 	for _, verb := range verbs {

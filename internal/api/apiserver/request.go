@@ -72,10 +72,12 @@ func (q *request) serve() error {
 		return err
 	}
 	media, err := negotiate(q.Header.Get("Accept"), kind.forms(), true)
-	if err != nil {
+	switch {
+	case err == nil:
+		q.answer.media = media
+	case info.subresource != proxySubresource: // what another server answers has forms of its own
 		return err
 	}
-	q.answer.media = media
 	if kind.warning != "" {
 		q.answer.warn(kind.warning)
 	}

@@ -7,6 +7,8 @@ import "strings"
 type requestInfo struct {
 	apiGroup, apiVersion                   string
 	namespace, resource, name, subresource string
+	// proxied is what a proxy is asked for, from its first slash on.
+	proxied string
 	// watch is set by a path of the old form, /api/v1/watch/….
 	watch bool
 }
@@ -39,10 +41,16 @@ func newRequestInfo(path string) (info requestInfo, ok bool) {
 			*field, parts = parts[0], parts[1:]
 		}
 	}
-	if len(parts) > 0 {
-		info.subresource += "/" + strings.Join(parts, "/")
+	switch rest := strings.Join(parts, "/"); {
+	case info.subresource == proxySubresource:
+		info.proxied = "/" + rest
+	case len(parts) > 0:
+		info.subresource += "/" + rest
 	}
 	return info, true
 }
+
+// proxySubresource leads to another server, which knows what its paths mean.
+const proxySubresource = "proxy"
 
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}

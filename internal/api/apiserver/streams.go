@@ -25,8 +25,17 @@ type Nodes interface {
 	Log(pod *corev1.Pod, container string, previous bool) (Log, error)
 	// Container finds the instance of a container that runs.
 	Container(pod *corev1.Pod, container string) (Container, error)
+	// Page is what the kubelet of a node answers to a request of its own server, nil if it has no such
+	// page. The error says that it cannot be reached at that port; an empty one is its own.
+	Page(node, port, path string) (*Page, error)
 	// Port finds how a port of a pod is reached.
 	Port(pod *corev1.Pod) (Dial, error)
+}
+
+// Page is what a server answers.
+type Page struct {
+	Type string
+	Body []byte
 }
 
 // Dial reaches a port of a pod.

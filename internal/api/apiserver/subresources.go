@@ -43,6 +43,8 @@ func (q *request) serveSubresource() error {
 		return q.forward()
 	case "finalize":
 		return q.finalize()
+	case proxySubresource:
+		return q.proxyNode()
 	case "scale":
 		return q.serveScale()
 	}

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
@@ -25,6 +26,9 @@ func init() {
 		Fields: selectable(map[string]func(*corev1.Node) string{
 			"spec.unschedulable": func(o *corev1.Node) string { return strconv.FormatBool(o.Spec.Unschedulable) },
 		}),
+		Subresources: []Subresource{
+			{Name: "proxy", Verbs: proxyVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "NodeProxyOptions"}},
+		},
 		Warnings: fromBoth(func(obj, _ *corev1.Node) []string { return nodeWarnings(&obj.Spec) }),
 	})
 }

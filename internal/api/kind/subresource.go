@@ -17,3 +17,6 @@ var PartVerbs = []string{"get", "patch", "update"}
 
 // ConnectVerbs are the verbs of a subresource that becomes a connection.
 var ConnectVerbs = []string{"create", "get"}
+
+// proxyVerbs are the verbs of a subresource behind which another server answers.
+var proxyVerbs = []string{"create", "delete", "get", "patch", "update"}

@@ -13,7 +13,7 @@ import (
 
 // Registry is the metrics of one program. Its zero value is empty and ready.
 type Registry struct {
-	values     map[string]float64
+	samples    map[string]*sample
 	histograms map[string]*histogram
 	collectors []Collector
 	line       []byte // in which identities are put together
@@ -25,28 +25,52 @@ type Collector func(set func(name string, value float64, labels ...string))
 // Collect adds a collector.
 func (r *Registry) Collect(c Collector) { r.collectors = append(r.collectors, c) }
 
+// series is what a value is of. labels are names and values in turn.
+type series struct {
+	name   string
+	labels []string
+}
+
+// sample is the value of a counter or a gauge.
+type sample struct {
+	series
+	value   float64
+	counter bool
+}
+
 // histogram counts durations by upper bounds, in seconds.
 type histogram struct {
+	series
 	bounds []float64
 	counts []uint64 // one more than bounds: the last is for what is longer than all
 	sum    float64
 }
 
-// Add changes a counter or gauge. labels are names and values in turn.
+// Add raises a counter. labels are names and values in turn.
 func (r *Registry) Add(name string, delta float64, labels ...string) {
-	r.Set(name, r.Value(name, labels...)+delta, labels...)
+	r.sampleOf(name, labels, true).value += delta
 }
 
 // Set gives a gauge its value.
 func (r *Registry) Set(name string, value float64, labels ...string) {
-	if r.values == nil {
-		r.values = map[string]float64{}
+	r.sampleOf(name, labels, false).value = value
+}
+
+func (r *Registry) sampleOf(name string, labels []string, counter bool) *sample {
+	if r.samples == nil {
+		r.samples = map[string]*sample{}
 	}
-	r.values[r.identity(name, labels)] = value
+	r.line = appendIdentity(r.line[:0], name, labels)
+	s := r.samples[string(r.line)]
+	if s == nil {
+		s = &sample{series: series{name, slices.Clone(labels)}, counter: counter}
+		r.samples[string(r.line)] = s
+	}
+	return s
 }
 
 // Forget drops a gauge.
-func (r *Registry) Forget(name string, labels ...string) { delete(r.values, r.identity(name, labels)) }
+func (r *Registry) Forget(name string, labels ...string) { delete(r.samples, r.identity(name, labels)) }
 
 // Value is that of a counter or gauge, 0 if there is none, or of a histogram the
 // number of its observations.
@@ -55,7 +79,10 @@ func (r *Registry) Value(name string, labels ...string) float64 {
 	if h := r.histograms[string(r.line)]; h != nil {
 		return float64(h.count())
 	}
-	return r.values[string(r.line)]
+	if s := r.samples[string(r.line)]; s != nil {
+		return s.value
+	}
+	return 0
 }
 
 // Observe adds a duration to a histogram, which has these bounds in seconds.
@@ -66,7 +93,7 @@ func (r *Registry) Observe(name string, bounds []float64, d time.Duration, label
 	r.line = appendIdentity(r.line[:0], name, labels)
 	h := r.histograms[string(r.line)]
 	if h == nil {
-		h = &histogram{bounds: bounds, counts: make([]uint64, len(bounds)+1)}
+		h = &histogram{series: series{name, slices.Clone(labels)}, bounds: bounds, counts: make([]uint64, len(bounds)+1)}
 		r.histograms[string(r.line)] = h
 	}
 	i, _ := slices.BinarySearch(h.bounds, d.Seconds())
@@ -84,8 +111,8 @@ func (h *histogram) count() (n uint64) {
 // Lines are all metrics as the program's metrics endpoint would show them, sorted.
 func (r *Registry) Lines() []string {
 	var lines []string
-	for _, id := range slices.Sorted(maps.Keys(r.values)) {
-		lines = append(lines, id+" "+number(r.values[id]))
+	for _, id := range slices.Sorted(maps.Keys(r.samples)) {
+		lines = append(lines, id+" "+number(r.samples[id].value))
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.histograms)) {
 		lines = append(lines, r.histograms[id].lines(id)...)

@@ -1,0 +1,43 @@
+package apiserver
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// proxyNode answers what the kubelet of a node shows. The name may have a scheme and a port, as in
+// "https:node-a:10250". [pkg/registry/core/node/strategy.go ResourceLocation]
+func (q *request) proxyNode() error {
+	_, name, port, valid := utilnet.SplitSchemeNamePort(q.info.name)
+	if !valid {
+		return badRequest("invalid node request %q", q.info.name)
+	}
+	q.info.name = name
+	var page *Page
+	err := q.exclusively(func() error {
+		if _, err := q.object(); err != nil {
+			return err
+		}
+		if q.server.options.Nodes == nil {
+			return apierrors.NewServiceUnavailable("error trying to reach service: there are no nodes")
+		}
+		var unreachable error
+		if page, unreachable = q.server.options.Nodes.Page(name, port, q.info.proxied); unreachable != nil {
+			return apierrors.NewServiceUnavailable("error trying to reach service: " + unreachable.Error())
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case page == nil:
+		http.NotFound(q.answer.w, q.Request)
+	case q.Method != http.MethodGet:
+		http.Error(q.answer.w, "405: Method Not Allowed", http.StatusMethodNotAllowed)
+	default:
+		q.answer.body(http.StatusOK, page.Type, page.Body)
+	}
+	return nil
+}
