@@ -21,29 +21,63 @@ type reader struct {
 	name, title string
 }
 
-// columns answers with all columns as they come, each after its length, and after a length of 0 with the report.
+// parts is an answer in parts, each of which is sent at once: after its length, and after a length of 0 the last one.
+type parts struct{ to http.ResponseWriter }
+
+func (p parts) send(text []byte) error {
+	if _, err := p.to.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)); err != nil {
+		return err
+	}
+	return http.NewResponseController(p.to).Flush()
+}
+
+// end sends the last part. A browser that is gone needs none.
+func (p parts) end(value any) {
+	text, err := json.Marshal(value)
+	if err == nil {
+		_, _ = p.to.Write(append(make([]byte, 4), text...))
+	}
+}
+
+// columns answers with all columns as they come, and then with the report.
 func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
-	flush := http.NewResponseController(w)
+	out := parts{w}
 	for n := 0; ; n++ {
 		columns, isOne := v.file.Columns(n)
 		if !isOne {
 			break
 		}
-		if _, err := w.Write(binary.BigEndian.AppendUint32(nil, uint32(len(columns)))); err != nil {
-			return
-		}
-		if _, err := w.Write(columns); err != nil {
-			return
-		}
-		if err := flush.Flush(); err != nil {
+		if err := out.send(columns); err != nil {
 			return
 		}
 	}
-	text, err := json.Marshal(v.report())
-	if err != nil {
+	out.end(v.report())
+}
+
+// search answers with the rows of events that contain a text as they are found, varints that each are the difference to the
+// row before, and then with why it ended before its time, if it did. It ends when the browser goes.
+func (v *reader) search(w http.ResponseWriter, r *http.Request) {
+	text := r.URL.Query().Get("q")
+	if text == "" {
+		http.Error(w, "q: want a text", http.StatusBadRequest)
 		return
 	}
-	_, _ = w.Write(append(make([]byte, 4), text...)) // a browser that is gone needs none
+	out := parts{w}
+	for rows, err := range v.file.Search(r.Context(), text) {
+		if err != nil {
+			out.end(err.Error())
+			return
+		}
+		var part []byte
+		before := 0
+		for _, row := range rows {
+			part, before = binary.AppendUvarint(part, uint64(row-before)), row
+		}
+		if err := out.send(part); err != nil {
+			return
+		}
+	}
+	out.end("")
 }
 
 // report waits for the end of the trace.
@@ -103,7 +137,7 @@ func serveFile(ctx context.Context, env environment, name string) error {
 	if err != nil {
 		return err
 	}
-	shown.more = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said}
+	shown.more = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said, "/search": v.search}
 	return shown.serve(ctx, env, listener, func() {
 		if r := v.report(); ctx.Err() == nil { // who stops it knows
 			complain(env, name, r.Problems)

@@ -128,7 +128,7 @@ func TestAServedTraceNeedsTheTokenAndIsOnlyRead(t *testing.T) {
 		require.NoError(t, err)
 		return answer.StatusCode, string(text)
 	}
-	for _, path := range []string{"", "columns", "said?chunk=0"} {
+	for _, path := range []string{"", "columns", "said?chunk=0", "search?q=a"} {
 		code, _ := ask(http.MethodGet, page+path)
 		assert.Equal(t, http.StatusUnauthorized, code, path)
 	}
@@ -140,9 +140,11 @@ func TestAServedTraceNeedsTheTokenAndIsOnlyRead(t *testing.T) {
 	code, said = ask(http.MethodGet, page+"said?chunk=99")
 	assert.Equal(t, http.StatusInternalServerError, code)
 	assert.Contains(t, said, "there is no chunk 99")
-	code, _ = ask(http.MethodGet, page+"said?chunk=x")
-	assert.Equal(t, http.StatusBadRequest, code)
-	for _, path := range []string{"", "columns", "said?chunk=0"} {
+	for _, path := range []string{"said?chunk=x", "search", "search?q="} {
+		code, _ = ask(http.MethodGet, page+path)
+		assert.Equal(t, http.StatusBadRequest, code, path)
+	}
+	for _, path := range []string{"", "columns", "said?chunk=0", "search?q=a"} {
 		code, _ := ask(http.MethodPost, page+path)
 		assert.Equal(t, http.StatusNotFound, code, path)
 	}

@@ -31,6 +31,7 @@ type File struct {
 	changes     history
 	checkpoints map[int][]byte   // by the chunks that begin with them
 	lessons     map[lesson][]int // their rows
+	speaking    speaking
 }
 
 // lesson is a call whose answer says what a driver can do.
@@ -83,7 +84,7 @@ func (f *File) Read(ctx context.Context) {
 
 // scan passes the lines of the file on.
 func (f *File) scan(ctx context.Context, to chan<- []scanned, free <-chan []scanned) error {
-	s := newScanner(io.NewSectionReader(f.from, 0, math.MaxInt64), &lineReader{}, f.most)
+	s := newScanner(io.NewSectionReader(f.from, 0, math.MaxInt64), aheadInFile, &lineReader{}, f.most)
 	for more := true; more; {
 		lines := (<-free)[:0]
 		for more && len(lines) < batch {

@@ -31,26 +31,35 @@ func (f *File) Look(chunk int) (s Said, err error) {
 	if known := f.checkpoints[chunk]; known != nil {
 		checkpointText(&again.states, known)
 	}
-	from := f.begins[chunk]
-	scan := newScanner(io.NewSectionReader(f.from, from, f.begins[chunk+1]-from), &again.lines, f.most)
-	var l scanned
-	for more := true; more; {
-		var raw []byte
-		if raw, more, err = scan.next(&l); err != nil {
-			return s, err
-		}
-		if !l.isOne() {
-			continue
-		}
-		if err := again.add(&l.facts, raw); err != nil {
-			return s, err
-		}
+	if err := f.again(chunk, &again.lines, again.add); err != nil {
+		return s, err
 	}
 	for at, object := range again.now.now {
 		f.changes[at].last = remembered{again.row, object}
 	}
 	said, err := again.details.take()
 	return Said{string(said), again.states.String()}, err
+}
+
+// again reads the lines of a chunk again.
+func (f *File) again(chunk int, lines *lineReader, add func(l *facts, raw []byte) error) error {
+	from := f.begins[chunk]
+	scan := newScanner(io.NewSectionReader(f.from, from, f.begins[chunk+1]-from), aheadInChunk, lines, f.most)
+	var l scanned
+	for more := true; more; {
+		var raw []byte
+		var err error
+		if raw, more, err = scan.next(&l); err != nil {
+			return err
+		}
+		if !l.isOne() {
+			continue
+		}
+		if err := add(&l.facts, raw); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lookAgain puts the lines of a chunk into words.
@@ -116,7 +125,7 @@ func (f *File) learned(row int) (*rules, error) {
 func (f *File) line(row int) (facts, trace.Line, error) {
 	var lines lineReader
 	var l scanned
-	if _, _, err := newScanner(io.NewSectionReader(f.from, f.lineAt[row], math.MaxInt64), &lines, 1).next(&l); err != nil || !l.isOne() {
+	if _, _, err := newScanner(io.NewSectionReader(f.from, f.lineAt[row], math.MaxInt64), aheadInLine, &lines, 1).next(&l); err != nil || !l.isOne() {
 		return facts{}, trace.Line{}, fmt.Errorf("the file has changed since it was read: line %d of its events is there no more", row+1)
 	}
 	return l.facts, lines.whole(&l.facts), nil

@@ -22,7 +22,7 @@ const mentioned = 3
 // Read adds what can be read of a trace in JSON Lines, and returns what cannot, a sentence each. The error is for what
 // cannot be read at all.
 func (e *Encoder) Read(from io.Reader) (problems []string, err error) {
-	s := newScanner(from, &e.lines, e.most)
+	s := newScanner(from, aheadInFile, &e.lines, e.most)
 	var faults faults
 	var l scanned
 	for more := true; more; {

@@ -17,9 +17,17 @@ type scanner struct {
 	at     int64
 }
 
-func newScanner(from io.Reader, lines *lineReader, most int) *scanner {
-	return &scanner{from: bufio.NewReaderSize(from, 1<<20), lines: lines, most: most}
+// newScanner reads ahead so many bytes.
+func newScanner(from io.Reader, ahead int, lines *lineReader, most int) *scanner {
+	return &scanner{from: bufio.NewReaderSize(from, ahead), lines: lines, most: most}
 }
+
+// How far is read ahead: of a whole file, of a chunk, of a line.
+const (
+	aheadInFile  = 1 << 20
+	aheadInChunk = 1 << 16
+	aheadInLine  = 1 << 12
+)
 
 // scanned is a line of a trace.
 type scanned struct {

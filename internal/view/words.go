@@ -28,11 +28,7 @@ func (d *details) add(l trace.Line, raw []byte, known *objects) error {
 			full = nil
 		}
 	}
-	strikes, _ := trace.Glance(&l)
-	words := d.narrator.DescribeLine(l, before)
-	if strikes == "warning" || strikes == "failure" {
-		words.Text = shortPaths(words.Text)
-	}
+	words := wordsFor(d.narrator, l, before)
 	shown := []any{words.Text, words.Outcome}
 	switch {
 	case full != nil:
@@ -49,6 +45,16 @@ func (d *details) add(l trace.Line, raw []byte, known *objects) error {
 	d.text.Write(text)
 	d.text.WriteByte('\n')
 	return nil
+}
+
+// wordsFor are the words for a line. before is its object before a change.
+func wordsFor(n *trace.Narrator, l trace.Line, before map[string]any) trace.Words {
+	strikes, _ := trace.Glance(&l)
+	words := n.DescribeLine(l, before)
+	if strikes == "warning" || strikes == "failure" {
+		words.Text = shortPaths(words.Text)
+	}
+	return words
 }
 
 // take are the details of the chunk that ends.

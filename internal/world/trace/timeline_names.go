@@ -30,12 +30,20 @@ func newNames(verbatim bool) *names {
 	}
 }
 
+// shortestID is how long an id is at least that is shortened.
+const shortestID = 32
+
 // in shortens every id and every long path of a text.
 func (n *names) in(text string) string {
 	if n.verbatim {
 		return text
 	}
-	text = n.kubeletPath.ReplaceAllStringFunc(text, func(p string) string { return shortPath(p, 2) })
+	if strings.Contains(text, "/var/lib/kubelet/") {
+		text = n.kubeletPath.ReplaceAllStringFunc(text, func(p string) string { return shortPath(p, 2) })
+	}
+	if len(text) < shortestID {
+		return text
+	}
 	return n.longID.ReplaceAllStringFunc(text, n.id)
 }
 

@@ -2,7 +2,8 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Place, read, type Tab, written } from "./address.ts";
 import { Cluster } from "./cluster.tsx";
 import { Compare } from "./compare.tsx";
-import { fitting, search } from "./filter.ts";
+import { fitting } from "./filter.ts";
+import { useSearch } from "./found.ts";
 import { follow, type Live } from "./live.ts";
 import type { Report } from "./report.ts";
 import { Summary } from "./summary.tsx";
@@ -13,6 +14,7 @@ import type { Trace } from "./trace.ts";
 /** What all parts of the page share. */
 export interface Shared {
   report: Report; trace: Trace; place: Place; shown: Uint8Array;
+  isSearching: boolean; // more may come to be shown
   row: number; // of the instant that is looked at
   go(change: Partial<Place>): void;
   look(seq: number): void; // at an event, in the timeline
@@ -32,7 +34,6 @@ export function LiveApp({ report }: { report: Report }) {
 
 export function App({ report, trace, live, other }: { report: Report; trace: Trace; live?: Live; other?: Trace }) {
   const [place, setPlace] = useState(() => read(location.hash, report.verdict === "live" ? "cluster" : report.compare ? "compare" : "summary"));
-  const [found, setFound] = useState<Set<number>>();
   const go = useCallback((change: Partial<Place>) => setPlace((was) => ({ ...was, ...change })), []);
 
   useEffect(() => history.replaceState(null, "", written(place)), [place]);
@@ -41,18 +42,13 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
-  useEffect(() => {
-    if (!place.filter.q) { setFound(undefined); return; }
-    let stopped = false;
-    const timer = setTimeout(() => search(trace, place.filter.q, () => stopped).then((f) => stopped || setFound(f)), 120);
-    return () => { stopped = true; clearTimeout(timer); };
-  }, [place.filter.q, trace.length]);
+  const found = useSearch(trace, place.filter.q), isSearching = !!place.filter.q && !found?.ended;
 
-  const shown = useMemo(() => fitting(trace, place.filter, found), [place.filter, found, trace.length]);
+  const shown = useMemo(() => fitting(trace, place.filter, found?.rows), [place.filter, found, trace.length]);
   const isMissing = place.at !== 0 && trace.row(place.at) < 0; // an address may be of another trace, or of events that a cluster has forgotten
   const row = place.at && !isMissing ? trace.row(place.at) : trace.length - 1;
   const look = useCallback((seq: number) => go({ tab: "timeline", at: seq }), []);
-  const shared: Shared = { report, trace, place: isMissing ? { ...place, at: 0 } : place, shown, row, go, look, live, other };
+  const shared: Shared = { report, trace, place: isMissing ? { ...place, at: 0 } : place, shown, isSearching, row, go, look, live, other };
 
   useEffect(() => {
     const press = (e: KeyboardEvent) => keys(e, shared);

@@ -48,6 +48,8 @@ export class Reader {
     }
   }
 
+  get isAtEnd(): boolean { return this.at >= this.from.length; }
+
   text(length: number): string {
     const bytes = this.from.subarray(this.at, this.at + length);
     this.at += length;

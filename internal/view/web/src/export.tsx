@@ -1,8 +1,8 @@
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { chromeTrace, openTelemetry } from "./machines.ts";
 import { markdown } from "./markdown.ts";
-import { download } from "./parts.tsx";
+import { download, unlessLost } from "./parts.tsx";
 import { mermaid, sequence, svg } from "./sequence.ts";
 import type { Trace } from "./trace.ts";
 
@@ -18,15 +18,19 @@ const forms: [string, string, (s: Shared, rows: number[]) => Promise<string>][] 
 
 export function Export(shared: Shared) {
   const menu = useRef<HTMLDetailsElement>(null);
+  const [busy, setBusy] = useState(false);
   const take = async (extension: string, make: (s: Shared, rows: number[]) => Promise<string>) => {
     const rows: number[] = [];
     for (let i = 0; i < shared.trace.length; i++) if (shared.shown[i]) rows.push(i);
-    download(`${shared.report.name.replace(/[^\w.-]+/g, "-")}.${extension}`, await make(shared, rows));
     menu.current!.open = false;
+    setBusy(true);
+    const text = await unlessLost(make(shared, rows));
+    setBusy(false);
+    if (text !== undefined) download(`${shared.report.name.replace(/[^\w.-]+/g, "-")}.${extension}`, text);
   };
   return (
     <details class="take-away" ref={menu} onKeyDown={(e) => { if (e.key === "Escape") menu.current!.open = false; }}>
-      <summary>Export</summary>
+      <summary aria-busy={busy}>{busy ? "Exporting …" : "Export"}</summary>
       <ul>{forms.map(([title, extension, make]) => <li key={extension}><button class="link" onClick={() => take(extension, make)}>{title}</button></li>)}</ul>
     </details>
   );

@@ -13,8 +13,8 @@ export function isFiltered(f: Filter): boolean { return !!(f.q || f.volume || f.
 
 export function objectName(o: [string, string]): string { return o[0] + "/" + o[1].replace(/^default\//, ""); }
 
-/** Which events fit. found are those that contain the text, undefined as long as nobody has looked. */
-export function fitting(trace: Trace, f: Filter, found?: Set<number>): Uint8Array {
+/** Which events fit. found has those that contain the text; it is undefined as long as nobody has looked. */
+export function fitting(trace: Trace, f: Filter, found?: Uint8Array): Uint8Array {
   const shown = new Uint8Array(trace.length);
   const volume = f.volume ? trace.volumes.findIndex((v) => v && v.label === f.volume) : -1;
   const node = f.node ? trace.strings.indexOf(f.node) : -1;
@@ -22,14 +22,14 @@ export function fitting(trace: Trace, f: Filter, found?: Set<number>): Uint8Arra
   const lane = f.lane ? trace.lanes.indexOf(f.lane) : -1;
   for (let i = 0; i < trace.length; i++) {
     if (!trace.kind[i]) continue;
-    if (!f.all && trace.isQuiet(i) && !found?.has(i) && !(object >= 0 && trace.object[i] === object)) continue;
+    if (!f.all && trace.isQuiet(i) && !found?.[i] && !(object >= 0 && trace.object[i] === object)) continue;
     if (f.volume && trace.volume[i] !== volume && !isLandmark(trace, i)) continue;
     if (f.node && trace.node[i] !== node && !isLandmark(trace, i)) continue;
     if (f.object && trace.object[i] !== object) continue;
     if (f.lane && trace.lane[i] !== lane) continue;
     if (f.call && !(trace.isKind(i, "csi") && trace.methodOf(i) === f.call)) continue;
     if (f.failures && !trace.failed(i) && trace.toneOf(i) !== "wait") continue;
-    if (f.q && !found?.has(i)) continue;
+    if (f.q && !found?.[i]) continue;
     shown[i] = 1;
   }
   return shown;
@@ -38,15 +38,14 @@ export function fitting(trace: Trace, f: Filter, found?: Set<number>): Uint8Arra
 /** Steps and faults are shown beside whatever is filtered. */
 function isLandmark(trace: Trace, row: number): boolean { return trace.isKind(row, "step") || trace.isKind(row, "fault"); }
 
-/** The events that contain a text, chunk by chunk; stops when asked to. */
-export async function search(trace: Trace, text: string, stop: () => boolean): Promise<Set<number>> {
-  const found = new Set<number>();
+/** Finds the events that contain a text, whatever its case, from a chunk on. Those of a trace that a server reads are found there, all anew. */
+export async function search(trace: Trace, text: string, from: number, stop: AbortSignal, found: (row: number) => void): Promise<void> {
+  if (trace.searched) return trace.searched(text, stop, found);
   const wanted = text.toLowerCase();
-  for (let c = 0; c < trace.chunkCount && !stop(); c++) {
-    const from = trace.firstOf(c);
+  for (let c = from; c < trace.chunkCount && !stop.aborted; c++) {
+    const first = trace.firstOf(c);
     (await trace.unpacked(c)).forEach((d, i) => {
-      if ((d.text + "\n" + d.outcome + "\n" + d.raw).toLowerCase().includes(wanted)) found.add(from + i);
+      if ((d.text + "\n" + d.outcome + "\n" + d.raw).toLowerCase().includes(wanted)) found(first + i);
     });
   }
-  return found;
 }

@@ -16,7 +16,7 @@ function choices(trace: Trace) {
 
 /** What is shown, and what can be taken away. */
 export function Filters(shared: Shared) {
-  const { trace, place, go, shown } = shared;
+  const { trace, place, go, shown, isSearching } = shared;
   const set = (change: Partial<Filter>) => go({ filter: { ...place.filter, ...change } });
   const { methods, nodes } = useMemo(() => choices(trace), [trace, trace.length]);
   const count = useMemo(() => shown.reduce((sum, s) => sum + s, 0), [shown]);
@@ -36,7 +36,7 @@ export function Filters(shared: Shared) {
       <label class={place.filter.failures ? "on" : ""}><input type="checkbox" checked={place.filter.failures} onChange={(e) => set({ failures: e.currentTarget.checked })} />Only trouble</label>
       <label class={place.filter.all ? "on" : ""}><input type="checkbox" checked={place.filter.all} onChange={(e) => set({ all: e.currentTarget.checked })} />Routine, too</label>
       {(isFiltered(place.filter) || place.filter.all) && <button class="small" onClick={() => go({ filter: everything })}>Clear</button>}
-      <span class="soft count" role="status">{count.toLocaleString("en")} of {trace.length.toLocaleString("en")}</span>
+      <span class="soft count" role="status">{isSearching && "searching … "}{count.toLocaleString("en")} of {trace.length.toLocaleString("en")}</span>
       <Export {...shared} />
     </div>
   );

@@ -5,7 +5,7 @@ import { outcomeTone } from "./summary.tsx";
 import { span } from "./time.ts";
 
 /** The events that are shown, one a row; only rows in sight are there. */
-export function List({ report, trace, shown, row, place, go }: Shared) {
+export function List({ report, trace, shown, isSearching, row, place, go }: Shared) {
   const rows = useMemo(() => { const all: number[] = []; for (let i = 0; i < trace.length; i++) if (shown[i]) all.push(i); return all; }, [shown, trace.length]);
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -31,7 +31,7 @@ export function List({ report, trace, shown, row, place, go }: Shared) {
   const details = usePromise(() => Promise.all(visible.map((r) => trace.detail(r))).then((all) => new Map(visible.map((r, i) => [r, all[i]]))), [visible.join(), trace]);
   return (
     <div class="list" ref={box} onScroll={(e) => setTop(e.currentTarget.scrollTop)} tabIndex={0} role="listbox" aria-label="Events" aria-activedescendant={visible.includes(row) ? "event-" + trace.seq[row] : undefined}>
-      {rows.length === 0 && <p class="soft none" role="option" aria-selected="false">Nothing fits these filters.</p>}
+      {rows.length === 0 && <p class="soft none" role="option" aria-selected="false">{isSearching ? "Searching …" : "Nothing fits these filters."}</p>}
       <div class="room" role="presentation" style={{ height: rows.length * rowHeight + "px" }}>
         {visible.map((r, i) => {
           const d = details?.get(r), before = from + i > 0 ? rows[from + i - 1] : -1, gap = before >= 0 ? trace.at[r] - trace.at[before] : 0;

@@ -23,10 +23,22 @@ export function usePromise<T>(make: () => Promise<T> | undefined, inputs: unknow
   return value;
 }
 
+/** What a promise comes to, undefined if the server is gone, which the page says already. */
+export async function unlessLost<T>(made: Promise<T>): Promise<T | undefined> {
+  try {
+    return await made;
+  } catch (problem) {
+    if (problem instanceof Lost) return undefined;
+    throw problem;
+  }
+}
+
 export function Copy({ text, label = "Copy" }: { text: string | (() => Promise<string> | string); label?: string }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
-    await write(typeof text === "string" ? text : await text());
+    const copied = typeof text === "string" ? text : await unlessLost(Promise.resolve(text()));
+    if (copied === undefined) return;
+    await write(copied);
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };

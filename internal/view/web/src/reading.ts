@@ -1,3 +1,4 @@
+import { Reader } from "./bytes.ts";
 import type { Report } from "./report.ts";
 import { Trace } from "./trace.ts";
 
@@ -17,8 +18,19 @@ export async function read(report: Report, show: (report: Report, trace: Trace) 
   let shown = report;
   const say = (now: Report) => show(shown = now, trace);
   const lost = ({ message }: Lost) => { if (shown.lost !== message) say({ ...shown, lost: message }); };
+  trace.searched = (text, stop, found) => searched(text, stop, found).catch((problem) => {
+    if (stop.aborted) return;
+    const why = new Lost(problem);
+    lost(why);
+    throw why;
+  });
+  const part = () => from.next().catch((problem) => { // what has come stays in sight
+    if (!trace.length) throw new Lost(problem);
+    lost(new Lost(problem));
+    return new Promise<never>(() => {});
+  });
   for (let next = 10_000; ; ) {
-    const columns = await from.next();
+    const columns = await part();
     if (!columns) break;
     const said = saidBy(trace.chunkCount, lost);
     trace.append(columns, async () => (await said()).details, async () => (await said()).between ?? "");
@@ -30,10 +42,21 @@ export async function read(report: Report, show: (report: Report, trace: Trace) 
   say(JSON.parse(await from.rest()));
 }
 
-async function asked(path: string): Promise<Response> {
-  const answer = await fetch(path, { credentials: "same-origin" });
+async function asked(path: string, signal?: AbortSignal): Promise<Response> {
+  const answer = await fetch(path, { credentials: "same-origin", signal });
   if (!answer.ok) throw new Error(await answer.text());
   return answer;
+}
+
+/** Finds events where the trace is read: rows come as differences to those before, a part at a time. */
+async function searched(text: string, stop: AbortSignal, found: (row: number) => void) {
+  const from = new Frames(await asked("search?q=" + encodeURIComponent(text), stop));
+  for (let part = await from.next(); part; part = await from.next()) {
+    const numbers = new Reader(part);
+    for (let row = 0; !numbers.isAtEnd; ) found(row += numbers.uvarint());
+  }
+  const problem = JSON.parse(await from.rest());
+  if (problem) throw new Error(problem);
 }
 
 /** Asks what a chunk says, once for all who ask at a time. lost hears why there is no answer. */

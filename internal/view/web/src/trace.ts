@@ -35,6 +35,8 @@ export class Trace implements Record<Column, Numbers> {
   paths = [""]; // of a step what it does
   objects: [string, string][] = [["", ""]];
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
+  /** Finds the events that contain a text where the trace is read; undefined if all of it is here. */
+  searched?: (text: string, stop: AbortSignal, found: (row: number) => void) => Promise<void>;
 
   private chunks: { from: number; packed: () => Promise<string>; details?: Promise<Detail[]>; between?: () => Promise<string>; states?: Promise<State[]>; waits: number }[] = [];
   private methods: string[] = []; // the strings without their services
@@ -140,10 +142,13 @@ export class Trace implements Record<Column, Numbers> {
   states(number: number): Promise<State[]> {
     const chunk = this.chunks[number];
     if (!chunk.between) return Promise.resolve([]);
-    return (chunk.states ??= chunk.between().then((lines) => lines.split("\n").filter((text) => text).map((text) => {
+    if (chunk.states) return chunk.states;
+    chunk.states = chunk.between().then((lines) => lines.split("\n").filter((text) => text).map((text) => {
       const [after, line, known] = JSON.parse(text);
       return { after: chunk.from + after, raw: text.slice(text.indexOf(",") + 1, -1), line: line ?? undefined, known };
-    })));
+    }));
+    chunk.states.catch(() => { chunk.states = undefined; });
+    return chunk.states;
   }
 
   /** The chunk from which the states have to be replayed to know those of another, -1 for a trace without any. */

@@ -29,6 +29,21 @@ await run(program, {
     await has(page, ".detail .rules summary", "of the CSI spec kept");
     expect(asked.length > 0 && asked.every((a) => a === "GET /said"), "asked: " + asked);
   },
+  "a search asks the server, and shows what it finds": async (open) => {
+    const page = await open(address + "#tab=timeline&all="), asked = [];
+    page.on("request", (r) => asked.push(r.method() + " " + new URL(r.url()).pathname + new URL(r.url()).search));
+    await has(page, ".list .row", "csinode/node-a created");
+    await page.keyboard.press("/");
+    await page.keyboard.type("finalizer +", { delay: 5 });
+    await has(page, ".list .row", "finalizer +");
+    await until(page, () => !document.querySelector(".count").innerText.includes("searching"));
+    expect(asked.includes("GET /search?q=finalizer%20%2B"), "asked: " + asked);
+    const [found, all] = (await page.locator(".count").innerText()).replaceAll(",", "").split(" of ").map(Number);
+    const lines = readFileSync(trace, "utf8").split("\n").filter((l) => l.includes('"finalizers":["kubernetes.io/pv'));
+    expect(found > 60 && found < all / 2, `${found} of ${all} events, ${lines.length} of them name finalizers`);
+    await page.locator("#search").fill("there is nothing like it");
+    await has(page, ".list", "Nothing fits these filters.");
+  },
   "search, filters and the cluster at an instant": async (open) => {
     const page = await open(address + "#tab=timeline&q=NodeUnstageVolume");
     await until(page, () => document.querySelectorAll(".row").length > 3 && document.querySelector(".row .what").innerText.includes("NodeUnstageVolume"));
@@ -49,6 +64,11 @@ await run(program, {
     await page.evaluate(() => { window.fetch = () => Promise.reject(new TypeError("Failed to fetch")); });
     await page.evaluate(() => { location.hash = "tab=timeline&all=&at=2500"; });
     await has(page, ".notice", "csisim view has ended");
+    await page.locator("#search").fill("gone");
+    await until(page, () => !document.querySelector(".count").innerText.includes("searching"));
+    await page.locator(".take-away summary").click();
+    await page.locator(".take-away button", { hasText: "Markdown" }).click();
+    await has(page, ".take-away summary", "Export");
     await check(page);
   },
   "the trace comes out as it went in": async (open) => {
