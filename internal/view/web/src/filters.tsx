@@ -6,9 +6,9 @@ import type { Trace } from "./trace.ts";
 
 /** The calls and nodes that a trace has. */
 function choices(trace: Trace) {
-  const methods = new Set<number>(), nodes = new Set<number>();
+  const methods = new Set<number>(), nodes = new Set<number>(), call = trace.strings.indexOf("csi");
   for (let i = 0; i < trace.length; i++) {
-    if (trace.isKind(i, "csi")) methods.add(trace.method[i]);
+    if (trace.kind[i] === call) methods.add(trace.method[i]);
     if (trace.node[i]) nodes.add(trace.node[i]);
   }
   return { methods: new Set([...methods].map((m) => trace.strings[m].replace(/^.*\//, ""))), nodes: new Set([...nodes].map((n) => trace.strings[n])) };

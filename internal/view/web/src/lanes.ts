@@ -20,22 +20,23 @@ export function lanesOf(trace: Trace): Lane[] {
   };
   const open = new Map<string, Span>();
   const unmountedStill = new Set<number>(); // calls after which a mount was still there
-  for (let i = 0; i < trace.length; i++) {
-    if (trace.isKind(i, "violation")) unmountedStill.add(trace.cause[i]);
+  const [call, api, fault, violation] = ["csi", "api", "fault", "violation"].map((kind) => trace.strings.indexOf(kind));
+  for (let i = 0; violation >= 0 && i < trace.length; i++) {
+    if (trace.kind[i] === violation) unmountedStill.add(trace.cause[i]);
   }
-  const [call, api, fault] = ["csi", "api", "fault"].map((kind) => trace.strings.indexOf(kind));
+  const add = (to: Lane, row: number) => { if (trace.failed(row)) to.failed.push(to.rows.length); to.rows.push(row); };
+  const named = (row: number) => { const name = laneName(trace, row); return lane(name, groupOf(name)); };
+  let server: Lane | undefined;
   const acting: Lane[] = [], called = new Map<number, Lane>(); // by their places among the trace's lanes, and with a method
   for (let i = 0; i < trace.length; i++) {
     const kind = trace.kind[i], place = trace.lane[i];
     if (!kind) continue;
-    const failed = trace.failed(i), add = (to: Lane) => { if (failed) to.failed.push(to.rows.length); to.rows.push(i); };
-    const named = () => { const name = laneName(trace, i); return lane(name, groupOf(name)); };
-    add(kind === fault ? named() : (acting[place] ??= named()));
-    if (kind === api) add(lane("API server", "api"));
+    add(kind === fault ? named(i) : (acting[place] ??= named(i)), i);
+    if (kind === api) add((server ??= lane("API server", "api")), i);
     if (kind !== call) continue;
     const key = place * 65536 + trace.method[i];
     if (!called.has(key)) called.set(key, lane(pluginOf(trace, i), "driver"));
-    add(called.get(key)!);
+    add(called.get(key)!, i);
     life(trace, i, open, unmountedStill, lane);
   }
   for (const span of open.values()) span.to = trace.length;

@@ -29,13 +29,13 @@ export async function read(report: Report, show: (report: Report, trace: Trace) 
     lost(new Lost(problem));
     return new Promise<never>(() => {});
   });
-  for (let next = 10_000; ; ) {
+  for (let next = { length: 10_000, time: 0 }; ; ) {
     const columns = await part();
     if (!columns) break;
     const said = saidBy(trace.chunkCount, lost);
     trace.append(columns, async () => (await said()).details, async () => (await said()).between ?? "");
-    if (trace.length < next) continue;
-    next = trace.length * 30; // what is shown is computed anew each time
+    if (trace.length < next.length || performance.now() < next.time) continue;
+    next = { length: trace.length * 30, time: performance.now() + 3000 }; // what is shown is computed anew each time
     say({ ...report, sentence: `The trace is read: ${trace.length.toLocaleString("en")} events so far.` });
     await new Promise((painted) => setTimeout(painted));
   }
