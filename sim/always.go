@@ -12,6 +12,8 @@ import (
 // faults of a search: holds looks at the cluster, and must change nothing. The test fails at its end if there was an instant at which it
 // was false. because says why it holds, and is printed.
 func (c *Cluster) Always(because string, holds func(*Simulation) bool) {
+	c.t.Helper()
+	c.onlySimulated("Always", "a real cluster has no instants: say it with Expect, or in a search")
 	c.always = append(c.always, &always{because: because, holds: holds})
 	c.simulation.EachInstant(func() {
 		for _, a := range c.always {

@@ -28,7 +28,8 @@ type T interface {
 // there; what has no method here is done by its Simulation or by a client.
 type Cluster struct {
 	t          T
-	simulation *Simulation
+	world      World
+	simulation *Simulation // nil on a real cluster
 	evidence   *expect.Evidence
 	allowed    struct{ leftovers, violations expect.Allowed }
 	record     *record
@@ -40,14 +41,14 @@ type Cluster struct {
 // drivers registered. When the test ends the cluster comes to rest and is closed,
 // and the test fails if anything was left behind, if a driver broke the CSI spec,
 // or if a pod lost its data. Tests with clusters of their own can run in parallel.
+//
+// With the flag -csisim.on of go test it is a real cluster; see package sim/kind.
 func New(t T, opts ...Option) *Cluster {
 	t.Helper()
 	o := optionsOf(opts)
 	c := &Cluster{t: t, record: newRecord()}
 	o.Sinks = append(slices.Clip(o.Sinks), c.record.sinks...)
-	simulation, err := Start(o)
-	c.must(err, "start the cluster")
-	c.simulation = simulation
+	c.must(c.open(o), "start the cluster")
 	t.Cleanup(func() { t.Helper(); end(c) })
 	c.begin(o)
 	return c
@@ -58,13 +59,16 @@ func New(t T, opts ...Option) *Cluster {
 // own API, nodes and controllers; StartPair says what their drivers have in common.
 func NewPair(t T, names [2]string, opts ...Option) (first, second *Cluster) {
 	t.Helper()
+	if isPromoted() {
+		skip(t, &NotPromotedError{"a pair of clusters", "a run on a real cluster has one"})
+	}
 	o := optionsOf(opts)
 	record := newRecord()
 	first, second = &Cluster{t: t, record: record}, &Cluster{t: t, record: record}
 	o.Sinks = append(slices.Clip(o.Sinks), record.sinks...)
 	pair, err := StartPair(o, names)
 	first.must(err, "start the clusters")
-	first.simulation, second.simulation = pair[0], pair[1]
+	first.simulation, first.world, second.simulation, second.world = pair[0], pair[0], pair[1], pair[1]
 	t.Cleanup(func() { t.Helper(); end(first, second) })
 	first.begin(o)
 	second.begin(o)
@@ -81,9 +85,9 @@ func optionsOf(opts []Option) (o Options) {
 // begin brings the cluster up.
 func (c *Cluster) begin(o Options) {
 	c.t.Helper()
-	c.evidence = c.simulation.Evidence()
+	c.evidence = c.world.Evidence()
 	if !o.NoBoot {
-		c.must(c.simulation.Boot(), "bring up the nodes and drivers")
+		c.must(c.world.Boot(), "bring up the nodes and drivers")
 	}
 	c.FromHere()
 }
@@ -102,7 +106,7 @@ func end(clusters ...*Cluster) {
 		}
 	}
 	for _, c := range clusters {
-		if err := c.simulation.Close(); err != nil {
+		if err := c.world.Close(); err != nil {
 			t.Errorf("close the cluster: %v", err)
 		}
 	}
@@ -114,8 +118,10 @@ func (c *Cluster) judge() {
 	c.t.Helper()
 	kept := []expect.Expectation{expect.Alive(c.allowed.violations), expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
 	if !c.t.Failed() {
-		_ = c.simulation.Settle(settleLimit) // what never ends shows in what it leaves behind
-		c.simulation.ReadData()
+		_ = c.world.Settle(settleLimit) // what never ends shows in what it leaves behind
+		if c.simulation != nil {        // containers of a real cluster are the test's own
+			c.simulation.ReadData()
+		}
 		kept = append(kept, expect.Leftovers(c.allowed.leftovers))
 	}
 	for _, a := range c.always {
@@ -128,26 +134,33 @@ func (c *Cluster) judge() {
 func (c *Cluster) must(err error, doing string) {
 	c.t.Helper()
 	if err != nil {
+		skipIf(c.t, err)
 		c.t.Errorf("%s: %v", doing, err)
 		c.t.FailNow()
 	}
 }
 
 // Simulation is what the cluster is run by, for what has no method here: looks at mount
-// tables, endpoints, metrics.
-func (c *Cluster) Simulation() *Simulation { return c.simulation }
+// tables, endpoints, metrics. A test on a real cluster is skipped here.
+func (c *Cluster) Simulation() *Simulation {
+	c.t.Helper()
+	c.onlySimulated("Simulation()", "only a simulated cluster can do this")
+	return c.simulation
+}
 
 // Nodes are the names of all nodes.
-func (c *Cluster) Nodes() []string { return c.simulation.Nodes() }
+func (c *Cluster) Nodes() []string { return c.world.Nodes() }
 
 // Client is a clientset of client-go for the cluster's API server.
-func (c *Cluster) Client() kubernetes.Interface { return c.simulation.Client() }
+func (c *Cluster) Client() kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.RESTConfig()) }
 
 // DynamicClient is a dynamic client of client-go.
-func (c *Cluster) DynamicClient() dynamic.Interface { return c.simulation.DynamicClient() }
+func (c *Cluster) DynamicClient() dynamic.Interface { return dynamic.NewForConfigOrDie(c.RESTConfig()) }
 
 // SnapshotClient is a clientset for snapshots and group snapshots.
-func (c *Cluster) SnapshotClient() snapshots.Interface { return c.simulation.SnapshotClient() }
+func (c *Cluster) SnapshotClient() snapshots.Interface {
+	return snapshots.NewForConfigOrDie(c.RESTConfig())
+}
 
 // RESTConfig is for clients of one's own: controller-runtime, an operator under test.
-func (c *Cluster) RESTConfig() *rest.Config { return c.simulation.RESTConfig() }
+func (c *Cluster) RESTConfig() *rest.Config { return c.world.RESTConfig() }

@@ -16,7 +16,7 @@ func (c *Cluster) Restart(components ...Component) {
 func (c *Cluster) Kill(components ...Component) {
 	c.t.Helper()
 	for _, component := range components {
-		c.do("kill "+component.String(), func() error { return c.simulation.Kill(component) })
+		c.do("kill "+component.String(), func() error { return c.world.Kill(component) })
 	}
 }
 
@@ -24,7 +24,7 @@ func (c *Cluster) Kill(components ...Component) {
 func (c *Cluster) Stop(components ...Component) {
 	c.t.Helper()
 	for _, component := range components {
-		c.do("stop "+component.String(), func() error { return c.simulation.Stop(component) })
+		c.do("stop "+component.String(), func() error { return c.world.Stop(component) })
 	}
 }
 
@@ -32,7 +32,7 @@ func (c *Cluster) Stop(components ...Component) {
 func (c *Cluster) Start(components ...Component) {
 	c.t.Helper()
 	for _, component := range components {
-		c.do("start "+component.String(), func() error { return c.simulation.Start(component) })
+		c.do("start "+component.String(), func() error { return c.world.Start(component) })
 	}
 }
 
@@ -40,28 +40,35 @@ func (c *Cluster) Start(components ...Component) {
 // gone at once, files stay.
 func (c *Cluster) PowerOff(node string) {
 	c.t.Helper()
-	c.do("power off "+node, func() error { return c.simulation.PowerOff(node) })
+	c.do("power off "+node, func() error { return c.world.PowerOff(node) })
 }
 
 // PowerOn boots a node that was powered off.
 func (c *Cluster) PowerOn(node string) {
 	c.t.Helper()
-	c.do("power on "+node, func() error { return c.simulation.PowerOn(node) })
+	c.do("power on "+node, func() error { return c.world.PowerOn(node) })
 }
 
 // Inject puts a fault in force; the returned function ends it and lets go of the
 // calls that it holds.
 func (c *Cluster) Inject(f fault.Fault) (clear func()) {
-	c.simulation.Exclusively(func() { c.simulation.Wire.Faults.Inject(&f) })
-	return func() { c.simulation.Exclusively(func() { c.simulation.Wire.Faults.End(&f) }) }
+	c.t.Helper()
+	exclusively := func(what string, do func() error) {
+		c.t.Helper()
+		var err error
+		c.world.Exclusively(func() { err = do() })
+		c.must(err, what)
+	}
+	exclusively("inject a fault", func() error { return c.world.Inject(&f) })
+	return func() { c.t.Helper(); exclusively("end a fault", func() error { return c.world.EndFault(&f) }) }
 }
 
 // do does something to the cluster, which fails the test if it cannot be done.
 func (c *Cluster) do(what string, action func() error) {
 	c.t.Helper()
 	var err error
-	c.simulation.Exclusively(func() {
-		c.simulation.World.Say(what)
+	c.world.Exclusively(func() {
+		c.world.Say(what)
 		err = action()
 	})
 	c.must(err, what)

@@ -280,6 +280,19 @@ func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
 	assert.Contains(t, string(text), `"verdict":"failed"`)
 }
 
+// Without a package that goes to real clusters the flag is an error that names it; what no real cluster has is skipped at once.
+func TestARealClusterTakesItsPackage(t *testing.T) {
+	setFlag(t, "csisim.on", "kind")
+	seen := failing(t, func(f *testOf) { sim.New(f) })
+	assert.Contains(t, seen, `-csisim.on kind: nothing takes these tests to a real cluster: import _ "github.com/csisim/csisim/sim/kind" in one of their files`)
+	var pair *testing.T
+	t.Run("a pair", func(t *testing.T) {
+		pair = t
+		sim.NewPair(t, [2]string{"east", "west"})
+	})
+	assert.True(t, pair.Skipped())
+}
+
 func setFlag(t *testing.T, name, value string) {
 	t.Helper()
 	require.NoError(t, flag.Set(name, value))

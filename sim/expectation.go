@@ -58,7 +58,7 @@ func (c *Cluster) AllowViolations(patterns ...string) {
 // FromHere makes calls and events before now not count for what is expected later.
 // New does so when the cluster is up.
 func (c *Cluster) FromHere() {
-	c.simulation.Exclusively(func() { c.evidence.Since = c.simulation.World.Trace.Last() })
+	c.world.Exclusively(func() { c.evidence.Since = c.world.Last() })
 }
 
 // patterns are calls given by name or in full.
@@ -83,7 +83,7 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
 	var failures []*expect.Failure
-	c.simulation.Exclusively(func() {
+	c.world.Exclusively(func() {
 		ev.Update()
 		for _, e := range expectations {
 			if f := e.Failure(ev); f != nil {
@@ -100,7 +100,7 @@ func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation
 func (c *Cluster) fail(ev *expect.Evidence, f *expect.Failure) {
 	c.t.Helper()
 	text := ""
-	c.simulation.Exclusively(func() {
+	c.world.Exclusively(func() {
 		ev.Explain(f)
 		text = f.Text(ev.Names)
 	})

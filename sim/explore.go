@@ -41,6 +41,9 @@ type Exploration struct {
 // Expectations must hold in every order and with every fault: wait for what must come about, and do not count calls.
 func Explore(t T, o Exploration, test func(t T, explored Option)) {
 	t.Helper()
+	if isPromoted() {
+		skip(t, &NotPromotedError{"a search", "nobody chooses the order in which a real cluster does things"})
+	}
 	subject := &explored{name: t.Name(), space: o.space(), learns: o.Strategy == explore.Guided, test: test}
 	if shown := subject.run(Calm{}); len(shown) > 0 {
 		t.Errorf("it fails in the calm run, without any fault, so it was not explored:\n%s", shown[0].Verdict)

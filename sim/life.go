@@ -17,8 +17,11 @@ type life struct {
 
 // GoLive lets the cluster live by the real clock from now to the end of the test,
 // speed times as fast, for controllers and informers that run beside it. Waits
-// then take their share of real time.
+// then take their share of real time. A real cluster does so anyway, and as fast as it is.
 func (c *Cluster) GoLive(speed float64) {
+	if c.simulation == nil {
+		return
+	}
 	ctx, end := context.WithCancel(context.Background())
 	c.life = &life{end: end, ended: make(chan error, 1), speed: speed}
 	go func() { c.life.ended <- c.simulation.Live(ctx, speed) }()
@@ -40,7 +43,7 @@ const glance = 2 * time.Millisecond
 // await lets time pass until cond holds.
 func (c *Cluster) await(what string, limit time.Duration, cond func() bool) error {
 	if c.life == nil {
-		return c.simulation.WaitFor(what, limit, cond)
+		return c.world.WaitFor(what, limit, cond)
 	}
 	holds, now := false, time.Duration(0)
 	look := func() { holds, now = cond(), c.simulation.World.Kernel.Elapsed() }

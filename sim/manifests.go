@@ -31,11 +31,13 @@ func (c *Cluster) Apply(manifests ...any) {
 }
 
 func (c *Cluster) applyManifest(o manifest.Object) (err error) {
+	c.t.Helper()
 	if o.IsCustom() {
+		c.onlySimulated(o.String(), "objects of kinds that drivers bring are not applied there yet")
 		c.simulation.Exclusively(func() { err = c.checkKind(o) })
 	}
 	if err == nil {
-		_, err = c.simulation.Apply(o.Object.(store.Object))
+		_, err = c.world.Apply(o.Object.(store.Object))
 	}
 	return err
 }
@@ -113,9 +115,9 @@ func (c *Cluster) Delete(refs ...string) {
 		var ref expect.Reference
 		var found []store.Object
 		var err error
-		c.simulation.Exclusively(func() {
-			if ref, err = expect.KindsIn(c.simulation.World.Store).Reference(text); err == nil {
-				found = ref.Find(c.simulation.World.Store)
+		c.world.Exclusively(func() {
+			if ref, err = expect.KindsIn(c.evidence.Store).Reference(text); err == nil {
+				found = ref.Find(c.evidence.Store)
 			}
 		})
 		c.must(err, "delete")
@@ -124,7 +126,7 @@ func (c *Cluster) Delete(refs ...string) {
 			c.must(fmt.Errorf("there is no %v", ref), "delete "+text)
 		}
 		for _, obj := range found {
-			c.must(c.simulation.Delete(ref.Resource, store.KeyOf(obj)), "delete "+text)
+			c.must(c.world.Delete(ref.Resource, store.KeyOf(obj)), "delete "+text)
 		}
 	}
 }

@@ -282,9 +282,7 @@ type Servers struct {
 }
 
 func (o Options) withDefaults() Options {
-	if len(o.Nodes) == 0 {
-		o.Nodes = []Node{{Name: "node-a"}, {Name: "node-b"}}
-	}
+	o.Nodes = o.nodes()
 	if o.Kubernetes == 0 {
 		o.Kubernetes = version.Newest
 	}
@@ -304,6 +302,14 @@ func (o Options) withDefaults() Options {
 		o.Isolation = Auto
 	}
 	return o
+}
+
+// nodes are those that the cluster has.
+func (o Options) nodes() []Node {
+	if len(o.Nodes) == 0 {
+		return []Node{{Name: "node-a"}, {Name: "node-b"}}
+	}
+	return o.Nodes
 }
 
 // reach is how programs in containers find the API; nil if it is not served.

@@ -34,7 +34,7 @@ func (c *Cluster) Settle() {
 	c.t.Helper()
 	c.standsStill("Settle")
 	c.say("settle")
-	c.waited(c.simulation.Settle(settleLimit), "nothing left to do but housekeeping", nil)
+	c.waited(c.world.Settle(settleLimit), "nothing left to do but housekeeping", nil)
 }
 
 // Advance lets d of virtual time pass.
@@ -42,7 +42,7 @@ func (c *Cluster) Advance(d time.Duration) {
 	c.t.Helper()
 	c.standsStill("Advance")
 	c.say(fmt.Sprintf("advance %v", d))
-	c.waited(c.simulation.Advance(d), fmt.Sprintf("%v to pass", d), nil)
+	c.waited(c.world.Advance(d), fmt.Sprintf("%v to pass", d), nil)
 }
 
 // wait looks at expectations while the cluster runs, whenever there is news.
@@ -93,5 +93,5 @@ func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 
 // say notes in the trace what the test does.
 func (c *Cluster) say(what string) {
-	c.simulation.Exclusively(func() { c.simulation.World.Say(what) })
+	c.world.Exclusively(func() { c.world.Say(what) })
 }

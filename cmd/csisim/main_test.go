@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
-	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/sim/namespaces"
 )
 
 // asCommand makes the test binary behave as csisim: tests run the real program in

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/internal/real/pod"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -61,7 +62,8 @@ cannot do it, or not all of a check was tried, 130 interrupted,
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagMistake)
 	root.AddCommand(newRun(env), newCheck(env), newExplore(env), newReplay(env), newValidate(env), newDiff(env), newCompare(env), newView(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
-		newProfiles(env), newInit(env), newManifests(env), newTestDriver(env), newProxy(env), newMock(), newKeep(), newSleep(), newVersion(env), newClean(env))
+		newProfiles(env), newInit(env), newManifests(env), newTestDriver(env), newVersion(env), newClean(env))
+	root.AddCommand(pod.Commands()...)
 	return root
 }
 

@@ -8,15 +8,34 @@
 //	}
 package namespaces
 
-import "github.com/csisim/csisim/internal/world/namespaces"
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
 
 // Enter is for the start of a TestMain. It runs the program again in a mount and a
 // process namespace of its own (an ordinary user: in a user namespace, too) and
-// exits as that does. In the namespaces, and where the machine permits none, it returns.
-func Enter() { namespaces.Enter() }
+// exits as that does. In the namespaces, and where the machine permits none, it returns; also if the flag -csisim.on takes
+// the tests to a real cluster, whose nodes do what drivers mount.
+func Enter() {
+	if !promoted(os.Args[1:]) {
+		namespaces.Enter()
+	}
+}
 
-// Entered reports whether this process runs in namespaces of its own.
-func Entered() bool { return namespaces.Entered() }
+// Entered reports whether this process runs in namespaces of its own, or drivers run on the nodes of a real cluster.
+func Entered() bool { return namespaces.Entered() || promoted(os.Args[1:]) }
+
+// promoted reports whether the arguments of a test binary, whose flags are parsed later, take its tests to a real cluster.
+func promoted(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		return strings.HasPrefix(arg, "-") && name == "csisim.on" && (!given || value != "")
+	})
+}
 
 // Rootless reports whether this process is root in a user namespace only: it may
 // mount, but neither have loop devices nor make device nodes nor change owners.

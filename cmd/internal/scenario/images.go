@@ -5,10 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/csisim/csisim/sim"
 )
 
@@ -31,27 +27,4 @@ func (s *Scenario) MappedImages() (all []Mapped) {
 // UnmappedImages are the images of the scenario's own containers that no entry of images names.
 func (s *Scenario) UnmappedImages() []string {
 	return slices.DeleteFunc(s.containerImages(), func(image string) bool { return sim.Maps(s.Images, image) })
-}
-
-// imagesOf are the images of the containers of an object's pods.
-func imagesOf(object any) (images []string) {
-	var pod corev1.PodSpec
-	switch o := object.(type) {
-	case *corev1.Pod:
-		pod = o.Spec
-	case *appsv1.StatefulSet:
-		pod = o.Spec.Template.Spec
-	case *appsv1.Deployment:
-		pod = o.Spec.Template.Spec
-	case *appsv1.DaemonSet:
-		pod = o.Spec.Template.Spec
-	case *appsv1.ReplicaSet:
-		pod = o.Spec.Template.Spec
-	case *batchv1.Job:
-		pod = o.Spec.Template.Spec
-	}
-	for _, c := range append(append([]corev1.Container{}, pod.InitContainers...), pod.Containers...) {
-		images = append(images, c.Image)
-	}
-	return images
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/version"
 )
 
@@ -178,16 +179,16 @@ func unpromoted(a action) Promotion {
 
 // controllerPromoted is what a step about a controller becomes; how has its container.
 func controllerPromoted(name, how string) Promotion {
-	if sidecar, _, is := strings.Cut(name, "/"); is {
+	sidecar, _, is := strings.Cut(name, "/")
+	switch why := promotion.NeverController(name); {
+	case why != "":
+		return never("%s", why)
+	case is:
 		return becomes(how, "the container "+sidecar)
-	}
-	switch name {
-	case controlPlane:
+	case name == controlPlane:
 		return becomes(how, "the static pod's container")
-	case deploy.SnapshotController:
-		return becomes(how, "its container")
 	}
-	return never("%s is a part of kube-controller-manager, which dies as a whole", name)
+	return becomes(how, "its container")
 }
 
 func (s *faultStep) promoted() Promotion {
@@ -219,20 +220,20 @@ func (s *Scenario) neverThere() (all []Promotion) {
 		add("kubernetes", "kubernetes "+v.String(), "kind has no image of nodes for it")
 	}
 	if len(s.Clusters) > 0 {
-		add("clusters", "clusters", "a run on a real cluster has one")
+		add("clusters", "clusters", promotion.OneCluster)
 	}
 	if len(s.Cluster.Migration) > 0 || s.Cluster.Legacy != nil {
-		add("cluster", "cluster.migration, cluster.legacy", "a real cluster of today has neither")
+		add("cluster", "cluster.migration, cluster.legacy", promotion.NoHistory)
 	}
 	if s.Cluster.FeatureGates != (FeatureGates{}) || len(s.Cluster.Controllers.names()) > 0 {
-		add("cluster", "cluster.featureGates, cluster.controllers", "the cluster is made with the defaults")
+		add("cluster", "cluster.featureGates, cluster.controllers", promotion.OnlyDefaults)
 	}
 	if o := s.firstObject(isGroupSnapshot); o != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots) {
 		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the kinds of snapshots of groups are not deployed yet"})
 	}
-	for i, n := range s.Cluster.Nodes {
-		if n.SELinux || n.ChownTime.Duration > 0 || n.Kubernetes != 0 || len(n.Taints) > 0 || n.MaxPods > 0 {
-			add(strict.Index("cluster.nodes", i), "node "+n.Name, "nodes have names and labels only so far")
+	for i, n := range s.Cluster.Nodes.options() {
+		if why := promotion.NeverNode(n); why != "" {
+			add(strict.Index("cluster.nodes", i), "node "+n.Name, why)
 		}
 	}
 	for i := range s.Always {
@@ -276,21 +277,8 @@ func (d Driver) neverThere() string {
 	if d.own != nil {
 		return d.neverByOwn()
 	}
-	switch {
-	case d.Socket != nil:
-		return "a driver that runs already on a socket of this machine is in no pod: give its program"
-	case d.profile != nil:
+	if d.profile != nil {
 		return "drivers of profiles are not put into pods yet: give the program"
-	case d.Program != nil && (d.Program.Single || d.Program.PluginSocket != ""):
-		return "a program that is single, or serves at a socket of its own, is not put into pods yet"
-	case len(d.NodeIDs) > 0:
-		return "all pods of a DaemonSet are alike: the node id is the node's name"
-	case len(d.Plugins) > 0 || d.Later:
-		return "drivers are there from the start, with one plugin on a node"
-	case d.Replicas > 1 || len(d.External) > 0 || len(d.CSIAddons) > 0 || d.Sidecars.Provisioner.NodeDeployment:
-		return "one controller plugin with the usual sidecars is deployed"
-	case d.Mock != nil && d.Mock.CSIAddons != nil:
-		return "the reference driver does not serve CSI-Addons in its pod"
 	}
-	return ""
+	return promotion.NeverDriver(d.options(""))
 }

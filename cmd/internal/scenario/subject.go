@@ -2,10 +2,7 @@ package scenario
 
 import (
 	"context"
-	"maps"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/version"
@@ -15,7 +12,7 @@ import (
 // Subject is the scenario as it runs on a real cluster.
 func (s *Scenario) Subject() promotion.Subject {
 	subject := promotion.Subject{
-		Name: s.File, Kubernetes: version.Version(s.Kubernetes), Nodes: s.NodeNames(), NodeLabels: s.nodeLabels(), Images: s.containerImages(),
+		Name: s.File, Kubernetes: version.Version(s.Kubernetes), Nodes: s.NodeNames(), NodeLabels: promotion.NodeLabels(s.Cluster.Nodes.options()), Images: s.containerImages(),
 		Options:        func(ctx context.Context) sim.Options { return s.options(ctx, RunOptions{}, nil) },
 		EndsRegistrars: s.endsRegistrars(), Snapshots: s.needsSnapshots(), OfCluster: s.isOfCluster(), Alone: s.alone() != "", Owned: s.owned(),
 	}
@@ -48,30 +45,12 @@ func (s *Scenario) NodeNames() []string {
 	return names
 }
 
-// nodeLabels are the labels of the scenario's nodes, by their names.
-func (s *Scenario) nodeLabels() map[string]map[string]string {
-	all := map[string]map[string]string{}
-	for _, n := range s.Cluster.Nodes {
-		labels := maps.Clone(n.Labels)
-		for label, value := range map[string]string{corev1.LabelTopologyZone: n.Zone, corev1.LabelTopologyRegion: n.Region} { // into a map
-			if value != "" {
-				if labels == nil {
-					labels = map[string]string{}
-				}
-				labels[label] = value
-			}
-		}
-		all[n.Name] = labels
-	}
-	return all
-}
-
 // containerImages are the images of the containers that the scenario's own manifests have, sorted.
 func (s *Scenario) containerImages() []string {
 	var found []string
 	look := func(objects []object) {
 		for _, o := range objects {
-			found = append(found, imagesOf(o.Object)...)
+			found = append(found, promotion.ImagesOf(o.Object)...)
 		}
 	}
 	look(s.objects)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -47,11 +46,6 @@ func (s simulated) Delete(res *store.Resource, key store.Key, grace *int64) erro
 		return s.Simulation.Delete(res, key, store.GracePeriod(*grace))
 	}
 	return s.Simulation.Delete(res, key)
-}
-
-func (s simulated) Inject(f *fault.Fault) error {
-	s.Wire.Faults.Inject(f)
-	return nil
 }
 
 func (s simulated) ClearFaults(name string) error {

@@ -56,7 +56,7 @@ func Deploy(ctx context.Context, s Subject, o deploy.Options) (*Deployment, erro
 		d.Built = append(d.Built, built)
 		d.Pulled = append(d.Pulled, o.SidecarImages(driver)...)
 	}
-	d.addContainers(s)
+	d.addContainers(s.Images)
 	if d.Snapshots = s.Snapshots || slices.ContainsFunc(d.Drivers, needsSnapshots); d.Snapshots {
 		d.Pulled = append(d.Pulled, o.SnapshotImages()...)
 	}
@@ -81,9 +81,9 @@ func needsSnapshots(d deploy.Driver) bool {
 const standInPrefix = "registry.local/"
 
 // addContainers adds the images of the subject's own containers: those of registry.local are made, and only sleep.
-func (d *Deployment) addContainers(s Subject) {
+func (d *Deployment) addContainers(images []string) {
 	var stood []string
-	for _, name := range s.Images {
+	for _, name := range images {
 		if strings.HasPrefix(name, standInPrefix) {
 			stood = append(stood, name)
 		} else if name != "" {
@@ -91,12 +91,12 @@ func (d *Deployment) addContainers(s Subject) {
 		}
 	}
 	if len(stood) > 0 {
-		d.Built = append(d.Built, image.Image{Names: stood, Files: map[string]string{self: executable()}, Entrypoint: []string{self, "sleep"}})
+		d.Built = append(d.Built, image.Image{Names: stood, Files: map[string]string{Self: executable()}, Entrypoint: []string{Self, "sleep"}})
 	}
 }
 
-// self is csisim in images.
-const self = "/csisim"
+// Self is this program in images: csisim, or the binary of a test.
+const Self = "/csisim"
 
 func executable() string {
 	path, err := os.Executable()
@@ -108,9 +108,9 @@ func executable() string {
 
 // describe is a driver and the image of its program.
 func describe(i installed, o deploy.Options) (deploy.Driver, image.Image, error) {
-	files := map[string]string{self: executable()}
+	files := map[string]string{Self: executable()}
 	if i.own != nil {
-		return deploy.Driver{Name: i.Name, Own: i.own}, image.Image{Names: []string{deploy.ProxyImage}, Files: files, Entrypoint: []string{self}}, nil
+		return deploy.Driver{Name: i.Name, Own: i.own}, image.Image{Names: []string{deploy.ProxyImage}, Files: files, Entrypoint: []string{Self}}, nil
 	}
 	slug := deploy.Slug(i.Name)
 	built := image.Image{Names: []string{"csisim.dev/" + slug + builtTag}, Files: files}

@@ -33,10 +33,10 @@ func addMock(d *deploy.Driver, i installed, slug string, o deploy.Options) error
 		return fmt.Errorf("options of driver %s: %w", d.Name, err)
 	}
 	d.Port = mockPort
-	d.Backend = &deploy.Program{Command: []string{self, "mock", "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
-	d.Controller = &deploy.Program{Command: []string{self, "mock", "--socket", o.Endpoint("controller"), "--backend", fmt.Sprintf("127.0.0.1:%d", mockPort)}}
+	d.Backend = &deploy.Program{Command: []string{Self, "mock", "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
+	d.Controller = &deploy.Program{Command: []string{Self, "mock", "--socket", o.Endpoint("controller"), "--backend", fmt.Sprintf("127.0.0.1:%d", mockPort)}}
 	d.Node = &deploy.Program{Command: []string{
-		self, "mock", "--socket", o.Endpoint("node"), "--backend", fmt.Sprintf("%s.%s.svc:%d", slug, cmp.Or(o.Namespace, deploy.Namespace), mockPort),
+		Self, "mock", "--socket", o.Endpoint("node"), "--backend", fmt.Sprintf("%s.%s.svc:%d", slug, cmp.Or(o.Namespace, deploy.Namespace), mockPort),
 		"--node-id", nodeName, "--host", "$(POD_IP)", "--volumes", deploy.State + "/volumes/" + slug,
 	}}
 	if zones := zonesFlag(i); zones != "" {

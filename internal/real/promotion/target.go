@@ -67,6 +67,7 @@ type Target struct {
 	deployments map[string]*Deployment  // by the name of the subject
 	snapshots   *realcluster.Snapshots  // nil if no subject needs them
 	scopes      map[string]deploy.Scope // the same; none for one that has the names of its file
+	provided    map[string]bool         // images that were brought later
 	turns       *turns
 }
 
@@ -74,7 +75,7 @@ type Target struct {
 func Open(ctx context.Context, subjects []Subject, o TargetOptions) (*Target, error) {
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret) // it never fails
-	t := &Target{options: o, token: hex.EncodeToString(secret), deployments: map[string]*Deployment{}, scopes: map[string]deploy.Scope{}, turns: newTurns()}
+	t := &Target{options: o, token: hex.EncodeToString(secret), deployments: map[string]*Deployment{}, scopes: map[string]deploy.Scope{}, provided: map[string]bool{}, turns: newTurns()}
 	for n, s := range subjects {
 		if len(subjects) > 1 && !s.OfCluster {
 			t.scopes[s.Name] = deploy.NewScope(t.token, n)
@@ -171,6 +172,29 @@ func (t *Target) load() error {
 		d := t.deployments[file]
 		built, pulled = append(built, d.Built...), append(pulled, d.Pulled...)
 	}
+	return t.bring(built, pulled)
+}
+
+// Provide brings the images of containers that come later.
+func (t *Target) Provide(images []string) error {
+	if t.kind == nil {
+		return nil // its nodes pull them
+	}
+	d := &Deployment{}
+	for _, name := range images {
+		if !t.provided[name] {
+			d.addContainers([]string{name})
+			t.provided[name] = true
+		}
+	}
+	if len(d.Built)+len(d.Pulled) == 0 {
+		return nil
+	}
+	return t.bring(d.Built, d.Pulled)
+}
+
+// bring brings images to the nodes, if they have them not.
+func (t *Target) bring(built []image.Image, pulled []string) error {
 	archive := filepath.Join(t.work.Path(), "images.tar")
 	built, err := t.lacking(unique(built))
 	if err != nil {
@@ -301,6 +325,17 @@ func (t *Target) isMarked(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Config is how clients reach the cluster.
+func (t *Target) Config() *rest.Config { return rest.CopyConfig(t.config) }
+
+// Kind is the name of the kind cluster, and whether Close deletes it; empty for another cluster.
+func (t *Target) Kind() (name string, made bool) {
+	if t.kind == nil {
+		return "", false
+	}
+	return t.kind.Name(), t.made
 }
 
 // World is the cluster for one subject.

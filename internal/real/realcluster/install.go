@@ -95,7 +95,7 @@ func (c *Cluster) prepared(object runtime.Object) (*unstructured.Unstructured, m
 }
 
 // Uninstall is not possible yet.
-func (c *Cluster) Uninstall(string) error { return errNotReal }
+func (c *Cluster) Uninstall(string) error { return ErrNotReal }
 
 // Close takes away what the scenario and the drivers' deployment have made, in the opposite order.
 func (c *Cluster) Close() error {

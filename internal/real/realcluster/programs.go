@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// errNotReal is the error of what a real cluster cannot do yet; a plan says so before a run.
-var errNotReal = errors.New("this cannot be done on a real cluster")
+// ErrNotReal is the error of what a real cluster cannot do yet; a plan says so before a run.
+var ErrNotReal = errors.New("this cannot be done on a real cluster")
 
 // Kill ends a program as SIGKILL does.
 func (c *Cluster) Kill(component sim.Component) error {
@@ -36,7 +36,7 @@ func (c *Cluster) Kill(component sim.Component) error {
 	case sim.Controller:
 		return c.killController(string(p))
 	}
-	return fmt.Errorf("kill %s: %w", component, errNotReal)
+	return fmt.Errorf("kill %s: %w", component, ErrNotReal)
 }
 
 // Stop ends a program as SIGTERM does.
@@ -53,7 +53,7 @@ func (c *Cluster) Stop(component sim.Component) error {
 	case sim.PluginRegistrar:
 		return c.orderRegistrar(p, "/driver/stop")
 	}
-	return fmt.Errorf("stop %s: %w", component, errNotReal)
+	return fmt.Errorf("stop %s: %w", component, ErrNotReal)
 }
 
 // Start starts a program that was killed or stopped.
@@ -78,7 +78,7 @@ func (c *Cluster) Start(component sim.Component) error {
 	case sim.Controller:
 		return c.startController(string(p))
 	}
-	return fmt.Errorf("start %s: %w", component, errNotReal)
+	return fmt.Errorf("start %s: %w", component, ErrNotReal)
 }
 
 // order sends the proxies of a plugin an order.
@@ -156,7 +156,7 @@ func (c *Cluster) revive(ctx context.Context) (err error) {
 // PowerOff takes a node's power away.
 func (c *Cluster) PowerOff(node string) error {
 	if c.options.Machines == nil {
-		return &sim.EnvironmentError{Doing: "power off " + node, Err: errNotReal}
+		return &sim.EnvironmentError{Doing: "power off " + node, Err: ErrNotReal}
 	}
 	c.dark[node] = true
 	return environment(c.options.Machines.PowerOff(c.ctx, node), "power off %s", node)
@@ -165,14 +165,14 @@ func (c *Cluster) PowerOff(node string) error {
 // PowerOn boots a node again.
 func (c *Cluster) PowerOn(node string) error {
 	if c.options.Machines == nil {
-		return &sim.EnvironmentError{Doing: "power on " + node, Err: errNotReal}
+		return &sim.EnvironmentError{Doing: "power on " + node, Err: ErrNotReal}
 	}
 	delete(c.dark, node)
 	return environment(c.options.Machines.PowerOn(c.ctx, node), "power on %s", node)
 }
 
 // ShutDown is not possible: the kubelets of kind's nodes have no grace for it.
-func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return errNotReal }
+func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return ErrNotReal }
 
 // Inject puts a fault in force at all proxies that it may concern.
 func (c *Cluster) Inject(f *fault.Fault) error {

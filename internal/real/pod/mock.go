@@ -1,4 +1,4 @@
-package main
+package pod
 
 import (
 	"encoding/json"
@@ -9,10 +9,11 @@ import (
 
 	"github.com/csisim/csisim/internal/real/mockprogram"
 	"github.com/csisim/csisim/internal/real/proxy"
+	"github.com/csisim/csisim/sim"
 )
 
-// newMock is what containers of the reference driver run in a real cluster.
-func newMock() *cobra.Command {
+// Mock is what containers of the reference driver run.
+func Mock() *cobra.Command {
 	var options, socket, address, volumes string
 	node := mockprogram.Node{}
 	var zones map[string]string
@@ -20,7 +21,7 @@ func newMock() *cobra.Command {
 		Use:    "mock",
 		Short:  "Serve the reference driver in memory on real sockets",
 		Hidden: true,
-		Args:   atMost(0),
+		Args:   cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			token := os.Getenv(tokenVariable)
 			switch {
@@ -33,7 +34,7 @@ func newMock() *cobra.Command {
 			}
 			backend := mockprogram.Backend{Socket: socket, Address: address, Token: token}
 			if err := json.Unmarshal([]byte(options), &backend.Options); err != nil {
-				return usage("--options: %w", err)
+				return &sim.ConfigError{Subject: "--options", Problem: err.Error()}
 			}
 			return backend.Serve(command.Context())
 		},
@@ -49,8 +50,8 @@ func newMock() *cobra.Command {
 	return command
 }
 
-// newKeep is what runs a registrar that the run ends and starts.
-func newKeep() *cobra.Command {
+// Keep is what runs a registrar that the run ends and starts.
+func Keep() *cobra.Command {
 	var o proxy.KeepOptions
 	var dir string
 	command := &cobra.Command{
@@ -60,7 +61,7 @@ func newKeep() *cobra.Command {
 				return copyInto(dir, args)
 			}
 			if len(args) == 0 {
-				return usage("csisim keep needs a command")
+				return &sim.ConfigError{Subject: "csisim keep", Problem: "a command is missing"}
 			}
 			o.Command, o.Token = args, os.Getenv(tokenVariable)
 			return proxy.Keep(command.Context(), o)
@@ -88,8 +89,8 @@ func copyInto(dir string, files []string) error {
 	return nil
 }
 
-// newSleep is what stands in for images of containers that only sleep.
-func newSleep() *cobra.Command {
+// Sleep is what stands in for images of containers that only sleep.
+func Sleep() *cobra.Command {
 	return &cobra.Command{
 		Use: "sleep", Short: "Sleep until SIGTERM", Hidden: true, DisableFlagParsing: true,
 		RunE: func(command *cobra.Command, _ []string) error {

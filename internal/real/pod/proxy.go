@@ -1,20 +1,22 @@
-package main
+// Package pod has the commands that containers of a real cluster run: csisim's own program, or the binary of a test that
+// runs there, is in their images.
+package pod
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/internal/real/proxy"
+	"github.com/csisim/csisim/sim"
 )
 
 // tokenVariable is the variable of the environment with the token that clients of a proxy have to bear.
 const tokenVariable = "CSISIM_TOKEN"
 
-func newProxy(env environment) *cobra.Command {
+// Proxy stands between the callers of a driver and the driver.
+func Proxy() *cobra.Command {
 	var o proxy.Options
 	command := &cobra.Command{
 		Use:   "proxy --driver NAME --upstream SOCKET --listen CALLER=SOCKET... --records DIR [-- COMMAND...]",
@@ -42,7 +44,7 @@ does with containers.`,
 				return err
 			}
 			if err := proxy.Run(command.Context(), o); err != nil {
-				return &failure{code: exitEnvironment, err: fmt.Errorf("%s: %w", o, err)}
+				return &sim.EnvironmentError{Doing: o.String(), Err: err}
 			}
 			return nil
 		},
@@ -58,7 +60,7 @@ does with containers.`,
 	flags.BoolVar(&o.Listening, "listening", false, "orders and faults end the process that listens at --upstream, which is started again elsewhere; the proxy has to see it")
 	flags.BoolVar(&o.Strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on is a violation, too")
 	for _, flag := range []string{"driver", "node", "listen", "address"} {
-		complete(command, flag, cobra.NoFileCompletions)
+		_ = command.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions) // there is such a flag
 	}
 	return command
 }
@@ -74,15 +76,15 @@ func checkProxy(o proxy.Options) error {
 		missing = append(missing, "--listen")
 	}
 	if len(missing) > 0 {
-		return usage("csisim proxy needs %s", strings.Join(missing, ", "))
+		return &sim.ConfigError{Subject: "csisim proxy", Problem: strings.Join(missing, ", ") + " is missing"}
 	}
 	for caller, socket := range o.Listen {
 		if socket == o.Upstream {
-			return usage("--listen %s=%s: that is the driver's own socket", caller, socket)
+			return &sim.ConfigError{Subject: "--listen " + caller + "=" + socket, Problem: "that is the driver's own socket"}
 		}
 	}
 	if o.Address != "" && o.Token == "" {
-		return &failure{code: exitInput, err: errors.New("--address without a token: anybody could set faults"), hint: "Set the variable " + tokenVariable + "."}
+		return &sim.ConfigError{Subject: "--address without a token", Problem: "anybody could set faults: set the variable " + tokenVariable}
 	}
 	return nil
 }

@@ -1,0 +1,18 @@
+package pod
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+// Commands are what containers run.
+func Commands() []*cobra.Command { return []*cobra.Command{Proxy(), Mock(), Keep(), Sleep()} }
+
+// Run runs one of the commands in a program that has no others.
+func Run(ctx context.Context, args []string) error {
+	root := &cobra.Command{Use: "csisim", SilenceErrors: true, SilenceUsage: true}
+	root.AddCommand(Commands()...)
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
+}

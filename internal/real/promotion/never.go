@@ -1,0 +1,109 @@
+package promotion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/legacy"
+	"github.com/csisim/csisim/sim"
+)
+
+// NeverDriver is why a driver has no place on a real cluster; empty if it has one.
+func NeverDriver(d sim.Driver) string {
+	switch {
+	case d.Servers != nil:
+		return "its servers are Go code of this process, which mounts on no real node: give its program"
+	case d.Socket != nil:
+		return "a driver that runs already on a socket of this machine is in no pod: give its program"
+	case len(d.StandIns) > 0:
+		return "stand-ins for services run in the simulation only"
+	case d.Program != nil && (d.Program.Single || d.Program.PluginSocket != ""):
+		return "a program that is single, or serves at a socket of its own, is not put into pods yet"
+	case len(d.NodeIDs) > 0:
+		return "all pods of a DaemonSet are alike: the node id is the node's name"
+	case len(d.Further) > 0 || d.Later:
+		return "drivers are there from the start, with one plugin on a node"
+	case d.Replicas > 1 || len(d.External) > 0 || len(d.Addons) > 0 || d.Sidecars.Provisioner.NodeDeployment:
+		return "one controller plugin with the usual sidecars is deployed"
+	case d.Mock != nil && d.Mock.CSIAddons != nil:
+		return "the reference driver does not serve CSI-Addons in its pod"
+	}
+	return ""
+}
+
+// NeverNode is why a node has no place on a real cluster; empty if it has one.
+func NeverNode(n sim.Node) string {
+	if n.SELinux || n.ChownTime > 0 || n.Kubernetes != 0 || n.MaxPods > 0 || len(n.Migration) > 0 || len(n.Taints) > 0 {
+		return "nodes have names and labels only so far"
+	}
+	return ""
+}
+
+// NeverFault is why a fault has no place on a real cluster; empty if it has one.
+func NeverFault(f *fault.Fault) string {
+	switch {
+	case f.Effect == fault.InUse, f.Effect == fault.FailSystemCall, f.System != (fault.SystemCall{}):
+		return "the proxy does not see the driver's system calls"
+	case f.Effect == fault.Meanwhile:
+		return "the deeds of others are drawn in a search only"
+	}
+	return ""
+}
+
+// NeverController is why a controller cannot be killed on a real cluster; empty if it can.
+func NeverController(name string) string {
+	if name == wholeManager || name == deploy.SnapshotController || strings.Contains(name, "/") {
+		return ""
+	}
+	return name + " is a part of kube-controller-manager, which dies as a whole"
+}
+
+// wholeManager stands for all controllers of the kube-controller-manager.
+const wholeManager = "kube-controller-manager"
+
+// What clusters have in common that are not taken to a real one.
+const (
+	OneCluster    = "a run on a real cluster has one"
+	NoHistory     = "a real cluster of today has neither"
+	OnlyDefaults  = "the cluster is made with the defaults"
+	NoChosenOrder = "nobody chooses the order in which a real cluster does things"
+)
+
+// Never is what of a cluster has no place on a real one, nil if all has one. What says how a simulation is run, not what
+// it is, is not looked at.
+func Never(o sim.Options) error {
+	_, calm := o.Strategy.(kernel.Calm)
+	for _, field := range []struct {
+		is        bool
+		what, why string
+	}{
+		{o.Strategy != nil && !calm || len(o.FaultSpace.Kinds) > 0, "a strategy", NoChosenOrder},
+		{len(o.Migration) > 0 || o.Legacy != (legacy.Options{}), "Migration, Legacy", NoHistory},
+		{len(o.FeatureGates) > 0 || len(o.Controllers) > 0, "FeatureGates, Controllers", OnlyDefaults},
+		{o.SystemCalls, "SystemCalls", "the proxy does not see the driver's system calls"},
+		{!o.Start.IsZero(), "Start", "its time is that of the wall clock"},
+		{o.NoBoot, "a cluster that is not up", "nodes and drivers are up when a test begins there"},
+	} {
+		if field.is {
+			return &sim.NotPromotedError{What: field.what, Why: field.why}
+		}
+	}
+	for _, n := range o.Nodes {
+		if why := NeverNode(n); why != "" {
+			return &sim.NotPromotedError{What: "node " + n.Name, Why: why}
+		}
+	}
+	for _, d := range o.Drivers {
+		if why := NeverDriver(d); why != "" {
+			return &sim.NotPromotedError{What: fmt.Sprintf("driver %q", d.Name), Why: why}
+		}
+	}
+	if i := slices.IndexFunc(o.Faults, func(f *fault.Fault) bool { return NeverFault(f) != "" }); i >= 0 {
+		return &sim.NotPromotedError{What: "a fault at " + o.Faults[i].Call, Why: NeverFault(o.Faults[i])}
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package promotion
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/sim"
+)
+
+// NodeLabels are what nodes have besides their own labels, by their names.
+func NodeLabels(nodes []sim.Node) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, n := range nodes {
+		labels := maps.Clone(n.Labels)
+		for label, value := range map[string]string{corev1.LabelTopologyZone: n.Zone, corev1.LabelTopologyRegion: n.Region} { // into a map
+			if value != "" {
+				if labels == nil {
+					labels = map[string]string{}
+				}
+				labels[label] = value
+			}
+		}
+		all[n.Name] = labels
+	}
+	return all
+}

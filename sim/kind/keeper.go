@@ -1,0 +1,211 @@
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+
+	"github.com/csisim/csisim/internal/real/promotion"
+	"github.com/csisim/csisim/internal/world/version"
+	"github.com/csisim/csisim/sim"
+)
+
+// keeps is the variable of the process that outlives the tests. Nobody calls a test binary when its last test is over, and
+// Ctrl-C kills it: that process makes the cluster, and deletes it, or what a test has left there, when the tests are gone.
+const keeps = "CSISIM_KEEPS_CLUSTER"
+
+// order is what the tests want of their keeper.
+type order struct {
+	Target promotion.TargetOptions // the cluster
+	Nodes  []string
+	// Kubernetes is the version of a cluster that is made.
+	Kubernetes version.Version
+	// Busy says that a test begins to use the cluster; else it has ended.
+	Busy bool
+}
+
+// reply is what the keeper has done.
+type reply struct {
+	// Name is that of a kind cluster, and Made says that it goes with the tests.
+	Name  string
+	Made  bool
+	Error string
+}
+
+// keeper is the keeper of this process's tests.
+type keeper struct {
+	in    io.Writer
+	out   *json.Decoder
+	order order
+	reply reply
+}
+
+// kept is the one keeper; the test that has the cluster uses it.
+var kept *keeper
+
+// startKeeper starts it. It reads until this process is gone.
+func startKeeper() (*keeper, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	command := exec.Command(self)
+	command.Env = append(os.Environ(), keeps+"=1")
+	command.Stderr = os.Stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the tests
+	in, err := command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &keeper{in: in, out: json.NewDecoder(out)}, command.Start()
+}
+
+// ask gives the keeper an order.
+func (k *keeper) ask(o order) error {
+	var answer reply
+	err := json.NewEncoder(k.in).Encode(o)
+	if err == nil {
+		err = k.out.Decode(&answer)
+	}
+	if err != nil {
+		return &sim.EnvironmentError{Doing: "ask the keeper of the cluster", Err: err}
+	}
+	if answer.Error != "" {
+		return errors.New(answer.Error)
+	}
+	k.order, k.reply = o, answer
+	return nil
+}
+
+// end says that a test has ended.
+func (k *keeper) end() error {
+	o := k.order
+	o.Busy = false
+	return k.ask(o)
+}
+
+// begin has the keeper find or make the cluster with the nodes that a test needs, and look after what the test makes there.
+func begin(on string, s promotion.Subject) (k *keeper, found promotion.TargetOptions, err error) {
+	o, err := targetOptions(on)
+	if err != nil {
+		return nil, o, err
+	}
+	if kept == nil {
+		if kept, err = startKeeper(); err != nil {
+			return nil, o, &sim.EnvironmentError{Doing: "start the keeper of the cluster", Err: err}
+		}
+	}
+	wanted := order{Target: o, Nodes: union(kept.order.Nodes, s.Nodes), Kubernetes: s.Kubernetes, Busy: true}
+	if kept.reply.Made && s.Kubernetes != kept.order.Kubernetes && o.NodeImage == "" {
+		return nil, o, &sim.NotPromotedError{What: "its version of Kubernetes", Why: "the cluster is of another, which the first test has: run this one alone"}
+	}
+	if err := kept.ask(wanted); err != nil {
+		return nil, o, err
+	}
+	o.Progress = os.Stderr
+	if kept.reply.Name != "" {
+		o.On = "kind:" + kept.reply.Name
+	}
+	return kept, o, nil
+}
+
+func union(names, others []string) []string {
+	all := slices.Clone(names)
+	for _, name := range others {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// keep is what the keeper does.
+func keep() error {
+	_ = os.Unsetenv(keeps) // not for the programs that this one starts
+	k := &keeping{}
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var o order
+		if in.Decode(&o) != nil { // the tests are over
+			return k.close()
+		}
+		answer := reply{}
+		if err := k.obey(o); err != nil {
+			answer.Error = err.Error()
+		} else {
+			answer = k.reply
+		}
+		_ = out.Encode(answer) // who is gone reads nothing; the next order is missing then
+	}
+}
+
+// keeping is the state of a keeper.
+type keeping struct {
+	lock   *lock
+	target *promotion.Target // nil for the cluster of a kubeconfig
+	order  order
+	reply  reply
+}
+
+func (k *keeping) obey(o order) (err error) {
+	if k.lock == nil {
+		if k.lock, err = acquire(o.Target.On); err != nil {
+			return err
+		}
+	}
+	if _, isKind := o.Target.IsKind(); isKind {
+		err = k.have(o)
+	}
+	if err == nil {
+		k.order = o
+	}
+	return err
+}
+
+// have finds or makes the kind cluster; one that was made for fewer nodes is made again.
+func (k *keeping) have(o order) error {
+	if k.target != nil && (!k.reply.Made || slices.Equal(o.Nodes, k.order.Nodes)) {
+		return nil
+	}
+	if err := k.closeTarget(); err != nil {
+		return err
+	}
+	o.Target.Progress = os.Stderr
+	target, err := promotion.Open(context.Background(), []promotion.Subject{{
+		Name: "the tests", Nodes: o.Nodes, Kubernetes: o.Kubernetes,
+		Options: func(ctx context.Context) sim.Options { return sim.Options{Context: ctx} },
+	}}, o.Target)
+	if err != nil {
+		return err
+	}
+	k.target = target
+	k.reply.Name, k.reply.Made = target.Kind()
+	return nil
+}
+
+func (k *keeping) closeTarget() error {
+	if k.target == nil {
+		return nil
+	}
+	target := k.target
+	k.target = nil
+	return target.Close()
+}
+
+// close deletes the cluster if it was made, and what a test that was killed has left on any other.
+func (k *keeping) close() error {
+	var err error
+	if k.order.Busy && !k.reply.Made {
+		_, err = promotion.Clean(context.Background(), k.order.Target)
+	}
+	return joined(err, k.closeTarget(), k.lock.release())
+}

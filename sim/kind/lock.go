@@ -1,0 +1,54 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/workdir"
+	"github.com/csisim/csisim/sim"
+)
+
+// lock is on a cluster: go test runs the tests of several packages at once.
+type lock struct {
+	dir  string
+	held io.Closer
+}
+
+// asksAgain is how often somebody who waits for a lock looks.
+const asksAgain = 200 * time.Millisecond
+
+// acquire waits until no other process has the cluster.
+func acquire(on string) (*lock, error) {
+	name := fnv.New64a()
+	_, _ = io.WriteString(name, on) // it never fails
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("csisim-tests-%x", name.Sum64()))
+	for waits := false; ; waits = true {
+		err := os.MkdirAll(dir, 0o700)
+		var held io.Closer
+		if err == nil {
+			held, err = workdir.Lock(dir)
+		}
+		switch {
+		case err == nil:
+			return &lock{dir, held}, nil
+		case !errors.Is(err, workdir.ErrInUse):
+			return nil, &sim.EnvironmentError{Doing: "wait for other tests on " + on, Err: err}
+		case !waits:
+			fmt.Fprintf(os.Stderr, "Waiting for other tests on %s …\n", on)
+		}
+		time.Sleep(asksAgain)
+	}
+}
+
+// release lets the next process have it.
+func (l *lock) release() error {
+	if l == nil {
+		return nil
+	}
+	return joined(workdir.RemoveTree(l.dir), l.held.Close())
+}

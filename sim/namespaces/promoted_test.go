@@ -1,0 +1,17 @@
+package namespaces
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What drivers mount they mount on the nodes of a real cluster: the tests stay where an engine is reached.
+func TestTestsOfARealClusterStayWhereTheyAre(t *testing.T) {
+	for _, args := range [][]string{{"-csisim.on=kind"}, {"-test.v", "--csisim.on=a/path@b"}, {"-csisim.on", "kind"}} {
+		assert.True(t, promoted(args), args)
+	}
+	for _, args := range [][]string{nil, {"-csisim.on="}, {"-csisim.only=kind"}, {"csisim.on=kind"}} {
+		assert.False(t, promoted(args), args)
+	}
+}

@@ -1,0 +1,82 @@
+package sim
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+)
+
+var on = flag.String("csisim.on", "", "run tests on a real `CLUSTER`: kind, kind:NAME, or PATH[@CONTEXT] of a kubeconfig; they import "+kindPackage)
+
+// kindPackage takes tests to real clusters.
+const kindPackage = "github.com/csisim/csisim/sim/kind"
+
+// promote opens a real cluster; nil if no package for that is imported.
+var promote func(on, test string, o Options) (World, error)
+
+// Promote is called by packages that take tests to real clusters: open opens the cluster that the flag -csisim.on names for
+// a test. A *NotPromotedError skips the test, any other error fails it.
+func Promote(open func(on, test string, o Options) (World, error)) { promote = open }
+
+// NotPromotedError is why a test has no place on a real cluster.
+type NotPromotedError struct {
+	// What of it has none, such as `driver "x"`, and why.
+	What, Why string
+}
+
+func (e *NotPromotedError) Error() string {
+	return fmt.Sprintf("%s has no place on a real cluster: %s", e.What, e.Why)
+}
+
+// isPromoted reports whether tests run on a real cluster.
+func isPromoted() bool { return *on != "" }
+
+// open opens the cluster of a test: a simulation, unless -csisim.on names a real one.
+func (c *Cluster) open(o Options) error {
+	if !isPromoted() {
+		simulation, err := Start(o)
+		if err != nil {
+			return err
+		}
+		c.simulation, c.world = simulation, simulation
+		return nil
+	}
+	if promote == nil {
+		return &ConfigError{"-csisim.on " + *on, fmt.Sprintf("nothing takes these tests to a real cluster: import _ %q in one of their files", kindPackage)}
+	}
+	o.Nodes = o.nodes()
+	world, err := promote(*on, c.t.Name(), o)
+	if err != nil {
+		return err
+	}
+	c.world = world
+	return nil
+}
+
+// onlySimulated skips the test if it runs on a real cluster.
+func (c *Cluster) onlySimulated(what, why string) {
+	c.t.Helper()
+	if c.simulation == nil {
+		c.evidence = nil // nothing is held against a run that is given up
+		skip(c.t, &NotPromotedError{what, why})
+	}
+}
+
+// skip ends a test that has no place on a real cluster.
+func skip(t T, why *NotPromotedError) {
+	t.Helper()
+	if s, can := t.(interface{ Skipf(string, ...any) }); can {
+		s.Skipf("%v", why)
+	}
+	t.Errorf("%v", why) // Skipf has ended a test that has it
+	t.FailNow()
+}
+
+// skipIf skips the test if the error says that it has no place on a real cluster.
+func skipIf(t T, err error) {
+	t.Helper()
+	var why *NotPromotedError
+	if errors.As(err, &why) {
+		skip(t, why)
+	}
+}

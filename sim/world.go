@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim/expect"
+)
+
+// World is what the Cluster of a test runs on: a Simulation, or a real cluster that a package such as sim/kind brings.
+type World interface {
+	// Boot waits until all nodes are Ready and all drivers registered on them.
+	Boot() error
+	// Close takes away whatever the test has made.
+	Close() error
+	// Nodes are the names of the nodes.
+	Nodes() []string
+	// RESTConfig is how clients of any kind reach the API.
+	RESTConfig() *rest.Config
+
+	// Evidence is what expectations are held against. Exclusively runs a look at it.
+	Evidence() *expect.Evidence
+	Exclusively(look func())
+	// Say notes in the trace what the test does. Last is the Seq of the last event there.
+	Say(what string)
+	Last() uint64
+
+	// Apply creates an object or changes it, as kubectl apply does; Delete asks for its deletion.
+	Apply(store.Object) (verb string, err error)
+	Delete(*store.Resource, store.Key, ...store.DeleteOption) error
+
+	Kill(Component) error
+	Stop(Component) error
+	Start(Component) error
+	PowerOff(node string) error
+	PowerOn(node string) error
+	// Inject puts a fault in force until EndFault.
+	Inject(*fault.Fault) error
+	EndFault(*fault.Fault) error
+
+	// WaitFor waits until cond holds, Settle until only housekeeping is left to do, Advance until d has passed.
+	WaitFor(what string, limit time.Duration, cond func() bool) error
+	Settle(limit time.Duration) error
+	Advance(d time.Duration) error
+}
+
+var _ World = &Simulation{}
+
+// Say notes in the trace what somebody does.
+func (c *Simulation) Say(what string) { c.World.Say(what) }
+
+// Last is the Seq of the last event of the cluster.
+func (c *Simulation) Last() uint64 { return c.World.Trace.Last() }
+
+// Inject puts a fault in force at the calls of drivers.
+func (c *Simulation) Inject(f *fault.Fault) error {
+	c.Wire.Faults.Inject(f)
+	return nil
+}
+
+// EndFault ends a fault, and lets go of the calls that it holds.
+func (c *Simulation) EndFault(f *fault.Fault) error {
+	c.Wire.Faults.End(f)
+	return nil
+}
