@@ -50,7 +50,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 
 // show says how far a search is.
 func (x *exploring) show(name string, at *explore.Search) {
-	line := fmt.Sprintf("%s  %s, %.0f a second, %s, %s", name, plural.Of(at.Runs, "run"), rate(at), reachedBy(at), plural.Of(len(at.Findings), "finding"))
+	line := fmt.Sprintf("%s  %s, %.0f a second, %s, %s", name, plural.Of(at.Runs, "run"), rate(at), reachedBy(at), foundBy(at))
 	if x.progress.terminal.Live {
 		x.progress.rewrite("• " + line)
 		return
@@ -67,6 +67,21 @@ func reachedBy(at *explore.Search) string {
 		return plural.Of(at.States, "state")
 	}
 	return fmt.Sprintf("%s, %d of %s", plural.Of(at.States, "state"), at.Happened, plural.Of(at.Possible, "fault"))
+}
+
+// foundBy counts what a search has found. Hazards, and what a scenario expects too exactly, are no findings.
+func foundBy(at *explore.Search) string {
+	counts := map[string]int{}
+	for _, f := range at.Findings {
+		counts[headings[f.Blame]]++
+	}
+	text := plural.Of(counts[aFinding], "finding")
+	for _, other := range []string{aHazard, anExpectation} {
+		if n := counts[other]; n > 0 {
+			text += ", " + plural.Of(n, strings.ToLower(other))
+		}
+	}
+	return text
 }
 
 // after says how many runs a corpus had before.
@@ -89,11 +104,11 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 // report prints what a search has found, and writes a file for each finding.
 func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), reachedBy(found), plural.Of(len(found.Findings), "finding"))
+	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), reachedBy(found), foundBy(found))
 	x.writeCompleteness(out, found)
 	writeSample(out, found.Sample)
 	for i, f := range found.Findings {
-		if f.Blame == invariant.Driver || f.Blame == invariant.Own {
+		if f.Fails() {
 			x.code = exitFailed
 		}
 		file, err := keepFinding(found, f, x.flags.out)
@@ -110,7 +125,9 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 			fmt.Fprintf(out, "  in %s of the scenario\n", plural.Of(f.Steps, "step"))
 		}
 		x.writeStory(out, f)
-		fmt.Fprintf(out, "  %s\n  replay: %s replay %s\n", blameOf(f), self(), report.Quoted(file))
+		fmt.Fprintf(out, "  %s\n", blameOf(f))
+		writeHazards(out, f)
+		fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
 		if err := x.writePage(ctx, out, file); err != nil {
 			return err
 		}
@@ -157,8 +174,14 @@ func writeSample(out io.Writer, s exploration.Sample) {
 		trace.Escaped(strings.ReplaceAll(s.First.Error(), "\n", "\n    ")))
 }
 
-// headings are what findings are called, by whose doing they are.
-var headings = map[invariant.Blame]string{invariant.Driver: "FINDING", invariant.Kubernetes: "HAZARD", invariant.Scenario: "EXPECTATION", invariant.Own: "FINDING", invariant.User: "HAZARD"}
+// What is found is called by whose doing it is.
+const (
+	aFinding      = "FINDING"
+	aHazard       = "HAZARD"
+	anExpectation = "EXPECTATION"
+)
+
+var headings = map[invariant.Blame]string{invariant.Driver: aFinding, invariant.Kubernetes: aHazard, invariant.Scenario: anExpectation, invariant.Own: aFinding, invariant.User: aHazard}
 
 // blames say whose doing a finding is.
 var blames = map[invariant.Blame]string{
@@ -172,10 +195,33 @@ var blames = map[invariant.Blame]string{
 // blameOf says whose doing a finding is and, of Kubernetes, by which rules.
 func blameOf(f *explore.Finding) string {
 	broken := invariant.Of(f.Verdict)
-	if f.Blame != invariant.Kubernetes || broken == nil {
+	switch {
+	case f.Blame != invariant.Kubernetes || broken == nil:
 		return blames[f.Blame]
+	case f.IsUnexplained():
+		return "the driver is not to blame: it did all that it was asked; but nothing that Kubernetes is known to do explains it: " + strings.Join(broken.Rules, ", ")
 	}
 	return blames[f.Blame] + ": " + strings.Join(broken.Rules, ", ")
+}
+
+// writeHazards prints whether what never came about comes late, and what Kubernetes is known to do that delayed it.
+func writeHazards(out io.Writer, f *explore.Finding) {
+	for _, line := range hazardsOf(f) {
+		fmt.Fprintf(out, "  %s\n", line)
+	}
+}
+
+func hazardsOf(f *explore.Finding) (lines []string) {
+	if f.Late > 0 {
+		lines = append(lines, fmt.Sprintf("it comes about, but late: after %s", trace.Span(f.Late)))
+	}
+	if f.Never {
+		lines = append(lines, "it does not come about either when it is waited for an hour longer")
+	}
+	for _, h := range f.Hazards {
+		lines = append(lines, fmt.Sprintf("known hazard: %s: %s", h.Is, strings.Join(h.Rules, ", ")))
+	}
+	return lines
 }
 
 // writeStory prints what happened, in order.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -136,18 +135,32 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 		case e.Code == "":
 			done[e.Method] = true
 		case gone && ledger.Makes(e):
-		case attachedElsewhere(e) && done[csi.Controller_ControllerUnpublishVolume_FullMethodName]: // the driver was not asked since
-		case e.Injected == "" && !done[e.Method]:
+		case e.Injected == "" && !done[e.Method] && !mayNotAttach(events, e):
 			return e
 		}
 	}
 	return nil
 }
 
-// attachedElsewhere reports whether a call was refused since the volume has to be detached first.
-// CSI spec: ControllerPublishVolume, FAILED_PRECONDITION
-func attachedElsewhere(call *trace.Event) bool {
-	return call.Method == csi.Controller_ControllerPublishVolume_FullMethodName && call.Code == codes.FailedPrecondition.String()
+// mayNotAttach reports whether a driver had to refuse a call, since the volume was attached elsewhere: who detaches it is another question,
+// and nobody may ask the driver again before a wait is over.
+func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
+	if call.Code != codes.FailedPrecondition.String() {
+		return false
+	}
+	before := invariant.New()
+	before.OnBreach, before.OnDisorder = func(*trace.Event, contract.Violation) {}, func(*trace.Event, string) {}
+	before.InUse = func(_, _, _ string) bool { return true }
+	for _, e := range events {
+		if e == call {
+			break
+		}
+		if e.Kind == trace.Call {
+			before.Began(e)
+			before.Ended(e)
+		}
+	}
+	return before.IsElsewhere(call)
 }
 
 // refused is the failure of a wait, described by the call that stands in the way.

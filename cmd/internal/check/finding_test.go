@@ -63,11 +63,26 @@ func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 	assert.True(t, both["timed out waiting for the condition: pod … gone"])
 }
 
-// A driver refuses to attach a volume that is attached elsewhere, as it has to. When it has been detached, nobody may ask again before
-// the wait is over.
+// A driver refuses to attach a volume that is attached elsewhere, as it has to, whether it is detached then or not: nobody may ask again
+// before a wait is over. A volume for many nodes, and one that was detached, it has to attach. C-ADC-34
 func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
-	attach := trace.Entry{Kind: trace.Call, Method: csi.Controller_ControllerPublishVolume_FullMethodName, Code: "FailedPrecondition"}.Event()
-	detach := trace.Entry{Kind: trace.Call, Method: csi.Controller_ControllerUnpublishVolume_FullMethodName}.Event()
-	assert.Nil(t, refusal([]*trace.Event{attach, detach}, false))
-	assert.Same(t, attach, refusal([]*trace.Event{detach, attach}, false), "it was detached before")
+	attach := func(node, code string, mode csi.VolumeCapability_AccessMode_Mode) *trace.Event {
+		return trace.Entry{Kind: trace.Call, Method: "Controller/ControllerPublishVolume", Code: code, Request: &csi.ControllerPublishVolumeRequest{
+			VolumeId: "v", NodeId: node, VolumeCapability: &csi.VolumeCapability{AccessMode: &csi.VolumeCapability_AccessMode{Mode: mode}},
+		}}.Event()
+	}
+	detach := trace.Entry{Kind: trace.Call, Method: "Controller/ControllerUnpublishVolume", Request: &csi.ControllerUnpublishVolumeRequest{VolumeId: "v", NodeId: "a"}}.Event()
+	const one, many = csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER
+	refused := attach("b", "FailedPrecondition", one)
+	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused}, false), "nobody detaches it")
+	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused, detach}, false), "nobody asks again")
+	lost := attach("a", "Unavailable", one)
+	lost.Injected = "driver did it, answer lost, code Unavailable"
+	assert.Nil(t, refusal([]*trace.Event{lost, refused}, false), "it may be attached there")
+	assert.Same(t, refused, refusal([]*trace.Event{attach("a", "", one), detach, refused}, false), "it was detached before")
+	assert.Same(t, refused, refusal([]*trace.Event{refused}, false), "it was attached nowhere")
+	shared := attach("b", "FailedPrecondition", many)
+	assert.Same(t, shared, refusal([]*trace.Event{attach("a", "", many), shared}, false), "many nodes may have it")
+	internal := attach("b", "Internal", one)
+	assert.Same(t, internal, refusal([]*trace.Event{attach("a", "", one), internal}, false), "for another reason")
 }

@@ -29,6 +29,8 @@ type Found struct {
 	Replay  string
 	// Repeated of so many Repeats, runs with just these choices, show it.
 	Repeated, Repeats int
+	// Known are lines that say what Kubernetes is known to do that befell the run.
+	Known []string
 }
 
 // hazards are those for which Kubernetes is to blame: under the same faults real clusters may do the same.
@@ -91,7 +93,7 @@ func (p *page) hazards(c *Card) {
 		for _, h := range o.Search.hazards() {
 			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "hazard"), headline(h.Finding.Name))
 			for _, row := range [][2]string{
-				{"shown by", o.Name()}, {"with", strings.Join(h.Choices, "\n")}, {"why", "the driver did all that it was asked; with such faults real Kubernetes may do the same"}, {"replay", h.Replay},
+				{"shown by", o.Name()}, {"with", strings.Join(h.Choices, "\n")}, {"why", strings.Join(append([]string{"the driver did all that it was asked; with such faults real Kubernetes may do the same"}, h.Known...), "\n")}, {"replay", h.Replay},
 			} {
 				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
 			}

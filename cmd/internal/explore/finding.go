@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -21,6 +22,12 @@ type Finding struct {
 	// Scenario is the text of a smaller scenario that shows it, with so many Steps; nil if there is none.
 	Scenario []byte
 	Steps    int
+	// Hazards are those of Kubernetes that befell the shrunk run, and Late is how long what never came about in it takes, if it comes
+	// about when it is waited for longer; 0 if not.
+	Hazards []*invariant.Hazard
+	Late    time.Duration
+	// Never says that it does not come about then, either.
+	Never bool
 }
 
 // shown is a finding of one run.
@@ -52,13 +59,34 @@ func (f *Finding) show(result *scenario.Result) {
 // explain says whose doing a finding is, and what happened.
 func (f *Finding) explain() {
 	by := f.More.(shown)
-	f.Blame, f.Story = by.finding.Blame(), storyOf(by.result, &by.finding)
-	if slices.ContainsFunc(f.Choices, isUsers) && !by.finding.IsOfDriverAlone() {
-		f.Blame = invariant.User
+	f.Story = storyOf(by.result, &by.finding)
+	if f.Blame = f.blame(); f.Blame == invariant.Kubernetes {
+		f.Hazards = invariant.Hazards(by.result.Trace)
 	}
+}
+
+// blame says whose doing a finding is.
+func (f *Finding) blame() invariant.Blame {
+	by := f.More.(shown)
 	if slices.ContainsFunc(f.Choices, isBelated) && !slices.Contains([]string{"alive", "answers", "locks", "sizes"}, brokenBy(f.Verdict)) {
-		f.Blame = invariant.Kubernetes
+		return invariant.Kubernetes
 	}
+	if slices.ContainsFunc(f.Choices, isUsers) && !by.finding.IsOfDriverAlone() {
+		return invariant.User
+	}
+	return by.finding.Blame()
+}
+
+// Fails reports whether something is wrong: it is neither a hazard that is known of Kubernetes, nor what the scenario expects too exactly.
+func (f *Finding) Fails() bool {
+	return f.Blame == invariant.Driver || f.Blame == invariant.Own || f.IsUnexplained()
+}
+
+// IsUnexplained reports whether the driver is not to blame, and nothing that Kubernetes is known to do explains it: what never comes
+// about, and calls in an order that Kubernetes rules out.
+func (f *Finding) IsUnexplained() bool {
+	disorder := strings.HasPrefix(f.Verdict, invariant.OutOfOrder)
+	return f.Blame == invariant.Kubernetes && (f.Never || disorder) && !slices.ContainsFunc(f.Choices, isBelated)
 }
 
 // OfRun is the finding as the run shows it with the fewest choices.

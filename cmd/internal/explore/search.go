@@ -114,6 +114,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	for _, f := range s.Findings {
 		s.reduce(ctx, f)
 		f.explain()
+		s.waitLonger(ctx, f)
 	}
 	return s.keepCorpus(found)
 }
@@ -134,7 +135,9 @@ func (s *Search) take(at *explore.Search, began time.Time) {
 	s.Runs, s.States, s.Complete, s.Twins, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), at.Twins(), time.Since(began), s.Findings[:0]
 	s.Sample = at.Sample
 	for _, f := range at.Findings {
-		s.Findings = append(s.Findings, &Finding{Finding: f})
+		finding := &Finding{Finding: f}
+		finding.Blame = finding.blame()
+		s.Findings = append(s.Findings, finding)
 	}
 }
 

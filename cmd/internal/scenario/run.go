@@ -23,6 +23,8 @@ type RunOptions struct {
 	FaultSpace fault.Space
 	// Patience is how long, in wall time, virtual time stands still for a driver call. Default: 2 s.
 	Patience time.Duration
+	// Longer is how much longer than the scenario says its waits wait. Default: not at all.
+	Longer time.Duration
 	// Until is the name or number of the step after which the run ends. Default: the end.
 	Until string
 	// Stacks are those of sim.Options.

@@ -114,17 +114,18 @@ func (g *registration) check(c *checker) {
 }
 
 func (s *waitStep) do(r *runner) error {
+	limit := s.For.Duration + r.options.Longer
 	switch {
 	case s.call != nil:
-		return r.waitForCall(*s.call, s.For.Duration)
+		return r.waitForCall(*s.call, limit)
 	case s.Event != nil:
-		return r.waitForEvent(*s.Event, s.For.Duration)
+		return r.waitForEvent(*s.Event, limit)
 	case s.Registered != nil:
-		return r.waitForDriver(*s.Registered, true, s.For.Duration)
+		return r.waitForDriver(*s.Registered, true, limit)
 	case s.Gone != nil:
-		return r.waitForDriver(registration(*s.Gone), false, s.For.Duration)
+		return r.waitForDriver(registration(*s.Gone), false, limit)
 	}
-	return r.waitForObject(s.object, s.For.Duration)
+	return r.waitForObject(s.object, limit)
 }
 
 func (r *runner) waitForCall(p calls.Pattern, limit time.Duration) error {

@@ -1,0 +1,65 @@
+package explore
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
+)
+
+// found is the finding of a pod that does not run, of a search in which programs are killed.
+func found(t *testing.T, text string, runs int) *Finding {
+	t.Helper()
+	o := usual(runs)
+	o.Space.Kinds = []fault.Kind{fault.Crashed}
+	s, err := Of(context.Background(), fileOf("lifecycle"), []byte(text), o)
+	require.NoError(t, err)
+	for _, f := range s.Findings {
+		if f.Name == "timed out waiting for the condition: pod … in phase Running" {
+			return f
+		}
+	}
+	require.Fail(t, "no pod waits too long", "%d findings", len(s.Findings))
+	return nil
+}
+
+// Given a volume that is to move, when kube-controller-manager dies before it deletes the attachment and after it has taken the volume off
+// the node's status, then it takes the volume for mounted until the node's next report, and csi-attacher has backed off until then: the pod
+// waits for longer than four minutes, no driver is to blame, and what is known of Kubernetes is named.
+// C-ADC-6 C-ADC-40 C-ATT-3
+func TestWhatComesLateIsAKnownHazard(t *testing.T) {
+	text := strings.Replace(string(textOf(t, "lifecycle")), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)
+	f := found(t, text, 200)
+	assert.Equal(t, invariant.Kubernetes, f.Blame)
+	assert.Greater(t, f.Late, 5*time.Minute)
+	assert.Less(t, f.Late, 20*time.Minute)
+	assert.False(t, f.Fails())
+	var rules []string
+	for _, h := range f.Hazards {
+		rules = append(rules, h.Rules...)
+	}
+	assert.Equal(t, []string{"C-ADC-6", "C-ADC-40", "K-ATT-2", "C-ATT-3", "C-GEN-6", "K-OP-3"}, rules)
+	assert.Empty(t, invariant.Hazards(rerun(t, "lifecycle", []byte(text), kernel.Calm{}).Trace), "none befalls a calm run")
+}
+
+// Given a kubelet that does not write a status again which the API server has not taken, when a pod is never seen to run for it, then that
+// is no hazard that anybody knows of.
+func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
+	seeded.Plant(t, seeded.StatusWrittenOnce)
+	o := usual(1)
+	o.Space.Kinds = []fault.Kind{fault.API}
+	f := findWith(t, mistake{want: "timed out waiting for the condition: pod … in phase Running", scenario: "lifecycle"}, textOf(t, "lifecycle"), o)
+	s := &Search{options: o, file: fileOf("lifecycle"), text: textOf(t, "lifecycle")}
+	s.waitLonger(context.Background(), f)
+	assert.True(t, f.Never)
+	assert.Zero(t, f.Late)
+	assert.True(t, f.Fails())
+}

@@ -1,0 +1,208 @@
+package invariant
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Hazard is something that real Kubernetes is known to do under faults: what was asked for comes late then, and no driver is to blame.
+type Hazard struct {
+	// Is says what happens, and Rules where it is laid down.
+	Is    string
+	Rules []string
+
+	befell func([]*trace.Event) bool
+}
+
+// long is what people notice of a delay: shorter ones have many reasons.
+const long = time.Minute
+
+var hazards = []*Hazard{
+	{
+		Is:     "an attach/detach controller that starts again takes a volume for mounted until its node reports anew, which a node without news does after 2.5 to 7.5 minutes",
+		Rules:  []string{"C-ADC-6", "C-ADC-40", "K-ATT-2"},
+		befell: func(events []*trace.Event) bool { return detachedLate(events, restarted(events), long) },
+	},
+	{
+		Is:     "a volume of a node that does not say that it has unmounted it is detached by force, after 6 minutes",
+		Rules:  []string{"C-ADC-24"},
+		befell: func(events []*trace.Event) bool { return detachedLate(events, 0, 6*time.Minute) },
+	},
+	{
+		Is:     "who fails again and again tries ever less often: sidecars every 5 minutes in the end, the kubelet and the attach/detach controller every 2 minutes",
+		Rules:  []string{"C-ATT-3", "C-GEN-6", "K-OP-3"},
+		befell: backedOff,
+	},
+	{
+		Is:     "of a snapshot whose deletion csi-snapshotter did not hear of it learns when it lists anew, every 15 minutes",
+		Rules:  []string{"C-SNAP-30"},
+		befell: resynced,
+	},
+}
+
+// Hazards lists those that befell a run.
+func Hazards(events []*trace.Event) []*Hazard {
+	return slices.DeleteFunc(slices.Clone(hazards), func(h *Hazard) bool { return !h.befell(events) })
+}
+
+// restarted is when kube-controller-manager was last started again; later than any event if it never was.
+func restarted(events []*trace.Event) time.Duration {
+	for _, e := range slices.Backward(events) {
+		if e.Kind == trace.FaultFired && e.Message == "kube-controller-manager started" {
+			return e.At
+		}
+	}
+	return end(events) + 1
+}
+
+func end(events []*trace.Event) time.Duration {
+	if len(events) == 0 {
+		return 0
+	}
+	return events[len(events)-1].At
+}
+
+// detachedLate reports whether an attachment to a node stayed for so long after all pods had left the node, and after a time, before it
+// was deleted.
+func detachedLate(events []*trace.Event, since, longest time.Duration) bool {
+	f := following{pods: map[string]map[string]bool{}, left: map[string]time.Duration{}, attached: map[string]attachment{}}
+	late := func(a attachment, at time.Duration) bool {
+		return len(f.pods[a.node]) == 0 && a.made <= at-longest && at-max(since, a.made, f.left[a.node]) >= longest
+	}
+	for _, e := range events {
+		if e.Kind != trace.API {
+			continue
+		}
+		if e.Resource == "pods" {
+			f.pod(e)
+		} else if a, goes := f.attachment(e); goes && late(a, e.At) {
+			return true
+		}
+	}
+	for _, a := range f.attached { // any order: one is enough
+		if late(a, end(events)) {
+			return true
+		}
+	}
+	return false
+}
+
+// following follows pods and attachments through the events of a run.
+type following struct {
+	pods     map[string]map[string]bool // by node
+	left     map[string]time.Duration   // when the last pod that has left a node did so
+	attached map[string]attachment      // by name: those that nobody has deleted
+}
+
+type attachment struct {
+	node string
+	made time.Duration
+}
+
+func (f *following) pod(e *trace.Event) {
+	node := nodeOf(e)
+	switch {
+	case node == "":
+	case e.Change == "DELETED":
+		delete(f.pods[node], e.Name)
+		f.left[node] = e.At
+	case f.pods[node] == nil:
+		f.pods[node] = map[string]bool{e.Name: true}
+	default:
+		f.pods[node][e.Name] = true
+	}
+}
+
+// attachment returns one whose deletion begins.
+func (f *following) attachment(e *trace.Event) (of attachment, goes bool) {
+	if e.Resource != "volumeattachments" {
+		return of, false
+	}
+	of, known := f.attached[e.Name]
+	va, is := e.New.(*storagev1.VolumeAttachment)
+	switch stays := is && e.Change != "DELETED" && va.DeletionTimestamp == nil; {
+	case stays && !known:
+		f.attached[e.Name] = attachment{va.Spec.NodeName, e.At}
+	case !stays && known:
+		delete(f.attached, e.Name)
+		return of, true
+	}
+	return of, false
+}
+
+// nodeOf is the node of a pod that has changed.
+func nodeOf(e *trace.Event) string {
+	for _, obj := range []any{e.New, e.Old} {
+		if pod, is := obj.(*corev1.Pod); is && pod != nil && pod.Spec.NodeName != "" {
+			return pod.Spec.NodeName
+		}
+	}
+	return ""
+}
+
+// backedOff reports whether a call that failed was not made again for long.
+func backedOff(events []*trace.Event) bool {
+	type asked struct{ method, node, of string }
+	failed := map[asked]time.Duration{}
+	for _, e := range events {
+		if e.Kind != trace.Call {
+			continue
+		}
+		call := asked{method: e.Method, node: e.Node, of: subjectOf(e)}
+		if at, has := failed[call]; has && e.At-at >= long {
+			return true
+		}
+		delete(failed, call)
+		if e.Code != "" && strings.HasSuffix(e.Method, "Volume") {
+			failed[call] = e.At + e.Took
+		}
+	}
+	for _, at := range failed { // any order: one is enough
+		if end(events)-at >= long {
+			return true
+		}
+	}
+	return false
+}
+
+// subjectOf is what a call is about.
+func subjectOf(e *trace.Event) string {
+	switch r := e.Request.(type) {
+	case interface{ GetVolumeId() string }:
+		return r.GetVolumeId()
+	case interface{ GetName() string }:
+		return r.GetName()
+	}
+	return ""
+}
+
+// resynced reports whether a snapshot was asked to go long before the driver was asked to delete it.
+func resynced(events []*trace.Event) bool {
+	leaving := map[string]time.Duration{}
+	for _, e := range events {
+		switch {
+		case e.Kind == trace.Call && strings.HasSuffix(e.Method, "/DeleteSnapshot"):
+			for _, since := range leaving { // any order: one is enough
+				if e.At-since >= long {
+					return true
+				}
+			}
+		case e.Kind != trace.API || e.Resource != "volumesnapshotcontents":
+		case e.Change == "DELETED":
+			delete(leaving, e.Name)
+		default:
+			content, is := e.New.(metav1.Object)
+			if _, knows := leaving[e.Name]; is && !knows && content.GetDeletionTimestamp() != nil {
+				leaving[e.Name] = e.At
+			}
+		}
+	}
+	return false
+}
