@@ -116,7 +116,7 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 			return o, err
 		}
 		o.Search.Found = append(o.Search.Found, check.Found{
-			Finding: f.OfRun(), Blame: f.Blame, Result: f.Result(), Choices: inWords(f.Choices), Replay: replay, Repeated: f.Repeated, Repeats: f.Repeats, Known: hazardsOf(f),
+			Finding: f.OfRun(), Blame: f.Blame, Result: f.Result(), Choices: inWords(f.Choices), Replay: replay, Repeated: f.Repeated, Repeats: f.Repeats, Known: reasonsOf(f),
 		})
 	}
 	if first := o.Search.OfDriver(); first != nil {

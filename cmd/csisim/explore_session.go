@@ -125,8 +125,9 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 			fmt.Fprintf(out, "  in %s of the scenario\n", plural.Of(f.Steps, "step"))
 		}
 		x.writeStory(out, f)
-		fmt.Fprintf(out, "  %s\n", blameOf(f))
-		writeHazards(out, f)
+		for _, line := range append([]string{blameOf(f)}, reasonsOf(f)...) {
+			fmt.Fprintf(out, "  %s\n", line)
+		}
 		fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
 		if err := x.writePage(ctx, out, file); err != nil {
 			return err
@@ -187,7 +188,7 @@ var headings = map[invariant.Blame]string{invariant.Driver: aFinding, invariant.
 var blames = map[invariant.Blame]string{
 	invariant.Driver:     "the driver is to blame: others did what the CSI spec allows them",
 	invariant.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
-	invariant.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change",
+	invariant.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change; one to be searched leaves it out, or permits more",
 	invariant.Own:        "the scenario says that this holds in every run",
 	invariant.User:       "the driver is not to blame: somebody asked for this",
 }
@@ -204,16 +205,14 @@ func blameOf(f *explore.Finding) string {
 	return blames[f.Blame] + ": " + strings.Join(broken.Rules, ", ")
 }
 
-// writeHazards prints whether what never came about comes late, and what Kubernetes is known to do that delayed it.
-func writeHazards(out io.Writer, f *explore.Finding) {
-	for _, line := range hazardsOf(f) {
-		fmt.Fprintf(out, "  %s\n", line)
-	}
-}
-
-func hazardsOf(f *explore.Finding) (lines []string) {
+// reasonsOf say what the scenario expected too exactly, whether what never came about comes late, and what Kubernetes is known to do that
+// delayed it.
+func reasonsOf(f *explore.Finding) (lines []string) {
 	if f.Late > 0 {
 		lines = append(lines, fmt.Sprintf("it comes about, but late: after %s", trace.Span(f.Late)))
+	}
+	if expected := f.OfRun().Failure.Expected; f.Blame == invariant.Scenario && expected != "" {
+		lines = append(lines, "the scenario expects: "+trace.Escaped(expected))
 	}
 	if f.Never {
 		lines = append(lines, "it does not come about either when it is waited for an hour longer")

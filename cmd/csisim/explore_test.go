@@ -17,7 +17,7 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 	require.NoError(t, err)
 	dir = t.TempDir()
 	file = filepath.Join(dir, "mine.yaml")
-	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1)
+	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1) // none without a name
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 	return dir, file
 }
@@ -60,6 +60,34 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	assert.Equal(t, 2, got.code)
 	assert.Contains(t, got.stderr, "the replay does not fit any more: choice 1 (ControllerPublishVolume of vol-0009 by mock.csi.csisim.dev")
 	assert.Contains(t, got.stderr, `there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`)
+}
+
+// Given a scenario that expects one call exactly, when an answer is lost and the call comes again, then that is no finding.
+func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
+	dir, file := exploredIn(t, "")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, append(text, "\nexpect:\n  calls:\n  - {call: CreateVolume, count: 1}\n"...), 0o600))
+	got := csisim(t, "explore", file, "--runs", "3", "--faults", "lost", "--out", dir)
+	assert.Zero(t, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, " faults, 0 findings, 1 expectation\n")
+	assert.Contains(t, got.stdout, "\nEXPECTATION 1  ")
+	assert.Contains(t, got.stdout, "\n  nothing is wrong: the scenario expects what other orders and faults change;")
+	assert.Contains(t, got.stdout, "\n  the scenario expects: nothing after call 1 of the list, CreateVolume, 1 times\n")
+}
+
+// Given a search that shows a pod which waits longer than the scenario does, then it says that the pod comes to run, and why so late.
+// C-ADC-40
+func TestAHazardNamesWhatIsKnownOfKubernetes(t *testing.T) {
+	dir, file := exploredIn(t, "")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)), 0o600))
+	got := csisim(t, "explore", file, "--runs", "200", "--faults", "crash", "--out", dir)
+	assert.Zero(t, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, " faults, 0 findings, 1 hazard\n")
+	assert.Contains(t, got.stdout, "\n  it comes about, but late: after ")
+	assert.Contains(t, got.stdout, "\n  known hazard: an attach/detach controller that starts again takes a volume for mounted until its node reports anew")
 }
 
 func TestASearchOfASoundDriverFindsNothing(t *testing.T) {

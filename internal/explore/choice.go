@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -75,11 +76,28 @@ type named struct{ seen map[decision]int }
 
 func newNamed() *named { return &named{seen: map[decision]int{}} }
 
+// ownUID is the middle of all uids that a run draws itself; they are the same when it comes again.
+const ownUID = "-0000-4000-8000-"
+
+// steady is a name without the ids of volumes and snapshots that a driver draws: they are others in each run.
+func steady(name string) string {
+	const dashes = 4 // of a uid
+	if strings.Count(name, "-") < dashes*(1+strings.Count(name, ownUID)) {
+		return name
+	}
+	return uid().ReplaceAllStringFunc(name, func(id string) string {
+		if strings.Contains(id, ownUID) {
+			return id
+		}
+		return "…"
+	})
+}
+
 // next is what the choice decides, and the how-manieth time.
 func (n *named) next(c kernel.Choice) (decision, int) {
-	d := decision{kind: c.Kind, label: c.Label}
+	d := decision{kind: c.Kind, label: steady(c.Label)}
 	if p := c.Process(0); p != nil {
-		d.process, d.at = p.Name(), c.At
+		d.process, d.at = steady(p.Name()), c.At
 	}
 	n.seen[d]++
 	return d, n.seen[d]
@@ -89,9 +107,9 @@ func (n *named) next(c kernel.Choice) (decision, int) {
 func alternative(c kernel.Choice, i int) string {
 	switch {
 	case c.Process(i) != nil:
-		name, before := c.Process(i).Name(), 0
+		name, before := steady(c.Process(i).Name()), 0
 		for j := range i {
-			if c.Process(j).Name() == name {
+			if steady(c.Process(j).Name()) == name {
 				before++
 			}
 		}

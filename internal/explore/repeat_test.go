@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,4 +41,34 @@ func TestTheRunOfAFindingIsMadeAgain(t *testing.T) {
 			assert.Contains(t, []int{3, 4}, f.Repeated)
 		}
 	}
+}
+
+// drawing has a driver that draws the ids of its volumes: they are others in each run. It fails when the second volume's call is lost.
+type drawing struct{ runs int }
+
+func (d *drawing) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (explore.Outcome, error) {
+	d.runs++
+	made := s.Choose(kernel.Choice{Kind: kernel.Fault, Label: "CreateVolume of pvc-281a4091-0000-4000-8000-00000000000c", N: 2, Alternatives: []string{"no fault", "lost"}})
+	lost := 0
+	for volume := range 2 {
+		label := fmt.Sprintf("NodeStageVolume of %08x-e79c-11f1-89ca-dab2e5deb1%02d on node-a", d.runs, volume)
+		lost = s.Choose(kernel.Choice{Kind: kernel.Fault, Label: label, N: 2, Alternatives: []string{"no fault", "lost"}})
+	}
+	if made == 0 && lost == 1 {
+		return explore.Outcome{Shown: []explore.Shown{{Name: "wrong", Verdict: "wrong"}}}, nil
+	}
+	return explore.Outcome{}, nil
+}
+
+// Given a driver that draws the ids of its volumes, when a call about one shows something, then the run is shrunk and comes again: its
+// choice is named without the id. Uids that csisim draws are the same in each run, and stay.
+func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
+	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &drawing{}, nil }, explore.Options{Strategy: "pct", Runs: 3, Budget: 1, Repeats: 5})
+	require.NoError(t, err)
+	require.Len(t, found.Findings, 1)
+	f := found.Findings[0]
+	assert.Equal(t, []explore.Choice{{Kind: "fault", Of: "NodeStageVolume of … on node-a", Nth: 2, Takes: "lost"}}, f.Choices)
+	assert.Equal(t, 5, f.Repeated)
+	_, possible := found.Coverage()
+	assert.Equal(t, 3, possible)
 }
